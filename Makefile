@@ -1,0 +1,57 @@
+# Two commands matter: `make demo` and `make test`. Everything is installed into .venv, from requirements.lock.
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types contract tests wheel-test bench docs lock test-oldest clean
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export UV_PYTHON_DOWNLOADS := never
+PYTEST_JOBS ?= 2
+
+help: ## list what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(VENV)/installed: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Sidelight needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	test -x $(BIN)/uv || $(BIN)/python -m pip --quiet install uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --only-binary :all: -r requirements.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
+	touch $@
+
+demo: $(VENV)/installed ## install, then cluster scikit-learn's digits and write a report
+	$(BIN)/python -m sidelight demo --out sidelight-demo --overwrite
+
+test: lint types contract tests ## install, then run every check: format, lint, types, import contract, tests
+
+lint: $(VENV)/installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/installed
+	$(BIN)/mypy
+
+contract: $(VENV)/installed
+	$(BIN)/lint-imports --no-cache
+
+tests: $(VENV)/installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(PYTEST_JOBS)
+
+bench: $(VENV)/installed ## measure speed and quality, and write the tables in docs/benchmarks (BENCH=name for one)
+	$(BIN)/python benchmarks/run.py $(BENCH)
+
+docs: $(VENV)/installed ## build the documentation into docs/_build
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+lock: $(VENV)/installed ## resolve the dependencies again into requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --extra all --group dev --universal --generate-hashes --no-header --no-annotate --quiet -o requirements.lock
+	@! grep -nE '://|--index|--find-links' requirements.lock || { echo "requirements.lock names an address: remove it before committing"; exit 1; }
+
+test-oldest: $(VENV)/installed ## run the tests with the oldest versions that pyproject.toml allows
+	test -x $(VENV)-oldest/bin/python || $(PYTHON) -m venv $(VENV)-oldest
+	$(BIN)/uv pip install --quiet --python $(VENV)-oldest/bin/python --resolution lowest-direct --only-binary :all: --no-binary sidelight -e ".[all]" --group test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)-oldest/bin/python -m pytest -n $(PYTEST_JOBS) -W default
+
+clean: ## remove what the other commands made
+	rm -rf $(VENV) $(VENV)-oldest docs/_build sidelight-demo build dist

@@ -1,0 +1,15 @@
+from typing import Any
+
+from sidelight import data as data
+from sidelight import errors as errors
+from sidelight import metrics as metrics
+from sidelight import plot as plot
+from sidelight.errors import SidelightError as SidelightError
+from sidelight.errors import SidelightWarning as SidelightWarning
+from sidelight.progress import progress as progress
+
+__version__: str
+__all__: list[str]
+
+def save(model: Any, path: Any) -> None: ...
+def load(path: Any) -> Any: ...

@@ -1,0 +1,1 @@
+"""NEARNESS: how alike rows or bags are: neighbours, scalings, operators and embeddings."""

@@ -1,0 +1,1 @@
+"""NUMBERS: arrays in, arrays out. What knows nothing of users, files or estimators belongs here."""

@@ -1,0 +1,1 @@
+"""QUESTIONS: what to ask a person next, and what the answers change. Nothing lives here yet."""

@@ -1,0 +1,1 @@
+"""KNOWLEDGE: what somebody told us, as frozen objects that are valid from birth."""

@@ -1,0 +1,1 @@
+"""Readers: one file per format, each turning a file people have into rows and side information."""

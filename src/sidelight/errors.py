@@ -1,0 +1,106 @@
+"""Everything Sidelight raises or warns about, in one tree.
+
+::
+
+    SidelightError
+    ├── InvalidInput (ValueError)         something given to us cannot be used
+    │   ├── InvalidParameter              a constructor or function parameter
+    │   ├── InvalidData                   rows, bags, answers, tables of counts, trees
+    │   ├── ConflictingAnswers            answers that cannot all be true
+    │   ├── UnknownName (KeyError)        a column, bag, class, axis or sample nobody has heard of
+    │   ├── UnreadableFile                a file that is not what it should be
+    │   └── UnsafeArchive                 a model file that is damaged, hostile or from the future
+    ├── OutputExists (FileExistsError)    an output folder or file that would be overwritten
+    ├── MissingExtra (ImportError)        an optional dependency that is not installed
+    └── Cancelled                         the work was cancelled through ``sidelight.progress``
+
+    SidelightWarning (UserWarning)        the result stands, but look at this
+    └── ConvergenceWarning                a solver stopped at its limit
+
+Every message says who complains, what was expected, what came, and what to do next.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SidelightError(Exception):
+    """The root of everything Sidelight raises on purpose."""
+
+
+class InvalidInput(SidelightError, ValueError):
+    """Something given to Sidelight cannot be used; nothing was changed."""
+
+
+class InvalidParameter(InvalidInput):
+    """A parameter has a value outside its documented range."""
+
+
+class InvalidData(InvalidInput):
+    """Rows, bags, answers, counts or trees that contradict themselves or each other."""
+
+
+class ConflictingAnswers(InvalidInput):
+    """Answers about rows that cannot all be true."""
+
+
+class UnknownName(InvalidInput, KeyError):
+    """A name that is not among the known ones; the message lists the nearest."""
+
+    def __str__(self) -> str:
+        """Show the message as it is; KeyError would show its repr."""
+        return str(self.args[0]) if self.args else ""
+
+
+class UnreadableFile(InvalidInput):
+    """A file that cannot be read as what it should be."""
+
+
+class UnsafeArchive(InvalidInput):
+    """A model file that is damaged, hostile or written by a newer version."""
+
+
+class OutputExists(SidelightError, FileExistsError):
+    """Writing would overwrite something; nothing was written."""
+
+
+class MissingExtra(SidelightError, ImportError):
+    """An optional dependency is missing; the message says what to type."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f'{purpose} needs the package {package!r}, which is not installed. Type: pip install "sidelight[{extra}]"'
+        )
+        self.package, self.extra, self.purpose = package, extra, purpose
+
+
+class Cancelled(SidelightError):
+    """The work was cancelled; the estimator is as it was before."""
+
+
+class SidelightWarning(UserWarning):
+    """The result stands, but something about it deserves a look."""
+
+
+class ConvergenceWarning(SidelightWarning):
+    """A solver stopped at its iteration limit before it converged."""
+
+
+def nearest(name: object, known: Iterable[object], *, limit: int = 3) -> str:
+    """Return a clause that names what ``name`` may have been meant to be.
+
+    >>> nearest("colour", ["color", "size"])
+    "Did you mean 'color'?"
+    >>> nearest("x", ["apple", "pear"])
+    "Known names: 'apple', 'pear'."
+    """
+    names = [str(k) for k in known]
+    close = difflib.get_close_matches(str(name), names, n=limit, cutoff=0.6)
+    if close:
+        return "Did you mean " + " or ".join(repr(c) for c in close) + "?"
+    if not names:
+        return "There are no names to choose from."
+    shown = ", ".join(repr(n) for n in names[:8])
+    return f"Known names: {shown}." if len(names) <= 8 else f"Known names: {shown} and {len(names) - 8} more."

@@ -1,0 +1,1 @@
+"""FAMILIES: classes with fit; one file or package per family, strangers to each other."""

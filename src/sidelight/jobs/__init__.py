@@ -1,0 +1,1 @@
+"""WORK: what a command does, without the command line: RunConfig -> run -> files."""

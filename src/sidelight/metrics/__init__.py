@@ -1,0 +1,1 @@
+"""JUDGES: scores of an answer against the truth or against itself."""

@@ -1,0 +1,1 @@
+"""PICTURES: Display objects, the only room that imports matplotlib."""

@@ -1,0 +1,60 @@
+"""Progress and cancelling, carried by a context variable so that no estimator needs a parameter for it.
+
+Solvers call :func:`report` (or take it as ``report=``) once per iteration. Outside ``with progress(...)`` that costs a
+dictionary look-up and nothing is shown. The callback cancels by returning ``False`` (or by raising); the solver then
+raises :class:`~sidelight.errors.Cancelled` and the estimator stays as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from sidelight.errors import Cancelled
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One sign of life: ``done`` of ``total`` units of ``stage``; ``total`` is None when nobody knows."""
+
+    stage: str
+    done: int
+    total: int | None = None
+    note: str = ""
+
+
+Callback = Callable[[Step], object]
+_listener: ContextVar[Callback | None] = ContextVar("sidelight_progress", default=None)
+
+
+@contextmanager
+def progress(callback: Callback | None) -> Iterator[None]:
+    """Send every :class:`Step` of the work inside the block to ``callback``; returning False cancels.
+
+    Parameters
+    ----------
+    callback : callable or None
+        Called with one :class:`Step`. None silences an outer ``progress``.
+
+    Examples
+    --------
+    >>> import sidelight as sl
+    >>> from sidelight.progress import report
+    >>> with sl.progress(lambda step: print(step.stage, step.done, "of", step.total)):
+    ...     report("fitting", 1, 2)
+    fitting 1 of 2
+    """
+    token = _listener.set(callback)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def report(stage: str, done: int, total: int | None = None, note: str = "") -> None:
+    """Tell whoever listens how far the work is; raise :class:`Cancelled` if they have had enough."""
+    callback = _listener.get()
+    if callback is not None and callback(Step(stage, done, total, note)) is False:
+        raise Cancelled(f"Cancelled during {stage!r} ({done} of {total if total is not None else 'unknown'}).")

@@ -1,0 +1,1 @@
+"""MEMORY: what outlives a run, such as the answers people gave. Nothing lives here yet."""

@@ -1,0 +1,1 @@
+"""SHELL: the web page; one file per route. Nothing lives here yet."""
