@@ -1,0 +1,118 @@
+"""Parameter checks that speak scikit-learn's sentence, and the door from ``random_state`` to a generator."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from sidelight.errors import InvalidParameter, nearest
+
+
+def check_number(
+    owner: object,
+    name: str,
+    value: Any,
+    *,
+    integer: bool = False,
+    low: float = -np.inf,
+    high: float = np.inf,
+    open_low: bool = False,
+    open_high: bool = False,
+    none: bool = False,
+    advice: str = "",
+) -> None:
+    """Raise unless ``value`` is a number inside the interval from ``low`` to ``high``.
+
+    Parameters
+    ----------
+    owner : object or str
+        Whose parameter it is; an instance is named by its class.
+    name, value : str, object
+        The parameter and what came.
+    integer : bool
+        Only whole numbers are accepted.
+    low, high, open_low, open_high : float, bool
+        The interval; open ends are excluded. Infinite values are never accepted.
+    none : bool
+        None is accepted too.
+    advice : str
+        What to do next, when the interval alone does not say it.
+    """
+    if none and value is None:
+        return
+    kind = numbers.Integral if integer else numbers.Real
+    is_number = isinstance(value, kind) and not isinstance(value, (bool, np.bool_))
+    inside = is_number and np.isfinite(value) and low <= value <= high
+    inside = inside and not (open_low and value == low) and not (open_high and value == high)
+    if inside:
+        return
+    left = "(" if open_low or np.isinf(low) else "["
+    right = ")" if open_high or np.isinf(high) else "]"
+    noun = "an int" if integer else "a float"
+    wanted = f"{noun} in the range {left}{_bound(low)}, {_bound(high)}{right}" + (" or None" if none else "")
+    _raise(owner, name, value, wanted, advice)
+
+
+def check_choice(owner: object, name: str, value: Any, choices: Collection[Any], *, advice: str = "") -> None:
+    """Raise unless ``value`` is one of ``choices``; the message suggests the nearest one."""
+    if any(value is c or (type(value) is type(c) and value == c) for c in choices):
+        return
+    if isinstance(value, str) and not advice:
+        advice = nearest(value, [c for c in choices if isinstance(c, str)])
+    _raise(owner, name, value, "one of " + ", ".join(repr(c) for c in choices), advice)
+
+
+def check_flag(owner: object, name: str, value: Any) -> None:
+    """Raise unless ``value`` is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        _raise(owner, name, value, "True or False", "")
+
+
+def check_n_clusters(owner: object, n_clusters: Any, n_rows: int, *, name: str = "n_clusters", low: int = 1) -> None:
+    """Raise unless there can be that many clusters of ``n_rows`` rows."""
+    check_number(owner, name, n_clusters, integer=True, low=low)
+    if n_clusters > n_rows:
+        raise InvalidParameter(
+            f"{_named(owner)} was asked for {name}={n_clusters} clusters but got n_samples={n_rows} rows. "
+            f"Ask for at most {n_rows} clusters, or bring more rows."
+        )
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """Turn scikit-learn's ``random_state`` (None, int, RandomState or Generator) into a Generator.
+
+    An int always gives the same generator; a RandomState or Generator moves on, as scikit-learn's users expect.
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    if random_state is None or (isinstance(random_state, numbers.Integral) and random_state >= 0):
+        return np.random.default_rng(None if random_state is None else int(random_state))
+    raise InvalidParameter(
+        "The 'random_state' parameter must be None, an int >= 0, a numpy.random.RandomState or a "
+        f"numpy.random.Generator. Got {random_state!r} instead."
+    )
+
+
+def as_seed(generator: np.random.Generator) -> int:
+    """Draw an int seed for a library that wants scikit-learn's kind of ``random_state``."""
+    return int(generator.integers(2**31))
+
+
+def _raise(owner: object, name: str, value: Any, wanted: str, advice: str) -> None:
+    sentence = f"The {name!r} parameter of {_named(owner)} must be {wanted}. Got {value!r} instead."
+    raise InvalidParameter(f"{sentence} {advice}".rstrip())
+
+
+def _named(owner: object) -> str:
+    return owner if isinstance(owner, str) else type(owner).__name__
+
+
+def _bound(value: float) -> str:
+    if np.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return str(int(value)) if float(value).is_integer() else str(value)

@@ -1,0 +1,35 @@
+"""What every test shares: one hypothesis profile, one numba cache per worker, and the way to the public data."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+# Workers that share one numba cache race each other; a folder per worker keeps compiled kernels between runs.
+_worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"sidelight-numba-{os.getuid()}" / _worker))
+
+from hypothesis import HealthCheck, settings  # noqa: E402 - numba reads its environment when it is first imported
+
+# The first example may compile a kernel, so no deadline; derandomised, so that a red run can be repeated.
+settings.register_profile("sidelight", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("sidelight")
+
+
+def find_data() -> Path | None:
+    """Return the folder of public data sets, if this machine has one."""
+    named = os.environ.get("SIDELIGHT_DATA")
+    folder = Path(named) if named else Path(__file__).parents[2] / "shared" / "data"
+    return folder if folder.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of public data sets; tests that need it skip where there is none."""
+    folder = find_data()
+    if folder is None:
+        pytest.skip("public data not found: set SIDELIGHT_DATA to the folder that holds hja/, msrcv2/, ...")
+    return folder
