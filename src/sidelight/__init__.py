@@ -19,7 +19,7 @@ _NAMES = {
 _HOMES = {name: f"sidelight.{module}" for module, names in _NAMES.items() for name in names}
 _ROOMS = ("data", "errors", "metrics", "plot")
 
-__all__ = ["__version__", "load", "progress", "save", *_HOMES, *_ROOMS]  # noqa: PLE0604 - built from the table above
+__all__ = ["__version__", "load", "progress", "save", *_HOMES, *_ROOMS]
 
 
 def save(model: Any, path: Any) -> None:

@@ -90,7 +90,7 @@ def as_generator(random_state: Any) -> np.random.Generator:
         return random_state
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31, size=4))
-    if random_state is None or (isinstance(random_state, numbers.Integral) and random_state >= 0):
+    if random_state is None or (isinstance(random_state, numbers.Integral) and int(random_state) >= 0):
         return np.random.default_rng(None if random_state is None else int(random_state))
     raise InvalidParameter(
         "The 'random_state' parameter must be None, an int >= 0, a numpy.random.RandomState or a "

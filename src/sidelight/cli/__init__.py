@@ -1,1 +1,7 @@
 """SHELL: the command line; one file per command: parse, one call into jobs, render."""
+
+from __future__ import annotations
+
+
+def main() -> None:
+    """Run the command line."""
