@@ -1,0 +1,213 @@
+"""How often two labellings of the same rows meet: the non-zero cells of their table, in memory O(rows).
+
+Any hashable labels become codes 0, 1, ... in the order of first appearance (:func:`encode`); a table of codes keeps its
+non-zero cells only, so a thousand clusters against a million singletons is no larger than the rows themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sidelight.errors import InvalidData
+
+Ints = NDArray[np.intp]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Contingency:
+    """The non-zero cells of a table of counts, sorted by row and then by column.
+
+    Attributes
+    ----------
+    rows, columns : ndarray of intp
+        Where each cell lies.
+    counts : ndarray
+        How much lies there: int64, or float64 when the rows were weighted.
+    shape : tuple of int
+        The size of the whole table.
+    """
+
+    rows: Ints
+    columns: Ints
+    counts: NDArray[Any]
+    shape: tuple[int, int]
+
+    @cached_property
+    def row_totals(self) -> NDArray[Any]:
+        """The sum of each row."""
+        return self._totals(self.rows, self.shape[0])
+
+    @cached_property
+    def column_totals(self) -> NDArray[Any]:
+        """The sum of each column."""
+        return self._totals(self.columns, self.shape[1])
+
+    @cached_property
+    def total(self) -> Any:
+        """The sum of all cells."""
+        return self.counts.sum().item()
+
+    def dense(self) -> NDArray[Any]:
+        """The whole table; ask for it only where it is known to be small."""
+        table = np.zeros(self.shape, dtype=self.counts.dtype)
+        table[self.rows, self.columns] = self.counts
+        return table
+
+    def sparse(self) -> Any:
+        """The whole table as a CSR array."""
+        from scipy.sparse import csr_array
+
+        return csr_array((self.counts, (self.rows, self.columns)), shape=self.shape)
+
+    def _totals(self, codes: Ints, n_codes: int) -> NDArray[Any]:
+        totals = np.bincount(codes, weights=self.counts, minlength=n_codes)  # float64: exact for counts below 2**53
+        return totals.astype(self.counts.dtype)
+
+
+def contingency(
+    row_codes: ArrayLike,
+    column_codes: ArrayLike,
+    shape: tuple[int, int] | None = None,
+    *,
+    weights: ArrayLike | None = None,
+) -> Contingency:
+    """Count how often code ``i`` of the first labelling meets code ``j`` of the second.
+
+    Parameters
+    ----------
+    row_codes, column_codes : array-like of int
+        One non-negative code per row.
+    shape : tuple of int, optional
+        The size of the table; by default as large as the codes need.
+    weights : array-like of float, optional
+        What each row counts; by default 1.
+    """
+    a, b = np.asarray(row_codes, dtype=np.intp), np.asarray(column_codes, dtype=np.intp)
+    if a.shape != b.shape or a.ndim != 1:
+        raise InvalidData(f"Two labellings of the same rows are needed; got shapes {a.shape} and {b.shape}.")
+    if shape is None:
+        shape = (int(a.max(initial=-1)) + 1, int(b.max(initial=-1)) + 1)
+    for codes, size in zip((a, b), shape):
+        if len(codes) and not (codes.min() >= 0 and codes.max() < size):
+            raise InvalidData(f"Codes must lie in 0..{size - 1}; got {codes.min()} to {codes.max()}.")
+    key = a * shape[1] + b
+    w = None if weights is None else np.asarray(weights, dtype=np.float64)
+    # A table of this size costs no more than the rows; above it, sorting keeps the memory O(rows).
+    if shape[0] * shape[1] <= max(4 * len(key), 1 << 16):
+        present = np.bincount(key, minlength=shape[0] * shape[1])
+        cells = np.flatnonzero(present)
+        counts = present[cells] if w is None else np.bincount(key, weights=w)[cells]
+    else:
+        cells, inverse, present = np.unique(key, return_inverse=True, return_counts=True)
+        counts = present if w is None else np.bincount(inverse, weights=w)
+    return Contingency(cells // max(shape[1], 1), cells % max(shape[1], 1), counts, shape)
+
+
+def encode(labels: Any, *, what: str = "labels") -> tuple[Ints, tuple[Any, ...]]:
+    """Give every row the code of its label, in the order of first appearance.
+
+    Parameters
+    ----------
+    labels : array-like or iterable of hashable
+        One label per row: numbers, strings, tuples, dates, ... (a Series or array of them works too).
+    what : str
+        What the labels are called in an error message.
+
+    Returns
+    -------
+    codes : ndarray of intp
+    names : tuple
+        ``names[codes[i]] == labels[i]``.
+
+    Raises
+    ------
+    InvalidData
+        When a label is missing (NaN, None, NaT), cannot be hashed, or the labels have more than one axis.
+    """
+    if not hasattr(labels, "__array__"):
+        return _encode_objects(list(labels), what)
+    values = np.asarray(labels)
+    if values.ndim != 1:
+        raise InvalidData(f"The {what} must have one axis, one label per row; got an array of shape {values.shape}.")
+    if values.dtype.kind in "iub":
+        return _encode_integers(values)
+    if values.dtype.kind in "fcmM":
+        _refuse_missing(np.flatnonzero(values != values), values, what)
+        return _encode_sorted(values)
+    return _encode_objects(values.tolist(), what)
+
+
+def _encode_integers(values: NDArray[Any]) -> tuple[Ints, tuple[Any, ...]]:
+    n = len(values)
+    if n == 0:
+        return np.empty(0, dtype=np.intp), ()
+    low, high = int(values.min()), int(values.max())
+    if high - low > 4 * n + 1024:  # a direct table would outgrow the rows
+        return _encode_sorted(values)
+    offset = (values.astype(np.int64) - low) if values.dtype.kind != "u" else (values - np.array(low, values.dtype))
+    offset = offset.astype(np.intp)
+    first = np.full(high - low + 1, n, dtype=np.intp)
+    first[offset[::-1]] = np.arange(n - 1, -1, -1)  # the last assignment stands: the first appearance
+    present = np.flatnonzero(first < n)
+    present = present[np.argsort(first[present])]
+    code_of = np.empty(high - low + 1, dtype=np.intp)
+    code_of[present] = np.arange(len(present))
+    return code_of[offset], tuple(values[first[present]].tolist())
+
+
+def _encode_sorted(values: NDArray[Any]) -> tuple[Ints, tuple[Any, ...]]:
+    unique, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    # dates stay numpy scalars: tolist() would turn nanoseconds into plain integers
+    names = tuple(unique[order]) if values.dtype.kind in "mM" else tuple(unique[order].tolist())
+    return rank[inverse.reshape(-1)], names
+
+
+def _encode_objects(values: list[Any], what: str) -> tuple[Ints, tuple[Any, ...]]:
+    try:
+        names = tuple(dict.fromkeys(values))
+    except TypeError as error:
+        row = next(i for i, value in enumerate(values) if not _is_hashable(value))
+        raise InvalidData(
+            f"The {what} must be hashable; row {row} holds {values[row]!r} ({type(values[row]).__name__}). "
+            "Use numbers, strings or tuples."
+        ) from error
+    missing = {id(name) for name in names if _is_missing(name)}
+    if missing:
+        _refuse_missing([i for i, value in enumerate(values) if id(value) in missing], values, what)
+    code_of = {name: code for code, name in enumerate(names)}
+    return np.fromiter(map(code_of.__getitem__, values), dtype=np.intp, count=len(values)), names
+
+
+def _refuse_missing(rows: Any, values: Any, what: str) -> None:
+    if len(rows):
+        others = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+        raise InvalidData(
+            f"The {what} contain a missing value: row {rows[0]} holds {values[rows[0]]!r}{others}. "
+            "Drop these rows or give them a label of their own."
+        )
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA has no truth value
+        return True
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,72 @@
+"""Points of the probability simplex, along the last axis: from logits to P and back, and how uncertain P is.
+
+Everything accepts leading axes (rows, starts, particles). Logarithms are natural. Where a probability is exactly 0 its
+logarithm stays finite in ``log_P`` (it comes from the logits), so nothing here divides by P or takes log P.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+def log_softmax(logits: ArrayLike) -> Floats:
+    """Return log P with P = exp(logits) / sum(exp(logits)) along the last axis, for logits of any size."""
+    logits = np.asarray(logits, dtype=np.float64)
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    shifted -= np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return shifted
+
+
+def softmax(logits: ArrayLike) -> Floats:
+    """Return P = exp(logits) / sum(exp(logits)) along the last axis, for logits of any size."""
+    logits = np.asarray(logits, dtype=np.float64)
+    P = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    P /= P.sum(axis=-1, keepdims=True)
+    return P
+
+
+def softmax_pullback(P: ArrayLike, G: ArrayLike) -> Floats:
+    """Turn G = d value / d log P into d value / d logits = G - P * G.sum(-1).
+
+    G is the gradient of a function of log P whose entries count as independent; the pullback ties them together again.
+    """
+    P, G = np.asarray(P, dtype=np.float64), np.asarray(G, dtype=np.float64)
+    return G - P * G.sum(axis=-1, keepdims=True)
+
+
+def entropy(P: ArrayLike, log_P: ArrayLike | None = None) -> Floats:
+    """Compute -sum_k P log P along the last axis, in nats; ``log_P`` saves the logarithms where it is at hand."""
+    if log_P is None:
+        return -xlogx(P).sum(axis=-1)
+    return -np.einsum("...k,...k->...", np.asarray(P, dtype=np.float64), np.asarray(log_P, dtype=np.float64))
+
+
+def binary_entropy(p: ArrayLike) -> Floats:
+    """Compute -p log p - (1 - p) log(1 - p) entry by entry, in nats."""
+    p = np.asarray(p, dtype=np.float64)
+    return -xlogx(p) - xlogx(1.0 - p)
+
+
+def xlogx(x: ArrayLike) -> Floats:
+    """Compute x log x entry by entry, 0 at 0; integers (counts) are welcome."""
+    return xlogy(x, x)
+
+
+def xlogy(x: ArrayLike, y: ArrayLike) -> Floats:
+    """Compute x log y entry by entry, 0 wherever x is 0."""
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    with np.errstate(divide="ignore"):  # log 0 = -inf is meant wherever x > 0
+        return x * np.log(np.where(x == 0, 1.0, y))
+
+
+def normalised(weights: ArrayLike) -> Floats:
+    """Divide non-negative weights by their sum along the last axis; all-zero weights become uniform."""
+    weights = np.asarray(weights, dtype=np.float64)
+    total = weights.sum(axis=-1, keepdims=True)
+    uniform: Any = 1.0 / max(weights.shape[-1], 1)
+    return np.where(total > 0, weights / np.where(total > 0, total, 1.0), uniform)
