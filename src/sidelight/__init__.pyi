@@ -4,6 +4,7 @@ from sidelight import data as data
 from sidelight import errors as errors
 from sidelight import metrics as metrics
 from sidelight import plot as plot
+from sidelight.data.bags import Bags as Bags
 from sidelight.errors import SidelightError as SidelightError
 from sidelight.errors import SidelightWarning as SidelightWarning
 from sidelight.progress import progress as progress

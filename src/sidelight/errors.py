@@ -6,6 +6,7 @@
     ├── InvalidInput (ValueError)         something given to us cannot be used
     │   ├── InvalidParameter              a constructor or function parameter
     │   ├── InvalidData                   rows, bags, answers, tables of counts, trees
+    │   │   └── OutOfRange (IndexError)   a row that is not there
     │   ├── ConflictingAnswers            answers that cannot all be true
     │   ├── UnknownName (KeyError)        a column, bag, class, axis or sample nobody has heard of
     │   ├── UnreadableFile                a file that is not what it should be
@@ -15,7 +16,8 @@
     └── Cancelled                         the work was cancelled through ``sidelight.progress``
 
     SidelightWarning (UserWarning)        the result stands, but look at this
-    └── ConvergenceWarning                a solver stopped at its limit
+    ├── ConvergenceWarning                a solver stopped at its limit
+    └── BagsWereCut                       rows were taken out of labelled bags
 
 Every message says who complains, what was expected, what came, and what to do next.
 """
@@ -40,6 +42,10 @@ class InvalidParameter(InvalidInput):
 
 class InvalidData(InvalidInput):
     """Rows, bags, answers, counts or trees that contradict themselves or each other."""
+
+
+class OutOfRange(InvalidData, IndexError):
+    """A row that is not there."""
 
 
 class ConflictingAnswers(InvalidInput):
@@ -86,6 +92,10 @@ class SidelightWarning(UserWarning):
 
 class ConvergenceWarning(SidelightWarning):
     """A solver stopped at its iteration limit before it converged."""
+
+
+class BagsWereCut(SidelightWarning):
+    """Labelled bags lost rows, so not every label of theirs need be carried any more; ``BagKFold`` never does this."""
 
 
 def nearest(name: object, known: Iterable[object], *, limit: int = 3) -> str:

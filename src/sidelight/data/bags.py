@@ -1,0 +1,474 @@
+"""Rows in bags, and what somebody said about the labels of each bag.
+
+What a label set means: ``{"wren"}`` says these labels, all of them and no others; ``set()`` says none of the known
+labels; a partial set says these are present and others may be; None says nothing. A bag that lost rows keeps "no
+other label" and loses "every label is carried": ``whole`` remembers which bags those are.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterator, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.data import label_sets
+from sidelight.data.frozen import Frozen, read_only
+from sidelight.data.label_sets import LabelSets
+from sidelight.data.names import Names, check_distinct, encode, flags_of, look_up, sorted_names
+from sidelight.data.row_keys import as_row_index, is_one_row
+from sidelight.data.summaries import as_html, as_text, bag_summary
+from sidelight.errors import BagsWereCut, InvalidData
+
+Counts = NDArray[np.intp]
+Flags = NDArray[np.bool_]
+
+
+class Bag(NamedTuple):
+    """One bag: its name, its rows, and its label set (None when nobody said anything)."""
+
+    name: Hashable
+    rows: Counts
+    labels: frozenset[Hashable] | None
+
+
+class Bags(Frozen):
+    """Which bag each row is in, and which labels each bag carries.
+
+    Parameters
+    ----------
+    ids : sequence, array or series
+        One bag id per row, any hashable value; the rows of a bag may be anywhere.
+    labels : mapping or data frame, default=None
+        Bag id to a set of label names. ``{"wren"}`` means these labels, all of them and no others; ``set()`` none of
+        the known labels; a bag that is missing or None is unlabelled. A data frame is read by :meth:`from_table`.
+    classes : sequence, default=None
+        The names of the known labels, in order; by default the labels that occur, sorted.
+    partial : iterable of bag ids, or True, default=()
+        Bags whose label set is incomplete: these labels are present, others may be. True: all labelled bags.
+    whole : sequence of bool, default=None
+        For each bag, in order of first appearance, whether all its rows are here. By default they are.
+
+    Attributes
+    ----------
+    names : tuple
+        The bag ids in order of first appearance.
+    codes : ndarray of shape (n_rows,)
+        The position of each row's bag in ``names``.
+    n_rows, n_bags, n_classes : int
+        How many there are.
+    sizes : ndarray of shape (n_bags,)
+        The number of rows of each bag.
+    order, starts : ndarray of shape (n_rows,) and (n_bags + 1,)
+        The rows of bag ``b`` are ``order[starts[b]:starts[b + 1]]``, in ascending order.
+    classes : tuple
+        The names of the known labels.
+    label_matrix : csr_array of shape (n_bags, n_classes)
+        1.0 where a label was named; the row of an unlabelled bag is empty.
+    is_labelled, is_partial, whole : ndarray of shape (n_bags,)
+        Whether a label set was given (maybe an empty one), whether it is partial, whether no row was cut away.
+    labels : mapping
+        Bag id to a frozenset of label names, or None.
+
+    Notes
+    -----
+    ``bags[rows]`` selects rows by integers, a mask or a slice. Bags without rows vanish; a labelled bag that loses rows
+    is no longer whole, which :class:`~sidelight.errors.BagsWereCut` says once. ``np.asarray(bags)`` is ``codes``,
+    so that scikit-learn accepts ``groups=bags``. Two objects are equal when they say the same about every row.
+
+    Examples
+    --------
+    >>> import sidelight as sl
+    >>> bags = sl.Bags(["r1", "r2", "r1"], labels={"r1": {"wren", "thrush"}})
+    >>> bags
+    Bags(3 rows in 2 bags, 2 classes; 1 labelled, 1 unlabelled)
+    >>> bags.rows("r1")
+    array([0, 2])
+    >>> bags.labels["r2"] is None
+    True
+    """
+
+    names: Names
+    codes: Counts
+    classes: Names
+    label_matrix: Any
+    is_labelled: Flags
+    is_partial: Flags
+    whole: Flags
+    _origin: Counts | None  # which row each row is a copy of, kept only while rows are repeated
+    _fields = ("names", "codes", "classes", "label_matrix", "is_labelled", "is_partial", "whole", "_origin")
+
+    def __init__(
+        self,
+        ids: Any,
+        labels: Any = None,
+        *,
+        classes: Any = None,
+        partial: Any = (),
+        whole: Any = None,
+    ) -> None:
+        names, codes = encode(ids, "bag id")
+        code_of = {name: code for code, name in enumerate(names)}
+        said = label_sets.read(labels, code_of, classes)
+        self._settle(names, codes, said, partial, whole, code_of)
+
+    @classmethod
+    def from_table(
+        cls,
+        ids: Any,
+        table: Any,
+        *,
+        bag: str | None = None,
+        label: str | None = None,
+        classes: Any = None,
+        partial: Any = (),
+        whole: Any = None,
+    ) -> Self:
+        """Make bags whose label sets are listed in a table with one row for each (bag, label).
+
+        Parameters
+        ----------
+        ids : sequence, array or series
+            One bag id per row.
+        table : data frame or list of tuples
+            A (bag, label) row for each label of each bag. A row without a label says that the bag carries none of
+            the known labels; a bag that is not in the table is unlabelled.
+        bag, label : str, default=None
+            The names of the two columns; by default the first two.
+        classes, partial, whole
+            As in the constructor.
+        """
+        names, codes = encode(ids, "bag id")
+        code_of = {name: code for code, name in enumerate(names)}
+        said = label_sets.from_frame(table, code_of, classes, (bag, label))
+        return cls.__new__(cls)._settle(names, codes, said, partial, whole, code_of)
+
+    @classmethod
+    def from_indicator(
+        cls, ids: Any, Y: Any, *, classes: Any = None, names: Any = None, partial: Any = (), whole: Any = None
+    ) -> Self:
+        """Make bags whose label sets are the rows of a matrix of zeros and ones.
+
+        Parameters
+        ----------
+        ids : sequence, array or series
+            One bag id per row.
+        Y : array or sparse matrix of shape (n_bags, n_classes)
+            1 where a bag carries a label; a row of zeros means none of them.
+        classes : sequence, default=None
+            The names of the columns; by default 0, 1, 2, ...
+        names : sequence, default=None
+            Which bag each row of ``Y`` is about; bags left out are unlabelled. By default there is a row for every bag,
+            in order of first appearance.
+        partial, whole
+            As in the constructor.
+        """
+        bag_names, codes = encode(ids, "bag id")
+        code_of = {name: code for code, name in enumerate(bag_names)}
+        said = label_sets.from_indicator(Y, code_of, classes, names)
+        return cls.__new__(cls)._settle(bag_names, codes, said, partial, whole, code_of)
+
+    def _settle(
+        self, names: Names, codes: Counts, said: LabelSets, partial: Any, whole: Any, code_of: Mapping[Hashable, int]
+    ) -> Self:
+        self.__setstate__(
+            {
+                "names": names,
+                "codes": codes,
+                "classes": said.classes,
+                "label_matrix": said.matrix,
+                "is_labelled": said.is_labelled,
+                "is_partial": label_sets.read_partial(partial, code_of, said.is_labelled),
+                "whole": label_sets.read_whole(whole, len(names)),
+                "_origin": None,
+            }
+        )
+        return self
+
+    # -- sizes and places ---------------------------------------------------------------------------------------------
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.codes)
+
+    @property
+    def n_bags(self) -> int:
+        """The number of bags."""
+        return len(self.names)
+
+    @property
+    def n_classes(self) -> int:
+        """The number of known labels."""
+        return len(self.classes)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """One value per row, as scikit-learn wants it."""
+        return (self.n_rows,)
+
+    @cached_property
+    def sizes(self) -> Counts:
+        """The number of rows of each bag."""
+        return _locked(np.bincount(self.codes, minlength=self.n_bags))
+
+    @cached_property
+    def order(self) -> Counts:
+        """The rows sorted by bag; within a bag they stay in order."""
+        return _locked(np.argsort(self.codes, kind="stable"))
+
+    @cached_property
+    def starts(self) -> Counts:
+        """Where each bag begins in ``order``, and at the end the number of rows."""
+        return _locked(np.concatenate([[0], np.cumsum(self.sizes)]))
+
+    @cached_property
+    def _code_of(self) -> dict[Hashable, int]:
+        return {name: code for code, name in enumerate(self.names)}
+
+    def rows(self, bag: Hashable) -> Counts:
+        """Return the rows of the bag with that name, in ascending order."""
+        code = look_up(bag, self._code_of, "Bags.rows", "bag")
+        return self.order[self.starts[code] : self.starts[code + 1]]
+
+    def each(self) -> Iterator[Bag]:
+        """Go through the bags in the order of ``names``: ``bag.name``, ``bag.rows``, ``bag.labels``."""
+        for code, name in enumerate(self.names):
+            yield Bag(name, self.order[self.starts[code] : self.starts[code + 1]], self._labels[name])
+
+    # -- labels -------------------------------------------------------------------------------------------------------
+
+    @property
+    def labels(self) -> Mapping[Hashable, frozenset[Hashable] | None]:
+        """Bag id to a frozenset of label names, or None when the bag is unlabelled."""
+        return MappingProxyType(self._labels)
+
+    @cached_property
+    def _labels(self) -> dict[Hashable, frozenset[Hashable] | None]:
+        said = [self.classes[column] for column in self.label_matrix.indices]
+        ends = self.label_matrix.indptr.tolist()
+        sets = (frozenset(said[ends[b] : ends[b + 1]]) for b in range(self.n_bags))
+        return {name: s if known else None for name, s, known in zip(self.names, sets, self.is_labelled)}
+
+    def bag_label_mask(self) -> Flags:
+        """Return which classes the rows of each bag may have, shape (n_bags, n_classes).
+
+        Only the label set when it is complete, even when rows were cut away; any class when the bag is unlabelled
+        or its label set is partial.
+        """
+        allowed: Flags = self.label_matrix.toarray() > 0
+        allowed[~self.is_labelled | self.is_partial] = True
+        return allowed
+
+    def row_label_mask(self) -> Flags:
+        """Return which classes each row may have, shape (n_rows, n_classes); see :meth:`bag_label_mask`."""
+        return self.bag_label_mask()[self.codes]
+
+    def with_labels(self, labels: Any, *, classes: Any = None, partial: Any = ()) -> Self:
+        """Return the same rows and bags with other label sets: every old one is replaced.
+
+        Parameters
+        ----------
+        labels : mapping or data frame
+            As in the constructor.
+        classes : sequence, default=None
+            By default the present classes, followed by the new names in ``labels``, sorted.
+        partial : iterable of bag ids, or True, default=()
+            As in the constructor.
+        """
+        said = label_sets.read(labels, self._code_of, classes)
+        if classes is None:
+            new = set(said.classes) - set(self.classes)
+            said = label_sets.in_classes(said, (*self.classes, *sorted_names(new)))
+        return self._saying(said, label_sets.read_partial(partial, self._code_of, said.is_labelled))
+
+    def without_labels(self, names: Any = None) -> Self:
+        """Return the same bags with the label sets of these bags forgotten; all of them by default.
+
+        Parameters
+        ----------
+        names : iterable of bag ids, default=None
+            The bags that become unlabelled. The classes stay known.
+        """
+        forget = np.ones(self.n_bags, dtype=bool)
+        if names is not None:
+            forget = flags_of(names, self._code_of, "Bags.without_labels")
+        bags, columns = self.label_matrix.nonzero()
+        kept = ~forget[bags]
+        matrix = label_sets.indicator(bags[kept], columns[kept], self.label_matrix.shape)
+        return self._saying(LabelSets(self.classes, matrix, self.is_labelled & ~forget), self.is_partial & ~forget)
+
+    def without_classes(self, classes: Any) -> Self:
+        """Return the same bags as if nobody had ever heard of these labels.
+
+        Parameters
+        ----------
+        classes : iterable of label names
+            Taken out of every label set and of ``classes``. A set that becomes empty stays a set: it says that the
+            bag carries none of the labels that are still known.
+        """
+        column_of = {name: column for column, name in enumerate(self.classes)}
+        drop = flags_of(classes, column_of, "Bags.without_classes", "class")
+        kept = tuple(name for name, dropped in zip(self.classes, drop) if not dropped)
+        return self._saying(LabelSets(kept, self.label_matrix[:, np.flatnonzero(~drop)], self.is_labelled))
+
+    def with_classes(self, classes: Any) -> Self:
+        """Return the same bags with the columns of ``label_matrix`` in this order; names may be added.
+
+        Parameters
+        ----------
+        classes : sequence of label names
+            Every label that some bag carries must be among them.
+        """
+        said = LabelSets(self.classes, self.label_matrix, self.is_labelled)
+        return self._saying(label_sets.in_classes(said, check_distinct(classes, "class")))
+
+    def _saying(self, said: LabelSets, is_partial: Flags | None = None) -> Self:
+        fields = self.__getstate__()
+        fields |= {"classes": said.classes, "label_matrix": said.matrix, "is_labelled": said.is_labelled}
+        fields |= {"is_partial": self.is_partial if is_partial is None else is_partial}
+        return self._make(**fields)
+
+    # -- rows, as scikit-learn takes them -----------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.codes, dtype=dtype, copy=copy)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return (self.names[code] for code in self.codes.tolist())
+
+    def __getitem__(self, key: Any) -> Any:
+        if is_one_row(key):
+            return self.names[self.codes[as_row_index([key], self.n_rows, "Bags")[0]]]
+        kept = as_row_index(key, self.n_rows, "Bags")
+        codes = self.codes[kept]
+        first = np.full(self.n_bags, len(kept), dtype=np.intp)
+        first[codes[::-1]] = np.arange(len(kept) - 1, -1, -1)  # the last write wins: the first appearance
+        present = np.flatnonzero(first < len(kept))
+        present = present[np.argsort(first[present])]
+        renumbered = np.empty(self.n_bags, dtype=np.intp)
+        renumbered[present] = np.arange(len(present))
+        distinct, origin = self._distinct_after(kept)
+        still_whole = self.whole & (distinct == self._distinct)
+        self._warn_if_cut(present, still_whole)
+        return self._make(
+            names=tuple(self.names[code] for code in present.tolist()),
+            codes=renumbered[codes],
+            classes=self.classes,
+            label_matrix=self.label_matrix[present],
+            is_labelled=self.is_labelled[present],
+            is_partial=self.is_partial[present],
+            whole=still_whole[present],
+            _origin=origin,
+        )
+
+    @cached_property
+    def _distinct(self) -> Counts:
+        return self._distinct_after(np.arange(self.n_rows))[0]
+
+    def _distinct_after(self, kept: Counts) -> tuple[Counts, Counts | None]:
+        """Count the different rows of each bag among the kept ones; also say which copies which, if any does."""
+        origin = kept if self._origin is None else self._origin[kept]
+        is_there = np.zeros(1 + (self.n_rows if self._origin is None else int(self._origin.max())), dtype=bool)
+        is_there[origin] = True
+        if np.count_nonzero(is_there) == len(origin):
+            return np.bincount(self.codes[kept], minlength=self.n_bags), None
+        _, first = np.unique(origin, return_index=True)
+        return np.bincount(self.codes[kept[first]], minlength=self.n_bags), origin
+
+    def _warn_if_cut(self, present: Counts, still_whole: Flags) -> None:
+        has_labels = np.diff(self.label_matrix.indptr) > 0
+        cut = present[(self.whole & ~still_whole & has_labels)[present]]
+        if len(cut):
+            name = self.names[cut[0]]
+            warnings.warn(
+                f"{len(cut)} of {len(present)} bags were cut, for example {name!r}: the rows that are left need not "
+                "carry every label of their bag any more. Select whole bags to keep that; BagKFold never cuts one.",
+                BagsWereCut,
+                stacklevel=3,
+            )
+
+    # -- looks, comparison, files -------------------------------------------------------------------------------------
+
+    def summary(self) -> dict[str, Any]:
+        """Return the counts worth knowing before anything is fitted, by name."""
+        return bag_summary(self)
+
+    def __repr__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Bags):
+            return NotImplemented
+        return (
+            self.names == other.names
+            and self.classes == other.classes
+            and all(
+                np.array_equal(mine, theirs)
+                for mine, theirs in [
+                    (self.codes, other.codes),
+                    (self.is_labelled, other.is_labelled),
+                    (self.is_partial, other.is_partial),
+                    (self.whole, other.whole),
+                    (self.label_matrix.indptr, other.label_matrix.indptr),
+                    (self.label_matrix.indices, other.label_matrix.indices),
+                ]
+            )
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.n_rows, self.names, self.classes))
+
+    def __archive__(self) -> dict[str, Any]:
+        return {
+            "names": list(self.names),
+            "codes": self.codes,
+            "classes": list(self.classes),
+            "label_starts": self.label_matrix.indptr.astype(np.intp),
+            "label_columns": self.label_matrix.indices.astype(np.intp),
+            "is_labelled": self.is_labelled,
+            "is_partial": self.is_partial,
+            "whole": self.whole,
+            "origin": self._origin,
+        }
+
+    @classmethod
+    def __unarchive__(cls, state: dict[str, Any]) -> Self:
+        names, classes = check_distinct(state["names"], "bag id"), check_distinct(state["classes"], "class")
+        codes, columns, starts = (np.array(state[k], np.intp) for k in ("codes", "label_columns", "label_starts"))
+        seen, first = np.unique(codes, return_index=True)
+        counts = np.diff(starts)
+        sound = (
+            np.array_equal(seen, np.arange(len(names)))
+            and bool(np.all(np.diff(first) > 0))
+            and len(counts) == len(names)
+            and starts[0] == 0
+            and starts[-1] == len(columns)
+            and bool(np.all(counts >= 0))
+            and (not len(columns) or (columns.min() >= 0 and columns.max() < len(classes)))
+        )
+        if not sound:
+            raise InvalidData("Bags: the stored bags contradict themselves; the file is damaged.")
+        matrix = label_sets.indicator(np.repeat(np.arange(len(names)), counts), columns, (len(names), len(classes)))
+        flags = {k: np.array(state[k], dtype=bool) for k in ("is_labelled", "is_partial", "whole")}
+        origin = state["origin"]
+        if any(len(flag) != len(names) for flag in flags.values()) or (
+            origin is not None and len(origin) != len(codes)
+        ):
+            raise InvalidData("Bags: the stored bags contradict themselves; the file is damaged.")
+        origin = None if origin is None else np.array(origin, dtype=np.intp)
+        return cls._make(names=names, codes=codes, classes=classes, label_matrix=matrix, _origin=origin, **flags)
+
+
+def _locked(array: Any) -> Counts:
+    return read_only(array.astype(np.intp, copy=False))

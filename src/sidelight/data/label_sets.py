@@ -1,0 +1,211 @@
+"""Label sets of bags, from the three shapes people keep them in: a mapping, a table, an indicator matrix.
+
+Every reader returns the classes, a CSR matrix (bags x classes) and which bags were given a set at all: an empty set
+is an answer ("none of the known labels"), a missing one is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sidelight.data.names import (
+    Names,
+    as_array,
+    check_distinct,
+    flags_of,
+    is_missing,
+    look_up,
+    plain,
+    sorted_names,
+    table_columns,
+)
+from sidelight.errors import InvalidData, UnknownName, nearest
+
+
+class LabelSets(NamedTuple):
+    """What was said about the labels of each bag."""
+
+    classes: Names
+    matrix: Any  # csr_array of float64, n_bags x n_classes
+    is_labelled: NDArray[np.bool_]
+
+
+def read(labels: Any, code_of: Mapping[Hashable, int], classes: Any) -> LabelSets:
+    """Read the label sets from a mapping or a data frame; None says nothing about any bag."""
+    if labels is None:
+        labels = {}
+    if isinstance(labels, Mapping):
+        return from_mapping(labels, code_of, classes)
+    if isinstance(nw.from_native(labels, eager_only=True, pass_through=True), nw.DataFrame):
+        return from_frame(labels, code_of, classes, (None, None))
+    raise InvalidData(
+        "Bags: labels must be a mapping from bag to a set of names, or a data frame of (bag, label) rows. "
+        f"Got a {type(labels).__name__}. For a matrix use Bags.from_indicator, for a list of tuples Bags.from_table."
+    )
+
+
+def read_partial(partial: Any, code_of: Mapping[Hashable, int], is_labelled: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which label sets are partial."""
+    if isinstance(partial, (bool, np.bool_)):
+        return is_labelled & partial
+    flags = flags_of(partial, code_of, "Bags partial")
+    if (flags & ~is_labelled).any():
+        name = list(code_of)[int(np.flatnonzero(flags & ~is_labelled)[0])]
+        raise InvalidData(f"Bags partial: bag {name!r} has no label set, so it cannot be a partial one.")
+    return flags
+
+
+def read_whole(whole: Any, n_bags: int) -> NDArray[np.bool_]:
+    """Return which bags are whole; None means all."""
+    if whole is None:
+        return np.ones(n_bags, dtype=bool)
+    flags = as_array(whole, "Bags whole")
+    if flags.shape != (n_bags,) or (n_bags and flags.dtype != bool):
+        raise InvalidData(
+            f"Bags whole: expected one bool for each of the {n_bags} bags. Got shape {flags.shape} of {flags.dtype}."
+        )
+    return flags.astype(bool)
+
+
+def from_mapping(labels: Mapping[Any, Any], code_of: Mapping[Hashable, int], classes: Any) -> LabelSets:
+    """Read ``{bag: {label, ...}}``; None leaves a bag unlabelled."""
+    is_labelled = np.zeros(len(code_of), dtype=bool)
+    bags: list[int] = []
+    said: list[Hashable] = []
+    for bag, members in labels.items():
+        code = look_up(bag, code_of, "Bags labels", "bag")
+        if members is None:
+            continue
+        names = _members(members, bag)
+        is_labelled[code] = True
+        said.extend(names)
+        bags.extend([code] * len(names))
+    return _assemble(bags, said, is_labelled, classes, tuple(code_of))
+
+
+def from_columns(
+    bag_column: list[Any], label_column: list[Any], code_of: Mapping[Hashable, int], classes: Any
+) -> LabelSets:
+    """Read a table of (bag, label) rows; a row without a label says that the bag carries none."""
+    is_labelled = np.zeros(len(code_of), dtype=bool)
+    bags: list[int] = []
+    said: list[Hashable] = []
+    for bag, label in zip(bag_column, label_column, strict=True):
+        code = look_up(bag, code_of, "Bags.from_table", "bag")
+        is_labelled[code] = True
+        if not is_missing(label):
+            bags.append(code)
+            said.append(plain(label))
+    return _assemble(bags, said, is_labelled, classes, tuple(code_of))
+
+
+def from_frame(table: Any, code_of: Mapping[Hashable, int], classes: Any, columns: tuple[Any, Any]) -> LabelSets:
+    """Read a data frame or a list of (bag, label) tuples."""
+    bag_column, label_column = table_columns(table, columns, "Bags.from_table")
+    return from_columns(bag_column, label_column, code_of, classes)
+
+
+def from_indicator(Y: Any, code_of: Mapping[Hashable, int], classes: Any, names: Any) -> LabelSets:
+    """Read a (bags x classes) matrix of zeros and ones, dense or sparse; ``names`` says which bag each row is."""
+    Y = _zeros_and_ones(Y)
+    classes = tuple(range(Y.shape[1])) if classes is None else check_distinct(classes, "class")
+    if len(classes) != Y.shape[1]:
+        raise InvalidData(f"Bags.from_indicator: {Y.shape[1]} columns but {len(classes)} class names.")
+    given = tuple(code_of) if names is None else check_distinct(names, "bag name")
+    if len(given) != Y.shape[0]:
+        raise InvalidData(
+            f"Bags.from_indicator: {Y.shape[0]} rows of labels but {len(given)} bag names. Without names=, there must "
+            f"be one row for each of the {len(code_of)} bags, in order of first appearance."
+        )
+    codes = np.array([look_up(name, code_of, "Bags.from_indicator", "bag") for name in given], dtype=np.intp)
+    is_labelled = np.zeros(len(code_of), dtype=bool)
+    is_labelled[codes] = True
+    Y = Y.tocoo()
+    return LabelSets(classes, indicator(codes[Y.row], Y.col, (len(code_of), len(classes))), is_labelled)
+
+
+def indicator(rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
+    """Return a CSR matrix of float64 ones at these places, each once, columns sorted."""
+    ones = np.ones(len(rows))
+    places = (np.asarray(rows, dtype=np.intp), np.asarray(columns, dtype=np.intp))
+    matrix = sparse.csr_array((ones, places), shape=shape)
+    matrix.sum_duplicates()
+    matrix.data[:] = 1.0
+    return matrix
+
+
+def in_classes(said: LabelSets, classes: Names) -> LabelSets:
+    """Return the same label sets with other columns; a label that is used must be among them."""
+    column_of = {name: column for column, name in enumerate(classes)}
+    used = np.unique(said.matrix.indices)
+    for column in used.tolist():
+        if said.classes[column] not in column_of:
+            lost = said.classes[column]
+            raise UnknownName(f"Bags: some bag has the label {lost!r}, which is not a class. {nearest(lost, classes)}")
+    moved = np.array([column_of.get(name, -1) for name in said.classes], dtype=np.intp)
+    rows, columns = said.matrix.nonzero()
+    shape = (said.matrix.shape[0], len(classes))
+    return LabelSets(classes, indicator(rows, moved[columns], shape), said.is_labelled)
+
+
+def _members(members: Any, bag: Hashable) -> list[Hashable]:
+    """Return the names in one label set."""
+    if isinstance(members, (str, bytes)):
+        raise InvalidData(
+            f"Bags labels: the label set of bag {bag!r} is the bare string {members!r}. Write {{{members!r}}}."
+        )
+    if isinstance(members, Mapping) or not isinstance(members, Iterable) or getattr(members, "ndim", 1) != 1:
+        raise InvalidData(
+            f"Bags labels: the label set of bag {bag!r} must be a set of names, or None for an unlabelled bag. "
+            f"Got {members!r}."
+        )
+    names = [plain(name) for name in members]
+    for name in names:
+        if is_missing(name):
+            raise InvalidData(f"Bags labels: bag {bag!r} has the label {name!r}, which names nothing.")
+    return names
+
+
+def _assemble(
+    bags: list[int], said: list[Hashable], is_labelled: NDArray[np.bool_], classes: Any, names: Names
+) -> LabelSets:
+    try:
+        known = sorted_names(set(said)) if classes is None else check_distinct(classes, "class")
+        column_of = {name: column for column, name in enumerate(known)}
+        columns = [column_of[name] for name in said]
+    except TypeError as error:
+        raise InvalidData(f"Bags labels: a label must be hashable ({error}).") from error
+    except KeyError:
+        place = next(place for place, name in enumerate(said) if name not in column_of)
+        raise UnknownName(
+            f"Bags labels: bag {names[bags[place]]!r} has the label {said[place]!r}, which is not among the "
+            f"classes. {nearest(said[place], known)}"
+        ) from None
+    return LabelSets(known, indicator(bags, columns, (len(is_labelled), len(known))), is_labelled)
+
+
+def _zeros_and_ones(Y: Any) -> Any:
+    if not sparse.issparse(Y):
+        Y = as_array(Y, "Bags.from_indicator")
+        if Y.ndim != 2 or Y.dtype.kind not in "biuf":
+            raise InvalidData(
+                "Bags.from_indicator: expected a (bags x classes) matrix of zeros and ones. "
+                f"Got an array of shape {Y.shape} and dtype {Y.dtype}."
+            )
+    Y = sparse.csr_array(Y, dtype=np.float64, copy=True)
+    Y.sum_duplicates()
+    wrong = np.flatnonzero((Y.data != 0) & (Y.data != 1))
+    if wrong.size:
+        row, column = (int(axis[wrong[0]]) for axis in (Y.tocoo().row, Y.tocoo().col))
+        raise InvalidData(
+            f"Bags.from_indicator: the matrix holds zeros and ones, but row {row}, column {column} is "
+            f"{Y.data[wrong[0]]!r}. Leave a bag out of names= when its labels are not known."
+        )
+    Y.eliminate_zeros()
+    return Y

@@ -1,0 +1,175 @@
+"""Names that users bring (ids of bags, rows, classes, annotators) as plain Python values and integer codes.
+
+A name is any hashable value except a missing one: None, NaN and NaT name nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.errors import InvalidData, UnknownName, nearest
+
+Names = tuple[Hashable, ...]
+
+
+def encode(values: Any, what: str) -> tuple[Names, NDArray[np.intp]]:
+    """Return the distinct names in order of first appearance, and the position of each value among them.
+
+    Parameters
+    ----------
+    values : sequence, array or series
+        One name per row.
+    what : str
+        What a name is called in messages, for example ``"bag id"``.
+    """
+    items = as_list(values, what)
+    try:
+        code_of: dict[Hashable, int] = {name: code for code, name in enumerate(dict.fromkeys(items))}
+        codes = np.fromiter(map(code_of.__getitem__, items), np.intp, count=len(items))
+    except TypeError as error:
+        raise _unhashable(items, what) from error
+    names = tuple(code_of)
+    if not set(map(type, names)) <= {str, int}:  # the usual names need no second look
+        names = tuple(plain(name) for name in names)
+        for code, name in enumerate(names):
+            if is_missing(name):
+                row = int(np.flatnonzero(codes == code)[0])
+                raise InvalidData(
+                    f"Row {row} has no {what}: it is {name!r}. Give every row a {what}, or drop that row."
+                )
+    return names, codes
+
+
+def as_list(values: Any, what: str) -> list[Any]:
+    """Return one Python value per row from a list, an array, or a series of any data frame library."""
+    wanted = f"Expected one {what} per row: a list, an array or a series."
+    if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise InvalidData(f"{wanted} Got an array of shape {values.shape}; use a single column.")
+        return list(values) if values.dtype.kind in "mM" else values.tolist()
+    if isinstance(values, (list, tuple, range)):
+        return list(values)
+    if isinstance(values, (str, bytes, Mapping, Set)) or values is None:
+        raise InvalidData(f"{wanted} Got {_shown(values)}, which has no rows in order.")
+    series = nw.from_native(values, allow_series=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series.to_list()
+    if isinstance(series, (nw.DataFrame, nw.LazyFrame)):
+        raise InvalidData(f"{wanted} Got a whole table; pick the column that holds the {what}s.")
+    try:
+        return list(values)
+    except TypeError as error:
+        raise InvalidData(f"{wanted} Got {_shown(values)}.") from error
+
+
+def as_array(values: Any, who: str) -> NDArray[Any]:
+    """Return an array of what was given; a ragged list is an error."""
+    try:
+        return np.array(values)
+    except ValueError as error:
+        raise InvalidData(f"{who}: expected an array. Got {_shown(values)}, whose parts differ in length.") from error
+
+
+def plain(name: Any) -> Any:
+    """Unwrap a NumPy scalar, so that names look like what the user typed; dates keep their resolution."""
+    return name.item() if isinstance(name, np.generic) and name.dtype.kind not in "mM" else name
+
+
+def is_missing(name: Any) -> bool:
+    """Say whether a value names nothing: None, NaN, NaT, pandas' NA, or a tuple that holds one of them."""
+    if isinstance(name, tuple):
+        return any(is_missing(part) for part in name)
+    if name is None or type(name).__name__ == "NAType":
+        return True
+    different = name != name  # only NaN and NaT differ from themselves
+    return isinstance(different, (bool, np.bool_)) and bool(different)
+
+
+def sorted_names(names: Iterable[Hashable]) -> Names:
+    """Sort names; those of types that do not compare are sorted by type and text."""
+    names = list(names)
+    try:
+        return tuple(sorted(names))  # type: ignore[type-var]  # the except below is for names without an order
+    except TypeError:
+        return tuple(sorted(names, key=lambda name: (type(name).__name__, repr(name))))
+
+
+def check_distinct(names: Any, what: str) -> Names:
+    """Return given names as a tuple; missing or repeated ones are an error."""
+    distinct, codes = encode(names, what)
+    if len(distinct) < len(codes):
+        first_again = int(np.flatnonzero(np.bincount(codes) > 1)[0])
+        raise InvalidData(f"Every {what} must be different, but {distinct[first_again]!r} appears more than once.")
+    return distinct
+
+
+def look_up(name: Any, code_of: Mapping[Hashable, int], who: str, what: str) -> int:
+    """Return the code of a name; an unknown one is an error that lists the nearest."""
+    try:
+        return code_of[name]
+    except TypeError as error:
+        raise InvalidData(f"{who}: a {what} must be hashable. Got {_shown(name)}; use a tuple for a list.") from error
+    except KeyError:
+        raise UnknownName(f"{who}: unknown {what} {name!r}. {nearest(name, code_of)}") from None
+
+
+def flags_of(names: Any, code_of: Mapping[Hashable, int], who: str, what: str = "bag") -> NDArray[np.bool_]:
+    """Return True at the codes of the given names."""
+    flags = np.zeros(len(code_of), dtype=bool)
+    if isinstance(names, (str, bytes, Mapping)) or not isinstance(names, Iterable):
+        raise InvalidData(f"{who}: expected a collection of {what} names. Got {names!r}.")
+    for name in names:
+        flags[look_up(name, code_of, who, what)] = True
+    return flags
+
+
+def table_columns(table: Any, columns: Sequence[str | None], who: str) -> tuple[list[Any], ...]:
+    """Return columns of a data frame, or of a sequence of tuples, as lists.
+
+    Parameters
+    ----------
+    table : data frame or sequence of tuples
+        Any frame that narwhals knows, or one tuple per row.
+    columns : sequence of str or None
+        The names of the wanted columns in a data frame; None takes the column at that position.
+    who : str
+        Who complains.
+    """
+    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    width = len(columns)
+    if isinstance(frame, nw.DataFrame):
+        known = frame.columns
+        wanted = []
+        for position, name in enumerate(columns):
+            if name is None and position >= len(known):
+                raise InvalidData(f"{who}: expected a table of {width} columns. Got the columns {known}.")
+            wanted.append(known[position] if name is None else name)
+            if wanted[-1] not in known:
+                raise UnknownName(f"{who}: the table has no column {name!r}. {nearest(name, known)}")
+        return tuple(frame.get_column(name).to_list() for name in wanted)
+    if isinstance(table, (str, bytes, Mapping, Set)) or not isinstance(table, Iterable):
+        raise InvalidData(f"{who}: expected a data frame or a list of {width}-tuples. Got {_shown(table)}.")
+    rows = [tuple(row) if isinstance(row, (tuple, list, np.ndarray)) else row for row in table]
+    for position, row in enumerate(rows):
+        if not isinstance(row, tuple) or len(row) != width:
+            raise InvalidData(f"{who}: entry {position} must be a tuple of {width} values. Got {_shown(row)}.")
+    return tuple([plain(row[column]) for row in rows] for column in range(width))
+
+
+def _unhashable(items: list[Any], what: str) -> InvalidData:
+    for row, item in enumerate(items):
+        try:
+            hash(item)
+        except TypeError:
+            return InvalidData(f"Row {row}: a {what} must be hashable. Got {_shown(item)}; use a tuple for a list.")
+    return InvalidData(f"These {what}s cannot be compared with each other.")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return f"{text if len(text) <= 60 else text[:57] + '...'} (a {type(value).__name__})"

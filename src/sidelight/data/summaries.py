@@ -1,0 +1,64 @@
+"""How supervision objects introduce themselves: counts by name, one line of text, a small table in a notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from sidelight.data.bags import Bags
+
+
+def bag_summary(bags: Bags) -> dict[str, Any]:
+    """Return the counts of bags, rows, classes and kinds of label sets."""
+    n_labels = np.diff(bags.label_matrix.indptr)
+    listed = n_labels[bags.is_labelled]
+    sizes = bags.sizes if bags.n_bags else np.zeros(1, dtype=np.intp)
+    per_class = np.bincount(bags.label_matrix.indices, minlength=bags.n_classes).tolist()
+    return {
+        "rows": bags.n_rows,
+        "bags": bags.n_bags,
+        "classes": bags.n_classes,
+        "rows in the smallest bag": int(sizes.min()),
+        "rows in a median bag": float(np.median(sizes)),
+        "rows in the largest bag": int(sizes.max()),
+        "labelled bags": int(bags.is_labelled.sum()),
+        "unlabelled bags": int((~bags.is_labelled).sum()),
+        "partial label sets": int(bags.is_partial.sum()),
+        "empty label sets": int((listed == 0).sum()),
+        "bags that were cut": int((~bags.whole).sum()),
+        "labels in a labelled bag, on average": round(float(listed.mean()), 2) if len(listed) else 0.0,
+        "bags with each class": dict(zip(bags.classes, per_class)),
+    }
+
+
+def as_text(bags: Bags) -> str:
+    """Return the one line that ``repr`` shows; what does not occur is not mentioned."""
+    counts = bag_summary(bags)
+    kinds = [
+        (counts["labelled bags"], "labelled"),
+        (counts["partial label sets"], "of them partial"),
+        (counts["empty label sets"], "of them empty"),
+        (counts["unlabelled bags"], "unlabelled"),
+        (counts["bags that were cut"], "cut"),
+    ]
+    told = ", ".join(f"{count} {kind}" for count, kind in kinds if count) or "nothing"
+    return f"Bags({bags.n_rows} rows in {bags.n_bags} bags, {bags.n_classes} classes; {told})"
+
+
+def as_html(bags: Bags) -> str:
+    """Return a small table for notebooks; names are escaped."""
+    counts = bag_summary(bags)
+    per_class = sorted(counts.pop("bags with each class").items(), key=lambda item: -item[1])
+    shown = ", ".join(f"{name} ({count})" for name, count in per_class[:12])
+    if len(per_class) > 12:
+        shown += f" and {len(per_class) - 12} more"
+    return html_table("Bags", {**counts, "bags with each class": shown or "none"})
+
+
+def html_table(title: str, facts: dict[str, Any]) -> str:
+    """Return a titled two-column table."""
+    rows = "".join(f"<tr><th>{escape(str(k))}</th><td>{escape(str(v))}</td></tr>" for k, v in facts.items())
+    return f"<table><caption>{escape(title)}</caption><tbody>{rows}</tbody></table>"
