@@ -1,0 +1,48 @@
+"""Descent by L-BFGS from one start; SciPy does the work, we keep the trace and pass on signs of life."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import minimize
+
+from sidelight._solvers.trace import Reporter, Road, silent
+
+ValueAndGradient = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+def descend(
+    objective: ValueAndGradient,
+    start: np.ndarray,
+    *,
+    max_iter: int = 200,
+    tol: float = 1e-6,
+    report: Reporter = silent,
+) -> Road:
+    """Go down ``objective`` from ``start``.
+
+    Parameters
+    ----------
+    objective : callable
+        theta -> (value, gradient).
+    start : ndarray of shape (n_parameters,)
+        Where to begin.
+    max_iter : int
+        Most iterations.
+    tol : float
+        Stop when an iteration lowers the value by less than ``tol`` times its size, or no entry of the gradient
+        exceeds ``tol``.
+    report : callable
+        Called with (done, total, note) after each iteration.
+    """
+    first, _ = objective(start)
+    trace = [float(first)]
+
+    def after_iteration(intermediate_result: object) -> None:  # SciPy looks at the parameter's name
+        trace.append(float(intermediate_result.fun))  # type: ignore[attr-defined] # SciPy ships no types
+        report(len(trace) - 1, max_iter, f"objective {trace[-1]:.6g}")
+
+    options = {"maxiter": max_iter, "ftol": tol, "gtol": tol, "maxfun": 10 * max_iter}
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", callback=after_iteration, options=options)
+    return Road(found.x, float(found.fun), np.asarray(trace), bool(found.success))

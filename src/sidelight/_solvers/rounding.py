@@ -1,0 +1,13 @@
+"""Rounding: from continuous coordinates to one cluster per row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+
+def round_by_kmeans(coordinates: Any, n_clusters: int, *, seed: int, n_init: int = 1) -> np.ndarray:
+    """Assign rows to ``n_clusters`` groups by k-means (k-means++ starts, best of ``n_init`` by inertia)."""
+    return np.asarray(KMeans(n_clusters, n_init=n_init, random_state=seed).fit_predict(coordinates), dtype=np.intp)
