@@ -7,6 +7,7 @@ from sidelight import plot as plot
 from sidelight.data.bags import Bags as Bags
 from sidelight.errors import SidelightError as SidelightError
 from sidelight.errors import SidelightWarning as SidelightWarning
+from sidelight.estimators.relations import DiscriminativeClustering as DiscriminativeClustering
 from sidelight.progress import progress as progress
 
 __version__: str

@@ -65,7 +65,16 @@ def read(path: str | os.PathLike[str], *, resolve: Resolve) -> Any:
             f"{str(path)!r} is not a Sidelight model file: it is not a zip archive, or it was cut short ({error}). "
             "Files for sidelight.load are written by sidelight.save."
         ) from error
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, RecursionError, MemoryError) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        EOFError,
+        RecursionError,
+        MemoryError,
+    ) as error:
         raise UnsafeArchive(f"{str(path)!r} is damaged: {error!r}. Save the model again.") from error
 
 

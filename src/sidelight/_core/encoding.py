@@ -1,6 +1,6 @@
 """Python values to JSON and back, arrays set aside; only values that carry no code.
 
-A plain JSON value stands for itself; everything else is an object with one tag: ``array``, ``scalar``, ``strings``,
+A plain JSON value stands for itself; everything else is an object with one tag: ``array``, ``scalar``, ``objects``,
 ``sparse``, ``tuple``, ``set``, ``frozenset``, ``dict``, ``float``, ``slice``, ``object`` (has ``__archive__``) or
 ``estimator`` (has ``get_params``).
 """
@@ -44,7 +44,9 @@ class Encoder:
             encoded = [self.encode(item, f"{where}[{i}]") for i, item in enumerate(items)]
             return encoded if isinstance(value, list) else {type(value).__name__: encoded}
         if isinstance(value, dict):
-            return {"dict": [[self.encode(k, f"{where} key"), self.encode(v, f"{where}[{k!r}]")] for k, v in value.items()]}
+            return {
+                "dict": [[self.encode(k, f"{where} key"), self.encode(v, f"{where}[{k!r}]")] for k, v in value.items()]
+            }
         if isinstance(value, slice):
             return {"slice": [self.encode(part, where) for part in (value.start, value.stop, value.step)]}
         return self._object(value, where)
@@ -100,7 +102,7 @@ class Decoder:
         if "estimator" in form:
             return self._estimator(form)
         if "object" in form:
-            cls: Any = self._class(form["object"])
+            cls: Any = self._class(form["object"], "__unarchive__")
             return cls.__unarchive__({key: self.decode(part) for key, part in form["state"].items()})
         if "sparse" in form:
             data, indices, indptr = (self.arrays[number] for number in form["parts"])
@@ -116,9 +118,9 @@ class Decoder:
             raise UnsafeArchive(f"{self.source!r} holds something this version does not know: {list(form)}.")
         return _SIMPLE[tag](self, content)
 
-    def _class(self, name: str) -> type:
+    def _class(self, name: str, ability: str) -> type:
         found = self.resolve(name)
-        if found is None:
+        if found is None or not hasattr(found, ability):
             raise UnsafeArchive(
                 f"{self.source!r} asks for a class called {name!r}, which is not a public class of Sidelight. "
                 "Upgrade sidelight if the file comes from a newer version; otherwise do not trust it."
@@ -126,8 +128,9 @@ class Decoder:
         return found
 
     def _estimator(self, form: dict[str, Any]) -> Any:
-        estimator = self._class(form["estimator"])()
-        estimator.set_params(**{key: self.decode(part) for key, part in form["params"].items()})
+        estimator = self._class(form["estimator"], "get_params")(
+            **{key: self.decode(part) for key, part in form["params"].items()}
+        )
         vars(estimator).update({key: self.decode(part) for key, part in form["fitted"].items()})
         return estimator
 

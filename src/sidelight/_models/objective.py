@@ -1,6 +1,6 @@
 """An objective is a model plus weighted terms plus a penalty on the weights: theta -> (value, gradient).
 
-    value(theta) = sum_t weight_t * term_t(P, log P) + penalty * |W|^2        with P = model(theta, X)
+value(theta) = sum_t weight_t * term_t(P, log P) + penalty * |W|^2        with P = model(theta, X)
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class SoftmaxLinear:
         return np.concatenate([W.reshape(*W.shape[:-2], -1), b], axis=-1)
 
     def log_posterior(self, theta: np.ndarray, X: Any) -> np.ndarray:
-        """log P (..., n, K) of the rows of X."""
+        """Log P (..., n, K) of the rows of X."""
         W, b = self.unpack(theta)
         if W.ndim == 2:
             return log_softmax(np.asarray(X @ W) + b)

@@ -1,0 +1,79 @@
+"""Who the laws are about: one line per estimator and per term.
+
+A new estimator adds one ``Case``; tests/laws then runs scikit-learn's checks and all of ours over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+import sidelight as sl
+from sidelight._terms.fit import CrossEntropy
+from sidelight._terms.information import Balance, Confidence
+
+TWO_OR_FOUR = "the check expects 2 or 4 columns from any predict_proba; this one has as many as clusters"
+PROBA_COLUMNS = {"check_estimator_sparse_array": TWO_OR_FOUR, "check_estimator_sparse_matrix": TWO_OR_FOUR}
+
+
+@dataclass(frozen=True)
+class Case:
+    """An estimator, the supervision that its ``fit`` takes, the rows it likes, and checks it fails for a reason."""
+
+    estimator: Any
+    supervision: str | None = None  # None or "bags"
+    rows: Callable[[], np.ndarray] = field(default=lambda: blobs()[0])
+    expected_failures: Mapping[str, str] = field(default_factory=dict)
+    grid: Mapping[str, list[Any]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The class, for test ids."""
+        return type(self.estimator).__name__
+
+    def fit(self, X: Any = None) -> Any:
+        """Fit a fresh copy on the case's rows, with its supervision."""
+        from sklearn.base import clone
+
+        return clone(self.estimator).fit(self.rows() if X is None else X, **self.side())
+
+    def side(self) -> dict[str, Any]:
+        """Keyword arguments of ``fit`` besides X."""
+        return {"bags": labelled_bags()} if self.supervision == "bags" else {}
+
+
+def blobs(n: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Three well separated groups of rows in four dimensions, none of them negative."""
+    generator = np.random.default_rng(0)
+    y = np.arange(n) % 3
+    centres = np.array([[1.0, 1.0, 6.0, 2.0], [6.0, 1.0, 1.0, 2.0], [1.0, 6.0, 1.0, 4.0]])
+    return np.abs(centres[y] + generator.normal(scale=0.4, size=(n, 4))), y
+
+
+def labelled_bags(n: int = 60) -> Any:
+    """Bags of four consecutive rows of :func:`blobs`, each with the names of the groups it holds."""
+    y = np.arange(n) % 3
+    ids = np.arange(n) // 4
+    names = np.array(["ant", "bee", "cat"])
+    return sl.Bags(ids, labels={int(b): set(names[y[ids == b]].tolist()) for b in np.unique(ids)})
+
+
+CASES = [
+    Case(
+        sl.DiscriminativeClustering(3, n_init=2, random_state=0),
+        expected_failures=PROBA_COLUMNS,
+        grid={"penalty": [0.01, 0.1]},
+    ),
+]
+
+_Q = np.random.default_rng(1).dirichlet(np.ones(4), size=7)
+TERMS = [Balance(), Confidence(), CrossEntropy(_Q)]
+
+
+def as_csr(X: np.ndarray) -> Any:
+    """The same rows, sparse."""
+    return sp.csr_array(X)

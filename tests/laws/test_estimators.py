@@ -1,0 +1,149 @@
+"""Laws that every estimator obeys."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.laws.registry import CASES, Case, as_csr
+
+import sidelight as sl
+from sidelight.errors import Cancelled, InvalidInput
+
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+each_bag_case = pytest.mark.parametrize(
+    "case", [case for case in CASES if case.supervision == "bags"], ids=lambda case: case.name
+)
+with_predict = pytest.mark.parametrize(
+    "case", [case for case in CASES if hasattr(case.estimator, "predict")], ids=lambda case: case.name
+)
+_FAILURES = {case.name: dict(case.expected_failures) for case in CASES}
+
+
+@parametrize_with_checks(
+    [case.estimator for case in CASES],
+    expected_failed_checks=lambda estimator: _FAILURES[type(estimator).__name__],
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@each_case
+def test_same_seed_gives_the_same_answer(case: Case):
+    assert_same_fit(case.fit(), case.fit())
+
+
+@each_case
+def test_dense_and_csr_rows_give_the_same_answer(case: Case):
+    if not case.estimator.__sklearn_tags__().input_tags.sparse:
+        pytest.skip("takes dense rows only, and says so in its tags")
+    dense, sparse = case.fit(), case.fit(as_csr(case.rows()))
+    np.testing.assert_array_equal(labels_of(dense), labels_of(sparse))
+
+
+@each_case
+def test_a_saved_model_answers_the_same(case: Case, tmp_path):
+    fitted = case.fit()
+    sl.save(fitted, tmp_path / "model.sidelight")
+    loaded = sl.load(tmp_path / "model.sidelight")
+    assert_same_fit(fitted, loaded)
+    if hasattr(fitted, "predict"):
+        np.testing.assert_array_equal(fitted.predict(case.rows()), loaded.predict(case.rows()))
+
+
+@each_case
+def test_a_clone_is_unfitted_and_has_the_same_parameters(case: Case):
+    copy = clone(case.fit())
+    assert repr(copy.get_params()) == repr(case.estimator.get_params())
+    if hasattr(copy, "predict"):
+        with pytest.raises(NotFittedError):
+            copy.predict(case.rows())
+
+
+@each_case
+def test_a_cancelled_fit_changes_nothing(case: Case):
+    estimator = case.fit()
+    before = dict(vars(estimator))
+    with sl.progress(lambda step: False), pytest.raises(Cancelled):
+        estimator.fit(case.rows()[:-1] if case.supervision is None else case.rows(), **case.side())
+    assert vars(estimator).keys() == before.keys()
+    assert all(vars(estimator)[key] is before[key] for key in before)
+
+
+@each_case
+def test_a_failed_fit_changes_nothing(case: Case):
+    estimator = clone(case.estimator)
+    X = case.rows().copy()
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        estimator.fit(X, **case.side())
+    assert vars(estimator).keys() == vars(clone(case.estimator)).keys()
+
+
+@each_case
+def test_more_clusters_than_rows_is_refused(case: Case):
+    if not isinstance(case.estimator.get_params().get("n_clusters"), int):
+        pytest.skip("has no n_clusters")
+    with pytest.raises(InvalidInput, match="1000"):
+        clone(case.estimator).set_params(n_clusters=1000).fit(case.rows(), **case.side())
+
+
+@with_predict
+def test_runs_in_a_pipeline(case: Case):
+    pipeline = make_pipeline(StandardScaler(with_mean=False), clone(case.estimator))
+    side = {f"{pipeline.steps[-1][0]}__{key}": value for key, value in case.side().items()}
+    assert len(pipeline.fit(case.rows(), **side).predict(case.rows())) == len(case.rows())
+
+
+@with_predict
+def test_model_selection_with_supervision_as_y(case: Case):
+    X, side = case.rows(), case.side().get("bags")
+    cv = 2 if side is None else sl.BagKFold(2)
+    assert np.isfinite(cross_validate(clone(case.estimator), X, side, cv=cv, error_score="raise")["test_score"]).all()
+    if case.grid:
+        search = GridSearchCV(clone(case.estimator), dict(case.grid), cv=cv, error_score="raise")
+        assert len(search.fit(X, side).predict(X)) == len(X)
+
+
+@each_bag_case
+def test_model_selection_with_routed_supervision(case: Case):
+    import sklearn
+
+    X, side = case.rows(), case.side()
+    folds = list(sl.BagKFold(2).split(X, groups=side["bags"]))
+    with sklearn.config_context(enable_metadata_routing=True):
+        scores = cross_validate(clone(case.estimator), X, cv=folds, params=side, error_score="raise")
+        assert np.isfinite(scores["test_score"]).all()
+        if case.grid:
+            search = GridSearchCV(clone(case.estimator), dict(case.grid), cv=folds, error_score="raise")
+            assert len(search.fit(X, **side).predict(X)) == len(X)
+
+
+@each_bag_case
+def test_predict_with_the_training_bags_equals_labels(case: Case):
+    fitted = case.fit()
+    np.testing.assert_array_equal(fitted.predict(case.rows(), bags=case.side()["bags"]), fitted.labels_)
+
+
+@each_bag_case
+def test_supervision_as_y_equals_supervision_by_name(case: Case):
+    bags = case.side()["bags"]
+    assert_same_fit(clone(case.estimator).fit(case.rows(), bags), case.fit())
+
+
+def labels_of(fitted):
+    """The labels a fitted estimator publishes: per row, or per row of a table."""
+    return fitted.labels_ if hasattr(fitted, "labels_") else fitted.row_labels_
+
+
+def assert_same_fit(one, other):
+    """Every fitted array of one is exactly that of the other."""
+    assert vars(one).keys() == vars(other).keys()
+    for key, value in vars(one).items():
+        if isinstance(value, np.ndarray) and value.dtype != object:
+            np.testing.assert_array_equal(value, vars(other)[key], err_msg=key)

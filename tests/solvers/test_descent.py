@@ -1,0 +1,27 @@
+"""Descent keeps an honest trace."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import rosen, rosen_der
+
+from sidelight._solvers.descent import descend
+
+
+def rosenbrock(theta):
+    return rosen(theta), rosen_der(theta)
+
+
+def test_finds_the_minimum_and_never_goes_up():
+    road = descend(rosenbrock, np.array([-1.2, 1.0]), tol=1e-12)
+    np.testing.assert_allclose(road.parameters, 1.0, atol=1e-4)
+    assert (np.diff(road.trace) <= 0).all()
+    assert road.trace[0] == rosen(np.array([-1.2, 1.0]))
+    assert road.trace[-1] == road.value
+    assert road.converged
+
+
+def test_an_iteration_limit_is_not_called_convergence():
+    road = descend(rosenbrock, np.array([-1.2, 1.0]), max_iter=3, tol=1e-12)
+    assert not road.converged
+    assert road.n_iter == 3
