@@ -16,6 +16,8 @@ __version__ = "0.1.0"
 _NAMES = {
     "data.bags": ("Bags",),
     "estimators.relations": ("DiscriminativeClustering",),
+    "data.channels": ("stack_channels",),
+    "data.cooccurrence": ("CoOccurrence",),
     "errors": ("SidelightError", "SidelightWarning"),
 }
 _HOMES = {name: f"sidelight.{module}" for module, names in _NAMES.items() for name in names}
