@@ -242,7 +242,7 @@ def test_an_unknown_axis_is_answered_with_the_nearest():
 
 
 anything = st.one_of(
-    hnp.arrays(st.sampled_from([np.intp, float, object, bool]), hnp.array_shapes(max_dims=2, max_side=4)),
+    hnp.arrays(st.sampled_from([np.intp, float, object, bool]), hnp.array_shapes(max_dims=2, max_side=3)),
     st.lists(st.one_of(st.integers(-2, 5), st.none(), st.text(max_size=2), st.floats()), max_size=4),
     st.none(),
     st.text(max_size=3),

@@ -242,7 +242,7 @@ class CoOccurrence:
             found: tuple[Any, ...]
             found, values, shape = (cells.row, cells.col), cells.data, matrix.shape
         else:
-            dense = checked_counts(matrix, flat=False)
+            dense = np.atleast_1d(checked_counts(matrix, flat=False))
             found, shape = np.nonzero(dense), dense.shape
             values = dense[found]
         if axes is None:
