@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sidelight._core.params import check_choice
 from sidelight.data.counting import EventCounter, add_up, as_codes, coalesce, column_names, count_table
+from sidelight.data.frozen import Frozen
 from sidelight.data.table_checks import (
     as_clusters,
     axis_index,
@@ -35,8 +35,7 @@ Unit = Literal["nats", "bits"]
 _PER_UNIT = {"nats": 1.0, "bits": float(np.log(2.0))}
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False, slots=True)
-class CoOccurrence:
+class CoOccurrence(Frozen):
     """Sparse counts over named axes: how often each combination of codes was seen.
 
     Most tables are made by :meth:`from_codes`, :meth:`from_table`, :meth:`from_batches` or :meth:`from_matrix`.
@@ -81,7 +80,7 @@ class CoOccurrence:
     coords: tuple[NDArray[np.intp], ...]
     counts: NDArray[np.float64]
     shape: tuple[int, ...]
-    labels: dict[str, tuple[Any, ...] | None]
+    labels: Mapping[str, tuple[Any, ...] | None]
 
     def __init__(
         self,
@@ -100,11 +99,10 @@ class CoOccurrence:
             raise InvalidData(
                 "CoOccurrence: every count is zero, so nothing was seen together. Bring at least one positive count."
             )
-        for array in (*cells, merged):
+        for array in cells:
             array.setflags(write=False)
-        for field, value in (("axes", names), ("coords", cells), ("counts", merged), ("shape", sizes)):
-            object.__setattr__(self, field, value)
-        object.__setattr__(self, "labels", checked_labels(names, sizes, labels or {}))
+        named = checked_labels(names, sizes, labels or {})
+        self.__setstate__({"axes": names, "coords": cells, "counts": merged, "shape": sizes, "labels": named})
 
     # ---- where tables come from
 
@@ -394,12 +392,6 @@ class CoOccurrence:
             f"<div><b>CoOccurrence</b>: {self.nnz} cells, total {self.total:g}"
             f"<table>{head}{rows}</table>{''.join(_small_table(self))}</div>"
         )
-
-    def __copy__(self) -> CoOccurrence:
-        return self  # frozen: a copy could never differ
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> CoOccurrence:
-        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CoOccurrence, (self.axes, self.coords, self.counts, self.shape, self._named())

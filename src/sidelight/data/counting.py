@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sidelight._core.params import check_number
+from sidelight.data.names import is_missing, plain, sorted_names
 from sidelight.errors import InvalidData, UnknownName, nearest
 from sidelight.progress import report
 
@@ -53,12 +54,12 @@ class EventCounter:
         self._merge()
         assert self._merged is not None  # _merge always leaves something once a piece was added
         coords, counts = self._merged
-        sorted_names = [in_order(list(known)) for known in self._known]
+        names_of = [sorted_names(known) for known in self._known]
         renumbered = []
-        for codes, known, names in zip(coords, self._known, sorted_names):
+        for codes, known, names in zip(coords, self._known, names_of):
             place = {name: i for i, name in enumerate(names)}
             renumbered.append(np.fromiter((place[name] for name in known), np.intp, len(known))[codes])
-        return renumbered, counts, dict(zip(self.axes, map(tuple, sorted_names)))
+        return renumbered, counts, dict(zip(self.axes, names_of))
 
     def _encode(self, axis: str, column: NDArray[Any], known: dict[Any, int]) -> NDArray[np.intp]:
         names, inverse = _factorize(axis, column)
@@ -141,7 +142,7 @@ def plain_name(name: Any) -> Any:
     """Return a name as a plain Python value, so that it can be written as JSON."""
     if isinstance(name, np.datetime64):
         return str(name)
-    return name.item() if isinstance(name, np.generic) else name
+    return plain(name)
 
 
 def _coalesce_sorted(
@@ -234,7 +235,7 @@ def _factorize_objects(axis: str, column: NDArray[Any]) -> tuple[list[Any], NDAr
     inverse = np.empty(len(column), dtype=np.intp)
     for row, value in enumerate(column.tolist()):
         name = plain_name(value)
-        if name is None or name != name:  # NaN and NaT differ from themselves
+        if is_missing(name):
             raise _gap(axis, row)
         try:
             inverse[row] = found.setdefault(name, len(found))
@@ -244,14 +245,6 @@ def _factorize_objects(axis: str, column: NDArray[Any]) -> tuple[list[Any], NDAr
                 "names must be hashable."
             ) from None
     return list(found), inverse
-
-
-def in_order(names: list[Any]) -> list[Any]:
-    """Sort names of any kind, always the same way."""
-    try:
-        return sorted(names)
-    except TypeError:  # names of mixed kinds: by kind, then by their text
-        return sorted(names, key=lambda name: (type(name).__name__, repr(name)))
 
 
 def _frame(table: Any) -> Any:

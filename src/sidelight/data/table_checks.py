@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sidelight.data.counting import as_codes, in_order, plain_name
+from sidelight.data.counting import as_codes, plain_name
+from sidelight.data.names import sorted_names
 from sidelight.errors import InvalidData, UnknownName, nearest
 
 
@@ -88,7 +90,7 @@ def checked_coords(
 
 def checked_labels(
     names: Sequence[str], sizes: Sequence[int], labels: Mapping[str, Sequence[Any]]
-) -> dict[str, tuple[Any, ...] | None]:
+) -> Mapping[str, tuple[Any, ...] | None]:
     """Return the names of the codes of every axis, None where there are none."""
     for axis in labels:
         axis_index(names, axis)
@@ -109,7 +111,7 @@ def checked_labels(
             twice = next(value for i, value in enumerate(values) if value in values[:i])
             raise InvalidData(f"CoOccurrence: label {twice!r} names two codes of axis {name!r}. Make labels unique.")
         checked[name] = values
-    return checked
+    return MappingProxyType(checked)
 
 
 def axis_index(names: Sequence[str], axis: Any) -> int:
@@ -149,6 +151,6 @@ def as_clusters(axis: str, of_code: ArrayLike, size: int) -> tuple[NDArray[np.in
         )
     if array.dtype.kind in "iu":
         return as_codes(array, axis), None
-    names = in_order(list(dict.fromkeys(array.tolist())))
+    names = sorted_names(dict.fromkeys(array.tolist()))
     number = {name: i for i, name in enumerate(names)}
-    return np.array([number[name] for name in array.tolist()], dtype=np.intp), tuple(names)
+    return np.array([number[name] for name in array.tolist()], dtype=np.intp), names
