@@ -1,0 +1,111 @@
+"""Self-tuning similarities: exp(-||p - q||^2 / (2 sigma_p sigma_q)), dense or on a neighbour graph.
+
+sigma_p is the distance to the t-th neighbour of p, p itself not counted ([PF14] section 5.1, t = 7). With t or more
+copies of a row sigma_p would be 0; the nearest row that is not a copy takes its place. Every row is similar to itself
+(W_pp = 1) in both forms, so that no degree is 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics.pairwise import euclidean_distances
+
+from sidelight._affinity.neighbours import Neighbours
+
+FLOAT32_ROWS = 2_000  # below, float64 costs nothing; above, memory traffic decides and similarities need no 16 digits
+_BLOCK = 4_000_000  # distances of one pass, 32 MB
+
+
+def working_dtype(n_rows: int) -> type[np.floating[Any]]:
+    """Return the float type that pays for similarities of that many rows."""
+    return np.float32 if n_rows > FLOAT32_ROWS else np.float64
+
+
+def dense_local_scaling(X: Any, t: int = 7) -> tuple[np.ndarray, np.ndarray]:
+    """Return all similarities W, shape (n_rows, n_rows), and the scale sigma of every row.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n_rows, n_features)
+        The rows.
+    t : int
+        Which neighbour's distance is the scale.
+    """
+    n_rows = X.shape[0]
+    W = np.empty((n_rows, n_rows), dtype=working_dtype(n_rows))
+    scales = np.empty(n_rows)
+    for at in _blocks(n_rows):
+        gaps = euclidean_distances(X[at], X, squared=True)
+        gaps[np.arange(len(gaps)), np.arange(n_rows)[at]] = 0.0
+        W[at] = gaps
+        scales[at] = _scales(W[at], min(t, n_rows - 1))
+    scales = np.where(np.isfinite(scales), scales, 1.0)  # rows that are all equal: any scale gives W = 1
+    for at in _blocks(n_rows):
+        _scale_block(W[at], scales[at], scales)
+    return W, scales
+
+
+def graph_local_scaling(neighbours: Neighbours, t: int = 7) -> tuple[Any, np.ndarray]:
+    """Return the similarities along the edges of a neighbour graph as CSR, and the scale of every row.
+
+    Rows are joined when either is among the other's neighbours; both directions carry the same similarity.
+    """
+    n_rows, k = neighbours.indices.shape
+    scales = graph_scales(neighbours.distances, t)
+    weights = neighbours.distances**2
+    weights /= 2.0 * scales[:, None]
+    weights /= scales[neighbours.indices]
+    np.exp(-weights, out=weights)
+    ends = np.arange(0, n_rows * k + 1, max(k, 1), dtype=np.int64)[: n_rows + 1]
+    if k == 0:
+        ends = np.zeros(n_rows + 1, dtype=np.int64)
+    values = weights.ravel().astype(working_dtype(n_rows))
+    W = sparse.csr_array((values, neighbours.indices.ravel(), ends), shape=(n_rows, n_rows))
+    W = W.maximum(W.T) + sparse.eye_array(n_rows, dtype=values.dtype, format="csr")
+    return W.tocsr(), scales
+
+
+def graph_scales(distances: np.ndarray, t: int) -> np.ndarray:
+    """Return each row's distance to its t-th neighbour; where that is 0, to the nearest listed row that is no copy.
+
+    A row whose listed neighbours are all copies of it takes the smallest scale of the others, or 1.
+    """
+    n_rows, k = distances.shape
+    if k == 0:
+        return np.ones(n_rows)
+    scales = distances[:, min(t, k) - 1].copy()
+    farthest = distances.max(axis=1)
+    scales = np.where(scales > 0, scales, np.where(distances > 0, distances, np.inf).min(axis=1))
+    positive = scales[np.isfinite(scales) & (farthest > 0)]
+    return np.where(np.isfinite(scales), scales, positive.min() if len(positive) else 1.0)
+
+
+def similarities_to(X: Any, scales: np.ndarray, queries: Any, t: int = 7) -> np.ndarray:
+    """Return the dense similarities of new rows to known ones; a new row's scale is its t-th neighbour among these."""
+    gaps = euclidean_distances(queries, X, squared=True)
+    own = _scales(gaps, min(t, gaps.shape[1]) - 1)
+    own = np.where(np.isfinite(own), own, 1.0)
+    return _scale_block(gaps, own, scales)
+
+
+def _scales(gaps: np.ndarray, position: int) -> np.ndarray:
+    """Return the distance at ``position`` of each row's sorted distances, or the smallest positive one."""
+    scales = np.sqrt(np.partition(gaps, position, axis=1)[:, position].astype(np.float64))
+    for row in np.flatnonzero(scales == 0):
+        positive = gaps[row][gaps[row] > 0]
+        scales[row] = np.sqrt(float(positive.min())) if len(positive) else np.inf
+    return scales
+
+
+def _scale_block(gaps: np.ndarray, own: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    gaps *= (-0.5 / own).astype(gaps.dtype)[:, None]
+    gaps *= (1.0 / scales).astype(gaps.dtype)
+    return np.exp(gaps, out=gaps)
+
+
+def _blocks(n_rows: int) -> list[slice]:
+    step = max(1, _BLOCK // n_rows)
+    return [slice(at, min(at + step, n_rows)) for at in range(0, n_rows, step)]

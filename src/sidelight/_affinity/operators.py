@@ -1,0 +1,82 @@
+"""Normalised similarities with something low-rank added, as linear operators on blocks of vectors.
+
+    A = D^-1/2 (W + alpha Q) D^-1/2,   D = Diag(W 1)          [PF14] eq. (13), algorithm 1 step 3
+
+D comes from W alone. Nothing of the size of Q is ever formed; a dense W stays one array, a sparse one CSR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from sidelight._affinity.components import degrees
+
+
+class Extra(Protocol):
+    """What may be added to W: a symmetric product that can be restricted to some rows."""
+
+    def product(self, V: np.ndarray) -> np.ndarray:
+        """Return the product with a vector or a block of vectors."""
+
+    def take(self, rows: np.ndarray) -> Self:
+        """Return the same among ``rows`` only."""
+
+
+@dataclass(frozen=True, slots=True)
+class NormalisedSum:
+    """D^-1/2 (W + alpha * extra) D^-1/2; rows of degree 0 are treated as similar to themselves only.
+
+    ``W`` is an array or CSR of shape (n_rows, n_rows), ``root`` the vector D^-1/2, ``extra`` None or an :class:`Extra`.
+    """
+
+    W: Any
+    root: np.ndarray
+    alpha: float
+    extra: Extra | None
+
+    @classmethod
+    def of(cls, W: Any, *, alpha: float = 0.0, extra: Extra | None = None, d: np.ndarray | None = None) -> Self:
+        """Normalise by the degrees of ``W``, or by ``d`` when they are given."""
+        d = degrees(W) if d is None else d
+        root = 1.0 / np.sqrt(np.where(d > 0, d, 1.0))
+        return cls(W, root.astype(W.dtype), float(alpha), extra if alpha != 0 else None)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.root)
+
+    def product(self, V: np.ndarray) -> np.ndarray:
+        """Return A @ V for a vector or a block."""
+        root = self.root if V.ndim == 1 else self.root[:, None]
+        scaled = root * V
+        out = self.W @ scaled
+        if self.extra is not None:
+            out += self.W.dtype.type(self.alpha) * self.extra.product(scaled)
+        return root * out
+
+    def take(self, rows: np.ndarray) -> Self:
+        """Return the operator among ``rows``, with the normalisation it has here."""
+        W = self.W[np.ix_(rows, rows)] if isinstance(self.W, np.ndarray) else self.W[rows][:, rows]
+        extra = None if self.extra is None else self.extra.take(rows)
+        return type(self)(W, self.root[rows], self.alpha, extra)
+
+    def as_linear_operator(self) -> LinearOperator:
+        """Return it as SciPy's LinearOperator, with block products."""
+        return as_linear_operator(self.product, self.n_rows, self.W.dtype)
+
+
+def as_linear_operator(product: Callable[[np.ndarray], np.ndarray], n_rows: int, dtype: Any) -> LinearOperator:
+    """Wrap a symmetric product for SciPy."""
+    return LinearOperator(
+        (n_rows, n_rows),
+        matvec=lambda v: product(np.ascontiguousarray(v.ravel())),
+        matmat=product,
+        rmatvec=lambda v: product(np.ascontiguousarray(v.ravel())),
+        dtype=dtype,
+    )

@@ -1,0 +1,66 @@
+"""Local scaling: the formula, the same on graph and dense, and no division by zero among duplicates."""
+
+import numpy as np
+import pytest
+
+from sidelight._affinity.local_scaling import dense_local_scaling, graph_local_scaling, similarities_to, working_dtype
+from sidelight._affinity.neighbours import nearest_rows
+
+
+def plain_similarities(X, t=7):
+    gaps = np.linalg.norm(X[:, None] - X, axis=2)
+    sigma = np.sort(gaps, axis=1)[:, t]  # position 0 is the row itself
+    return np.exp(-(gaps**2) / (2 * np.outer(sigma, sigma))), sigma
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(1).standard_normal((40, 3))
+
+
+def test_dense_similarities_follow_the_formula(X):
+    W, scales = dense_local_scaling(X)
+    plain, sigma = plain_similarities(X)
+    np.testing.assert_allclose(W, plain, atol=1e-10)
+    np.testing.assert_allclose(scales, sigma, atol=1e-10)
+
+
+def test_graph_holds_the_dense_values_of_its_edges(X):
+    neighbours = nearest_rows(X, 9, generator=np.random.default_rng(0))
+    G, _ = graph_local_scaling(neighbours)
+    plain, _ = plain_similarities(X)
+    edges = np.zeros((40, 40), dtype=bool)
+    edges[np.arange(40)[:, None], neighbours.indices] = True
+    edges |= edges.T | np.eye(40, dtype=bool)
+    np.testing.assert_allclose(G.toarray(), np.where(edges, plain, 0), atol=1e-7)
+
+
+def test_a_complete_graph_equals_the_dense_matrix(X):
+    G, _ = graph_local_scaling(nearest_rows(X, 39, generator=np.random.default_rng(0)))
+    np.testing.assert_allclose(G.toarray(), dense_local_scaling(X)[0], atol=1e-7)
+
+
+@pytest.mark.parametrize("copies", [8, 40])
+def test_duplicates_leave_everything_finite(copies):
+    X = np.random.default_rng(0).standard_normal((40, 2))
+    X[:copies] = X[0]
+    W, scales = dense_local_scaling(X)
+    G, graph_scales = graph_local_scaling(nearest_rows(X, 10, generator=np.random.default_rng(0)))
+    assert np.isfinite(W).all()
+    assert (scales > 0).all()
+    assert np.isfinite(G.data).all()
+    assert (graph_scales > 0).all()
+    np.testing.assert_allclose(W[:copies, :copies], 1, atol=1e-6)
+
+
+def test_a_new_row_is_scaled_by_the_known_ones(X):
+    new = np.array([[0.1, 0.2, 0.3]])
+    gaps = np.linalg.norm(X - new, axis=1)
+    _, sigma = plain_similarities(X)
+    expected = np.exp(-(gaps**2) / (2 * np.sort(gaps)[6] * sigma))
+    np.testing.assert_allclose(similarities_to(X, sigma, new)[0], expected, atol=1e-10)
+
+
+def test_large_matrices_are_float32():
+    assert working_dtype(10) is np.float64
+    assert working_dtype(5000) is np.float32
