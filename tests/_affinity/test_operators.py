@@ -29,7 +29,7 @@ def plain_q(bags, *, centred=False, ambiguous=False):
 def labelled_bags(draw):
     ids = draw(st.lists(st.integers(0, 5), min_size=1, max_size=12))
     sets = st.one_of(st.none(), st.frozensets(st.sampled_from("abc"), max_size=3))
-    return Bags(ids, labels={i: draw(sets) for i in set(ids)}, classes="abc")
+    return Bags(ids, labels={i: draw(sets) for i in set(ids)}, classes=list("abc"))
 
 
 @given(bags=labelled_bags(), centred=st.booleans(), ambiguous=st.booleans())

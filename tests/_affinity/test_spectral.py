@@ -30,7 +30,7 @@ def solve(W, k, parts, extra=None, alpha=0.0):
 
 
 def test_every_component_keeps_its_eigenvalue_of_one():
-    """eigsh alone loses repeated eigenvalues here, without a word."""
+    """Without the split eigsh loses repeated eigenvalues here, without a word."""
     W = rings(9)
     parts = similarity_components(W)
     values, vectors = solve(W, 9, parts)

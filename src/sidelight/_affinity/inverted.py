@@ -88,7 +88,7 @@ def _centres(rows: Any, n_cells: int, seed: int) -> np.ndarray:
 
 # float32 against the house rule: the block of distances is what this scan waits for, and it is half as large
 @kernel("intp[:, ::1](float32[:, ::1], intp[::1], intp[::1], intp)")
-def smallest_k(gaps, candidates, queries, k):  # type: ignore[no-untyped-def] # compiled
+def smallest_k(gaps: np.ndarray, candidates: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
     """For each row of ``gaps``, the candidates with the ``k`` smallest values, the query itself left out."""
     out = np.full((gaps.shape[0], k), -1, dtype=np.intp)
     best = np.empty(k, dtype=np.float32)
