@@ -18,6 +18,7 @@ _NAMES = {
     "estimators.relations": ("DiscriminativeClustering",),
     "data.channels": ("stack_channels",),
     "data.cooccurrence": ("CoOccurrence",),
+    "data.readers": ("Dataset", "read"),
     "errors": ("SidelightError", "SidelightWarning"),
 }
 _HOMES = {name: f"sidelight.{module}" for module, names in _NAMES.items() for name in names}

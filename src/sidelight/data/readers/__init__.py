@@ -1,1 +1,159 @@
-"""Readers: one file per format, each turning a file people have into rows and side information."""
+"""Readers: one file per format, one entry that looks inside the file and says what it took everything for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sidelight._core.params import check_choice
+from sidelight.data.readers.dataset import ColumnRole, Dataset
+from sidelight.data.readers.recognise import FORMATS, recognise
+from sidelight.data.readers.roles import Wanted
+from sidelight.errors import InvalidParameter
+
+__all__ = ["ColumnRole", "Dataset", "read"]
+
+
+def read(
+    path: Any,
+    *,
+    row_id: str | bool | None = None,
+    bag: str | bool | None = None,
+    label: str | Sequence[str] | bool | None = None,
+    features: str | Sequence[str] | None = None,
+    ignore: str | Sequence[str] = (),
+    show: str | Sequence[str] | bool | None = None,
+    sequence: str | bool | None = None,
+    channels: Mapping[str, str | Sequence[str]] | None = None,
+    events: Sequence[str] | bool | None = None,
+    weight: str | None = None,
+    label_file: Any = None,
+    label_separator: str | None = None,
+    label_level: str | None = None,
+    format: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+) -> Dataset:
+    """Read a file of any known format, and say what each of its columns was taken for.
+
+    The format is recognised by content. Roles that are not given are guessed from names and values;
+    ``data.roles`` says why. ``False`` forbids a guess.
+
+    Parameters
+    ----------
+    path : str or path
+        Delimited text (any separator, maybe gzipped), Parquet, NPZ, MATLAB 5, ARFF (dense, sparse, relational, Mulan,
+        CLUS), C4.5 multi-instance, svmlight, IDX, KEEL, or a folder (or tar archive) of text files.
+    row_id, bag, sequence : str or False, optional
+        The column that names the row, the bag of the row, the recording or session of the row.
+    label : str or sequence of str, optional
+        One column (a name a cell, or several between separators), or several columns or patterns: columns of 0 and 1
+        give label sets, columns of words give their combinations.
+    features : str or sequence of str, optional
+        Columns or patterns such as ``"f*"``; by default every column of numbers without another role.
+    ignore : str or sequence of str
+        Columns or patterns to leave out.
+    show : str or sequence of str, optional
+        Columns with texts, or paths of images and sounds, to show beside a row.
+    channels : mapping of str to columns, optional
+        The features of each channel, as names or patterns.
+    events : sequence of str, optional
+        Columns to count together into a co-occurrence table; ``weight`` names the column that says how often.
+    weight : str, optional
+        What each row of an event table counts for.
+    label_file : path, optional
+        A second file with the labels: a table whose first column (or the one called like the bag or row id) is the key,
+        Mulan's XML beside an ARFF file, or the IDX file of labels.
+    label_separator : str, optional
+        The mark between several labels in one cell.
+    label_level : {"row", "bag"}, optional
+        Whether labels in a table with bags speak of the row or of its bag; by default of the bag when all rows of every
+        bag agree.
+    format : str, optional
+        Skip the recognition: "delimited", "parquet", "npz", "npy", "matlab", "arff", "keel", "c45", "svmlight",
+        "idx" or "folder".
+    separator, encoding, header : str, str, bool, optional
+        How a text file is written, when the guess is wrong.
+
+    Returns
+    -------
+    Dataset
+        X with its side information, ``roles`` and ``notes``.
+
+    Examples
+    --------
+    >>> import sidelight as sl
+    >>> data = sl.read("segments.csv", bag="recording", label="species")  # doctest: +SKIP
+    """
+    file = _as_path(path)
+    if format is not None:
+        check_choice("sidelight.read", "format", format, FORMATS)
+    if label_level is not None:
+        check_choice("sidelight.read", "label_level", label_level, ("row", "bag"))
+    if events is True:
+        raise InvalidParameter(
+            "The 'events' parameter of sidelight.read must name two or more columns. Got True instead."
+        )
+    wanted = Wanted(
+        row_id, bag, label, features, ignore, show, sequence, channels, events, weight, label_separator, label_level
+    )
+    found = format or recognise(file).format
+    how = {"separator": separator, "encoding": encoding, "header": header}
+    return _reader(found)(file, wanted, None if label_file is None else _as_path(label_file), how)
+
+
+Reader = Callable[[Path, Wanted, Path | None, dict[str, Any]], Dataset]
+
+
+def _reader(name: str) -> Reader:
+    """Import only the reader that is needed."""
+    return _READERS[name]
+
+
+def _delimited(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
+    from sidelight.data.readers.delimited import DelimitedSource
+    from sidelight.data.readers.tabular import read_table
+
+    return read_table(DelimitedSource(path, **how), wanted, _label_table(label_file))
+
+
+def _parquet(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
+    from sidelight.data.readers.parquet import ParquetSource
+    from sidelight.data.readers.tabular import read_table
+
+    return read_table(ParquetSource(path), wanted, _label_table(label_file))
+
+
+def _matlab(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
+    from sidelight.data.readers.matlab import read_matlab
+
+    return read_matlab(path, wanted)
+
+
+def _c45(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
+    from sidelight.data.readers.c45 import read_c45
+
+    return read_c45(path, wanted)
+
+
+_READERS: dict[str, Reader] = {"delimited": _delimited, "parquet": _parquet, "matlab": _matlab, "c45": _c45}
+
+
+def _label_table(path: Path | None) -> Any:
+    if path is None:
+        return None
+    from sidelight.data.readers.delimited import DelimitedSource
+    from sidelight.data.readers.parquet import ParquetSource
+
+    return ParquetSource(path) if recognise(path).format == "parquet" else DelimitedSource(path)
+
+
+def _as_path(path: Any) -> Path:
+    try:
+        return Path(path).expanduser()
+    except (TypeError, RuntimeError):
+        raise InvalidParameter(
+            f"The 'path' parameter of sidelight.read must be a path. Got {path!r} instead."
+        ) from None

@@ -1,0 +1,127 @@
+"""What :func:`sidelight.read` returns: rows with their side information, and what each column was taken for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.data.bags import Bags
+
+Matrix = Any  # a dense float64 array or a scipy CSR array
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRole:
+    """What one column (or attribute, or variable of a file) was taken for, and why.
+
+    Attributes
+    ----------
+    name : str
+        The column as the file calls it.
+    role : str
+        ``"feature"``, ``"row id"``, ``"bag"``, ``"label"``, ``"sequence"``, ``"show"``, ``"event"`` or ``"ignored"``.
+    why : str
+        The evidence, in a few words; ``"you said so"`` for explicit roles.
+    kind : str
+        ``"number"``, ``"text"``, ``"0/1"`` or ``"empty"``.
+    """
+
+    name: str
+    role: str
+    why: str
+    kind: str = "number"
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    r"""One file, understood.
+
+    Attributes
+    ----------
+    X : ndarray of float64 or CSR array, shape (n_rows, n_features)
+        The features; missing cells are NaN.
+    feature_names : tuple of str
+        One name a column of ``X``.
+    row_ids : ndarray or None
+        The file's own names of the rows, unique; None when it has none.
+    bags : Bags or None
+        Which row belongs to which bag, and the labels of the bags where the file gives them.
+    y : ndarray of object or None
+        One label a row as text, ``""`` where unknown; None when rows carry no single label.
+    Y : ndarray of int8 or None, shape (n_rows, n_labels)
+        Label sets of rows: 1 present, 0 absent, -1 unknown; None when there are none.
+    label_names : tuple of str
+        The classes: columns of ``Y``, classes of the bags, or the values of ``y``.
+    tree : LabelTree or None
+        The hierarchy of the labels, when the file declares one.
+    counts : CoOccurrence or None
+        How often things occur together, when the file is a table of events.
+    sequence : ndarray or None
+        Which recording, session or sequence each row belongs to, in the file's order.
+    channels : dict or None
+        Channel name -> slice of the columns of ``X``, when the features come in several channels.
+    show : dict
+        Column -> texts, or paths of images and sounds, to show beside a row.
+    roles : tuple of ColumnRole
+        What each column was taken for, and why.
+    notes : tuple of str
+        What a careful reader of the file would like to know.
+    path, format : str
+        Where it came from, and what it was recognised as.
+
+    Examples
+    --------
+    >>> import sidelight as sl
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "birds.csv"
+    ...     _ = path.write_text("recording,species,f1,f2\nr1,wren,1,2\nr1,,3,4\nr2,owl,5,6\n")
+    ...     data = sl.read(path)
+    >>> data.X.shape, list(data.bags.names), data.y.tolist()
+    ((3, 2), ['r1', 'r2'], ['wren', '', 'owl'])
+    """
+
+    X: Matrix
+    feature_names: tuple[str, ...]
+    path: str = ""
+    format: str = ""
+    row_ids: NDArray[Any] | None = None
+    bags: Bags | None = None
+    y: NDArray[np.object_] | None = None
+    Y: NDArray[np.int8] | None = None
+    label_names: tuple[str, ...] = ()
+    tree: Any = None
+    counts: Any = None
+    sequence: NDArray[Any] | None = None
+    channels: dict[str, slice] | None = None
+    show: dict[str, NDArray[np.object_]] = field(default_factory=dict)
+    roles: tuple[ColumnRole, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows of ``X``."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of ``X``."""
+        return int(self.X.shape[1])
+
+    def columns(self, role: str) -> tuple[str, ...]:
+        """Return the names of the columns that were taken for ``role``."""
+        return tuple(r.name for r in self.roles if r.role == role)
+
+    def __repr__(self) -> str:
+        parts = [f"{self.n_rows} rows x {self.n_features} features"]
+        if self.bags is not None:
+            parts.append(f"{len(self.bags.names)} bags")
+        if self.label_names:
+            parts.append(f"{len(self.label_names)} labels")
+        if self.counts is not None:
+            parts.append("co-occurrence counts")
+        return f"Dataset({', '.join(parts)}; {self.format})"

@@ -1,0 +1,401 @@
+"""Delimited text of any size: cut into blocks of whole rows, each parsed by polars, so that memory stays bounded.
+
+Two parsers take turns. The quick one reads numbers as numbers. When it stumbles (a gap written ``NA``, blanks around
+cells, a word among numbers) the careful one reads the block as text, strips it and looks at every cell, and either
+succeeds or knows the line and column to blame.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from sidelight.data.readers.columns import Coded, Loaded
+from sidelight.data.readers.dialect import MISSING, Dialect, sniff, split_rows
+from sidelight.data.readers.problems import header_only, not_a_number, ragged
+from sidelight.data.readers.source import guess_encoding, head, not_decodable, open_bytes, read_up_to
+from sidelight.errors import MissingExtra, UnreadableFile
+from sidelight.progress import report
+
+BLOCK = 1 << 24
+_LONGEST_ROW = 1 << 26  # a row longer than this is an unclosed quotation mark, not a row
+
+
+class Block(NamedTuple):
+    """Whole rows as UTF-8 bytes, and the number of their first line."""
+
+    data: bytes
+    line: int
+
+
+class DelimitedSource:
+    """A delimited text file as a table."""
+
+    def __init__(
+        self, path: Path, *, separator: str | None = None, encoding: str | None = None, header: bool | None = None
+    ) -> None:
+        need_polars()
+        self.path = path
+        self.dialect: Dialect = sniff(path, separator=separator, encoding=encoding, header=header)
+        self._encoding_was_given = encoding is not None
+        self.names, self.notes, self.title = self.dialect.names, self.dialect.notes, self.dialect.title
+        if not self.dialect.rows:
+            raise header_only(path, self.names)
+
+    def sample(self) -> Sequence[Sequence[str]]:
+        """Return the first rows as text, cut or filled to the width of the table."""
+        width = len(self.names)
+        rows = (row for row in self.dialect.rows[:1000])
+        return [tuple(self._point(cell) for cell in row[:width]) + ("",) * (width - len(row)) for row in rows]
+
+    def load(self, numbers: Sequence[int], texts: Sequence[int]) -> Loaded:
+        """Return some columns as numbers and some as text; the others are never kept."""
+        size = self.path.stat().st_size
+        buffer, n_rows = _Rows(len(numbers)), 0
+        coders = {j: _Coder() for j in texts}
+        seen = 0
+        for block in self.blocks():
+            frame = self._parse(block, numbers, texts)
+            buffer.add(frame, [f"column_{j + 1}" for j in numbers])
+            for j, coder in coders.items():
+                coder.add(frame[f"column_{j + 1}"])
+            n_rows += len(frame)
+            seen += len(block.data)
+            report("reading", seen, max(size, seen), self.path.name)
+        if not n_rows:
+            raise header_only(self.path, self.names)
+        return Loaded(buffer.result(n_rows), {j: coder.result() for j, coder in coders.items()})
+
+    def frames(self, columns: Sequence[int], weight: int | None) -> Iterator[Any]:
+        """Yield the columns block by block, as polars frames with the table's own names."""
+        numbers = [] if weight is None else [weight]
+        for block in self.blocks():
+            frame = self._parse(block, numbers, columns)
+            chosen = [*columns, *numbers]
+            yield frame.select(f"column_{j + 1}" for j in chosen).rename(
+                {f"column_{j + 1}": self.names[j] for j in chosen}
+            )
+
+    def place(self, row: int) -> str:
+        """Find the line of a row; only errors ask, so the file is simply read again."""
+        for block in self.blocks():
+            for line, _ in _rows_with_lines(block, self.dialect):
+                if row == 0:
+                    return f"line {line}"
+                row -= 1
+        return "its end"
+
+    # ---- blocks
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the file in blocks of whole rows, without header, comments and blank lines at the top."""
+        d = self.dialect
+        line, carry, is_first = 1, b"", True
+        for chunk in self._decoded():
+            data = carry + chunk
+            if is_first and (data.count(b"\n") > d.skip + 1 or len(data) > _LONGEST_ROW or not chunk):
+                data, line = _drop_top(data, d, line)
+                is_first = False
+            elif is_first and chunk:
+                carry = data
+                continue
+            cut = len(data) if not chunk else _last_whole_row(data, d.separator != " ")
+            if not cut and len(data) > _LONGEST_ROW:
+                raise _unclosed(self.path, line)
+            if cut:
+                yield from self._checked(Block(data[:cut], line))
+                line += data.count(b"\n", 0, cut)
+            carry = data[cut:]
+            if not chunk:
+                return
+
+    def _checked(self, block: Block) -> Iterator[Block]:
+        if b"\0" in block.data:
+            line = block.line + block.data.count(b"\n", 0, block.data.index(b"\0"))
+            raise UnreadableFile(
+                f"{self.path}, line {line}: expected text, found a zero byte. The file is damaged, or it is not text."
+            )
+        if block.data.strip():
+            yield block
+
+    def _decoded(self) -> Iterator[bytes]:
+        """Yield UTF-8 bytes with plain line ends, then one empty piece."""
+        encoding = self.dialect.encoding
+        start = head(self.path, 1 << 16)
+        old_mac = b"\r" in start and b"\n" not in start
+        with open_bytes(self.path) as raw:
+            if encoding in ("utf-8", "utf-8-sig"):
+                pieces = _utf8_pieces(raw, self.path, strict=self._encoding_was_given)
+            else:
+                pieces = _recoded_pieces(raw, encoding, self.path)
+            held = b""
+            for piece in pieces:
+                data = held + piece
+                held = b"\r" if data.endswith(b"\r") else b""  # its line feed may come with the next piece
+                data = data[: len(data) - len(held)]
+                if b"\r" in data:
+                    data = data.replace(b"\r\n", b"\n")
+                    data = data.replace(b"\r", b"\n") if old_mac else data
+                if data:
+                    yield data
+            if held:
+                yield b"\n"
+        yield b""
+
+    # ---- parsing
+
+    def _parse(self, block: Block, numbers: Sequence[int], texts: Sequence[int]) -> Any:
+        """Return a polars frame with ``column_<j>`` as Float64 or String (gaps null in numbers, "" in texts)."""
+        import polars as pl
+
+        d, width = self.dialect, len(self.names)
+        data = _single_blanks(block.data) if d.separator == " " else block.data
+        if b"\n\n" in data or data.startswith(b"\n"):
+            data = re.sub(rb"\n{2,}", b"\n", data).lstrip(b"\n")
+        quoted = b'"' in data and d.separator != " "
+        self._check_width(block, data, quoted)
+        last = width - 1
+        wanted = sorted({*numbers, *texts, last})
+        as_number = set(numbers)
+        if not d.has_padding:
+            try:
+                return self._quick(pl, data, wanted, as_number, quoted).with_columns(
+                    pl.col(f"column_{j + 1}").fill_null("") for j in texts if j not in as_number
+                )
+            except pl.exceptions.PolarsError:
+                pass
+        return self._careful(pl, block, data, wanted, as_number, quoted)
+
+    def _quick(self, pl: Any, data: bytes, wanted: list[int], as_number: set[int], quoted: bool) -> Any:
+        schema = {f"column_{j + 1}": pl.Float64 if j in as_number else pl.String for j in range(len(self.names))}
+        return pl.read_csv(
+            io.BytesIO(data),
+            has_header=False,
+            separator=self.dialect.separator,
+            quote_char='"' if quoted else None,
+            schema=schema,
+            columns=[f"column_{j + 1}" for j in wanted],
+            decimal_comma=self.dialect.decimal_comma,
+            glob=False,
+        )
+
+    def _careful(self, pl: Any, block: Block, data: bytes, wanted: list[int], as_number: set[int], quoted: bool) -> Any:
+        try:
+            frame = self._quick(pl, data, wanted, set(), quoted)
+        except pl.exceptions.PolarsError as error:
+            self._explain(block, str(error))
+        stripped = frame.with_columns(pl.all().str.strip_chars().fill_null(""))
+        changes = []
+        for j in as_number:
+            name = f"column_{j + 1}"
+            text = pl.col(name)
+            if self.dialect.decimal_comma:
+                text = text.str.replace(",", ".", literal=True)
+            gap = pl.col(name).str.to_lowercase().is_in(MISSING)
+            changes.append(pl.when(gap).then(None).otherwise(text).cast(pl.Float64, strict=False).alias(name))
+        out = stripped.with_columns(changes)
+        for j in sorted(as_number):
+            name = f"column_{j + 1}"
+            lost = out[name].is_null() & ~stripped[name].str.to_lowercase().is_in(MISSING)
+            if lost.any():
+                row = int(lost.arg_max() or 0)
+                line = next((n for k, (n, _) in enumerate(_rows_with_lines(block, self.dialect)) if k == row), 0)
+                raise not_a_number(self.path, f"line {line or '?'}", self.names[j], stripped[name][row])
+        return out
+
+    def _check_width(self, block: Block, data: bytes, quoted: bool) -> None:
+        """Find short rows, which polars would fill with gaps: separators must come out even."""
+        width, separator = len(self.names), self.dialect.separator.encode()
+        if not quoted:
+            n_lines = data.count(b"\n") + (not data.endswith(b"\n"))
+            if data.count(separator) == n_lines * (width - 1):
+                return
+        for line, row in _rows_with_lines(block, self.dialect):
+            if len(row) != width:
+                raise ragged(self.path, line, width, len(row))
+
+    def _explain(self, block: Block, found: str) -> NoReturn:
+        for line, row in _rows_with_lines(block, self.dialect):
+            if len(row) != len(self.names):
+                raise ragged(self.path, line, len(self.names), len(row))
+        if block.data.count(b'"') % 2:
+            raise _unclosed(self.path, block.line + block.data.count(b"\n", 0, block.data.rindex(b'"')))
+        reason = found.splitlines()[0] if found else "no reason given"
+        last = block.line + block.data.count(b"\n")
+        raise UnreadableFile(
+            f"{self.path}, lines {block.line} to {last}: cannot be cut into "
+            f"{len(self.names)} columns ({reason}). Pass separator= or encoding= if one of them was guessed wrong."
+        )
+
+    def _point(self, cell: str) -> str:
+        return cell.replace(",", ".", 1) if self.dialect.decimal_comma else cell
+
+
+def need_polars() -> None:
+    """Raise unless polars is installed."""
+    try:
+        import polars  # noqa: F401 - only asking whether it is there
+    except ImportError:
+        raise MissingExtra("polars", "jobs", "Reading delimited text and Parquet files") from None
+
+
+class _Rows:
+    """A float64 matrix that grows in place, so that a large table is never in memory twice."""
+
+    def __init__(self, width: int) -> None:
+        self._array = np.empty((0, width))
+        self._used = 0
+
+    def add(self, frame: Any, columns: list[str]) -> None:
+        n = len(frame)
+        if self._used + n > len(self._array):
+            room = max(self._used + n, int(len(self._array) * 1.3))
+            self._array.resize((room, self._array.shape[1]), refcheck=False)
+        target = self._array[self._used : self._used + n]
+        for k, name in enumerate(columns):
+            target[:, k] = frame[name].fill_null(float("nan")).to_numpy()
+        self._used += n
+
+    def result(self, n_rows: int) -> Any:
+        self._array.resize((n_rows, self._array.shape[1]), refcheck=False)
+        return self._array
+
+
+class _Coder:
+    """Text in pieces to codes and values, without one Python string a row."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, int] = {}
+        self._codes: list[Any] = []
+
+    def add(self, series: Any) -> None:
+        import polars as pl
+
+        text = series.cast(pl.String).fill_null("").str.strip_chars()
+        local = text.unique(maintain_order=True)
+        mine = [self._found.setdefault(value, len(self._found)) for value in local.to_list()]
+        codes = text.replace_strict(local, pl.Series(mine, dtype=pl.Int64), return_dtype=pl.Int64)
+        self._codes.append(codes.to_numpy().astype(np.intp))
+
+    def result(self) -> Coded:
+        return Coded(tuple(self._found), np.concatenate(self._codes) if self._codes else np.empty(0, dtype=np.intp))
+
+
+def _drop_top(data: bytes, dialect: Dialect, line: int) -> tuple[bytes, int]:
+    """Leave out the comments and the header; return what follows and its line number."""
+    start = 0
+    for _ in range(dialect.skip):
+        start = data.find(b"\n", start) + 1 or len(data)
+    if dialect.has_header:
+        start = _end_of_row(data, start)
+    return data[start:], line + data.count(b"\n", 0, start)
+
+
+def _end_of_row(data: bytes, start: int) -> int:
+    """Return where the row that begins at ``start`` ends, minding line feeds inside quotation marks."""
+    end = data.find(b"\n", start) + 1 or len(data)
+    while data.count(b'"', start, end) % 2 and end < len(data):
+        end = data.find(b"\n", end) + 1 or len(data)
+    return end
+
+
+def _last_whole_row(data: bytes, minds_quotes: bool) -> int:
+    """Return the length of the longest piece of ``data`` that ends with a whole row."""
+    cut = data.rfind(b"\n") + 1
+    if not minds_quotes or b'"' not in data:
+        return cut
+    n_quotes = data.count(b'"', 0, cut)
+    while cut and n_quotes % 2:
+        earlier = data.rfind(b"\n", 0, cut - 1) + 1
+        n_quotes -= data.count(b'"', earlier, cut)
+        cut = earlier
+    return cut
+
+
+def _rows_with_lines(block: Block, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number, cells) of a block with Python's own csv: slow, and only for errors and quoted blocks."""
+    text = block.data.decode("utf-8", errors="replace")
+    if dialect.separator == " ":
+        for k, line in enumerate(text.split("\n")):
+            if line.strip():
+                yield block.line + k, line.split()
+        return
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=dialect.separator, skipinitialspace=dialect.has_padding
+    )
+    end = 0
+    try:
+        for row in reader:
+            if row:
+                yield block.line + end, row
+            end = reader.line_num
+    except csv.Error:
+        for k, line in enumerate(text.split("\n")[end:]):
+            if line:
+                yield block.line + end + k, split_rows(line, dialect.separator)[0] if line.strip() else [line]
+
+
+def _single_blanks(data: bytes) -> bytes:
+    return re.sub(rb"(?m)^ | $", b"", re.sub(rb"[ \t]+", b" ", data))
+
+
+def _utf8_pieces(raw: Any, path: Path, *, strict: bool) -> Iterator[bytes]:
+    """Yield the bytes if they are UTF-8; a later accent of Latin-1 is recoded unless UTF-8 was asked for."""
+    tail, line, latin = b"", 1, False
+    is_first = True
+    while chunk := read_up_to(raw, BLOCK):
+        data = tail + chunk
+        if is_first and data.startswith(b"\xef\xbb\xbf"):
+            data = data[3:]
+        is_first = False
+        cut = len(data) if data.isascii() else _utf8_cut(data)
+        data, tail = data[:cut], data[cut:]
+        try:
+            if not data.isascii():
+                data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            bad = line + data.count(b"\n", 0, error.start)
+            if strict or guess_encoding(head(path, 1 << 20)) != "utf-8" or not head(path, 1 << 20).isascii():
+                raise not_decodable(path, bad, "utf-8", error) from None
+            latin = True
+        line += data.count(b"\n")
+        yield data.decode("latin-1").encode() if latin else data
+    if tail:
+        yield tail.decode("latin-1").encode() if latin else tail.decode("utf-8", errors="replace").encode()
+
+
+def _utf8_cut(data: bytes) -> int:
+    """Return where to cut so that no character is cut in two."""
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte < 0x80:
+            return len(data)
+        if byte >= 0xC0:
+            return len(data) - back if back < (2 if byte < 0xE0 else 3 if byte < 0xF0 else 4) else len(data)
+    return len(data)
+
+
+def _recoded_pieces(raw: Any, encoding: str, path: Path) -> Iterator[bytes]:
+    stream = io.TextIOWrapper(raw, encoding=encoding, newline="")
+    line = 1
+    try:
+        while text := stream.read(BLOCK):
+            line += text.count("\n")
+            yield text.encode("utf-8", errors="replace")
+    except UnicodeDecodeError as error:
+        raise not_decodable(path, line, encoding, error) from None
+    except UnicodeError as error:
+        raise UnreadableFile(f"{path}, line {line}: cannot be read as {encoding} ({error}). Pass encoding=.") from None
+
+
+def _unclosed(path: Path, line: int) -> UnreadableFile:
+    return UnreadableFile(
+        f"{path}, line {line}: a quotation mark is opened and not closed. "
+        "Close it, or write a mark inside a cell twice."
+    )

@@ -1,0 +1,146 @@
+"""Walk through a MATLAB 5 file before anything is allocated: every size it declares must fit into the bytes it has.
+
+SciPy believes the sizes in the file; a few bytes can declare a cell array of a billion cells. The format: a 128-byte
+header, then elements of (type, number of bytes, data), where a matrix nests flags, dimensions, a name and its parts.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+
+from sidelight.data.readers.source import MAX_RATIO, MAX_UNPACKED
+from sidelight.errors import UnreadableFile
+
+_MATRIX, _COMPRESSED = 14, 15
+_CELL, _STRUCT, _OBJECT, _SPARSE = 1, 2, 3, 5
+_DEEPEST = 20
+_ELEMENT_SIZES = {4: 1, 6: 8, 7: 4, 8: 1, 9: 1, 10: 2, 11: 2, 12: 4, 13: 4, 14: 8, 15: 8}
+
+
+def check_mat5(path: Path, data: bytes) -> None:
+    """Raise :class:`UnreadableFile` unless every element of the file is as long as it says."""
+    order = "<" if data[126:128] == b"IM" else ">"
+    position, unpacked = 128, 0
+    while position < len(data):
+        kind, size = _tag(path, data, position, order)
+        start, end = position + 8, position + 8 + size
+        if end > len(data):
+            raise UnreadableFile(
+                f"{path}: expected {size} bytes after byte {start}, found {len(data) - start}. "
+                "The file was cut off: fetch it again, or save it again in MATLAB."
+            )
+        if kind == _COMPRESSED:
+            body = _inflate(path, data[start:end], len(data))
+            unpacked += len(body)
+            inner, inner_size = _tag(path, body, 0, order)
+            if inner == _MATRIX:
+                _check_matrix(path, body[8 : 8 + inner_size], inner_size, order, 0)
+            position = end
+        else:
+            if kind == _MATRIX:
+                _check_matrix(path, data[start:end], size, order, 0)
+            position = end + (-size % 8 if kind != _COMPRESSED else 0)
+
+
+def _inflate(path: Path, packed: bytes, file_size: int) -> bytes:
+    limit = max(MAX_UNPACKED, MAX_RATIO * file_size)
+    machine = zlib.decompressobj()
+    try:
+        body = machine.decompress(packed, limit + 1)
+    except zlib.error as error:
+        raise _damaged(path, f"a compressed part does not unpack: {error}") from None
+    if len(body) > limit:
+        raise UnreadableFile(
+            f"{path}: {file_size} bytes unpack to more than {limit}; this looks like a decompression bomb. "
+            "If you trust it, save it again in MATLAB with save('FILE', '-v6')."
+        )
+    if not machine.eof:
+        raise UnreadableFile(
+            f"{path}: a compressed variable stops in the middle. The file was cut off: fetch it again."
+        )
+    return body
+
+
+def _tag(path: Path, data: bytes, at: int, order: str) -> tuple[int, int]:
+    if at + 8 > len(data):
+        raise UnreadableFile(f"{path}: the file stops in the middle of a variable. It was cut off: fetch it again.")
+    kind, size = struct.unpack_from(order + "II", data, at)
+    return kind, size
+
+
+def _element(path: Path, data: bytes, at: int, order: str) -> tuple[int, int, int, int]:
+    """Return (type, start, size, next) of the element at ``at``; short elements keep their data inside the tag."""
+    kind, size = _tag(path, data, at, order)
+    if kind >> 16:
+        return kind & 0xFFFF, at + 4, kind >> 16, at + 8
+    if at + 8 + size > len(data):
+        raise _damaged(path, f"an element declares {size} bytes where {len(data) - at - 8} are left")
+    return kind, at + 8, size, at + 8 + size + (-size % 8)
+
+
+def _check_matrix(path: Path, data: bytes, size: int, order: str, depth: int) -> None:
+    if depth > _DEEPEST:
+        raise _damaged(path, f"cells inside cells, {depth} deep")
+    if len(data) < size:
+        raise _damaged(path, f"a matrix declares {size} bytes where {len(data)} are left")
+    if not size:
+        return  # an empty cell
+    _, start, n, at = _element(path, data, 0, order)
+    if n != 8:
+        raise _damaged(path, "a matrix without flags")
+    flags, limit = struct.unpack_from(order + "II", data, start)
+    kind = flags & 0xFF
+    if kind > 15:  # opaque objects (17: tables, strings, function handles) are not arrays; SciPy leaves them closed
+        return
+    _, start, n, at = _element(path, data, at, order)
+    if n % 4 or not 8 <= n <= 4 * 32:
+        raise _damaged(path, f"a matrix with {n // 4} dimensions")
+    dims = struct.unpack_from(f"{order}{n // 4}i", data, start)
+    cells = 1
+    for dim in dims:
+        if dim < 0:
+            raise _damaged(path, f"a matrix of size {dims}")
+        cells *= dim
+    _, _, n_name, at = _element(path, data, at, order)
+    if n_name > 255:
+        raise _damaged(path, f"a name of {n_name} bytes")
+    if kind in (_CELL, _STRUCT, _OBJECT):
+        _check_children(path, data, at, order, kind, cells, depth)
+    elif kind == _SPARSE:
+        if dims[-1] >= len(data) or limit > len(data):
+            raise _damaged(path, f"a sparse matrix of {dims} with {limit} entries in {len(data)} bytes")
+        if dims[0] > 1 << 40:
+            raise _damaged(path, f"a sparse matrix of {dims}")
+    elif kind in _ELEMENT_SIZES and cells > len(data) - at:
+        # The numbers may be stored in fewer bytes than their class, but never in less than one byte each.
+        raise _damaged(path, f"a matrix of size {dims} in {len(data) - at} bytes")
+
+
+def _check_children(path: Path, data: bytes, at: int, order: str, kind: int, cells: int, depth: int) -> None:
+    n_fields = 1
+    if kind == _OBJECT:
+        _, _, _, at = _element(path, data, at, order)
+    if kind != _CELL:
+        _, start, n, at = _element(path, data, at, order)
+        width = struct.unpack_from(order + "i", data, start)[0] if n >= 4 else 0
+        _, _, n, at = _element(path, data, at, order)
+        if not 0 < width <= 256:
+            raise _damaged(path, f"field names of {width} bytes")
+        n_fields = n // width
+    if cells * n_fields > (len(data) - at) // 8:
+        raise _damaged(path, f"{cells * n_fields} cells in {len(data) - at} bytes")
+    for _ in range(cells * n_fields):
+        child, start, size, following = _element(path, data, at, order)
+        if child != _MATRIX:
+            raise _damaged(path, f"a cell of type {child}")
+        _check_matrix(path, data[start : start + size], size, order, depth + 1)
+        at = following
+
+
+def _damaged(path: Path, found: str) -> UnreadableFile:
+    return UnreadableFile(
+        f"{path}: expected a well-formed MATLAB 5 file, found {found}. It is damaged: fetch it again, "
+        "or save it again in MATLAB."
+    )

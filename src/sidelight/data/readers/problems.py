@@ -1,0 +1,54 @@
+"""The sentences for what is wrong with a file: where, what was expected, what was found, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
+
+_LONGEST = 60
+
+
+def shown(value: object) -> str:
+    """Return a value as it may appear in a message: quoted and not too long."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 4] + "...'"
+
+
+def not_a_number(path: Path, place: str, column: str, cell: str) -> InvalidData:
+    """Say that a column of numbers holds something else."""
+    return InvalidData(
+        f"{path}, {place}, column {column!r}: expected a number, found {shown(cell)}. "
+        f"Correct or empty the cell, or leave the column out with ignore={column!r}."
+    )
+
+
+def ragged(path: Path, line: int, expected: int, found: int) -> UnreadableFile:
+    """Say that a row has too few or too many cells."""
+    why = (
+        "Was the file cut off there?"
+        if found < expected
+        else "Put a cell that holds the separator into quotation marks, or pass separator= if it was guessed wrong."
+    )
+    return UnreadableFile(f"{path}, line {line}: expected {expected} columns, found {found}. {why}")
+
+
+def header_only(path: Path, names: Sequence[str]) -> UnreadableFile:
+    """Say that there are names but no rows."""
+    listed = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+    return UnreadableFile(
+        f"{path}: expected rows below the header ({listed}), found none. "
+        "If the first line is a row and not a header, pass header=False."
+    )
+
+
+def no_such_column(path: Path, wanted: str, role: str, names: Sequence[str]) -> UnknownName:
+    """Say that a column does not exist, and which ones are near."""
+    return UnknownName(f"{path}: there is no column {wanted!r} (asked for as {role}). {nearest(wanted, names)}")
+
+
+def listing(items: Sequence[object], limit: int = 5) -> str:
+    """Name a few of many."""
+    text = ", ".join(shown(item) for item in items[:limit])
+    return text + (f" and {len(items) - limit} more" if len(items) > limit else "")

@@ -1,0 +1,323 @@
+"""From a table and the roles of its columns to a :class:`Dataset`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.data.bags import Bags
+from sidelight.data.readers.columns import Coded, Source
+from sidelight.data.readers.dataset import Dataset
+from sidelight.data.readers.labels import RowLabels, are_ticks, from_cells, from_combination, from_ticks, match_keys
+from sidelight.data.readers.problems import header_only, listing
+from sidelight.data.readers.roles import Plan, Wanted, match_columns, plan_roles
+from sidelight.errors import InvalidData, InvalidParameter
+
+
+def read_table(source: Source, wanted: Wanted, label_table: Source | None = None) -> Dataset:
+    """Read the columns that have a role, and nothing else."""
+    plan = plan_roles(source, wanted)
+    if plan.events:
+        return _event_table(source, plan)
+    texts = [j for j in (plan.row_id, plan.bag, plan.sequence) if j is not None]
+    loaded = source.load(plan.features, [*texts, *plan.labels, *plan.show])
+    if not len(loaded.X) and not loaded.texts:
+        raise InvalidData(_nothing(source, plan))
+    if plan.features and not len(loaded.X):
+        raise header_only(source.path, source.names)
+    made = _Made(notes=list(source.notes))
+    row_ids = _row_ids(source, plan, loaded.texts)
+    bag_ids = _bag_ids(source, plan, loaded.texts)
+    said = _row_labels(source, plan, loaded.texts)
+    if label_table is not None:
+        _labels_from_table(made, label_table, plan, source.names, row_ids, bag_ids)
+    else:
+        _place_labels(made, said, bag_ids, wanted.label_level)
+    X = loaded.X
+    if not plan.features:
+        made.notes.append("no column of numbers was found, so there are no features")
+        X = np.empty((len(next(iter(loaded.texts.values())).codes), 0))
+    made.notes.extend(gap_notes(X, [source.names[j] for j in plan.features], source.place))
+    return Dataset(
+        X,
+        tuple(source.names[j] for j in plan.features),
+        str(source.path),
+        source.title,
+        row_ids=row_ids,
+        bags=made.bags,
+        y=made.y,
+        Y=made.Y,
+        label_names=made.label_names,
+        sequence=None if plan.sequence is None else loaded.texts[plan.sequence].names(),
+        channels=_channels(plan),
+        show={source.names[j]: loaded.texts[j].objects() for j in plan.show},
+        roles=plan.roles(),
+        notes=tuple(made.notes),
+    )
+
+
+@dataclass
+class _Made:
+    """The label side of a data set while it is being put together."""
+
+    bags: Bags | None = None
+    y: NDArray[np.object_] | None = None
+    Y: NDArray[np.int8] | None = None
+    label_names: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
+
+
+def gap_notes(X: Any, names: list[str], place: Callable[[int], str]) -> Iterator[str]:
+    """Say how many cells are missing or infinite, and where the first one is."""
+    if not isinstance(X, np.ndarray) or not X.size:
+        return
+    missing: list[str] = []
+    n_missing = n_infinite = 0
+    first = ""
+    for k, name in enumerate(names):
+        column = X[:, k]
+        if not np.isfinite(column.sum()):
+            gaps, endless = np.isnan(column), np.isinf(column)
+            if gaps.any():
+                missing.append(name)
+                n_missing += int(gaps.sum())
+            if endless.any():
+                first = first or f"{place(int(endless.argmax()))}, column {name!r}"
+                n_infinite += int(endless.sum())
+    if n_missing:
+        yield f"{n_missing} missing cells (NaN) in {len(missing)} features: {listing(missing, 3)}"
+    if n_infinite:
+        yield f"{n_infinite} infinite values; the first in {first}"
+
+
+def _row_ids(source: Source, plan: Plan, texts: dict[int, Coded]) -> NDArray[Any] | None:
+    if plan.row_id is None:
+        return None
+    column = texts[plan.row_id]
+    name = source.names[plan.row_id]
+    gaps = column.gaps()
+    if gaps.any():
+        place = source.place(int(gaps.argmax()))
+        raise InvalidData(
+            f"{source.path}, {place}, column {name!r}: expected the id of the row, found nothing. "
+            "Fill it in, or read without ids: row_id=False."
+        )
+    if len(column.values) < len(column.codes):
+        counts = np.bincount(column.codes)
+        double = int(counts.argmax())
+        rows = np.flatnonzero(column.codes == double)[:2].tolist()
+        raise InvalidData(
+            f"{source.path}, column {name!r}: expected a different id in every row, found {column.values[double]!r} in "
+            f"{source.place(rows[0])} and {source.place(rows[1])} ({int((counts > 1).sum())} ids come back). "
+            "Remove the copies; if the column names groups of rows, pass it as bag=; or pass row_id=False."
+        )
+    return column.names()
+
+
+def _bag_ids(source: Source, plan: Plan, texts: dict[int, Coded]) -> Coded | None:
+    if plan.bag is None:
+        return None
+    column = texts[plan.bag]
+    gaps = column.gaps()
+    if gaps.any():
+        name = source.names[plan.bag]
+        raise InvalidData(
+            f"{source.path}, {source.place(int(gaps.argmax()))}, column {name!r}: expected the bag of the row, found "
+            f"nothing ({int(gaps.sum())} such rows). Fill the gaps, or drop the rows, or read without bags: bag=False."
+        )
+    return column
+
+
+def _row_labels(source: Source, plan: Plan, texts: dict[int, Coded]) -> RowLabels | None:
+    if not plan.labels:
+        return None
+    columns = [texts[j] for j in plan.labels]
+    names = [source.names[j] for j in plan.labels]
+    if len(columns) == 1:
+        return from_cells(columns[0], plan.label_separator)
+    if are_ticks(columns) or any(plan.kinds.get(j) == "0/1" for j in plan.labels):
+        return from_ticks(columns, names, source.path, source.place)
+    return from_combination(columns)
+
+
+def _place_labels(made: _Made, said: RowLabels | None, bag_ids: Coded | None, level: str | None) -> None:
+    """Decide whether labels speak of rows or of bags, and put them there."""
+    if bag_ids is None:
+        if said is not None:
+            made.label_names = said.names
+            made.y, made.Y = (said.single(), None) if said.is_single else (None, said.indicator())
+        return
+    ids, names, n_bags = bag_ids.names(), _bag_names(bag_ids), len(bag_ids.values)
+    if said is None:
+        made.bags = Bags(ids)
+        return
+    unions = said.of_bags(bag_ids.codes, n_bags)
+    of_bags = level == "bag" or (
+        level is None and (not said.is_single or (n_bags < len(ids) and said.is_constant(bag_ids.codes, n_bags)))
+    )
+    made.label_names = said.names
+    made.bags = Bags(ids, labels=dict(zip(names, unions)), classes=said.names)
+    unlabelled = sum(members is None for members in unions)
+    if of_bags:
+        made.notes.append("the labels speak of bags: every row of a bag repeats them")
+    elif said.is_single:
+        made.y = said.single()
+        made.notes.append("the labels speak of rows; a bag has the labels of its rows")
+    if unlabelled:
+        made.notes.append(f"{unlabelled} of {n_bags} bags have no label and count as unlabelled")
+
+
+def _labels_from_table(
+    made: _Made,
+    table: Source,
+    plan: Plan,
+    names: tuple[str, ...],
+    row_ids: NDArray[Any] | None,
+    bag_ids: Coded | None,
+) -> None:
+    """Read a second table: (key, label) rows, (key, set) rows, or a key and a column for each label."""
+    key_column = plan.bag if bag_ids is not None else plan.row_id
+    if key_column is None:
+        raise InvalidParameter(
+            f"{table.path}: a table of labels needs something to match: pass bag= or row_id= for the main file."
+        )
+    wanted_key = names[key_column]
+    key = table.names.index(wanted_key) if wanted_key in table.names else 0
+    others = [j for j in range(len(table.names)) if j != key]
+    if not others:
+        raise InvalidData(f"{table.path}: expected a key and its labels, found one column ({table.names[0]!r}).")
+    loaded = table.load([], [key, *others])
+    columns = [loaded.texts[j] for j in others]
+    if len(columns) > 1 and are_ticks(columns):
+        said = from_ticks(columns, [table.names[j] for j in others], table.path, table.place)
+    else:
+        label = _label_column(table, others)
+        sample = [row[label] for row in table.sample()]
+        from sidelight.data.readers.roles import look_at
+
+        said = from_cells(loaded.texts[label], look_at(table.names[label], sample).separator)
+    keys = loaded.texts[key]
+    unions = dict(zip(keys.values, said.of_bags(keys.codes, len(keys.values))))
+    what = "bag" if bag_ids is not None else "row"
+    every: list[Hashable] = _bag_names(bag_ids) if bag_ids is not None else row_ids.tolist()  # type: ignore[union-attr]  # row_id is set, so ids were read
+    matched = match_keys(table.path, unions, every, what)
+    made.label_names = said.names
+    silent = len(every) - len(matched)
+    if silent:
+        made.notes.append(f"{table.path.name} says nothing about {silent} of {len(every)} {what}s")
+    if bag_ids is not None:
+        made.bags = Bags(bag_ids.names(), labels=matched, classes=said.names)
+        return
+    sets = (None, *{s for s in matched.values() if s is not None})
+    code = {s: k for k, s in enumerate(sets)}
+    rows = RowLabels(sets, np.array([code[matched.get(name)] for name in every], dtype=np.intp), said.names)
+    made.y, made.Y = (rows.single(), None) if rows.is_single else (None, rows.indicator())
+
+
+def _label_column(table: Source, others: list[int]) -> int:
+    if len(others) == 1:
+        return others[0]
+    from sidelight.data.readers.roles import is_label_name
+
+    named = [j for j in others if is_label_name(table.names[j])]
+    if len(named) != 1:
+        raise InvalidData(
+            f"{table.path}: expected a key and its labels, found the columns {listing(table.names)}. "
+            "Keep the key and one column called 'label', or a column of 0 and 1 for each label."
+        )
+    return named[0]
+
+
+def _event_table(source: Source, plan: Plan) -> Dataset:
+    from sidelight.data.cooccurrence import CoOccurrence
+
+    axes = [source.names[j] for j in plan.events]
+    weight = None if plan.weight is None else source.names[plan.weight]
+    dropped = [0]
+    frames = (_without_gaps(frame, axes, dropped) for frame in source.frames(plan.events, plan.weight))
+    counts = CoOccurrence.from_batches(frames, axes, weights=weight)
+    notes = [*source.notes]
+    if dropped[0]:
+        notes.append(f"{dropped[0]} rows with a gap in {' or '.join(axes)} were left out")
+    if len(axes) != 2:
+        return Dataset(
+            np.empty((0, 0)), (), str(source.path), source.title, counts=counts, roles=plan.roles(), notes=tuple(notes)
+        )
+    rows, columns = (counts.labels[axis] or () for axis in axes)
+    ids = np.empty(len(rows), dtype=object)
+    ids[:] = rows
+    X = counts.to_csr()
+    if plan.item_and_label:
+        Y = (X.toarray() > 0).astype(np.int8)
+        names = tuple(map(str, columns))
+        empty = np.empty((len(rows), 0))
+        return Dataset(
+            empty,
+            (),
+            str(source.path),
+            source.title,
+            row_ids=ids,
+            Y=Y,
+            label_names=names,
+            counts=counts,
+            roles=plan.roles(),
+            notes=tuple(notes),
+        )
+    return Dataset(
+        X,
+        tuple(map(str, columns)),
+        str(source.path),
+        source.title,
+        row_ids=ids,
+        counts=counts,
+        roles=plan.roles(),
+        notes=tuple(notes),
+    )
+
+
+def _without_gaps(frame: Any, axes: list[str], dropped: list[int]) -> Any:
+    if isinstance(frame, dict):
+        keep = np.ones(len(frame[axes[0]]), dtype=bool)
+        for axis in axes:
+            keep &= frame[axis] != ""
+        dropped[0] += int((~keep).sum())
+        return {name: column[keep] for name, column in frame.items()}
+    whole = frame.filter(frame[axis] != "" for axis in axes)
+    dropped[0] += len(frame) - len(whole)
+    return whole
+
+
+def _bag_names(column: Coded) -> list[Hashable]:
+    """Return the bags in order of first appearance, as ``column.names()`` spells them."""
+    return list(Coded(column.values, np.arange(len(column.values))).names().tolist())
+
+
+def _channels(plan: Plan) -> dict[str, slice] | None:
+    if not plan.channels:
+        return None
+    place = {j: k for k, j in enumerate(plan.features)}
+    out = {}
+    for name, columns in plan.channels.items():
+        where = [place[j] for j in columns]
+        if not where or where != list(range(where[0], where[0] + len(where))):
+            raise InvalidParameter(f"Channel {name!r} shares columns with another channel, or has none of its own.")
+        out[name] = slice(where[0], where[0] + len(where))
+    return out
+
+
+def _nothing(source: Source, plan: Plan) -> str:
+    reasons = [f"{r.name!r} ({r.why})" for r in plan.roles()[:5]]
+    return (
+        f"{source.path}: expected at least one column of numbers, labels or names, found none: {', '.join(reasons)}. "
+        "Say what the columns are for: features=, label=, bag=, events=."
+    )
+
+
+def columns_of(path: Path, names: tuple[str, ...], wanted: Any, role: str) -> list[int]:
+    """Match columns for other readers."""
+    return match_columns(path, names, wanted, role)
