@@ -19,6 +19,7 @@ _NAMES = {
     "data.channels": ("stack_channels",),
     "data.cooccurrence": ("CoOccurrence",),
     "data.readers": ("Dataset", "read"),
+    "estimators.scaling": ("Standardized",),
     "errors": ("SidelightError", "SidelightWarning"),
 }
 _HOMES = {name: f"sidelight.{module}" for module, names in _NAMES.items() for name in names}

@@ -12,6 +12,7 @@ from sidelight.data.readers import read as read
 from sidelight.errors import SidelightError as SidelightError
 from sidelight.errors import SidelightWarning as SidelightWarning
 from sidelight.estimators.relations import DiscriminativeClustering as DiscriminativeClustering
+from sidelight.estimators.scaling import Standardized as Standardized
 from sidelight.progress import progress as progress
 
 __version__: str

@@ -5,3 +5,9 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command line."""
+    from sidelight.cli.app import run
+
+    run()
+
+
+__all__ = ["main"]

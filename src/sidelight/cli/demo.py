@@ -1,0 +1,25 @@
+"""``sidelight demo``: every job on data that needs no download."""
+
+from __future__ import annotations
+
+import click
+
+from sidelight.cli.options import seed_option
+from sidelight.cli.terminal import progress_bar, show_outcome
+
+YOU_HAVE = "two minutes"
+RUN = "sidelight demo"
+
+
+@click.command("demo", short_help="Run every job on built-in data and show the reports.")
+@click.option("--out", default="sidelight-demo", show_default=True, type=click.Path(), help="Folder for the pages.")
+@click.option("--only", metavar="JOB", help="Run the demo of one job only.")
+@click.option("--overwrite", is_flag=True, help="Replace the output of an earlier demo.")
+@seed_option
+def command(out: str, only: str | None, overwrite: bool, seed: int) -> None:
+    """Run every job on data that needs no download, and write one report page each."""
+    from sidelight.jobs.demo import run_demo
+
+    with progress_bar():
+        outcome = run_demo(out, only=only, seed=seed, overwrite=overwrite)
+    show_outcome(outcome, open_first="index.html")

@@ -1,0 +1,93 @@
+"""A report is sections of sentences, Displays and tables, with the provenance of every figure at its end."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from sidelight._core.atomic import replacing
+from sidelight.errors import MissingExtra
+from sidelight.plot._axes import as_png
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of equal length; a report shows the first ``most`` rows and says how many it left out."""
+
+    columns: Mapping[str, Sequence[Any]]
+    caption: str = ""
+    most: int = 50
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The rows to show, as text."""
+        return [[_text(value) for value in row] for row in list(zip(*self.columns.values()))[: self.most]]
+
+    @property
+    def left_out(self) -> int:
+        """Number of rows that are not shown."""
+        return max(0, max((len(column) for column in self.columns.values()), default=0) - self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One heading: what was found in sentences, then pictures (display, caption), then tables."""
+
+    title: str
+    sentences: Sequence[str] = ()
+    displays: Sequence[tuple[Any, str]] = ()
+    tables: Sequence[Table] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One page about one run.
+
+    Parameters
+    ----------
+    title : str
+        The heading of the page.
+    sentences : sequence of str
+        What a reader in a hurry should know.
+    sections : sequence of Section
+        The rest, in reading order.
+    provenance : mapping
+        Data, parameters, seed and versions.
+    """
+
+    title: str
+    sentences: Sequence[str]
+    sections: Sequence[Section] = ()
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_html(self) -> str:
+        """Return the page; pictures are inside, nothing is fetched."""
+        try:
+            from jinja2 import Environment
+        except ImportError as error:
+            raise MissingExtra("jinja2", "jobs", "Writing a report") from error
+        source = (files("sidelight.report") / "page.html").read_text(encoding="utf-8")
+        template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(source)
+        return template.render(report=self, picture=_picture)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to ``path``, whole or not at all."""
+        html = self.to_html()
+        with replacing(Path(path), "w", encoding="utf-8") as handle:
+            handle.write(html)
+
+
+def _picture(display: Any) -> str:
+    drawn = display.plot()
+    return "data:image/png;base64," + base64.b64encode(as_png(drawn.figure_)).decode("ascii")
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return str(value)
