@@ -40,5 +40,6 @@ def _page(links: list[str]) -> str:
     style = "body { font: 16px/1.6 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; }"
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Sidelight demo</title>'
-        f"<style>{style}</style></head><body><h1>Sidelight demo</h1><p>One page per job.</p><ul>{''.join(links)}</ul></body></html>\n"
+        f"<style>{style}</style></head><body><h1>Sidelight demo</h1>"
+        f"<p>One page per job.</p><ul>{''.join(links)}</ul></body></html>\n"
     )
