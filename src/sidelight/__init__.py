@@ -20,6 +20,7 @@ _NAMES = {
     "data.cooccurrence": ("CoOccurrence",),
     "data.readers": ("Dataset", "read"),
     "estimators.scaling": ("Standardized",),
+    "data.synth.sources": ("make_sources",),
     "errors": ("SidelightError", "SidelightWarning"),
 }
 _HOMES = {name: f"sidelight.{module}" for module, names in _NAMES.items() for name in names}

@@ -1,0 +1,1 @@
+"""Generators: data with known answers, drawn from a seed, one file each."""
