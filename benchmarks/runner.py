@@ -1,0 +1,186 @@
+"""One runner for every benchmark: repeat, take medians, compare with a yardstick of the same run, and write the docs.
+
+A benchmark file ``bench_<name>.py`` has ``fill(sheet)``, which measures and adds rows to its :class:`Sheet`; the sheet
+becomes ``docs/benchmarks/<name>.md``. A long experiment keeps every finished cell in a :class:`Ledger`, so that it can
+be stopped and taken up again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs" / "benchmarks"
+WORK = ROOT / "benchmarks" / ".work"
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
+
+
+def seconds(function: Callable[[], Any], *, repeats: int = 5, warm_up: int = 1) -> float:
+    """Median wall-clock time of ``function`` over ``repeats`` calls, after ``warm_up`` calls that do not count."""
+    for _ in range(warm_up):
+        function()
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - begin)
+    return statistics.median(times)
+
+
+def peak_megabytes(code: str) -> float:
+    """Run ``code`` in a fresh interpreter (benchmarks on its path) and return the memory it needed at its peak."""
+    watch = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "benchmarks")}
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{watch}"], capture_output=True, text=True, env=environment, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"benchmark in a fresh interpreter failed:\n{done.stderr}")
+    return int(done.stdout.split()[-1]) / 1024
+
+
+@dataclass
+class Sheet:
+    """The rows and figures of one page of results."""
+
+    name: str
+    title: str = ""
+    notes: list[str] = field(default_factory=list)
+    rows: list[tuple[str, str, str, str]] = field(default_factory=list)
+    figures: list[tuple[str, str]] = field(default_factory=list)
+    sections: list[str] = field(default_factory=list)
+
+    def row(self, what: str, measured: str, target: str = "", met: bool | None = None) -> None:
+        """Add a line to the table; ``met`` says whether the target was reached."""
+        verdict = "" if met is None else ("yes" if met else "**no**")
+        self.rows.append((what, measured, target, verdict))
+        print(f"  {what}: {measured}" + (f"  (target {target}: {verdict})" if target else ""), flush=True)
+
+    def time(
+        self,
+        what: str,
+        function: Callable[[], Any],
+        *,
+        at_most: float | None = None,
+        yardstick: Callable[[], Any] | None = None,
+        ratio_at_most: float | None = None,
+        repeats: int = 5,
+        warm_up: int = 1,
+    ) -> float:
+        """Time ``function``, alone or as a ratio to a ``yardstick`` measured in the same run; return its median."""
+        ours = seconds(function, repeats=repeats, warm_up=warm_up)
+        if yardstick is None:
+            met = None if at_most is None else ours <= at_most
+            self.row(what, f"{_short(ours)} s", "" if at_most is None else f"<= {at_most:g} s", met)
+            return ours
+        theirs = seconds(yardstick, repeats=repeats, warm_up=warm_up)
+        ratio = ours / theirs
+        met = None if ratio_at_most is None else ratio <= ratio_at_most
+        target = "" if ratio_at_most is None else f"<= {ratio_at_most:g} x"
+        self.row(what, f"{_short(ours)} s, {ratio:.2f} x the yardstick's {_short(theirs)} s", target, met)
+        return ours
+
+    def growth(self, what: str, sizes: Sequence[int], measure: Callable[[int], float], *, axis: str = "rows") -> float:
+        """Measure at every size, draw cost against size on log axes, and return the slope (1 is linear)."""
+        import numpy as np
+
+        costs = [measure(size) for size in sizes]
+        slope = float(np.polyfit(np.log(sizes), np.log(costs), 1)[0])
+        pairs = ", ".join(f"{size:,}: {_short(cost)} s" for size, cost in zip(sizes, costs))
+        self.row(f"{what}: cost against {axis}", f"slope {slope:.2f} ({pairs})")
+        self.figure(_growth_figure(what, axis, sizes, costs, slope), f"{what}: cost against {axis}, slope {slope:.2f}")
+        return slope
+
+    def figure(self, drawn: Any, caption: str) -> None:
+        """Keep a matplotlib figure beside the page."""
+        DOCS.mkdir(parents=True, exist_ok=True)
+        file = f"{self.name}-{len(self.figures) + 1}.png"
+        drawn.savefig(DOCS / file, dpi=100, metadata={"Software": None})
+        self.figures.append((file, caption))
+
+    def section(self, title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], text: str = "") -> None:
+        """Add a table of its own below the main one."""
+        lines = [f"## {title}", ""] + ([text, ""] if text else [])
+        self.sections.append("\n".join(lines + [_table(header, rows)]))
+
+    def write(self) -> Path:
+        """Write docs/benchmarks/<name>.md."""
+        command = f"make bench BENCH={self.name}"
+        lines = [f"# {self.title or self.name}", "", f"Written by `{command}` on {machine()}.", ""]
+        lines += [f"{note}\n" for note in self.notes]
+        if self.rows:
+            lines += [_table(("what", "measured", "target", "met"), self.rows), ""]
+        for section in self.sections:
+            lines += [section, ""]
+        for file, caption in self.figures:
+            lines += [f"![{caption}]({file})", "", f"*{caption}*", ""]
+        DOCS.mkdir(parents=True, exist_ok=True)
+        path = DOCS / f"{self.name}.md"
+        path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+        return path
+
+
+class Ledger:
+    """Finished cells of a long experiment, one JSON line each; a second run takes up where the first stopped."""
+
+    def __init__(self, name: str) -> None:
+        WORK.mkdir(parents=True, exist_ok=True)
+        self.path = WORK / f"{name}.jsonl"
+        text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
+        whole, _, half = text.rpartition("\n")  # a run that was killed may leave half a line at the end
+        if half:
+            self.path.write_text(whole + "\n" if whole else "", encoding="utf-8")
+        cells = [json.loads(line) for line in whole.splitlines()]
+        self.cells: dict[str, Any] = {cell["key"]: cell["value"] for cell in cells}
+
+    def run(self, cells: Sequence[tuple[str, Callable[[], Any]]], *, stage: str) -> dict[str, Any]:
+        """Compute the cells that are missing, with a progress bar, and return all values by key."""
+        from rich.progress import Progress
+
+        with Progress() as bar, self.path.open("a", encoding="utf-8") as handle:
+            task = bar.add_task(stage, total=len(cells))
+            for key, compute in cells:
+                if key not in self.cells:
+                    self.cells[key] = compute()
+                    handle.write(json.dumps({"key": key, "value": self.cells[key]}) + "\n")
+                    handle.flush()
+                bar.advance(task)
+        return {key: self.cells[key] for key, _ in cells}
+
+
+def machine() -> str:
+    """The machine and the versions, for the head of a page."""
+    libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    return f"{os.cpu_count()} cores, Python {platform.python_version()}, {libraries}, sidelight {version('sidelight')}"
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def _short(value: float) -> str:
+    return f"{value:.4f}" if value < 0.1 else f"{value:.2f}"
+
+
+def _growth_figure(what: str, axis: str, sizes: Sequence[int], costs: Sequence[float], slope: float) -> Any:
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(5, 3.4), layout="constrained")
+    ax = drawn.subplots()
+    ax.loglog(sizes, costs, "o-", color="#4477aa")
+    ax.set(xlabel=axis, ylabel="seconds", title=f"{what} (slope {slope:.2f})")
+    ax.grid(alpha=0.3)
+    return drawn

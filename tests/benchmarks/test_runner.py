@@ -1,0 +1,62 @@
+"""The benchmark runner: medians, verdicts, pages and ledgers that survive a stop."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def runner(tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("runner", BENCHMARKS / "runner.py")
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "runner", module)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "DOCS", tmp_path / "docs")
+    monkeypatch.setattr(module, "WORK", tmp_path / "work")
+    return module
+
+
+def test_the_median_ignores_one_slow_call(runner, monkeypatch):
+    clock = itertools.accumulate([0, 1, 0, 9, 0, 1, 0, 1, 0, 1])  # five calls: 1, 9, 1, 1, 1 seconds
+    monkeypatch.setattr(runner.time, "perf_counter", lambda: next(clock))
+    assert runner.seconds(lambda: None, repeats=5) == 1
+
+
+def test_a_page_has_verdicts_versions_and_figures(runner):
+    sheet = runner.Sheet("speed", "Speed")
+    sheet.row("fit", "2 s", "<= 1 s", met=False)
+    sheet.growth("fit", [10, 100, 1000], lambda n: n * 0.001)
+    page = sheet.write().read_text()
+    assert "| fit | 2 s | <= 1 s | **no** |" in page
+    assert "slope 1.00" in page
+    assert "numpy" in page
+    assert (runner.DOCS / "speed-1.png").exists()
+
+
+def test_a_ledger_takes_up_where_it_stopped(runner):
+    calls = []
+
+    def cell(key):
+        return key, lambda: calls.append(key) or len(key)
+
+    runner.Ledger("long").run([cell("a")], stage="first")
+    with runner.Ledger("long").path.open("a") as handle:
+        handle.write('{"key": "half a li')
+    values = runner.Ledger("long").run([cell("a"), cell("bb")], stage="second")
+    assert values == {"a": 1, "bb": 2}
+    assert calls == ["a", "bb"]
+    assert runner.Ledger("long").cells == {"a": 1, "bb": 2}
+
+
+def test_every_benchmark_file_can_be_run_by_name():
+    for path in BENCHMARKS.glob("bench_*.py"):
+        source = path.read_text()
+        assert "TITLE = " in source, path.name
+        assert "def fill(sheet" in source, path.name
