@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array
 from sklearn import metrics as sk
@@ -23,6 +23,7 @@ def answers(draw):
     return Y, rng.integers(0, 2, size=shape), scores
 
 
+@settings(max_examples=25)  # scikit-learn takes a while
 @given(answers())
 def test_f1_and_hamming_are_those_of_scikit_learn(case):
     Y, G, _ = case
