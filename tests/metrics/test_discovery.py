@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, csr_matrix
 
+import sidelight as sl
 from sidelight.errors import InvalidData, InvalidParameter
 from sidelight.metrics import novel_bag_f1, novel_instance_f1, novel_instance_scores, single_cluster_share
 
@@ -100,11 +100,10 @@ def test_single_cluster_share_equals_a_loop_over_bags(rows):
 
 
 def test_a_bags_object_knows_its_labels():
-    bags = SimpleNamespace(
-        codes=np.array([0, 0, 1, 1]), names=("r1", "r2"), label_matrix=csr_array([[1.0, 1.0], [1.0, 0.0]])
-    )
-    assert single_cluster_share(["a", "a", "a", "b"], bags) == 1.0
-    assert single_cluster_share(["a", "a", "a", "b"], bags, {"r1": 1, "r2": 2}) == 0.0
+    bags = sl.Bags(["r1", "r1", "r2", "r2", "r3", "r3"], labels={"r1": {"wren", "owl"}, "r2": {"owl"}})
+    clusters = ["a", "a", "a", "b", "c", "c"]
+    assert single_cluster_share(clusters, bags) == 1.0
+    assert single_cluster_share(clusters, bags, {"r1": 1, "r2": 2, "r3": 1}) == 0.0
 
 
 def test_single_cluster_share_asks_for_what_is_missing():

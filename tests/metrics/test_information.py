@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import permutations
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array
 
+import sidelight as sl
 from sidelight.errors import InvalidData, InvalidParameter, UnknownName
 from sidelight.metrics import error_accounts, information_loss
 
@@ -70,8 +70,7 @@ def test_the_example_of_the_thesis():
 
 def test_a_table_with_named_axes_takes_a_mapping():
     dense = np.array([[2.0, 1.0, 0.0], [0.0, 1.0, 3.0]])
-    rows, columns = np.nonzero(dense)
-    table = SimpleNamespace(axes=("face", "upper"), coords=(rows, columns), counts=dense[rows, columns], shape=(2, 3))
+    table = sl.CoOccurrence.from_matrix(dense, axes=("face", "upper"))
     got = information_loss(table, {"upper": ["a", "a", "b"]})
     assert got == pytest.approx(information_loss(dense, [None, [0, 0, 1]]))
     with pytest.raises(UnknownName, match="Did you mean 'upper'"):
