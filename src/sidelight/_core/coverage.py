@@ -525,11 +525,7 @@ def _some_bags(
     for b in range(first, last):
         rows = order[starts[b] : starts[b + 1]]
         listed = labels[label_starts[b] : label_starts[b + 1]]
-        value = _plain_bag(
-            P, class_of, rows, listed, required[b], others[b], row_class, wrong, forgotten, cap, Q
-        )
+        value = _plain_bag(P, class_of, rows, listed, required[b], others[b], row_class, wrong, forgotten, cap, Q)
         if np.isnan(value):
-            value = _log_bag(
-                log_P, class_of, rows, listed, required[b], others[b], row_class, wrong, forgotten, cap, Q
-            )
+            value = _log_bag(log_P, class_of, rows, listed, required[b], others[b], row_class, wrong, forgotten, cap, Q)
         log_likelihood[b] = value
