@@ -100,7 +100,7 @@ def race(
     """Run every start for a few rounds, finish the leading ones, and return the winner and what each one kept.
 
     Most of the information is won in the first rounds, so finishing a start that lies far behind is time wasted: with
-    ten starts on classic3 the race takes half the time and returns the same clusters.
+    ten starts on classic3 the race takes half the time and ends within 0.0001 nats of the best start.
     """
     if len(starts) <= FINALISTS:
         heats = [alternate(table, *start, n_clusters, max_iter=max_iter, tol=tol) for start in starts]
@@ -125,8 +125,7 @@ def _settle(profiles: Floats, labels: Ints, n_clusters: int) -> tuple[int, Float
     """Give every profile to its nearest cluster, refill clusters that died; return the moves and the new table."""
     small = np.zeros((n_clusters, profiles.shape[1]))
     add_profiles(profiles, labels, small)
-    mass = small.sum(axis=1, keepdims=True)
-    log_share = np.log(np.maximum(small, TINY)) - np.log(np.maximum(mass, TINY))
+    log_share = log_shares(small)
     moved = assign(profiles, log_share, labels)
     sizes = np.bincount(labels, minlength=n_clusters)
     if not sizes.all():
@@ -136,11 +135,15 @@ def _settle(profiles: Floats, labels: Ints, n_clusters: int) -> tuple[int, Float
     return moved, small
 
 
+def log_shares(small: Floats) -> Floats:
+    """Return log P(column cluster | row cluster); an empty cluster has no share anywhere, so nobody prefers it."""
+    mass = small.sum(axis=1, keepdims=True)
+    return np.log(np.maximum(small / np.maximum(mass, TINY), TINY))
+
+
 def _misfit(profiles: Floats, log_share: Floats, labels: Ints) -> Floats:
     """Return each profile's share of the information lost: its mass times its divergence from its cluster."""
-    mass = profiles.sum(axis=1, keepdims=True)
-    log_profile = np.log(np.maximum(profiles, TINY)) - np.log(np.maximum(mass, TINY))
-    return np.asarray((profiles * (log_profile - log_share[labels])).sum(axis=1))
+    return np.asarray((profiles * (log_shares(profiles) - log_share[labels])).sum(axis=1))
 
 
 def _refill(labels: Ints, sizes: Ints, misfit: Floats) -> int:

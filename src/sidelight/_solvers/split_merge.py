@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.information import margin
-from sidelight._solvers.alternating import add_profiles, assign
+from sidelight._solvers.alternating import add_profiles, assign, log_shares
 from sidelight._solvers.cluster_state import TINY, State, descend, slice_values
 
 Floats = NDArray[np.float64]
@@ -74,17 +74,15 @@ def _split(
     profiles: Floats, worth: float, weights: Floats, objective: int, rng: np.random.Generator, n_rounds: int = 8
 ) -> tuple[Ints, float]:
     """Cut profiles in two by KL divergence, from the two ends of a random profile's ranking; return halves and gain."""
-    shares = np.log(np.maximum(profiles, TINY) / np.maximum(profiles.sum(axis=1, keepdims=True), TINY))
     pivot = int(rng.integers(len(profiles)))
-    nearness = profiles @ shares[pivot] / np.maximum(profiles.sum(axis=1), TINY)
+    nearness = profiles @ log_shares(profiles[pivot : pivot + 1])[0] / np.maximum(profiles.sum(axis=1), TINY)
     half = (nearness < np.median(nearness)).astype(np.intp)
     profiles = np.ascontiguousarray(profiles)
     two = np.zeros((2, profiles.shape[1]))
     for _ in range(n_rounds):
         two[:] = 0.0
         add_profiles(profiles, half, two)
-        log_share = np.log(np.maximum(two, TINY)) - np.log(np.maximum(two.sum(axis=1, keepdims=True), TINY))
-        if assign(profiles, log_share, half) == 0:
+        if assign(profiles, log_shares(two), half) == 0:
             break
     two[:] = 0.0
     add_profiles(profiles, half, two)
