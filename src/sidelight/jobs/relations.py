@@ -19,7 +19,7 @@ from sidelight.report import Section, Table
 
 def work(config: RunConfig) -> Findings:
     """Read the table, cluster its rows, and say what was found."""
-    rows = read_rows(config.table, id_column=config.roles.get("id"), features=config.roles.get("features") or ())
+    rows = read_rows(config.table, config.roles)
     return cluster(rows, config)
 
 

@@ -1,16 +1,41 @@
-"""From a table on disk to rows: which columns are features, which one names the row."""
+"""From a file on disk to rows with their side information: the roles of a run, handed to the readers."""
 
 from __future__ import annotations
 
-import fnmatch
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from sidelight.errors import InvalidData, MissingExtra, UnknownName, UnreadableFile, nearest
+from sidelight._core.params import check_choice
+from sidelight.data.readers import Dataset, read
+from sidelight.errors import InvalidData, UnknownName, nearest
+
+_DENSE_LIMIT = 1 << 30  # bytes that a sparse table may take when a job needs it dense
+
+# What a run calls a role, and the parameter of sidelight.read that it stands for.
+_ROLES = {
+    "id": "row_id",
+    "bag": "bag",
+    "label": "label",
+    "label_file": "label_file",
+    "label_separator": "label_separator",
+    "label_level": "label_level",
+    "features": "features",
+    "ignore": "ignore",
+    "show": "show",
+    "sequence": "sequence",
+    "channels": "channels",
+    "events": "events",
+    "weight": "weight",
+    "format": "format",
+    "separator": "separator",
+    "encoding": "encoding",
+    "header": "header",
+}
+MISSING = ("error", "mean", "drop")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,64 +48,101 @@ class Rows:
     id_name: str
 
 
-def read_rows(path: str, *, id_column: str | None = None, features: Sequence[str] = ()) -> Rows:
-    """Read a CSV or Parquet table; features are the numeric columns, or those that match the given patterns."""
-    frame = _read_frame(path)
-    if frame.height == 0 or frame.width == 0:
-        raise InvalidData(f"{path!r} has {frame.height} rows and {frame.width} columns: there is nothing to cluster.")
-    if id_column is not None and id_column not in frame.columns:
-        raise UnknownName(f"{path!r} has no column {id_column!r} for the row id. {nearest(id_column, frame.columns)}")
-    chosen = _choose(frame, path, features, id_column)
-    X = _numbers(frame, path, chosen)
-    ids = frame[id_column].to_list() if id_column is not None else list(range(frame.height))
-    return Rows(X, chosen, ids, id_column or "row")
+def read_data(path: str, roles: Mapping[str, Any]) -> Dataset:
+    """Read ``path`` with the roles of a run; rows without gaps come out, or an error that says what to do.
+
+    Parameters
+    ----------
+    path : str
+        Any file that :func:`sidelight.read` understands.
+    roles : mapping
+        Role names of a run (``id``, ``bag``, ``label``, ``features``, ...); None means guess. ``missing`` says what to
+        do about missing and infinite cells: ``"error"`` (the default), ``"mean"`` of the column, ``"drop"`` the row.
+    """
+    given = {name: value for name, value in roles.items() if value is not None}
+    missing = given.pop("missing", "error")
+    check_choice("a run", "missing", missing, MISSING)
+    for name in given:
+        if name not in _ROLES:
+            raise UnknownName(f"There is no role {name!r}. {nearest(name, [*_ROLES, 'missing'])}")
+    data = read(path, **{_ROLES[name]: value for name, value in given.items()})
+    return without_gaps(data, missing)
 
 
-def _read_frame(path: str) -> Any:
-    try:
-        import polars
-    except ImportError as error:
-        raise MissingExtra("polars", "jobs", "Reading a table") from error
-    if not Path(path).is_file():
-        raise UnreadableFile(f"Cannot read {path!r}: there is no such file. Check the path.")
-    try:
-        if path.endswith((".parquet", ".pq")):
-            return polars.read_parquet(path)
-        return polars.read_csv(path, infer_schema_length=10_000)
-    except (polars.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
-        reason = str(error).splitlines()[0]
-        raise UnreadableFile(f"{path!r} cannot be read as a table: {reason}. It should be CSV or Parquet.") from error
+def read_rows(path: str, roles: Mapping[str, Any]) -> Rows:
+    """Read the rows of a table; features are the numeric columns, or those that match the given patterns."""
+    data = read_data(path, roles)
+    if not data.n_features or not data.n_rows:
+        raise InvalidData(
+            f"{path!r} has {data.n_rows} rows and {data.n_features} features: there is nothing to cluster. "
+            "`sidelight describe` says what its columns were taken for."
+        )
+    id_name = next(iter(data.columns("row id")), "row")
+    ids = list(range(data.n_rows)) if data.row_ids is None else data.row_ids.tolist()
+    return Rows(as_dense(data), data.feature_names, ids, id_name)
 
 
-def _choose(frame: Any, path: str, patterns: Sequence[str], id_column: str | None) -> list[str]:
-    if not patterns:
-        numeric = [name for name, kind in frame.schema.items() if kind.is_numeric() and name != id_column]
-        if not numeric:
-            raise InvalidData(f"{path!r} has no numeric column to use as a feature. Its columns: {frame.columns}.")
-        return numeric
-    chosen: list[str] = []
-    for pattern in patterns:
-        matched = [name for name in frame.columns if fnmatch.fnmatchcase(name, pattern) and name not in chosen]
-        if not matched:
-            raise UnknownName(f"{path!r} has no column that matches {pattern!r}. {nearest(pattern, frame.columns)}")
-        chosen += matched
-    for name in chosen:
-        if not frame.schema[name].is_numeric():
-            example = next((value for value in frame[name].to_list() if value is not None), None)
-            raise InvalidData(
-                f"Column {name!r} of {path!r} should hold numbers to be a feature, but holds {frame.schema[name]}, "
-                f"for example {example!r}. Leave it out of --features, or turn it into numbers."
-            )
-    return chosen
+def as_dense(data: Dataset) -> np.ndarray:
+    """Return X as a dense array; a sparse table that would not fit is refused."""
+    if not sp.issparse(data.X):
+        return np.ascontiguousarray(data.X, dtype=np.float64)
+    if data.n_rows * data.n_features * 8 > _DENSE_LIMIT:
+        raise InvalidData(
+            f"{data.path!r} is sparse, {data.n_rows} x {data.n_features}, and this job would need "
+            f"{data.n_rows * data.n_features * 8 / 2**30:.1f} GB for it. Choose fewer columns with --features."
+        )
+    return np.asarray(data.X.toarray(), dtype=np.float64)
 
 
-def _numbers(frame: Any, path: str, chosen: list[str]) -> np.ndarray:
-    X = np.ascontiguousarray(frame.select(chosen).to_numpy(), dtype=np.float64)
-    for column, name in enumerate(chosen):
-        bad = np.flatnonzero(~np.isfinite(X[:, column]))
-        if len(bad):
-            raise InvalidData(
-                f"Column {name!r} of {path!r} has {len(bad)} missing or infinite values, the first in data row "
-                f"{bad[0] + 1}. Fill or drop them, or leave the column out with --features."
-            )
-    return X
+def without_gaps(data: Dataset, missing: str) -> Dataset:
+    """Return the data with every cell of X finite."""
+    values = data.X.data if sp.issparse(data.X) else data.X
+    if np.isfinite(values.sum()) or np.isfinite(values).all():
+        return data
+    if missing == "error" or sp.issparse(data.X):
+        columns = np.flatnonzero(~np.isfinite(np.asarray(data.X.sum(axis=0)).ravel()))
+        name = data.feature_names[columns[0]]
+        column = data.X[:, [columns[0]]]
+        column = column.toarray().ravel() if sp.issparse(column) else column.ravel()
+        bad = np.flatnonzero(~np.isfinite(column))
+        raise InvalidData(
+            f"Column {name!r} of {data.path!r} has {len(bad)} missing or infinite values, the first in data row "
+            f"{bad[0] + 1} ({len(columns)} such columns). Fill the cells, leave the columns out with --ignore, or add "
+            "--missing mean (the column's mean) or --missing drop (leave such rows out)."
+        )
+    if missing == "drop":
+        return _kept_rows(data, np.isfinite(data.X).all(axis=1))
+    return replace(data, X=_filled(data))
+
+
+def _filled(data: Dataset) -> np.ndarray:
+    X = np.where(np.isfinite(data.X), data.X, np.nan)
+    counts = (~np.isnan(X)).sum(axis=0)
+    if not counts.all():
+        name = data.feature_names[int(counts.argmin())]
+        raise InvalidData(
+            f"Column {name!r} of {data.path!r} holds no number at all. Leave it out with --ignore {name}."
+        )
+    means = np.nansum(X, axis=0) / counts
+    return np.where(np.isnan(X), means, X)
+
+
+def _kept_rows(data: Dataset, keep: np.ndarray) -> Dataset:
+    if not keep.any():
+        raise InvalidData(f"Every row of {data.path!r} has a missing or infinite cell. Use --missing mean instead.")
+    rows = np.flatnonzero(keep)
+
+    def cut(part: Any) -> Any:
+        return None if part is None else part[rows]
+
+    return replace(
+        data,
+        X=data.X[rows],
+        row_ids=cut(data.row_ids),
+        bags=cut(data.bags),
+        y=cut(data.y),
+        Y=cut(data.Y),
+        sequence=cut(data.sequence),
+        show={name: part[rows] for name, part in data.show.items()},
+        notes=(*data.notes, f"{int((~keep).sum())} rows with gaps were left out"),
+    )

@@ -89,3 +89,47 @@ def test_classic3_is_sparse_with_terms(data_dir):
     assert data.X.shape == (3891, 4303)
     assert sorted(np.unique(data.y, return_counts=True)[1].tolist()) == [1033, 1398, 1460]
     assert data.feature_names[:3] == ("contribution", "catheterization", "distribution")
+
+
+@pytest.mark.parametrize(("part", "n_rows"), [("train", 1630), ("valid", 844), ("test", 1281)])
+def test_church_functions_form_a_hierarchy(data_dir, part, n_rows):
+    data = sl.read(data_dir / "church_fun" / f"church_FUN.{part}.arff")
+    assert (data.n_rows, len(data.columns("feature")), len(data.label_names)) == (n_rows, 27, 499)
+    assert sum("/" not in name for name in data.label_names) == 18
+    assert data.n_features == 26 + 5  # one column for each value that the nominal attribute declares
+    child = data.Y[:, data.label_names.index("30/05")] == 1
+    assert (data.Y[child, data.label_names.index("30")] == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "n_rows", "width", "n_labels"),
+    [("emotions", 593, 72, 6), ("yeast-train", 1500, 103, 14), ("yeast-test", 917, 103, 14)],
+)
+def test_mulan_labels_come_from_the_xml_beside(data_dir, name, n_rows, width, n_labels):
+    data = sl.read(data_dir / "multilabel" / f"{name}.arff")
+    assert (data.X.shape, data.Y.shape) == ((n_rows, width), (n_rows, n_labels))
+
+
+def test_mulan_sets_have_the_known_number_of_labels_a_row(data_dir):
+    emotions = sl.read(data_dir / "multilabel" / "emotions.arff").Y
+    yeast = np.concatenate([sl.read(data_dir / "multilabel" / f"yeast-{part}.arff").Y for part in ("train", "test")])
+    assert round(float(emotions.sum(axis=1).mean()), 2) == 1.87
+    assert round(float(yeast.sum(axis=1).mean()), 2) == 4.24
+
+
+def test_mnist_labels_lie_beside_the_images(data_dir):
+    data = sl.read(data_dir / "mnist" / "t10k-images-idx3-ubyte.gz")
+    assert data.X.shape == (10000, 784)
+    assert len(data.label_names) == 10
+
+
+def test_balance_comes_with_a_keel_header(data_dir):
+    data = sl.read(data_dir / "uci" / "balance.dat")
+    assert (data.X.shape, sorted(set(data.y))) == ((625, 4), ["B", "L", "R"])
+
+
+def test_newsgroups_are_a_hierarchy_of_dotted_names(data_dir):
+    data = sl.read(data_dir / "newsgroups" / "mini_newsgroups.tar.gz")
+    assert (data.n_rows, len(set(data.y)), len(data.label_names)) == (2000, 20, 27)
+    inner = set(data.label_names) - set(data.y)
+    assert inner == {"comp", "comp.sys", "rec", "rec.sport", "sci", "talk", "talk.politics"}

@@ -138,7 +138,61 @@ def _c45(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any
     return read_c45(path, wanted)
 
 
-_READERS: dict[str, Reader] = {"delimited": _delimited, "parquet": _parquet, "matlab": _matlab, "c45": _c45}
+def _arff(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
+    from sidelight.data.readers.arff import read_arff
+
+    return read_arff(path, wanted, label_file, how["encoding"])
+
+
+def _keel(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
+    from sidelight.data.readers.keel import read_keel
+
+    return read_keel(path, wanted, how["encoding"])
+
+
+def _svmlight(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
+    from sidelight.data.readers.svmlight import read_svmlight
+
+    return read_svmlight(path, wanted)
+
+
+def _idx(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
+    from sidelight.data.readers.idx import read_idx
+
+    return read_idx(path, wanted, label_file)
+
+
+def _npz(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
+    from sidelight.data.readers.npz import read_npz
+
+    return read_npz(path, wanted)
+
+
+def _npy(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
+    from sidelight.data.readers.npz import read_npy
+
+    return read_npy(path, wanted)
+
+
+def _folder(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
+    from sidelight.data.readers.folder import read_folder
+
+    return read_folder(path, wanted, how["encoding"])
+
+
+_READERS: dict[str, Reader] = {
+    "delimited": _delimited,
+    "parquet": _parquet,
+    "npz": _npz,
+    "npy": _npy,
+    "matlab": _matlab,
+    "arff": _arff,
+    "keel": _keel,
+    "c45": _c45,
+    "svmlight": _svmlight,
+    "idx": _idx,
+    "folder": _folder,
+}
 
 
 def _label_table(path: Path | None) -> Any:

@@ -21,9 +21,9 @@ class Coded:
     codes: NDArray[np.intp]
 
     @classmethod
-    def of(cls, cells: Iterable[str]) -> Coded:
-        """Encode cells in order of first appearance."""
-        found: dict[str, int] = {}
+    def of(cls, cells: Iterable[str], declared: Iterable[str] = ()) -> Coded:
+        """Encode cells: declared values first, then in order of first appearance."""
+        found: dict[str, int] = {value: code for code, value in enumerate(dict.fromkeys(declared))}
         codes = np.fromiter((found.setdefault(cell, len(found)) for cell in cells), dtype=np.intp)
         return cls(tuple(found), codes)
 

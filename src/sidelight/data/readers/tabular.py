@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 from sidelight.data.bags import Bags
 from sidelight.data.readers.columns import Coded, Source
 from sidelight.data.readers.dataset import Dataset
+from sidelight.data.readers.dialect import is_gap
 from sidelight.data.readers.labels import RowLabels, are_ticks, from_cells, from_combination, from_ticks, match_keys
 from sidelight.data.readers.problems import header_only, listing
 from sidelight.data.readers.roles import Plan, Wanted, match_columns, plan_roles
 from sidelight.errors import InvalidData, InvalidParameter
+
+_MOST_WORDS = 200  # more different words than this make a name or a text, not a feature
 
 
 def read_table(source: Source, wanted: Wanted, label_table: Source | None = None) -> Dataset:
@@ -25,10 +28,12 @@ def read_table(source: Source, wanted: Wanted, label_table: Source | None = None
     if plan.events:
         return _event_table(source, plan)
     texts = [j for j in (plan.row_id, plan.bag, plan.sequence) if j is not None]
-    loaded = source.load(plan.features, [*texts, *plan.labels, *plan.show])
-    if not len(loaded.X) and not loaded.texts:
+    words = [j for j in plan.features if plan.kinds.get(j) == "text"]
+    numbers = [j for j in plan.features if j not in words]
+    loaded = source.load(numbers, [*texts, *plan.labels, *plan.show, *words])
+    if not plan.features and not loaded.texts:
         raise InvalidData(_nothing(source, plan))
-    if plan.features and not len(loaded.X):
+    if numbers and not len(loaded.X):
         raise header_only(source.path, source.names)
     made = _Made(notes=list(source.notes))
     row_ids = _row_ids(source, plan, loaded.texts)
@@ -42,10 +47,11 @@ def read_table(source: Source, wanted: Wanted, label_table: Source | None = None
     if not plan.features:
         made.notes.append("no column of numbers was found, so there are no features")
         X = np.empty((len(next(iter(loaded.texts.values())).codes), 0))
-    made.notes.extend(gap_notes(X, [source.names[j] for j in plan.features], source.place))
+    made.notes.extend(gap_notes(X, [source.names[j] for j in numbers], source.place))
+    X, feature_names = _with_words(source, plan, X, loaded.texts, words)
     return Dataset(
         X,
-        tuple(source.names[j] for j in plan.features),
+        feature_names,
         str(source.path),
         source.title,
         row_ids=row_ids,
@@ -70,6 +76,38 @@ class _Made:
     Y: NDArray[np.int8] | None = None
     label_names: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
+
+
+def _with_words(
+    source: Source, plan: Plan, X: NDArray[np.float64], texts: dict[int, Coded], words: list[int]
+) -> tuple[NDArray[np.float64], tuple[str, ...]]:
+    """Give every word of a nominal feature a column of its own, in the place of the feature; gaps are zeros."""
+    if not words:
+        return X, tuple(source.names[j] for j in plan.features)
+    blocks: list[NDArray[np.float64]] = []
+    names: list[str] = []
+    k = 0
+    for j in plan.features:
+        if j not in words:
+            blocks.append(X[:, k : k + 1])
+            names.append(source.names[j])
+            k += 1
+            continue
+        values = sorted(value for value in texts[j].values if not is_gap(value))
+        if len(values) > _MOST_WORDS:
+            raise InvalidData(
+                f"{source.path}, column {source.names[j]!r}: expected numbers, or at most {_MOST_WORDS} words, "
+                f"found {len(values)} words such as {listing(values, 2)}. Leave it out with ignore={source.names[j]!r}."
+            )
+        place = {value: i for i, value in enumerate(values)}
+        table = np.zeros((len(texts[j].values), len(values)))
+        for code, value in enumerate(texts[j].values):
+            if value in place:
+                table[code, place[value]] = 1.0
+        blocks.append(table[texts[j].codes])
+        names.extend(f"{source.names[j]}={value}" for value in values)
+        plan.take(j, "feature", f"{len(values)} words, a column of 0 and 1 each")
+    return np.hstack(blocks), tuple(names)
 
 
 def gap_notes(X: Any, names: list[str], place: Callable[[int], str]) -> Iterator[str]:

@@ -1,0 +1,122 @@
+"""svmlight (libsvm) files: ``label index:value ...``, several labels between commas, ``qid:`` taken for the bag."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sidelight.data.bags import Bags
+from sidelight.data.readers.columns import Coded
+from sidelight.data.readers.dataset import ColumnRole, Dataset
+from sidelight.data.readers.labels import from_cells
+from sidelight.data.readers.problems import shown
+from sidelight.data.readers.roles import Wanted
+from sidelight.data.readers.source import text_lines
+from sidelight.errors import UnreadableFile
+
+_HIGHEST = 1 << 31  # beyond this an index is damage, not a feature
+_BATCH = 2_000
+
+
+def read_svmlight(path: Path, wanted: Wanted) -> Dataset:
+    """Read an svmlight file; indices from 1 on become columns from 0 on unless some index is 0."""
+    labels: list[str] = []
+    bags: list[str] = []
+    counts: list[int] = []
+    pieces: list[Any] = []
+    held: list[tuple[int, list[str]]] = []
+    for number, line in text_lines(path):
+        tokens = line.split("#", 1)[0].split()
+        if not tokens:
+            continue
+        has_label = ":" not in tokens[0]
+        labels.append(tokens[0] if has_label else "")
+        pairs = tokens[1:] if has_label else tokens
+        if pairs and pairs[0].startswith("qid:"):
+            bags.append(pairs[0][4:])
+            pairs = pairs[1:]
+        counts.append(len(pairs))
+        held.append((number, pairs))
+        if len(held) >= _BATCH:
+            pieces.append(_numbers(path, held))
+            held = []
+    pieces.append(_numbers(path, held))
+    if not counts:
+        raise UnreadableFile(f"{path}: expected rows, found none. Was the file written completely?")
+    if bags and len(bags) != len(counts):
+        raise UnreadableFile(f"{path}: {len(bags)} of {len(counts)} rows have a qid. Give every row one, or none.")
+    flat = np.concatenate(pieces)
+    return _dataset(path, wanted, flat.reshape(-1, 2), counts, labels, bags)
+
+
+def _dataset(path: Path, wanted: Wanted, pairs: Any, counts: list[int], labels: list[str], bags: list[str]) -> Dataset:
+    index = pairs[:, 0].astype(np.int64)
+    base = 0 if len(index) and index.min() == 0 else 1
+    index -= base
+    width = int(index.max()) + 1 if len(index) else 0
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    X = sp.csr_array((pairs[:, 1], index, indptr), shape=(len(counts), width))
+    X.sum_duplicates()
+    said = None
+    if wanted.label is not False and any(labels):
+        said = from_cells(Coded.of(_plain(label) for label in labels), "," if any("," in s for s in labels) else None)
+    roles = [ColumnRole("label", "label" if said else "ignored", "the first of each line")]
+    found = None
+    if bags and wanted.bag is not False:
+        found = Bags(Coded.of(bags).names().tolist())
+        roles.append(ColumnRole("qid", "bag", "rows of one query belong together"))
+    roles.append(ColumnRole(f"{base}..{width - 1 + base}", "feature", "index:value pairs"))
+    single = said is not None and said.is_single
+    return Dataset(
+        X,
+        tuple(f"f{j + base}" for j in range(width)) if width <= 1_000_000 else (),
+        str(path),
+        "svmlight",
+        bags=found,
+        y=said.single() if said is not None and single else None,
+        Y=said.indicator() if said is not None and not single else None,
+        label_names=said.names if said is not None else (),
+        roles=tuple(roles),
+        notes=() if width <= 1_000_000 else (f"{width} columns: too many to name",),
+    )
+
+
+def _numbers(path: Path, held: list[tuple[int, list[str]]]) -> Any:
+    """Return index, value, index, value ... of many lines at once; only a failure looks at single lines."""
+    try:
+        flat = np.array(" ".join(" ".join(pairs) for _, pairs in held).replace(":", " ").split(), dtype=np.float64)
+        fine = flat[0::2]
+        n_pairs = sum(len(pairs) for _, pairs in held)
+        in_range = not n_pairs or (fine.min() >= 0 and fine.max() < _HIGHEST)
+        if len(flat) == 2 * n_pairs and in_range and (fine == np.floor(fine)).all():
+            return flat
+    except ValueError:
+        pass
+    for number, pairs in held:
+        for pair in pairs:
+            index, colon, value = pair.partition(":")
+            try:
+                bad = not colon or not index.isdecimal() or int(index) >= _HIGHEST
+                float(value)
+            except ValueError:
+                bad = True
+            if bad:
+                raise UnreadableFile(
+                    f"{path}, line {number}: expected index:value with an index below {_HIGHEST}, found {shown(pair)}. "
+                    "Correct the line, or fetch the file again."
+                )
+    raise UnreadableFile(
+        f"{path}, lines {held[0][0]} to {held[-1][0]}: expected index:value pairs, found something else."
+    )
+
+
+def _plain(label: str) -> str:
+    """Write +1, 1.0 and 1 alike."""
+    try:
+        value = float(label)
+    except ValueError:
+        return label
+    return str(int(value)) if value == value and abs(value) < 1e15 and value == int(value) else label
