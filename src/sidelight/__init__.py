@@ -21,6 +21,8 @@ _NAMES = {
     "data.readers": ("Dataset", "read"),
     "estimators.scaling": ("Standardized",),
     "data.synth.sources": ("make_sources",),
+    "data.relations": ("Pairs", "Triplets"),
+    "data.splits": ("AnswerKFold", "BagKFold"),
     "errors": ("SidelightError", "SidelightWarning"),
 }
 _HOMES = {name: f"sidelight.{module}" for module, names in _NAMES.items() for name in names}

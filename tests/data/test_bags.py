@@ -277,3 +277,20 @@ def test_as_bags_guesses_only_what_is_documented(bags: sl.Bags) -> None:
         as_bags(bags, n_rows=5)
     with pytest.raises(InvalidData, match="Pass one of them"):
         as_bags(IDS, n_rows=6, y=bags)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"codes": [0, 1, 0, 2, 1, 9]},
+        {"codes": [1, 0, 0, 2, 1, 3]},
+        {"names": ["b", "a", "c"]},
+        {"label_columns": [0, 5]},
+        {"label_starts": [0, 0, 9, 2, 2]},
+        {"whole": [True]},
+        {"origin": [0]},
+    ],
+)
+def test_a_damaged_file_is_refused(bags: sl.Bags, damage: dict) -> None:
+    with pytest.raises(InvalidData, match="damaged"):
+        sl.Bags.__unarchive__({**bags.__archive__(), **damage})

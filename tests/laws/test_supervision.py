@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sidelight as sl
@@ -79,6 +81,76 @@ def test_tables_and_indicators_are_valid_or_refused(table: object, Y: object, ba
         lambda: sl.Bags.from_indicator(["a", ""], [[1], [0]], names=bag_names),
     ):
         accept(make)
+
+
+@st.composite
+def some_answers(draw: st.DrawFn) -> sl.Pairs | sl.Triplets:
+    kind = draw(st.sampled_from([sl.Pairs, sl.Triplets]))
+    n_rows = draw(st.integers(kind.WIDTH, 7))
+    rows = st.lists(st.integers(0, n_rows - 1), min_size=kind.WIDTH, max_size=kind.WIDTH, unique=True)
+    people = st.sampled_from([None, "ann", "bob", ("c", 1)])
+    told = st.tuples(rows, st.sampled_from(kind.WORDS), st.floats(0, 9), people, st.none() | st.floats(0, 9))
+    table = draw(st.lists(told, max_size=6))
+    return kind.from_table([(*rows, *rest) for rows, *rest in table], n_rows=n_rows)
+
+
+@given(st.data())
+def test_selecting_twice_is_selecting_once_for_answers(data: st.DataObject) -> None:
+    answers = data.draw(some_answers())
+    first = data.draw(rows_of(len(answers), repeated=False))
+    second = data.draw(rows_of(len(first), repeated=False))
+    assert answers[first][second] == answers[first[second]]
+
+
+@given(some_answers())
+def test_closing_twice_is_closing_once(answers: sl.Pairs | sl.Triplets) -> None:
+    closed = accept(answers.closure)
+    assert (closed is None) == bool(answers.contradictions())
+    if closed is not None:
+        assert closed.closure() == closed
+        assert closed.implied().n_answers == 0
+        assert np.array_equal(closed.groups(), answers.groups())
+
+
+@given(some_answers())
+def test_dropping_a_link_of_each_chain_leaves_no_contradiction(answers: sl.Pairs | sl.Triplets) -> None:
+    while found := answers.contradictions():
+        answers = answers.without(found[0].chain[0])
+    answers.check_consistent()
+
+
+@given(st.data())
+def test_answers_can_be_taken_apart_and_added_again(data: st.DataObject) -> None:
+    answers = data.draw(some_answers())
+    cut = data.draw(st.integers(0, answers.n_answers))
+    assert answers.only(slice(cut)) + answers.only(slice(cut, None)) == answers
+
+
+@given(column=anything, words=anything, n_rows=anything, more=anything)
+def test_answers_are_valid_or_refused(column: object, words: object, n_rows: object, more: object) -> None:
+    good = {"left": [0, 1], "right": [2, 3], "answers": ["same", "different"], "n_rows": 4}
+    bad = {"left": column, "answers": words, "n_rows": n_rows, "weights": more, "annotators": more, "times": more}
+    for name, value in bad.items():
+        pairs = accept(lambda name=name, value=value: sl.Pairs(**{**good, name: value}))
+        if pairs is not None:
+            assert pairs.n_answers == len(pairs.answers) == len(pairs.weights) == len(pairs.times)
+            assert len(pairs) > 1000 or pairs[:] == pairs  # a billion rows may be claimed, but not listed
+    accept(lambda: sl.Pairs.from_table(column, n_rows=3))
+    accept(lambda: sl.Triplets.from_table(column, n_rows=3, ids=words))
+    accept(lambda: sl.Triplets.from_ranking(column, n_rows=3, n_alike=more))
+    accept(lambda: sl.Pairs.sample(column, 1, random_state=0))
+
+
+@settings(max_examples=25)  # each one writes a file
+@given(some_bags() | some_answers(), st.data())
+def test_writing_and_reading_changes_nothing(thing: sl.Bags | sl.Pairs | sl.Triplets, data: st.DataObject) -> None:
+    thing = thing[data.draw(rows_of(len(thing), repeated=isinstance(thing, sl.Bags)))]
+    with tempfile.TemporaryDirectory() as folder:
+        sl.save(thing, Path(folder) / "it.sidelight")
+        again = sl.load(Path(folder) / "it.sidelight")
+    assert again == thing
+    half = slice(None, None, 2)
+    assert again[half] == thing[half]
 
 
 def check_bags(ids: object, arguments: dict) -> None:

@@ -11,8 +11,8 @@ from sidelight.data.names import as_array
 from sidelight.errors import InvalidData, OutOfRange
 
 
-def as_row_index(key: Any, n_rows: int, who: str) -> NDArray[np.intp]:
-    """Return the selected rows as non-negative positions, in the order of the key."""
+def as_row_index(key: Any, n_rows: int, who: str, what: str = "row") -> NDArray[np.intp]:
+    """Return the selected rows (or answers) as non-negative positions, in the order of the key."""
     if isinstance(key, tuple):
         key = _without_ellipsis(key, who)
     if key is Ellipsis:
@@ -24,14 +24,14 @@ def as_row_index(key: Any, n_rows: int, who: str) -> NDArray[np.intp]:
         raise InvalidData(f"{who}: rows are selected by a one-dimensional key. Got the shape {array.shape}.")
     if array.dtype == bool:
         if len(array) != n_rows:
-            raise OutOfRange(f"{who}: a mask must be as long as the rows ({n_rows}). Got {len(array)} values.")
+            raise OutOfRange(f"{who}: a mask must be as long as the {what}s ({n_rows}). Got {len(array)} values.")
         return np.flatnonzero(array)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise InvalidData(f"{who}: rows are selected by integers, a mask or a slice. Got {array.dtype} values.")
     index = array.astype(np.intp)
     outside = (index < -n_rows) | (index >= n_rows)
     if outside.any():
-        raise OutOfRange(f"{who}: there are {n_rows} rows, so there is no row {index[outside][0]}.")
+        raise OutOfRange(f"{who}: there are {n_rows} {what}s, so there is no {what} {index[outside][0]}.")
     return np.where(index < 0, index + n_rows, index)
 
 
