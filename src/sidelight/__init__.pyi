@@ -9,11 +9,11 @@ from sidelight.data.channels import stack_channels as stack_channels
 from sidelight.data.cooccurrence import CoOccurrence as CoOccurrence
 from sidelight.data.readers import Dataset as Dataset
 from sidelight.data.readers import read as read
-from sidelight.data.synth.sources import make_sources as make_sources
 from sidelight.data.relations import Pairs as Pairs
 from sidelight.data.relations import Triplets as Triplets
 from sidelight.data.splits import AnswerKFold as AnswerKFold
 from sidelight.data.splits import BagKFold as BagKFold
+from sidelight.data.synth.sources import make_sources as make_sources
 from sidelight.errors import SidelightError as SidelightError
 from sidelight.errors import SidelightWarning as SidelightWarning
 from sidelight.estimators.relations import DiscriminativeClustering as DiscriminativeClustering

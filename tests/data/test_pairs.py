@@ -224,7 +224,8 @@ def test_as_pairs_guesses_only_what_is_documented(pairs: sl.Pairs) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [{"rows": [[0, 1]]}, {"answers": [0, 1, 2, 0]}, {"annotator_codes": [5] * 4}, {"n_rows": 3}, {"weights": [1]}]
+    "damage",
+    [{"rows": [[0, 1]]}, {"answers": [0, 1, 2, 0]}, {"annotator_codes": [5] * 4}, {"n_rows": 3}, {"weights": [1]}],
 )
 def test_a_damaged_file_is_refused(pairs: sl.Pairs, damage: dict) -> None:
     with pytest.raises(InvalidData):
