@@ -20,6 +20,7 @@ _NAMES = {
     "data.cooccurrence": ("CoOccurrence",),
     "data.readers": ("Dataset", "read"),
     "estimators.scaling": ("Standardized",),
+    "data.hierarchy": ("LabelTree",),
     "data.synth.sources": ("make_sources",),
     "data.relations": ("Pairs", "Triplets"),
     "data.splits": ("AnswerKFold", "BagKFold"),

@@ -7,6 +7,7 @@ from sidelight import plot as plot
 from sidelight.data.bags import Bags as Bags
 from sidelight.data.channels import stack_channels as stack_channels
 from sidelight.data.cooccurrence import CoOccurrence as CoOccurrence
+from sidelight.data.hierarchy import LabelTree as LabelTree
 from sidelight.data.readers import Dataset as Dataset
 from sidelight.data.readers import read as read
 from sidelight.data.relations import Pairs as Pairs
