@@ -72,6 +72,12 @@ def test_a_missing_label_is_named_by_its_row(labels):
         encode(labels, what="bag ids")
 
 
+@pytest.mark.parametrize("labels", ["wren", b"wren", 5, {"wren", "owl"}, {"wren": 1}])
+def test_what_has_no_order_of_rows_is_refused(labels):
+    with pytest.raises(InvalidData, match="must be a list or array"):
+        encode(labels)
+
+
 def test_labels_that_cannot_be_hashed_or_have_two_axes_are_refused():
     with pytest.raises(InvalidData, match=r"row 1 holds \[2\] \(list\)"):
         encode([1, [2]])
@@ -115,3 +121,13 @@ def test_codes_outside_the_table_are_refused():
 def test_integer_labels_need_no_sorting(monkeypatch):
     monkeypatch.setattr(module, "_encode_sorted", lambda values: pytest.fail("sorted"))
     encode(np.arange(1000) % 7)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=20))
+def test_largest_and_favourite_columns_agree_with_the_dense_table(pairs):
+    a, b = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    table = contingency(a, b, (5, 4))
+    dense = table.dense()
+    assert table.row_largest().tolist() == dense.max(axis=1).tolist()
+    want = np.where(dense.sum(axis=1) > 0, dense.argmax(axis=1), -1)
+    assert table.row_favourite().tolist() == want.tolist()

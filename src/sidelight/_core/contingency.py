@@ -6,6 +6,7 @@ non-zero cells only, so a thousand clusters against a million singletons is no l
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sidelight._core.segments import segment_argmax, segment_max
 from sidelight.errors import InvalidData
 
 Ints = NDArray[np.intp]
@@ -52,6 +54,20 @@ class Contingency:
     def total(self) -> Any:
         """The sum of all cells."""
         return self.counts.sum().item()
+
+    @cached_property
+    def row_starts(self) -> Ints:
+        """Where the cells of each row begin, and at the end the number of cells."""
+        return np.searchsorted(self.rows, np.arange(self.shape[0] + 1)).astype(np.intp)
+
+    def row_largest(self) -> NDArray[Any]:
+        """The largest count of each row; 0 where a row is empty."""
+        return np.maximum(segment_max(self.counts, self.row_starts), 0)
+
+    def row_favourite(self) -> Ints:
+        """The column of the largest count of each row, the lowest among equals; -1 where a row is empty."""
+        cell = segment_argmax(self.counts, self.row_starts)
+        return np.where(cell >= 0, self.columns[np.maximum(cell, 0)], -1) if len(self.columns) else cell
 
     def dense(self) -> NDArray[Any]:
         """The whole table; ask for it only where it is known to be small."""
@@ -131,6 +147,8 @@ def encode(labels: Any, *, what: str = "labels") -> tuple[Ints, tuple[Any, ...]]
         When a label is missing (NaN, None, NaT), cannot be hashed, or the labels have more than one axis.
     """
     if not hasattr(labels, "__array__"):
+        if isinstance(labels, (str, bytes, Set, Mapping)) or not isinstance(labels, Iterable):
+            raise InvalidData(f"The {what} must be a list or array, one label per row; got {_short(labels)}.")
         return _encode_objects(list(labels), what)
     values = np.asarray(labels)
     if values.ndim != 1:
@@ -194,6 +212,11 @@ def _refuse_missing(rows: Any, values: Any, what: str) -> None:
             f"The {what} contain a missing value: row {rows[0]} holds {values[rows[0]]!r}{others}. "
             "Drop these rows or give them a label of their own."
         )
+
+
+def _short(value: Any) -> str:
+    shown = repr(value)
+    return f"{type(value).__name__} {shown if len(shown) <= 40 else shown[:37] + '...'}"
 
 
 def _is_missing(value: Any) -> bool:

@@ -76,9 +76,10 @@ def group_rows(codes: ArrayLike, n_groups: int) -> tuple[Ints, Ints]:
     codes = np.asarray(codes, dtype=np.intp)
     starts = np.zeros(n_groups + 1, dtype=np.intp)
     np.cumsum(np.bincount(codes, minlength=n_groups), out=starts[1:])
-    # numpy sorts 16-bit integers in linear time
-    small = codes.astype(np.uint16) if n_groups <= np.iinfo(np.uint16).max else codes
-    return np.argsort(small, kind="stable"), starts
+    order = np.argsort(codes.astype(np.uint16), kind="stable")  # numpy sorts 16-bit integers in linear time
+    for shift in range(16, n_groups.bit_length(), 16):
+        order = order[np.argsort((codes[order] >> shift).astype(np.uint16), kind="stable")]
+    return order, starts
 
 
 def _logsumexp(values: Numbers, starts: Ints, ids: Ints) -> Numbers:
