@@ -12,9 +12,13 @@ from sidelight.data.readers import Dataset as Dataset
 from sidelight.data.readers import read as read
 from sidelight.data.relations import Pairs as Pairs
 from sidelight.data.relations import Triplets as Triplets
+from sidelight.data.samples import load_digit_bags as load_digit_bags
 from sidelight.data.splits import AnswerKFold as AnswerKFold
 from sidelight.data.splits import BagKFold as BagKFold
+from sidelight.data.synth.label_tree import make_label_tree as make_label_tree
+from sidelight.data.synth.rectangles import make_rectangles as make_rectangles
 from sidelight.data.synth.sources import make_sources as make_sources
+from sidelight.data.synth.words import make_words as make_words
 from sidelight.errors import SidelightError as SidelightError
 from sidelight.errors import SidelightWarning as SidelightWarning
 from sidelight.estimators.relations import DiscriminativeClustering as DiscriminativeClustering
