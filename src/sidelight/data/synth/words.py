@@ -2,7 +2,7 @@
 
 This is how the Letter sets of [PF14] were made: Jabberwocky for Letter-Carroll, with letters drawn without replacement
 from UCI's letter recognition set. The poem ships with Sidelight (Carroll, 1871, in the public domain); the pool does
-not. The poem makes 166 bags and 718 rows; Letter-Carroll as it is passed around has 717, since the "k" of "back" is lost.
+not. The poem makes 166 bags and 718 rows; Letter-Carroll as passed around has 717: the "k" of "back" is lost.
 """
 
 from __future__ import annotations
