@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sidelight as sl
 from sidelight.errors import InvalidData
 from sidelight.metrics import robinson_foulds
 
@@ -53,8 +52,8 @@ def test_named_trees_are_compared_by_name(directed, trees):
     shuffled[order] = np.where(b >= 0, order[b], -1)
     shuffled_names = [names[i] for i in np.argsort(order)]
     got = robinson_foulds(
-        SimpleNamespace(parents=a, names=names),
-        SimpleNamespace(parents=shuffled, names=shuffled_names),
+        sl.LabelTree(a, names),
+        sl.LabelTree(shuffled, shuffled_names),
         directed=directed,
     )
     assert got == robinson_foulds(a, b, directed=directed)
@@ -68,4 +67,4 @@ def test_trees_that_cannot_be_compared_are_refused():
     with pytest.raises(InvalidData, match="one integer per label"):
         robinson_foulds([-1.0, np.nan], [-1, 0])
     with pytest.raises(InvalidData, match="'owl' is in tree_pred only"):
-        robinson_foulds(SimpleNamespace(parents=[-1], names=["wren"]), SimpleNamespace(parents=[-1], names=["owl"]))
+        robinson_foulds(sl.LabelTree([-1], ["wren"]), sl.LabelTree([-1], ["owl"]))
