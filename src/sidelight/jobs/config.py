@@ -74,8 +74,12 @@ def _toml(value: Any) -> str:
         return "[" + ", ".join(_toml(item) for item in value) + "]"
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + " }"
-    return json.dumps(str(value), ensure_ascii=False)  # a JSON string is a TOML basic string
+    return _string(str(value))
+
+
+def _string(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")  # else a JSON string is a TOML string
 
 
 def _key(name: str) -> str:
-    return name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else json.dumps(name)
+    return name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else _string(name)

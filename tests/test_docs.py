@@ -1,0 +1,65 @@
+"""What is public is documented; what is documented exists."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+import sidelight as sl
+from sidelight.cli.app import app
+
+ROOT = Path(__file__).parents[1]
+REFERENCE = "\n".join(path.read_text() for path in (ROOT / "docs" / "reference").glob("*.md"))
+PUBLIC = [name for name in sl.__all__ if not name.startswith("__")]
+CLASSES = [getattr(sl, name) for name in PUBLIC if inspect.isclass(getattr(sl, name))]
+CALLABLES = [getattr(sl, name) for name in PUBLIC if inspect.isroutine(getattr(sl, name))]
+COMMANDS = app.list_commands(click.Context(app))
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_is_in_the_reference(name):
+    assert re.search(rf"sidelight\.{name}\b", REFERENCE), f"add sidelight.{name} to docs/reference/index.md"
+
+
+def test_the_stub_names_what_the_package_has():
+    stub = (ROOT / "src" / "sidelight" / "__init__.pyi").read_text()
+    missing = [name for name in PUBLIC if not re.search(rf"(\bas {name}\b|def {name}\b)", stub)]
+    assert missing == []
+
+
+@pytest.mark.parametrize("thing", CLASSES + CALLABLES, ids=lambda thing: thing.__name__)
+def test_every_parameter_is_described(thing):
+    if inspect.isclass(thing) and issubclass(thing, BaseException):
+        pytest.skip("exceptions are described in the tree")
+    text = inspect.getdoc(thing) or ""
+    for name, parameter in inspect.signature(thing).parameters.items():
+        if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
+            assert re.search(rf"^[\w*, ]*\b{name}\b[\w*, ]* ?:", text, re.MULTILINE), f"{thing.__name__}: {name}"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_and_option_has_help(command):
+    found = app.get_command(click.Context(app), command)
+    assert found.help
+    assert found.short_help
+    for parameter in found.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, f"{command} {parameter.opts}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_paths_named_on_the_front_pages_exist(page):
+    text = (ROOT / page).read_text()
+    for path in re.findall(r"`((?:src|docs|tests|benchmarks|examples|changelog\.d)/[\w./*<>-]+)`", text):
+        if not set(path) & set("*<>"):
+            assert (ROOT / path).exists(), f"{page} names {path}"
+
+
+def test_every_room_says_what_belongs_there():
+    for room in (ROOT / "src" / "sidelight").iterdir():
+        if room.is_dir() and room.name != "__pycache__":
+            assert (room / "__init__.py").read_text().startswith('"""'), room.name
