@@ -33,7 +33,7 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
     tau : float, default=1.0
         Weight of the information I(Y, X; W).
     penalty : float, default=0.015625
-        The paper's lambda, the weight of |W|^2. The paper searches 2^-10 to 2^-2 on standardised features; smaller
+        The paper's lambda, the weight of ``|W|^2``. The paper searches 2^-10 to 2^-2 on standardised features; smaller
         values allow sharper boundaries.
     n_init : int, default=4
         Number of k-means starts; the one with the lowest objective wins.
@@ -53,7 +53,7 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
     intercept_ : ndarray of shape (n_clusters,)
         b of the softmax rule.
     objective_ : float
-        Value of the minimised objective, -tau * I + penalty * |W|^2.
+        Value of the minimised objective, ``-tau * I + penalty * |W|^2``.
     trace_ : ndarray
         The objective after each iteration of the best start; it never rises.
     n_iter_ : int
