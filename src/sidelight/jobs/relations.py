@@ -59,13 +59,14 @@ def cluster(rows: Rows, config: RunConfig) -> Findings:
 def demo(folder: Path, seed: int) -> Outcome:
     """Cluster scikit-learn's handwritten digits, without their labels, and show typical images of each cluster."""
     from sklearn.datasets import load_digits
-    from sklearn.metrics import adjusted_rand_score
+
+    from sidelight.metrics import adjusted_rand_index
 
     digits = load_digits()
     rows = Rows(digits.data, list(digits.feature_names), list(range(len(digits.data))), "row")
     config = RunConfig("relations", "scikit-learn's digits", options={"n_clusters": 10}, seed=seed)
     found = cluster(rows, config)
-    agreement = adjusted_rand_score(digits.target, found.model.labels_)
+    agreement = adjusted_rand_index(digits.target, found.model.labels_)
     typical = TypicalImagesDisplay.from_estimator(found.model, digits.data, digits.images)
     sections = [
         Section(
