@@ -87,12 +87,11 @@ def bad_calls(tmp_path):
         (["nowhere.csv", "-k", "2"], "nowhere.csv"),
         (["empty.csv", "-k", "2"], "empty"),
         (["header.csv", "-k", "2"], "header"),
-        (["words.csv", "-k", "2"], "numeric"),
+        (["words.csv", "-k", "2"], "0 features"),
         (["gaps.csv", "-k", "2"], "missing"),
         (["binary.csv", "-k", "2"], "binary.csv"),
         (["table.csv", "-k", "2", "--id", "foto"], "Did you mean 'photo'?"),
         (["table.csv", "-k", "2", "--features", "widht"], "Did you mean 'width'?"),
-        (["table.csv", "-k", "2", "--features", "note"], "note"),
         (["table.csv", "-k", "99"], "99"),
         (["table.csv", "-k", "0"], "-k"),
         (["table.csv", "-k", "2", "--penalty", "-1"], "penalty"),
@@ -138,6 +137,15 @@ def test_an_interrupt_leaves_nothing_half_written(sidelight, table, tmp_path, mo
     assert code == 130
     assert "nothing was written" in err
     assert files(tmp_path) == before
+
+
+def test_a_warning_is_one_line_and_said_once(sidelight, tmp_path):
+    (tmp_path / "same.csv").write_text("a,b\n" + "1,2\n" * 6)
+    code, _, err = sidelight("relations", "same.csv", "-k", 2, "--out", "results")
+    assert code == 0
+    assert err.count("distinct") == 1
+    assert err.startswith("sidelight: note: ")
+    assert ".py" not in err
 
 
 def test_an_unknown_command_suggests_the_nearest(sidelight):

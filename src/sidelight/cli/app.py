@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import pkgutil
 import sys
+import warnings
 from importlib import import_module
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -16,6 +17,7 @@ import sidelight
 from sidelight.errors import SidelightError
 
 _NOT_COMMANDS = {"app", "options", "terminal"}
+_noted: set[str] = set()  # warnings that were shown already
 
 
 class Commands(click.Group):
@@ -71,8 +73,12 @@ def overview(ctx: click.Context) -> str:
 
 def run() -> None:
     """Run the command line and turn errors into one message and an exit code."""
+    _noted.clear()
     try:
-        code = app.main(standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.showwarning = _note  # catch_warnings puts the old one back
+            code = app.main(standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -83,3 +89,18 @@ def run() -> None:
         click.echo("sidelight: interrupted; nothing was written.", err=True)
         code = 130
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _note(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Show a warning as one line, once, and only if it speaks to the user."""
+    text = str(message)
+    if text not in _noted and not issubclass(category, (DeprecationWarning, FutureWarning)):
+        _noted.add(text)
+        click.echo(f"sidelight: note: {text}", err=True)
