@@ -140,6 +140,13 @@ def test_both_ways_to_coalesce_agree(codes, counts):
     assert np.array_equal(sums, plain_sums)
 
 
+@pytest.mark.parametrize("size", [3, 2**12, 2**40])  # one row of sums, one key per cell, cells sorted by axis
+def test_events_count_one_each_in_every_way_to_coalesce(size):
+    codes = list(np.random.default_rng(0).integers(3, size=(2, 40)))
+    for found, expected in zip(coalesce(codes, None, (size, size)), coalesce(codes, np.ones(40), (size, size))):
+        assert np.array_equal(found, expected)
+
+
 def test_axes_too_long_for_one_key_still_count():
     huge = 2**40
     table = CoOccurrence(("a", "b"), ([huge - 1, 0, huge - 1], [5, 1, 5]), [1, 2, 3], (huge, huge))

@@ -98,16 +98,19 @@ def column_names(table: Any) -> list[str]:
 
 
 def coalesce(
-    coords: Sequence[NDArray[np.intp]], counts: NDArray[np.float64], sizes: Sequence[int]
+    coords: Sequence[NDArray[np.intp]], counts: NDArray[np.float64] | None, sizes: Sequence[int]
 ) -> tuple[tuple[NDArray[np.intp], ...], NDArray[np.float64]]:
-    """Add up the counts of equal cells; return the cells that are not zero in lexicographic order."""
+    """Add up the counts of equal cells (1 each for None); return the cells that are not zero in lexicographic order."""
     n_cells = math.prod(sizes)
     if n_cells > np.iinfo(np.int64).max:
-        return _coalesce_sorted(coords, counts)
+        return _coalesce_sorted(coords, np.ones(len(coords[0])) if counts is None else counts)
     keys = np.ravel_multi_index(tuple(coords), tuple(sizes))
     if n_cells <= max(4 * len(keys), 1 << 16):  # a dense row of sums is cheaper than sorting keys
         cells = np.arange(n_cells)
         sums = add_up(keys, counts, n_cells)
+    elif counts is None:  # sorting keys alone is several times faster than sorting with an index
+        cells, times = np.unique(keys, return_counts=True)
+        sums = times.astype(np.float64)
     else:
         cells, inverse = np.unique(keys, return_inverse=True)
         sums = add_up(inverse, counts, len(cells))
@@ -115,8 +118,8 @@ def coalesce(
     return tuple(np.ascontiguousarray(c, dtype=np.intp) for c in np.unravel_index(cells, tuple(sizes))), sums
 
 
-def add_up(codes: NDArray[np.intp], counts: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """Return the sum of ``counts`` for each code from 0 to ``size - 1``."""
+def add_up(codes: NDArray[np.intp], counts: NDArray[np.float64] | None, size: int) -> NDArray[np.float64]:
+    """Return the sum of ``counts`` (1 each for None) for each code from 0 to ``size - 1``."""
     return np.asarray(np.bincount(codes, weights=counts, minlength=size), dtype=np.float64)
 
 
@@ -160,16 +163,16 @@ def _coalesce_sorted(
 
 def _arrays(
     piece: Any, axes: Sequence[str], weights: str | None
-) -> tuple[list[NDArray[Any]], NDArray[np.float64], int]:
-    """Return one array per axis, what each position counts for, and the number of rows behind them."""
+) -> tuple[list[NDArray[Any]], NDArray[np.float64] | None, int]:
+    """Return one array per axis, what each position counts for (1 each for None), and how many rows there were."""
     if isinstance(piece, Mapping):
         columns = {name: _flat(_column(piece, name), name) for name in axes}
         if weights is not None:
             columns[weights] = _flat(_column(piece, weights), weights)
         _check_lengths(columns)
         n_rows = len(columns[axes[0]])
-        values = np.ones(n_rows) if weights is None else _checked_weights(columns[weights], weights)
-        return [columns[name] for name in axes], values, n_rows
+        counts = None if weights is None else _checked_weights(columns[weights], weights)
+        return [columns[name] for name in axes], counts, n_rows
     frame = piece if isinstance(piece, nw.DataFrame) else _frame(piece)
     for name in (*axes, *([weights] if weights is not None else [])):
         if name not in frame.columns:
