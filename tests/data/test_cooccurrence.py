@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import sidelight as sl
 from sidelight.data.cooccurrence import CoOccurrence, as_cooccurrence
 from sidelight.data.counting import _coalesce_sorted, coalesce
 from sidelight.errors import InvalidData, InvalidInput, InvalidParameter, UnknownName
@@ -188,6 +189,12 @@ def test_written_then_read_is_the_same_table(counts, named):
     assert copy.deepcopy(table) == table
     assert table != CoOccurrence.from_matrix(counts * 2)
     assert table != "a table"
+
+
+def test_a_saved_table_is_loaded_as_it_was(tmp_path):
+    table = CoOccurrence.from_table({"who": ["ann", "bob", 3], "when": np.array(["2020-01-01"] * 3, "datetime64[D]")})
+    sl.save(table, tmp_path / "table.sidelight")
+    assert sl.load(tmp_path / "table.sidelight") == table
 
 
 def test_tables_print_what_they_hold():

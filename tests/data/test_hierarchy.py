@@ -108,6 +108,11 @@ def test_written_then_read_is_the_same_tree(tree):
     assert tree != LabelTree(tree.parents, [f"other {i}" for i in range(tree.n_labels)])
 
 
+def test_a_saved_tree_is_loaded_as_it_was(tmp_path):
+    sl.save(BIRDS, tmp_path / "tree.sidelight")
+    assert sl.load(tmp_path / "tree.sidelight") == BIRDS
+
+
 def test_paths_name_every_prefix():
     tree = LabelTree.from_paths(["01/03/05", "01/04", "02"])
     assert tree.names == ("01", "01/03", "01/03/05", "01/04", "02")
