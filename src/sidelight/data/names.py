@@ -27,6 +27,8 @@ def encode(values: Any, what: str) -> tuple[Names, NDArray[np.intp]]:
     what : str
         What a name is called in messages, for example ``"bag id"``.
     """
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
+        return _encode_integers(values)
     items = as_list(values, what)
     try:
         code_of: dict[Hashable, int] = {name: code for code, name in enumerate(dict.fromkeys(items))}
@@ -159,6 +161,15 @@ def table_columns(table: Any, columns: Sequence[str | None], who: str) -> tuple[
         if not isinstance(row, tuple) or len(row) != width:
             raise InvalidData(f"{who}: entry {position} must be a tuple of {width} values. Got {_shown(row)}.")
     return tuple([plain(row[column]) for row in rows] for column in range(width))
+
+
+def _encode_integers(values: NDArray[Any]) -> tuple[Names, NDArray[np.intp]]:
+    """Do what :func:`encode` does, without a Python object for every row."""
+    distinct, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    by_appearance = np.argsort(first)
+    rank = np.empty(len(distinct), dtype=np.intp)
+    rank[by_appearance] = np.arange(len(distinct))
+    return tuple(distinct[by_appearance].tolist()), rank[inverse]
 
 
 def _unhashable(items: list[Any], what: str) -> InvalidData:

@@ -114,7 +114,7 @@ class AnswerKFold:
     >>> import sidelight as sl
     >>> pairs = sl.Pairs.from_table([(0, 1, "same"), (1, 0, "same"), (2, 3, "different")], n_rows=4)
     >>> [(train.n_answers, test.n_answers) for train, test in sl.AnswerKFold(2, random_state=0).split(pairs)]
-    [(2, 1), (1, 2)]
+    [(1, 2), (2, 1)]
     """
 
     def __init__(self, n_splits: int = 5, *, shuffle: bool = True, random_state: Any = None) -> None:

@@ -17,6 +17,7 @@ from sidelight.data.frozen import Frozen
 from sidelight.data.names import Names, check_distinct, encode, look_up
 from sidelight.data.relations import agreement, reading, sampling
 from sidelight.data.relations.facts import Contradiction
+from sidelight.data.relations.questions import question_codes
 from sidelight.data.row_keys import as_row_index, is_one_row
 from sidelight.data.summaries import html_table
 from sidelight.errors import ConflictingAnswers, InvalidData
@@ -116,8 +117,16 @@ class Answers(Frozen):
         _, classes = encode(y_true, "true class")
         rows, rng = sampling.draw_questions(len(classes), cls.WIDTH, n, random_state, f"{cls.__name__}.sample")
         codes = sampling.with_mistakes(cls._truth(classes[rows]), noise, len(cls.WORDS), rng, f"{cls.__name__}.sample")
-        who = None if annotator is None else [annotator] * len(rows)
-        return cls.__new__(cls)._settle(list(rows.T), [cls.WORDS[c] for c in codes], len(classes), None, who, None)
+        names, annotator_codes = reading.as_annotators([annotator] * len(rows), len(rows), f"{cls.__name__}.sample")
+        return cls._make(
+            rows=rows,
+            codes=codes,
+            n_rows=len(classes),
+            weights=np.ones(len(rows)),
+            times=np.full(len(rows), np.nan),
+            annotator_names=names,
+            annotator_codes=annotator_codes,
+        )
 
     @classmethod
     def _truth(cls, classes: Ints) -> Ints:
@@ -147,8 +156,7 @@ class Answers(Frozen):
     @property
     def question_codes(self) -> Ints:
         """The same number for answers about the same rows, in whatever order they are listed."""
-        _, codes = np.unique(np.sort(self.rows, axis=1), axis=0, return_inverse=True)
-        return codes.reshape(-1).astype(np.intp)
+        return question_codes(self.rows, self.n_rows)
 
     def only(self, answers: Any) -> Self:
         """Return these answers alone: numbers, a mask or a slice. All rows stay, answers are numbered anew."""
@@ -203,16 +211,22 @@ class Answers(Frozen):
         """Return a group number for each row; rows that must be alike, by whatever chain, share one."""
         raise NotImplementedError
 
-    def contradictions(self) -> tuple[Contradiction, ...]:
-        """Return every contradiction: two rows, the chain of answers that links them, and the answer against it."""
+    def contradictions(self, *, limit: int | None = None) -> tuple[Contradiction, ...]:
+        """Return every contradiction: two rows, the chain of answers that links them, and the answer against it.
+
+        Parameters
+        ----------
+        limit : int, default=None
+            Stop after this many.
+        """
         raise NotImplementedError
 
     def check_consistent(self) -> None:
         """Raise :class:`~sidelight.errors.ConflictingAnswers` when not all answers can be true."""
-        found = self.contradictions()
+        found = self.contradictions(limit=2)
         if not found:
             return
-        more = f" There are {len(found) - 1} more: see {self._word}.contradictions()." if len(found) > 1 else ""
+        more = f" There are more: see {self._word}.contradictions()." if len(found) > 1 else ""
         raise ConflictingAnswers(
             f"{found[0]} Drop one with {self._word}.without({found[0].against[0]}), "
             f"or fit with on_conflict='soften'.{more}"

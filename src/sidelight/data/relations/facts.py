@@ -54,7 +54,14 @@ class Facts:
     @cached_property
     def apart(self) -> Ints:
         """Sorted keys of the pairs of groups that must differ."""
-        return np.unique(self._keys(self.left[~self.same], self.right[~self.same]))
+        return self._apart[0]
+
+    @cached_property
+    def _apart(self) -> tuple[Ints, Ints]:
+        """The keys of ``apart``, and for each the first fact that says so."""
+        unlike = np.flatnonzero(~self.same)
+        keys, first = np.unique(self._keys(self.left[unlike], self.right[unlike]), return_index=True)
+        return keys, unlike[first]
 
     def _keys(self, left: Ints, right: Ints) -> Ints:
         low, high = np.sort([self.groups[left], self.groups[right]], axis=0)
@@ -103,12 +110,12 @@ class Facts:
         """Return facts that settle how two rows relate (something must); a shortest chain if they are alike."""
         if self.groups[one] == self.groups[other]:
             return self.chain(one, other)
-        for fact in np.flatnonzero(~self.same).tolist():
-            ends = int(self.left[fact]), int(self.right[fact])
-            for a, b in (ends, ends[::-1]):
-                if self.groups[a] == self.groups[one] and self.groups[b] == self.groups[other]:
-                    return [*self.chain(one, a), fact, *self.chain(b, other)]
-        raise LookupError(f"nothing is known about rows {one} and {other}")
+        keys, facts = self._apart
+        fact = int(facts[np.searchsorted(keys, self._keys(np.array([one]), np.array([other])))[0]])
+        a, b = int(self.left[fact]), int(self.right[fact])
+        if self.groups[a] != self.groups[one]:
+            a, b = b, a
+        return [*self.chain(one, a), fact, *self.chain(b, other)]
 
     def chain(self, one: int, other: int) -> list[int]:
         """Return a shortest chain of alike facts between two rows of a group, by search from both ends."""

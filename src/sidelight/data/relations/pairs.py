@@ -165,11 +165,17 @@ class Pairs(Answers):
         """Return these answers and all that follow from them; :class:`ConflictingAnswers` if they contradict."""
         return self + self.implied(limit=limit)
 
-    def contradictions(self) -> tuple[Contradiction, ...]:
-        """Return every contradiction: two rows, the chain of answers that links them, and the answer against it."""
+    def contradictions(self, *, limit: int | None = None) -> tuple[Contradiction, ...]:
+        """Return every contradiction: two rows, the chain of answers that links them, and the answer against it.
+
+        Parameters
+        ----------
+        limit : int, default=None
+            Stop after this many.
+        """
         facts = self._facts
         found = []
-        for answer in facts.conflicts.tolist():
+        for answer in facts.conflicts[:limit].tolist():
             one, other = int(self.left[answer]), int(self.right[answer])
             found.append(Contradiction((one, other), tuple(facts.chain(one, other)), (answer,)))
         return tuple(found)

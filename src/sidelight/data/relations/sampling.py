@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.params import as_generator, check_number
+from sidelight.data.relations.questions import question_codes
 from sidelight.errors import InvalidData
 
 Ints = NDArray[np.intp]
@@ -44,6 +45,6 @@ def _draw_until_different(n_rows: int, width: int, n: int, rng: np.random.Genera
         more = np.sort(rng.integers(n_rows, size=(2 * (n - len(found)) + 8, width)), axis=1)
         more = more[(np.diff(more, axis=1) > 0).all(axis=1)]
         found = np.concatenate([found, more])
-        _, first = np.unique(found, axis=0, return_index=True)
+        _, first = np.unique(question_codes(found, n_rows), return_index=True)
         found = found[np.sort(first)]
     return found[:n]

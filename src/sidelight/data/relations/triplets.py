@@ -195,8 +195,14 @@ class Triplets(Answers):
         said = np.sort(_decided(self.rows, self.codes)[1], axis=1) @ [self.n_rows, 1]
         return found.only(~np.isin(found.rows @ [self.n_rows, 1], said))
 
-    def contradictions(self) -> tuple[Contradiction, ...]:
-        """Return every contradiction: two rows, the chain of answers that links them, and the answers against it."""
+    def contradictions(self, *, limit: int | None = None) -> tuple[Contradiction, ...]:
+        """Return every contradiction: two rows, the chain of answers that links them, and the answers against it.
+
+        Parameters
+        ----------
+        limit : int, default=None
+            Stop after this many.
+        """
         derived = self._derived
         found: dict[frozenset[int], Contradiction] = {}
         for fact in derived.facts.conflicts.tolist():
@@ -204,6 +210,8 @@ class Triplets(Answers):
             chain = derived.answers_behind(derived.facts.chain(one, other))
             against = derived.answers_behind([fact])
             found.setdefault(frozenset(chain + against), Contradiction((one, other), chain, against))
+            if len(found) == limit:
+                break
         return tuple(found.values())
 
     @cached_property
@@ -212,13 +220,14 @@ class Triplets(Answers):
         triplet, ends, same = _decided(self.rows, self.codes)
         reasons = np.full((len(triplet), 3), -1, dtype=np.intp)
         waiting = np.flatnonzero(self.codes == NONE)
+        stages: dict[int, Facts] = {}
         while True:
-            facts = Facts(ends[:, 0], ends[:, 1], same, self.n_rows)
+            facts = stages[len(same)] = Facts(ends[:, 0], ends[:, 1], same, self.n_rows)
             sides = self.rows[waiting][:, SIDES]
             known = facts.relation(*sides.reshape(-1, 2).T).reshape(-1, 3)
             settled = (known != UNKNOWN).any(axis=1)
             if not settled.any():
-                return Derived(facts, triplet, reasons)
+                return Derived(facts, triplet, reasons, stages)
             which = (known[settled] != UNKNOWN).argmax(axis=1)  # one known pair decides the other two
             rest = np.array([[1, 2], [0, 2], [0, 1]])[which]
             value = known[settled][np.arange(len(which)), which]
@@ -235,12 +244,14 @@ class Triplets(Answers):
 class Derived(NamedTuple):
     """Facts about pairs, the triplet behind each, and for a "none" the known pair that settled it.
 
-    ``reasons[m]`` is (row, row, number of facts at that time), or -1 when the triplet speaks for itself.
+    ``reasons[m]`` is (row, row, number of facts at that time), or -1 when the triplet speaks for itself; ``stages`` are
+    the facts at those times.
     """
 
     facts: Facts
     triplet: Ints
     reasons: Ints
+    stages: dict[int, Facts]
 
     def answers_behind(self, facts: list[int]) -> tuple[int, ...]:
         """Return the triplets that these facts rest on, in their order along the chain."""
@@ -254,9 +265,7 @@ class Derived(NamedTuple):
             seen.add(fact)
             one, other, n_then = self.reasons[fact].tolist()
             if one >= 0:
-                f = self.facts
-                then = Facts(f.left[:n_then], f.right[:n_then], f.same[:n_then], f.n_rows)
-                todo.extend(reversed(then.explain(one, other)))
+                todo.extend(reversed(self.stages[n_then].explain(one, other)))
             found.setdefault(int(self.triplet[fact]))
         return tuple(found)
 
