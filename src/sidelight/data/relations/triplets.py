@@ -131,7 +131,7 @@ class Triplets(Answers):
             How many of the others are of its kind: the line that the person drew in the list. Each row above the line
             then gives a triplet with each row below it, and all of them can be true. Without a line, each two of
             the others give a triplet that calls the later one odd. That is only a comparison: a list of four or more
-            then contradicts itself as a statement about clusters, so fit it with on_conflict='soften'.
+            then contradicts itself as a statement about clusters, so it can only be fitted softly.
         annotator : hashable, default=None
             Who sorted the lists.
         """
