@@ -64,11 +64,11 @@ def test_bags_join_what_similarities_separate():
     parts = similarity_components(W)
     ids = ["u", "v", "v", "w", "w", "w", "x", "x"]
     shared = BagConstraint.from_bags(Bags(ids, labels={"v": {"a"}, "x": {"a"}}))
-    assert len(set(coupled_components(W, parts, shared))) == 1  # u-v by a component, v-w, v-x by label a
+    assert len(set(coupled_components(parts, shared.couplings()))) == 1  # u-v by a component, v-w, v-x by label a
     apart = BagConstraint.from_bags(Bags([0, 0, 1, 1, 2, 2, 3, 3], labels={0: {"a"}, 1: {"b"}, 2: {"b"}, 3: {"c"}}))
-    assert list(coupled_components(W, parts, apart)) == [0, 0, 1, 1, 1, 1, 2, 2]
+    assert list(coupled_components(parts, apart.couplings())) == [0, 0, 1, 1, 1, 1, 2, 2]
     nothing = BagConstraint.from_bags(Bags(ids))
-    assert np.array_equal(coupled_components(W, parts, nothing), parts)
+    assert np.array_equal(coupled_components(parts, nothing.couplings()), parts)
 
 
 def test_only_small_components_are_fragments():

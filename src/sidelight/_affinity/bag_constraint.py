@@ -82,6 +82,14 @@ class BagConstraint:
         gather = _gather(codes, self.Y.shape[1], self.dtype)
         return type(self)(codes, self.Y, self.mu, self.centred, self.single, gather)
 
+    def couplings(self) -> list[Any]:
+        """Return what couples rows, as (things x rows): bags, because of mu, and classes; the centred form all rows."""
+        if self.is_empty:
+            return []
+        if self.centred:
+            return [sparse.csr_array(np.ones((1, len(self.codes))))]
+        return [self.gather, self.Y @ self.gather]
+
     def product(self, V: np.ndarray) -> np.ndarray:
         """Return Q @ V for a vector or a block of vectors."""
         return self.spread(self.bag_product(self.gather @ V))

@@ -8,13 +8,12 @@ eigenvalue 1, and a few dozen of them would leave none for the rest.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
-
-from sidelight._affinity.bag_constraint import BagConstraint
 
 FRAGMENT = 0.05  # of the mean cluster size n_rows / n_clusters; smaller components join their neighbours afterwards
 _CHUNK = 256
@@ -34,18 +33,18 @@ def similarity_components(W: Any) -> np.ndarray:
     return _dense_components(W, root)
 
 
-def coupled_components(W: Any, parts: np.ndarray, constraint: BagConstraint | None) -> np.ndarray:
-    """Join the components ``parts`` of ``W`` that bag constraints couple; numbered as they first appear."""
-    if constraint is None or constraint.is_empty or parts.max(initial=0) == 0:
+def coupled_components(parts: np.ndarray, couplings: Sequence[Any]) -> np.ndarray:
+    """Join the components ``parts`` that anything else couples; numbered as they first appear.
+
+    Each coupling is a CSR matrix (things x rows): rows that share a thing (a bag, a class) belong together.
+    """
+    n_rows, n_parts = len(parts), int(parts.max(initial=0)) + 1
+    things = [coupling for coupling in couplings if coupling.nnz]
+    if n_parts == 1 or not things:
         return parts
-    if constraint.centred:
-        return np.zeros_like(parts)  # -mu 11' couples everything
-    n_rows, n_parts = len(parts), int(parts.max()) + 1
     member = sparse.csr_array((np.ones(n_rows), (np.arange(n_rows), parts)), shape=(n_rows, n_parts))
-    bags_of_parts = (constraint.gather @ member).tocsr()
-    graph = sparse.block_array(
-        [[None, bags_of_parts.T, None], [bags_of_parts, None, constraint.Y.T], [None, constraint.Y, None]]
-    )
+    touched = sparse.vstack([abs(thing) @ member for thing in things])
+    graph = sparse.block_array([[None, touched.T], [touched, None]])
     joined = connected_components(graph, directed=False)[1][:n_parts]
     return np.asarray(np.unique(joined, return_inverse=True)[1][parts], dtype=np.intp)
 

@@ -162,6 +162,10 @@ class MustBlocks:
         counts = np.asarray(self.gather.sum(axis=1)).ravel()
         return np.where(self.single >= 0, np.append(counts, 0)[self.single], 0).astype(self.gather.dtype)
 
+    def couplings(self) -> list[Any]:
+        """Return what couples rows, as (classes x rows)."""
+        return [self.gather]
+
     def take(self, rows: np.ndarray) -> Self:
         """Return the blocks among ``rows``; rows of other components keep no link to these."""
         return self.of(self.single[rows], laplacian=self.laplacian, dtype=self.gather.dtype)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from sidelight._affinity.components import degrees
+from sidelight._affinity.links import MustBlocks
 
 
 class Extra(Protocol):
@@ -25,6 +26,9 @@ class Extra(Protocol):
 
     def take(self, rows: np.ndarray) -> Self:
         """Return the same among ``rows`` only."""
+
+    def couplings(self) -> list[Any]:
+        """Return what couples rows, as matrices (things x rows)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +70,99 @@ class NormalisedSum:
         extra = None if self.extra is None else self.extra.take(rows)
         return type(self)(W, self.root[rows], self.alpha, extra)
 
+    def couplings(self) -> list[Any]:
+        """Return what couples rows besides W."""
+        return [] if self.extra is None else self.extra.couplings()
+
     def as_linear_operator(self) -> LinearOperator:
         """Return it as SciPy's LinearOperator, with block products."""
         return as_linear_operator(self.product, self.n_rows, self.W.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class AdditiveSum:
+    """(W + extra + d_max I - D) / d_max: the normalisation of Kamvar, Klein and Manning (2003)."""
+
+    W: Any
+    d: np.ndarray
+    d_max: float
+    extra: Extra
+
+    @classmethod
+    def of(cls, W: Any, *, extra: Extra, d: np.ndarray) -> Self:
+        """Normalise by the degrees ``d`` of both parts together."""
+        return cls(W, d.astype(W.dtype), float(d.max()), extra)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.d)
+
+    def product(self, V: np.ndarray) -> np.ndarray:
+        """Return the product with a vector or a block."""
+        rest = self.W.dtype.type(self.d_max) - self.d
+        out = self.W @ V + self.extra.product(V) + (rest if V.ndim == 1 else rest[:, None]) * V
+        return np.asarray(out / self.W.dtype.type(self.d_max))
+
+    def take(self, rows: np.ndarray) -> Self:
+        """Return the operator among ``rows``, with the normalisation it has here."""
+        W = self.W[np.ix_(rows, rows)] if isinstance(self.W, np.ndarray) else self.W[rows][:, rows]
+        return type(self)(W, self.d[rows], self.d_max, self.extra.take(rows))
+
+    def couplings(self) -> list[Any]:
+        """Return what couples rows besides W."""
+        return self.extra.couplings()
+
+
+@dataclass(frozen=True, slots=True)
+class PenalisedCut:
+    """D^-1/2 (W - beta L) D^-1/2 with L the Laplacian of the must-links, after Ji and Xu (2006).
+
+    Its top eigenvectors minimise the normalised cut plus beta * sum over must-links of (z_p - z_q)^2. The penalty
+    stretches the spectrum far below -1, which Lanczos cannot stand; (D + beta L)^-1 is known in closed form and
+    preconditions a block method.
+    """
+
+    W: Any
+    d: np.ndarray
+    beta: float
+    blocks: MustBlocks
+
+    @classmethod
+    def of(cls, W: Any, *, beta: float, single: np.ndarray) -> Self:
+        """Penalise the must-links of the rows with ``single >= 0``."""
+        d = degrees(W)
+        return cls(W, np.where(d > 0, d, 1.0), beta, MustBlocks.of(single, laplacian=True))
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.d)
+
+    def product(self, V: np.ndarray) -> np.ndarray:
+        """Return the product with a vector or a block, in float64."""
+        root = 1.0 / np.sqrt(self.d if V.ndim == 1 else self.d[:, None])
+        scaled = root * V
+        near = (self.W @ scaled.astype(self.W.dtype)).astype(np.float64)
+        return root * (near - self.beta * self.blocks.product(scaled))
+
+    def precondition(self, V: np.ndarray) -> np.ndarray:
+        """Return (I + beta D^-1/2 L D^-1/2)^-1 @ V, block by block with the Sherman-Morrison formula."""
+        root = np.sqrt(self.d)[:, None]
+        inverse = (1.0 / (self.d + self.beta * self.blocks.sizes))[:, None]
+        gather = self.blocks.gather
+        scaled = inverse * (root * V)
+        left = 1.0 - self.beta * (gather @ inverse)  # positive: inverse < 1 / (beta * block size)
+        return root * (scaled + self.beta * inverse * (gather.T @ ((gather @ scaled) / left)))
+
+    def take(self, rows: np.ndarray) -> Self:
+        """Return the operator among ``rows``, with the normalisation it has here."""
+        W = self.W[np.ix_(rows, rows)] if isinstance(self.W, np.ndarray) else self.W[rows][:, rows]
+        return type(self)(W, self.d[rows], self.beta, self.blocks.take(rows))
+
+    def couplings(self) -> list[Any]:
+        """Return what couples rows besides W."""
+        return self.blocks.couplings()
 
 
 def as_linear_operator(product: Callable[[np.ndarray], np.ndarray], n_rows: int, dtype: Any) -> LinearOperator:

@@ -1,9 +1,44 @@
-"""Rounding of eigenvectors without random starts: a rotation to indicators, or a pivoted QR decomposition."""
+"""Rounding of eigenvectors: k-means on a sample first, a rotation to indicators, or a pivoted QR decomposition."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import qr
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+SAMPLE = 20_000  # rows on which starts compete; K centres are settled long before
+ROUNDINGS = ("kmeans", "discretize", "cluster_qr")
+
+
+def round_embedding(
+    U: np.ndarray, how: str, n_clusters: int, *, generator: np.random.Generator, n_init: int
+) -> np.ndarray:
+    """Turn unit rows ``U`` (n_rows, n_clusters) into a cluster per row, by one of ``ROUNDINGS``."""
+    if how == "kmeans":
+        return round_by_kmeans_on_sample(U, n_clusters, generator=generator, n_init=n_init)
+    without_starts: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+        "discretize": round_by_rotation,
+        "cluster_qr": round_by_qr,
+    }
+    return without_starts[how](U)
+
+
+def round_by_kmeans_on_sample(
+    U: np.ndarray, n_clusters: int, *, generator: np.random.Generator, n_init: int, sample: int = SAMPLE
+) -> np.ndarray:
+    """Let ``n_init`` starts compete on a sample of rows and finish from the best centres on all of them."""
+    seed = int(generator.integers(2**31))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters: some stay empty
+        if len(U) <= 2 * sample:
+            return KMeans(n_clusters, n_init=n_init, random_state=seed).fit_predict(U).astype(np.intp)
+        few = np.sort(generator.choice(len(U), size=sample, replace=False))
+        best = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(U[few]).cluster_centers_
+        return KMeans(n_clusters, init=best, n_init=1).fit_predict(U).astype(np.intp)
 
 
 def round_by_rotation(V: np.ndarray, *, max_iter: int = 100) -> np.ndarray:

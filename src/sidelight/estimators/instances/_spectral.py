@@ -1,0 +1,311 @@
+"""What the spectral methods for labelled bags share: similarities, eigenvectors, rounding, and the way to new rows.
+
+A method says what it adds to the similarities (:meth:`SpectralFamily._operator`); everything else is the same, so that
+figures of one against the other compare that alone. Components of the similarities that are far smaller than a cluster
+are set aside before the eigenproblem and join the cluster of their nearest rows afterwards.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight._affinity.components import coupled_components, fragments
+from sidelight._affinity.neighbours import METRICS, as_metric_rows, nearest_of
+from sidelight._affinity.similarities import Similarities, make_similarities, similarities_of_new_rows
+from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
+from sidelight._core.params import as_generator, check_choice, check_n_clusters, check_number
+from sidelight._solvers.spectral_rounding import ROUNDINGS, round_embedding
+from sidelight.data.bags import Bags
+from sidelight.data.coerce import as_bags
+from sidelight.errors import SidelightWarning
+from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
+from sidelight.estimators.instances.class_shares import class_shares
+from sidelight.progress import report
+
+AFFINITIES = ("auto", "dense", "neighbours", "precomputed")
+_BLOCK = 4_000_000  # similarities to new rows held at a time
+
+
+class Embedded(NamedTuple):
+    """Eigenvalues and eigenvectors V of the rows ``kept``, and the vector D^-1/2 that turns V into coordinates."""
+
+    kept: np.ndarray
+    values: np.ndarray
+    V: np.ndarray
+    root: np.ndarray
+
+
+class SpectralFamily(ClusterMixin, BaseEstimator):
+    """Similarities plus what bags say, leading eigenvectors, rounding. Subclasses say what is added."""
+
+    __metadata_request__fit = {"bags": True}
+    __metadata_request__predict = {"bags": True}
+    __metadata_request__score = {"bags": True}
+
+    n_clusters: int
+    affinity: Any
+    metric: str
+    n_neighbors: int
+    scale_neighbor: int
+    rounding: str
+    n_init: int
+    eigen_tol: float
+    random_state: Any
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, *, bags: Any = None) -> Any:
+        """Find the clusters of the rows of X.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows; with ``affinity="precomputed"`` their similarities, shape (n_rows, n_rows).
+        y : Bags or ignored
+            The bags, when they come in through scikit-learn's model selection.
+        bags : Bags or sequence of bag ids, default=None
+            Which bag each row is in, and the label sets of bags. Without it every row is its own unlabelled bag.
+        """
+        self._check_parameters()
+        X = rows_to_fit(self, X)
+        check_n_clusters(self, self.n_clusters, X.shape[0])
+        found = as_bags(bags, n_rows=X.shape[0], y=y)
+        if bags is not None or isinstance(y, Bags):
+            self._warn_if_unlabelled(found)
+        generator = as_generator(self.random_state)
+        similar = make_similarities(
+            X, self.affinity, metric=self.metric, n_neighbors=self.n_neighbors, t=self.scale_neighbor,
+            generator=generator,
+        )  # fmt: skip
+        embedded = self._embed(X, found, similar, generator)
+        self._publish(X, found, similar, embedded, generator)
+        return self
+
+    def predict(self, X: Any, bags: Any = None) -> np.ndarray:
+        """Return the cluster of each row of X.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows; with ``affinity="precomputed"`` their similarities to the rows of ``fit``.
+        bags : Bags, default=None
+            Label sets of the new rows' bags. The training rows with their bags get ``labels_``; other rows are placed
+            by their similarities and, where their bag is labelled, by its labels. Without bags features alone decide.
+        """
+        U, known = self._place(X, bags)
+        return self.labels_.copy() if known else self._nearest_centre(U)
+
+    def embed(self, X: Any, bags: Any = None) -> np.ndarray:
+        """Return where the rows of X lie in the embedding: unit rows, one coordinate per eigenvector."""
+        U, known = self._place(X, bags)
+        return self.embedding_.copy() if known else U
+
+    def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
+        """Judge the clusters of rows by their bags' labels; higher is better.
+
+        With labelled bags: the mean log-probability that a row's class is among its bag's labels, where a cluster's
+        classes were learnt in ``fit`` from bag labels. The rows are placed by their features alone. Without labelled
+        bags: minus the mean squared distance to the nearest centre in the embedding.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows, usually held out.
+        y : Bags or ignored
+            The bags, when they come in through scikit-learn's model selection.
+        bags : Bags, default=None
+            Their bags.
+        sample_weight : array of shape (n_rows,), default=None
+            Weight of each row.
+        """
+        check_is_fitted(self)
+        X = rows_to_judge(self, X)
+        found = as_bags(bags, n_rows=X.shape[0], y=y)
+        U = self._extend(X, None)
+        labels = self._nearest_centre(U)
+        weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        said = found.is_labelled[found.codes]
+        if not said.any() or not self.class_shares_.size:
+            gaps = ((U - self.centres_[labels]) ** 2).sum(axis=1)
+            return -float(np.average(gaps, weights=weight))
+        allowed = found.with_classes(_all_classes(self.bags_, found)).row_label_mask()[:, : self.class_shares_.shape[1]]
+        inside = (self.class_shares_[labels] * allowed).sum(axis=1)
+        floor = 1.0 / (len(self.labels_) + 1)  # a class never seen in a cluster is unlikely, not impossible
+        return float(np.average(np.log(np.maximum(inside, floor))[said], weights=weight[said]))
+
+    # -- what a method adds -------------------------------------------------------------------------------------------
+
+    def _operator(
+        self, X: Any, bags: Bags, similar: Similarities, generator: np.random.Generator
+    ) -> tuple[Any, np.ndarray]:
+        """Return the operator whose leading eigenvectors are wanted, and the connected parts of its similarities."""
+        raise NotImplementedError
+
+    def _label_pull(self, bags: Bags, coordinates: np.ndarray) -> np.ndarray:
+        """Return how strongly each class pulls a row of a bag with its label; zeros when labels do not act that way."""
+        return np.zeros((len(bags.classes), coordinates.shape[1]))
+
+    # -- the steps of fit ---------------------------------------------------------------------------------------------
+
+    def _embed(self, X: Any, bags: Bags, similar: Similarities, generator: np.random.Generator) -> Embedded:
+        operator, parts = self._operator(X, bags, similar, generator)
+        kept = np.flatnonzero(~fragments(parts, self.n_clusters))
+        if len(kept) < self.n_clusters:
+            kept = np.arange(len(parts))
+        self._say(similar, len(parts) - len(kept))
+        if len(kept) < len(parts):
+            operator, parts = operator.take(kept), np.unique(parts[kept], return_inverse=True)[1]
+        report("eigenvectors", 0, 1)
+        values, V = leading_eigenvectors(
+            operator, self.n_clusters, parts=coupled_components(parts, operator.couplings()), generator=generator,
+            tol=self.eigen_tol, dtype=similar.W.dtype,
+        )  # fmt: skip
+        return Embedded(kept, values, V, getattr(operator, "root", np.ones(len(kept))))
+
+    def _say(self, similar: Similarities, n_aside: int) -> None:
+        notes = list(similar.notes)
+        if n_aside:
+            notes.append(
+                f"{n_aside} rows lie in parts far smaller than a cluster; they joined the cluster of their nearest row."
+            )
+            warnings.warn(f"{type(self).__name__}: {' '.join(notes)}", SidelightWarning, stacklevel=6)
+        self.notes_ = notes
+
+    def _publish(
+        self, X: Any, bags: Bags, similar: Similarities, embedded: Embedded, generator: np.random.Generator
+    ) -> None:
+        kept, values, V, root = embedded
+        report("rounding", 0, 1)
+        U = unit_rows(V.astype(np.float64))
+        labels = round_embedding(U, self.rounding, self.n_clusters, generator=generator, n_init=self.n_init)
+        n_rows = X.shape[0]
+        self.eigenvalues_ = values
+        self.embedding_, self.labels_ = np.zeros((n_rows, self.n_clusters)), np.zeros(n_rows, dtype=np.intp)
+        self.coordinates_ = np.zeros((n_rows, self.n_clusters))
+        self.embedding_[kept], self.labels_[kept] = U, labels
+        self.coordinates_[kept] = root[:, None] * V
+        aside = np.setdiff1d(np.arange(n_rows), kept)
+        if len(aside):
+            near = _nearest_kept(X, similar, kept, aside, self.metric)
+            self.embedding_[aside], self.labels_[aside] = self.embedding_[near], self.labels_[near]
+            self.coordinates_[aside] = self.coordinates_[near]
+        self.centres_ = _means(self.embedding_, self.labels_, self.n_clusters)
+        self.affinity_, self.recall_ = similar.kind, similar.recall
+        self.n_parts_ = int(similar.parts.max(initial=0)) + 1
+        self.scales_ = similar.scales
+        self.rows_ = np.empty((0, 0)) if self.affinity == "precomputed" else X
+        self.bags_ = bags
+        self.label_pull_ = self._label_pull(bags, self.coordinates_)
+        self.class_shares_ = class_shares(self.labels_, bags, self.n_clusters)
+
+    # -- new rows -----------------------------------------------------------------------------------------------------
+
+    def _place(self, X: Any, bags: Any) -> tuple[np.ndarray, bool]:
+        check_is_fitted(self)
+        X = rows_to_judge(self, X)
+        if bags is None:
+            return self._extend(X, None), False
+        found = as_bags(bags, n_rows=X.shape[0])
+        if found == self.bags_ and _same_rows(X, self):
+            return self.embedding_, True
+        return self._extend(X, found), False
+
+    def _extend(self, X: Any, bags: Bags | None) -> np.ndarray:
+        """Place rows by the similarity-weighted mean of known rows; labels pull as they did in ``fit``."""
+        out = np.empty((X.shape[0], self.n_clusters))
+        pull = None if bags is None else self._pull_of(bags)
+        step = max(1, _BLOCK // max(1, len(self.labels_)))
+        values = np.where(np.abs(self.eigenvalues_) > 1e-9, self.eigenvalues_, 1.0)  # such a coordinate says nothing
+        for at in range(0, X.shape[0], step):
+            part = slice(at, at + step)
+            w = self._similarity(X[part])
+            placed = np.asarray(w @ self.embedding_)
+            if pull is not None and bags is not None:
+                pulled = np.flatnonzero(np.any(pull[bags.codes[part]] != 0, axis=1))
+                exact = np.asarray(w @ self.coordinates_)[pulled] + pull[bags.codes[part]][pulled]
+                placed[pulled] = exact / values
+            out[part] = placed
+        return unit_rows(out)
+
+    def _pull_of(self, bags: Bags) -> np.ndarray:
+        known = bags.with_classes(_all_classes(self.bags_, bags)).label_matrix[:, : len(self.bags_.classes)]
+        counts = np.maximum(np.diff(known.tocsr().indptr), 1)
+        return np.asarray((sparse.diags_array(1.0 / counts) @ known) @ self.label_pull_)
+
+    def _similarity(self, X: Any) -> Any:
+        if self.affinity == "precomputed":
+            return X
+        if callable(self.affinity):
+            return self.affinity(X, self.rows_)
+        return similarities_of_new_rows(
+            self.affinity_, self.rows_, self.scales_, X, metric=self.metric, n_neighbors=self.n_neighbors,
+            t=self.scale_neighbor,
+        )  # fmt: skip
+
+    def _nearest_centre(self, U: np.ndarray) -> np.ndarray:
+        used = np.flatnonzero(np.bincount(self.labels_, minlength=self.n_clusters))
+        return used[(U @ self.centres_[used].T - 0.5 * (self.centres_[used] ** 2).sum(axis=1)).argmax(axis=1)]
+
+    # -- checks -------------------------------------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        check_number(self, "n_clusters", self.n_clusters, integer=True, low=1)
+        if not callable(self.affinity):
+            check_choice(self, "affinity", self.affinity, AFFINITIES)
+        check_choice(self, "metric", self.metric, METRICS)
+        check_number(self, "n_neighbors", self.n_neighbors, integer=True, low=1)
+        check_number(self, "scale_neighbor", self.scale_neighbor, integer=True, low=1)
+        check_choice(self, "rounding", self.rounding, ROUNDINGS)
+        check_number(self, "n_init", self.n_init, integer=True, low=1)
+        check_number(self, "eigen_tol", self.eigen_tol, low=0)
+
+    def _warn_if_unlabelled(self, bags: Bags) -> None:
+        if bags.label_matrix.nnz == 0:
+            warnings.warn(
+                f"{type(self).__name__}: no bag carries a label, so bags change nothing and the result is that of the "
+                "unconstrained method. Pass sl.Bags(ids, labels={...}).",
+                SidelightWarning,
+                stacklevel=5,
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what X may be."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.affinity == "precomputed"
+        return tags
+
+
+def _nearest_kept(X: Any, similar: Similarities, kept: np.ndarray, aside: np.ndarray, metric: str) -> np.ndarray:
+    """Return the kept row nearest to each row set aside; with given similarities nobody knows, so the first one."""
+    if similar.kind == "given":
+        return np.full(len(aside), kept[0])
+    rows = as_metric_rows(X, metric)
+    return kept[nearest_of(rows[kept], rows[aside], 1)[0][:, 0]]
+
+
+def _means(U: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    counts = np.maximum(np.bincount(labels, minlength=n_clusters), 1)
+    sums = np.stack([np.bincount(labels, weights=column, minlength=n_clusters) for column in U.T], axis=1)
+    return np.asarray(sums / counts[:, None])
+
+
+def _all_classes(known: Bags, new: Bags) -> list[Any]:
+    """Return the classes seen in fit, then those that only the new bags name."""
+    return [*known.classes, *(name for name in new.classes if name not in set(known.classes))]
+
+
+def _same_rows(X: Any, fitted: SpectralFamily) -> bool:
+    if fitted.affinity == "precomputed":
+        from sidelight._core.fingerprint import fingerprint
+
+        return bool(X.shape[0] == len(fitted.labels_) and fingerprint(X) == fitted.data_fingerprint_)
+    if X.shape != fitted.rows_.shape:
+        return False
+    gap = fitted.rows_ != X
+    return not (gap.nnz if sparse.issparse(gap) else gap.any())
