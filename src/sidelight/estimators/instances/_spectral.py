@@ -94,16 +94,34 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
         X : array, CSR matrix or data frame of shape (n_rows, n_features)
             The rows; with ``affinity="precomputed"`` their similarities to the rows of ``fit``.
         bags : Bags, default=None
-            Label sets of the new rows' bags. The training rows with their bags get ``labels_``; other rows are placed
-            by their similarities and, where their bag is labelled, by its labels. Without bags features alone decide.
+            Label sets of the new rows' bags. The training rows with their bags get ``labels_``; a row whose bag is
+            labelled is placed by its similarities and by these labels. Any other row, and every row without
+            ``bags``, joins the cluster that its nearest known rows vote for: features alone decide.
         """
-        U, known = self._place(X, bags)
-        return self.labels_.copy() if known else self._nearest_centre(U)
+        check_is_fitted(self)
+        X = rows_to_judge(self, X)
+        if bags is None:
+            return self._vote(X)
+        found = as_bags(bags, n_rows=X.shape[0])
+        if self._is_training(X, found):
+            return self.labels_.copy()
+        labels = self._vote(X)
+        U, pulled = self._pulled(X, found)
+        labels[pulled] = self._nearest_centre(U)
+        return labels
 
     def embed(self, X: Any, bags: Any = None) -> np.ndarray:
         """Return where the rows of X lie in the embedding: unit rows, one coordinate per eigenvector."""
-        U, known = self._place(X, bags)
-        return self.embedding_.copy() if known else U
+        check_is_fitted(self)
+        X = rows_to_judge(self, X)
+        found = None if bags is None else as_bags(bags, n_rows=X.shape[0])
+        if found is not None and self._is_training(X, found):
+            return self.embedding_.copy()
+        U = unit_rows(self._spread_over(X, self.embedding_))
+        if found is not None:
+            moved, pulled = self._pulled(X, found)
+            U[pulled] = moved
+        return U
 
     def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
         """Judge the clusters of rows by their bags' labels; higher is better.
@@ -126,12 +144,11 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         X = rows_to_judge(self, X)
         found = as_bags(bags, n_rows=X.shape[0], y=y)
-        U = self._extend(X, None)
-        labels = self._nearest_centre(U)
+        labels = self._vote(X)
         weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         said = found.is_labelled[found.codes]
         if not said.any() or not self.class_shares_.size:
-            gaps = ((U - self.centres_[labels]) ** 2).sum(axis=1)
+            gaps = ((unit_rows(self._spread_over(X, self.embedding_)) - self.centres_[labels]) ** 2).sum(axis=1)
             return -float(np.average(gaps, weights=weight))
         allowed = found.with_classes(_all_classes(self.bags_, found)).row_label_mask()[:, : self.class_shares_.shape[1]]
         inside = (self.class_shares_[labels] * allowed).sum(axis=1)
@@ -205,47 +222,44 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
 
     # -- new rows -----------------------------------------------------------------------------------------------------
 
-    def _place(self, X: Any, bags: Any) -> tuple[np.ndarray, bool]:
-        check_is_fitted(self)
-        X = rows_to_judge(self, X)
-        if bags is None:
-            return self._extend(X, None), False
-        found = as_bags(bags, n_rows=X.shape[0])
-        if found == self.bags_ and _same_rows(X, self):
-            return self.embedding_, True
-        return self._extend(X, found), False
+    def _is_training(self, X: Any, bags: Bags) -> bool:
+        return bool(bags == self.bags_) and _same_rows(X, self)
 
-    def _extend(self, X: Any, bags: Bags | None) -> np.ndarray:
-        """Place rows by the similarity-weighted mean of known rows; labels pull as they did in ``fit``."""
-        out = np.empty((X.shape[0], self.n_clusters))
-        pull = None if bags is None else self._pull_of(bags)
-        step = max(1, _BLOCK // max(1, len(self.labels_)))
+    def _vote(self, X: Any) -> np.ndarray:
+        """Let the nearest known rows vote for their clusters, weighted by similarity."""
+        return self._spread_over(X, np.eye(self.n_clusters)[self.labels_]).argmax(axis=1)
+
+    def _spread_over(self, X: Any, values: np.ndarray) -> np.ndarray:
+        """Return the sum of ``values`` of the nearest known rows, weighted by similarity."""
+        return np.asarray(self._similarity(X, "neighbours") @ values)
+
+    def _pulled(self, X: Any, bags: Bags) -> tuple[np.ndarray, np.ndarray]:
+        """Place the rows whose bag carries a known label: where they lie, and which rows they are.
+
+        The eigenvectors satisfy lambda v = D^-1/2 (W + alpha Q) D^-1/2 v row by row, which also places a new row: what
+        its bag's labels add is ``label_pull_``. Missing is only -mu from the other rows of its own bag.
+        """
+        known = bags.with_classes(_all_classes(self.bags_, bags)).label_matrix[:, : len(self.bags_.classes)].tocsr()
+        weights = sparse.diags_array(1.0 / np.maximum(np.diff(known.indptr), 1)) @ known
+        pull = np.asarray(weights @ self.label_pull_)[bags.codes]
+        pulled = np.flatnonzero(np.any(pull != 0, axis=1))
         values = np.where(np.abs(self.eigenvalues_) > 1e-9, self.eigenvalues_, 1.0)  # such a coordinate says nothing
-        for at in range(0, X.shape[0], step):
-            part = slice(at, at + step)
-            w = self._similarity(X[part])
-            placed = np.asarray(w @ self.embedding_)
-            if pull is not None and bags is not None:
-                pulled = np.flatnonzero(np.any(pull[bags.codes[part]] != 0, axis=1))
-                exact = np.asarray(w @ self.coordinates_)[pulled] + pull[bags.codes[part]][pulled]
-                placed[pulled] = exact / values
-            out[part] = placed
-        return unit_rows(out)
+        out = np.empty((len(pulled), self.n_clusters))
+        step = max(1, _BLOCK // max(1, len(self.labels_)))
+        for at in range(0, len(pulled), step):
+            rows = pulled[at : at + step]
+            near = np.asarray(self._similarity(X[rows], self.affinity_) @ self.coordinates_)
+            out[at : at + step] = (near + pull[rows]) / values
+        return unit_rows(out), pulled
 
-    def _pull_of(self, bags: Bags) -> np.ndarray:
-        known = bags.with_classes(_all_classes(self.bags_, bags)).label_matrix[:, : len(self.bags_.classes)]
-        counts = np.maximum(np.diff(known.tocsr().indptr), 1)
-        return np.asarray((sparse.diags_array(1.0 / counts) @ known) @ self.label_pull_)
-
-    def _similarity(self, X: Any) -> Any:
+    def _similarity(self, X: Any, kind: str) -> Any:
         if self.affinity == "precomputed":
             return X
         if callable(self.affinity):
             return self.affinity(X, self.rows_)
         return similarities_of_new_rows(
-            self.affinity_, self.rows_, self.scales_, X, metric=self.metric, n_neighbors=self.n_neighbors,
-            t=self.scale_neighbor,
-        )  # fmt: skip
+            kind, self.rows_, self.scales_, X, metric=self.metric, n_neighbors=self.n_neighbors, t=self.scale_neighbor
+        )
 
     def _nearest_centre(self, U: np.ndarray) -> np.ndarray:
         used = np.flatnonzero(np.bincount(self.labels_, minlength=self.n_clusters))
