@@ -170,17 +170,18 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
     # -- the steps of fit ---------------------------------------------------------------------------------------------
 
     def _embed(self, X: Any, bags: Bags, similar: Similarities, generator: np.random.Generator) -> Embedded:
-        operator, parts = self._operator(X, bags, similar, generator)
+        return self._solve(*self._operator(X, bags, similar, generator), generator)
+
+    def _solve(self, operator: Any, parts: np.ndarray, generator: np.random.Generator) -> Embedded:
         kept = np.flatnonzero(~fragments(parts, self.n_clusters))
         if len(kept) < self.n_clusters:
             kept = np.arange(len(parts))
-        self._say(similar, len(parts) - len(kept))
         if len(kept) < len(parts):
             operator, parts = operator.take(kept), np.unique(parts[kept], return_inverse=True)[1]
         report("eigenvectors", 0, 1)
         values, V = leading_eigenvectors(
             operator, self.n_clusters, parts=coupled_components(parts, operator.couplings()), generator=generator,
-            tol=self.eigen_tol, dtype=similar.W.dtype,
+            tol=self.eigen_tol, dtype=operator.W.dtype,
         )  # fmt: skip
         return Embedded(kept, values, V, getattr(operator, "root", np.ones(len(kept))))
 
@@ -197,6 +198,7 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
         self, X: Any, bags: Bags, similar: Similarities, embedded: Embedded, generator: np.random.Generator
     ) -> None:
         kept, values, V, root = embedded
+        self._say(similar, X.shape[0] - len(kept))
         report("rounding", 0, 1)
         U = unit_rows(V.astype(np.float64))
         labels = round_embedding(U, self.rounding, self.n_clusters, generator=generator, n_init=self.n_init)

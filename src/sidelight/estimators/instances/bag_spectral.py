@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from sidelight._affinity.bag_constraint import BagConstraint
+from sidelight._affinity.components import degrees
 from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.similarities import Similarities, alpha_scale
+from sidelight._affinity.spectral import unit_rows
 from sidelight._core.params import check_choice, check_flag, check_number
+from sidelight._solvers.spectral_rounding import round_embedding
 from sidelight.data.bags import Bags
-from sidelight.estimators.instances._spectral import SpectralFamily
+from sidelight.estimators.instances._spectral import Embedded, SpectralFamily
+from sidelight.estimators.instances.class_shares import bag_agreement, class_shares
+from sidelight.progress import report
 
 CONSTRAINTS = ("all", "ambiguous")
+GRID = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4)  # around the 0.5 to 1 that [PF14] recommends, a factor of about 1.4 apart
 
 
 class BagSpectralClustering(SpectralFamily):
@@ -26,8 +33,10 @@ class BagSpectralClustering(SpectralFamily):
     ----------
     n_clusters : int, default=8
         Number of clusters K; the number of classes to recover them, more to find kinds within classes.
-    alpha : float, default=0.7
+    alpha : float or "auto", default=0.7
         Weight of the bag constraints, as on dense similarities; on a neighbour graph it is rescaled (``alpha_``).
+        "auto" tries seven weights and keeps the one whose clusters carry the bags' label sets best; no label of a row
+        is needed for that.
     constraints : {"all", "ambiguous"}, default="all"
         "ambiguous" leaves out what must-links could say ([PF14]'s "w.o.clml").
     centred : bool, default=False
@@ -65,6 +74,8 @@ class BagSpectralClustering(SpectralFamily):
         Each cluster's share of each class, estimated from bag labels alone.
     alpha_ : float
         The weight that was used; differs from ``alpha`` on a neighbour graph only.
+    alpha_search_ : dict
+        With ``alpha="auto"``: the weights tried ("alpha"), their "agreement" with the label sets, and the one "chosen".
     affinity_ : str
         "dense", "neighbours" or "given".
     recall_ : float
@@ -97,7 +108,7 @@ class BagSpectralClustering(SpectralFamily):
         self,
         n_clusters: int = 8,
         *,
-        alpha: float = 0.7,
+        alpha: float | str = 0.7,
         constraints: str = "all",
         centred: bool = False,
         affinity: Any = "auto",
@@ -122,18 +133,46 @@ class BagSpectralClustering(SpectralFamily):
         self.eigen_tol = eigen_tol
         self.random_state = random_state
 
-    def _operator(
-        self, X: Any, bags: Bags, similar: Similarities, generator: np.random.Generator
-    ) -> tuple[Any, np.ndarray]:
+    def _embed(self, X: Any, bags: Bags, similar: Similarities, generator: np.random.Generator) -> Embedded:
         constraint = BagConstraint.from_bags(
             bags, ambiguous_only=self.constraints == "ambiguous", centred=self.centred, dtype=similar.W.dtype
         )
-        idle = self.alpha == 0 or constraint.is_empty
-        scale = 1.0 if idle else alpha_scale(
-            similar, X, self.n_clusters, metric=self.metric, t=self.scale_neighbor, generator=generator
-        )  # fmt: skip
-        self.alpha_ = float(self.alpha * scale)
-        return NormalisedSum.of(similar.W, alpha=0.0 if idle else self.alpha_, extra=constraint), similar.parts
+        self.alpha_search_: dict[str, Any] = {}
+        if self.alpha == 0 or constraint.is_empty:
+            self.alpha_ = 0.0
+            return self._solve(NormalisedSum.of(similar.W), similar.parts, generator)
+        scale = alpha_scale(similar, X, self.n_clusters, metric=self.metric, t=self.scale_neighbor, generator=generator)
+        d = degrees(similar.W)
+
+        def solve(alpha: float) -> Embedded:
+            operator = NormalisedSum.of(similar.W, alpha=alpha * scale, extra=constraint, d=d)
+            return self._solve(operator, similar.parts, generator)
+
+        if self.alpha != "auto":
+            self.alpha_ = float(self.alpha) * scale
+            return solve(float(self.alpha))
+        best, self.alpha_search_ = self._search(solve, bags, generator)
+        self.alpha_ = self.alpha_search_["chosen"] * scale
+        return best
+
+    def _search(
+        self, solve: Callable[[float], Embedded], bags: Bags, generator: np.random.Generator
+    ) -> tuple[Embedded, dict[str, Any]]:
+        """Try the weights of ``GRID`` and keep the one whose clusters carry the bags' label sets best."""
+        best, chosen, agreements = None, 0.0, []
+        for number, alpha in enumerate(GRID):
+            report("alpha", number, len(GRID), f"alpha {alpha:g}")
+            embedded = solve(alpha)
+            labels = round_embedding(
+                unit_rows(embedded.V), self.rounding, self.n_clusters, generator=generator, n_init=min(self.n_init, 4)
+            )
+            rows = np.zeros(bags.n_rows, dtype=np.intp)  # the few rows set aside do not decide
+            rows[embedded.kept] = labels
+            agreements.append(bag_agreement(rows, bags, class_shares(rows, bags, self.n_clusters)))
+            if best is None or agreements[-1] > max(agreements[:-1]):
+                best, chosen = embedded, alpha
+        assert best is not None
+        return best, {"alpha": list(GRID), "agreement": agreements, "chosen": chosen}
 
     def _label_pull(self, bags: Bags, coordinates: np.ndarray) -> np.ndarray:
         """Return alpha Y B' D^-1/2 V: what the labels of a row's bag add to its coordinates."""
@@ -142,6 +181,7 @@ class BagSpectralClustering(SpectralFamily):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number(self, "alpha", self.alpha, low=0, advice="alpha=0 ignores the bags.")
+        if not (isinstance(self.alpha, str) and self.alpha == "auto"):
+            check_number(self, "alpha", self.alpha, low=0, advice="alpha=0 ignores the bags; alpha='auto' chooses.")
         check_choice(self, "constraints", self.constraints, CONSTRAINTS)
         check_flag(self, "centred", self.centred)

@@ -40,6 +40,31 @@ def class_shares(labels: np.ndarray, bags: Bags, n_clusters: int) -> np.ndarray:
     return _em(counts, masks.astype(np.float64))
 
 
+def bag_agreement(labels: np.ndarray, bags: Bags, shares: np.ndarray) -> float:
+    """Return the micro-F1 between the label sets given for bags and those that their rows' clusters carry.
+
+    A cluster carries the class of its largest share. Rows in clusters of a class that their bag lacks cost precision;
+    a label that no row of its bag carries costs recall, so that putting each bag into one cluster does not pay.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_rows,)
+        Cluster of each row.
+    bags : Bags
+        The bags; only those with a complete, non-empty label set are judged.
+    shares : ndarray of shape (n_clusters, n_classes)
+        What :func:`class_shares` returned.
+    """
+    judged = bags.is_labelled & ~bags.is_partial & (np.diff(bags.label_matrix.indptr) > 0)
+    if not judged.any():
+        return 0.0
+    carried = np.zeros((bags.n_bags, bags.n_classes), dtype=bool)
+    carried[bags.codes, shares.argmax(axis=1)[labels]] = True
+    given = bags.bag_label_mask()[judged]
+    both = np.count_nonzero(carried[judged] & given)
+    return float(2 * both / (np.count_nonzero(carried[judged]) + np.count_nonzero(given)))
+
+
 def _em(counts: np.ndarray, masks: np.ndarray) -> np.ndarray:
     total = counts.sum(axis=1, keepdims=True)
     theta = np.full((len(counts), masks.shape[1]), 1.0 / masks.shape[1])
