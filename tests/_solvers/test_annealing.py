@@ -92,7 +92,7 @@ def test_a_merged_and_a_halved_cluster_are_repaired_though_no_single_move_helps(
     wrong = np.where(truth == 1, 0, truth)  # 0 and 1 together
     wrong[truth == 3] = np.tile([1, 3], 15)  # 3 cut in half
     state = State(cells, (4, 4), [wrong, truth])
-    assert greedy(state.arrays, 0) == 0
+    assert greedy(state.arrays, np.arange(2), 0) == 0
     assert repair(state, 0, np.random.default_rng(0)) > 0
     assert len(set(zip(state.by_axis()[0], truth))) == 4
 

@@ -89,6 +89,23 @@ def alternate(
     return Coclusters(rows, columns, trace[-1], trace, converged)
 
 
+def follow(
+    table: Table, row_labels: Ints, column_labels: Ints, n_clusters: tuple[int, int], *, leader: int, max_iter: int = 20
+) -> tuple[Ints, Ints]:
+    """Fit one side to the other, which stays as it is: ``leader`` 0 keeps the rows, 1 the columns."""
+    rows, columns = row_labels.copy(), column_labels.copy()
+    if leader == 0:
+        profiles, labels = np.empty((table.n_columns, n_clusters[0])), columns
+        sum_columns(table.data, table.indices, table.indptr, rows, profiles)
+    else:
+        profiles, labels = np.empty((table.n_rows, n_clusters[1])), rows
+        sum_rows(table.data, table.indices, table.indptr, columns, profiles)
+    for _ in range(max_iter):
+        if _settle(profiles, labels, n_clusters[1 - leader])[0] == 0:
+            break
+    return rows, columns
+
+
 def race(
     table: Table,
     starts: list[tuple[Ints, Ints]],

@@ -11,6 +11,7 @@ and ``objective_value``.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -121,10 +122,14 @@ class State:
         return objective_value(self.table.reshape(self.n_clusters), objective)
 
 
-def descend(state: State, objective: int, max_sweeps: int = 200) -> None:
-    """Make the best single move of every code until none improves; the objective never falls."""
+def descend(state: State, objective: int, *, free: Collection[int] | None = None, max_sweeps: int = 200) -> None:
+    """Make the best single move of every code until none improves; the objective never falls.
+
+    ``free`` names the axes whose codes may move; all of them by default.
+    """
+    axes = np.array(sorted(free) if free is not None else range(len(state.n_clusters)), dtype=np.intp)
     for _ in range(max_sweeps):
-        moved = greedy(state.arrays, objective)
+        moved = greedy(state.arrays, axes, objective)
         state.refresh()
         if moved == 0:
             break
@@ -283,12 +288,12 @@ def metropolis(
     return moved
 
 
-@kernel(f"intp({_STATE}, intp)")
-def greedy(state: Arrays, objective: int) -> int:
-    """Give each code in turn to its best cluster, if that gains more than rounding; count the moves."""
+@kernel(f"intp({_STATE}, intp[::1], intp)")
+def greedy(state: Arrays, axes: Ints, objective: int) -> int:
+    """Give each code of some axes in turn to its best cluster, if that gains more than rounding; count the moves."""
     ks, base, labels = state[4], state[5], state[12]
     moved = 0
-    for a in range(ks.size):
+    for a in axes:
         end = base[a + 1] if a + 1 < ks.size else labels.size
         for i in range(end - base[a]):
             best, best_gain = labels[base[a] + i], ROUNDING

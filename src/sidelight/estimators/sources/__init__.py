@@ -1,0 +1,1 @@
+"""SOURCES: several channels recorded together, clustered through their co-occurrences, [B04]."""

@@ -1,0 +1,96 @@
+"""What all co-clusterers share: scikit-learn's biclustering attributes, information, and labels per axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, BiclusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight._core.information import table_information
+from sidelight._solvers.alternating import add_profiles, sum_rows
+from sidelight.estimators.sources._tables import Given
+
+Ints = NDArray[np.intp]
+Floats = NDArray[np.float64]
+
+
+class Coclusterer(BiclusterMixin, BaseEstimator):
+    """Base of the estimators that take a table and return a cluster for every code of every axis."""
+
+    def _publish(self, given: Given, n_clusters: tuple[int, ...], labels: list[Ints]) -> None:
+        """Store labels (-1 for codes without mass) and what the cluster table keeps."""
+        table = cluster_table(given, labels, n_clusters)
+        self.axes_ = given.axes
+        self.axis_labels_ = {
+            axis: np.where(mass > 0.0, found, -1).astype(np.intp)
+            for axis, found, mass in zip(given.axes, labels, given.margins)
+        }
+        self.cluster_table_ = table
+        self.margins_ = dict(zip(given.axes, given.margins))
+        self.total_information_ = given.information
+        self.information_ = table_information(table)
+        self.information_loss_ = max(0.0, self.total_information_ - self.information_)  # rounding may leave -1e-17
+        if len(given.axes) == 2:
+            self.row_labels_, self.column_labels_ = self.axis_labels_.values()
+
+    @property
+    def rows_(self) -> NDArray[np.bool_]:
+        """Which rows each bicluster holds, (row clusters * column clusters, n_rows), as in SpectralBiclustering."""
+        check_is_fitted(self, "row_labels_")
+        k, m = self.cluster_table_.shape
+        return np.repeat(self.row_labels_[None, :] == np.arange(k)[:, None], m, axis=0)
+
+    @property
+    def columns_(self) -> NDArray[np.bool_]:
+        """Which columns each bicluster holds, (row clusters * column clusters, n_columns)."""
+        check_is_fitted(self, "column_labels_")
+        k, m = self.cluster_table_.shape
+        return np.tile(self.column_labels_[None, :] == np.arange(m)[:, None], (k, 1))
+
+    def approximation(self) -> Floats:
+        """Return Q, what the clusters make of the table: P(x^, y^) P(x) / P(x^) P(y) / P(y^) ... ([B04] theorem 1).
+
+        Dense, of the shape of the whole table: for looking at small tables.
+        """
+        check_is_fitted(self, "cluster_table_")
+        Q = self.cluster_table_
+        for i, (labels, mass) in enumerate(zip(self.axis_labels_.values(), self.margins_.values())):
+            of_cluster = np.bincount(labels[labels >= 0], mass[labels >= 0], minlength=self.cluster_table_.shape[i])
+            share = np.where(labels >= 0, mass / np.maximum(of_cluster[labels], 1e-300), 0.0)  # a divisor, never used
+            Q = np.take(Q, np.maximum(labels, 0), axis=i) * share.reshape([-1 if a == i else 1 for a in range(Q.ndim)])
+        return np.asarray(Q)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that tables may be sparse and must not be negative."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def cluster_table(given: Given, labels: list[Ints], n_clusters: tuple[int, ...]) -> Floats:
+    """Add up the table over clusters, [B04] eq. (1.1); codes without mass add nothing wherever they are."""
+    if given.csr is not None:
+        csr = given.csr
+        profiles, table = np.empty((csr.shape[0], n_clusters[1])), np.zeros(n_clusters)
+        columns = np.maximum(labels[1], 0).astype(np.intp)
+        sum_rows(csr.data, csr.indices.astype(np.intp), csr.indptr.astype(np.intp), columns, profiles)
+        add_profiles(profiles, np.maximum(labels[0], 0).astype(np.intp), table)
+        return table
+    coords, values = given.coordinates()
+    cell = np.ravel_multi_index([np.maximum(found, 0)[code] for found, code in zip(labels, coords)], n_clusters)
+    sums: Any = np.bincount(cell, values, minlength=int(np.prod(n_clusters)))
+    return np.asarray(sums.reshape(n_clusters))
+
+
+def random_labels(
+    given: Given, n_clusters: tuple[int, ...], starts: list[Ints | None], rng: np.random.Generator
+) -> list[Ints]:
+    """Fill in random labels where ``starts`` has none."""
+    return [
+        rng.integers(k, size=n).astype(np.intp) if start is None else start
+        for start, n, k in zip(starts, given.shape, n_clusters)
+    ]

@@ -1,0 +1,167 @@
+"""Code books: a channel of measurements becomes codes, each point going to its nearest prototype, [B04] 4.3.3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
+from sklearn.cluster import KMeans
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight._core.contingency import encode
+from sidelight._core.params import as_generator, as_seed, check_choice, check_n_clusters, check_number
+from sidelight.errors import InvalidData
+from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
+from sidelight.progress import report
+
+Ints = NDArray[np.intp]
+Floats = NDArray[np.float64]
+
+_BLOCK = 4_000_000  # distances held at a time
+
+
+class Codebook(TransformerMixin, ClusterMixin, BaseEstimator):
+    """Turn rows into codes: the prototypes are k-means centres, or the mean of each sequence.
+
+    With sequences, every point still goes to the *nearest* prototype, whatever sequence it came from: that is how
+    sequences which look alike come to share codes.
+
+    Parameters
+    ----------
+    n_codes : int, default=32
+        Number of prototypes when there are no sequences; at most the number of rows.
+    n_init : int, default=1
+        k-means starts.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of k-means.
+
+    Attributes
+    ----------
+    prototypes_ : ndarray of shape (n_codes, n_features)
+        The code words.
+    labels_ : ndarray of intp
+        Code of each row.
+    sequence_names_ : tuple
+        The sequence behind each prototype, in the order of first appearance; empty for k-means.
+    n_features_in_, data_fingerprint_ : int, str
+        Number of features, a short name of the rows.
+
+    Examples
+    --------
+    >>> import sidelight as sl
+    >>> X = [[0.0], [0.2], [4.9], [5.0], [5.2]]
+    >>> book = sl.Codebook().fit(X, sequences=["mon", "mon", "mon", "tue", "tue"])
+    >>> book.labels_
+    array([0, 0, 1, 1, 1])
+    >>> book.predict([[0.1], [7.0]])
+    array([0, 1])
+    """
+
+    __metadata_request__fit = {"sequences": True}
+
+    def __init__(self, n_codes: int = 32, *, n_init: int = 1, random_state: Any = None) -> None:
+        self.n_codes = n_codes
+        self.n_init = n_init
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, *, sequences: Any = None) -> Codebook:
+        """Find the prototypes.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            One channel.
+        y : ignored
+            Present for scikit-learn.
+        sequences : array-like of hashable, optional
+            The sequence of each row; prototypes are then the sequences' means and ``n_codes`` is not used.
+        """
+        check_number(self, "n_codes", self.n_codes, integer=True, low=1)
+        check_number(self, "n_init", self.n_init, integer=True, low=1)
+        X = rows_to_fit(self, X)
+        report("code book", 0, 1)
+        if sequences is None:
+            check_n_clusters(self, self.n_codes, X.shape[0], name="n_codes")
+            seed = as_seed(as_generator(self.random_state))
+            kmeans = KMeans(self.n_codes, n_init=self.n_init, random_state=seed).fit(X)
+            self.prototypes_, self.sequence_names_ = kmeans.cluster_centers_, ()
+        else:
+            codes, self.sequence_names_ = sequence_codes(sequences, X.shape[0], type(self).__name__)
+            self.prototypes_ = group_means(X, codes, len(self.sequence_names_))
+        self.labels_ = nearest_prototype(X, self.prototypes_)[0]
+        return self
+
+    def predict(self, X: Any) -> Ints:
+        """Return the code of each row of X."""
+        check_is_fitted(self)
+        return nearest_prototype(rows_to_judge(self, X), self.prototypes_)[0]
+
+    def transform(self, X: Any) -> Floats:
+        """Return the distance of each row of X to every prototype."""
+        check_is_fitted(self)
+        return np.sqrt(_squares(rows_to_judge(self, X), self.prototypes_))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return minus the mean squared distance of the rows of X to their prototypes; higher is better.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame
+            Rows of the channel.
+        y : ignored
+            Present for scikit-learn.
+        """
+        check_is_fitted(self)
+        return -float((nearest_prototype(rows_to_judge(self, X), self.prototypes_)[1] ** 2).mean())
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse rows are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def sequence_codes(sequences: Any, n_rows: int, owner: str) -> tuple[Ints, tuple[Any, ...]]:
+    """Read the sequence of each row; a missing one is an error that names the row."""
+    if np.shape(sequences)[:1] != (n_rows,):
+        raise InvalidData(
+            f"{owner} got {n_rows} rows but sequences of shape {np.shape(sequences)}. Bring one sequence per row."
+        )
+    for row, name in enumerate(np.asarray(sequences, dtype=object)):
+        if name is None or (isinstance(name, (float, np.floating)) and np.isnan(name)) or name == "":
+            raise InvalidData(f"{owner}: row {row} has no sequence. Give every row a sequence id, or leave rows out.")
+    return encode(sequences, what=f"sequences of {owner}")
+
+
+def group_means(X: Any, codes: Ints, n_groups: int) -> Floats:
+    """Average the rows of each group."""
+    member = sp.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(n_groups, len(codes)))
+    sums = member @ X
+    sums = sums.toarray() if sp.issparse(sums) else np.asarray(sums)
+    return sums / np.bincount(codes, minlength=n_groups)[:, None]
+
+
+def nearest_prototype(X: Any, prototypes: Floats) -> tuple[Ints, Floats]:
+    """Return the nearest prototype of each row and the distance to it, a block of rows at a time."""
+    codes, distances = np.empty(X.shape[0], dtype=np.intp), np.empty(X.shape[0])
+    step = max(1, _BLOCK // len(prototypes))
+    for begin in range(0, X.shape[0], step):
+        squares = _squares(X[begin : begin + step], prototypes)
+        codes[begin : begin + step] = squares.argmin(axis=1)
+        distances[begin : begin + step] = np.sqrt(squares.min(axis=1))
+    return codes, distances
+
+
+def _squares(X: Any, prototypes: Floats) -> Floats:
+    """Return squared distances, from centred coordinates so that large offsets do not drown small differences."""
+    centre = prototypes.mean(axis=0)
+    if sp.issparse(X):
+        squares = X.multiply(X).sum(axis=1)[:, None] - 2.0 * (X @ prototypes.T) + (prototypes**2).sum(axis=1)
+    else:
+        A, B = X - centre, prototypes - centre
+        squares = (A**2).sum(axis=1)[:, None] - 2.0 * (A @ B.T) + (B**2).sum(axis=1)
+    return np.maximum(squares, 0.0)

@@ -1,0 +1,319 @@
+"""From raw channels and sequences to clusters of every channel: the whole system of [B04]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight._core.contingency import contingency
+from sidelight._core.params import as_generator, as_seed, check_choice, check_flag, check_n_clusters, check_number
+from sidelight.data.cooccurrence import CoOccurrence
+from sidelight.errors import InvalidParameter
+from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
+from sidelight.estimators.sources._channels import channel_columns, check_channel
+from sidelight.estimators.sources._novelty import thresholds
+from sidelight.estimators.sources.annealed import AnnealedCoclustering
+from sidelight.estimators.sources.codebook import Codebook, group_means, nearest_prototype, sequence_codes
+from sidelight.estimators.sources.information import InformationCoclustering
+from sidelight.estimators.sources.interleaved import InterleavedCoclustering
+from sidelight.estimators.sources.spectral import SpectralContingency
+from sidelight.estimators.sources.weighted import WeightCoclustering
+
+Ints = NDArray[np.intp]
+
+METHODS: dict[str, type[Any]] = {
+    "annealed": AnnealedCoclustering,
+    "information": InformationCoclustering,
+    "spectral": SpectralContingency,
+    "weights": WeightCoclustering,
+}
+
+
+class MultiSourceClustering(ClusterMixin, BaseEstimator):
+    """Cluster several channels recorded together, through how often their codes occur together.
+
+    Each channel becomes codes (the nearest sequence mean, or the nearest of ``n_codes`` k-means centres), the codes
+    are counted together, and the table of counts is co-clustered. Channels need no common scale, and a channel may
+    group by something else than the primary one.
+
+    Parameters
+    ----------
+    n_clusters : int or dict of channel to int, default=8
+        Clusters of each channel.
+    channels : dict of str to slice or columns, default=None
+        Where each channel is in X, as :func:`~sidelight.stack_channels` returns it. None makes each column a channel.
+    primary : str, default=None
+        The channel whose clusters are ``labels_``. None clusters through all pairs of channels and takes the first
+        channel's.
+    method : {"annealed", "information", "spectral", "weights"} or co-clusterer, default="annealed"
+        What clusters the table.
+    combine : {"interleaved", "joint"}, default="interleaved"
+        Two-way margins in turn (those of ``primary``, weakest first), or one table over all channels at once, for
+        the methods that can.
+    n_codes : int or dict of channel to int, default=None
+        Size of the k-means code books when there are no sequences; None takes 4 per cluster, at most a third of the
+        rows.
+    reassign : bool, default=True
+        Let every point follow the majority of its sequence, where sequences are given.
+    novelty : float, default=0.99
+        Share of known points (and sequences) that :meth:`is_new` should recognise as known.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of code books and method.
+
+    Attributes
+    ----------
+    labels_ : ndarray of intp
+        Cluster of each row in the primary channel.
+    channel_labels_ : dict of str to ndarray
+        Cluster of each row in every channel.
+    channel_codes_ : dict of str to ndarray
+        Code of each row in every channel.
+    codebooks_ : dict of str to Codebook
+        The prototypes of every channel.
+    code_labels_ : dict of str to ndarray
+        Cluster of each code; -1 for codes that no row has.
+    table_ : CoOccurrence
+        How often codes occurred together, over all channels.
+    clusterer_ : co-clusterer
+        The fitted method.
+    primary_ : str
+        The channel of ``labels_``.
+    novelty_thresholds_ : dict of str to (float, float)
+        Distance beyond which a point, and the mean of a sequence, are new.
+    channel_columns_ : dict of str to ndarray
+        Columns of each channel.
+    n_features_in_, data_fingerprint_ : int, str
+        Number of columns of X, a short name of the rows.
+
+    Examples
+    --------
+    >>> import sidelight as sl
+    >>> seen = sl.make_sources(3, n_sequences=9, n_points=400, random_state=0)
+    >>> X, channels = sl.stack_channels(seen.channels)
+    >>> ms = sl.MultiSourceClustering(3, channels=channels, primary="face", random_state=0)
+    >>> ms.fit(X, sequences=seen.sequences).labels_.shape
+    (400,)
+    >>> sorted(ms.channel_labels_)
+    ['face', 'height', 'lower', 'upper']
+    """
+
+    __metadata_request__fit = {"sequences": True}
+    __metadata_request__predict = {"sequences": True}
+
+    def __init__(
+        self,
+        n_clusters: Any = 8,
+        *,
+        channels: Any = None,
+        primary: str | None = None,
+        method: Any = "annealed",
+        combine: str = "interleaved",
+        n_codes: Any = None,
+        reassign: bool = True,
+        novelty: float = 0.99,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.channels = channels
+        self.primary = primary
+        self.method = method
+        self.combine = combine
+        self.n_codes = n_codes
+        self.reassign = reassign
+        self.novelty = novelty
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, *, sequences: Any = None) -> MultiSourceClustering:
+        """Cluster the channels of X.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_columns)
+            The channels side by side; one row per moment.
+        y : ignored
+            Present for scikit-learn.
+        sequences : array-like of hashable, optional
+            The sequence of each row: rows of one sequence show the same thing, as frames of one video do.
+        """
+        self._check_parameters()
+        X = rows_to_fit(self, X)
+        columns = channel_columns(self, self.channels, X.shape[1], getattr(self, "feature_names_in_", None))
+        primary = self._primary(columns)
+        clusters = self._clusters(columns, X.shape[0])
+        rng = as_generator(self.random_state)
+        home = None
+        if sequences is not None:
+            home, _ = sequence_codes(sequences, X.shape[0], type(self).__name__)
+
+        books = self._codebooks(X, columns, sequences, clusters, rng)
+        codes = {name: book.labels_ for name, book in books.items()}
+        table = CoOccurrence.from_codes(codes, sizes={name: len(book.prototypes_) for name, book in books.items()})
+        clusterer = self._clusterer(clusters, columns, rng).fit(table)
+        of_code = {name: clusterer.axis_labels_[name] for name in columns}
+
+        self.channel_columns_, self.primary_, self.codebooks_, self.channel_codes_ = columns, primary, books, codes
+        self.table_, self.clusterer_, self.code_labels_ = table, clusterer, of_code
+        self.channel_labels_ = {name: self._settle(of_code[name][codes[name]], home) for name in columns}
+        self.labels_ = self.channel_labels_[primary]
+        self.novelty_thresholds_ = {
+            name: thresholds(X[:, where], home, books[name].prototypes_, of_code[name], self.novelty)
+            for name, where in columns.items()
+        }
+        return self
+
+    def predict(self, X: Any, *, sequences: Any = None) -> Ints:
+        """Return the cluster of each row of X, by its primary channel.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_columns)
+            The channels side by side, as in ``fit``.
+        sequences : array-like, optional
+            Sequences of these rows; with ``reassign`` each row then follows the majority of its sequence.
+        """
+        check_is_fitted(self)
+        X = rows_to_judge(self, X)
+        return self.predict_channel(self.primary_, X[:, self.channel_columns_[self.primary_]], sequences=sequences)
+
+    def predict_channel(self, channel: str, X: Any, *, sequences: Any = None) -> Ints:
+        """Return the cluster of new points of one channel, from that channel alone.
+
+        Parameters
+        ----------
+        channel : str
+            One of the channels of ``fit``.
+        X : array of shape (n_points, columns of the channel)
+            The points.
+        sequences : array-like, optional
+            Their sequences.
+        """
+        book, used = self._book(channel)
+        X = rows_to_judge(book, X)
+        codes = used[nearest_prototype(X, book.prototypes_[used])[0]]
+        home = None if sequences is None else sequence_codes(sequences, X.shape[0], type(self).__name__)[0]
+        return self._settle(self.code_labels_[channel][codes], home)
+
+    def is_new(self, X: Any, *, sequences: Any = None, channel: str | None = None) -> NDArray[np.bool_]:
+        """Say which rows fit no cluster: somebody who was never seen before ([B04] 4.1).
+
+        Parameters
+        ----------
+        X : array of shape (n_rows, n_columns), or (n_points, columns of the channel) when ``channel`` is named
+            The rows.
+        sequences : array-like, optional
+            Their sequences; a sequence is then new or known as a whole, judged by its mean, which is far more
+            reliable than single points.
+        channel : str, optional
+            Judge points of this channel alone; the primary channel of stacked rows by default.
+        """
+        check_is_fitted(self)
+        if channel is None:
+            channel = self.primary_
+            X = rows_to_judge(self, X)[:, self.channel_columns_[channel]]
+        book, used = self._book(channel)
+        X = rows_to_judge(book, X)
+        of_point, of_sequence = self.novelty_thresholds_[channel]
+        if sequences is None:
+            return nearest_prototype(X, book.prototypes_[used])[1] > of_point
+        codes, names = sequence_codes(sequences, X.shape[0], type(self).__name__)
+        means = group_means(X, codes, len(names))
+        return (nearest_prototype(means, book.prototypes_[used])[1] > of_sequence)[codes]
+
+    def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
+        """Return the information that the channels' clusters share on the rows of X, in nats; higher is better.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_columns)
+            The channels side by side, usually held out.
+        y : ignored
+            Present for scikit-learn.
+        sample_weight : array-like, optional
+            What each row counts for.
+        """
+        check_is_fitted(self)
+        X = rows_to_judge(self, X)
+        labels = {name: self.predict_channel(name, X[:, where]) for name, where in self.channel_columns_.items()}
+        return CoOccurrence.from_codes(labels, weights=sample_weight).total_correlation()
+
+    # ---- the parts of fit
+
+    def _primary(self, columns: dict[str, Ints]) -> str:
+        if self.primary is None:
+            return next(iter(columns))
+        check_channel(self, self.primary, columns)
+        return self.primary
+
+    def _clusters(self, columns: dict[str, Ints], n_rows: int) -> dict[str, int]:
+        if isinstance(self.n_clusters, Mapping):
+            for name in self.n_clusters:
+                check_channel(self, name, columns)
+            missing = [name for name in columns if name not in self.n_clusters]
+            if missing:
+                raise InvalidParameter(f"{type(self).__name__}: n_clusters says nothing about channel {missing[0]!r}.")
+            wanted = dict(self.n_clusters)
+        else:
+            wanted = dict.fromkeys(columns, self.n_clusters)
+        for k in wanted.values():
+            check_n_clusters(self, k, n_rows)
+        return {name: int(wanted[name]) for name in columns}
+
+    def _codebooks(
+        self, X: Any, columns: dict[str, Ints], sequences: Any, clusters: dict[str, int], rng: np.random.Generator
+    ) -> dict[str, Codebook]:
+        books = {}
+        for name, where in columns.items():
+            k = clusters[name]
+            n_codes = self.n_codes.get(name) if isinstance(self.n_codes, Mapping) else self.n_codes
+            if n_codes is None:
+                n_codes = max(k, min(4 * k, X.shape[0] // 3))
+            book = Codebook(n_codes, random_state=as_seed(rng)).fit(X[:, where], sequences=sequences)
+            if len(book.prototypes_) < k:
+                raise InvalidParameter(
+                    f"{type(self).__name__} was asked for {k} clusters of channel {name!r}, which has only "
+                    f"{len(book.prototypes_)} codes ({'sequences' if sequences is not None else 'n_codes'})."
+                )
+            books[name] = book
+        return books
+
+    def _clusterer(self, clusters: dict[str, int], columns: dict[str, Ints], rng: np.random.Generator) -> Any:
+        base = METHODS[self.method]() if isinstance(self.method, str) else clone(self.method)
+        base.set_params(random_state=as_seed(rng))
+        if self.combine == "joint":
+            if len(columns) > 2 and not isinstance(base, (AnnealedCoclustering, SpectralContingency)):
+                raise InvalidParameter(
+                    f"{type(self).__name__}: {type(base).__name__} takes two channels at a time, and there are "
+                    f"{len(columns)}. Choose combine='interleaved', or method='annealed' or 'spectral'."
+                )
+            return base.set_params(n_clusters=clusters)
+        return InterleavedCoclustering(base, n_clusters=clusters, margins=self.primary)
+
+    def _settle(self, labels: Ints, home: Ints | None) -> Ints:
+        """Let every point follow the cluster that holds most points of its sequence."""
+        if home is None or not self.reassign:
+            return labels
+        return np.asarray(contingency(home, labels).row_favourite()[home], dtype=np.intp)
+
+    def _book(self, channel: str) -> tuple[Codebook, Ints]:
+        check_is_fitted(self)
+        check_channel(self, channel, self.codebooks_)
+        return self.codebooks_[channel], np.flatnonzero(self.code_labels_[channel] >= 0)
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.method, str):
+            check_choice(self, "method", self.method, tuple(METHODS))
+        check_choice(self, "combine", self.combine, ("interleaved", "joint"))
+        check_flag(self, "reassign", self.reassign)
+        check_number(self, "novelty", self.novelty, low=0, high=1, open_low=True)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse rows are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

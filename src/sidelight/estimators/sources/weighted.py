@@ -1,0 +1,161 @@
+"""Co-clustering by gradient ascent over logistic weights: [B04] chapter 3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight._core.params import as_generator, check_number
+from sidelight._solvers.alternating import follow
+from sidelight._solvers.weights import CONSTRAINTS, Weights, ascend
+from sidelight.errors import InvalidParameter, nearest
+from sidelight.estimators._base import all_or_nothing
+from sidelight.estimators.sources._coclusterer import Coclusterer, Floats, Ints
+from sidelight.estimators.sources._tables import clusters_of_axes, labels_to_start, table_to_fit
+
+_ON = 0.5  # a row whose largest weight stays below a half belongs to no cluster by its weights
+
+
+class WeightCoclustering(Coclusterer):
+    """Cluster rows and columns of a table by continuous weights, one per row and row cluster.
+
+    The gentlest of the methods to look into, and the weakest: kept for comparison and because any differentiable
+    criterion could be added to its objective.
+
+    Parameters
+    ----------
+    n_clusters : int or (int, int), default=3
+        Clusters of rows and of columns.
+    constraints : tuple of {"unique", "assigned", "filled"}, default=("unique", "assigned")
+        Each row in at most one cluster (3.3), in at least one (3.5), no cluster empty (3.7). The thesis ends with
+        ``("unique",)``; without ``"assigned"`` the objective itself prefers to leave rows out.
+    n_init : int, default=4
+        Random starts; the one whose clusters keep most information wins.
+    max_iter : int, default=600
+        Most epochs of a start.
+    learning_rate : float, default=0.5
+        Step per unit of row mass.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    row_labels_, column_labels_ : ndarray of intp
+        Cluster of each row and column; -1 where the table has no mass.
+    rows_, columns_ : ndarray of bool
+        Membership of each bicluster, as scikit-learn's SpectralBiclustering has it.
+    row_weights_, column_weights_ : ndarray of shape (n_rows, n_clusters), (n_columns, n_clusters)
+        Converged weights, between 0 and 1.
+    unassigned_rows_, unassigned_columns_ : ndarray of intp
+        Rows and columns whose weights chose no cluster; their labels come from the nearest profile instead.
+    cluster_table_ : ndarray
+        Joint probability of row and column clusters.
+    information_, information_loss_, total_information_ : float
+        Mutual information kept and lost by the clusters, and that of the table, in nats.
+    trace_ : ndarray
+        Information of the weighted table after each epoch of the best start.
+    start_values_ : ndarray of shape (n_init,)
+        Information kept by the clusters of each start.
+    axis_labels_, axes_, margins_, n_features_in_, data_fingerprint_ : dict, tuple, dict, int, str
+        Labels by axis name, names of the axes, mass of every code, number of columns, a short name of the table.
+
+    Examples
+    --------
+    >>> import sidelight as sl
+    >>> P = [[5, 5, 0, 0], [4, 6, 0, 0], [0, 0, 3, 3], [0, 1, 2, 3]]
+    >>> co = sl.WeightCoclustering(2, random_state=0).fit(P)
+    >>> bool(co.row_labels_[0] == co.row_labels_[1] != co.row_labels_[2] == co.row_labels_[3])
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: Any = 3,
+        *,
+        constraints: Any = ("unique", "assigned"),
+        n_init: int = 4,
+        max_iter: int = 600,
+        learning_rate: float = 0.5,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.constraints = constraints
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, P: Any, y: Any = None, *, init: Any = None) -> WeightCoclustering:
+        """Co-cluster a table.
+
+        Parameters
+        ----------
+        P : array, CSR matrix, data frame or CoOccurrence with two axes
+            Counts or weights, none negative.
+        y : ignored
+            Present for scikit-learn.
+        init : (labels, labels) or dict of axis to labels, optional
+            Where to start: weights lean towards these clusters.
+        """
+        constraints = self._check_parameters()
+        given = table_to_fit(self, P)
+        clusters = clusters_of_axes(self, given)
+        table, k = given.two_way(self), (clusters[0], clusters[1])
+        starts = labels_to_start(self, init, given, clusters)
+        rng = as_generator(self.random_state)
+
+        found = []
+        for number in range(self.n_init):
+            R, C = (_start(start, n, m, rng) for start, n, m in zip(starts, given.shape, clusters))
+            road = ascend(
+                given.csr, R, C, constraints=constraints, n_epochs=self.max_iter, rate=self.learning_rate,
+                stage=f"start {number + 1}",
+            )  # fmt: skip
+            rows, columns = road.rows.argmax(axis=1), road.columns.argmax(axis=1)
+            lost = _lost(road.rows), _lost(road.columns)
+            if lost[0].size:
+                rows[lost[0]] = follow(table, rows, columns, k, leader=1)[0][lost[0]]
+            if lost[1].size:
+                columns[lost[1]] = follow(table, rows, columns, k, leader=0)[1][lost[1]]
+            self._publish(given, clusters, [rows, columns])
+            found.append((self.information_, road, rows, columns, lost))
+        self._publish_best(given, clusters, found)
+        return self
+
+    def _publish_best(self, given: Any, clusters: tuple[int, ...], found: list[Any]) -> None:
+        road: Weights
+        _, road, rows, columns, lost = max(found, key=lambda one: one[0])
+        self._publish(given, clusters, [rows, columns])
+        self.row_weights_, self.column_weights_ = road.rows, road.columns
+        self.unassigned_rows_, self.unassigned_columns_ = lost
+        self.trace_ = np.array(road.trace)
+        self.start_values_ = np.array([one[0] for one in found])
+
+    def _check_parameters(self) -> tuple[str, ...]:
+        check_number(self, "n_init", self.n_init, integer=True, low=1)
+        check_number(self, "max_iter", self.max_iter, integer=True, low=1)
+        check_number(self, "learning_rate", self.learning_rate, low=0, open_low=True)
+        constraints = (self.constraints,) if isinstance(self.constraints, str) else tuple(self.constraints)
+        for name in constraints:
+            if name not in CONSTRAINTS:
+                raise InvalidParameter(
+                    f"The 'constraints' parameter of WeightCoclustering must be some of {', '.join(CONSTRAINTS)}. "
+                    f"Got {name!r}. {nearest(name, CONSTRAINTS)}"
+                )
+        return constraints
+
+
+def _start(labels: Ints | None, n: int, k: int, rng: np.random.Generator) -> Floats:
+    """Draw weights around a half, leaning towards ``labels`` where they are given."""
+    W = rng.uniform(0.4, 0.6, size=(n, k))
+    if labels is not None:
+        W *= 0.5
+        W[np.arange(n), labels] = 0.8
+    return W
+
+
+def _lost(W: Floats) -> NDArray[np.intp]:
+    return np.flatnonzero(W.max(axis=1) < _ON)
