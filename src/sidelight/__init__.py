@@ -29,6 +29,15 @@ _NAMES = {
     "data.synth.words": ("make_words",),
     "data.relations": ("Pairs", "Triplets"),
     "data.splits": ("AnswerKFold", "BagKFold"),
+    "estimators.sources.agglomerative": ("SeededAgglomerative",),
+    "estimators.sources.annealed": ("AnnealedCoclustering",),
+    "estimators.sources.codebook": ("Codebook",),
+    "estimators.sources.foils": ("ConcatenatedKMeans", "SharedPosteriorMixture"),
+    "estimators.sources.information": ("InformationCoclustering",),
+    "estimators.sources.interleaved": ("InterleavedCoclustering",),
+    "estimators.sources.multisource": ("MultiSourceClustering",),
+    "estimators.sources.spectral": ("SpectralContingency",),
+    "estimators.sources.weighted": ("WeightCoclustering",),
     "errors": ("SidelightError", "SidelightWarning"),
 }
 _HOMES = {name: f"sidelight.{module}" for module, names in _NAMES.items() for name in names}

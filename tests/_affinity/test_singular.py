@@ -44,3 +44,10 @@ def test_a_wide_unfolding_of_three_axes_agrees_with_the_full_decomposition():
     full = np.linalg.svd(L.toarray())
     np.testing.assert_allclose(values, full[1][:3])
     np.testing.assert_allclose(np.abs(np.sum(vectors * full[0][:, :3], axis=0)), 1.0)
+
+
+@pytest.mark.parametrize("n_axes", [2, 3, 4])
+def test_blocks_weigh_the_same_whatever_their_size_and_number_of_axes(n_axes):
+    coords, values = np.array([[0, 1, 2]] * n_axes), np.array([0.7, 0.2, 0.1])
+    found, _ = left_singular_vectors(unfold(coords, values, (3,) * n_axes, 0), 3, np.random.default_rng(0))
+    np.testing.assert_allclose(found, 1.0)

@@ -52,7 +52,7 @@ def test_each_constraint_is_nearly_met_at_the_end(constraints):
     )
     W = found.rows
     overlap = 0.5 * (W.sum(axis=1) ** 2 - (W**2).sum(axis=1))
-    assert overlap.mean() < 0.05
+    assert overlap.mean() < 0.1
     if "assigned" in constraints:
         np.testing.assert_allclose(W.sum(axis=1), 1.0, atol=0.1)
     if "filled" in constraints:

@@ -71,6 +71,16 @@ CASES = [
         expected_failures=PROBA_COLUMNS,
         grid={"penalty": [0.01, 0.1]},
     ),
+    Case(sl.InformationCoclustering(2, n_init=2, random_state=0)),
+    Case(sl.AnnealedCoclustering(2, n_init=1, random_state=0)),
+    Case(sl.SpectralContingency(2, random_state=0)),
+    Case(sl.WeightCoclustering(2, n_init=1, max_iter=200, random_state=0)),
+    Case(sl.InterleavedCoclustering(sl.InformationCoclustering(2, n_init=2), random_state=0)),
+    Case(sl.SeededAgglomerative(3)),
+    Case(sl.Codebook(6, random_state=0), grid={"n_codes": [3, 6]}),
+    Case(sl.MultiSourceClustering(2, method="information", random_state=0), grid={"n_codes": [4, 8]}),
+    Case(sl.ConcatenatedKMeans(3, n_init=2, random_state=0), grid={"balance": [False, True]}),
+    Case(sl.SharedPosteriorMixture(3, n_init=1, random_state=0), grid={"rule": ["leader", "product"]}),
 ]
 
 _Q = np.random.default_rng(1).dirichlet(np.ones(4), size=7)

@@ -25,11 +25,14 @@ DENSE_SIDE = 400  # a full decomposition with a side that short is faster than L
 def unfold(coords: Ints, values: Floats, shape: tuple[int, ...], axis: int) -> Any:
     """Return the CSR matrix (codes of ``axis`` x cells of the other axes that occur), scaled by all margins.
 
-    entry = P[x] / prod_a sqrt(P_a[x_a])
+    entry = P[x] / prod_a P_a[x_a]^(1 / n_axes)
+
+    The exponents sum to one, so that a block of codes that only occur together weighs 1 whatever its size; for two
+    axes they are the square roots of Algorithm 3. (Square roots for four axes would let the rarest codes decide.)
     """
     scaled = values.copy()
     for a, n in enumerate(shape):
-        scaled /= np.sqrt(np.bincount(coords[a], values, minlength=n))[coords[a]]
+        scaled /= (np.bincount(coords[a], values, minlength=n) ** (1.0 / len(shape)))[coords[a]]
     others = [a for a in range(len(shape)) if a != axis]
     cell = np.zeros(values.size, dtype=np.int64)
     for a in others:

@@ -13,7 +13,7 @@ _CELLS = 8_000_000  # numbers that are read: a wide sparse table is never made d
 
 
 def fingerprint(X: Any) -> str:
-    """Return 16 hexadecimal digits from the shape and up to 1024 evenly spaced rows, fewer of a very wide table; CSR and dense agree."""
+    """Return 16 hexadecimal digits from the shape and up to 1024 evenly spaced rows; CSR and dense agree."""
     n = min(X.shape[0], _ROWS, max(1, _CELLS // max(1, X.shape[1])))
     rows = np.unique(np.linspace(0, X.shape[0] - 1, n).astype(np.intp))
     sample = X[rows].toarray() if sp.issparse(X) else np.asarray(X)[rows]

@@ -23,6 +23,7 @@ from sidelight.progress import report
 Floats = NDArray[np.float64]
 
 CONSTRAINTS = ("unique", "assigned", "filled")  # (3.3), (3.5), (3.7)
+PATIENCE = 0.01  # multipliers move this much slower than weights; faster ones freeze weights before they mean anything
 TINY = 1e-300  # the log of an empty cell stays finite; its weight is zero
 
 
@@ -79,8 +80,8 @@ def ascend(
     C: Floats,
     *,
     constraints: tuple[str, ...] = ("unique",),
-    n_epochs: int = 600,
-    rate: float = 0.5,
+    n_epochs: int = 1000,
+    rate: float = 1.0,
     tol: float = 1e-9,
     stage: str = "weights",
 ) -> Weights:
@@ -110,7 +111,7 @@ def ascend(
 
 def _tighten(multipliers: Multipliers, W: Floats, constraints: tuple[str, ...], rate: float) -> None:
     """Minimise the Lagrangian over the multipliers by one step, in the units of a row's share of the information."""
-    sums, step = W.sum(axis=1), 0.1 * rate / len(W)
+    sums, step = W.sum(axis=1), PATIENCE * rate / len(W)
     if "unique" in constraints:
         multipliers.unique += step * 0.5 * (sums**2 - (W**2).sum(axis=1))
     if "assigned" in constraints:

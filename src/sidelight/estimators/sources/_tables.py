@@ -106,8 +106,8 @@ def clusters_of_axes(estimator: Any, given: Given) -> tuple[int, ...]:
         wanted = list(n_clusters)
         if len(wanted) != len(given.axes):
             raise InvalidParameter(
-                f"{type(estimator).__name__}: n_clusters has {len(wanted)} numbers, but the table has {len(given.axes)} "
-                f"axes ({', '.join(given.axes)}). Bring one number per axis."
+                f"{type(estimator).__name__}: n_clusters has {len(wanted)} numbers, but the table has "
+                f"{len(given.axes)} axes ({', '.join(given.axes)}). Bring one number per axis."
             )
     else:
         wanted = [n_clusters] * len(given.axes)

@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.contingency import encode
-from sidelight._core.params import as_generator, as_seed, check_choice, check_n_clusters, check_number
+from sidelight._core.params import as_generator, as_seed, check_n_clusters, check_number
 from sidelight.errors import InvalidData
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 from sidelight.progress import report
@@ -160,6 +160,7 @@ def _squares(X: Any, prototypes: Floats) -> Floats:
     """Return squared distances, from centred coordinates so that large offsets do not drown small differences."""
     centre = prototypes.mean(axis=0)
     if sp.issparse(X):
+        X = sp.csr_array(X)
         squares = X.multiply(X).sum(axis=1)[:, None] - 2.0 * (X @ prototypes.T) + (prototypes**2).sum(axis=1)
     else:
         A, B = X - centre, prototypes - centre

@@ -169,6 +169,8 @@ class SharedPosteriorMixture(ClusterMixin, BaseEstimator):
         Their shares.
     leader_ : str
         The channel whose posterior was shared last ("all" for the product).
+    n_iter_ : int
+        EM steps of the best start.
     trace_ : ndarray
         Mean log-likelihood, summed over channels, after each step. It may fall: no bound is followed.
     channel_columns_ : dict of str to ndarray
@@ -227,6 +229,7 @@ class SharedPosteriorMixture(ClusterMixin, BaseEstimator):
         runs = [self._run(X, columns, as_seed(rng)) for _ in range(self.n_init)]
         best = max(runs, key=lambda run: run["trace"][-1])
         self.channel_columns_, self.leader_, self.trace_ = columns, best["leader"], np.array(best["trace"])
+        self.n_iter_ = len(best["trace"])
         self.weights_, self.means_, self.variances_ = best["weights"], best["means"], best["variances"]
         log_joint = self._log_joint(X, columns, self.weights_, self.means_, self.variances_)
         self.labels_ = self._shared(log_joint, self.leader_).argmax(axis=1)

@@ -106,7 +106,7 @@ class InformationCoclustering(Coclusterer):
         start = labels_to_start(self, init, given, clusters)
 
         rng = as_generator(self.random_state)
-        n_starts = 1 if None not in start else self.n_init
+        n_starts = self.n_init if any(one is None for one in start) else 1
         starts = [random_labels(given, clusters, start, rng) for _ in range(n_starts)]
         if (start[0] is None) != (start[1] is None):
             leader = 0 if start[1] is None else 1

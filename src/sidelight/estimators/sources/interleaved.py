@@ -47,6 +47,8 @@ class InterleavedCoclustering(BaseEstimator):
     ----------
     axis_labels_ : dict of str to ndarray
         Cluster of each code of each axis that some margin mentions; -1 where the table has no mass.
+    row_labels_, column_labels_ : ndarray
+        The same for tables with two axes.
     margins_ : tuple of (str, str)
         The margins in the order they were clustered.
     information_ : dict of (str, str) to float
@@ -111,6 +113,8 @@ class InterleavedCoclustering(BaseEstimator):
                 break
         self.axes_, self.margins_, self.n_rounds_ = table.axes, margins, number
         self.axis_labels_ = labels
+        if len(table.axes) == 2:
+            self.row_labels_, self.column_labels_ = (labels[axis] for axis in table.axes)
         self.information_, self.information_loss_ = _kept(tables, labels)
         return self
 

@@ -26,8 +26,9 @@ class SpectralContingency(Coclusterer):
     n_clusters : int, sequence of int or dict of axis to int, default=3
         Clusters of each axis; also the number of singular vectors that describe its codes.
     scaling : {"mass", "unit", "none"}, default="mass"
-        What is clustered: vectors divided by the square root of a code's mass (correspondence analysis), rows of
-        unit length, or the vectors as they are, which is what the thesis prints.
+        What is clustered: vectors times their singular values, divided by the square root of a code's mass (the
+        principal coordinates of correspondence analysis, in which vectors of noise are short), rows of unit length,
+        or the vectors as they are, which is what the thesis prints.
     n_init : int, default=5
         k-means replicates, as in [B04] 4.3.4.
     random_state : int, RandomState, Generator or None, default=None
@@ -98,7 +99,7 @@ class SpectralContingency(Coclusterer):
         coords, cells = given.coordinates()
         values, U = left_singular_vectors(unfold(coords, cells, given.shape, axis), k, rng)
         if self.scaling == "mass":
-            U = U / np.sqrt(np.maximum(given.margins[axis], 1e-300))[:, None]  # codes without mass are not clustered
+            U = U * values / np.sqrt(np.maximum(given.margins[axis], 1e-300))[:, None]  # no mass, no cluster
         elif self.scaling == "unit":
             lengths = np.linalg.norm(U, axis=1, keepdims=True)
             U = U / np.where(lengths > 0.0, lengths, 1.0)

@@ -28,14 +28,14 @@ class WeightCoclustering(Coclusterer):
     ----------
     n_clusters : int or (int, int), default=3
         Clusters of rows and of columns.
-    constraints : tuple of {"unique", "assigned", "filled"}, default=("unique", "assigned")
-        Each row in at most one cluster (3.3), in at least one (3.5), no cluster empty (3.7). The thesis ends with
-        ``("unique",)``; without ``"assigned"`` the objective itself prefers to leave rows out.
+    constraints : tuple of {"unique", "assigned", "filled"}, default=("unique",)
+        Each row in at most one cluster (3.3), in at least one (3.5), no cluster empty (3.7). As in the thesis,
+        more constraints make worse clusters; without ``"assigned"`` some rows are left out, and placed afterwards.
     n_init : int, default=4
         Random starts; the one whose clusters keep most information wins.
-    max_iter : int, default=600
+    max_iter : int, default=1000
         Most epochs of a start.
-    learning_rate : float, default=0.5
+    learning_rate : float, default=1.0
         Step per unit of row mass.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the starts.
@@ -74,10 +74,10 @@ class WeightCoclustering(Coclusterer):
         self,
         n_clusters: Any = 3,
         *,
-        constraints: Any = ("unique", "assigned"),
+        constraints: Any = ("unique",),
         n_init: int = 4,
-        max_iter: int = 600,
-        learning_rate: float = 0.5,
+        max_iter: int = 1000,
+        learning_rate: float = 1.0,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -149,8 +149,8 @@ class WeightCoclustering(Coclusterer):
 
 
 def _start(labels: Ints | None, n: int, k: int, rng: np.random.Generator) -> Floats:
-    """Draw weights around a half, leaning towards ``labels`` where they are given."""
-    W = rng.uniform(0.4, 0.6, size=(n, k))
+    """Draw weights at random, as the thesis does, or leaning towards ``labels`` where they are given."""
+    W = rng.uniform(0.05, 0.95, size=(n, k))  # logits stay finite
     if labels is not None:
         W *= 0.5
         W[np.arange(n), labels] = 0.8

@@ -1,0 +1,129 @@
+"""Claims about the pipeline from channels to clusters, its foils and seeded merging."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sidelight as sl
+from sidelight.errors import InvalidInput
+from sidelight.metrics import adjusted_rand_index, normalized_mutual_information
+
+
+@pytest.fixture(scope="module")
+def seen():
+    return sl.make_sources(4, n_sequences=16, n_points=1600, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def stacked(seen):
+    return sl.stack_channels(seen.channels)
+
+
+@pytest.mark.parametrize(
+    ("method", "combine"), [("annealed", "interleaved"), ("annealed", "joint"), ("spectral", "interleaved")]
+)
+def test_people_are_told_apart_through_what_they_wear(seen, stacked, method, combine):
+    X, channels = stacked
+    ms = sl.MultiSourceClustering(4, channels=channels, primary="face", method=method, combine=combine, random_state=0)
+    ms.fit(X, sequences=seen.sequences)
+    assert normalized_mutual_information(seen.subjects, ms.labels_) > 0.7
+    assert set(ms.channel_labels_) == set(channels)
+    np.testing.assert_array_equal(ms.labels_, ms.channel_labels_["face"])
+
+
+def test_codes_are_the_nearest_sequence_means(seen, stacked):
+    X, channels = stacked
+    ms = sl.MultiSourceClustering(4, channels=channels, method="information", random_state=0)
+    ms.fit(X, sequences=seen.sequences)
+    for name in channels:
+        np.testing.assert_array_equal(ms.channel_codes_[name], seen.codes(name))
+
+
+def test_predicting_the_training_rows_returns_their_labels(seen, stacked):
+    X, channels = stacked
+    ms = sl.MultiSourceClustering(4, channels=channels, primary="upper", method="information", random_state=0)
+    ms.fit(X, sequences=seen.sequences)
+    np.testing.assert_array_equal(ms.predict(X, sequences=seen.sequences), ms.labels_)
+    np.testing.assert_array_equal(
+        ms.predict_channel("face", seen.channels["face"], sequences=seen.sequences), ms.channel_labels_["face"]
+    )
+    plain = sl.MultiSourceClustering(4, channels=channels, method="information", reassign=False, random_state=0)
+    np.testing.assert_array_equal(plain.fit(X, sequences=seen.sequences).predict(X), plain.labels_)
+
+
+def test_reassignment_gives_every_sequence_one_cluster(seen, stacked):
+    X, channels = stacked
+    ms = sl.MultiSourceClustering(4, channels=channels, method="information", random_state=0)
+    ms.fit(X, sequences=seen.sequences)
+    for labels in ms.channel_labels_.values():
+        assert len(set(zip(seen.sequences, labels))) == seen.n_sequences
+
+
+def test_without_sequences_code_books_are_k_means(seen, stacked):
+    X, channels = stacked
+    ms = sl.MultiSourceClustering(4, channels=channels, n_codes=20, method="information", random_state=0).fit(X)
+    assert ms.table_.shape == (20, 20, 20, 20)
+    np.testing.assert_array_equal(ms.predict(X), ms.labels_)
+
+
+def test_a_new_person_is_said_to_be_new_and_known_ones_are_not():
+    everybody = sl.make_sources(8, n_sequences=48, n_points=6000, random_state=3)
+    stranger = everybody.subjects == 7
+    X, channels = sl.stack_channels(everybody.channels)
+    held_out = np.isin(everybody.sequences, np.unique(everybody.sequences)[::6]) & ~stranger
+    known = ~stranger & ~held_out
+    ms = sl.MultiSourceClustering(7, channels=channels, primary="upper", random_state=0)
+    ms.fit(X[known], sequences=everybody.sequences[known])
+    of = everybody.sequences
+    assert ms.is_new(X[stranger], sequences=of[stranger]).mean() > 0.9
+    assert ms.is_new(X[held_out], sequences=of[held_out]).mean() < 0.35  # two of six held-out days at most
+    assert ms.is_new(X[known]).mean() < 0.05
+    far = ms.is_new(X[known][:3] + 1e3)
+    assert far.all()
+
+
+def test_bad_channels_and_sequences_are_named(seen, stacked):
+    X, channels = stacked
+    make = sl.MultiSourceClustering
+    with pytest.raises(InvalidInput, match=r"no channel 'fase'.*'face'"):
+        make(4, channels=channels, primary="fase").fit(X)
+    with pytest.raises(InvalidInput, match="row 2 has no sequence"):
+        make(2, channels=channels).fit(X[:5], sequences=["a", "a", None, "b", "b"])
+    with pytest.raises(InvalidInput, match="1600 rows but sequences of shape"):
+        make(4, channels=channels).fit(X, sequences=seen.sequences[:-1])
+    with pytest.raises(InvalidInput, match="only 16 codes"):
+        make(17, channels=channels).fit(X, sequences=seen.sequences)
+    with pytest.raises(InvalidInput, match="two channels at a time"):
+        make(4, channels=channels, method="information", combine="joint").fit(X, sequences=seen.sequences)
+    with pytest.raises(InvalidInput, match="channel 'height' wants the columns"):
+        make(4, channels=channels).fit(X[:, :-1], sequences=seen.sequences)
+    with pytest.raises(InvalidInput, match="Did you mean 'annealed'"):
+        make(4, method="aneal").fit(X)
+
+
+def test_seeded_merging_keeps_groups_together(seen):
+    found = sl.SeededAgglomerative(4, linkage="average").fit(seen.channels["upper"], groups=seen.sequences)
+    assert len(set(zip(seen.sequences, found.labels_))) == seen.n_sequences
+    assert adjusted_rand_index(seen.subjects, found.labels_) > 0.2
+    assert (np.diff(found.heights_) >= 0).all()
+
+
+def test_shared_product_is_one_mixture_over_all_columns():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 40)
+    X = y[:, None] * 6.0 + rng.normal(size=(80, 3))
+    for rule in ("leader", "entropy", "product"):
+        found = sl.SharedPosteriorMixture(2, channels={"a": [0, 1], "b": [2]}, rule=rule, random_state=0).fit(X)
+        assert adjusted_rand_index(y, found.labels_) > 0.9
+        np.testing.assert_array_equal(found.predict(X), found.labels_)
+
+
+def test_balance_gives_a_channel_of_one_column_its_say():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 50)
+    X = np.hstack([rng.normal(size=(100, 40)), y[:, None] * 8.0 + rng.normal(size=(100, 1))])
+    channels = {"noise": slice(0, 40), "height": [40]}
+    plain = sl.ConcatenatedKMeans(2, channels=channels, random_state=0).fit(X)
+    fair = sl.ConcatenatedKMeans(2, channels=channels, balance=True, random_state=0).fit(X)
+    assert adjusted_rand_index(y, fair.labels_) > 0.9 > adjusted_rand_index(y, plain.labels_)
