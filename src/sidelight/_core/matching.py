@@ -75,5 +75,6 @@ def _match_part(columns: Ints, i: Ints, j: Ints, counts: NDArray[Any], n_rows: i
     worth = np.concatenate([counts, np.zeros(n_rows)]) + 1.0
     places = np.concatenate([i, own]), np.concatenate([j, len(columns) + own])
     graph = csr_array((worth, places), shape=(n_rows, len(columns) + n_rows))
+    graph.indices, graph.indptr = graph.indices.astype(np.int32), graph.indptr.astype(np.int32)  # SciPy < 1.15 insists
     _, chosen = min_weight_full_bipartite_matching(graph, maximize=True)
     return np.where(chosen < len(columns), columns[np.minimum(chosen, len(columns) - 1)], -1)

@@ -228,8 +228,7 @@ class Answers(Frozen):
             return
         more = f" There are more: see {self._word}.contradictions()." if len(found) > 1 else ""
         raise ConflictingAnswers(
-            f"{found[0]} Drop one with {self._word}.without({found[0].against[0]}), "
-            f"or fit with on_conflict='soften'.{more}"
+            f"{found[0]} Drop one, for example with {self._word}.without({found[0].against[0]}).{more}"
         )
 
     # -- rows, as scikit-learn takes them -----------------------------------------------------------------------------
