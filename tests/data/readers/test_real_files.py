@@ -95,7 +95,7 @@ def test_classic3_is_sparse_with_terms(data_dir):
 def test_church_functions_form_a_hierarchy(data_dir, part, n_rows):
     data = sl.read(data_dir / "church_fun" / f"church_FUN.{part}.arff")
     assert (data.n_rows, len(data.columns("feature")), len(data.label_names)) == (n_rows, 27, 499)
-    assert sum("/" not in name for name in data.label_names) == 18
+    assert (data.tree.names, len(data.tree.tops)) == (data.label_names, 18)
     assert data.n_features == 26 + 5  # one column for each value that the nominal attribute declares
     child = data.Y[:, data.label_names.index("30/05")] == 1
     assert (data.Y[child, data.label_names.index("30")] == 1).all()
@@ -133,3 +133,4 @@ def test_newsgroups_are_a_hierarchy_of_dotted_names(data_dir):
     assert (data.n_rows, len(set(data.y)), len(data.label_names)) == (2000, 20, 27)
     inner = set(data.label_names) - set(data.y)
     assert inner == {"comp", "comp.sys", "rec", "rec.sport", "sci", "talk", "talk.politics"}
+    assert data.tree.names[data.tree.parents[data.tree.index("rec.sport.hockey")]] == "rec.sport"

@@ -7,14 +7,14 @@ tree, so the label sets are closed over all ancestors and the tree is left out w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.data.hierarchy import LabelTree
 from sidelight.data.readers.arff_header import Attribute, Header
 from sidelight.data.readers.dataset import Dataset
 from sidelight.data.readers.mulan import LabelNames
@@ -33,7 +33,8 @@ def with_hierarchy(
         if any(role.name == attribute.name and role.role == "label" for role in data.roles):
             return _close(path, attribute, data)
     if labels is not None and labels.paths is not None:
-        return replace(data, tree=tree_of(labels.paths))
+        above = {path[-1]: path[-2] if len(path) > 1 else None for path in labels.paths}
+        return replace(data, tree=tree_of(data.label_names, above))
     return data
 
 
@@ -58,8 +59,7 @@ def _close(path: Path, attribute: Attribute, data: Dataset) -> Dataset:
     notes = (*data.notes, "every label brings its ancestors")
     if not is_tree:
         notes = (*notes, "some labels have several parents, so there is no tree of labels")
-    paths = [tuple(node.split("/")) for node in nodes]
-    tree = tree_of(paths) if is_tree else None
+    tree = tree_of(nodes, {node: next(iter(above), None) for node, above in parents.items()}) if is_tree else None
     return replace(data, y=None, Y=Y, label_names=nodes, tree=tree, notes=notes, format="ARFF, hierarchical labels")
 
 
@@ -104,6 +104,8 @@ def ancestors(node: str, parents: Parents) -> set[str]:
     return seen
 
 
-def tree_of(paths: Iterable[tuple[str, ...]]) -> Any:
-    """Return the tree of labels whose names are their paths."""
-    return None
+def tree_of(names: Sequence[str], parent: Mapping[str, str | None]) -> LabelTree:
+    """Return the tree of labels in the order of ``names``."""
+    place = {name: k for k, name in enumerate(names)}
+    above = (parent.get(name) for name in names)
+    return LabelTree([-1 if p is None else place[p] for p in above], names)

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.data.bags import Bags
+from sidelight.data.cooccurrence import CoOccurrence
+from sidelight.data.hierarchy import LabelTree
 
 Matrix = Any  # a dense float64 array or a scipy CSR array
 
@@ -94,8 +96,8 @@ class Dataset:
     y: NDArray[np.object_] | None = None
     Y: NDArray[np.int8] | None = None
     label_names: tuple[str, ...] = ()
-    tree: Any = None
-    counts: Any = None
+    tree: LabelTree | None = None
+    counts: CoOccurrence | None = None
     sequence: NDArray[Any] | None = None
     channels: dict[str, slice] | None = None
     show: dict[str, NDArray[np.object_]] = field(default_factory=dict)

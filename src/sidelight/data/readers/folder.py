@@ -69,7 +69,7 @@ def read_folder(path: Path, wanted: Wanted, encoding: str | None = None) -> Data
         y=y if has_labels else None,
         Y=Y if nested else None,
         label_names=names if nested else tuple(sorted(set(folders))) if has_labels else (),
-        tree=tree_of(paths) if nested else None,
+        tree=tree_of(names, {p[-1]: p[-2] if len(p) > 1 else None for p in paths}) if nested else None,
         show={"text": show},
         roles=(
             ColumnRole("file name", "row id", "one file is one row", "text"),
