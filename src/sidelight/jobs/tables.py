@@ -16,7 +16,7 @@ from sidelight.errors import InvalidData, UnknownName, nearest
 _DENSE_LIMIT = 1 << 30  # bytes that a sparse table may take when a job needs it dense
 
 # What a run calls a role, and the parameter of sidelight.read that it stands for.
-_ROLES = {
+ROLES = {
     "id": "row_id",
     "bag": "bag",
     "label": "label",
@@ -63,9 +63,9 @@ def read_data(path: str, roles: Mapping[str, Any]) -> Dataset:
     missing = given.pop("missing", "error")
     check_choice("a run", "missing", missing, MISSING)
     for name in given:
-        if name not in _ROLES:
-            raise UnknownName(f"There is no role {name!r}. {nearest(name, [*_ROLES, 'missing'])}")
-    data = read(path, **{_ROLES[name]: value for name, value in given.items()})
+        if name not in ROLES:
+            raise UnknownName(f"There is no role {name!r}. {nearest(name, [*ROLES, 'missing'])}")
+    data = read(path, **{ROLES[name]: value for name, value in given.items()})
     return without_gaps(data, missing)
 
 

@@ -14,6 +14,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.readers.columns import Coded, Source
 from sidelight.data.readers.dataset import Dataset
 from sidelight.data.readers.dialect import is_gap
+from sidelight.data.readers.facts import column_facts
 from sidelight.data.readers.labels import RowLabels, are_ticks, from_cells, from_combination, from_ticks, match_keys
 from sidelight.data.readers.problems import header_only, listing
 from sidelight.data.readers.roles import Plan, Wanted, match_columns, plan_roles
@@ -114,23 +115,14 @@ def gap_notes(X: Any, names: list[str], place: Callable[[int], str]) -> Iterator
     """Say how many cells are missing or infinite, and where the first one is."""
     if not isinstance(X, np.ndarray) or not X.size:
         return
-    missing: list[str] = []
-    n_missing = n_infinite = 0
-    first = ""
-    for k, name in enumerate(names):
-        column = X[:, k]
-        if not np.isfinite(column.sum()):
-            gaps, endless = np.isnan(column), np.isinf(column)
-            if gaps.any():
-                missing.append(name)
-                n_missing += int(gaps.sum())
-            if endless.any():
-                first = first or f"{place(int(endless.argmax()))}, column {name!r}"
-                n_infinite += int(endless.sum())
-    if n_missing:
-        yield f"{n_missing} missing cells (NaN) in {len(missing)} features: {listing(missing, 3)}"
-    if n_infinite:
-        yield f"{n_infinite} infinite values; the first in {first}"
+    facts = column_facts(X)
+    if facts.n_missing.any():
+        where = [names[k] for k in np.flatnonzero(facts.n_missing).tolist()]
+        yield f"{int(facts.n_missing.sum())} missing cells (NaN) in {len(where)} features: {listing(where, 3)}"
+    if facts.n_infinite.any():
+        row = facts.first_infinite_row
+        name = names[int(np.isinf(X[row]).argmax())]
+        yield f"{int(facts.n_infinite.sum())} infinite values; the first in {place(row)}, column {name!r}"
 
 
 def _row_ids(source: Source, plan: Plan, texts: dict[int, Coded]) -> NDArray[Any] | None:

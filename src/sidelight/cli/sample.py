@@ -1,0 +1,31 @@
+"""``sidelight sample``: files to try every command on, without any download."""
+
+from __future__ import annotations
+
+import click
+
+from sidelight.cli.options import seed_option
+
+YOU_HAVE = "no data yet, and want to try"
+RUN = "sidelight sample birds birds.csv"
+
+
+@click.command("sample", short_help="Write a file to try the commands on.")
+@click.argument("name", required=False)
+@click.argument("out", type=click.Path(), required=False)
+@seed_option
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
+def command(name: str | None, out: str | None, seed: int, overwrite: bool) -> None:
+    """Write the sample NAME to the file OUT (.csv, .csv.gz, .parquet or .npz); without a name, list the samples."""
+    from sidelight.jobs.samples import SAMPLES, write_sample
+
+    if name is None:
+        width = max(map(len, SAMPLES))
+        for key, sample in SAMPLES.items():
+            click.echo(f"  {key.ljust(width)}  {sample.what}")
+        click.echo("\nsidelight sample NAME OUT writes one.")
+        return
+    if out is None:
+        raise click.UsageError("Say where to write it: sidelight sample NAME OUT, for example birds.csv.")
+    for sentence in write_sample(name, out, seed=seed, overwrite=overwrite):
+        click.echo(sentence)

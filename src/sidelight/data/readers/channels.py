@@ -1,0 +1,20 @@
+"""Channels hidden in the names of columns: face_1, face_2, upper_1, upper_2 are two channels of two columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_PARTS = re.compile(r"([A-Za-z][A-Za-z0-9 ]*?)[_.:\-](.+)")
+
+
+def guess_channels(names: Sequence[str]) -> dict[str, list[str]] | None:
+    """Return channel -> columns when every column has a prefix and each of 2 to 20 prefixes has two columns or more."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        found = _PARTS.fullmatch(name)
+        if found is None:
+            return None
+        groups.setdefault(found.group(1), []).append(name)
+    enough = 2 <= len(groups) <= 20 and all(len(columns) >= 2 for columns in groups.values())
+    return groups if enough else None

@@ -1,0 +1,201 @@
+"""What is inside a file, how it was understood, and which jobs fit it: the words behind ``sidelight describe``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sidelight.data.readers import Dataset, read
+from sidelight.data.readers.channels import guess_channels
+from sidelight.data.readers.facts import column_facts, n_repeated_rows
+from sidelight.jobs.tables import ROLES
+
+_FEW = 12
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A job that fits the file: the roles to pass, and a number of clusters to begin with."""
+
+    job: str
+    why: str
+    roles: Mapping[str, Any] = field(default_factory=dict)
+    n_clusters: int = 10
+
+
+@dataclass(frozen=True)
+class Description:
+    """Everything that ``describe`` says; ``as_dict`` is its JSON."""
+
+    path: str
+    format: str
+    facts: Mapping[str, Any]
+    roles: tuple[Mapping[str, str], ...]
+    warnings: tuple[str, ...]
+    fits: tuple[Fit, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values that can be written as JSON."""
+        return asdict(self)
+
+
+def describe(path: str, roles: Mapping[str, Any] | None = None) -> Description:
+    """Read ``path`` and say what is inside.
+
+    Parameters
+    ----------
+    path : str
+        Any file that :func:`sidelight.read` understands.
+    roles : mapping, optional
+        Explicit roles, called as in a run: ``id``, ``bag``, ``label``, ``features``, ...
+    """
+    given = {name: value for name, value in (roles or {}).items() if value not in (None, [], ())}
+    data = read(path, **{ROLES[name]: value for name, value in given.items()})
+    return describe_data(data, given)
+
+
+def describe_data(data: Dataset, given: Mapping[str, Any] | None = None) -> Description:
+    """Describe data that were read already."""
+    facts, warnings = _facts(data)
+    listed = tuple(asdict(role) for role in data.roles)
+    return Description(data.path, data.format, facts, listed, tuple(warnings), _fits(data, given or {}))
+
+
+def _facts(data: Dataset) -> tuple[dict[str, Any], list[str]]:
+    facts: dict[str, Any] = {"rows": data.n_rows, "features": data.n_features}
+    warnings = list(data.notes)
+    if sp.issparse(data.X) and data.n_rows * data.n_features:
+        facts["filled cells"] = f"{data.X.nnz / (data.n_rows * data.n_features):.2%}"
+    if data.X.shape[0] and data.X.shape[1]:
+        columns = column_facts(data.X)
+        facts["missing cells"] = int(columns.n_missing.sum())
+        facts["infinite cells"] = int(columns.n_infinite.sum())
+        facts["repeated rows"] = n_repeated_rows(data.X)
+        constant = [data.feature_names[j] for j in np.flatnonzero(columns.is_constant).tolist()[:_FEW]]
+        facts["constant features"] = int(columns.is_constant.sum())
+        if constant:
+            warnings.append("features that never change say nothing: " + _some(constant, facts["constant features"]))
+        if facts["repeated rows"] > 0.1 * data.n_rows:
+            warnings.append(f"{facts['repeated rows']} rows are copies of earlier rows")
+    _bag_facts(data, facts, warnings)
+    _label_facts(data, facts)
+    if data.sequence is not None:
+        facts["sequences"] = len(set(data.sequence.tolist()))
+    if data.counts is not None:
+        facts["axes"] = {axis: size for axis, size in zip(data.counts.axes, data.counts.shape)}
+        facts["events counted"] = data.counts.total
+        facts["different combinations"] = data.counts.nnz
+    return facts, warnings
+
+
+def _bag_facts(data: Dataset, facts: dict[str, Any], warnings: list[str]) -> None:
+    if data.bags is None:
+        return
+    sizes = data.bags.sizes
+    facts["bags"] = data.bags.n_bags
+    facts["rows a bag"] = {"least": int(sizes.min()), "median": float(np.median(sizes)), "most": int(sizes.max())}
+    if data.bags.is_labelled.any():
+        n_labels = np.diff(data.bags.label_matrix.indptr)[data.bags.is_labelled]
+        facts["labelled bags"] = int(data.bags.is_labelled.sum())
+        facts["labels a bag"] = round(float(n_labels.mean()), 2)
+        facts["bags with a single label"] = int((n_labels == 1).sum())
+        counts = np.bincount(data.bags.label_matrix.indices, minlength=data.bags.n_classes)
+        facts["bags with each label"] = _top(dict(zip(map(str, data.bags.classes), counts.tolist())))
+        unused = [str(c) for c, n in zip(data.bags.classes, counts.tolist()) if not n]
+        if unused:
+            warnings.append("labels that no bag has: " + _some(unused, len(unused)))
+    if data.bags.n_bags == data.n_rows:
+        warnings.append("every bag holds a single row")
+
+
+def _label_facts(data: Dataset, facts: dict[str, Any]) -> None:
+    if data.label_names:
+        facts["classes"] = len(data.label_names)
+    if data.y is not None:
+        names, counts = np.unique(data.y[data.y != ""].astype(str), return_counts=True)
+        facts["labelled rows"] = int(counts.sum())
+        facts["rows with each label"] = _top(dict(zip(names.tolist(), counts.tolist())))
+    if data.Y is not None:
+        known = (data.Y != -1).any(axis=1)
+        present = data.Y == 1
+        facts["labels a row"] = round(float(present[known].sum(axis=1).mean()), 2) if known.any() else 0.0
+        facts["rows with each label"] = _top(dict(zip(data.label_names, present.sum(axis=0).tolist())))
+    if data.tree is not None:
+        facts["label hierarchy"] = (
+            f"{data.tree.n_labels} labels, {len(data.tree.tops)} at the top, {data.tree.depth} deep"
+        )
+
+
+def _fits(data: Dataset, given: Mapping[str, Any]) -> tuple[Fit, ...]:
+    """Say which jobs fit, the most specific first."""
+    roles = {**_roles(data), **{k: v for k, v in given.items() if k != "features" or v}}
+    n_classes = len(data.label_names)
+    found: list[Fit] = []
+    has_rows = data.n_rows > 1 and data.n_features > 0
+    labelled = data.bags is not None and bool(data.bags.is_labelled.any())
+    if has_rows and labelled:
+        found += [
+            Fit("coverage", "rows in bags, labels on bags, maybe kinds that nobody named", roles, max(2, n_classes)),
+            Fit("instances", "rows in bags, label sets on bags: find the class of each row", roles, max(2, n_classes)),
+        ]
+    if has_rows and data.bags is not None and data.bags.n_bags < data.n_rows:
+        without = {k: v for k, v in roles.items() if not k.startswith("label")}
+        why = "rows in bags: cluster whole bags" + (", without their labels" if labelled else "")
+        found.append(Fit("bags", why, without, min(max(2, n_classes), 10) if n_classes else 5))
+    channels = data.channels or guess_channels(data.feature_names)
+    if has_rows and channels:
+        names = {name: f"{name}*" for name in channels} if data.channels is None else {}
+        found.append(
+            Fit("sources", f"several channels ({', '.join(list(channels)[:4])})", {**roles, "channels": names})
+        )
+    if data.counts is not None or (has_rows and _is_counts(data.X)):
+        why = "counts of things seen together" if data.counts is not None else "a table of counts, rows by columns"
+        found.append(Fit("coclusters", why, roles, max(2, n_classes)))
+    if has_rows:
+        plain = {k: v for k, v in roles.items() if k in ("id", "features", "ignore")}
+        found.append(
+            Fit("relations", "rows with features", plain, max(2, min(n_classes, data.n_rows)) if n_classes else 10)
+        )
+    return tuple(found)
+
+
+def _roles(data: Dataset) -> dict[str, Any]:
+    """Return the roles that were taken, as a run calls them; formats that imply them need none."""
+    if not data.format.startswith(("text", "Parquet")):
+        return {}
+    names = {"id": data.columns("row id"), "bag": data.columns("bag"), "sequence": data.columns("sequence")}
+    roles: dict[str, Any] = {role: found[0] for role, found in names.items() if found}
+    labels = data.columns("label")
+    if labels:
+        roles["label"] = labels[0] if len(labels) == 1 else list(labels)
+    events = [r.name for r in data.roles if r.role == "event" and not r.why.startswith("what each row counts")]
+    weight = [r.name for r in data.roles if r.role == "event" and r.why.startswith("what each row counts")]
+    if events:
+        roles["events"] = events
+    if weight:
+        roles["weight"] = weight[0]
+    return roles
+
+
+def _is_counts(X: Any) -> bool:
+    """Say whether X looks like counts: whole, never negative, mostly zero."""
+    values = X.data if sp.issparse(X) else X[:2000].ravel()
+    if not values.size or X.shape[1] < 3:
+        return False
+    share = X.nnz / (X.shape[0] * X.shape[1]) if sp.issparse(X) else np.count_nonzero(values) / values.size
+    return bool(
+        share < 0.5 and np.isfinite(values).all() and (values >= 0).all() and (values == np.round(values)).all()
+    )
+
+
+def _top(counts: Mapping[str, int]) -> dict[str, int]:
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    return dict(ordered[:_FEW])
+
+
+def _some(names: list[str], total: int) -> str:
+    return ", ".join(names[:5]) + (f" and {total - 5} more" if total > 5 else "")
