@@ -16,7 +16,7 @@ import click
 import sidelight
 from sidelight.errors import SidelightError
 
-_NOT_COMMANDS = {"app", "options", "terminal"}
+_NOT_COMMANDS = {"app", "options", "suggest", "terminal"}
 _noted: set[str] = set()  # warnings that were shown already
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -42,10 +41,10 @@ def command(file: str, as_json: bool, **options: Any) -> None:
         del content["fits"]
         click.echo(json.dumps(content, indent=2, ensure_ascii=False))
         return
-    click.echo("\n".join(_page(found.as_dict(), fitting, file, roles)))
+    click.echo("\n".join(_page(found.as_dict(), fitting)))
 
 
-def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]], file: str, roles: Mapping[str, Any]) -> list[str]:
+def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]]) -> list[str]:
     lines = [click.style(f"{found['path']}: {found['format']}", bold=True), ""]
     lines += _table([(name, _shown(value)) for name, value in found["facts"].items() if value not in (0, "")])
     lines += ["", click.style("How it was understood", bold=True)]
@@ -57,16 +56,13 @@ def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]], file: s
     for why, line in commands:
         lines += [f"  # {why}", f"  {line}"]
     if not commands:
-        lines.append("  None: no features, counts or bags were found. Say what the columns are with the options below.")
-    if "features" not in roles:
-        lines += ["", "Understood wrongly? Say so: --bag, --label, --id, --features, --ignore (see --help)."]
-    del file
-    return lines
+        lines.append("  None: no features and no counts were found.")
+    return [*lines, "", "Understood wrongly? Say so: --bag, --label, --id, --features, --ignore (see --help)."]
 
 
 def _understood(roles: Sequence[Mapping[str, str]]) -> list[tuple[str, ...]]:
     """List roles in order of interest, with neighbours of the same role and reason on one line."""
-    order = ("row id", "bag", "sequence", "label", "event", "show", "feature", "ignored")
+    order = ("row id", "bag", "sequence", "label", "bag label", "event", "show", "feature", "ignored")
     groups: list[tuple[str, str, list[str]]] = []
     for role in sorted(roles, key=lambda r: order.index(r["role"]) if r["role"] in order else len(order)):
         if groups and groups[-1][:2] == (role["role"], role["why"]):
@@ -98,8 +94,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, float) and value == int(value):
         value = int(value)
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def quoted(path: str) -> str:
-    """Return a path as the shell needs it."""
-    return shlex.quote(path)

@@ -67,6 +67,28 @@ def bag_options(function: F) -> F:
     return click.option("--bag", metavar="COLUMN", help="Column that names the bag of each row.")(function)
 
 
+def reading_options(function: F) -> F:
+    """What describe and convert can be told about a file; jobs read what convert wrote."""
+    for option in (
+        click.option("--format", metavar="NAME", help="Skip the recognition: delimited, matlab, arff, ..."),
+        click.option("--separator", metavar="MARK", help="What stands between the columns of a text file."),
+        click.option("--encoding", metavar="NAME", help="Encoding of a text file, such as latin-1."),
+        click.option("--header/--no-header", default=None, help="Whether the first line names the columns."),
+        click.option(
+            "--event", "events", metavar="COLUMN", multiple=True, help="Count these columns together; repeat."
+        ),
+        click.option("--weight", metavar="COLUMN", help="What each row of an event table counts for."),
+        click.option("--sequence", metavar="COLUMN", help="Column that names the recording or session of each row."),
+        click.option(
+            "--show", metavar="COLUMN", multiple=True, help="Column with texts or paths to show beside a row."
+        ),
+        click.option("--bag-label", metavar="COLUMN", help="Column with the labels of the bag (not of the row)."),
+        click.option("--ignore", metavar="PATTERN", multiple=True, help="Column to leave out; repeat for more."),
+    ):
+        function = option(function)
+    return function
+
+
 def roles_of(
     *,
     id_column: str | None = None,
@@ -77,6 +99,15 @@ def roles_of(
     label: tuple[str, ...] = (),
     label_file: str | None = None,
     label_separator: str | None = None,
+    bag_label: str | None = None,
+    sequence: str | None = None,
+    show: tuple[str, ...] = (),
+    events: tuple[str, ...] = (),
+    weight: str | None = None,
+    format: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
 ) -> dict[str, Any]:
     """Return the roles of a run from the options above; what was not said is left to the guess."""
     said = {
@@ -88,8 +119,17 @@ def roles_of(
         "label": label[0] if len(label) == 1 and "*" not in label[0] else list(label),
         "label_file": label_file,
         "label_separator": label_separator,
+        "bag_label": bag_label,
+        "sequence": sequence,
+        "show": list(show),
+        "events": list(events),
+        "weight": weight,
+        "format": format,
+        "separator": "\t" if separator in ("tab", "\\t") else separator,
+        "encoding": encoding,
+        "header": header,
     }
-    return {name: value for name, value in said.items() if value}
+    return {name: value for name, value in said.items() if value or value is False}
 
 
 def scale_option(function: F) -> F:

@@ -86,7 +86,7 @@ def _facts(data: Dataset) -> tuple[dict[str, Any], list[str]]:
     if data.sequence is not None:
         facts["sequences"] = len(set(data.sequence.tolist()))
     if data.counts is not None:
-        facts["axes"] = {axis: size for axis, size in zip(data.counts.axes, data.counts.shape)}
+        facts["axes"] = dict(zip(data.counts.axes, data.counts.shape))
         facts["events counted"] = data.counts.total
         facts["different combinations"] = data.counts.nnz
     return facts, warnings

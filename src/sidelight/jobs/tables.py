@@ -23,6 +23,7 @@ ROLES = {
     "label_file": "label_file",
     "label_separator": "label_separator",
     "label_level": "label_level",
+    "bag_label": "bag_label",
     "features": "features",
     "ignore": "ignore",
     "show": "show",

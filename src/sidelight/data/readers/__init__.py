@@ -8,8 +8,8 @@ from typing import Any
 
 from sidelight._core.params import check_choice
 from sidelight.data.readers.dataset import ColumnRole, Dataset
+from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.recognise import FORMATS, recognise
-from sidelight.data.readers.roles import Wanted
 from sidelight.errors import InvalidParameter
 
 __all__ = ["ColumnRole", "Dataset", "read"]
@@ -31,6 +31,7 @@ def read(
     label_file: Any = None,
     label_separator: str | None = None,
     label_level: str | None = None,
+    bag_label: str | bool | None = None,
     format: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
@@ -71,6 +72,8 @@ def read(
     label_level : {"row", "bag"}, optional
         Whether labels in a table with bags speak of the row or of its bag; by default of the bag when all rows of every
         bag agree.
+    bag_label : str or False, optional
+        The column that holds the labels of the bag, where ``label`` speaks of the row.
     format : str, optional
         Skip the recognition: "delimited", "parquet", "npz", "npy", "matlab", "arff", "keel", "c45", "svmlight",
         "idx" or "folder".
@@ -97,7 +100,19 @@ def read(
             "The 'events' parameter of sidelight.read must name two or more columns. Got True instead."
         )
     wanted = Wanted(
-        row_id, bag, label, features, ignore, show, sequence, channels, events, weight, label_separator, label_level
+        row_id=row_id,
+        bag=bag,
+        label=label,
+        features=features,
+        ignore=ignore,
+        show=show,
+        sequence=sequence,
+        channels=channels,
+        events=events,
+        weight=weight,
+        label_separator=label_separator,
+        label_level=label_level,
+        bag_label=bag_label,
     )
     found = format or recognise(file).format
     how = {"separator": separator, "encoding": encoding, "header": header}

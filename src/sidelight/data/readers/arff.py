@@ -16,8 +16,8 @@ from sidelight.data.readers.clus import with_hierarchy
 from sidelight.data.readers.columns import Coded, MemorySource
 from sidelight.data.readers.dataset import Dataset
 from sidelight.data.readers.mulan import find_label_names
+from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.problems import not_a_number, ragged, shown
-from sidelight.data.readers.roles import Wanted
 from sidelight.data.readers.source import text_lines
 from sidelight.data.readers.tabular import read_table
 from sidelight.errors import UnreadableFile

@@ -13,8 +13,9 @@ from sidelight.data.readers.arff_header import Attribute, Header
 from sidelight.data.readers.dataset import ColumnRole, Dataset
 from sidelight.data.readers.labels import tick
 from sidelight.data.readers.mulan import LabelNames
+from sidelight.data.readers.plan import SAID, Wanted
 from sidelight.data.readers.problems import not_a_number, shown
-from sidelight.data.readers.roles import SAID, Wanted, match_columns
+from sidelight.data.readers.roles import match_columns
 from sidelight.errors import InvalidData, UnreadableFile
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from sidelight.data.readers.columns import Coded, MemorySource
 from sidelight.data.readers.dataset import Dataset
 from sidelight.data.readers.dialect import is_gap
+from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.problems import not_a_number, ragged
-from sidelight.data.readers.roles import Wanted
 from sidelight.data.readers.source import text_lines
 from sidelight.data.readers.tabular import read_table
 from sidelight.errors import UnreadableFile

@@ -9,12 +9,12 @@ _PARTS = re.compile(r"([A-Za-z][A-Za-z0-9 ]*?)[_.:\-](.+)")
 
 
 def guess_channels(names: Sequence[str]) -> dict[str, list[str]] | None:
-    """Return channel -> columns when every column has a prefix and each of 2 to 20 prefixes has two columns or more."""
+    """Return channel -> columns when every column has one of 2 to 20 prefixes, with two columns each on average."""
     groups: dict[str, list[str]] = {}
     for name in names:
         found = _PARTS.fullmatch(name)
         if found is None:
             return None
         groups.setdefault(found.group(1), []).append(name)
-    enough = 2 <= len(groups) <= 20 and all(len(columns) >= 2 for columns in groups.values())
+    enough = 2 <= len(groups) <= 20 and len(names) >= 2 * len(groups)
     return groups if enough else None

@@ -24,7 +24,8 @@ class ColumnRole:
     name : str
         The column as the file calls it.
     role : str
-        ``"feature"``, ``"row id"``, ``"bag"``, ``"label"``, ``"sequence"``, ``"show"``, ``"event"`` or ``"ignored"``.
+        ``"feature"``, ``"row id"``, ``"bag"``, ``"label"``, ``"bag label"``, ``"sequence"``, ``"show"``, ``"event"`` or
+        ``"ignored"``.
     why : str
         The evidence, in a few words; ``"you said so"`` for explicit roles.
     kind : str
@@ -113,6 +114,18 @@ class Dataset:
     def n_features(self) -> int:
         """The number of columns of ``X``."""
         return int(self.X.shape[1])
+
+    def write(self, path: Any) -> tuple[str, ...]:
+        """Write the data as CSV, Parquet or NPZ, by the ending of ``path``; return what was written, in sentences.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends with ``.csv``, ``.csv.gz``, ``.parquet`` or ``.npz``. The file appears whole or not at all.
+        """
+        from sidelight.data.readers.write import write
+
+        return write(self, path)
 
     def columns(self, role: str) -> tuple[str, ...]:
         """Return the names of the columns that were taken for ``role``."""

@@ -7,31 +7,20 @@ succeeds or knows the line and column to blame.
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
+from sidelight.data.readers.blocks import Block, rows_with_lines, text_blocks, unclosed_quote
 from sidelight.data.readers.columns import Coded, Loaded
-from sidelight.data.readers.dialect import MISSING, Dialect, sniff, split_rows
+from sidelight.data.readers.dialect import MISSING, Dialect, sniff
 from sidelight.data.readers.problems import header_only, not_a_number, ragged
-from sidelight.data.readers.source import guess_encoding, head, not_decodable, open_bytes, read_up_to
 from sidelight.errors import MissingExtra, UnreadableFile
 from sidelight.progress import report
-
-BLOCK = 1 << 24
-_LONGEST_ROW = 1 << 26  # a row longer than this is an unclosed quotation mark, not a row
-
-
-class Block(NamedTuple):
-    """Whole rows as UTF-8 bytes, and the number of their first line."""
-
-    data: bytes
-    line: int
 
 
 class DelimitedSource:
@@ -60,7 +49,7 @@ class DelimitedSource:
         buffer, n_rows = _Rows(len(numbers)), 0
         coders = {j: _Coder() for j in texts}
         seen = 0
-        for block in self.blocks():
+        for block in self._blocks():
             frame = self._parse(block, numbers, texts)
             buffer.add(frame, [f"column_{j + 1}" for j in numbers])
             for j, coder in coders.items():
@@ -75,78 +64,24 @@ class DelimitedSource:
     def frames(self, columns: Sequence[int], weight: int | None) -> Iterator[Any]:
         """Yield the columns block by block, as polars frames with the table's own names."""
         numbers = [] if weight is None else [weight]
-        for block in self.blocks():
+        for block in self._blocks():
             frame = self._parse(block, numbers, columns)
             chosen = [*columns, *numbers]
             yield frame.select(f"column_{j + 1}" for j in chosen).rename(
                 {f"column_{j + 1}": self.names[j] for j in chosen}
             )
 
+    def _blocks(self) -> Iterator[Block]:
+        return text_blocks(self.path, self.dialect, strict=self._encoding_was_given)
+
     def place(self, row: int) -> str:
         """Find the line of a row; only errors ask, so the file is simply read again."""
-        for block in self.blocks():
-            for line, _ in _rows_with_lines(block, self.dialect):
+        for block in self._blocks():
+            for line, _ in rows_with_lines(block, self.dialect):
                 if row == 0:
                     return f"line {line}"
                 row -= 1
         return "its end"
-
-    # ---- blocks
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield the file in blocks of whole rows, without header, comments and blank lines at the top."""
-        d = self.dialect
-        line, carry, is_first = 1, b"", True
-        for chunk in self._decoded():
-            data = carry + chunk
-            if is_first and (data.count(b"\n") > d.skip + 1 or len(data) > _LONGEST_ROW or not chunk):
-                data, line = _drop_top(data, d, line)
-                is_first = False
-            elif is_first and chunk:
-                carry = data
-                continue
-            cut = len(data) if not chunk else _last_whole_row(data, d.separator != " ")
-            if not cut and len(data) > _LONGEST_ROW:
-                raise _unclosed(self.path, line)
-            if cut:
-                yield from self._checked(Block(data[:cut], line))
-                line += data.count(b"\n", 0, cut)
-            carry = data[cut:]
-            if not chunk:
-                return
-
-    def _checked(self, block: Block) -> Iterator[Block]:
-        if b"\0" in block.data:
-            line = block.line + block.data.count(b"\n", 0, block.data.index(b"\0"))
-            raise UnreadableFile(
-                f"{self.path}, line {line}: expected text, found a zero byte. The file is damaged, or it is not text."
-            )
-        if block.data.strip():
-            yield block
-
-    def _decoded(self) -> Iterator[bytes]:
-        """Yield UTF-8 bytes with plain line ends, then one empty piece."""
-        encoding = self.dialect.encoding
-        start = head(self.path, 1 << 16)
-        old_mac = b"\r" in start and b"\n" not in start
-        with open_bytes(self.path) as raw:
-            if encoding in ("utf-8", "utf-8-sig"):
-                pieces = _utf8_pieces(raw, self.path, strict=self._encoding_was_given)
-            else:
-                pieces = _recoded_pieces(raw, encoding, self.path)
-            held = b""
-            for piece in pieces:
-                data = held + piece
-                held = b"\r" if data.endswith(b"\r") else b""  # its line feed may come with the next piece
-                data = data[: len(data) - len(held)]
-                if b"\r" in data:
-                    data = data.replace(b"\r\n", b"\n")
-                    data = data.replace(b"\r", b"\n") if old_mac else data
-                if data:
-                    yield data
-            if held:
-                yield b"\n"
-        yield b""
 
     # ---- parsing
 
@@ -205,7 +140,7 @@ class DelimitedSource:
             lost = out[name].is_null() & ~stripped[name].str.to_lowercase().is_in(MISSING)
             if lost.any():
                 row = int(lost.arg_max() or 0)
-                line = next((n for k, (n, _) in enumerate(_rows_with_lines(block, self.dialect)) if k == row), 0)
+                line = next((n for k, (n, _) in enumerate(rows_with_lines(block, self.dialect)) if k == row), 0)
                 raise not_a_number(self.path, f"line {line or '?'}", self.names[j], stripped[name][row])
         return out
 
@@ -216,16 +151,18 @@ class DelimitedSource:
             n_lines = data.count(b"\n") + (not data.endswith(b"\n"))
             if data.count(separator) == n_lines * (width - 1):
                 return
-        for line, row in _rows_with_lines(block, self.dialect):
+        for line, row in rows_with_lines(block, self.dialect):
             if len(row) != width:
+                if quoted and data.count(b'"') % 2:
+                    raise unclosed_quote(self.path, line)
                 raise ragged(self.path, line, width, len(row))
 
     def _explain(self, block: Block, found: str) -> NoReturn:
-        for line, row in _rows_with_lines(block, self.dialect):
+        for line, row in rows_with_lines(block, self.dialect):
             if len(row) != len(self.names):
                 raise ragged(self.path, line, len(self.names), len(row))
         if block.data.count(b'"') % 2:
-            raise _unclosed(self.path, block.line + block.data.count(b"\n", 0, block.data.rindex(b'"')))
+            raise unclosed_quote(self.path, block.line + block.data.count(b"\n", 0, block.data.rindex(b'"')))
         reason = found.splitlines()[0] if found else "no reason given"
         last = block.line + block.data.count(b"\n")
         raise UnreadableFile(
@@ -287,115 +224,5 @@ class _Coder:
         return Coded(tuple(self._found), np.concatenate(self._codes) if self._codes else np.empty(0, dtype=np.intp))
 
 
-def _drop_top(data: bytes, dialect: Dialect, line: int) -> tuple[bytes, int]:
-    """Leave out the comments and the header; return what follows and its line number."""
-    start = 0
-    for _ in range(dialect.skip):
-        start = data.find(b"\n", start) + 1 or len(data)
-    if dialect.has_header:
-        start = _end_of_row(data, start)
-    return data[start:], line + data.count(b"\n", 0, start)
-
-
-def _end_of_row(data: bytes, start: int) -> int:
-    """Return where the row that begins at ``start`` ends, minding line feeds inside quotation marks."""
-    end = data.find(b"\n", start) + 1 or len(data)
-    while data.count(b'"', start, end) % 2 and end < len(data):
-        end = data.find(b"\n", end) + 1 or len(data)
-    return end
-
-
-def _last_whole_row(data: bytes, minds_quotes: bool) -> int:
-    """Return the length of the longest piece of ``data`` that ends with a whole row."""
-    cut = data.rfind(b"\n") + 1
-    if not minds_quotes or b'"' not in data:
-        return cut
-    n_quotes = data.count(b'"', 0, cut)
-    while cut and n_quotes % 2:
-        earlier = data.rfind(b"\n", 0, cut - 1) + 1
-        n_quotes -= data.count(b'"', earlier, cut)
-        cut = earlier
-    return cut
-
-
-def _rows_with_lines(block: Block, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number, cells) of a block with Python's own csv: slow, and only for errors and quoted blocks."""
-    text = block.data.decode("utf-8", errors="replace")
-    if dialect.separator == " ":
-        for k, line in enumerate(text.split("\n")):
-            if line.strip():
-                yield block.line + k, line.split()
-        return
-    reader = csv.reader(
-        io.StringIO(text, newline=""), delimiter=dialect.separator, skipinitialspace=dialect.has_padding
-    )
-    end = 0
-    try:
-        for row in reader:
-            if row:
-                yield block.line + end, row
-            end = reader.line_num
-    except csv.Error:
-        for k, line in enumerate(text.split("\n")[end:]):
-            if line:
-                yield block.line + end + k, split_rows(line, dialect.separator)[0] if line.strip() else [line]
-
-
 def _single_blanks(data: bytes) -> bytes:
     return re.sub(rb"(?m)^ | $", b"", re.sub(rb"[ \t]+", b" ", data))
-
-
-def _utf8_pieces(raw: Any, path: Path, *, strict: bool) -> Iterator[bytes]:
-    """Yield the bytes if they are UTF-8; a later accent of Latin-1 is recoded unless UTF-8 was asked for."""
-    tail, line, latin = b"", 1, False
-    is_first = True
-    while chunk := read_up_to(raw, BLOCK):
-        data = tail + chunk
-        if is_first and data.startswith(b"\xef\xbb\xbf"):
-            data = data[3:]
-        is_first = False
-        cut = len(data) if data.isascii() else _utf8_cut(data)
-        data, tail = data[:cut], data[cut:]
-        try:
-            if not data.isascii():
-                data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            bad = line + data.count(b"\n", 0, error.start)
-            if strict or guess_encoding(head(path, 1 << 20)) != "utf-8" or not head(path, 1 << 20).isascii():
-                raise not_decodable(path, bad, "utf-8", error) from None
-            latin = True
-        line += data.count(b"\n")
-        yield data.decode("latin-1").encode() if latin else data
-    if tail:
-        yield tail.decode("latin-1").encode() if latin else tail.decode("utf-8", errors="replace").encode()
-
-
-def _utf8_cut(data: bytes) -> int:
-    """Return where to cut so that no character is cut in two."""
-    for back in range(1, min(4, len(data)) + 1):
-        byte = data[-back]
-        if byte < 0x80:
-            return len(data)
-        if byte >= 0xC0:
-            return len(data) - back if back < (2 if byte < 0xE0 else 3 if byte < 0xF0 else 4) else len(data)
-    return len(data)
-
-
-def _recoded_pieces(raw: Any, encoding: str, path: Path) -> Iterator[bytes]:
-    stream = io.TextIOWrapper(raw, encoding=encoding, newline="")
-    line = 1
-    try:
-        while text := stream.read(BLOCK):
-            line += text.count("\n")
-            yield text.encode("utf-8", errors="replace")
-    except UnicodeDecodeError as error:
-        raise not_decodable(path, line, encoding, error) from None
-    except UnicodeError as error:
-        raise UnreadableFile(f"{path}, line {line}: cannot be read as {encoding} ({error}). Pass encoding=.") from None
-
-
-def _unclosed(path: Path, line: int) -> UnreadableFile:
-    return UnreadableFile(
-        f"{path}, line {line}: a quotation mark is opened and not closed. "
-        "Close it, or write a mark inside a cell twice."
-    )

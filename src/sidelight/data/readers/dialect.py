@@ -58,7 +58,7 @@ def sniff(
     rows = split_rows(text, separator)
     if not rows:
         raise UnreadableFile(f"{path}: the file holds no rows. Was it written completely?")
-    if len(sample) == SAMPLE and len(rows) > 1:
+    if len(sample) == SAMPLE and len(rows) > 2:
         rows.pop()  # cut in the middle by the end of the sample
     if len(rows[0]) > MAX_COLUMNS:
         raise UnreadableFile(

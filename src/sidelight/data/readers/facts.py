@@ -98,5 +98,5 @@ def _sparse_facts(X: Any) -> ColumnFacts:
     kept = ~gaps
     np.minimum.at(low, column[kept], X.data[kept])
     np.maximum.at(high, column[kept], X.data[kept])
-    counts = (np.bincount(column[mask], minlength=width) for mask in (gaps, endless))
-    return ColumnFacts(*counts, low, high, int(X.indices[endless].min()) if endless.any() else -1)
+    missing, infinite = (np.bincount(column[mask], minlength=width) for mask in (gaps, endless))
+    return ColumnFacts(missing, infinite, low, high, int(X.indices[endless].min()) if endless.any() else -1)

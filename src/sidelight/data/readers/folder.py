@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from sidelight.data.readers.clus import tree_of
 from sidelight.data.readers.dataset import ColumnRole, Dataset
-from sidelight.data.readers.roles import Wanted
+from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.source import MAX_RATIO, MAX_UNPACKED
 from sidelight.errors import UnreadableFile
 from sidelight.progress import report

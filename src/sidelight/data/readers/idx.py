@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.data.readers.dataset import ColumnRole, Dataset
-from sidelight.data.readers.roles import Wanted
+from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.source import open_bytes, read_up_to
 from sidelight.errors import InvalidData, UnreadableFile
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +77,7 @@ def from_cells(column: Coded, separator: str | None) -> RowLabels:
 def from_ticks(columns: Sequence[Coded], names: Sequence[str], path: Path, place: Any) -> RowLabels:
     """Read one column of zeros and ones for each label; a row of gaps alone says nothing is known."""
     n_rows = len(columns[0].codes)
+    names = _without_prefix(names)
     ticks = np.zeros((n_rows, len(columns)), dtype=np.int8)
     for k, column in enumerate(columns):
         values = np.array([tick(value) for value in column.values], dtype=np.int8)
@@ -91,7 +93,7 @@ def from_ticks(columns: Sequence[Coded], names: Sequence[str], path: Path, place
     sets = tuple(
         None if (row == -1).all() else frozenset(names[k] for k in np.flatnonzero(row == 1).tolist()) for row in unique
     )
-    return RowLabels(sets, codes.ravel().astype(np.intp), tuple(names))
+    return RowLabels(sets, codes.ravel().astype(np.intp), names)
 
 
 def from_combination(columns: Sequence[Coded]) -> RowLabels:
@@ -140,6 +142,14 @@ def _members(value: str, separator: str) -> frozenset[str] | None:
 
 def _names(sets: Sequence[frozenset[str] | None]) -> tuple[str, ...]:
     return tuple(sorted({name for members in sets if members for name in members}, key=_natural))
+
+
+def _without_prefix(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the label in ``label_wren``: what all columns share in front of the name is no part of it."""
+    found = [re.match(r"(labels?|class|tag|target|y)[_:.\- ](?=.)", name, re.IGNORECASE) for name in names]
+    prefixes = {match.group() if match else "" for match in found}
+    prefix = prefixes.pop() if len(prefixes) == 1 and len(names) > 1 else ""
+    return tuple(name[len(prefix) :] for name in names)
 
 
 def _natural(name: str) -> tuple[int, float, str]:

@@ -33,8 +33,8 @@ from sidelight.data.readers.matlab_shapes import (
     reason,
     unused_variables,
 )
+from sidelight.data.readers.plan import SAID, Wanted
 from sidelight.data.readers.problems import listing
-from sidelight.data.readers.roles import SAID, Wanted
 from sidelight.data.readers.source import open_bytes
 from sidelight.data.readers.tabular import gap_notes
 from sidelight.errors import InvalidData, UnreadableFile

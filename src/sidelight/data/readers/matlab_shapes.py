@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sidelight.data.readers.dataset import ColumnRole
+from sidelight.data.readers.plan import SAID
 from sidelight.data.readers.problems import no_such_column
-from sidelight.data.readers.roles import SAID
 from sidelight.data.readers.source import MAX_UNPACKED
 from sidelight.errors import InvalidData
 

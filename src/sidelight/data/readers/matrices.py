@@ -13,8 +13,9 @@ from sidelight.data.bags import Bags
 from sidelight.data.readers.columns import Coded
 from sidelight.data.readers.dataset import ColumnRole, Dataset
 from sidelight.data.readers.labels import RowLabels, from_cells
+from sidelight.data.readers.looks import look_at
+from sidelight.data.readers.plan import SAID, Wanted
 from sidelight.data.readers.problems import no_such_column
-from sidelight.data.readers.roles import SAID, Wanted
 from sidelight.data.readers.tabular import gap_notes
 from sidelight.errors import InvalidData
 
@@ -37,7 +38,7 @@ def from_matrices(path: Path, title: str, arrays: dict[str, Any], wanted: Wanted
     roles = [ColumnRole(name, "feature", SAID if wanted.features else f"the largest matrix, {n} x {X.shape[1]}")]
     found = {role: _vector(path, arrays, wanted, role, n, name, roles) for role in _ROLES}
     said = _labels(path, arrays, found["label"], n)
-    bags = _bags(path, found["bag"], said, wanted.label_level, arrays)
+    bags = _bags(path, found["bag"], said, arrays.get("bag_labels"))
     features = _texts(arrays, _FEATURE_NAMES, X.shape[1]) or tuple(f"f{j}" for j in range(X.shape[1]))
     used = {role.name for role in roles}
     rest = [ColumnRole(k, "ignored", f"not needed, {v.shape}") for k, v in arrays.items() if k not in used]
@@ -109,10 +110,13 @@ def _labels(path: Path, arrays: dict[str, Any], value: Any, n: int) -> RowLabels
     return from_cells(Coded.of(str(v) for v in _names(dense.reshape(-1)).tolist()), None)
 
 
-def _bags(path: Path, ids: Any, said: RowLabels | None, level: str | None, arrays: dict[str, Any]) -> Bags | None:
+def _bags(path: Path, ids: Any, said: RowLabels | None, own: Any) -> Bags | None:
     if ids is None:
         return None
     names = _names(ids)
+    if own is not None and own.dtype.kind in "US":
+        cells = [str(cell) for cell in _names(own).tolist()]
+        said = from_cells(Coded.of(cells), look_at("", cells[:1000]).separator)
     if said is None:
         return Bags(names.tolist())
     plain = Bags(names.tolist())

@@ -17,7 +17,7 @@ from numpy.lib import format as npy
 
 from sidelight.data.readers.dataset import Dataset
 from sidelight.data.readers.matrices import from_matrices
-from sidelight.data.readers.roles import Wanted
+from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.source import MAX_RATIO, MAX_UNPACKED, open_bytes
 from sidelight.errors import UnreadableFile
 

@@ -112,7 +112,12 @@ def _zip(path: Path, packed: bool) -> Recognised:
 def _text(path: Path, start: bytes) -> Recognised:
     encoding = guess_encoding(start)
     text = start.decode(encoding, errors="replace")
-    if "\0" in text or _is_noise(text):
+    if "\0" in text and not _is_noise(text):
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise UnreadableFile(
+            f"{path}, line {line}: expected text, found a zero byte. The file is damaged, or it is not text."
+        )
+    if _is_noise(text):
         raise UnreadableFile(
             f"{path}: expected a table, found bytes that are not text in any encoding Sidelight knows "
             f"(it starts with {start[:8]!r}). Formats: {', '.join(FORMATS)}."

@@ -120,7 +120,7 @@ def text_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[int, s
     """Yield (line number from 1, line without its end) for every line of a text file."""
     chosen = check_encoding(path, encoding) if encoding else guess_encoding(head(path, 1 << 20))
     with open_bytes(path) as raw:
-        stream = io.TextIOWrapper(raw, encoding=chosen, errors="strict" if encoding else "replace")
+        stream = io.TextIOWrapper(raw, encoding=chosen, errors="strict" if encoding else "replace")  # closed with raw
         number = 0
         try:
             for line in stream:

@@ -12,8 +12,8 @@ from sidelight.data.bags import Bags
 from sidelight.data.readers.columns import Coded
 from sidelight.data.readers.dataset import ColumnRole, Dataset
 from sidelight.data.readers.labels import from_cells
+from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.problems import shown
-from sidelight.data.readers.roles import Wanted
 from sidelight.data.readers.source import text_lines
 from sidelight.errors import UnreadableFile
 

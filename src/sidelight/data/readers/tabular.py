@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,14 @@ from sidelight.data.bags import Bags
 from sidelight.data.readers.columns import Coded, Source
 from sidelight.data.readers.dataset import Dataset
 from sidelight.data.readers.dialect import is_gap
+from sidelight.data.readers.events import event_table
 from sidelight.data.readers.facts import column_facts
+from sidelight.data.readers.guesses import is_label_name
 from sidelight.data.readers.labels import RowLabels, are_ticks, from_cells, from_combination, from_ticks, match_keys
+from sidelight.data.readers.looks import look_at
+from sidelight.data.readers.plan import Plan, Wanted
 from sidelight.data.readers.problems import header_only, listing
-from sidelight.data.readers.roles import Plan, Wanted, match_columns, plan_roles
+from sidelight.data.readers.roles import plan_roles
 from sidelight.errors import InvalidData, InvalidParameter
 
 _MOST_WORDS = 200  # more different words than this make a name or a text, not a feature
@@ -27,8 +30,8 @@ def read_table(source: Source, wanted: Wanted, label_table: Source | None = None
     """Read the columns that have a role, and nothing else."""
     plan = plan_roles(source, wanted)
     if plan.events:
-        return _event_table(source, plan)
-    texts = [j for j in (plan.row_id, plan.bag, plan.sequence) if j is not None]
+        return event_table(source, plan)
+    texts = [j for j in (plan.row_id, plan.bag, plan.sequence, plan.bag_label) if j is not None]
     words = [j for j in plan.features if plan.kinds.get(j) == "text"]
     numbers = [j for j in plan.features if j not in words]
     loaded = source.load(numbers, [*texts, *plan.labels, *plan.show, *words])
@@ -44,6 +47,8 @@ def read_table(source: Source, wanted: Wanted, label_table: Source | None = None
         _labels_from_table(made, label_table, plan, source.names, row_ids, bag_ids)
     else:
         _place_labels(made, said, bag_ids, wanted.label_level)
+    if plan.bag_label is not None and bag_ids is not None:
+        _place_bag_labels(made, loaded.texts[plan.bag_label], bag_ids, plan.label_separator or _mark(source, plan))
     X = loaded.X
     if not plan.features:
         made.notes.append("no column of numbers was found, so there are no features")
@@ -202,6 +207,21 @@ def _place_labels(made: _Made, said: RowLabels | None, bag_ids: Coded | None, le
         made.notes.append(f"{unlabelled} of {n_bags} bags have no label and count as unlabelled")
 
 
+def _place_bag_labels(made: _Made, column: Coded, bag_ids: Coded, separator: str | None) -> None:
+    """Take the label sets of bags from a column of their own."""
+    said = from_cells(column, separator)
+    names = _bag_names(bag_ids)
+    unions = said.of_bags(bag_ids.codes, len(names))
+    made.bags = Bags(bag_ids.names(), labels=dict(zip(names, unions)), classes=said.names)
+    made.label_names = said.names
+    made.notes = [note for note in made.notes if "a bag has the labels of its rows" not in note]
+
+
+def _mark(source: Source, plan: Plan) -> str | None:
+    assert plan.bag_label is not None  # the caller looked
+    return look_at("", [row[plan.bag_label] for row in source.sample()]).separator
+
+
 def _labels_from_table(
     made: _Made,
     table: Source,
@@ -228,8 +248,6 @@ def _labels_from_table(
     else:
         label = _label_column(table, others)
         sample = [row[label] for row in table.sample()]
-        from sidelight.data.readers.roles import look_at
-
         said = from_cells(loaded.texts[label], look_at(table.names[label], sample).separator)
     keys = loaded.texts[key]
     unions = dict(zip(keys.values, said.of_bags(keys.codes, len(keys.values))))
@@ -252,8 +270,6 @@ def _labels_from_table(
 def _label_column(table: Source, others: list[int]) -> int:
     if len(others) == 1:
         return others[0]
-    from sidelight.data.readers.roles import is_label_name
-
     named = [j for j in others if is_label_name(table.names[j])]
     if len(named) != 1:
         raise InvalidData(
@@ -261,65 +277,6 @@ def _label_column(table: Source, others: list[int]) -> int:
             "Keep the key and one column called 'label', or a column of 0 and 1 for each label."
         )
     return named[0]
-
-
-def _event_table(source: Source, plan: Plan) -> Dataset:
-    from sidelight.data.cooccurrence import CoOccurrence
-
-    axes = [source.names[j] for j in plan.events]
-    weight = None if plan.weight is None else source.names[plan.weight]
-    dropped = [0]
-    frames = (_without_gaps(frame, axes, dropped) for frame in source.frames(plan.events, plan.weight))
-    counts = CoOccurrence.from_batches(frames, axes, weights=weight)
-    notes = [*source.notes]
-    if dropped[0]:
-        notes.append(f"{dropped[0]} rows with a gap in {' or '.join(axes)} were left out")
-    if len(axes) != 2:
-        return Dataset(
-            np.empty((0, 0)), (), str(source.path), source.title, counts=counts, roles=plan.roles(), notes=tuple(notes)
-        )
-    rows, columns = (counts.labels[axis] or () for axis in axes)
-    ids = np.empty(len(rows), dtype=object)
-    ids[:] = rows
-    X = counts.to_csr()
-    if plan.item_and_label:
-        Y = (X.toarray() > 0).astype(np.int8)
-        names = tuple(map(str, columns))
-        empty = np.empty((len(rows), 0))
-        return Dataset(
-            empty,
-            (),
-            str(source.path),
-            source.title,
-            row_ids=ids,
-            Y=Y,
-            label_names=names,
-            counts=counts,
-            roles=plan.roles(),
-            notes=tuple(notes),
-        )
-    return Dataset(
-        X,
-        tuple(map(str, columns)),
-        str(source.path),
-        source.title,
-        row_ids=ids,
-        counts=counts,
-        roles=plan.roles(),
-        notes=tuple(notes),
-    )
-
-
-def _without_gaps(frame: Any, axes: list[str], dropped: list[int]) -> Any:
-    if isinstance(frame, dict):
-        keep = np.ones(len(frame[axes[0]]), dtype=bool)
-        for axis in axes:
-            keep &= frame[axis] != ""
-        dropped[0] += int((~keep).sum())
-        return {name: column[keep] for name, column in frame.items()}
-    whole = frame.filter(frame[axis] != "" for axis in axes)
-    dropped[0] += len(frame) - len(whole)
-    return whole
 
 
 def _bag_names(column: Coded) -> list[Hashable]:
@@ -346,8 +303,3 @@ def _nothing(source: Source, plan: Plan) -> str:
         f"{source.path}: expected at least one column of numbers, labels or names, found none: {', '.join(reasons)}. "
         "Say what the columns are for: features=, label=, bag=, events=."
     )
-
-
-def columns_of(path: Path, names: tuple[str, ...], wanted: Any, role: str) -> list[int]:
-    """Match columns for other readers."""
-    return match_columns(path, names, wanted, role)

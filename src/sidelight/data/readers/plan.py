@@ -1,0 +1,77 @@
+"""What the user wants of the columns, and what each one is for in the end, always with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sidelight.data.readers.dataset import ColumnRole
+
+SAID = "you said so"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the user said about columns; None leaves it to the guess, ``()`` or False forbids it."""
+
+    row_id: str | bool | None = None
+    bag: str | bool | None = None
+    label: Any = None
+    features: Any = None
+    ignore: Any = ()
+    show: Any = None
+    sequence: str | bool | None = None
+    channels: Mapping[str, Any] | None = None
+    events: Sequence[str] | bool | None = None
+    weight: str | None = None
+    label_separator: str | None = None
+    label_level: str | None = None
+    bag_label: str | bool | None = None
+    reasons: Mapping[str, str] = field(default_factory=dict)  # role -> why, where a format and not the user says so
+
+    def why(self, role: str) -> str:
+        """Return the reason for a role that was not guessed."""
+        return self.reasons.get(role, SAID)
+
+    def over(self, **hints: Any) -> Wanted:
+        """Fill what the user left open with what the format says: ``hint=(value, why)``."""
+        open_ = {name: hint for name, hint in hints.items() if getattr(self, name) in (None, ())}
+        reasons = {name.replace("_", " "): why for name, (_, why) in open_.items()}
+        return replace(self, **{name: value for name, (value, _) in open_.items()}, reasons=reasons)
+
+
+@dataclass
+class Plan:
+    """Column numbers by role, and the reason for each."""
+
+    names: tuple[str, ...]
+    row_id: int | None = None
+    bag: int | None = None
+    sequence: int | None = None
+    labels: list[int] = field(default_factory=list)
+    bag_label: int | None = None
+    show: list[int] = field(default_factory=list)
+    features: list[int] = field(default_factory=list)
+    events: list[int] = field(default_factory=list)
+    weight: int | None = None
+    label_separator: str | None = None
+    item_and_label: bool = False
+    channels: dict[str, list[int]] = field(default_factory=dict)
+    why: dict[int, tuple[str, str]] = field(default_factory=dict)
+    kinds: dict[int, str] = field(default_factory=dict)
+
+    def take(self, j: int, role: str, why: str) -> None:
+        """Write down what column ``j`` is for."""
+        self.why[j] = (role, why)
+
+    def taken(self) -> set[int]:
+        """Return the columns that have a role."""
+        return set(self.why)
+
+    def roles(self) -> tuple[ColumnRole, ...]:
+        """Return what each column was taken for, in the file's order."""
+        unused = ("ignored", "not asked for")
+        return tuple(
+            ColumnRole(name, *self.why.get(j, unused), self.kinds.get(j, "text")) for j, name in enumerate(self.names)
+        )

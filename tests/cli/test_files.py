@@ -1,0 +1,92 @@
+"""describe, convert, sample and the bare command, as a newcomer meets them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import sidelight as sl
+from sidelight.cli.app import Commands, app, overview
+
+
+def run(*words):
+    done = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=True)
+    if isinstance(done.exception, sl.SidelightError):
+        return str(done.exception)
+    assert done.exception is None, done.exception
+    return done.output
+
+
+@pytest.fixture
+def birds(tmp_path):
+    path = tmp_path / "my birds.csv"
+    run("sample", "birds", path)
+    return path
+
+
+def test_describe_says_what_is_inside_and_why(birds):
+    page = run("describe", birds)
+    assert "120" in page
+    assert "bag label" in page
+    assert "Commands that fit" in page
+
+
+def test_describe_json_is_one_object_with_commands(birds):
+    found = json.loads(run("describe", birds, "--json"))
+    assert found["facts"]["bags"] == 120
+    assert {role["role"] for role in found["roles"]} == {"bag", "bag label", "feature"}
+    assert found["commands"]
+
+
+@pytest.mark.parametrize("name", ["birds", "iris", "people", "visits"])
+def test_every_suggested_command_is_accepted(tmp_path, name):
+    path = tmp_path / f"a {name}.csv"
+    run("sample", name, path)
+    commands = Commands()
+    lines = [c["command"] for c in json.loads(run("describe", path, "--json"))["commands"]]
+    for line in lines:
+        program, job, *words = shlex.split(line)
+        command = commands.get_command(click.Context(commands), job)
+        assert program == "sidelight"
+        assert command is not None
+        command.make_context(job, list(words)).close()
+
+
+def test_bare_command_says_what_to_run():
+    page = overview(click.Context(app))
+    assert page.startswith("You have ...")
+    assert "sidelight describe FILE" in page
+
+
+def test_convert_keeps_bags_and_labels(birds, tmp_path):
+    run("convert", birds, tmp_path / "birds.parquet")
+    before, after = sl.read(birds), sl.read(tmp_path / "birds.parquet")
+    assert dict(before.bags.labels) == dict(after.bags.labels)
+    assert (before.X == after.X).all()
+
+
+def test_nothing_is_overwritten_unasked(birds):
+    assert "exists. Choose another name" in run("sample", "birds", birds)
+    assert "Wrote" in run("sample", "birds", birds, "--overwrite")
+
+
+def test_unknown_samples_and_endings_are_named(tmp_path):
+    assert "Did you mean 'birds'" in run("sample", "brids", tmp_path / "a.csv")
+    assert "ends with .csv" in run("sample", "birds", tmp_path / "a.xlsx")
+
+
+def test_explicit_roles_reach_the_reader(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("grp,a,b,kind\n1,1,2,x\n1,3,4,y\n2,5,6,x\n")
+    found = json.loads(run("describe", path, "--bag", "grp", "--label", "kind", "--ignore", "b", "--json"))
+    assert found["facts"]["bags"] == 2
+    assert {r["name"]: r["role"] for r in found["roles"]} == {
+        "grp": "bag",
+        "a": "feature",
+        "b": "ignored",
+        "kind": "label",
+    }
