@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 _NAMES = {
     "data.bags": ("Bags",),
     "estimators.instances": ("BagSpectralClustering", "RegularizedSpectralClustering", "SpectralLearning"),
+    "estimators.coverage": ("CoverageClustering", "NovelClassLogisticRegression", "OredLogisticRegression"),
     "estimators.relations": ("DiscriminativeClustering",),
     "data.channels": ("stack_channels",),
     "data.cooccurrence": ("CoOccurrence",),

@@ -24,6 +24,9 @@ from sidelight.errors import SidelightWarning as SidelightWarning
 from sidelight.estimators.instances import BagSpectralClustering as BagSpectralClustering
 from sidelight.estimators.instances import RegularizedSpectralClustering as RegularizedSpectralClustering
 from sidelight.estimators.instances import SpectralLearning as SpectralLearning
+from sidelight.estimators.coverage import CoverageClustering as CoverageClustering
+from sidelight.estimators.coverage import NovelClassLogisticRegression as NovelClassLogisticRegression
+from sidelight.estimators.coverage import OredLogisticRegression as OredLogisticRegression
 from sidelight.estimators.relations import DiscriminativeClustering as DiscriminativeClustering
 from sidelight.estimators.scaling import Standardized as Standardized
 from sidelight.estimators.sources.agglomerative import SeededAgglomerative as SeededAgglomerative

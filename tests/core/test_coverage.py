@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import log_softmax
 
+from sidelight._core import coverage
 from sidelight._core.coverage import BagPlan, coverage_posteriors
 
 
@@ -127,7 +128,7 @@ def test_rows_are_distributions_over_allowed_clusters(seed, scale):
     assert (log_likelihood <= 1e-9).all()  # a probability, up to rounding
 
 
-def test_logarithms_and_plain_numbers_agree(monkeypatch):
+def test_logarithms_and_plain_numbers_agree():
     """Just above and far below the switch to logarithms, the same bag differs by what the scores say."""
     class_of, plan = np.arange(3), plan_of([5], [[0, 1, 2]])
     values = []
@@ -169,10 +170,11 @@ def test_beyond_the_cap_the_error_is_small(n_labels):
     assert worst < 0.002  # 0.2 % of a probability on average
 
 
-def test_the_number_of_threads_changes_nothing():
+def test_the_number_of_threads_changes_nothing(monkeypatch):
     class_of = np.arange(4)
     log_P = draw_log_P(5, 9000, 4)
     plan = plan_of([3] * 3000, [[0, 1], [1, 2, 3], [3]] * 1000)
+    monkeypatch.setattr(coverage, "_WORTH_A_THREAD", 0)
     before = numba.get_num_threads()
     results = []
     try:

@@ -33,7 +33,7 @@ Ints = NDArray[np.intp]
 CAP = 12  # 2^12 subsets of doubles fit the second-level cache; HJA, MSRC v2 and Carroll stay below it
 _RARE = 1e-200  # below it, products of two passes come near the smallest double: use logarithms
 _BLOCK = 1 << 20  # doubles of one bag's forward pass held at once; longer bags are recomputed block by block
-_WORTH_A_THREAD = 20_000  # subset steps below which starting threads costs more than it saves
+_WORTH_A_THREAD = 500_000  # subset steps (a few ms) below which waking threads costs more than it saves
 
 
 @dataclass(frozen=True, slots=True)

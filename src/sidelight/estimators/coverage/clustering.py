@@ -1,0 +1,366 @@
+"""Coverage clustering: explain every row by the labels of its bag, and every label of a bag by one of its rows.
+
+The likelihood of a bag's list is exact (:mod:`sidelight._core.coverage`), and so is its gradient, X'(P - Q). So L-BFGS
+climbs the likelihood itself; EM, which the papers use, reaches the same place in more steps (``solver="em"``).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight._core.coverage import CAP, BagPlan
+from sidelight._core.params import as_generator, check_choice, check_number
+from sidelight._models.softmax_linear import SoftmaxLinear
+from sidelight._solvers.trace import Road
+from sidelight._terms.coverage import Coverage
+from sidelight.data.bags import Bags
+from sidelight.data.coerce import as_bags
+from sidelight.errors import ConvergenceWarning, SidelightWarning
+from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
+from sidelight.estimators.coverage.choose import choose_counts
+from sidelight.estimators.coverage.layout import Layout, check_counts, check_names
+from sidelight.estimators.coverage.problem import Problem
+from sidelight.estimators.coverage.starts import draw_starts
+from sidelight.estimators.coverage.supervision import code_rows, plan_bags, read_row_labels, with_classes_of_rows
+
+
+class CoverageClustering(ClusterMixin, BaseEstimator):
+    """Cluster the rows of labelled bags so that every label of a bag is carried by one of its rows.
+
+    Each row picks a cluster by a softmax-linear rule. A cluster belongs to a class (a label that bags list) or is
+    novel. A bag's list says that no row carries another known label and that every label on it is carried; novel
+    clusters are never demanded. The fit maximises the exact likelihood of all lists.
+
+    Parameters
+    ----------
+    n_subclusters : int, mapping or "auto", default=1
+        Clusters for each class: one number for all, or a mapping from labels to numbers (1 where it is silent).
+        "auto" takes the smallest number whose likelihood on held-out bags is within one standard error of the best.
+    n_novel : int or "auto", default=0
+        Clusters for kinds that nobody named.
+    penalty : float, default=1.0
+        Weight of |W|^2 / 2 against the summed log likelihood: the precision of a Gaussian prior, as 1 / C in
+        scikit-learn's ``LogisticRegression``. Made for standardised features.
+    wrong : float, default=0.0
+        Probability that a listed label is carried by no row of its bag.
+    forgotten : float, default=0.0
+        Probability that a row's label did not make it to its bag's list.
+    information : float, default=0.0
+        Weight, per row, of the information between rows and clusters: sharper and more even clusters, mostly for
+        unlabelled bags and for novel clusters.
+    neighbours : float, default=0.0
+        Weight of the difference between the posteriors of each row and of its 10 nearest rows.
+    solver : {"lbfgs", "em"}, default="lbfgs"
+        How to climb the likelihood.
+    n_init : int, default=4
+        Starts, when sub-clusters or several novel clusters make a choice of start matter; the highest likelihood wins.
+    max_iter : int, default=300
+        Most iterations of a start.
+    tol : float, default=1e-6
+        Relative change of the objective at which a start has converged.
+    cap : int, default=12
+        Bags with more labels than this are approximated: the labels that are hardest to cover stay exact.
+    cv : int, default=5
+        Folds of whole bags for "auto".
+    max_subclusters, max_novel : int, default=4, 6
+        The most that "auto" tries.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the starts and folds.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+        Cluster of each row, by its features and its bag's labels.
+    cluster_names_ : tuple of str
+        "wren" or "wren/2" for the clusters of a class, "novel-1" for the others.
+    classes_ : tuple
+        The known labels.
+    class_of_ : ndarray of shape (n_clusters,)
+        The class of each cluster, -1 for novel ones.
+    label_names_ : tuple
+        What :meth:`predict_labels` can say: the known labels, then the novel clusters.
+    weights_, intercept_ : ndarray of shape (n_features, n_clusters) and (n_clusters,)
+        The softmax-linear rule.
+    log_likelihood_ : float
+        Of all bag lists together, at the end.
+    bag_log_likelihood_ : ndarray of shape (n_bags,)
+        The same for each bag, in the order of ``bags.names``: the lowest ones deserve a look.
+    uncovered_ : tuple of (bag name, tuple of labels)
+        The bags that have more labels than rows that could carry them, and the labels left without a row.
+    trace_ : ndarray
+        The penalised log likelihood after each iteration of the best start; it never drops.
+    start_values_ : ndarray
+        Where each start ended; a wide spread asks for more of them.
+    choice_ : dict
+        For "auto": the counts that were tried, their held-out scores and standard errors. Else empty.
+    n_iter_ : int
+        Iterations of the best start.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
+    data_fingerprint_ : str
+        A short name of the rows seen by ``fit``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sidelight as sl
+    >>> X = np.array([[0.0], [0.2], [5.0], [5.1], [0.1], [4.9]])
+    >>> bags = sl.Bags(["r1", "r1", "r2", "r2", "r3", "r3"], labels={"r1": {"wren"}, "r3": {"wren", "owl"}})
+    >>> model = sl.CoverageClustering(random_state=0).fit(X, bags=bags)
+    >>> model.predict_labels(X).tolist()
+    ['wren', 'wren', 'owl', 'owl', 'wren', 'owl']
+    """
+
+    __metadata_request__fit = {"bags": True, "row_labels": True}
+    __metadata_request__predict = {"bags": True, "row_labels": True}
+    __metadata_request__score = {"bags": True}
+
+    def __init__(
+        self,
+        *,
+        n_subclusters: int | Mapping[Any, int] | str = 1,
+        n_novel: int | str = 0,
+        penalty: float = 1.0,
+        wrong: float = 0.0,
+        forgotten: float = 0.0,
+        information: float = 0.0,
+        neighbours: float = 0.0,
+        solver: str = "lbfgs",
+        n_init: int = 4,
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        cap: int = CAP,
+        cv: int = 5,
+        max_subclusters: int = 4,
+        max_novel: int = 6,
+        random_state: Any = None,
+    ) -> None:
+        self.n_subclusters = n_subclusters
+        self.n_novel = n_novel
+        self.penalty = penalty
+        self.wrong = wrong
+        self.forgotten = forgotten
+        self.information = information
+        self.neighbours = neighbours
+        self.solver = solver
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cap = cap
+        self.cv = cv
+        self.max_subclusters = max_subclusters
+        self.max_novel = max_novel
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, *, bags: Any = None, row_labels: Any = None) -> Self:
+        """Find clusters that explain the rows by the labels of their bags.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        y : Bags, default=None
+            May hold the bags, for scikit-learn's model selection; anything else is ignored.
+        bags : Bags or sequence of bag ids, default=None
+            Which bag each row is in and what labels the bags carry.
+        row_labels : sequence or mapping, default=None
+            The label of each row where somebody knows it, None (or NaN, or "") elsewhere; or a mapping from row
+            numbers to labels.
+        """
+        self._check_parameters()
+        X = rows_to_fit(self, X)
+        names = read_row_labels(row_labels, X.shape[0])
+        bags = with_classes_of_rows(as_bags(bags, n_rows=X.shape[0], y=y), names)
+        row_class = code_rows(names, bags.classes)
+        self._say_if_silent(bags, row_class)
+        check_names(self.n_subclusters, bags.classes)
+
+        generator = as_generator(self.random_state)
+        n_subclusters, n_novel, self.choice_ = choose_counts(self, X, bags, names, generator)
+        layout = Layout.of(bags.classes, n_subclusters, n_novel)
+        plan = self._plan(bags, row_class, layout)
+        problem = Problem.of(self, X, plan, layout, generator)
+        starts = draw_starts(
+            self.n_init, problem.model, X, layout, problem.coarse_posteriors, problem.fit_targets, generator
+        )
+        roads = [problem.climb(start, f"start {i + 1} of {len(starts)}") for i, start in enumerate(starts)]
+        return self._publish(problem, bags, roads)
+
+    def predict(self, X: Any, *, bags: Any = None, row_labels: Any = None) -> np.ndarray:
+        """Return the most probable cluster of each row: by features alone, or with the labels of its bag.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        bags : Bags, default=None
+            The bags of these rows, when their labels are known.
+        row_labels : sequence or mapping, default=None
+            Labels of single rows, as in :meth:`fit`.
+        """
+        return np.argmax(self.predict_proba(X, bags=bags, row_labels=row_labels), axis=1)
+
+    def predict_proba(self, X: Any, *, bags: Any = None, row_labels: Any = None) -> np.ndarray:
+        """Return the probability of each cluster for each row; see :meth:`predict`."""
+        P, log_P = self._belief(X)
+        if bags is None and row_labels is None:
+            return P
+        return self._posteriors(P, log_P, bags, row_labels)[0]
+
+    def predict_labels(self, X: Any, *, bags: Any = None, row_labels: Any = None) -> np.ndarray:
+        """Return the most probable name of each row: a known label, or the name of a novel cluster."""
+        named = self.predict_proba(X, bags=bags, row_labels=row_labels) @ self.layout.to_labels()
+        names = np.empty(len(self.label_names_), dtype=object)
+        names[:] = self.label_names_
+        return names[np.argmax(named, axis=1)]
+
+    def predict_bags(self, X: Any, bags: Any) -> dict[Hashable, frozenset[Hashable]]:
+        """Return what each bag carries, by the features of its rows alone: bag name to a set of label names.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        bags : Bags or sequence of bag ids
+            Which bag each row is in; labels that it may hold are not looked at.
+        """
+        bags = as_bags(bags, n_rows=X.shape[0] if hasattr(X, "shape") else len(X))
+        carried = self.predict_bags_proba(X, bags) > 0.5
+        return {
+            name: frozenset(self.label_names_[j] for j in np.flatnonzero(row)) for name, row in zip(bags.names, carried)
+        }
+
+    def predict_bags_proba(self, X: Any, bags: Any) -> np.ndarray:
+        """Return the probability that a bag carries a label, shape (n_bags, n_labels), columns as ``label_names_``.
+
+        P(label c in bag b) = 1 - prod_i (1 - P(row i is c)), by features alone.
+        """
+        P, _ = self._belief(X)
+        bags = as_bags(bags, n_rows=len(P))
+        missed = np.log1p(-np.minimum(P @ self.layout.to_labels(), 1.0 - 1e-12))  # log 0 would spoil the sums
+        return -np.expm1(np.add.reduceat(missed[bags.order], bags.starts[:-1], axis=0))
+
+    def novelty_score(self, X: Any, *, bags: Any = None) -> np.ndarray:
+        """Return the probability that each row is of a kind that nobody named."""
+        return self.predict_proba(X, bags=bags)[:, self.class_of_ < 0].sum(axis=1)
+
+    def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean log likelihood of the label lists of these bags; higher is better, 0 is best.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows, usually of held-out bags.
+        y : Bags, default=None
+            May hold the bags; anything else is ignored.
+        bags : Bags, default=None
+            The labelled bags.
+        sample_weight : array of shape (n_rows,), default=None
+            A bag counts as much as the mean weight of its rows.
+        """
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        bags = as_bags(bags, n_rows=n_rows, y=y)
+        values = self.bag_scores(X, bags)
+        if len(values) == 0:
+            return 0.0
+        weights = np.ones(n_rows) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+        weight_of_bag = np.add.reduceat(weights[bags.order], bags.starts[:-1]) / bags.sizes
+        return float(np.average(values, weights=weight_of_bag[bags.is_labelled]))
+
+    def bag_scores(self, X: Any, bags: Any) -> np.ndarray:
+        """Return the log likelihood of the list of each labelled bag, in the order of ``bags.names``."""
+        P, log_P = self._belief(X)
+        bags = as_bags(bags, n_rows=len(P))
+        return self._posteriors(P, log_P, bags)[1][bags.is_labelled]
+
+    def _belief(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        check_is_fitted(self)
+        X = rows_to_judge(self, X)
+        model = SoftmaxLinear(*self.weights_.shape)
+        log_P = model.log_posterior(model.pack(self.weights_, self.intercept_), X)
+        return np.exp(log_P), log_P
+
+    def _posteriors(
+        self, P: np.ndarray, log_P: np.ndarray, bags: Any, row_labels: Any = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        bags = as_bags(bags, n_rows=len(P), classes=self.classes_)
+        row_class = code_rows(read_row_labels(row_labels, len(P)), self.classes_)
+        plan = self._plan(bags, row_class, self.layout)
+        return Coverage(plan, self.class_of_, self.wrong, self.forgotten, self.cap).posteriors(P, log_P)
+
+    def _plan(self, bags: Bags, row_class: np.ndarray, layout: Layout) -> BagPlan:
+        return plan_bags(bags, row_class, anything_novel=layout.n_novel > 0, wrong=self.wrong, forgotten=self.forgotten)
+
+    @property
+    def layout(self) -> Layout:
+        """Which clusters there are, class by class."""
+        check_is_fitted(self)
+        return Layout(self.classes_, self.class_of_, self.cluster_names_)
+
+    def _publish(self, problem: Problem, bags: Bags, roads: list[Road]) -> Self:
+        best = min(roads, key=lambda road: road.value)
+        if not best.converged:
+            warnings.warn(
+                f"{type(self).__name__} stopped after {best.n_iter} iterations before it converged. "
+                "Raise max_iter or tol, or standardise the features.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        layout = problem.layout
+        self.classes_, self.class_of_, self.cluster_names_ = layout.classes, layout.class_of, layout.names
+        self.label_names_ = layout.label_names
+        W, b = problem.model.unpack(best.parameters)
+        self.weights_, self.intercept_ = W.copy(), b.copy()
+        Q, values = problem.posteriors(best.parameters)
+        self.labels_ = np.argmax(Q, axis=1)
+        self.bag_log_likelihood_, self.log_likelihood_ = values, float(values.sum())
+        self.uncovered_ = _left_uncovered(bags, problem.plan.required, layout.class_of[self.labels_])
+        self.trace_, self.n_iter_ = -best.trace, best.n_iter
+        self.start_values_ = -np.array([road.value for road in roads])
+        return self
+
+    def _say_if_silent(self, bags: Bags, row_class: np.ndarray) -> None:
+        if not bags.is_labelled.any() and not (row_class >= 0).any() and self.information == 0:
+            warnings.warn(
+                "No bag has labels, so there is nothing to cover: every row falls into one cluster. Give "
+                "bags=Bags(ids, labels={bag: {...}}).",
+                SidelightWarning,
+                stacklevel=4,
+            )
+
+    def _check_parameters(self) -> None:
+        check_counts(self, self.n_subclusters, self.n_novel)
+        for name in ("penalty", "information", "neighbours", "tol"):
+            check_number(self, name, getattr(self, name), low=0)
+        for name in ("wrong", "forgotten"):
+            check_number(self, name, getattr(self, name), low=0, high=1, open_high=True)
+        check_choice(self, "solver", self.solver, ("lbfgs", "em"))
+        for name in ("n_init", "max_iter", "max_subclusters", "max_novel"):
+            check_number(self, name, getattr(self, name), integer=True, low=1)
+        check_number(self, "cap", self.cap, integer=True, low=1, high=20, advice="2^cap numbers are kept for a row.")
+        check_number(self, "cv", self.cv, integer=True, low=2)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse rows are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _left_uncovered(bags: Bags, required: np.ndarray, row_class: np.ndarray) -> tuple[tuple[Hashable, Any], ...]:
+    """Name the bags that were asked to carry only some of their labels, and the labels that no row got."""
+    starts, listed = bags.label_matrix.indptr, bags.label_matrix.indices
+    short = np.flatnonzero(bags.whole & (required < np.diff(starts)))
+    found = []
+    for b in short.tolist():
+        carried = set(row_class[bags.order[bags.starts[b] : bags.starts[b + 1]]].tolist())
+        missing = tuple(bags.classes[c] for c in listed[starts[b] : starts[b + 1]].tolist() if c not in carried)
+        found.append((bags.names[b], missing))
+    return tuple(found)

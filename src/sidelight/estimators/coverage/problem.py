@@ -1,0 +1,117 @@
+"""One fit as a problem: the rule, the terms, and the two ways up the likelihood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sidelight._affinity.neighbours import nearest_rows
+from sidelight._core.coverage import BagPlan
+from sidelight._models.objective import Objective, Term
+from sidelight._models.softmax_linear import SoftmaxLinear
+from sidelight._models.whitening import Whitening
+from sidelight._solvers.descent import descend
+from sidelight._solvers.em import alternate
+from sidelight._solvers.trace import Road
+from sidelight._terms.coverage import Coverage
+from sidelight._terms.fit import CrossEntropy
+from sidelight._terms.information import Balance, Confidence
+from sidelight._terms.neighbours import Smoothness
+from sidelight.estimators._base import reporting
+from sidelight.estimators.coverage.layout import Layout
+
+N_NEIGHBOURS = 10
+M_STEPS = 10  # L-BFGS iterations of one M-step: more fit posteriors that the next round will change anyway
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Rows, bags and clusters of one fit; ``objective`` is minus the penalised log likelihood."""
+
+    options: Any
+    X: Any
+    plan: BagPlan
+    layout: Layout
+    model: SoftmaxLinear
+    coverage: Coverage
+    others: tuple[tuple[float, Term], ...]
+
+    @classmethod
+    def of(cls, options: Any, X: Any, plan: BagPlan, layout: Layout, generator: np.random.Generator) -> Problem:
+        """Put together what the estimator's parameters (``options``) ask for."""
+        others: list[tuple[float, Term]] = []
+        if options.information > 0:
+            weight = options.information * X.shape[0]
+            others += [(weight, Balance()), (weight, Confidence())]
+        if options.neighbours > 0 and X.shape[0] > 1:
+            others.append((options.neighbours, Smoothness(_near_graph(X, generator))))
+        coverage = Coverage(plan, layout.class_of, options.wrong, options.forgotten, options.cap)
+        model = SoftmaxLinear(X.shape[1], layout.n_clusters)
+        return cls(options, X, plan, layout, model, coverage, tuple(others))
+
+    @property
+    def penalty(self) -> float:
+        """Objective counts |W|^2, the estimator |W|^2 / 2."""
+        return float(self.options.penalty) / 2.0
+
+    def climb(self, start: np.ndarray, stage: str) -> Road:
+        """Climb the likelihood from one start."""
+        if self.options.solver == "em":
+            return self._by_em(start, stage)
+        return self._down([(1.0, self.coverage), *self.others], start, self.options.max_iter, self.options.tol, stage)
+
+    def posteriors(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return Q of the rows given the bags, and the log likelihood of each bag."""
+        log_P = self.model.log_posterior(theta, self.X)
+        return self.coverage.posteriors(np.exp(log_P), log_P)
+
+    def coarse_posteriors(self, coarse: Layout) -> np.ndarray:
+        """Fit one cluster a class, roughly, and return its posteriors: what starts split."""
+        model = SoftmaxLinear(self.X.shape[1], coarse.n_clusters)
+        coverage = Coverage(self.plan, coarse.class_of, self.options.wrong, self.options.forgotten, self.options.cap)
+        rough = Problem(self.options, self.X, self.plan, coarse, model, coverage, ())
+        road = rough._down([(1.0, coverage)], np.zeros(model.n_parameters), 60, 1e-4, "one cluster a class")
+        return rough.posteriors(road.parameters)[0]
+
+    def fit_targets(self, targets: np.ndarray) -> np.ndarray:
+        """Return parameters whose posteriors are near the targets."""
+        zeros = np.zeros(self.model.n_parameters)
+        return self._down([(1.0, CrossEntropy(targets))], zeros, 15, 1e-3, "fitting a start").parameters
+
+    def _down(self, terms: list[tuple[float, Term]], start: np.ndarray, max_iter: int, tol: float, stage: str) -> Road:
+        whitening = Whitening(self.model, self.X, self.penalty)
+        objective = whitening.around(Objective(self.model, self.X, terms, self.penalty))
+        road = descend(objective, whitening.enter(start), max_iter=max_iter, tol=tol, report=reporting(stage))
+        return Road(whitening.leave(road.parameters), road.value, road.trace, road.converged)
+
+    def _by_em(self, start: np.ndarray, stage: str) -> Road:
+        objective = Objective(self.model, self.X, [(1.0, self.coverage), *self.others], self.penalty)
+
+        def expect(theta: np.ndarray) -> tuple[float, np.ndarray]:
+            return float(objective(theta)[0]), self.posteriors(theta)[0]
+
+        def maximise(theta: np.ndarray, Q: np.ndarray) -> np.ndarray:
+            terms: list[tuple[float, Term]] = [(1.0, CrossEntropy(Q)), *self.others]
+            return self._down(terms, theta, M_STEPS, self.options.tol, stage).parameters
+
+        return alternate(
+            expect,
+            maximise,
+            start,
+            max_iter=self.options.max_iter,
+            tol=self.options.tol,
+            report=reporting(stage),
+        )
+
+
+def _near_graph(X: Any, generator: np.random.Generator) -> Any:
+    """Return the symmetric graph of nearest rows; every row's weights sum to about one."""
+    from scipy.sparse import csr_array
+
+    n = X.shape[0]
+    k = min(N_NEIGHBOURS, n - 1)
+    near = nearest_rows(X, k, generator=generator).indices
+    W = csr_array((np.full(n * k, 0.5 / k), near.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    return (W + W.T).tocsr()

@@ -1,0 +1,64 @@
+"""Starts that tell apart the clusters of one class, and the novel ones: nothing else would.
+
+Clusters of one class enter the likelihood by their sum, so from equal weights they would stay equal for ever. Half of
+the starts draw small random scores; the others first fit one cluster a class, then split its rows by k-means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from sidelight._core.params import as_seed
+from sidelight._models.softmax_linear import SoftmaxLinear
+from sidelight.estimators.coverage.layout import Layout
+
+SPREAD = 0.1  # standard deviation of the random scores: far from 0 to break ties, near enough to favour nobody
+
+
+def random_start(model: SoftmaxLinear, X: Any, generator: np.random.Generator) -> np.ndarray:
+    """Draw W so that every score has mean 0 and standard deviation ``SPREAD`` over the rows."""
+    W = generator.normal(size=(model.n_features, model.n_clusters))
+    scores = np.asarray(X @ W)
+    W *= SPREAD / np.maximum(scores.std(axis=0), 1e-12)  # constant rows: any W is as good as another
+    return model.pack(W, -np.asarray(X @ W).mean(axis=0))
+
+
+def split_targets(
+    X: Any, coarse_Q: np.ndarray, coarse: Layout, fine: Layout, generator: np.random.Generator
+) -> np.ndarray:
+    """Share out the posteriors of one cluster a class among its sub-clusters, by k-means of its rows."""
+    targets = np.zeros((X.shape[0], fine.n_clusters))
+    for j, c in enumerate(coarse.class_of):
+        parts = np.flatnonzero(fine.class_of == c)
+        share = coarse_Q[:, j]
+        if len(parts) == 1 or np.count_nonzero(share > 0.01) < len(parts):  # too few rows to be split
+            targets[:, parts] = share[:, None] / len(parts)
+            continue
+        split = KMeans(len(parts), n_init=1, random_state=as_seed(generator))
+        group = split.fit_predict(X, sample_weight=share + 1e-9)  # k-means wants no weights of exactly zero
+        targets[np.arange(len(group)), parts[group]] = share
+    return targets
+
+
+def draw_starts(
+    n_init: int,
+    model: SoftmaxLinear,
+    X: Any,
+    fine: Layout,
+    coarse_posteriors: Callable[[Layout], np.ndarray],
+    fit_targets: Callable[[np.ndarray], np.ndarray],
+    generator: np.random.Generator,
+) -> list[np.ndarray]:
+    """Return the starts; one of zeros is enough when no two clusters could change places."""
+    if not fine.is_symmetric:
+        return [np.zeros(model.n_parameters)]
+    starts = [random_start(model, X, generator) for _ in range((n_init + 1) // 2)]
+    if n_init > 1:
+        coarse = Layout.of(fine.classes, 1, min(fine.n_novel, 1))
+        Q = coarse_posteriors(coarse)
+        starts += [fit_targets(split_targets(X, Q, coarse, fine, generator)) for _ in range(n_init // 2)]
+    return starts

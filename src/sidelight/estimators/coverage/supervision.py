@@ -1,0 +1,138 @@
+"""From bags and known rows to the kernel's plan, with everything that cannot be true said by name."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+
+from sidelight._core.coverage import BagPlan
+from sidelight.data.bags import Bags
+from sidelight.errors import InvalidData, SidelightWarning, nearest
+
+
+def plan_bags(bags: Bags, row_class: np.ndarray, *, anything_novel: bool, wrong: float, forgotten: float) -> BagPlan:
+    """Write down what every bag demands and allows; refuse what no assignment of rows could satisfy.
+
+    A bag that was cut keeps "no other label" and demands nothing. A bag with fewer free rows than labels is asked to
+    carry as many labels as it can, with a warning that names it.
+    """
+    matrix = bags.label_matrix
+    counts = np.diff(matrix.indptr)
+    is_open = ~bags.is_labelled | bags.is_partial
+    if not anything_novel and forgotten == 0:
+        _refuse_empty_sets(bags, counts, is_open)
+    if forgotten == 0:
+        _refuse_known_rows_outside(bags, row_class, is_open)
+    possible = np.minimum(counts, _most_labels(bags, row_class))
+    required = np.where(bags.whole, possible, 0)
+    short = np.flatnonzero(bags.whole & (possible < counts))
+    if len(short) and wrong == 0:
+        _warn_short(bags, short, possible)
+    return BagPlan(  # copies, because kernels refuse the read-only arrays of frozen bags
+        order=np.array(bags.order, dtype=np.intp),
+        starts=np.array(bags.starts, dtype=np.intp),
+        label_starts=np.array(matrix.indptr, dtype=np.intp),
+        labels=np.array(matrix.indices, dtype=np.intp),
+        required=np.ascontiguousarray(required, dtype=np.intp),
+        others=is_open.astype(np.float64),
+        row_class=np.ascontiguousarray(row_class, dtype=np.intp),
+    )
+
+
+def read_row_labels(row_labels: Any, n_rows: int) -> list[Hashable]:
+    """Return one label name or None for each row, from a sequence with gaps or a mapping from rows to names."""
+    if row_labels is None:
+        return [None] * n_rows
+    if isinstance(row_labels, Mapping):
+        found: list[Hashable] = [None] * n_rows
+        for row, name in row_labels.items():
+            if not isinstance(row, (int, np.integer)) or not 0 <= row < n_rows:
+                raise InvalidData(f"row_labels names row {row!r}, but the rows are 0 to {n_rows - 1}.")
+            found[int(row)] = name
+    else:
+        found = list(row_labels)
+    if len(found) != n_rows:
+        raise InvalidData(
+            f"X has {n_rows} rows but row_labels has {len(found)}. Give one label or None for each row, "
+            "or a mapping from row numbers to labels."
+        )
+    return [None if _is_gap(name) else name.item() if isinstance(name, np.generic) else name for name in found]
+
+
+def code_rows(names: list[Hashable], classes: tuple[Hashable, ...]) -> np.ndarray:
+    """Return the class of each row, -1 where nobody knows."""
+    code_of = {name: code for code, name in enumerate(classes)}
+    for row, name in enumerate(names):
+        if name is not None and name not in code_of:
+            raise InvalidData(f"Row {row} is said to be {name!r}, which is not a known label. {nearest(name, classes)}")
+    return np.array([-1 if name is None else code_of[name] for name in names], dtype=np.intp)
+
+
+def with_classes_of_rows(bags: Bags, names: list[Hashable]) -> Bags:
+    """Let labels that only rows were given count as classes too."""
+    new = sorted({name for name in names if name is not None} - set(bags.classes), key=str)
+    return bags.with_classes((*bags.classes, *new)) if new else bags
+
+
+def _is_gap(name: Any) -> bool:
+    return name is None or name == "" or (isinstance(name, (float, np.floating)) and np.isnan(name))
+
+
+def _most_labels(bags: Bags, row_class: np.ndarray) -> np.ndarray:
+    """How many different labels of its list each bag can carry: those of known rows, and one for every other row."""
+    is_known = row_class >= 0
+    free = np.bincount(bags.codes[~is_known], minlength=bags.n_bags)
+    if not is_known.any():
+        return free
+    carried = np.unique(np.stack([bags.codes[is_known], row_class[is_known]]), axis=1)
+    listed = _is_listed(bags, carried[0], carried[1])
+    return free + np.bincount(carried[0][listed], minlength=bags.n_bags)
+
+
+def _refuse_empty_sets(bags: Bags, counts: np.ndarray, is_open: np.ndarray) -> None:
+    empty = np.flatnonzero((counts == 0) & ~is_open)
+    if len(empty):
+        raise InvalidData(
+            f"Bag {bags.names[empty[0]]!r} says that none of the known labels is there"
+            + (f" (and so do {len(empty) - 1} others)" if len(empty) > 1 else "")
+            + ", but nothing novel is allowed. Set n_novel >= 1, or leave the bag out of the labels if nobody "
+            "looked at it."
+        )
+
+
+def _refuse_known_rows_outside(bags: Bags, row_class: np.ndarray, is_open: np.ndarray) -> None:
+    rows = np.flatnonzero((row_class >= 0) & ~is_open[bags.codes])
+    listed = _is_listed(bags, bags.codes[rows], row_class[rows])
+    if not listed.all():
+        row = rows[~listed][0]
+        bag = bags.names[bags.codes[row]]
+        raise InvalidData(
+            f"Row {row} is said to be {bags.classes[row_class[row]]!r}, but its bag {bag!r} lists only "
+            f"{_listing(bags, bags.codes[row])}. Correct one of them, call the bag partial, or fit with forgotten > 0."
+        )
+
+
+def _warn_short(bags: Bags, short: np.ndarray, possible: np.ndarray) -> None:
+    b = short[0]
+    warnings.warn(
+        f"{len(short)} of {bags.n_bags} bags have more labels than rows that could carry them, for example bag "
+        f"{bags.names[b]!r}: its rows can carry {possible[b]} of {_listing(bags, b)}. They are asked to carry as many "
+        "as they can; see uncovered_, or fit with wrong > 0.",
+        SidelightWarning,
+        stacklevel=4,
+    )
+
+
+def _is_listed(bags: Bags, codes: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Whether each bag lists each class, pair by pair."""
+    said = bags.label_matrix.tocoo()
+    width = max(bags.n_classes, 1)
+    return np.isin(codes * width + classes, said.coords[0] * width + said.coords[1])
+
+
+def _listing(bags: Bags, b: int) -> str:
+    ends = bags.label_matrix.indptr
+    return ", ".join(repr(bags.classes[c]) for c in bags.label_matrix.indices[ends[b] : ends[b + 1]]) or "nothing"

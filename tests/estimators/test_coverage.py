@@ -1,0 +1,240 @@
+"""Coverage clustering: what bags say is obeyed, what nobody said is left open, and what cannot be true is named."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import sidelight as sl
+from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, UnknownName
+from sidelight.metrics import adjusted_rand_index
+
+CENTRES = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0], [6.0, 6.0], [-6.0, 0.0], [0.0, -6.0]])
+NAMES = np.array(["ant", "bee", "cat", "dog", "elk", "fox"], dtype=object)
+
+
+def recordings(n_bags=60, n_kinds=3, size=5, seed=0):
+    """Bags of rows around a few centres: X, the bags with full lists, and the true kind of each row."""
+    generator = np.random.default_rng(seed)
+    y = np.concatenate([generator.choice(generator.choice(n_kinds, 2), size) for _ in range(n_bags)])
+    ids = np.repeat(np.arange(n_bags), size)
+    X = CENTRES[y] + generator.normal(size=(len(y), 2))
+    labels = {b: set(NAMES[y[ids == b]]) for b in range(n_bags)}
+    return X, sl.Bags(ids, labels=labels), y
+
+
+def test_rows_are_named_from_bag_labels_alone():
+    X, bags, y = recordings()
+    model = sl.CoverageClustering(random_state=0).fit(X, bags=bags)
+    assert np.mean(model.predict_labels(X) == NAMES[y]) > 0.95
+    assert np.mean(model.predict_labels(X, bags=bags) == NAMES[y]) > 0.99
+    assert model.cluster_names_ == ("ant", "bee", "cat")
+
+
+def test_no_row_gets_a_label_outside_its_bag():
+    X, bags, _ = recordings()
+    names = sl.CoverageClustering(random_state=0).fit(X, bags=bags).predict_labels(X, bags=bags)
+    for bag in bags.each():
+        assert set(names[bag.rows]) <= bag.labels
+
+
+def test_a_lone_row_that_must_carry_a_label_does():
+    """By its features the third row is a plain 'ant'; somebody has to be the 'bee' of its bag."""
+    X = np.array([[0.0], [5.0], [0.0], [0.4]])
+    bags = sl.Bags([0, 1, 2, 2], labels={0: {"ant"}, 1: {"bee"}, 2: {"ant", "bee"}})
+    model = sl.CoverageClustering().fit(X, bags=bags)
+    assert model.predict_labels(X).tolist() == ["ant", "bee", "ant", "ant"]
+    assert model.predict_labels(X, bags=bags).tolist() == ["ant", "bee", "ant", "bee"]
+
+
+def test_the_likelihood_never_drops():
+    X, bags, _ = recordings()
+    for solver in ("lbfgs", "em"):
+        model = sl.CoverageClustering(n_subclusters=2, solver=solver, n_init=2, tol=1e-4, random_state=0)
+        model.fit(X, bags=bags)
+        assert (np.diff(model.trace_) >= -1e-9 * np.abs(model.trace_[:-1])).all()
+
+
+def test_both_solvers_reach_the_same_likelihood():
+    X, bags, _ = recordings()
+    by_lbfgs = sl.CoverageClustering(tol=1e-9).fit(X, bags=bags)
+    by_em = sl.CoverageClustering(tol=1e-7, solver="em", max_iter=1000).fit(X, bags=bags)
+    assert by_lbfgs.trace_[-1] == pytest.approx(by_em.trace_[-1], rel=1e-4)  # EM's last steps are short
+    np.testing.assert_array_equal(by_lbfgs.labels_, by_em.labels_)
+
+
+def test_subclusters_recover_kinds_that_share_a_name():
+    X, bags, y = recordings(n_bags=100, n_kinds=4)
+    merged = {name: {"low" if label in ("ant", "bee") else "high" for label in bags.labels[name]} for name in bags.names}
+    model = sl.CoverageClustering(n_subclusters={"low": 2, "high": 2}, random_state=0)
+    model.fit(X, bags=sl.Bags(list(bags), labels=merged))
+    assert model.cluster_names_ == ("high/1", "high/2", "low/1", "low/2")
+    assert (np.array(model.start_values_) <= model.trace_[-1] + 1e-9).all()
+
+
+def test_subclusters_bend_the_boundary_of_a_class():
+    """Opposite corners share a name: no straight line separates them, two clusters a class do."""
+    generator = np.random.default_rng(1)
+    ids = np.repeat(np.arange(60), 4)
+    y = generator.integers(4, size=240)
+    X = CENTRES[y] + generator.normal(size=(240, 2))
+    name = np.where((y == 0) | (y == 3), "even", "odd")
+    bags = sl.Bags(ids, labels={b: set(name[ids == b].tolist()) for b in range(60)})
+    straight = sl.CoverageClustering(random_state=0).fit(X, bags=bags)
+    bent = sl.CoverageClustering(n_subclusters=2, n_init=8, random_state=0).fit(X, bags=bags)
+    assert np.mean(straight.predict_labels(X) == name) < 0.8
+    assert np.mean(bent.predict_labels(X) == name) > 0.95
+    assert adjusted_rand_index(y, bent.labels_) > 0.9
+
+
+def test_kinds_that_nobody_named_become_novel_clusters():
+    X, bags, y = recordings(n_bags=120, n_kinds=4)
+    bags = bags.without_classes(["cat", "dog"])
+    model = sl.CoverageClustering(n_novel=2, n_init=6, random_state=0).fit(X, bags=bags)
+    is_novel = y >= 2
+    score = model.novelty_score(X)
+    assert score[is_novel].mean() > 0.9 > 0.1 > score[~is_novel].mean()
+    assert model.label_names_ == ("ant", "bee", "novel-1", "novel-2")
+
+
+def test_unlabelled_bags_are_open_and_partial_ones_half_open():
+    X, bags, y = recordings()
+    some = bags.without_labels(range(20, 60))
+    model = sl.CoverageClustering().fit(X, bags=some)
+    assert np.mean(model.predict_labels(X) == NAMES[y]) > 0.95
+    partial = sl.Bags(
+        list(bags), labels={b: {sorted(bags.labels[b])[0]} for b in range(60)}, classes=bags.classes, partial=True
+    )
+    # "bee" and "cat" are listed only where "ant" is missing; a partial list must not forbid them.
+    names = sl.CoverageClustering().fit(X, bags=partial).predict_labels(X, bags=partial)
+    assert any(set(names[bag.rows]) - bag.labels for bag in partial.each())
+
+
+def test_wrong_and_forgotten_labels_are_survived_when_allowed_for():
+    X, bags, y = recordings(n_bags=150)
+    generator = np.random.default_rng(3)
+    spoiled = {}
+    for bag in bags.each():
+        labels = {label for label in bag.labels if generator.random() > 0.1}
+        labels |= {label for label in bags.classes if generator.random() < 0.1}
+        spoiled[bag.name] = labels or set(bag.labels)
+    noisy = sl.Bags(list(bags), labels=spoiled, classes=bags.classes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SidelightWarning)
+        strict = sl.CoverageClustering().fit(X, bags=noisy)
+    lenient = sl.CoverageClustering(wrong=0.1, forgotten=0.1).fit(X, bags=noisy)
+    right = NAMES[y]
+    assert np.mean(lenient.predict_labels(X, bags=noisy) == right) > np.mean(
+        strict.predict_labels(X, bags=noisy) == right
+    )
+    assert np.mean(lenient.predict_labels(X, bags=noisy) == right) > 0.95
+
+
+def test_known_rows_are_believed():
+    X, bags, _ = recordings()
+    told = {0: sorted(bags.labels[0])[-1], 7: sorted(bags.labels[1])[0]}
+    model = sl.CoverageClustering().fit(X, bags=bags, row_labels=told)
+    names = model.predict_labels(X, bags=bags, row_labels=told)
+    assert {row: names[row] for row in told} == told
+    np.testing.assert_array_equal(model.predict(X, bags=bags, row_labels=told), model.labels_)
+
+
+def test_bags_with_fewer_rows_than_labels_are_named():
+    X, bags, _ = recordings(n_bags=10)
+    labels = dict(bags.labels)
+    labels["small"] = {"ant", "bee", "cat"}
+    X = np.vstack([X, CENTRES[:2]])
+    bags = sl.Bags([*bags, "small", "small"], labels=labels)
+    with pytest.warns(SidelightWarning, match=r"1 of 11 bags .* 'small': its rows can carry 2 of 'ant', 'bee', 'cat'"):
+        model = sl.CoverageClustering().fit(X, bags=bags)
+    assert model.uncovered_ == (("small", ("cat",)),)
+    assert model.predict_labels(X, bags=bags.without_labels())[-2:].tolist() == ["ant", "bee"]
+
+
+def test_an_empty_list_needs_something_novel():
+    X, bags, _ = recordings(n_bags=6)
+    empty = bags.with_labels({**bags.labels, 3: set()})
+    with pytest.raises(InvalidData, match="Bag 3 says that none of the known labels .* n_novel >= 1"):
+        sl.CoverageClustering().fit(X, bags=empty)
+    model = sl.CoverageClustering(n_novel=1).fit(X, bags=empty)
+    assert set(model.predict_labels(X, bags=empty)[bags.rows(3)]) == {"novel-1"}
+
+
+def test_contradictions_are_named():
+    X, bags, _ = recordings(n_bags=6)
+    outside = next(name for name in bags.classes if name not in bags.labels[0])
+    with pytest.raises(InvalidData, match=f"Row 0 is said to be '{outside}', but its bag 0 lists only"):
+        sl.CoverageClustering().fit(X, bags=bags, row_labels={0: outside})
+    with pytest.raises(InvalidData, match="row_labels names row 99"):
+        sl.CoverageClustering().fit(X, bags=bags, row_labels={99: "ant"})
+    with pytest.raises(UnknownName, match=r"'be'.* Did you mean 'bee'"):
+        sl.CoverageClustering(n_subclusters={"be": 2}).fit(X, bags=bags)
+    with pytest.raises(InvalidParameter, match="n_subclusters"):
+        sl.CoverageClustering(n_subclusters="many").fit(X, bags=bags)
+    with pytest.raises(InvalidParameter, match="wrong"):
+        sl.CoverageClustering(wrong=1.0).fit(X, bags=bags)
+
+
+def test_a_cut_bag_no_longer_promises_every_label():
+    X, bags, _ = recordings(n_bags=20)
+    with pytest.warns(SidelightWarning):
+        cut = bags[np.arange(0, 100, 2)]
+    sl.CoverageClustering().fit(X[::2], bags=cut)  # nothing to warn about: the bags say it themselves
+
+
+def test_predict_bags_names_what_a_bag_carries():
+    X, bags, _ = recordings()
+    model = sl.CoverageClustering().fit(X, bags=bags)
+    found = model.predict_bags(X, bags)
+    assert np.mean([found[name] == bags.labels[name] for name in bags.names]) > 0.7
+    scores = model.predict_bags_proba(X, bags)
+    assert scores.shape == (60, 3)
+    assert ((scores >= 0) & (scores <= 1)).all()
+
+
+def test_score_is_the_mean_log_likelihood_of_labelled_bags():
+    X, bags, _ = recordings()
+    model = sl.CoverageClustering().fit(X, bags=bags)
+    assert model.score(X, bags=bags) == pytest.approx(model.log_likelihood_ / 60)
+    assert model.score(X, bags) == model.score(X, bags=bags)
+    assert model.score(X, bags=bags.without_labels(range(1, 60))) == pytest.approx(model.bag_log_likelihood_[0])
+
+
+def test_sparse_rows_give_the_same_answer():
+    X, bags, _ = recordings()
+    dense = sl.CoverageClustering(n_subclusters=2, random_state=0).fit(X, bags=bags)
+    sparse = sl.CoverageClustering(n_subclusters=2, random_state=0).fit(csr_array(X), bags=bags)
+    np.testing.assert_array_equal(dense.labels_, sparse.labels_)
+
+
+def test_without_labels_there_is_one_cluster_and_a_warning():
+    X, bags, _ = recordings(n_bags=5)
+    with pytest.warns(SidelightWarning, match="No bag has labels"):
+        model = sl.CoverageClustering().fit(X, bags=np.asarray(bags))
+    assert model.cluster_names_ == ("novel-1",)
+
+
+def test_ored_logistic_regression_is_coverage_by_em():
+    X, bags, _ = recordings()
+    orlr = sl.OredLogisticRegression(penalty=1.0, tol=1e-6, max_iter=1000).fit(X, bags=bags)
+    coverage = sl.CoverageClustering(tol=1e-8).fit(X, bags=bags)
+    assert orlr.log_likelihood_ == pytest.approx(coverage.log_likelihood_, rel=1e-2)
+    np.testing.assert_array_equal(orlr.labels_, coverage.labels_)
+
+
+def test_one_novel_class_takes_what_no_list_explains():
+    X, bags, y = recordings(n_kinds=4)
+    model = sl.NovelClassLogisticRegression(penalty=0.1, tol=1e-4).fit(X, bags=bags.without_classes(["dog"]))
+    assert np.mean((model.predict_labels(X) == "novel-1") == (y == 3)) > 0.95
+
+
+@pytest.mark.parametrize("weights", [{"information": 0.1}, {"neighbours": 1.0}])
+def test_further_terms_join_the_likelihood(weights):
+    X, bags, y = recordings()
+    few = bags.without_labels(range(8, 60))
+    model = sl.CoverageClustering(**weights).fit(X, bags=few)
+    assert np.mean(model.predict_labels(X) == NAMES[y]) > 0.95
+    assert (np.diff(model.trace_) >= -1e-9 * np.abs(model.trace_[:-1])).all()
