@@ -67,8 +67,10 @@ def test_both_solvers_reach_the_same_likelihood():
 
 
 def test_subclusters_recover_kinds_that_share_a_name():
-    X, bags, y = recordings(n_bags=100, n_kinds=4)
-    merged = {name: {"low" if label in ("ant", "bee") else "high" for label in bags.labels[name]} for name in bags.names}
+    X, bags, _ = recordings(n_bags=100, n_kinds=4)
+    merged = {
+        name: {"low" if label in ("ant", "bee") else "high" for label in bags.labels[name]} for name in bags.names
+    }
     model = sl.CoverageClustering(n_subclusters={"low": 2, "high": 2}, random_state=0)
     model.fit(X, bags=sl.Bags(list(bags), labels=merged))
     assert model.cluster_names_ == ("high/1", "high/2", "low/1", "low/2")
@@ -157,7 +159,7 @@ def test_bags_with_fewer_rows_than_labels_are_named():
 def test_an_empty_list_needs_something_novel():
     X, bags, _ = recordings(n_bags=6)
     empty = bags.with_labels({**bags.labels, 3: set()})
-    with pytest.raises(InvalidData, match="Bag 3 says that none of the known labels .* n_novel >= 1"):
+    with pytest.raises(InvalidData, match=r"Bag 3 says that none of the known labels .* n_novel >= 1"):
         sl.CoverageClustering().fit(X, bags=empty)
     model = sl.CoverageClustering(n_novel=1).fit(X, bags=empty)
     assert set(model.predict_labels(X, bags=empty)[bags.rows(3)]) == {"novel-1"}

@@ -13,11 +13,19 @@ import numpy as np
 import scipy.sparse as sp
 
 import sidelight as sl
+from sidelight._core.coverage import BagPlan
+from sidelight._terms.coverage import Coverage
 from sidelight._terms.fit import CrossEntropy
 from sidelight._terms.information import Balance, Confidence
+from sidelight._terms.neighbours import Smoothness
 
 TWO_OR_FOUR = "the check expects 2 or 4 columns from any predict_proba; this one has as many as clusters"
 PROBA_COLUMNS = {"check_estimator_sparse_array": TWO_OR_FOUR, "check_estimator_sparse_matrix": TWO_OR_FOUR}
+
+WITHOUT_BAGS = {
+    **PROBA_COLUMNS,
+    "check_clustering": "without labelled bags there is nothing to cover, so all rows fall into one cluster",
+}
 
 
 @dataclass(frozen=True)
@@ -81,10 +89,35 @@ CASES = [
     Case(sl.MultiSourceClustering(2, method="information", random_state=0), grid={"n_codes": [4, 8]}),
     Case(sl.ConcatenatedKMeans(3, n_init=2, random_state=0), grid={"balance": [False, True]}),
     Case(sl.SharedPosteriorMixture(3, n_init=1, random_state=0), grid={"rule": ["leader", "product"]}),
+    Case(
+        sl.CoverageClustering(n_subclusters=2, n_init=2, random_state=0),
+        supervision="bags",
+        expected_failures=WITHOUT_BAGS,
+        grid={"penalty": [0.1, 1.0]},
+    ),
+    Case(sl.OredLogisticRegression(tol=1e-3), supervision="bags", expected_failures=WITHOUT_BAGS),
+    Case(sl.NovelClassLogisticRegression(tol=1e-3), supervision="bags", expected_failures=WITHOUT_BAGS),
 ]
 
 _Q = np.random.default_rng(1).dirichlet(np.ones(4), size=7)
-TERMS = [Balance(), Confidence(), CrossEntropy(_Q)]
+_PLAN = BagPlan(
+    order=np.arange(7),
+    starts=np.array([0, 3, 5, 7]),
+    label_starts=np.array([0, 2, 3, 3]),
+    labels=np.array([0, 1, 1]),
+    required=np.array([2, 1, 0]),
+    others=np.array([0.0, 0.0, 1.0]),
+    row_class=np.full(7, -1),
+)
+_RING = sp.csr_array(np.roll(np.eye(7), 1, axis=0) + np.roll(np.eye(7), -1, axis=0))
+TERMS = [
+    Balance(),
+    Confidence(),
+    CrossEntropy(_Q),
+    Coverage(_PLAN, np.array([0, 0, 1, -1])),
+    Coverage(_PLAN, np.array([0, 0, 1, -1]), wrong=0.1, forgotten=0.1),
+    Smoothness(_RING),
+]
 
 
 def as_csr(X: np.ndarray) -> Any:
