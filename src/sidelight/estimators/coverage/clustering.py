@@ -322,7 +322,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         self.labels_ = np.argmax(Q, axis=1)
         self.bag_log_likelihood_, self.log_likelihood_ = values, float(values.sum())
         self.uncovered_ = _left_uncovered(bags, problem.plan.required, layout.class_of[self.labels_])
-        self.trace_, self.n_iter_ = -best.trace, best.n_iter
+        self.trace_, self.n_iter_ = -best.trace, max(1, best.n_iter)  # finding the start good enough is a round too
         self.start_values_ = -np.array([road.value for road in roads])
         return self
 
