@@ -21,12 +21,12 @@ from sidelight.data.synth.sources import make_sources as make_sources
 from sidelight.data.synth.words import make_words as make_words
 from sidelight.errors import SidelightError as SidelightError
 from sidelight.errors import SidelightWarning as SidelightWarning
-from sidelight.estimators.instances import BagSpectralClustering as BagSpectralClustering
-from sidelight.estimators.instances import RegularizedSpectralClustering as RegularizedSpectralClustering
-from sidelight.estimators.instances import SpectralLearning as SpectralLearning
 from sidelight.estimators.coverage import CoverageClustering as CoverageClustering
 from sidelight.estimators.coverage import NovelClassLogisticRegression as NovelClassLogisticRegression
 from sidelight.estimators.coverage import OredLogisticRegression as OredLogisticRegression
+from sidelight.estimators.instances import BagSpectralClustering as BagSpectralClustering
+from sidelight.estimators.instances import RegularizedSpectralClustering as RegularizedSpectralClustering
+from sidelight.estimators.instances import SpectralLearning as SpectralLearning
 from sidelight.estimators.relations import DiscriminativeClustering as DiscriminativeClustering
 from sidelight.estimators.scaling import Standardized as Standardized
 from sidelight.estimators.sources.agglomerative import SeededAgglomerative as SeededAgglomerative
