@@ -61,7 +61,7 @@ class NovelClassLogisticRegression(OredLogisticRegression):
 
     Parameters
     ----------
-    penalty, max_iter, tol, random_state
+    penalty, max_iter, tol, random_state : float, int, float, seed
         As in :class:`OredLogisticRegression`.
 
     Attributes
