@@ -136,7 +136,7 @@ def sub_cell(name: str, run: int) -> dict[str, float]:
 
 def sub_spectral(name: str, run: int) -> dict[str, float]:
     """The same by bag-constrained spectral clustering with K > C."""
-    X, bags, y, counts = merged(name)
+    _, bags, y, counts = merged(name)
     model = sl.BagSpectralClustering(sum(counts.values()), affinity="precomputed", random_state=run)
     return scores(y, model.fit(similarities(name), bags=bags).labels_, bags)
 
