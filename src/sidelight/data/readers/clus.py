@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.data.hierarchy import LabelTree
 from sidelight.data.readers.arff_header import Attribute, Header
 from sidelight.data.readers.dataset import Dataset
 from sidelight.data.readers.mulan import LabelNames
 from sidelight.data.readers.problems import listing
 from sidelight.errors import UnreadableFile, nearest
+
+if TYPE_CHECKING:
+    from sidelight.data.hierarchy import LabelTree
 
 Parents = dict[str, tuple[str, ...]]
 
@@ -106,6 +109,8 @@ def ancestors(node: str, parents: Parents) -> set[str]:
 
 def tree_of(names: Sequence[str], parent: Mapping[str, str | None]) -> LabelTree:
     """Return the tree of labels in the order of ``names``."""
+    from sidelight.data.hierarchy import LabelTree
+
     place = {name: k for k, name in enumerate(names)}
     above = (parent.get(name) for name in names)
     return LabelTree([-1 if p is None else place[p] for p in above], names)

@@ -45,6 +45,34 @@ class Coded:
         return self.objects()
 
 
+class Coder:
+    """Turns text that comes in pieces into codes and values, without one Python string a row where polars is used."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, int] = {}
+        self._pieces: list[NDArray[np.intp]] = []
+
+    def codes(self, piece: Any) -> NDArray[np.intp]:
+        """Return the codes of a polars series, or of a sequence of strings."""
+        if not hasattr(piece, "str"):
+            return np.fromiter((self.found.setdefault(cell, len(self.found)) for cell in piece), dtype=np.intp)
+        import polars as pl
+
+        text = piece.cast(pl.String).fill_null("").str.strip_chars()
+        local = text.unique(maintain_order=True)
+        mine = [self.found.setdefault(value, len(self.found)) for value in local.to_list()]
+        codes = text.replace_strict(local, pl.Series(mine, dtype=pl.Int64), return_dtype=pl.Int64)
+        return np.asarray(codes.to_numpy(), dtype=np.intp)
+
+    def add(self, piece: Any) -> None:
+        """Encode a piece and keep its codes."""
+        self._pieces.append(self.codes(piece))
+
+    def result(self) -> Coded:
+        """Return everything that was added as one column."""
+        return Coded(tuple(self.found), np.concatenate(self._pieces) if self._pieces else np.empty(0, dtype=np.intp))
+
+
 class Loaded(NamedTuple):
     """The columns that were asked for."""
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.data.bags import Bags
 from sidelight.data.cooccurrence import CoOccurrence
-from sidelight.data.hierarchy import LabelTree
+
+if TYPE_CHECKING:
+    from sidelight.data.hierarchy import LabelTree  # brings compiled loops, which take seconds to import
 
 Matrix = Any  # a dense float64 array or a scipy CSR array
 

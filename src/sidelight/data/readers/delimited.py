@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from sidelight.data.readers.blocks import Block, rows_with_lines, text_blocks, unclosed_quote
-from sidelight.data.readers.columns import Coded, Loaded
+from sidelight.data.readers.columns import Coder, Loaded
 from sidelight.data.readers.dialect import MISSING, Dialect, sniff
 from sidelight.data.readers.problems import header_only, not_a_number, ragged
 from sidelight.errors import MissingExtra, UnreadableFile
@@ -47,7 +47,7 @@ class DelimitedSource:
         """Return some columns as numbers and some as text; the others are never kept."""
         size = self.path.stat().st_size
         buffer, n_rows = _Rows(len(numbers)), 0
-        coders = {j: _Coder() for j in texts}
+        coders = {j: Coder() for j in texts}
         seen = 0
         for block in self._blocks():
             frame = self._parse(block, numbers, texts)
@@ -202,26 +202,6 @@ class _Rows:
     def result(self, n_rows: int) -> Any:
         self._array.resize((n_rows, self._array.shape[1]), refcheck=False)
         return self._array
-
-
-class _Coder:
-    """Text in pieces to codes and values, without one Python string a row."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, int] = {}
-        self._codes: list[Any] = []
-
-    def add(self, series: Any) -> None:
-        import polars as pl
-
-        text = series.cast(pl.String).fill_null("").str.strip_chars()
-        local = text.unique(maintain_order=True)
-        mine = [self._found.setdefault(value, len(self._found)) for value in local.to_list()]
-        codes = text.replace_strict(local, pl.Series(mine, dtype=pl.Int64), return_dtype=pl.Int64)
-        self._codes.append(codes.to_numpy().astype(np.intp))
-
-    def result(self) -> Coded:
-        return Coded(tuple(self._found), np.concatenate(self._codes) if self._codes else np.empty(0, dtype=np.intp))
 
 
 def _single_blanks(data: bytes) -> bytes:

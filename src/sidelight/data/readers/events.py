@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.data.cooccurrence import CoOccurrence
-from sidelight.data.readers.columns import Source
+from sidelight.data.readers.columns import Coded, Coder, Source
 from sidelight.data.readers.dataset import Dataset
 from sidelight.data.readers.plan import Plan
 
@@ -16,9 +16,11 @@ def event_table(source: Source, plan: Plan) -> Dataset:
     """Count the columns of a table together; a long table of (item, label) becomes label sets."""
     axes = [source.names[j] for j in plan.events]
     weight = None if plan.weight is None else source.names[plan.weight]
+    coders = {axis: Coder() for axis in axes}
     dropped = [0]
-    frames = (_without_gaps(frame, axes, dropped) for frame in source.frames(plan.events, plan.weight))
-    counts = CoOccurrence.from_batches(frames, axes, weights=weight)
+    frames = source.frames(plan.events, plan.weight)
+    batches = (_coded(frame, coders, weight, dropped) for frame in frames)
+    counts = _named(CoOccurrence.from_batches(batches, axes, weights=weight), coders)
     notes = [*source.notes]
     if dropped[0]:
         notes.append(f"{dropped[0]} rows with a gap in {' or '.join(axes)} were left out")
@@ -58,15 +60,32 @@ def event_table(source: Source, plan: Plan) -> Dataset:
     )
 
 
-def _without_gaps(frame: Any, axes: list[str], dropped: list[int]) -> Any:
-    if isinstance(frame, dict):
-        keep = np.ones(len(frame[axes[0]]), dtype=bool)
-        for axis in axes:
-            keep &= frame[axis] != ""
-        dropped[0] += int((~keep).sum())
-        return {name: column[keep] for name, column in frame.items()}
-    whole = frame
-    for axis in axes:
-        whole = whole.filter(whole[axis] != "")
-    dropped[0] += len(frame) - len(whole)
-    return whole
+def _coded(frame: Any, coders: dict[str, Coder], weight: str | None, dropped: list[int]) -> dict[str, Any]:
+    """Return a batch with codes for names, without the rows that have a gap."""
+    batch: dict[str, Any] = {}
+    keep: Any = True
+    for axis, coder in coders.items():
+        batch[axis] = coder.codes(frame[axis])
+        if "" in coder.found:
+            keep = keep & (batch[axis] != coder.found[""])
+    if weight is not None:
+        batch[weight] = np.asarray(frame[weight], dtype=np.float64)
+    if keep is True:
+        return batch
+    dropped[0] += int((~keep).sum())
+    return {name: column[keep] for name, column in batch.items()}
+
+
+def _named(counts: CoOccurrence, coders: dict[str, Coder]) -> CoOccurrence:
+    """Give the codes their names back, in order: whole numbers by size, words by letters."""
+    coords, labels = [], {}
+    for axis, codes in zip(counts.axes, counts.coords):
+        seen = np.asarray(counts.labels[axis], dtype=np.intp)  # the coder's numbers that occur
+        values = tuple(coders[axis].found)
+        names = Coded(values, seen).names().tolist()
+        order = sorted(range(len(names)), key=names.__getitem__)
+        rank = np.empty(len(order), dtype=np.intp)
+        rank[order] = np.arange(len(order))
+        coords.append(rank[codes])
+        labels[axis] = [names[k] for k in order]
+    return CoOccurrence(counts.axes, coords, counts.counts, counts.shape, labels)
