@@ -27,7 +27,7 @@ def not_a_number(path: Path, place: str, column: str, cell: str) -> InvalidData:
 def ragged(path: Path, line: int, expected: int, found: int) -> UnreadableFile:
     """Say that a row has too few or too many cells."""
     why = (
-        "Was the file cut off there?"
+        "A cell is missing, or the file was cut off there."
         if found < expected
         else "Put a cell that holds the separator into quotation marks, or pass separator= if it was guessed wrong."
     )
