@@ -1,0 +1,306 @@
+"""[B04] chapter 4 on generated people: who errs how much, who varies, and who stands noise; then six views of digits.
+
+Every finished cell is kept, so the run can be stopped and taken up again. Errors are shares of all points: RE is what
+clustering adds to the quantisation, FE what remains after every point follows the majority of its sequence.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+import sidelight as sl
+from datasets import folder
+from runner import Ledger, Sheet
+from sidelight.metrics import error_accounts, normalized_mutual_information
+
+TITLE = "Sources: chapter 4 of the thesis on generated people"
+TRIALS = {"spectral": 50, "annealed": 30, "information": 50, "weights": 8}
+BASES = {
+    "spectral": sl.SpectralContingency(n_init=5),
+    "annealed": sl.AnnealedCoclustering(n_init=1),
+    "information": sl.InformationCoclustering(n_init=1),
+    "weights": sl.WeightCoclustering(n_init=1),
+}
+PAIRS = ("upper", "lower", "height")
+TRIPLES = (("upper", "lower"), ("upper", "height"))
+LINKAGES = ("single", "complete", "average")
+VIEWS = ("fou", "fac", "kar", "pix", "zer", "mor")
+
+
+def fill(sheet: Sheet) -> None:
+    """Run what is missing and write the tables."""
+    ledger = Ledger("sources_fidelity")
+    found = ledger.run(cells(), stage="chapter 4")
+    sheet.notes.append(
+        "Data: `make_sources` with its presets (random_state 0): 10 subjects, 32 sequences, 19,136 points; 5, 27 and "
+        f"7379; 3, 13 and 3610. Trials: {TRIALS}. Each trial is a single start. Mean ± standard deviation over trials."
+    )
+    agglomerative(sheet, found)
+    margins(sheet, found)
+    interleaving(sheet, found)
+    summary(sheet, found)
+    noise(sheet, found)
+    foils(sheet, found)
+    views(sheet, found)
+
+
+# ---- what is computed
+
+
+def cells() -> list[tuple[str, Any]]:
+    """Name every cell and say how to compute it."""
+    todo: list[tuple[str, Any]] = [
+        (f"{n}/{dirt}/agglomerative/{link}", partial(merged, n, dirt, link))
+        for n, dirt in ((5, 0), (10, 0), (10, 1094))
+        for link in LINKAGES
+    ]
+    todo += [
+        (f"{n}/0/{method}/{other}", partial(pair, n, 0, method, ("face", other)))
+        for n in (3, 5, 10)
+        for method in (BASES if n > 3 else ("weights",))
+        for other in PAIRS
+    ]
+    for n in (5, 10):
+        todo += [
+            (f"{n}/0/{method}/{'+'.join(others)}", partial(pair, n, 0, method, ("face", *others)))
+            for method in ("annealed", "spectral")
+            for others in TRIPLES
+        ]
+        todo += [(f"{n}/0/{method}/interleaved", partial(interleaved, n, method)) for method in BASES]
+        todo += [(f"{n}/0/{method}/interleaved-backwards", partial(interleaved, n, method, True)) for method in BASES]
+        todo.append((f"{n}/0/foils", partial(foil_errors, n, 0)))
+    todo += [(f"10/1094/{method}/upper", partial(pair, 10, 1094, method, ("face", "upper"))) for method in BASES]
+    return [*todo, ("mfeat", digit_views)]
+
+
+@cache
+def people(n: int, corruption: int) -> Any:
+    """Draw the people of a data set, with the codes of every channel."""
+    seen = sl.make_sources(n, corruption=corruption, random_state=0)
+    return seen, {name: seen.codes(name) for name in seen.channels}
+
+
+def accounts(n: int, corruption: int, of_code: np.ndarray) -> list[float]:
+    """Return QE, RE, TE and FE as shares of the points, for clusters of face codes."""
+    seen, codes = people(n, corruption)
+    shares = error_accounts(seen.subjects, of_code[codes["face"]], seen.sequences, codes["face"]).shares()
+    return [shares[name] for name in ("quantisation", "raw", "total", "final")]
+
+
+def pair(n: int, corruption: int, method: str, axes: tuple[str, ...]) -> list[list[float]]:
+    """Cluster one table, again and again from single starts."""
+    table = people(n, corruption)[0].cooccurrence(*axes)
+    base, out = BASES[method], []
+    for trial in range(TRIALS[method]):
+        fitted = base.set_params(n_clusters=n, random_state=trial).fit(table)
+        out.append(accounts(n, corruption, fitted.axis_labels_["face"]))
+    return out
+
+
+def interleaved(n: int, method: str, backwards: bool = False) -> list[list[float]]:
+    """Cluster face/height, face/lower and face/upper in turn (or the other way round)."""
+    table = people(n, 0)[0].cooccurrence()
+    order = [("face", other) for other in (PAIRS if backwards else PAIRS[::-1])]
+    out = []
+    for trial in range(min(TRIALS[method], 20)):
+        base = BASES[method].set_params(n_clusters=n, random_state=trial)
+        fitted = sl.InterleavedCoclustering(base, margins=order, max_rounds=5).fit(table)
+        out.append(accounts(n, 0, fitted.axis_labels_["face"]))
+    return out
+
+
+def merged(n: int, corruption: int, linkage: str) -> float:
+    """Merge sequences of faces, and return the share of points in the wrong cluster."""
+    seen, codes = people(n, corruption)
+    labels = sl.SeededAgglomerative(n, linkage=linkage).fit(seen.channels["face"], groups=seen.sequences).labels_
+    return error_accounts(seen.subjects, labels, seen.sequences, codes["face"]).shares()["total"]
+
+
+def foil_errors(n: int, corruption: int) -> dict[str, list[float]]:
+    """What people try first: total and final error of concatenation and of shared posteriors."""
+    seen, codes = people(n, corruption)
+    X, channels = sl.stack_channels(seen.channels)
+    tried = {
+        "faces alone, k-means": (sl.ConcatenatedKMeans(n, random_state=0), seen.channels["face"]),
+        "all channels, k-means": (sl.ConcatenatedKMeans(n, random_state=0), X),
+        "all channels, balanced": (sl.ConcatenatedKMeans(n, channels=channels, balance=True, random_state=0), X),
+        "mixtures, follow the leader": (sl.SharedPosteriorMixture(n, channels=channels, random_state=0), X),
+        "mixtures, largest entropy": (
+            sl.SharedPosteriorMixture(n, channels=channels, rule="entropy", random_state=0), X),
+        "mixtures, product": (sl.SharedPosteriorMixture(n, channels=channels, rule="product", random_state=0), X),
+        "this pipeline, defaults": (
+            sl.MultiSourceClustering(n, channels=channels, primary="face", reassign=False, random_state=0), X),
+    }  # fmt: skip
+    out = {}
+    for name, (estimator, rows) in tried.items():
+        side = {"sequences": seen.sequences} if isinstance(estimator, sl.MultiSourceClustering) else {}
+        labels = estimator.fit(rows, **side).labels_
+        shares = error_accounts(seen.subjects, labels, seen.sequences, codes["face"]).shares()
+        out[name] = [shares["total"], shares["final"]]
+    return out
+
+
+def digit_views() -> dict[str, float]:
+    """NMI of single views and of several views of the same 2000 digits, mean of five seeds."""
+    files = {view: folder() / "mfeat" / f"mfeat-{view}.csv" for view in VIEWS}
+    tables = {name: np.loadtxt(path, delimiter=",", skiprows=1) for name, path in files.items()}
+    y = next(iter(tables.values()))[:, -1]
+    channels = {
+        name: (T[:, :-1] - T[:, :-1].mean(0)) / np.maximum(T[:, :-1].std(0), 1e-12) for name, T in tables.items()
+    }
+    X, places = sl.stack_channels(channels)
+
+    def judged(make: Any, rows: Any) -> float:
+        found = [normalized_mutual_information(y, make(seed).fit(rows).labels_) for seed in range(5)]
+        return float(np.mean(found))
+
+    out = {
+        f"one view: {name}": judged(lambda s: sl.ConcatenatedKMeans(10, random_state=s), Z)
+        for name, Z in channels.items()
+    }
+    strong = sorted(channels, key=lambda name: -out[f"one view: {name}"])[:2]
+    first = strong[0]
+    out["all views, k-means"] = judged(lambda s: sl.ConcatenatedKMeans(10, random_state=s), X)
+    out["all views, balanced k-means"] = judged(
+        lambda s: sl.ConcatenatedKMeans(10, channels=places, balance=True, random_state=s), X
+    )
+    for n_codes in (40, 100):
+        options = {"channels": places, "primary": first, "n_codes": n_codes}
+        out[f"co-occurrences, {first} with all others, {n_codes} codes"] = judged(
+            lambda s, o=options: sl.MultiSourceClustering(10, random_state=s, **o), X
+        )
+        two = {name: places[name] for name in strong}
+        options = {"channels": two, "primary": first, "n_codes": n_codes, "combine": "joint"}
+        out[f"co-occurrences, {strong[0]} with {strong[1]}, {n_codes} codes"] = judged(
+            lambda s, o=options: sl.MultiSourceClustering(10, random_state=s, **o), X
+        )
+    return out
+
+
+# ---- what is written
+
+
+def percent(rows: list[list[float]], column: int) -> str:
+    values = 100 * np.array(rows)[:, column]
+    return f"{values.mean():.1f} ± {values.std():.1f}"
+
+
+def agglomerative(sheet: Sheet, found: dict[str, Any]) -> None:
+    rows = [
+        (f"{n} subjects", *(f"{100 * found[f'{n}/0/agglomerative/{link}']:.1f}" for link in LINKAGES)) for n in (5, 10)
+    ]
+    sheet.section("Table 4.1: seeded agglomeration of faces, error in %", ("set", *LINKAGES), rows)
+
+
+def margins(sheet: Sheet, found: dict[str, Any]) -> None:
+    rows = []
+    for n in (3, 5, 10):
+        for method in BASES:
+            for other in (*PAIRS, *("+".join(t) for t in TRIPLES)):
+                cell = found.get(f"{n}/0/{method}/{other}")
+                if cell:
+                    rows.append(
+                        (f"{n}", method, f"face/{other.replace('+', '/')}", *(percent(cell, c) for c in range(4)))
+                    )
+    sheet.section(
+        "Tables 4.2, 4.4, 4.5 and 4.7: two-way margins and three-way joints, errors in %",
+        ("subjects", "method", "table", "QE", "RE", "TE", "FE"), rows,
+    )  # fmt: skip
+
+
+def interleaving(sheet: Sheet, found: dict[str, Any]) -> None:
+    rows = []
+    for n in (5, 10):
+        for method in BASES:
+            best = min(np.array(found[f"{n}/0/{method}/{other}"])[:, 3].mean() for other in PAIRS)
+            worst = max(np.array(found[f"{n}/0/{method}/{other}"])[:, 3].mean() for other in PAIRS)
+            cell, back = found[f"{n}/0/{method}/interleaved"], found[f"{n}/0/{method}/interleaved-backwards"]
+            rows.append(
+                (
+                    n,
+                    method,
+                    percent(cell, 1),
+                    percent(cell, 3),
+                    percent(back, 3),
+                    f"{100 * best:.1f}",
+                    f"{100 * worst:.1f}",
+                )
+            )
+    sheet.section(
+        "Tables 4.3, 4.6 and 4.8: interleaving, errors in %",
+        ("subjects", "method", "RE", "FE, upper last", "FE, height last", "FE of best margin", "of worst"), rows,
+    )  # fmt: skip
+
+
+def summary(sheet: Sheet, found: dict[str, Any]) -> None:
+    rows, boxes = [], {}
+    for n in (5, 10):
+        for method in BASES:
+            cells_ = {other: np.array(found[f"{n}/0/{method}/{other}"]) for other in PAIRS}
+            best = min(cells_, key=lambda other: cells_[other][:, 3].mean())
+            spread = np.mean([cell[:, 1].std() for cell in cells_.values()])
+            rows.append((n, method, f"face/{best}", f"{100 * cells_[best][:, 3].mean():.1f}", f"{100 * spread:.1f}"))
+            if n == 10:
+                boxes[method] = cells_["upper"]
+    sheet.section(
+        "Tables 4.9 and 4.11: the best margin of each method, and how much its raw error varies",
+        ("subjects", "method", "best margin", "FE in %", "standard deviation of RE in %, mean of margins"), rows,
+    )  # fmt: skip
+    from sidelight.plot import StartErrorsDisplay
+
+    raw = {name: cell[:, 1] for name, cell in boxes.items()}
+    final = {name: cell[:, 3] for name, cell in boxes.items()}
+    drawn = StartErrorsDisplay(raw, final).plot()
+    sheet.figure(drawn.figure_, "Raw and final error over starts, face/upper, 10 subjects (as figure 4-4)")
+
+
+def noise(sheet: Sheet, found: dict[str, Any]) -> None:
+    rows = []
+    for method in BASES:
+        clean, dirty = found[f"10/0/{method}/upper"], found[f"10/1094/{method}/upper"]
+        rows.append(
+            (
+                method,
+                percent(clean, 3),
+                percent(dirty, 3),
+                f"{100 * (np.mean(dirty, 0)[3] - np.mean(clean, 0)[3]):+.1f}",
+            )
+        )
+    for link in LINKAGES:
+        clean, dirty = found[f"10/0/agglomerative/{link}"], found[f"10/1094/agglomerative/{link}"]
+        rows.append(
+            (
+                f"seeded agglomeration, {link}",
+                f"{100 * clean:.1f}",
+                f"{100 * dirty:.1f}",
+                f"{100 * (dirty - clean):+.1f}",
+            )
+        )
+    sheet.section(
+        "Table 4.12: 1094 of 19,136 points corrupted, final error in % (face/upper; faces alone for agglomeration)",
+        ("method", "original", "corrupted", "change"), rows,
+    )  # fmt: skip
+
+
+def foils(sheet: Sheet, found: dict[str, Any]) -> None:
+    rows = [
+        (name, *(f"{100 * value:.1f}" for n in (5, 10) for value in found[f"{n}/0/foils"][name]))
+        for name in found["10/0/foils"]
+    ]
+    sheet.section(
+        "Why not just concatenate? Error in %, before and after following the majority of the sequence",
+        ("what", "5 subjects", "after", "10 subjects", "after"), rows,
+    )  # fmt: skip
+
+
+def views(sheet: Sheet, found: dict[str, Any]) -> None:
+    rows = [(name, f"{value:.3f}") for name, value in found["mfeat"].items()]
+    single = max(value for name, value in found["mfeat"].items() if name.startswith("one view"))
+    several = {name: value for name, value in found["mfeat"].items() if not name.startswith("one view")}
+    best = max(several, key=lambda name: several[name])
+    sheet.section("mfeat: 2000 digits seen six ways, NMI with the digits (mean of five seeds)", ("what", "NMI"), rows)
+    measured = f"{several[best]:.3f} ({best}), {single:.3f} alone"
+    sheet.row("mfeat: several views against the best single view", measured, "better", several[best] > single)

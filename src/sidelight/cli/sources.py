@@ -1,0 +1,68 @@
+"""``sidelight sources``: cluster several channels through what occurs together in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from sidelight.cli.options import gap_options, out_options, roles_of, seed_option, table_argument
+from sidelight.cli.terminal import progress_bar, show_outcome
+
+YOU_HAVE = "several measurements of the same moments (a face, a jacket, a height), maybe in sequences"
+RUN = "sidelight sources TABLE --channel face='face_*' --channel upper='upper_*' --sequence session -k 10 --out results"
+
+
+@click.command("sources", short_help="Cluster several channels recorded together.")
+@table_argument
+@click.option("-k", "--clusters", "n_clusters", type=click.IntRange(min=1), required=True, help="Clusters per channel.")
+@click.option(
+    "--channel", "channel", metavar="NAME=COLUMN", multiple=True, required=True,
+    help="A channel and its columns; * stands for anything; repeat for every channel.",
+)  # fmt: skip
+@click.option("--sequence", metavar="COLUMN", help="Column that says which recording or session a row is from.")
+@click.option("--id", "id_column", metavar="COLUMN", help="Column that names each row.")
+@click.option("--primary", metavar="NAME", help="The channel whose clusters are wanted; the first by default.")
+@click.option(
+    "--method", type=click.Choice(["annealed", "information", "spectral", "weights"]), default="annealed",
+    show_default=True, help="What clusters the table of co-occurrences.",
+)  # fmt: skip
+@click.option(
+    "--combine", type=click.Choice(["interleaved", "joint"]), default="interleaved", show_default=True,
+    help="Pairs of channels in turn, or all channels in one table.",
+)  # fmt: skip
+@click.option("--codes", "n_codes", type=click.IntRange(min=2), help="Codes per channel when there are no sequences.")
+@click.option(
+    "--reassign/--no-reassign", default=True, show_default=True,
+    help="Let every row follow the majority of its sequence.",
+)  # fmt: skip
+@gap_options
+@seed_option
+@out_options
+def command(
+    table: str,
+    out: str,
+    overwrite: bool,
+    channel: tuple[str, ...],
+    sequence: str | None,
+    id_column: str | None,
+    ignore: tuple[str, ...],
+    missing: str,
+    seed: int,
+    **options: Any,
+) -> None:
+    """Cluster the channels of TABLE through how often their codes occur together.
+
+    Writes assignments (.parquet, .csv), clusters.csv, channels.csv, sequences.csv, model.sidelight, run.toml and
+    report.html into the output folder.
+    """
+    from sidelight.jobs.config import RunConfig
+    from sidelight.jobs.run import run
+    from sidelight.jobs.sources import channels_of
+
+    roles = roles_of(id_column=id_column, ignore=ignore, missing=missing)
+    roles |= {"channels": channels_of(channel)} | ({"sequence": sequence} if sequence else {})
+    said = {name: value for name, value in options.items() if value is not None}
+    with progress_bar():
+        outcome = run(RunConfig("sources", table, roles, said, seed), out, overwrite=overwrite)
+    show_outcome(outcome)
