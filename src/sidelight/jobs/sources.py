@@ -131,8 +131,8 @@ def _sections(
         Section(
             "How many clusters?",
             [
-                "Where the curve bends, more clusters remember little more; the grey curve is a table of the same size in "
-                "which there is nothing to find."
+                "Where the curve bends, more clusters remember little more; the grey curve is a table of the same size "
+                "in which there is nothing to find."
             ],
             [(curve, f"Information of {primary} and {partner} that k clusters keep.")],
         ),
