@@ -17,6 +17,12 @@ _NAMES = {
     "data.bags": ("Bags",),
     "estimators.instances": ("BagSpectralClustering", "RegularizedSpectralClustering", "SpectralLearning"),
     "estimators.coverage": ("CoverageClustering", "NovelClassLogisticRegression", "OredLogisticRegression"),
+    "estimators.instances": (
+        "BagDiscriminativeClustering",
+        "BagSpectralClustering",
+        "RegularizedSpectralClustering",
+        "SpectralLearning",
+    ),
     "estimators.relations": ("DiscriminativeClustering",),
     "data.channels": ("stack_channels",),
     "data.cooccurrence": ("CoOccurrence",),

@@ -72,6 +72,11 @@ def labelled_bags(n: int = 60) -> Any:
 
 CASES = [
     Case(sl.BagSpectralClustering(3, random_state=0), supervision="bags", grid={"alpha": [0.3, 0.7]}),
+    Case(
+        sl.BagDiscriminativeClustering(3, n_init=2, random_state=0),
+        supervision="bags",
+        expected_failures=PROBA_COLUMNS,
+    ),
     Case(sl.SpectralLearning(3, random_state=0), supervision="bags"),
     Case(sl.RegularizedSpectralClustering(3, random_state=0), supervision="bags"),
     Case(
