@@ -20,6 +20,7 @@ _NAMES = {
     "estimators.instances": (
         "BagDiscriminativeClustering",
         "BagSpectralClustering",
+        "ClusterReading",
         "RegularizedSpectralClustering",
         "SpectralLearning",
     ),

@@ -35,7 +35,7 @@ class BagDiscriminativeClustering(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    alpha : float, default=1.0
+    alpha : float, default=20.0
         Weight of the bag constraints; 0 is discriminative clustering without answers.
     tau : float, default=1.0
         Weight of the information.
@@ -82,7 +82,7 @@ class BagDiscriminativeClustering(ClusterMixin, BaseEstimator):
         self,
         n_clusters: int = 8,
         *,
-        alpha: float = 1.0,
+        alpha: float = 20.0,
         tau: float = 1.0,
         penalty: float = 2.0**-6,
         n_init: int = 4,
