@@ -2,11 +2,17 @@
 
 import numpy as np
 import pytest
-from tests.laws.registry import blobs, labelled_bags
+from tests.laws.registry import blobs
 
 import sidelight as sl
 from sidelight.errors import InvalidData
 from sidelight.plot import AlphaCurveDisplay, ClusterClassDisplay, EmbeddingDisplay
+
+
+def labelled_bags():
+    """Bags of two consecutive rows of different groups."""
+    names = ["ant", "bee", "cat"]
+    return sl.Bags(np.arange(60) // 2, labels={b: {names[2 * b % 3], names[(2 * b + 1) % 3]} for b in range(30)})
 
 
 @pytest.fixture(scope="module")
