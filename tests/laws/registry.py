@@ -13,10 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 
 import sidelight as sl
-from sidelight._core.coverage import BagPlan
-from sidelight._terms.coverage import Coverage
 from sidelight._affinity.bag_constraint import BagConstraint
+from sidelight._core.coverage import BagPlan
 from sidelight._terms.bags import BagLikeness
+from sidelight._terms.coverage import Coverage
 from sidelight._terms.fit import CrossEntropy
 from sidelight._terms.information import Balance, Confidence
 from sidelight._terms.neighbours import Smoothness
