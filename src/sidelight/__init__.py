@@ -15,8 +15,14 @@ __version__ = "0.1.0"
 # Where each public name lives. A new public name is one line here, one in __init__.pyi and one in docs/reference.
 _NAMES = {
     "data.bags": ("Bags",),
-    "estimators.instances": ("BagSpectralClustering", "RegularizedSpectralClustering", "SpectralLearning"),
     "estimators.coverage": ("CoverageClustering", "NovelClassLogisticRegression", "OredLogisticRegression"),
+    "estimators.instances": (
+        "BagDiscriminativeClustering",
+        "BagSpectralClustering",
+        "ClusterReading",
+        "RegularizedSpectralClustering",
+        "SpectralLearning",
+    ),
     "estimators.relations": ("DiscriminativeClustering",),
     "data.channels": ("stack_channels",),
     "data.cooccurrence": ("CoOccurrence",),

@@ -24,7 +24,9 @@ from sidelight.errors import SidelightWarning as SidelightWarning
 from sidelight.estimators.coverage import CoverageClustering as CoverageClustering
 from sidelight.estimators.coverage import NovelClassLogisticRegression as NovelClassLogisticRegression
 from sidelight.estimators.coverage import OredLogisticRegression as OredLogisticRegression
+from sidelight.estimators.instances import BagDiscriminativeClustering as BagDiscriminativeClustering
 from sidelight.estimators.instances import BagSpectralClustering as BagSpectralClustering
+from sidelight.estimators.instances import ClusterReading as ClusterReading
 from sidelight.estimators.instances import RegularizedSpectralClustering as RegularizedSpectralClustering
 from sidelight.estimators.instances import SpectralLearning as SpectralLearning
 from sidelight.estimators.relations import DiscriminativeClustering as DiscriminativeClustering

@@ -214,3 +214,26 @@ def test_reference_figures_of_the_paper_hold(data_dir, monkeypatch, name, least)
     assert normalized_mutual_information(y, labels) > least[0]
     assert purity(y, labels) > least[1]
     assert single_cluster_share(labels, bags) < 0.2
+
+
+def test_reading_names_clusters_and_finds_who_objects():
+    bags = sl.Bags([0, 0, 1, 1, 2, 3], labels={0: {"a", "b"}, 1: {"a"}, 2: {"b"}, 3: {"b"}})
+    reading = sl.ClusterReading.from_labels(np.array([0, 2, 0, 1, 2, 0]), bags, distances=np.arange(6.0)[::-1])
+    assert reading.refines == ["a", "a", "b"]
+    assert reading.names == ["a/1", "a/2", "b"]
+    assert reading.refinements() == {"a": [0, 1], "b": [2]}
+    assert reading.disagreeing == [[3], [], []]
+    assert reading.nearest[0].tolist() == [5, 2, 0]
+    assert reading.to_columns(list("uvwxyz"))["typical rows"][0] == "z, w, u"
+    with pytest.raises(InvalidData, match="2 labels"):
+        sl.ClusterReading.from_labels(np.zeros(2, dtype=int), bags)
+
+
+def test_bag_constraints_help_another_clusterer():
+    X, bags, y = planted(150)
+    alone, told = (
+        sl.BagDiscriminativeClustering(4, alpha=alpha, n_init=2, random_state=0).fit(X, bags=bags)
+        for alpha in (0.0, 20.0)
+    )
+    assert purity(y, told.labels_) > purity(y, alone.labels_)
+    assert (np.diff(told.trace_) <= 1e-9 * np.abs(told.trace_[:-1])).all()

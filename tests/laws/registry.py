@@ -13,7 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 
 import sidelight as sl
+from sidelight._affinity.bag_constraint import BagConstraint
 from sidelight._core.coverage import BagPlan
+from sidelight._terms.bags import BagLikeness
 from sidelight._terms.coverage import Coverage
 from sidelight._terms.fit import CrossEntropy
 from sidelight._terms.information import Balance, Confidence
@@ -72,6 +74,11 @@ def labelled_bags(n: int = 60) -> Any:
 
 CASES = [
     Case(sl.BagSpectralClustering(3, random_state=0), supervision="bags", grid={"alpha": [0.3, 0.7]}),
+    Case(
+        sl.BagDiscriminativeClustering(3, n_init=2, random_state=0),
+        supervision="bags",
+        expected_failures=PROBA_COLUMNS,
+    ),
     Case(sl.SpectralLearning(3, random_state=0), supervision="bags"),
     Case(sl.RegularizedSpectralClustering(3, random_state=0), supervision="bags"),
     Case(
@@ -118,6 +125,11 @@ TERMS = [
     Coverage(_PLAN, np.array([0, 0, 1, -1]), wrong=0.1, forgotten=0.1),
     Smoothness(_RING),
 ]
+_SEVEN = BagConstraint.from_bags(
+    sl.Bags([0, 0, 1, 1, 1, 2, 3], labels={0: {"a"}, 1: {"a", "b"}, 2: {"b", "c"}})
+)  # seven rows, as the laws draw
+_LIKENESS = BagLikeness(_SEVEN.gather, _SEVEN.codes, _SEVEN.bag_product)
+TERMS = [Balance(), Confidence(), CrossEntropy(_Q), _LIKENESS]
 
 
 def as_csr(X: np.ndarray) -> Any:

@@ -64,8 +64,10 @@ def graph_local_scaling(neighbours: Neighbours, t: int = 7) -> tuple[Any, np.nda
         ends = np.zeros(n_rows + 1, dtype=np.int64)
     values = weights.ravel().astype(working_dtype(n_rows))
     W = sparse.csr_array((values, neighbours.indices.ravel(), ends), shape=(n_rows, n_rows))
-    W = W.maximum(W.T) + sparse.eye_array(n_rows, dtype=values.dtype, format="csr")
-    return W.tocsr(), scales
+    W = (W.maximum(W.T) + sparse.eye_array(n_rows, dtype=values.dtype, format="csr")).tocsr()
+    if W.nnz < 2**31:  # half the index traffic of every product
+        W.indices, W.indptr = W.indices.astype(np.int32), W.indptr.astype(np.int32)
+    return W, scales
 
 
 def graph_scales(distances: np.ndarray, t: int) -> np.ndarray:

@@ -1,6 +1,7 @@
 """PICTURES: Display objects, the only room that imports matplotlib."""
 
 from sidelight.plot.clusters import ClusterScatterDisplay, TypicalImagesDisplay
+from sidelight.plot.instances import AlphaCurveDisplay, ClusterClassDisplay, EmbeddingDisplay
 from sidelight.plot.sources import (
     ClusterWeightsDisplay,
     CoclusterDisplay,
@@ -9,9 +10,12 @@ from sidelight.plot.sources import (
 )
 
 __all__ = [
+    "AlphaCurveDisplay",
+    "ClusterClassDisplay",
     "ClusterScatterDisplay",
     "ClusterWeightsDisplay",
     "CoclusterDisplay",
+    "EmbeddingDisplay",
     "PreservedInformationDisplay",
     "StartErrorsDisplay",
     "TypicalImagesDisplay",

@@ -29,7 +29,7 @@ class RegularizedSpectralClustering(SpectralFamily):
         Number of clusters.
     beta : float, default=20.0
         Weight of the penalty; the papers use 20.
-    affinity, metric, n_neighbors, scale_neighbor, rounding, n_init, eigen_tol, random_state
+    affinity, metric, n_neighbors, scale_neighbor, rounding, n_init, eigen_tol, random_state : see there
         As in :class:`BagSpectralClustering`.
 
     Attributes
@@ -38,7 +38,7 @@ class RegularizedSpectralClustering(SpectralFamily):
         Cluster of each row.
     n_must_ : int
         How many pairs of rows must link.
-    embedding_, centres_, eigenvalues_, class_shares_, affinity_, recall_, n_parts_, notes_, bags_
+    embedding_, centres_, eigenvalues_, class_shares_, affinity_, recall_, n_parts_, notes_, bags_ : see there
         As in :class:`BagSpectralClustering`.
 
     Examples

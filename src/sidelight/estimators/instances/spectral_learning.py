@@ -29,7 +29,7 @@ class SpectralLearning(SpectralFamily):
         Number of clusters.
     normalization : {"symmetric", "additive"}, default="symmetric"
         By the degrees on both sides, as the other methods here; or (A + d_max I - D) / d_max, as the paper of 2003.
-    affinity, metric, n_neighbors, scale_neighbor, rounding, n_init, eigen_tol, random_state
+    affinity, metric, n_neighbors, scale_neighbor, rounding, n_init, eigen_tol, random_state : see there
         As in :class:`BagSpectralClustering`.
 
     Attributes
@@ -38,7 +38,7 @@ class SpectralLearning(SpectralFamily):
         Cluster of each row.
     n_must_, n_cannot_ : int
         How many pairs of rows the labels link.
-    embedding_, centres_, eigenvalues_, class_shares_, affinity_, recall_, n_parts_, notes_, bags_
+    embedding_, centres_, eigenvalues_, class_shares_, affinity_, recall_, n_parts_, notes_, bags_ : see there
         As in :class:`BagSpectralClustering`.
 
     Examples

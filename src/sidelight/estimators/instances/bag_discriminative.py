@@ -1,0 +1,201 @@
+"""Bag constraints in another clusterer: information maximisation with [PF14] eq. (2) as one more term on P."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight._affinity.bag_constraint import BagConstraint
+from sidelight._core.params import as_generator, as_seed, check_n_clusters, check_number
+from sidelight._models.objective import Objective
+from sidelight._models.softmax_linear import SoftmaxLinear
+from sidelight._solvers.descent import descend
+from sidelight._solvers.rounding import round_by_kmeans
+from sidelight._terms.bags import BagLikeness
+from sidelight._terms.fit import CrossEntropy
+from sidelight._terms.information import Balance, Confidence
+from sidelight.data.bags import Bags
+from sidelight.data.coerce import as_bags
+from sidelight.errors import SidelightWarning
+from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
+
+
+class BagDiscriminativeClustering(ClusterMixin, BaseEstimator):
+    """Cluster the rows of labelled bags by a softmax-linear rule: information maximisation plus bag constraints.
+
+    [PF14] says that its constraints "can be easily incorporated into any optimization based clustering"; this is one
+    more. The objective is that of [P17] eq. (3.6) without answers, plus ``alpha`` times
+    :class:`~sidelight._terms.bags.BagLikeness`. New rows need no bag: the rule is linear in the features.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    alpha : float, default=20.0
+        Weight of the bag constraints; 0 is discriminative clustering without answers.
+    tau : float, default=1.0
+        Weight of the information.
+    penalty : float, default=0.015625
+        Weight of |W|^2.
+    n_init : int, default=4
+        Number of k-means starts; the one with the lowest objective wins.
+    max_iter : int, default=300
+        Most L-BFGS iterations a start.
+    tol : float, default=1e-6
+        Relative change of the objective at which a start has converged.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
+    weights_, intercept_ : ndarray of shape (n_features, n_clusters) and (n_clusters,)
+        The softmax rule.
+    objective_, trace_, n_iter_ : float, ndarray, int
+        The value of the best start, its course (it never rises), and its iterations.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
+    data_fingerprint_ : str
+        A short name of the rows seen by ``fit``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sidelight as sl
+    >>> X = np.array([[0.0, 0.1], [0.2, 0.0], [5.0, 5.1], [5.2, 4.9]])
+    >>> bags = sl.Bags(["a", "a", "b", "b"], labels={"a": {"wren"}, "b": {"owl"}})
+    >>> labels = sl.BagDiscriminativeClustering(2, random_state=0).fit(X, bags=bags).labels_
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    True
+    """
+
+    __metadata_request__fit = {"bags": True}
+    __metadata_request__predict = {"bags": True}
+    __metadata_request__score = {"bags": True}
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        alpha: float = 20.0,
+        tau: float = 1.0,
+        penalty: float = 2.0**-6,
+        n_init: int = 4,
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.alpha = alpha
+        self.tau = tau
+        self.penalty = penalty
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, *, bags: Any = None) -> BagDiscriminativeClustering:
+        """Find the clusters of the rows of X.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        y : Bags or ignored
+            The bags, when they come in through scikit-learn's model selection.
+        bags : Bags or sequence of bag ids, default=None
+            Which bag each row is in, and the label sets of bags. Without it every row is its own unlabelled bag.
+        """
+        self._check_parameters()
+        X = rows_to_fit(self, X)
+        check_n_clusters(self, self.n_clusters, X.shape[0])
+        found = as_bags(bags, n_rows=X.shape[0], y=y)
+        constraint = BagConstraint.from_bags(found)
+        if constraint.is_empty and (bags is not None or isinstance(y, Bags)):
+            warnings.warn(
+                "BagDiscriminativeClustering: no bag carries a label, so bags change nothing. "
+                "Pass sl.Bags(ids, labels={...}).",
+                SidelightWarning,
+                stacklevel=4,
+            )
+        terms: list[Any] = [(self.tau, Balance()), (self.tau, Confidence())]
+        if self.alpha > 0 and not constraint.is_empty:
+            likeness = BagLikeness(constraint.gather, constraint.codes, constraint.bag_product)
+            terms.append((self.alpha, likeness))
+        model = SoftmaxLinear(X.shape[1], self.n_clusters)
+        objective = Objective(model, X, terms, self.penalty)
+        generator = as_generator(self.random_state)
+        starts = [self._start(model, X, as_seed(generator)) for _ in range(self.n_init)]
+        roads = [
+            descend(objective, start, max_iter=self.max_iter, tol=self.tol, report=reporting(f"start {i + 1}"))
+            for i, start in enumerate(starts)
+        ]
+        best = min(roads, key=lambda road: road.value)
+        W, b = model.unpack(best.parameters)
+        self.weights_, self.intercept_ = W.copy(), b.copy()
+        self.objective_, self.trace_, self.n_iter_ = best.value, best.trace, best.n_iter
+        self.labels_ = np.argmax(model.log_posterior(best.parameters, X), axis=1)
+        return self
+
+    def predict(self, X: Any, bags: Any = None) -> np.ndarray:
+        """Return the most probable cluster of each row of X; bags change nothing, the rule knows features only."""
+        return np.argmax(self._log_posterior(X), axis=1)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return P, the probability of each cluster for each row of X."""
+        return np.exp(self._log_posterior(X))
+
+    def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
+        """Return information plus bag likeness on the rows of X; higher is better.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows, usually held out.
+        y : Bags or ignored
+            The bags, when they come in through scikit-learn's model selection.
+        bags : Bags, default=None
+            Their bags.
+        sample_weight : ignored
+            Information is a property of all rows together.
+        """
+        log_P = self._log_posterior(X)
+        P = np.exp(log_P)
+        value = self.tau * float(Balance()(P, log_P)[0] + Confidence()(P, log_P)[0])
+        constraint = BagConstraint.from_bags(as_bags(bags, n_rows=len(P), y=y))
+        if not constraint.is_empty:
+            likeness = BagLikeness(constraint.gather, constraint.codes, constraint.bag_product)
+            value += self.alpha * float(likeness(P, log_P)[0])
+        return -value
+
+    def _start(self, model: SoftmaxLinear, X: Any, seed: int) -> np.ndarray:
+        targets = np.eye(self.n_clusters)[round_by_kmeans(X, self.n_clusters, seed=seed)]
+        supervised = Objective(model, X, [(1.0 / X.shape[0], CrossEntropy(targets))], self.penalty)
+        return descend(supervised, np.zeros(model.n_parameters), max_iter=100, tol=1e-4).parameters
+
+    def _log_posterior(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        X = rows_to_judge(self, X)
+        model = SoftmaxLinear(*self.weights_.shape)
+        return model.log_posterior(model.pack(self.weights_, self.intercept_), X)
+
+    def _check_parameters(self) -> None:
+        check_number(self, "n_clusters", self.n_clusters, integer=True, low=1)
+        check_number(self, "alpha", self.alpha, low=0, advice="alpha=0 ignores the bags.")
+        check_number(self, "tau", self.tau, low=0, open_low=True)
+        check_number(self, "penalty", self.penalty, low=0)
+        check_number(self, "n_init", self.n_init, integer=True, low=1)
+        check_number(self, "max_iter", self.max_iter, integer=True, low=1)
+        check_number(self, "tol", self.tol, low=0)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse rows are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,176 @@
+"""The instances job: clusters of the rows of labelled bags, and how to read them."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sidelight.data.bags import Bags
+from sidelight.errors import InvalidData, SidelightWarning
+from sidelight.estimators.instances import BagSpectralClustering, ClusterReading
+from sidelight.estimators.scaling import Standardized
+from sidelight.jobs.config import RunConfig
+from sidelight.jobs.profiles import cluster_table
+from sidelight.jobs.run import Findings, Outcome, publish
+from sidelight.jobs.tables import Rows, as_dense, read_data
+from sidelight.metrics import single_cluster_share
+from sidelight.plot import AlphaCurveDisplay, ClusterClassDisplay, EmbeddingDisplay, TypicalImagesDisplay
+from sidelight.report import Section, Table
+
+
+def work(config: RunConfig) -> Findings:
+    """Read the table, cluster the rows of its bags, and say what was found."""
+    data = read_data(config.table, config.roles)
+    if data.bags is None:
+        raise InvalidData(
+            f"{config.table!r} has no column that looks like the name of a bag. Say which one it is with --bag COLUMN; "
+            "`sidelight describe` says what its columns were taken for."
+        )
+    if not data.n_features:
+        raise InvalidData(f"{config.table!r} has no features: there is nothing to cluster. Name some with --features.")
+    id_name = next(iter(data.columns("row id")), "row")
+    ids = list(range(data.n_rows)) if data.row_ids is None else data.row_ids.tolist()
+    return cluster(Rows(as_dense(data), data.feature_names, ids, id_name), data.bags, config)
+
+
+def cluster(rows: Rows, bags: Bags, config: RunConfig) -> Findings:
+    """Cluster rows that were read already."""
+    options = {name: value for name, value in config.options.items() if value is not None}
+    scale = options.pop("scale", "standard")
+    K = options.pop("n_clusters", None) or _default_clusters(bags, config.table)
+    inner = BagSpectralClustering(K, random_state=config.seed, **options)
+    model: Any = Standardized(inner) if scale == "standard" else inner
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SidelightWarning)
+        model.fit(rows.X, bags=bags)
+    reading = ClusterReading.from_estimator(model.estimator_ if scale == "standard" else model)
+    said = [str(w.message).split(": ", 1)[-1] for w in caught if issubclass(w.category, SidelightWarning)]
+    sentences = _sentences(rows, bags, model, reading, said)
+    table = reading.to_columns(rows.ids)
+    table["stands out by"] = cluster_table(rows.X, model.labels_, rows.features, reading.names)["stands out by"]
+    names = np.array(reading.names, dtype=object)
+    assignments = {
+        rows.id_name: list(rows.ids),
+        "bag": [str(name) for name in bags],
+        "cluster": model.labels_.tolist(),
+        "name": names[model.labels_].tolist(),
+    }
+    shares = {
+        "cluster": reading.names,
+        **{str(c): reading.shares[:, i].round(4).tolist() for i, c in enumerate(bags.classes)},
+    }
+    facts = {
+        "rows": len(rows.X),
+        "features": len(rows.features),
+        "bags": bags.n_bags,
+        "alpha used": round(model.alpha_, 4),
+    }
+    tables = {"clusters": table, "class_shares": shares}
+    sections = _sections(model, reading, table)
+    return Findings("Clusters of rows in labelled bags", sentences, model, assignments, tables, sections, facts)
+
+
+def _sentences(rows: Rows, bags: Bags, model: Any, reading: ClusterReading, said: list[str]) -> list[str]:
+    n_labelled = int(np.count_nonzero(bags.is_labelled))
+    found = {c: ks for c, ks in reading.refinements().items() if ks}
+    missed = [str(c) for c in bags.classes if c not in found]
+    used = np.count_nonzero(reading.sizes)
+    sentences = [
+        f"{len(rows.X)} rows of {bags.n_bags} bags ({n_labelled} of them labelled, {bags.n_classes} classes) fell into "
+        f"{used} clusters.",
+    ]
+    if bags.n_classes:
+        several = sum(len(ks) > 1 for ks in found.values())
+        sentences.append(
+            f"{len(found)} of {bags.n_classes} classes have clusters of their own"
+            + (f", {several} of them several" if several else "")
+            + (
+                f"; none was found for {', '.join(missed[:6])}{' and others' if len(missed) > 6 else ''}."
+                if missed
+                else "."
+            )
+        )
+        several_labels = np.diff(bags.label_matrix.indptr) > 1
+        if several_labels.any():
+            share = single_cluster_share(model.labels_, bags)
+            sentences.append(
+                f"{share:.0%} of the bags with several labels ended wholly in one cluster (in truth none does)."
+            )
+            if share > 0.5:
+                sentences.append("That is far too many: the bags outweigh the features. Try a smaller --alpha.")
+    if model.alpha_search_:
+        sentences.append(
+            f"Alpha {model.alpha_search_['chosen']:g} was chosen: its clusters carry the bags' label sets best "
+            f"(F1 {max(model.alpha_search_['agreement']):.2f})."
+        )
+    return [*sentences, *said, *(note for note in model.notes_ if not any(note in s for s in said))]
+
+
+def _sections(model: Any, reading: ClusterReading, table: dict[str, list[Any]]) -> list[Section]:
+    sections = []
+    if len(reading.classes):
+        text = "Nobody labelled a row. The shares are those that make the label sets of the bags most likely."
+        heat = (ClusterClassDisplay.from_reading(reading), "Share of each class in each cluster, in percent.")
+        sections.append(Section("What the clusters are made of", [text], [heat]))
+    caption = "A cluster is named after the class that makes up at least half of it. Typical rows are nearest its centre; a bag disagrees when it has rows in the cluster but not that label."  # noqa: E501 - one caption, one line
+    sections.append(Section("The clusters one by one", tables=[Table(table, caption)]))
+    embedding = (EmbeddingDisplay.from_estimator(model, names=reading.names), "Rows in the spectral embedding.")
+    sections.append(
+        Section("The rows on a map", ["Rows close together are similar and come from like bags."], [embedding])
+    )
+    if model.alpha_search_:
+        curve = (AlphaCurveDisplay.from_estimator(model), "How well clusters carry the label sets, over alpha.")
+        sections.append(Section("How alpha was chosen", displays=[curve]))
+    return sections
+
+
+def _default_clusters(bags: Bags, table: str) -> int:
+    if bags.n_classes:
+        return bags.n_classes
+    raise InvalidData(
+        f"The bags of {table!r} carry no labels, so nobody knows how many clusters to look for. Add -k K."
+    )
+
+
+def demo(folder: Path, seed: int) -> Outcome:
+    """Cluster digits that come in bags, each with the set of digits it holds, and show who is typical."""
+    from sidelight.data.samples import load_digit_bags
+    from sidelight.metrics import purity
+
+    digits = load_digit_bags(random_state=seed)
+    rows = Rows(digits.X, [f"pixel {i}" for i in range(digits.X.shape[1])], list(range(len(digits.X))), "row")
+    config = RunConfig(
+        "instances",
+        "scikit-learn's digits in bags",
+        options={"n_clusters": 20, "alpha": "auto", "scale": "none"},
+        seed=seed,
+    )
+    found = cluster(rows, digits.bags, config)
+    reading = ClusterReading.from_estimator(found.model, n_nearest=12)
+    order = np.lexsort((np.arange(len(reading.names)), reading.shares.argmax(axis=1)))
+    typical = TypicalImagesDisplay(
+        [digits.images[reading.nearest[k]] for k in order], [reading.names[k] for k in order]
+    )
+    agreement = purity(digits.y, found.model.labels_)
+    first = Section(
+        "What the clusters look like",
+        [
+            "Each bag says which digits it holds, not which image is which. Twenty clusters were asked for, so that a "
+            "digit may have several: ways of writing it.",
+            f"Against the true digits, used only here, {agreement:.0%} of the images lie in a cluster of their digit.",
+        ],
+        [(typical, "The images nearest the centre of each cluster, named by bag labels alone.")],
+    )
+    found = Findings(
+        "Handwritten digits in labelled bags",
+        found.sentences,
+        found.model,
+        found.assignments,
+        found.tables,
+        [first, *found.sections],
+        found.facts,
+    )
+    return publish(config, found, folder)
