@@ -70,7 +70,7 @@ class Folds:
                 pair = {"n_novel": other, "n_subclusters": count}
             values.append(self._held_out(name, count, counts[-1], pair))
             tried.append(count)
-            if len(tried) - 1 - int(np.argmax([v.mean() for v in values])) >= PATIENCE:
+            if len(tried) - 1 - _last_rise(values) >= PATIENCE:
                 break
         scores = [float(v.mean()) for v in values]
         errors = [float(v.std() / np.sqrt(len(v))) for v in values]
@@ -90,6 +90,15 @@ class Folds:
                 model.fit(self.X[train], bags=self.bags[train], row_labels=[self.names[i] for i in train])
                 found.append(model.bag_scores(self.X[test], self.bags[test]))
         return np.concatenate(found)
+
+
+def _last_rise(values: list[np.ndarray]) -> int:
+    """The last candidate that was clearly better than all before it: by a tenth of a standard error."""
+    last = 0
+    for j, value in enumerate(values):
+        if value.mean() > values[last].mean() + 0.1 * value.std() / np.sqrt(len(value)):
+            last = j
+    return last
 
 
 def _least_novel(bags: Bags) -> int:
