@@ -335,7 +335,7 @@ def novel_tables(sheet: Sheet, found: dict[str, Any]) -> None:
             rows.append([title(name), f"1-{k}", "DMNL [Z17]", f"({paper})", "", "", "", ""])
     sheet.section(
         "Novel labels, by the protocol of [Z17]",
-        ["set", "novel", "method", "F_INL", "bags known", "held-out rows", "F_BNL, held-out bags", "AUC, held-out rows"],
+        ["set", "novel", "method", "F_INL", "bags known", "held-out rows", "F_BNL, held-out bags", "AUC, held out"],
         rows,
         "Labels 1 to k are taken off every list. The first two columns judge training rows, all bags being there; the "
         "last three judge rows and bags that were held out, with 80 % of the bags to learn from.",

@@ -1,4 +1,4 @@
-"""Name rows from lists that only say what a bag holds, find kinds that no list names, and say when a list looks wrong."""
+"""Name rows from lists that say what a bag holds, find kinds that no list names, and see which list looks wrong."""
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
