@@ -240,3 +240,22 @@ def test_further_terms_join_the_likelihood(weights):
     model = sl.CoverageClustering(**weights).fit(X, bags=few)
     assert np.mean(model.predict_labels(X) == NAMES[y]) > 0.95
     assert (np.diff(model.trace_) >= -1e-9 * np.abs(model.trace_[:-1])).all()
+
+
+def test_counts_are_chosen_by_held_out_bags():
+    """Two unnamed kinds on opposite sides of the named ones: one novel cluster cannot hold both."""
+    generator = np.random.default_rng(0)
+    ids = np.repeat(np.arange(40), 4)
+    y = generator.integers(4, size=160)
+    X = np.array([[-9.0], [-3.0], [3.0], [9.0]])[y] + generator.normal(scale=0.7, size=(160, 1))
+    names = np.array(["", "ant", "bee", ""])[y]
+    bags = sl.Bags(ids, labels={b: set(names[ids == b].tolist()) - {""} for b in range(40)})
+    model = sl.CoverageClustering(n_novel="auto", cv=2, n_init=2, max_novel=4, random_state=0).fit(X, bags=bags)
+    assert model.choice_["n_novel"]["chosen"] == 2
+    assert model.label_names_ == ("ant", "bee", "novel-1", "novel-2")
+
+
+def test_auto_needs_enough_labelled_bags():
+    X, bags, _ = recordings(n_bags=3)
+    with pytest.raises(InvalidParameter, match="at least cv=5 labelled bags"):
+        sl.CoverageClustering(n_subclusters="auto").fit(X, bags=bags)

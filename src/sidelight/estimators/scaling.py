@@ -22,6 +22,8 @@ _ON_ROWS = frozenset(
         "predict_proba",
         "predict_labels",
         "predict_bags",
+        "predict_bags_proba",
+        "bag_scores",
         "predict_channel",
         "novelty_score",
         "decision_function",

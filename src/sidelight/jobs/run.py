@@ -23,6 +23,7 @@ from sidelight.report import Report, Section
 # Each job is a module of this room. A new job is one line here.
 JOBS = (
     "coclusters",
+    "coverage",
     "instances",
     "relations",
     "sources",

@@ -1,21 +1,21 @@
 """PICTURES: Display objects, the only room that imports matplotlib."""
 
 from sidelight.plot.clusters import ClusterScatterDisplay, TypicalImagesDisplay
+from sidelight.plot.coverage import ClusterContentsDisplay, ClusterLabelDisplay, CountChoiceDisplay, MovedRowsDisplay
 from sidelight.plot.instances import AlphaCurveDisplay, ClusterClassDisplay, EmbeddingDisplay
-from sidelight.plot.sources import (
-    ClusterWeightsDisplay,
-    CoclusterDisplay,
-    PreservedInformationDisplay,
-    StartErrorsDisplay,
-)
+from sidelight.plot.sources import ClusterWeightsDisplay, CoclusterDisplay, PreservedInformationDisplay, StartErrorsDisplay
 
 __all__ = [
     "AlphaCurveDisplay",
     "ClusterClassDisplay",
+    "ClusterContentsDisplay",
+    "ClusterLabelDisplay",
     "ClusterScatterDisplay",
     "ClusterWeightsDisplay",
     "CoclusterDisplay",
+    "CountChoiceDisplay",
     "EmbeddingDisplay",
+    "MovedRowsDisplay",
     "PreservedInformationDisplay",
     "StartErrorsDisplay",
     "TypicalImagesDisplay",

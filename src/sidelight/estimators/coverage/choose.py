@@ -26,8 +26,9 @@ def choose_counts(
     """Return n_subclusters, n_novel and how they were chosen; numbers that were given are taken.
 
     Every candidate is fitted on the same folds of whole bags and judged by the log likelihood of the lists that it did
-    not see. The smallest one within a standard error of the best wins, the error being that of the paired
-    differences. When both counts are open, novel clusters are settled first, with one sub-cluster a class.
+    not see. The smallest one within a standard error of the best wins (Breiman's rule; the error of paired differences
+    is next to nothing here, because a superfluous cluster changes next to nothing). When both counts are open, novel
+    clusters are settled first, with one sub-cluster a class.
     """
     n_subclusters: Any = estimator.n_subclusters
     n_novel: Any = estimator.n_novel
@@ -69,17 +70,13 @@ class Folds:
                 pair = {"n_novel": other, "n_subclusters": count}
             values.append(self._held_out(name, count, counts[-1], pair))
             tried.append(count)
-            if len(tried) - 1 - int(np.argmax([v.mean() for v in values])) >= PATIENCE:
+            if len(tried) - 1 - _last_rise(values) >= PATIENCE:
                 break
-        best = values[int(np.argmax([v.mean() for v in values]))]
-        errors = [float((best - v).std() / np.sqrt(len(v))) for v in values]
-        chosen = next(c for c, v, e in zip(tried, values, errors) if best.mean() - v.mean() <= e)
-        choice[name] = {
-            "tried": tried,
-            "scores": [float(v.mean()) for v in values],
-            "errors": errors,
-            "chosen": chosen,
-        }
+        scores = [float(v.mean()) for v in values]
+        errors = [float(v.std() / np.sqrt(len(v))) for v in values]
+        best = int(np.argmax(scores))
+        chosen = next(c for c, score in zip(tried, scores) if score >= scores[best] - errors[best])
+        choice[name] = {"tried": tried, "scores": scores, "errors": errors, "chosen": chosen}
         return chosen
 
     def _held_out(self, name: str, count: int, most: int, counts: dict[str, Any]) -> np.ndarray:
@@ -93,6 +90,15 @@ class Folds:
                 model.fit(self.X[train], bags=self.bags[train], row_labels=[self.names[i] for i in train])
                 found.append(model.bag_scores(self.X[test], self.bags[test]))
         return np.concatenate(found)
+
+
+def _last_rise(values: list[np.ndarray]) -> int:
+    """The last candidate that was clearly better than all before it: by a tenth of a standard error."""
+    last = 0
+    for j, value in enumerate(values):
+        if value.mean() > values[last].mean() + 0.1 * value.std() / np.sqrt(len(value)):
+            last = j
+    return last
 
 
 def _least_novel(bags: Bags) -> int:

@@ -1,0 +1,235 @@
+"""The coverage job: rows in bags whose labels are known become clusters of rows that explain those labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sidelight._core.params import check_choice
+from sidelight.data.bags import Bags
+from sidelight.data.readers import Dataset
+from sidelight.errors import InvalidData, InvalidParameter
+from sidelight.estimators.coverage import CoverageClustering
+from sidelight.estimators.scaling import Standardized
+from sidelight.jobs.config import RunConfig
+from sidelight.jobs.profiles import cluster_table
+from sidelight.jobs.run import Findings, Outcome, publish
+from sidelight.jobs.tables import read_data
+from sidelight.plot import (
+    ClusterContentsDisplay,
+    ClusterLabelDisplay,
+    CountChoiceDisplay,
+    MovedRowsDisplay,
+    TypicalImagesDisplay,
+)
+from sidelight.report import Section, Table
+
+
+def work(config: RunConfig) -> Findings:
+    """Read the table, explain its rows by the labels of their bags, and say what was found."""
+    data = read_data(config.table, config.roles)
+    if data.bags is None or not data.bags.is_labelled.any():
+        missing = "no bags" if data.bags is None else "bags, but no labels for them"
+        raise InvalidData(
+            f"{config.table!r} has {missing}. Name the column of bags with --bag, and the labels with --label (or "
+            "--label-file). `sidelight describe` says what its columns were taken for."
+        )
+    if not data.n_features:
+        raise InvalidData(f"{config.table!r} has no numeric column to learn from. Name some with --features.")
+    return cluster(data, config)
+
+
+def cluster(data: Dataset, config: RunConfig) -> Findings:
+    """Cluster rows that were read already."""
+    options = dict(config.options)
+    scale, lists = options.pop("scale", "standard"), options.pop("lists", "complete")
+    known, empty = options.pop("rows", "no"), options.pop("empty", "unlabelled")
+    options["n_subclusters"] = read_counts(options.get("n_subclusters", 1))
+    options["n_novel"] = _int_or_auto(options.get("n_novel", 0), "n_novel")
+    bags = _said(data.bags or Bags(range(data.n_rows)), lists, empty)
+    row_labels = data.y if known == "known" else None
+    inner = CoverageClustering(random_state=config.seed, **options)
+    model: Any = Standardized(inner) if scale == "standard" else inner
+    model.fit(data.X, bags=bags, row_labels=row_labels)
+    ids = np.arange(data.n_rows) if data.row_ids is None else np.asarray(data.row_ids)
+    return _findings(data, bags, ids, model, row_labels)
+
+
+def read_counts(said: Any) -> Any:
+    """Turn ``"auto"``, ``2`` or ``"wren=2,owl=3"`` into what the estimator takes."""
+    if isinstance(said, Mapping) or not isinstance(said, str) or "=" not in said:
+        return _int_or_auto(said, "n_subclusters") if not isinstance(said, Mapping) else dict(said)
+    counts = {}
+    for part in said.split(","):
+        name, _, number = part.rpartition("=")
+        counts[name.strip()] = _int_or_auto(number.strip(), f"n_subclusters of {name.strip()!r}")
+    return counts
+
+
+def _int_or_auto(said: Any, name: str) -> Any:
+    if said == "auto" or isinstance(said, int):
+        return said
+    try:
+        return int(said)
+    except (TypeError, ValueError):
+        raise InvalidParameter(
+            f"{name} must be a whole number or 'auto'"
+            + (", or a list such as wren=2,owl=3" if name == "n_subclusters" else "")
+            + f". Got {said!r}."
+        ) from None
+
+
+def _said(bags: Bags, lists: str, empty: str) -> Bags:
+    """Read the lists as the user means them: complete or partial, and an empty one as silence or as "none"."""
+    check_choice("coverage", "lists", lists, ("complete", "partial"))
+    check_choice("coverage", "empty", empty, ("unlabelled", "none"))
+    if lists == "complete" and empty == "unlabelled":
+        return bags
+    labels: dict[Any, Any] = {
+        name: set() if said is None and empty == "none" else said for name, said in bags.labels.items()
+    }
+    labels = {name: said for name, said in labels.items() if said is not None}
+    return bags.with_labels(labels, classes=bags.classes, partial=lists == "partial")
+
+
+def _findings(data: Dataset, bags: Bags, ids: np.ndarray, model: Any, row_labels: Any) -> Findings:
+    X = data.X
+    Q = model.predict_proba(X, bags=bags, row_labels=row_labels)
+    names = np.asarray(model.cluster_names_, dtype=object)
+    alone, with_bags = model.predict_labels(X), model.predict_labels(X, bags=bags, row_labels=row_labels)
+    clusters = cluster_table(X, model.labels_, data.feature_names, list(names))
+    assignments = {
+        next(iter(data.columns("row id")), "row"): ids.tolist(),
+        "bag": [str(name) for name in bags],
+        "cluster": names[model.labels_].tolist(),
+        "label": [str(name) for name in with_bags],
+        "probability": Q.max(axis=1).tolist(),
+        "by features alone": [str(name) for name in alone],
+        "novelty": model.novelty_score(X, bags=bags).tolist(),
+    }
+    tables = {"clusters": clusters, "bags": _bag_table(X, bags, model)}
+    sentences = _sentences(bags, model, Q, alone != with_bags, clusters)
+    sections = _sections(X, bags, ids, model, clusters, tables["bags"])
+    facts = {"rows": data.n_rows, "features": data.n_features, "bags": bags.n_bags, "labels": len(model.classes_)}
+    return Findings(
+        "Rows explained by the labels of their bags", sentences, model, assignments, tables, sections, facts
+    )
+
+
+def _sentences(bags: Bags, model: Any, Q: np.ndarray, changed: np.ndarray, clusters: Any) -> list[str]:
+    sizes, n_novel = np.array(clusters["rows"]), int((model.class_of_ < 0).sum())
+    found = [
+        f"{len(Q)} rows of {bags.n_bags} bags ({int(bags.is_labelled.sum())} labelled) fell into "
+        f"{np.count_nonzero(sizes)} clusters: {np.count_nonzero(sizes) - n_novel} of {len(model.classes_)} labels"
+        + (f", {n_novel} novel." if n_novel else "."),
+        f"{np.mean(Q.max(axis=1) > 0.9):.0%} of the rows are sure of their cluster (probability above 0.9); the labels "
+        f"of the bags changed the name of {np.mean(changed):.0%} of them.",
+    ]
+    for name, choice in model.choice_.items():
+        found.append(f"{name} = {choice['chosen']} was chosen by the likelihood of held-out bags.")
+    if model.uncovered_:
+        bag, labels = model.uncovered_[0]
+        missing = ", ".join(str(label) for label in labels) or "none"
+        found.append(
+            f"{len(model.uncovered_)} bags have more labels than rows that could carry them, for example {bag}: "
+            f"left without a row: {missing}."
+        )
+    return found
+
+
+def _bag_table(X: Any, bags: Bags, model: Any) -> dict[str, list[Any]]:
+    """What each bag says, what its rows say by features alone, and how well both agree."""
+    found = model.predict_bags(X, bags)
+    said = [bags.labels[name] for name in bags.names]
+    values = np.asarray(model.bag_log_likelihood_)
+    order = np.argsort(values, kind="stable")
+    return {
+        "bag": [str(bags.names[b]) for b in order],
+        "rows": [int(bags.sizes[b]) for b in order],
+        "labels": ["" if said[b] is None else _listed(said[b]) for b in order],
+        "by features alone": [_listed(found[bags.names[b]]) for b in order],
+        "log likelihood": [float(values[b]) for b in order],
+    }
+
+
+def _listed(names: Any) -> str:
+    return "|".join(sorted(str(name) for name in names))
+
+
+def _sections(X: Any, bags: Bags, ids: np.ndarray, model: Any, clusters: Any, bag_table: Any) -> list[Section]:
+    moved = MovedRowsDisplay.from_estimator(model, X, bags, row_ids=ids)
+    sections = [
+        Section(
+            "The clusters",
+            ["A cluster bears the name of its label; novel ones hold rows that no label of their bag explains."],
+            [
+                (
+                    ClusterContentsDisplay.from_estimator(model, X, bags, row_ids=ids),
+                    "Clusters by number of rows, with the bags that hold most of them and the surest rows.",
+                ),
+                (
+                    ClusterLabelDisplay.from_estimator(model, bags),
+                    "How many of a cluster's rows are in bags that list a label.",
+                ),
+            ],
+            [Table(clusters, "Sizes, and the features that differ most, in standard deviations.")],
+        ),
+        Section(
+            "What the bags changed",
+            [
+                f"{moved.n_moved} of {moved.n_rows} rows would be called something else without their bag's labels: "
+                "look here first for wrong labels and for labels that sound or look alike.",
+            ],
+            [(moved, "The rows that moved most: by features alone → with the labels of the bag.")],
+        ),
+        Section(
+            "The bags",
+            ["Bags at the top are the hardest to explain: a wrong or forgotten label often hides there."],
+            tables=[Table(bag_table, "What each bag says, and what its rows say by their features alone.", most=25)],
+        ),
+    ]
+    for name in model.choice_:
+        shown = CountChoiceDisplay.from_estimator(model, name)
+        text = "The smallest number within one standard error (dashed) of the best is taken."
+        sections.append(Section(f"How {name} was chosen", [text], [(shown, "Likelihood of bags that were held out.")]))
+    return sections
+
+
+def demo(folder: Path, seed: int) -> Outcome:
+    """Handwritten digits in bags that say which digits they hold, except for two that nobody ever named."""
+    from sidelight.data.samples import load_digit_bags
+    from sidelight.metrics import normalized_mutual_information
+
+    sample = load_digit_bags(novel=(3, 7), random_state=seed)
+    names = tuple(f"pixel-{j}" for j in range(sample.X.shape[1]))
+    data = Dataset(sample.X, names, bags=sample.bags, path="scikit-learn's digits in bags")
+    options = {"n_novel": 2, "penalty": 3.0, "information": 0.1}
+    config = RunConfig("coverage", "scikit-learn's digits in bags", options=options, seed=seed)
+    found = cluster(data, config)
+    agreement = normalized_mutual_information(sample.y, found.model.labels_)
+    typical = TypicalImagesDisplay.from_estimator(
+        found.model, sample.X, sample.images, names=found.model.cluster_names_
+    )
+    first = Section(
+        "What the clusters look like",
+        [
+            "Each bag holds some handwritten digits and says which ones, not which is which; the digits 3 and 7 were "
+            "struck off every list. Two novel clusters were allowed.",
+            f"Against the true digits, used only here, the normalised mutual information is {agreement:.2f} "
+            "(1 is perfect, 0 is chance).",
+        ],
+        [(typical, "The surest rows of each cluster, by their pixels alone.")],
+    )
+    shown = Findings(
+        "Handwritten digits, explained by the lists of their bags",
+        found.sentences,
+        found.model,
+        found.assignments,
+        found.tables,
+        [first, *found.sections],
+        found.facts,
+    )
+    return publish(config, shown, folder)
