@@ -136,6 +136,8 @@ def _fits(data: Dataset, given: Mapping[str, Any]) -> tuple[Fit, ...]:
     n_classes = len(data.label_names)
     found: list[Fit] = []
     has_rows = data.n_rows > 1 and data.n_features > 0
+    if has_rows and not sp.issparse(data.X) and not np.isfinite(data.X.sum()):
+        roles["missing"] = "mean"
     labelled = data.bags is not None and bool(data.bags.is_labelled.any())
     if has_rows and labelled:
         found += [
@@ -156,11 +158,13 @@ def _fits(data: Dataset, given: Mapping[str, Any]) -> tuple[Fit, ...]:
         why = "counts of things seen together" if data.counts is not None else "a table of counts, rows by columns"
         found.append(Fit("coclusters", why, roles, max(2, n_classes)))
     if has_rows:
-        plain = {k: v for k, v in roles.items() if k in ("id", "features", "ignore")}
-        found.append(
-            Fit("relations", "rows with features", plain, max(2, min(n_classes, data.n_rows)) if n_classes else 10)
-        )
+        plain = {k: v for k, v in roles.items() if k in ("id", "features", "ignore", "missing")}
+        found.append(Fit("relations", "rows with features", plain, _clusters(n_classes, data.n_rows)))
     return tuple(found)
+
+
+def _clusters(n_classes: int, n_rows: int) -> int:
+    return max(2, min(n_classes or 10, n_rows // 2))
 
 
 def _roles(data: Dataset) -> dict[str, Any]:

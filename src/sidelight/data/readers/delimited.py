@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from sidelight.data.readers.blocks import Block, rows_with_lines, text_blocks, unclosed_quote
+from sidelight.data.readers.blocks import Block, count_byte, rows_with_lines, text_blocks, unclosed_quote
 from sidelight.data.readers.columns import Coder, Loaded
 from sidelight.data.readers.dialect import MISSING, Dialect, sniff
 from sidelight.data.readers.problems import header_only, not_a_number, ragged
@@ -148,8 +148,8 @@ class DelimitedSource:
         """Find short rows, which polars would fill with gaps: separators must come out even."""
         width, separator = len(self.names), self.dialect.separator.encode()
         if not quoted:
-            n_lines = data.count(b"\n") + (not data.endswith(b"\n"))
-            if data.count(separator) == n_lines * (width - 1):
+            n_lines = count_byte(data, b"\n") + (not data.endswith(b"\n"))
+            if len(separator) == 1 and count_byte(data, separator) == n_lines * (width - 1):
                 return
         for line, row in rows_with_lines(block, self.dialect):
             if len(row) != width:

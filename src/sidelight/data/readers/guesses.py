@@ -174,9 +174,10 @@ def _features(plan: Plan, looks: Sequence[Look], *, explicit: bool) -> None:
             plan.take(j, "feature", "numbers")
         elif look.kind == "empty":
             plan.take(j, "ignored", "empty in the first rows")
+        elif look.odd:
+            plan.take(j, "ignored", f"numbers and words mixed, such as {look.odd[:30]!r}; correct it to use it")
         else:
-            hint = f"text with {look.n_distinct} different values; use it with label= or show="
-            plan.take(j, "ignored", hint)
+            plan.take(j, "ignored", f"text with {look.n_distinct} different values; it may be a bag, a label or shown")
 
 
 def _free(plan: Plan, looks: Sequence[Look]) -> list[tuple[int, Look]]:

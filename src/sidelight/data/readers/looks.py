@@ -27,6 +27,7 @@ class Look:
     is_media: bool
     low: float = 0.0
     high: float = 0.0
+    odd: str = ""  # a word among numbers
 
     @property
     def key(self) -> str:
@@ -64,6 +65,7 @@ def look_at(name: str, cells: Sequence[str]) -> Look:
         sum(bool(_MEDIA.match(cell)) for cell in seen) > 0.8 * len(seen),
         min(finite, default=0.0),
         max(finite, default=0.0),
+        "" if is_numeric or len(numbers) < 0.3 * len(seen) else next(c for c in seen if not is_number(c)),
     )
 
 
