@@ -13,6 +13,7 @@ from sidelight.progress import report
 
 # Jobs whose module has ``demo(folder, seed) -> Outcome``. A new demo page is one line here.
 DEMOS = [
+    "bags",
     "relations",
 ]
 

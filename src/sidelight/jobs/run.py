@@ -21,7 +21,10 @@ from sidelight.jobs.output import Columns, check_free, output_folder, write_csv,
 from sidelight.report import Report, Section
 
 # Each job is a module of this room. A new job is one line here.
-JOBS = ("relations",)
+JOBS = (
+    "bags",
+    "relations",
+)
 LIBRARIES = ("sidelight", "numpy", "scipy", "scikit-learn", "numba")
 
 
