@@ -38,7 +38,7 @@ class MaxMarginBagClusteringCV(BagClusterer):
         How often part of the bags is clustered for the stability.
     share : float, default=0.8
         The part of the bags in each resample.
-    scale, init, n_init, tol, inner_tol, max_iter
+    scale, init, n_init, tol, inner_tol, max_iter : various
         As in :class:`MaxMarginBagClustering`.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the resamples and starts.
