@@ -58,15 +58,13 @@ def test_the_trace_never_rises_beyond_the_inner_tolerance(found):
     assert found.objective_ == found.start_objectives_.min() == found.trace_[-1]
 
 
-def test_rows_in_any_order_give_the_same_bags():
-    X, codes, _, _ = needles(n_bags=20)
+def test_rows_may_come_in_any_order(found):
+    X, codes, _, _ = needles()
     shuffled = np.random.default_rng(1).permutation(len(X))
-    fit = sl.MaxMarginBagClustering(3, n_init=1, random_state=0, init="normal").fit  # one start: equal ones tie
-    one = fit(X, bags=codes)
-    other = fit(X[shuffled], bags=codes[shuffled])
-    names = sl.Bags(codes[shuffled]).names
-    assert adjusted_rand_score(one.bag_labels_[list(names)], other.bag_labels_) == 1.0
-    np.testing.assert_allclose(one.bag_margins_[list(names)], other.bag_margins_, atol=1e-6)
+    names = list(sl.Bags(codes[shuffled]).names)
+    in_order = found.decision_function(X, bags=codes)
+    np.testing.assert_allclose(found.decision_function(X[shuffled], bags=codes[shuffled]), in_order[names], atol=1e-9)
+    np.testing.assert_array_equal(found.predict_bags(X[shuffled], codes[shuffled]), found.bag_labels_[names])
 
 
 def test_csr_rows_give_the_same_margins():
