@@ -4,6 +4,7 @@ from sidelight import data as data
 from sidelight import errors as errors
 from sidelight import metrics as metrics
 from sidelight import plot as plot
+from sidelight._affinity.bag_distances import bag_distances as bag_distances
 from sidelight.data.bags import Bags as Bags
 from sidelight.data.channels import stack_channels as stack_channels
 from sidelight.data.cooccurrence import CoOccurrence as CoOccurrence
@@ -16,11 +17,15 @@ from sidelight.data.samples import load_digit_bags as load_digit_bags
 from sidelight.data.splits import AnswerKFold as AnswerKFold
 from sidelight.data.splits import BagKFold as BagKFold
 from sidelight.data.synth.label_tree import make_label_tree as make_label_tree
+from sidelight.data.synth.overlapping import make_overlapping_bags as make_overlapping_bags
 from sidelight.data.synth.rectangles import make_rectangles as make_rectangles
 from sidelight.data.synth.sources import make_sources as make_sources
 from sidelight.data.synth.words import make_words as make_words
 from sidelight.errors import SidelightError as SidelightError
 from sidelight.errors import SidelightWarning as SidelightWarning
+from sidelight.estimators.bags import BagKMedoids as BagKMedoids
+from sidelight.estimators.bags import MaxMarginBagClustering as MaxMarginBagClustering
+from sidelight.estimators.bags import MaxMarginBagClusteringCV as MaxMarginBagClusteringCV
 from sidelight.estimators.coverage import CoverageClustering as CoverageClustering
 from sidelight.estimators.coverage import NovelClassLogisticRegression as NovelClassLogisticRegression
 from sidelight.estimators.coverage import OredLogisticRegression as OredLogisticRegression

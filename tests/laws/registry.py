@@ -72,6 +72,14 @@ def labelled_bags(n: int = 60) -> Any:
     return sl.Bags(ids, labels={int(b): set(names[y[ids == b]].tolist()) for b in np.unique(ids)})
 
 
+def pure_bags(n: int = 60) -> np.ndarray:
+    """The rows of :func:`blobs`, so that all four of a bag come from one group: bags that can be told apart."""
+    X, y = blobs(n)
+    arranged = np.empty_like(X)
+    arranged[np.argsort((np.arange(n) // 4) % 3, kind="stable")] = X[np.argsort(y, kind="stable")]
+    return arranged
+
+
 CASES = [
     Case(sl.BagSpectralClustering(3, random_state=0), supervision="bags", grid={"alpha": [0.3, 0.7]}),
     Case(
@@ -104,6 +112,18 @@ CASES = [
     ),
     Case(sl.OredLogisticRegression(tol=1e-3), supervision="bags", expected_failures=WITHOUT_BAGS),
     Case(sl.NovelClassLogisticRegression(tol=1e-3), supervision="bags", expected_failures=WITHOUT_BAGS),
+    Case(
+        sl.MaxMarginBagClustering(3, n_init=2, random_state=0),
+        supervision="bags",
+        rows=lambda: pure_bags(),
+        grid={"C": [1.0, 8.0]},
+    ),
+    Case(
+        sl.MaxMarginBagClusteringCV(3, Cs=[4.0], balances=[1.0], n_resamples=2, n_init=1, random_state=0),
+        supervision="bags",
+        rows=lambda: pure_bags(),
+    ),
+    Case(sl.BagKMedoids(3, n_init=2, random_state=0), supervision="bags", grid={"distance": ["minimal", "average"]}),
 ]
 
 _Q = np.random.default_rng(1).dirichlet(np.ones(4), size=7)

@@ -15,6 +15,7 @@ from sidelight.progress import report
 DEMOS = [
     "instances",
     "coverage",
+    "bags",
     "relations",
     "sources",
 ]

@@ -22,6 +22,7 @@ from sidelight.report import Report, Section
 
 # Each job is a module of this room. A new job is one line here.
 JOBS = (
+    "bags",
     "coclusters",
     "coverage",
     "instances",

@@ -1,12 +1,21 @@
 """PICTURES: Display objects, the only room that imports matplotlib."""
 
+from sidelight.plot.bags import BagMarginDisplay, BagWitnessDisplay, BalanceSizesDisplay
 from sidelight.plot.clusters import ClusterScatterDisplay, TypicalImagesDisplay
 from sidelight.plot.coverage import ClusterContentsDisplay, ClusterLabelDisplay, CountChoiceDisplay, MovedRowsDisplay
 from sidelight.plot.instances import AlphaCurveDisplay, ClusterClassDisplay, EmbeddingDisplay
-from sidelight.plot.sources import ClusterWeightsDisplay, CoclusterDisplay, PreservedInformationDisplay, StartErrorsDisplay
+from sidelight.plot.sources import (
+    ClusterWeightsDisplay,
+    CoclusterDisplay,
+    PreservedInformationDisplay,
+    StartErrorsDisplay,
+)
 
 __all__ = [
     "AlphaCurveDisplay",
+    "BagMarginDisplay",
+    "BagWitnessDisplay",
+    "BalanceSizesDisplay",
     "ClusterClassDisplay",
     "ClusterContentsDisplay",
     "ClusterLabelDisplay",

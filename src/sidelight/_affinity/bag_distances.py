@@ -1,0 +1,166 @@
+"""Hausdorff distances between bags of rows: minimal, maximal and average.
+
+All three come from one table, the distance from every row to the nearest row of every bag, which is a blocked matrix
+product followed by minima over runs; the distances between single rows are never held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_array
+
+from sidelight._core.params import check_choice
+from sidelight._core.segments import segment_max, segment_sum
+from sidelight.data.bags import Bags
+from sidelight.data.coerce import as_bags
+from sidelight.errors import InvalidData
+from sidelight.progress import report
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+
+KINDS = ("minimal", "maximal", "average")
+METRICS = ("euclidean", "precomputed")
+_BLOCK = 1 << 21  # distances between single rows held together: 16 MB
+
+
+def bag_distances(
+    X: Any, bags: Any, X_other: Any = None, bags_other: Any = None, *, kind: str = "average", metric: str = "euclidean"
+) -> Floats:
+    """Measure how far bags of rows are from each other.
+
+    With near(a, B) the distance from row a to the nearest row of bag B:
+
+    - minimal: the least near(a, B) over the rows a of A;
+    - maximal: the greatest of near(a, B) and near(b, A);
+    - average: the sum of near(a, B) over A plus that of near(b, A) over B, divided by the number of rows of both.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_rows, n_features)
+        The rows; with ``metric="precomputed"`` the distances between rows, of shape (n_rows, n_rows), or between the
+        rows and ``X_other``'s, of shape (n_rows, n_other_rows).
+    bags : Bags or sequence of bag ids
+        The bag of each row.
+    X_other, bags_other : as X and bags, optional
+        The bags to measure to; by default the same. With precomputed distances only ``bags_other`` is needed.
+    kind : {"average", "minimal", "maximal"}, default="average"
+        Which Hausdorff distance.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        The distance between rows. Precomputed ones must be finite and not negative.
+
+    Returns
+    -------
+    distances : ndarray of shape (n_bags, n_other_bags)
+        In the order of ``bags.names``; 0 between a bag and itself.
+
+    Examples
+    --------
+    >>> import sidelight as sl
+    >>> sl.bag_distances([[0.0], [1.0], [5.0]], ["a", "a", "b"], kind="maximal")
+    array([[0., 5.],
+           [5., 0.]])
+    """
+    check_choice("bag_distances", "kind", kind, KINDS)
+    check_choice("bag_distances", "metric", metric, METRICS)
+    X = check_array(
+        X, accept_sparse="csr" if metric == "euclidean" else False, dtype=np.float64, estimator="bag_distances"
+    )
+    bags = as_bags(bags, n_rows=X.shape[0])
+    if metric == "precomputed":
+        itself = bags_other is None
+        other_bags = bags if itself else as_bags(bags_other, n_rows=X.shape[1])
+        _check_distances(X, bags, other_bags, square=itself)
+        source: Any = X
+    else:
+        itself = X_other is None
+        X_other = X if itself else check_array(X_other, accept_sparse="csr", dtype=np.float64)
+        other_bags = bags if itself else as_bags(bags_other, n_rows=X_other.shape[0])
+        source = (X, X_other)
+    distances = hausdorff(source, bags, other_bags, kind)
+    if itself:
+        distances = (distances + distances.T) / 2  # rounding differs between the two directions
+        np.fill_diagonal(distances, 0.0)
+    return distances
+
+
+def hausdorff(source: Any, bags: Bags, other: Bags, kind: str) -> Floats:
+    """Reduce row distances (a matrix, or a pair of row tables) to bag distances; everything was checked before."""
+    forth = np.empty((bags.n_bags, other.n_bags))  # from the rows of ``bags``
+    back = np.full((other.n_rows, bags.n_bags), np.inf) if kind != "minimal" else None
+    other_order, other_starts = np.asarray(other.order), np.asarray(other.starts)
+    for run, block in _row_blocks(source, bags, other_order):
+        starts = bags.starts[run.start : run.stop + 1] - bags.starts[run.start]
+        near = np.minimum.reduceat(block, other_starts[:-1], axis=1)
+        if kind == "minimal":
+            forth[run] = -segment_max(-near, starts)
+        else:
+            forth[run] = segment_max(near, starts) if kind == "maximal" else segment_sum(near, starts)
+            assert back is not None
+            back[:, run] = np.minimum.reduceat(block, starts[:-1], axis=0).T
+        report("bag distances", run.stop, bags.n_bags)
+    if back is None:
+        return forth
+    if kind == "maximal":
+        return np.maximum(forth, segment_max(back, other_starts).T)
+    return (forth + segment_sum(back, other_starts).T) / (bags.sizes[:, None] + other.sizes[None, :])
+
+
+def _row_blocks(source: Any, bags: Bags, other_order: Ints) -> Iterator[tuple[slice, Floats]]:
+    """Yield runs of whole bags with the distances from their rows to all other rows, those in the order of bags."""
+    measure = _precomputed(source, other_order) if isinstance(source, np.ndarray) else _euclidean(source, other_order)
+    first = 0
+    while first < bags.n_bags:
+        most = bags.starts[first] + max(1, _BLOCK // max(1, len(other_order)))
+        last = min(max(int(np.searchsorted(bags.starts, most, side="right")) - 1, first + 1), bags.n_bags)
+        yield slice(first, last), measure(bags.order[bags.starts[first] : bags.starts[last]])
+        first = last
+
+
+def _precomputed(distances: Floats, other_order: Ints) -> Any:
+    return lambda rows: distances[np.ix_(rows, other_order)]
+
+
+def _euclidean(source: tuple[Any, Any], other_order: Ints) -> Any:
+    """Return a function from rows to distances; dense rows are centred first, so that less is lost to cancellation."""
+    X, X_other = source
+    dense = isinstance(X, np.ndarray) and isinstance(X_other, np.ndarray)
+    centre = X_other.mean(axis=0) if dense else 0.0
+    targets = (X_other[other_order] - centre) if dense else X_other[other_order]
+    target_squares = _row_squares(targets)
+
+    def measure(rows: Ints) -> Floats:
+        own = X[rows] - centre if dense else X[rows]
+        products = own @ targets.T
+        block: Floats = products if isinstance(products, np.ndarray) else products.toarray()
+        block *= -2.0
+        block += _row_squares(own)[:, None]
+        block += target_squares
+        np.maximum(block, 0.0, out=block)
+        return np.sqrt(block, out=block)
+
+    return measure
+
+
+def _row_squares(X: Any) -> Floats:
+    if isinstance(X, np.ndarray):
+        return np.einsum("ij,ij->i", X, X)
+    return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+
+
+def _check_distances(D: Floats, bags: Bags, other: Bags, *, square: bool) -> None:
+    if square and D.shape[0] != D.shape[1]:
+        raise InvalidData(
+            f"Precomputed distances between {D.shape[0]} rows must be a square table. Got {D.shape[0]} x {D.shape[1]}. "
+            "Give bags_other when the columns are other rows."
+        )
+    if D.min() < 0:
+        row, column = np.unravel_index(int(D.argmin()), D.shape)
+        raise InvalidData(
+            f"Precomputed distances must not be negative. Got {D.min()} between row {row} and column {column}. "
+            "Pass distances, not similarities."
+        )

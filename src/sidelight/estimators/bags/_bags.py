@@ -1,0 +1,86 @@
+"""What the clusterers of bags share: what they take, how many clusters fit, and labels from bags to rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+
+from sidelight._core.params import check_number
+from sidelight.data.bags import Bags
+from sidelight.data.coerce import as_bags
+from sidelight.errors import InvalidParameter
+
+
+class BagClusterer(ClusterMixin, BaseEstimator):
+    """Rows and bags in, a cluster per bag out; ``_bag_labels(X, bags)`` is what a member adds."""
+
+    __metadata_request__fit = {"bags": True}
+    __metadata_request__predict = {"bags": True}
+    __metadata_request__score = {"bags": True}
+
+    def fit_predict(self, X: Any, y: Any = None, *, bags: Any = None) -> np.ndarray:
+        """Fit, and return the cluster of each row's bag.
+
+        Parameters
+        ----------
+        X, y, bags
+            As in ``fit``.
+        """
+        labels: np.ndarray = self.fit(X, y, bags=bags).labels_
+        return labels
+
+    def predict(self, X: Any, *, bags: Any = None) -> np.ndarray:
+        """Return the cluster of each row's bag; without ``bags`` every row is judged alone.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        bags : Bags or sequence of bag ids, optional
+            The bag of each row.
+        """
+        found, rows = self._judged(X, bags)
+        return self._bag_labels(rows, found)[found.codes]
+
+    def predict_bags(self, X: Any, bags: Any = None) -> np.ndarray:
+        """Return the cluster of each bag, in the order of ``bags.names``.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        bags : Bags or sequence of bag ids, optional
+            The bag of each row.
+        """
+        found, rows = self._judged(X, bags)
+        return self._bag_labels(rows, found)
+
+    def _judged(self, X: Any, bags: Any) -> tuple[Bags, Any]:
+        from sklearn.utils.validation import check_is_fitted
+
+        from sidelight.estimators._base import rows_to_judge
+
+        check_is_fitted(self)
+        X = rows_to_judge(self, X)
+        return as_bags(bags, n_rows=X.shape[0]), X
+
+    def _bag_labels(self, X: Any, bags: Bags) -> np.ndarray:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse rows are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def check_bag_clusters(owner: object, n_clusters: Any, bags: Bags) -> None:
+    """Raise unless ``bags`` can fall into ``n_clusters`` clusters."""
+    check_number(owner, "n_clusters", n_clusters, integer=True, low=1)
+    if n_clusters > bags.n_bags:
+        raise InvalidParameter(
+            f"{type(owner).__name__} was asked for n_clusters={n_clusters} clusters but got {bags.n_bags} bags "
+            f"(n_samples={bags.n_rows} rows). Ask for at most {bags.n_bags} clusters, or bring more bags."
+        )

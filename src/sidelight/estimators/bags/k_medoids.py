@@ -1,0 +1,184 @@
+"""k-medoids over Hausdorff distances between bags: BAMIC (Zhang and Zhou 2009), and the same with better swaps."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from sidelight._affinity.bag_distances import KINDS, METRICS, bag_distances
+from sidelight._core.params import as_generator, check_choice, check_number
+from sidelight._solvers.medoids import Medoids, alternate, faster_pam
+from sidelight.data.bags import Bags
+from sidelight.data.coerce import as_bags
+from sidelight.errors import ConvergenceWarning
+from sidelight.estimators._base import all_or_nothing, rows_to_fit
+from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
+from sidelight.progress import report
+
+METHODS = {"faster_pam": faster_pam, "alternate": alternate}
+
+
+class BagKMedoids(BagClusterer):
+    """Cluster bags around medoid bags by a Hausdorff distance: BAMIC.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    distance : {"average", "minimal", "maximal"}, default="average"
+        Which Hausdorff distance, see :func:`~sidelight.bag_distances`.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        Distance between rows. With "precomputed", ``fit`` takes the distances between all rows and ``predict`` those
+        from the new rows to all rows of ``fit``.
+    method : {"faster_pam", "alternate"}, default="faster_pam"
+        How medoids move: any swap that helps, or the paper's alternation inside clusters.
+    n_init : int, default=10
+        Number of random starts; the lowest sum of distances wins.
+    max_iter : int, default=100
+        Most passes a start.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    bag_labels_ : ndarray of shape (n_bags,)
+        Cluster of each bag, in the order of ``bags.names``.
+    labels_ : ndarray of shape (n_rows,)
+        Cluster of each row's bag.
+    medoids_ : ndarray of shape (n_clusters,)
+        The medoid of each cluster: a position in ``bags.names``.
+    medoid_rows_ : ndarray
+        The rows of ``fit`` that the medoids consist of.
+    medoid_codes_ : ndarray
+        Which medoid each of ``medoid_rows_`` belongs to.
+    medoid_X_ : array or CSR matrix
+        These rows; empty for precomputed distances.
+    bag_distances_ : ndarray of shape (n_bags,)
+        Distance of each bag to its medoid.
+    inertia_ : float
+        The sum of distances to the medoids.
+    trace_ : ndarray
+        That sum after each pass of the best start.
+    n_iter_ : int
+        Passes of the best start.
+    n_features_in_, data_fingerprint_
+        As everywhere.
+
+    Examples
+    --------
+    >>> import sidelight as sl
+    >>> X = [[0.0], [1.0], [0.5], [9.0], [8.0], [9.5]]
+    >>> sl.BagKMedoids(2, random_state=0).fit(X, bags=["a", "a", "b", "c", "c", "d"]).bag_labels_.tolist() in (
+    ...     [0, 0, 1, 1], [1, 1, 0, 0])
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        distance: str = "average",
+        metric: str = "euclidean",
+        method: str = "faster_pam",
+        n_init: int = 10,
+        max_iter: int = 100,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.distance = distance
+        self.metric = metric
+        self.method = method
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, *, bags: Any = None) -> BagKMedoids:
+        """Find the medoids.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows, or their distances of shape (n_rows, n_rows).
+        y : Bags, optional
+            May carry the bags instead of ``bags``; anything else is ignored.
+        bags : Bags or sequence of bag ids, optional
+            The bag of each row; without it every row is a bag of its own.
+        """
+        self._check_parameters()
+        X = rows_to_fit(self, X)
+        bags = as_bags(bags, n_rows=X.shape[0], y=y)
+        check_bag_clusters(self, self.n_clusters, bags)
+        D = bag_distances(X, bags, kind=self.distance, metric=self.metric)
+        generator = as_generator(self.random_state)
+        starts = [generator.choice(bags.n_bags, self.n_clusters, replace=False) for _ in range(self.n_init)]
+        found = [self._search(D, start, number) for number, start in enumerate(starts)]
+        return self._publish(X, bags, min(found, key=lambda one: one.inertia))
+
+    def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
+        """Return minus the mean distance of the bags to their medoids; higher is better.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        y : Bags, optional
+            May carry the bags instead.
+        bags : Bags or sequence of bag ids, optional
+            The bag of each row.
+        sample_weight : array of shape (n_rows,), optional
+            Weight of each row; a bag counts with the sum over its rows.
+        """
+        _, rows = self._judged(X, None)
+        bags = as_bags(bags, n_rows=rows.shape[0], y=y)
+        weights = None if sample_weight is None else np.bincount(bags.codes, sample_weight, minlength=bags.n_bags)
+        return -float(np.average(self._to_medoids(rows, bags).min(axis=1), weights=weights))
+
+    def _search(self, D: np.ndarray, start: np.ndarray, number: int) -> Medoids:
+        report("medoids", number, self.n_init)
+        return METHODS[self.method](D, start, max_iter=self.max_iter)
+
+    def _publish(self, X: Any, bags: Bags, best: Medoids) -> BagKMedoids:
+        self.medoids_ = best.medoids
+        runs = [bags.order[bags.starts[b] : bags.starts[b + 1]] for b in best.medoids]
+        self.medoid_rows_ = np.concatenate(runs)
+        self.medoid_codes_ = np.repeat(np.arange(self.n_clusters), [len(run) for run in runs])
+        self.medoid_X_ = np.empty((0, 0)) if self.metric == "precomputed" else X[self.medoid_rows_]
+        self.inertia_, self.trace_, self.n_iter_ = best.inertia, best.trace, len(best.trace) - 1
+        distances = self._to_medoids(X, bags)
+        self.bag_labels_ = distances.argmin(axis=1)
+        self.bag_distances_ = distances.min(axis=1)
+        self.labels_ = self.bag_labels_[bags.codes]
+        if not best.converged:
+            warnings.warn(
+                f"BagKMedoids stopped after max_iter={self.max_iter} passes. Raise max_iter.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return self
+
+    def _bag_labels(self, X: Any, bags: Bags) -> np.ndarray:
+        return self._to_medoids(X, bags).argmin(axis=1)
+
+    def _to_medoids(self, X: Any, bags: Bags) -> np.ndarray:
+        medoids = Bags(self.medoid_codes_)
+        if self.metric == "precomputed":
+            columns = np.ascontiguousarray(X[:, self.medoid_rows_])
+            return bag_distances(columns, bags, bags_other=medoids, kind=self.distance, metric="precomputed")
+        return bag_distances(X, bags, self.medoid_X_, medoids, kind=self.distance)
+
+    def _check_parameters(self) -> None:
+        check_choice(self, "distance", self.distance, KINDS)
+        check_choice(self, "metric", self.metric, METRICS)
+        check_choice(self, "method", self.method, tuple(METHODS))
+        check_number(self, "n_init", self.n_init, integer=True, low=1)
+        check_number(self, "max_iter", self.max_iter, integer=True, low=1)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn when X is a table of distances."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.sparse = self.metric != "precomputed"
+        return tags

@@ -1,0 +1,56 @@
+"""The bags job, from a table to its files."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+import sidelight as sl
+from sidelight.errors import InvalidData
+from sidelight.jobs.config import RunConfig
+from sidelight.jobs.run import run
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    X, bags, _ = sl.make_overlapping_bags(n_bags=30, n_clusters=3, n_features=4, noise=0.3, random_state=0)
+    path = tmp_path_factory.mktemp("bags") / "regions.csv"
+    lines = ["image,a,b,c,d"] + [f"img{b}," + ",".join(map(str, row)) for b, row in zip(bags.codes, X)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def rows_of(path):
+    with path.open(newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+@pytest.mark.parametrize("extra", [{}, {"search": True, "n_init": 1}])
+def test_margin_writes_a_witness_for_every_bag(table, tmp_path, extra):
+    config = RunConfig("bags", str(table), {"bag": "image"}, {"n_clusters": 3, **extra})
+    outcome = run(config, tmp_path / "out")
+    found = rows_of(tmp_path / "out" / "bags.csv")
+    assert len(found) == 30
+    rows = rows_of(tmp_path / "out" / "assignments.csv")
+    for bag in found:
+        assert rows[int(bag["witness row"])]["bag"] == bag["bag"]
+    assert sum(row["witness"] == "True" for row in rows) == 30
+    assert "30 bags (240 rows)" in outcome.sentences[0]
+    model = sl.load(tmp_path / "out" / "model.sidelight")
+    data = sl.read(table, bag="image")
+    np.testing.assert_array_equal(model.predict_bags(data.X, data.bags), [int(bag["cluster"]) for bag in found])
+    assert (tmp_path / "out" / "report.html").read_text().count("data:image/png") == 3
+
+
+def test_medoids_name_their_bags(table, tmp_path):
+    run(RunConfig("bags", str(table), {"bag": "image"}, {"n_clusters": 3, "method": "medoids"}), tmp_path / "out")
+    assert all(row["medoid"].startswith("img") for row in rows_of(tmp_path / "out" / "clusters.csv"))
+
+
+def test_a_table_without_bags_says_what_to_type(tmp_path):
+    path = tmp_path / "plain.csv"
+    path.write_text("a,b\n1,2\n3,4\n5,7\n")
+    with pytest.raises(InvalidData, match="--bag COLUMN"):
+        run(RunConfig("bags", str(path), {}, {"n_clusters": 2}), tmp_path / "out")
