@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -23,6 +24,14 @@ COMMANDS = app.list_commands(click.Context(app))
 @pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_name_is_in_the_reference(name):
     assert re.search(rf"sidelight\.{name}\b", REFERENCE), f"add sidelight.{name} to docs/reference/index.md"
+
+
+@pytest.mark.parametrize("room", ["metrics", "plot"])
+def test_every_judge_and_every_display_is_in_the_reference(room):
+    public = import_module(f"sidelight.{room}").__all__
+    missing = [f"   sidelight.{room}.{name}" for name in public if f"   sidelight.{room}.{name}\n" not in REFERENCE]
+    section = {"metrics": "Metrics", "plot": "Displays"}[room]
+    assert not missing, f"add to the section {section!r} of docs/reference/index.md:\n" + "\n".join(missing)
 
 
 def test_the_stub_names_what_the_package_has():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from datetime import UTC, date, datetime
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -134,7 +136,8 @@ def test_rows_are_selected_by_masks(bags: sl.Bags) -> None:
         ([0, 6], OutOfRange, "6"),
         ([-7], OutOfRange, "-7"),
         ([True, False], OutOfRange, "2"),
-        ([0.5], InvalidData, "float64"),
+        ([0.5], InvalidData, "Got 0.5"),
+        ("rec1", InvalidData, "Got 'rec1'"),
         ([[0, 1]], InvalidData, r"\(1, 2\)"),
         ((slice(None), 0), InvalidData, "one axis"),
     ],
@@ -163,12 +166,14 @@ def test_a_key_that_selects_nothing_is_named(bags: sl.Bags, key: object, error: 
         ({"labels": {"rec1": "wren"}}, r"'rec1' is the bare string 'wren'. Write \{'wren'\}"),
         ({"labels": {"rec1": 3}}, "'rec1'.*3"),
         ({"labels": {"rec1": {"x": 1}}}, "'rec1'"),
-        ({"labels": {"rec1": [["x"]]}}, "hashable"),
+        ({"labels": {"rec1": [["x"]]}}, r"'rec1' has the label \['x'\].*hashable"),
+        ({"labels": np.eye(3)}, "3 rows of labels but 2 bag names"),
+        ({"labels": np.array(["x", "y"])}, "ndarray"),
         ({"labels": {"rec1": {None}}}, "'rec1' has the label None"),
         ({"labels": {"rec1": {"wrn"}}, "classes": ["wren"]}, "'rec1' has the label 'wrn'.*'wren'"),
         ({"labels": [{"x"}]}, "list"),
         ({"labels": {"rec1": {"x"}}, "classes": ["x", "x"]}, "'x' appears more than once"),
-        ({"labels": {"rec1": {"x"}}, "classes": "x"}, "'x'"),
+        ({"labels": {"rec1": {"x"}}, "classes": "x"}, "Expected class names in order.*'x'"),
         ({"labels": {"rec1": {"x"}}, "partial": ["rec2"]}, "'rec2' has no label set"),
         ({"labels": {"rec1": {"x"}}, "partial": ["rec3"]}, "unknown bag 'rec3'"),
         ({"labels": {"rec1": {"x"}}, "partial": "rec1"}, "'rec1'"),
@@ -181,11 +186,41 @@ def test_bad_input_is_named(arguments: dict, culprit: str) -> None:
         sl.Bags(**{"ids": ["rec1", "rec2"], **arguments})
 
 
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array, sparse.csr_matrix])
+def test_a_matrix_of_labels_is_read_as_an_indicator(form: type) -> None:
+    Y = [[1, 0], [0, 0]]
+    bags = sl.Bags(["a", "b", "a"], form(Y), classes=["x", "y"])
+    assert bags == sl.Bags.from_indicator(["a", "b", "a"], Y, classes=["x", "y"])
+    assert dict(bags.labels) == {"a": {"x"}, "b": set()}
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_the_columns_of_an_indicator_frame_name_the_classes(frame: type) -> None:
+    Y = frame({"wren": [1, 0], "thrush": [1, 1]})
+    assert sl.Bags.from_indicator(["a", "b"], Y).classes == ("wren", "thrush")
+    assert sl.Bags.from_indicator(["a", "b"], Y, classes=["w", "t"]).classes == ("w", "t")
+
+
+def test_one_of_a_kind_is_counted_in_the_singular() -> None:
+    assert repr(sl.Bags(["a"], {"a": {"x"}})) == "Bags(1 row in 1 bag, 1 class; 1 labelled)"
+    assert repr(sl.Bags([])) == "Bags(0 rows in 0 bags, 0 classes)"
+
+
+def test_dates_and_bytes_as_ids_can_be_saved(tmp_path: Path) -> None:
+    days = [date(2024, 5, 1), datetime(2024, 5, 1, 6, 30, tzinfo=UTC), b"x", np.datetime64("2024-05-02", "D")]
+    stamps = pd.Series(pd.to_datetime(["2024-05-01 00:00", "2024-05-01 06:30"]))
+    for ids in (days, stamps):
+        bags = sl.Bags(ids)
+        sl.save(bags, tmp_path / "bags.sidelight")
+        assert sl.load(tmp_path / "bags.sidelight") == bags
+    assert {type(name) for name in bags.names} == {datetime}
+
+
 @pytest.mark.parametrize(
     ("Y", "arguments", "culprit"),
     [
         ([[1, 0]], {}, "1 rows of labels but 2 bag names"),
-        ([[1, 0], [2, 0]], {}, "row 1, column 0 is"),
+        ([[1, 0], [2, 0]], {}, "row 1, column 0 is 2. "),
         ([[1, 0], [np.nan, 0]], {}, "row 1, column 0 is"),
         ([1, 0], {}, r"\(2,\)"),
         ([["x"], ["y"]], {}, "dtype"),

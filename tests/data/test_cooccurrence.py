@@ -199,7 +199,7 @@ def test_a_saved_table_is_loaded_as_it_was(tmp_path):
 
 def test_tables_print_what_they_hold():
     table = CoOccurrence.from_table({"<who>": ["ann"], "where": ["a & b"]})
-    assert repr(table) == "CoOccurrence(<who>: 1, where: 1; 1 cells, total 1)"
+    assert repr(table) == "CoOccurrence(<who>: 1, where: 1; 1 cell, total 1)"
     page = table._repr_html_()
     assert "&lt;who&gt;" in page
     assert "a &amp; b" in page
@@ -232,11 +232,31 @@ REFUSED = {
     "label count": (lambda: CoOccurrence.from_matrix([[1, 2]], labels={"columns": ["x"]}), "2 codes but 1 labels"),
     "no rows": (lambda: CoOccurrence.from_table({"a": [], "b": []}), "no rows"),
     "no batches": (lambda: CoOccurrence.from_batches([]), "no batches"),
-    "clusters": (lambda: CoOccurrence.from_matrix([[1, 2]]).aggregate({"columns": [0]}), "2 codes but clusters of"),
+    "clusters": (lambda: CoOccurrence.from_matrix([[1, 2]]).aggregate({"columns": [0]}), "2 codes but 1 clusters"),
+    "cluster gap": (lambda: CoOccurrence.from_matrix([[1, 2]]).aggregate({"columns": [0.0, np.nan]}), "Code 1 has no"),
+    "no mapping": (lambda: CoOccurrence.from_matrix([[1, 2]]).aggregate([0, 1]), "needs a mapping.*got list"),
+    "no codes": (lambda: CoOccurrence.from_codes(None), "got NoneType"),
+    "label gap": (lambda: CoOccurrence.from_matrix([[1, 2]], labels={"columns": ["x", None]}), "code 1 .* is None"),
+    "bare labels": (lambda: CoOccurrence.from_matrix([[1, 2]], labels={"columns": "xy"}), "a list of names, got 'xy'"),
+    "sparse count": (lambda: CoOccurrence.from_matrix(sp.csr_array([[1, 0], [0, -3]])), r"count \(1, 1\) is negative"),
+    "one batch": (lambda: CoOccurrence.from_batches(pd.DataFrame({"a": [1], "b": [2]})), "Use from_table"),
     "csr": (lambda: three_way().to_csr(), r"margin\('face', 'upper'\)"),
     "not a table": (lambda: CoOccurrence.from_table(3), "got int"),
     "dimensions": (lambda: CoOccurrence.from_matrix([[1]], axes=("a", "b", "c")), "2 dimensions but 3 axis names"),
 }
+
+
+def test_a_frame_of_counts_brings_its_names():
+    counts = pd.DataFrame([[1, 2]], index=["ann"], columns=["hall", "yard"])
+    assert dict(CoOccurrence.from_matrix(counts).labels) == {"rows": ("ann",), "columns": ("hall", "yard")}
+    plain = CoOccurrence.from_matrix(counts.reset_index(drop=True), labels={"rows": ["bob"]})
+    assert dict(plain.labels) == {"rows": ("bob",), "columns": None}
+
+
+def test_names_of_clusters_keep_their_types():
+    merged = CoOccurrence.from_matrix([[1, 2, 3]]).aggregate({"columns": ["a", 1, "a"]})
+    assert merged.labels["columns"] == (1, "a")
+    assert merged.to_array().tolist() == [[2.0, 4.0]]
 
 
 @pytest.mark.parametrize("case", REFUSED)

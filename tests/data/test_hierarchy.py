@@ -6,6 +6,8 @@ import copy
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -162,6 +164,11 @@ REFUSED = {
     "below the root": (lambda: LabelTree([-2]), "has the parent -2"),
     "twice": (lambda: LabelTree([-1, 0], names=["x", "x"]), "labels 0 and 1 are both named 'x'"),
     "too few names": (lambda: LabelTree([-1, 0], names=["x"]), "2 labels but 1 names"),
+    "unnamed": (lambda: LabelTree([-1, 0], names=["x", float("nan")]), "label 1 has no name: it is nan"),
+    "names without order": (lambda: LabelTree([-1, 0], names={"x", "y"}), "must be a sequence"),
+    "childless edge": (lambda: LabelTree.from_edges([("a", float("nan"))]), "edge 0 has no child"),
+    "no edges": (lambda: LabelTree.from_edges([]), "from_edges: there is no label"),
+    "no text": (lambda: LabelTree.from_text(" \n"), "from_text: there is no label"),
     "blank": (lambda: LabelTree([-1], names=[" "]), "label 0 is named ' '"),
     "empty": (lambda: LabelTree([]), "non-empty"),
     "floats": (lambda: LabelTree([-1.0, 0.0]), "array of ints"),
@@ -175,6 +182,13 @@ REFUSED = {
     "values": (lambda: BIRDS.close(np.full((1, 5), 2)), "0 and 1"),
     "label": (lambda: BIRDS.ancestors(9), "label 9 is out of range"),
 }
+
+
+def test_a_frame_of_edges_makes_a_tree_and_a_gap_is_the_root():
+    edges = {"parent": [None, "bird", None], "child": ["bird", "wren", "frog"]}
+    for frame in (pd.DataFrame(edges), pl.DataFrame(edges)):
+        assert LabelTree.from_edges(frame).to_text() == "bird\n  wren\nfrog"
+    assert LabelTree.from_edges([(float("nan"), "frog")]).names == ("frog",)
 
 
 @pytest.mark.parametrize("case", REFUSED)

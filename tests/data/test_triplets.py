@@ -142,3 +142,12 @@ def test_selecting_rows_keeps_whole_triplets() -> None:
 def test_bad_input_is_named(make: object, culprit: str) -> None:
     with pytest.raises((InvalidData, UnknownName, InvalidParameter), match=culprit):
         make()
+
+
+def test_rankings_may_come_as_an_array() -> None:
+    assert sl.Triplets.from_ranking(np.array([[0, 1, 2]]), n_rows=3) == sl.Triplets.from_ranking([[0, 1, 2]], n_rows=3)
+
+
+def test_a_repeated_row_is_called_by_its_id() -> None:
+    with pytest.raises(InvalidData, match=r"answer 0 is about the rows \('x', 'y', 'x'\)"):
+        sl.Triplets.from_table([("x", "y", "x", "c")], ids=["x", "y", "z"])

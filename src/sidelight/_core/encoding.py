@@ -1,14 +1,15 @@
 """Python values to JSON and back, arrays set aside; only values that carry no code.
 
 A plain JSON value stands for itself; everything else is an object with one tag: ``array``, ``scalar``, ``objects``,
-``sparse``, ``tuple``, ``set``, ``frozenset``, ``dict``, ``float``, ``slice``, ``object`` (has ``__archive__``) or
-``estimator`` (has ``get_params``).
+``sparse``, ``tuple``, ``set``, ``frozenset``, ``dict``, ``float``, ``slice``, ``date``, ``datetime``, ``bytes``,
+``object`` (has ``__archive__``) or ``estimator`` (has ``get_params``).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from datetime import date, datetime
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,10 @@ class Encoder:
             return {
                 "dict": [[self.encode(k, f"{where} key"), self.encode(v, f"{where}[{k!r}]")] for k, v in value.items()]
             }
+        if type(value) in (date, datetime):
+            return {type(value).__name__: value.isoformat()}
+        if type(value) is bytes:
+            return {"bytes": value.hex()}
         if isinstance(value, slice):
             return {"slice": [self.encode(part, where) for part in (value.start, value.stop, value.step)]}
         return self._object(value, where)
@@ -143,6 +148,9 @@ _SIMPLE: dict[str, Callable[[Decoder, Any], Any]] = {
     "set": lambda d, items: set(d.decode(items)),
     "frozenset": lambda d, items: frozenset(d.decode(items)),
     "dict": lambda d, pairs: {d.decode(key): d.decode(value) for key, value in pairs},
+    "date": lambda d, text: date.fromisoformat(text),
+    "datetime": lambda d, text: datetime.fromisoformat(text),
+    "bytes": lambda d, text: bytes.fromhex(text),
     "slice": lambda d, parts: slice(*d.decode(parts)),
 }
 
@@ -153,5 +161,7 @@ def _refused(value: Any, where: str) -> InvalidData:
     elif callable(value):
         advice = "A function cannot be stored without storing code; use a named option instead, or None before saving."
     else:
-        advice = "Only numbers, strings, arrays, containers of these and Sidelight's own public objects can be saved."
+        advice = (
+            "Only numbers, strings, dates, arrays, containers of these and Sidelight's own public objects can be saved."
+        )
     return InvalidData(f"Cannot save {where}: it is {value!r:.80}, a {type(value).__name__}. {advice}")

@@ -43,9 +43,10 @@ class Bags(Frozen):
     ----------
     ids : sequence, array or series
         One bag id per row, any hashable value; the rows of a bag may be anywhere.
-    labels : mapping or data frame, default=None
+    labels : mapping, data frame, or matrix of shape (n_bags, n_classes), default=None
         Bag id to a set of label names. ``{"wren"}`` means these labels, all of them and no others; ``set()`` none of
-        the known labels; a bag that is missing or None is unlabelled. A data frame is read by :meth:`from_table`.
+        the known labels; a bag that is missing or None is unlabelled. A data frame is read by :meth:`from_table`, a
+        matrix of zeros and ones (array or sparse, named by ``classes``) by :meth:`from_indicator`.
     classes : sequence, default=None
         The names of the known labels, in order; by default the labels that occur, sorted.
     partial : iterable of bag ids, or True, default=()
@@ -157,10 +158,10 @@ class Bags(Frozen):
         ----------
         ids : sequence, array or series
             One bag id per row.
-        Y : array or sparse matrix of shape (n_bags, n_classes)
+        Y : array, sparse matrix or data frame of shape (n_bags, n_classes)
             1 where a bag carries a label; a row of zeros means none of them.
         classes : sequence, default=None
-            The names of the columns; by default 0, 1, 2, ...
+            The names of the columns; by default those of a data frame, else 0, 1, 2, ...
         names : sequence, default=None
             Which bag each row of ``Y`` is about; bags left out are unlabelled. By default there is a row for every bag,
             in order of first appearance.

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sidelight._core.params import check_choice
 from sidelight.data.counting import EventCounter, add_up, as_codes, coalesce, column_names, count_table
 from sidelight.data.frozen import Frozen
+from sidelight.data.summaries import counted
 from sidelight.data.table_checks import (
     as_clusters,
     axis_index,
@@ -28,6 +29,7 @@ from sidelight.data.table_checks import (
     checked_counts,
     checked_labels,
     checked_sizes,
+    frame_names,
 )
 from sidelight.errors import InvalidData
 
@@ -133,6 +135,10 @@ class CoOccurrence(Frozen):
         >>> sl.CoOccurrence.from_codes({"word": [0, 2], "page": [1, 1]}, sizes={"word": 5}).shape
         (5, 2)
         """
+        if not isinstance(codes, Mapping):
+            raise InvalidData(
+                f"CoOccurrence.from_codes needs a mapping of axis name to codes, got {type(codes).__name__}."
+            )
         names = checked_axes(tuple(codes))
         arrays = [as_codes(codes[name], name) for name in names]
         check_equal_lengths(dict(zip(names, arrays)))
@@ -204,6 +210,10 @@ class CoOccurrence(Frozen):
         >>> sl.CoOccurrence.from_batches(pieces).total
         4.0
         """
+        if hasattr(batches, "columns") or isinstance(batches, Mapping):
+            raise InvalidData(
+                "CoOccurrence.from_batches needs several pieces of a table, got a single table. Use from_table."
+            )
         counter: EventCounter | None = None
         for batch in batches:
             if counter is None:
@@ -222,12 +232,12 @@ class CoOccurrence(Frozen):
 
         Parameters
         ----------
-        matrix : array-like, sparse matrix or sparse array
+        matrix : array-like, sparse matrix or sparse array, or data frame
             Non-negative counts; sparse input stays sparse.
         axes : sequence of str, optional
             ``("rows", "columns")`` by default, ``("axis0", "axis1", ...)`` beyond two.
         labels : mapping of str to sequence, optional
-            Names of the codes.
+            Names of the codes; by default the names of the columns (and of the rows, in pandas) of a data frame.
 
         Examples
         --------
@@ -235,10 +245,12 @@ class CoOccurrence(Frozen):
         >>> sl.CoOccurrence.from_matrix([[2, 0], [1, 4]], axes=("document", "term"))
         CoOccurrence(document: 2, term: 2; 3 cells, total 7)
         """
+        named = frame_names(matrix)
+        found: tuple[Any, ...]
         if sp.issparse(matrix):
             cells = matrix.tocoo()
-            found: tuple[Any, ...]
-            found, values, shape = (cells.row, cells.col), cells.data, matrix.shape
+            found, shape = cells.coords, matrix.shape
+            values = checked_counts(cells.data, places=found)
         else:
             dense = np.atleast_1d(checked_counts(matrix, flat=False))
             found, shape = np.nonzero(dense), dense.shape
@@ -250,6 +262,8 @@ class CoOccurrence(Frozen):
                 f"CoOccurrence.from_matrix got {len(shape)} dimensions but {len(axes)} axis names "
                 f"({', '.join(map(repr, axes))}). Bring one name per dimension."
             )
+        if labels is None:
+            labels = {axis: names for axis, names in zip(axes, named) if names is not None}
         return cls(axes, found, values, shape, labels)
 
     @classmethod
@@ -305,6 +319,11 @@ class CoOccurrence(Frozen):
         array([[2., 0.],
                [1., 7.]])
         """
+        if not isinstance(clusters, Mapping):
+            raise InvalidData(
+                f"CoOccurrence.aggregate needs a mapping of axis to clusters, as in {{{self.axes[0]!r}: [...]}}; "
+                f"got {type(clusters).__name__}."
+            )
         coords, shape, labels = list(self.coords), list(self.shape), self._named()
         for axis, of_code in clusters.items():
             i = axis_index(self.axes, axis)
@@ -380,7 +399,7 @@ class CoOccurrence(Frozen):
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{name}: {size}" for name, size in zip(self.axes, self.shape))
-        return f"CoOccurrence({sizes}; {self.nnz} cells, total {self.total:g})"
+        return f"CoOccurrence({sizes}; {counted(self.nnz, 'cell')}, total {self.total:g})"
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -389,7 +408,7 @@ class CoOccurrence(Frozen):
         )
         head = "<tr><th>axis</th><th>codes</th><th>names</th></tr>"
         return (
-            f"<div><b>CoOccurrence</b>: {self.nnz} cells, total {self.total:g}"
+            f"<div><b>CoOccurrence</b>: {counted(self.nnz, 'cell')}, total {self.total:g}"
             f"<table>{head}{rows}</table>{''.join(_small_table(self))}</div>"
         )
 

@@ -6,7 +6,7 @@ no column. Names are non-empty strings of one line, so that the text form can be
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any, Self
 
@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from sidelight._core.forest import levels
 from sidelight.data import tree_forms
 from sidelight.data.frozen import Frozen, read_only
-from sidelight.data.names import look_up, plain
-from sidelight.data.summaries import html_table
+from sidelight.data.names import is_missing, look_up, plain
+from sidelight.data.summaries import counted, html_table
 from sidelight.errors import InvalidData
 
 Codes = NDArray[np.intp]
@@ -85,12 +85,12 @@ class LabelTree(Frozen):
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple[Any, Any]], names: Sequence[Any] | None = None) -> Self:
-        """Make a tree from (parent, child) names; the parent None, or one that is nobody's child, is under the root.
+        """Make a tree from (parent, child) names; a parent that is nobody's child is under the root.
 
         Parameters
         ----------
-        edges : iterable of (parent, child)
-            Names; each child once.
+        edges : iterable of (parent, child), or data frame
+            Names; each child once. Of a data frame the first two columns. A missing parent (None, NaN) is the root.
         names : sequence, optional
             All labels in their order; the order of appearance by default.
 
@@ -293,10 +293,8 @@ class LabelTree(Frozen):
 
     def __repr__(self) -> str:
         shown = ", ".join(self.names[i] for i in self.tops[:4]) + (", ..." if len(self.tops) > 4 else "")
-        return (
-            f"LabelTree({self.n_labels} labels, {len(self.leaves)} leaves, depth {self.depth}; "
-            f"{len(self.tops)} at the top: {shown})"
-        )
+        labels, leaves = counted(self.n_labels, "label"), counted(len(self.leaves), "leaf", "leaves")
+        return f"LabelTree({labels}, {leaves}, depth {self.depth}; {len(self.tops)} at the top: {shown})"
 
     def _repr_html_(self) -> str:
         facts = {"labels": self.n_labels, "leaves": len(self.leaves), "depth": self.depth, "at the top": len(self.tops)}
@@ -387,8 +385,12 @@ def _check_range(parents: Codes, names: tuple[str, ...]) -> None:
 
 
 def _checked_names(given: Any, n_labels: int) -> tuple[str, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
+    if isinstance(given, (str, Set)) or not isinstance(given, Iterable):
         raise InvalidData(f"LabelTree: names must be a sequence with one name per label, got {given!r}.")
+    given = tuple(given)
+    for i, name in enumerate(given):
+        if is_missing(name):
+            raise InvalidData(f"LabelTree: label {i} has no name: it is {name!r}. Give every label a name.")
     names = tuple(str(plain(name)) for name in given)
     if len(names) != n_labels:
         raise InvalidData(f"LabelTree: there are {n_labels} labels but {len(names)} names. Bring one name per label.")

@@ -37,16 +37,18 @@ class LabelSets(NamedTuple):
 
 
 def read(labels: Any, code_of: Mapping[Hashable, int], classes: Any) -> LabelSets:
-    """Read the label sets from a mapping or a data frame; None says nothing about any bag."""
+    """Read the label sets from a mapping, a data frame or a matrix; None says nothing about any bag."""
     if labels is None:
         labels = {}
     if isinstance(labels, Mapping):
         return from_mapping(labels, code_of, classes)
     if isinstance(nw.from_native(labels, eager_only=True, pass_through=True), nw.DataFrame):
         return from_frame(labels, code_of, classes, (None, None))
+    if sparse.issparse(labels) or (isinstance(labels, np.ndarray) and labels.ndim == 2):
+        return from_indicator(labels, code_of, classes, None)
     raise InvalidData(
-        "Bags: labels must be a mapping from bag to a set of names, or a data frame of (bag, label) rows. "
-        f"Got a {type(labels).__name__}. For a matrix use Bags.from_indicator, for a list of tuples Bags.from_table."
+        "Bags: labels must be a mapping from bag to a set of names, a data frame of (bag, label) rows, or a matrix of "
+        f"zeros and ones. Got a {type(labels).__name__}. For a list of (bag, label) tuples use Bags.from_table."
     )
 
 
@@ -113,6 +115,10 @@ def from_frame(table: Any, code_of: Mapping[Hashable, int], classes: Any, column
 
 def from_indicator(Y: Any, code_of: Mapping[Hashable, int], classes: Any, names: Any) -> LabelSets:
     """Read a (bags x classes) matrix of zeros and ones, dense or sparse; ``names`` says which bag each row is."""
+    frame = nw.from_native(Y, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        classes = frame.columns if classes is None else classes
+        Y = frame.to_numpy()
     Y = _zeros_and_ones(Y)
     classes = tuple(range(Y.shape[1])) if classes is None else check_distinct(classes, "class")
     if len(classes) != Y.shape[1]:
@@ -180,7 +186,11 @@ def _assemble(
         column_of = {name: column for column, name in enumerate(known)}
         columns = [column_of[name] for name in said]
     except TypeError as error:
-        raise InvalidData(f"Bags labels: a label must be hashable ({error}).") from error
+        place = next(place for place, name in enumerate(said) if not _is_hashable(name))
+        raise InvalidData(
+            f"Bags labels: bag {names[bags[place]]!r} has the label {said[place]!r}, which is no name: a label must be "
+            "hashable."
+        ) from error
     except KeyError:
         place = next(place for place, name in enumerate(said) if name not in column_of)
         raise UnknownName(
@@ -188,6 +198,14 @@ def _assemble(
             f"classes. {nearest(said[place], known)}"
         ) from None
     return LabelSets(known, indicator(bags, columns, (len(is_labelled), len(known))), is_labelled)
+
+
+def _is_hashable(name: Any) -> bool:
+    try:
+        hash(name)
+    except TypeError:
+        return False
+    return True
 
 
 def _zeros_and_ones(Y: Any) -> Any:
@@ -205,7 +223,7 @@ def _zeros_and_ones(Y: Any) -> Any:
         row, column = (int(axis[wrong[0]]) for axis in (Y.tocoo().row, Y.tocoo().col))
         raise InvalidData(
             f"Bags.from_indicator: the matrix holds zeros and ones, but row {row}, column {column} is "
-            f"{Y.data[wrong[0]]!r}. Leave a bag out of names= when its labels are not known."
+            f"{Y.data[wrong[0]]:g}. Leave a bag out of names= when its labels are not known."
         )
     Y.eliminate_zeros()
     return Y

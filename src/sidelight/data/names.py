@@ -6,6 +6,7 @@ A name is any hashable value except a missing one: None, NaN and NaT name nothin
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from datetime import datetime
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -17,7 +18,7 @@ from sidelight.errors import InvalidData, UnknownName, nearest
 Names = tuple[Hashable, ...]
 
 
-def encode(values: Any, what: str) -> tuple[Names, NDArray[np.intp]]:
+def encode(values: Any, what: str, per: str = "row") -> tuple[Names, NDArray[np.intp]]:
     """Return the distinct names in order of first appearance, and the position of each value among them.
 
     Parameters
@@ -26,15 +27,17 @@ def encode(values: Any, what: str) -> tuple[Names, NDArray[np.intp]]:
         One name per row.
     what : str
         What a name is called in messages, for example ``"bag id"``.
+    per : str
+        What has a name each, in messages; ``"place"`` for a plain list of names.
     """
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
         return _encode_integers(values)
-    items = as_list(values, what)
+    items = as_list(values, what, per)
     try:
         code_of: dict[Hashable, int] = {name: code for code, name in enumerate(dict.fromkeys(items))}
         codes = np.fromiter(map(code_of.__getitem__, items), np.intp, count=len(items))
     except TypeError as error:
-        raise _unhashable(items, what) from error
+        raise _unhashable(items, what, per) from error
     names = tuple(code_of)
     if not set(map(type, names)) <= {str, int}:  # the usual names need no second look
         names = tuple(plain(name) for name in names)
@@ -42,14 +45,15 @@ def encode(values: Any, what: str) -> tuple[Names, NDArray[np.intp]]:
             if is_missing(name):
                 row = int(np.flatnonzero(codes == code)[0])
                 raise InvalidData(
-                    f"Row {row} has no {what}: it is {name!r}. Give every row a {what}, or drop that row."
+                    f"{per.capitalize()} {row} has no {what}: it is {name!r}. Give every {per} a {what}, or drop it."
                 )
     return names, codes
 
 
-def as_list(values: Any, what: str) -> list[Any]:
+def as_list(values: Any, what: str, per: str = "row") -> list[Any]:
     """Return one Python value per row from a list, an array, or a series of any data frame library."""
-    wanted = f"Expected one {what} per row: a list, an array or a series."
+    wanted = f"Expected one {what} per {per}" if per != "place" else f"Expected {what} names in order"
+    wanted += ": a list, an array or a series."
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise InvalidData(f"{wanted} Got an array of shape {values.shape}; use a single column.")
@@ -57,7 +61,7 @@ def as_list(values: Any, what: str) -> list[Any]:
     if isinstance(values, (list, tuple, range)):
         return list(values)
     if isinstance(values, (str, bytes, Mapping, Set)) or values is None:
-        raise InvalidData(f"{wanted} Got {_shown(values)}, which has no rows in order.")
+        raise InvalidData(f"{wanted} Got {_shown(values)}, which is not a list of them.")
     series = nw.from_native(values, allow_series=True, pass_through=True)
     if isinstance(series, nw.Series):
         return series.to_list()
@@ -78,7 +82,12 @@ def as_array(values: Any, who: str) -> NDArray[Any]:
 
 
 def plain(name: Any) -> Any:
-    """Unwrap a NumPy scalar, so that names look like what the user typed; dates keep their resolution."""
+    """Unwrap a NumPy scalar, so that names look like what the user typed; dates keep their resolution.
+
+    A timestamp of pandas becomes the datetime that it equals, unless it counts nanoseconds.
+    """
+    if isinstance(name, datetime) and type(name) is not datetime and not getattr(name, "nanosecond", 0):
+        return name if is_missing(name) else getattr(name, "to_pydatetime", lambda: name)()
     return name.item() if isinstance(name, np.generic) and name.dtype.kind not in "mM" else name
 
 
@@ -103,7 +112,7 @@ def sorted_names(names: Iterable[Hashable]) -> Names:
 
 def check_distinct(names: Any, what: str) -> Names:
     """Return given names as a tuple; missing or repeated ones are an error."""
-    distinct, codes = encode(names, what)
+    distinct, codes = encode(names, what, per="place")
     if len(distinct) < len(codes):
         first_again = int(np.flatnonzero(np.bincount(codes) > 1)[0])
         raise InvalidData(f"Every {what} must be different, but {distinct[first_again]!r} appears more than once.")
@@ -172,15 +181,17 @@ def _encode_integers(values: NDArray[Any]) -> tuple[Names, NDArray[np.intp]]:
     return tuple(distinct[by_appearance].tolist()), rank[inverse]
 
 
-def _unhashable(items: list[Any], what: str) -> InvalidData:
+def _unhashable(items: list[Any], what: str, per: str) -> InvalidData:
     for row, item in enumerate(items):
         try:
             hash(item)
         except TypeError:
-            return InvalidData(f"Row {row}: a {what} must be hashable. Got {_shown(item)}; use a tuple for a list.")
+            return InvalidData(
+                f"{per.capitalize()} {row}: a {what} must be hashable. Got {_shown(item)}; use a tuple for a list."
+            )
     return InvalidData(f"These {what}s cannot be compared with each other.")
 
 
 def _shown(value: Any) -> str:
     text = repr(value)
-    return f"{text if len(text) <= 60 else text[:57] + '...'} (a {type(value).__name__})"
+    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.data.names import as_array
+from sidelight.data.names import as_array, plain
 from sidelight.errors import InvalidData, OutOfRange
 
 
@@ -21,13 +21,14 @@ def as_row_index(key: Any, n_rows: int, who: str, what: str = "row") -> NDArray[
         return np.arange(n_rows, dtype=np.intp)[key]
     array = as_array(key, who)
     if array.ndim != 1:
-        raise InvalidData(f"{who}: rows are selected by a one-dimensional key. Got the shape {array.shape}.")
+        got = f"{key!r}" if array.ndim == 0 else f"the shape {array.shape}"
+        raise InvalidData(f"{who}: {what}s are selected by integers, a mask or a slice. Got {got}.")
     if array.dtype == bool:
         if len(array) != n_rows:
             raise OutOfRange(f"{who}: a mask must be as long as the {what}s ({n_rows}). Got {len(array)} values.")
         return np.flatnonzero(array)
     if array.size and not np.issubdtype(array.dtype, np.integer):
-        raise InvalidData(f"{who}: rows are selected by integers, a mask or a slice. Got {array.dtype} values.")
+        raise InvalidData(f"{who}: {what}s are selected by integers, a mask or a slice. Got {plain(array[0])!r}.")
     index = array.astype(np.intp)
     outside = (index < -n_rows) | (index >= n_rows)
     if outside.any():

@@ -44,8 +44,15 @@ def as_text(bags: Bags) -> str:
         (counts["unlabelled bags"], "unlabelled"),
         (counts["bags that were cut"], "cut"),
     ]
-    told = ", ".join(f"{count} {kind}" for count, kind in kinds if count) or "nothing"
-    return f"Bags({bags.n_rows} rows in {bags.n_bags} bags, {bags.n_classes} classes; {told})"
+    told = ", ".join(f"{count} {kind}" for count, kind in kinds if count)
+    rows, n_bags = counted(bags.n_rows, "row"), counted(bags.n_bags, "bag")
+    classes = counted(bags.n_classes, "class", "classes")
+    return f"Bags({rows} in {n_bags}, {classes}{'; ' + told if told else ''})"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return "1 row" or "2 rows"."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def as_html(bags: Bags) -> str:

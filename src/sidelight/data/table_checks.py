@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from types import MappingProxyType
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sidelight.data.counting import as_codes, plain_name
-from sidelight.data.names import sorted_names
+from sidelight.data.names import as_list, encode, is_missing, sorted_names
 from sidelight.errors import InvalidData, UnknownName, nearest
 
 
@@ -45,8 +46,8 @@ def checked_sizes(names: Sequence[str], shape: Sequence[int]) -> tuple[int, ...]
     return tuple(int(size) for size in sizes)
 
 
-def checked_counts(counts: Any, *, flat: bool = True) -> NDArray[np.float64]:
-    """Return counts as float64: finite and not negative."""
+def checked_counts(counts: Any, *, flat: bool = True, places: Any = None) -> NDArray[np.float64]:
+    """Return counts as float64: finite and not negative; ``places`` are the coordinates of cells kept in a list."""
     try:
         values = np.asarray(counts, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -59,7 +60,9 @@ def checked_counts(counts: Any, *, flat: bool = True) -> NDArray[np.float64]:
     bad = ~(np.isfinite(values) & (values >= 0))
     if bad.any():
         where = np.argwhere(bad)[0]
-        place = int(where[0]) if flat else tuple(int(i) for i in where)
+        place = int(where[0]) if flat and places is None else tuple(int(i) for i in where)
+        if places is not None:
+            place = tuple(int(codes[where[0]]) for codes in places)
         kind = "negative" if values[tuple(where)] < 0 else "not finite"
         raise InvalidData(
             f"CoOccurrence: count {place} is {kind} ({values[tuple(where)]:g}). Counts are finite and >= 0."
@@ -67,6 +70,16 @@ def checked_counts(counts: Any, *, flat: bool = True) -> NDArray[np.float64]:
     if values.size and not np.isfinite(values.sum()):
         raise InvalidData("CoOccurrence: the counts add up to infinity. Divide them by their largest first.")
     return values
+
+
+def frame_names(table: Any) -> tuple[tuple[Any, ...] | None, tuple[Any, ...] | None]:
+    """Return the names of the rows and of the columns of a data frame; None for what has none."""
+    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None, None
+    index = nw.maybe_get_index(frame)
+    rows = None if index is None or hasattr(index, "step") else tuple(index)  # a range of numbers names nothing
+    return rows, tuple(frame.columns)
 
 
 def checked_coords(
@@ -100,6 +113,8 @@ def checked_labels(
         if given is None:
             checked[name] = None
             continue
+        if isinstance(given, (str, bytes, Set)) or not isinstance(given, Iterable):
+            raise InvalidData(f"CoOccurrence: the labels of axis {name!r} must be a list of names, got {given!r}.")
         values = tuple(plain_name(value) for value in given)
         if len(values) != size:
             raise InvalidData(f"CoOccurrence: axis {name!r} has {size} codes but {len(values)} labels.")
@@ -107,6 +122,9 @@ def checked_labels(
             distinct = len(set(values))
         except TypeError:
             raise InvalidData(f"CoOccurrence: the labels of axis {name!r} must be hashable.") from None
+        gaps = [code for code, value in enumerate(values) if is_missing(value)]
+        if gaps:
+            raise InvalidData(f"CoOccurrence: the label of code {gaps[0]} of axis {name!r} is {values[gaps[0]]!r}.")
         if distinct != size:
             twice = next(value for i, value in enumerate(values) if value in values[:i])
             raise InvalidData(f"CoOccurrence: label {twice!r} names two codes of axis {name!r}. Make labels unique.")
@@ -143,14 +161,15 @@ def axis_size(name: str, codes: NDArray[np.intp], sizes: Mapping[str, int], labe
 
 def as_clusters(axis: str, of_code: ArrayLike, size: int) -> tuple[NDArray[np.intp], tuple[Any, ...] | None]:
     """Turn clusters of codes into (cluster number per code, names or None)."""
-    array = np.asarray(of_code)
-    if array.shape != (size,):
+    items = as_list(of_code, "cluster", "code")
+    if len(items) != size:
         raise InvalidData(
-            f"CoOccurrence.aggregate: axis {axis!r} has {size} codes but clusters of shape {array.shape}. "
+            f"CoOccurrence.aggregate: axis {axis!r} has {size} codes but {len(items)} clusters. "
             "Bring one cluster per code."
         )
-    if array.dtype.kind in "iu":
-        return as_codes(array, axis), None
-    names = sorted_names(dict.fromkeys(array.tolist()))
+    if all(isinstance(item, (int, np.integer)) and not isinstance(item, bool) for item in items):
+        return as_codes(items, axis), None
+    found, _ = encode(items, f"cluster on axis {axis!r}", "code")
+    names = sorted_names(found)
     number = {name: i for i, name in enumerate(names)}
-    return np.array([number[name] for name in array.tolist()], dtype=np.intp), names
+    return np.array([number[name] for name in items], dtype=np.intp), names

@@ -9,24 +9,28 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.data.names import plain
+from sidelight.data.names import is_missing, plain, table_columns
 from sidelight.errors import InvalidData, UnknownName, nearest
 
 Written = tuple[list[int], list[str]]
 
 
 def read_edges(edges: Iterable[tuple[Any, Any]], names: Sequence[Any] | None) -> Written:
-    """Read (parent, child) pairs of names; None as a parent is the root."""
+    """Read (parent, child) pairs of names; a missing parent is the root."""
     parent_of: dict[str, str | None] = {}
     order: dict[str, None] = {}
+    frame = nw.from_native(edges, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        edges = zip(*table_columns(edges, (None, None), "LabelTree.from_edges"))
     for place, edge in enumerate(edges):
         if isinstance(edge, str) or not isinstance(edge, Iterable) or len(pair := tuple(edge)) != 2:
             raise InvalidData(f"LabelTree.from_edges: edge {place} must be (parent, child), got {edge!r}.")
-        parent = None if pair[0] is None else str(plain(pair[0]))
-        if pair[1] is None:
+        parent = None if is_missing(pair[0]) else str(plain(pair[0]))
+        if is_missing(pair[1]):
             raise InvalidData(f"LabelTree.from_edges: edge {place} has no child: {pair!r}.")
         child = str(plain(pair[1]))
         if child in parent_of and parent_of[child] != parent:
@@ -99,6 +103,8 @@ def as_html(names: Sequence[str], preorder: NDArray[np.intp], depths: NDArray[np
 
 def _numbered(parent_of: dict[str, str | None], found: list[str], names: Sequence[Any] | None, who: str) -> Written:
     """Number the labels in the order of ``names``, or as found."""
+    if not found and names is None:
+        raise InvalidData(f"{who}: there is no label in what was given. A tree has at least one.")
     order = found if names is None else [str(plain(name)) for name in names]
     number = {name: i for i, name in enumerate(order)}
     for name in found:

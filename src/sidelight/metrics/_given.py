@@ -47,7 +47,7 @@ def as_indicator(judge: str, name: str, Y: Any) -> Any:
         if not np.all(Y.data == 1):
             _refuse_entry(judge, name, Y.data[Y.data != 1][0])
         return Y.astype(np.int64)
-    Y = np.asarray(Y)
+    Y = as_array(judge, name, Y)
     if Y.ndim != 2:
         raise InvalidData(f"{judge} needs {name} as a matrix, one row per bag and one column per label; got {Y.shape}.")
     if Y.dtype != bool:
@@ -58,6 +58,17 @@ def as_indicator(judge: str, name: str, Y: Any) -> Any:
             _refuse_entry(judge, name, Y[~(ones | (Y == 0))][0])
         Y = ones
     return Y
+
+
+def as_array(judge: str, name: str, values: Any, dtype: Any = None) -> NDArray[Any]:
+    """Return an array of what was given; rows of different lengths, and words among numbers, are refused."""
+    if hasattr(values, "toarray"):
+        values = values.toarray()
+    try:
+        return np.asarray(values, dtype=dtype)
+    except (TypeError, ValueError) as error:
+        wanted = "numbers in rows of equal length" if dtype is not None else "rows of equal length"
+        raise InvalidData(f"{judge} needs {name} as an array, {wanted}; got a {type(values).__name__}.") from error
 
 
 def check_shapes(judge: str, **matrices: Any) -> None:

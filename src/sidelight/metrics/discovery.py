@@ -15,7 +15,7 @@ from sidelight._core.contingency import contingency, encode
 from sidelight._core.params import check_number
 from sidelight._core.segments import group_rows, segment_max
 from sidelight.errors import InvalidData, InvalidParameter
-from sidelight.metrics._given import as_indicator, check_lengths
+from sidelight.metrics._given import as_array, as_indicator, check_lengths
 from sidelight.metrics.agreement import PairScores, n_pairs, pair_scores
 
 
@@ -176,16 +176,24 @@ def _bags_and_labels(bags: Any, n_labels: Any) -> tuple[NDArray[np.intp], NDArra
         if unknown:
             raise InvalidData(f"single_cluster_share: n_labels does not say how many labels bag {unknown[0]!r} has.")
         n_labels = [n_labels[name] for name in names]
-    per_bag = np.asarray(n_labels)
+    per_bag = as_array("single_cluster_share", "n_labels", n_labels, np.float64)
     if per_bag.shape != (len(names),):
         raise InvalidData(
             f"single_cluster_share needs one number of labels per bag: {len(names)} bags, but n_labels has shape "
             f"{per_bag.shape}."
         )
+    if np.isnan(per_bag).any():
+        bag = names[int(np.flatnonzero(np.isnan(per_bag))[0])]
+        raise InvalidData(f"single_cluster_share: the number of labels of bag {bag!r} is NaN.")
     return codes, per_bag
 
 
 def _as_known(known: Any) -> frozenset[Any]:
     if isinstance(known, (str, bytes)):
         raise InvalidParameter(f"The 'known' parameter must be a collection of labels. Got {known!r}; try [{known!r}].")
-    return frozenset(known.tolist() if isinstance(known, np.ndarray) else known)
+    try:
+        return frozenset(known.tolist() if isinstance(known, np.ndarray) else known)
+    except TypeError as error:
+        raise InvalidParameter(
+            f"The 'known' parameter must be a collection of hashable labels. Got {known!r}."
+        ) from error

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sidelight._core.contingency import contingency, encode
 from sidelight._core.params import check_choice
 from sidelight.errors import InvalidData, UnknownName, nearest
-from sidelight.metrics._given import check_lengths, codes_of
+from sidelight.metrics._given import as_array, check_lengths, codes_of
 from sidelight.metrics.agreement import n_matched
 
 Ints = NDArray[np.intp]
@@ -123,7 +123,7 @@ def _cells(table: Any) -> tuple[list[Ints], Floats, tuple[int, ...]]:
         coords: Any = (sparse.row, sparse.col)
         values, shape = np.asarray(sparse.data, dtype=np.float64), tuple(sparse.shape)
     else:
-        dense = np.asarray(table, dtype=np.float64)
+        dense = as_array("information_loss", "table", table, np.float64)
         coords, values, shape = np.nonzero(dense), dense[np.nonzero(dense)], dense.shape
     if len(shape) < 2 or not np.all(np.isfinite(values)) or np.any(values < 0) or not values.sum() > 0:
         raise InvalidData(
@@ -137,10 +137,20 @@ def _cells(table: Any) -> tuple[list[Ints], Floats, tuple[int, ...]]:
 def _clusters_of_axes(table: Any, clusters: Any, shape: tuple[int, ...]) -> list[Any]:
     axes = tuple(getattr(table, "axes", ()))
     if isinstance(clusters, Mapping):
+        if not axes:
+            raise InvalidData(
+                "information_loss: only the axes of a CoOccurrence have names. Give the clusters as a list, one array "
+                "per axis, or make the table with CoOccurrence.from_matrix."
+            )
         for name in clusters:
             if name not in axes:
                 raise UnknownName(f"information_loss: the table has no axis {name!r}. {nearest(name, axes)}")
         clusters = [clusters.get(name) for name in axes]
+    if isinstance(clusters, str) or not hasattr(clusters, "__len__"):
+        raise InvalidData(
+            "information_loss needs clusters as a list with one array per axis, or a mapping of axis name to array; "
+            f"got {clusters!r}."
+        )
     if len(clusters) != len(shape):
         raise InvalidData(
             f"information_loss needs clusters for each of the {len(shape)} axes (None leaves one as it is); "

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.errors import InvalidData
-from sidelight.metrics._given import as_indicator, check_shapes
+from sidelight.metrics._given import as_array, as_indicator, check_shapes
 
 Floats = NDArray[np.float64]
 
@@ -136,7 +136,8 @@ def _label_counts(judge: str, Y_true: Any, Y_pred: Any) -> _Counts:
 
 def _ranked(judge: str, Y_true: Any, scores: Any) -> tuple[Floats, Floats]:
     """Compute ranking loss and average precision of each row."""
-    true, scores = as_indicator(judge, "Y_true", Y_true), np.ascontiguousarray(scores, dtype=np.float64)
+    true = as_indicator(judge, "Y_true", Y_true)
+    scores = np.ascontiguousarray(as_array(judge, "scores", scores, np.float64))
     if scores.ndim != 2:
         raise InvalidData(f"{judge} needs scores as a matrix, one row per row of Y_true; got shape {scores.shape}.")
     check_shapes(judge, Y_true=true, scores=scores)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.errors import InvalidData
+from sidelight.metrics._given import as_array
 
 Ints = NDArray[np.intp]
 
@@ -54,7 +55,7 @@ def robinson_foulds(tree_true: Any, tree_pred: Any, *, directed: bool = True) ->
 def _as_parents(name: str, tree: Any) -> Ints:
     from sidelight._core.forest import levels
 
-    given = np.asarray(getattr(tree, "parents", tree))
+    given = as_array("robinson_foulds", name, getattr(tree, "parents", tree))
     if given.ndim != 1 or len(given) == 0 or given.dtype.kind not in "iu":
         raise InvalidData(
             f"robinson_foulds needs {name} as one integer per label, the index of its parent or -1; "

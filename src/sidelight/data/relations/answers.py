@@ -19,7 +19,7 @@ from sidelight.data.relations import agreement, reading, sampling
 from sidelight.data.relations.facts import Contradiction
 from sidelight.data.relations.questions import question_codes
 from sidelight.data.row_keys import as_row_index, is_one_row
-from sidelight.data.summaries import html_table
+from sidelight.data.summaries import counted, html_table
 from sidelight.errors import ConflictingAnswers, InvalidData
 
 Ints = NDArray[np.intp]
@@ -52,11 +52,19 @@ class Answers(Frozen):
     _fields = ("rows", "codes", "n_rows", "weights", "times", "annotator_names", "annotator_codes")
 
     def _settle(
-        self, columns: Sequence[Any], said: Any, n_rows: Any, weights: Any, annotators: Any, times: Any
+        self,
+        columns: Sequence[Any],
+        said: Any,
+        n_rows: Any,
+        weights: Any,
+        annotators: Any,
+        times: Any,
+        *,
+        ids: Names | None = None,
     ) -> Self:
         who = type(self).__name__
         n_rows = reading.as_n_rows(n_rows, who)
-        rows = reading.as_rows(columns, n_rows, who)
+        rows = reading.as_rows(columns, n_rows, who, ids)
         codes = reading.as_codes(said, self.WORDS, self.ALIASES, len(rows), who)
         names, annotator_codes = reading.as_annotators(annotators, len(rows), who)
         self.__setstate__(
@@ -79,16 +87,16 @@ class Answers(Frozen):
         found, more = reading.answer_columns(table, columns, extra, f"{cls.__name__}.from_table")
         rows = found[: cls.WIDTH]
         if ids is not None:
-            names = check_distinct(ids, "row id")
-            if n_rows is not None and n_rows != len(names):
-                raise InvalidData(f"{cls.__name__}.from_table: n_rows={n_rows} but there are {len(names)} ids.")
-            n_rows, row_of = len(names), {name: row for row, name in enumerate(names)}
+            ids = check_distinct(ids, "row id")
+            if n_rows is not None and n_rows != len(ids):
+                raise InvalidData(f"{cls.__name__}.from_table: n_rows={n_rows} but there are {len(ids)} ids.")
+            n_rows, row_of = len(ids), {name: row for row, name in enumerate(ids)}
             rows = [[look_up(name, row_of, f"{cls.__name__}.from_table", "row id") for name in side] for side in rows]
         elif n_rows is None:
             raise InvalidData(
                 f"{cls.__name__}.from_table: say how many rows there are with n_rows=, or name them in ids=."
             )
-        return cls.__new__(cls)._settle(rows, found[cls.WIDTH], n_rows, *more)
+        return cls.__new__(cls)._settle(rows, found[cls.WIDTH], n_rows, *more, ids=ids)
 
     @classmethod
     def empty(cls, n_rows: int) -> Self:
@@ -297,8 +305,8 @@ class Answers(Frozen):
     def __repr__(self) -> str:
         facts = self.summary()
         told = ", ".join(f"{facts[word]} {word}" for word in self.WORDS if facts[word])
-        by = f"; {facts['annotators']} annotators" if facts["annotators"] else ""
-        asked = f"{facts['answers']} answers about {facts['rows asked about']} of {facts['rows']} rows"
+        by = f"; {counted(facts['annotators'], 'annotator')}" if facts["annotators"] else ""
+        asked = f"{counted(facts['answers'], 'answer')} about {facts['rows asked about']} of {facts['rows']} rows"
         return f"{type(self).__name__}({asked}{': ' + told if told else ''}{by})"
 
     def _repr_html_(self) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import combinations, product
 from typing import Any
 
+import numpy as np
+
 from sidelight._core.params import check_number
 from sidelight.data.names import as_list
 from sidelight.errors import InvalidData
@@ -14,7 +16,9 @@ def comparisons(rankings: Any, n_alike: Any) -> list[tuple[Any, Any, Any]]:
     """Return (first, closer, farther) for the lists; with a line after ``n_alike`` only those that it separates."""
     check_number("Triplets.from_ranking", "n_alike", n_alike, integer=True, low=1, none=True)
     found = []
-    for number, ranking in enumerate(as_list(rankings, "ranking")):
+    if isinstance(rankings, np.ndarray) and rankings.ndim == 2:
+        rankings = rankings.tolist()
+    for number, ranking in enumerate(as_list(rankings, "ranking", "question")):
         try:
             anchor, *others = as_list(ranking, "row")
             repeated = len({anchor, *others}) <= len(others)

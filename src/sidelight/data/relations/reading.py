@@ -50,17 +50,22 @@ def as_n_rows(n_rows: Any, who: str) -> int:
     return int(n_rows)
 
 
-def as_rows(columns: Sequence[Any], n_rows: int, who: str) -> Ints:
-    """Return the rows of each answer, shape (n_answers, width); all there, all different within an answer."""
+def as_rows(columns: Sequence[Any], n_rows: int, who: str, ids: Names | None = None) -> Ints:
+    """Return the rows of each answer, shape (n_answers, width); all there, all different within an answer.
+
+    With ``ids``, complaints call the rows by these.
+    """
     arrays = [as_array(column, who) for column in columns]
     if len({array.shape for array in arrays}) > 1 or arrays[0].ndim != 1:
         shapes = ", ".join(str(array.shape) for array in arrays)
         raise InvalidData(f"{who}: expected columns of row numbers, equally long. Got the shapes {shapes}.")
-    for array in arrays:
+    for column, array in zip(columns, arrays):
         if array.size and array.dtype.kind not in "iu":
+            items = [plain(item) for item in column]
+            answer = next((i for i, item in enumerate(items) if type(item) is not int or abs(item) >= 2**63), 0)
             raise InvalidData(
-                f"{who}: rows are numbered 0 to {n_rows - 1}. Got {array[0]!r} among values of type {array.dtype}; "
-                "for other names use from_table(..., ids=...)."
+                f"{who}: answer {answer} is about row {items[answer]!r}, but rows are numbered 0 to {n_rows - 1}. For "
+                "other names use from_table(..., ids=...)."
             )
     outside = np.array([(array < 0) | (array >= n_rows) for array in arrays]).T
     if outside.any():
@@ -70,9 +75,9 @@ def as_rows(columns: Sequence[Any], n_rows: int, who: str) -> Ints:
     ordered = np.sort(rows, axis=1)
     repeated = np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))
     if len(repeated):
-        raise InvalidData(
-            f"{who}: answer {repeated[0]} is about the rows {tuple(rows[repeated[0]].tolist())}; they must all differ."
-        )
+        asked = tuple(rows[repeated[0]].tolist())
+        asked = asked if ids is None else tuple(ids[row] for row in asked)
+        raise InvalidData(f"{who}: answer {repeated[0]} is about the rows {asked}; they must all differ.")
     return rows
 
 
@@ -80,7 +85,7 @@ def as_codes(said: Any, words: tuple[str, ...], aliases: dict[Any, str], n_answe
     """Return the position of each answer among the words; an alias is taken for its word."""
     code_of: dict[Any, int] = {(str, word): code for code, word in enumerate(words)}
     code_of |= {(type(alias), alias): words.index(word) for alias, word in aliases.items()}
-    items = [plain(item) for item in as_list(said, "answer")]
+    items = [plain(item) for item in as_list(said, "answer", "question")]
     if len(items) != n_answers:
         raise InvalidData(f"{who}: {n_answers} questions but {len(items)} answers. Give one answer for each.")
     codes = np.empty(n_answers, dtype=np.intp)
@@ -88,8 +93,12 @@ def as_codes(said: Any, words: tuple[str, ...], aliases: dict[Any, str], n_answe
         code = code_of.get((type(word), word)) if isinstance(word, (str, bool, int)) else None
         if code is None:
             hint = nearest(word, words)
-            if word == "unsure":
-                hint = "An unsure answer says nothing about the rows: leave it out."
+            if word == "unsure" or is_missing(word):
+                hint = "An unsure or missing answer says nothing about the rows: leave it out."
+            elif hint.startswith("Known"):
+                hint = (
+                    f"As values of another kind: {', '.join(f'{alias!r} ({word})' for alias, word in aliases.items())}."
+                )
             raise UnknownName(f"{who}: answer {answer} is {word!r}, not one of {', '.join(map(repr, words))}. {hint}")
         codes[answer] = code
     return codes
@@ -114,11 +123,11 @@ def as_annotators(annotators: Any, n_answers: int, who: str) -> tuple[Names, Int
     codes = np.full(n_answers, -1, dtype=np.intp)
     if annotators is None:
         return (), codes
-    items = as_list(annotators, "annotator")
+    items = as_list(annotators, "annotator", "answer")
     if len(items) != n_answers:
         raise InvalidData(f"{who}: {n_answers} answers but {len(items)} annotators. Give one for each, or None.")
     known = np.array([not is_missing(item) for item in items], dtype=bool)
-    names, codes[known] = encode([item for item, is_known in zip(items, known) if is_known], "annotator")
+    names, codes[known] = encode([item for item, is_known in zip(items, known) if is_known], "annotator", "answer")
     return names, codes
 
 
@@ -137,7 +146,7 @@ def _numbers(values: Any, n_answers: int, default: float, who: str, what: str) -
         return np.full(n_answers, default)
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
         values = values.astype("datetime64[us]").astype(object)
-    items = as_list(values, what)
+    items = as_list(values, what, "answer")
     if len(items) != n_answers:
         raise InvalidData(f"{who}: {n_answers} answers but {len(items)} {what}s. Give one for each, or None.")
     found = np.empty(n_answers)
