@@ -40,8 +40,8 @@ class ClusterReading:
     --------
     >>> import numpy as np
     >>> import sidelight as sl
-    >>> bags = sl.Bags(["a", "a", "b"], labels={"a": {"wren", "owl"}, "b": {"owl"}})
-    >>> reading = sl.ClusterReading.from_labels(np.array([0, 1, 1]), bags)
+    >>> bags = sl.Bags(["a", "a", "b", "c"], labels={"a": {"wren", "owl"}, "b": {"owl"}, "c": {"wren"}})
+    >>> reading = sl.ClusterReading.from_labels(np.array([0, 1, 1, 0]), bags)
     >>> reading.names
     ['wren', 'owl']
     """
