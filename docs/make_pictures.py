@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sklearn.datasets import load_digits
-
 import sidelight as sl
 from sidelight.plot import TypicalImagesDisplay
 from sidelight.plot._axes import as_png
@@ -14,10 +12,10 @@ IMAGES = Path(__file__).parent / "images"
 
 
 def digits() -> None:
-    """The surest rows of ten clusters of unlabelled digits."""
-    data = load_digits()
-    model = sl.Standardized(sl.DiscriminativeClustering(10, random_state=0)).fit(data.data)
-    shown = TypicalImagesDisplay.from_estimator(model, data.data, data.images).plot()
+    """The surest rows of each cluster of digits in bags; 3 and 7 were struck off every bag's list."""
+    data = sl.load_digit_bags(novel=(3, 7), random_state=0)
+    model = sl.Standardized(sl.CoverageClustering(n_novel=2, random_state=0)).fit(data.X, bags=data.bags)
+    shown = TypicalImagesDisplay.from_estimator(model, data.X, data.images, names=model.cluster_names_).plot()
     (IMAGES / "digits.png").write_bytes(as_png(shown.figure_, dpi=100))
 
 

@@ -62,13 +62,17 @@ def app(ctx: click.Context) -> None:
 def overview(ctx: click.Context) -> str:
     """Say which command fits what the user has; each job's file says its own two lines."""
     lines = ["You have ...", ""]
-    commands = app.list_commands(ctx) if isinstance(app, Commands) else []
-    for name in commands:
+    for name in sorted(app.list_commands(ctx), key=_overview_order):
         module = import_module(f"sidelight.cli.{name}")
         if hasattr(module, "YOU_HAVE"):
             lines += [f"  {module.YOU_HAVE}", f"    -> {module.RUN}", ""]
     lines.append("sidelight COMMAND --help says more about each command.")
     return "\n".join(lines)
+
+
+def _overview_order(name: str) -> tuple[int, str]:
+    """Where a newcomer begins comes first, what repeats a run last."""
+    return {"describe": 0, "sample": 1, "demo": 2, "run": 9}.get(name, 5), name
 
 
 def run() -> None:
