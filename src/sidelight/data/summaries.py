@@ -67,5 +67,6 @@ def as_html(bags: Bags) -> str:
 
 def html_table(title: str, facts: dict[str, Any]) -> str:
     """Return a titled two-column table."""
-    rows = "".join(f"<tr><th>{escape(str(k))}</th><td>{escape(str(v))}</td></tr>" for k, v in facts.items())
-    return f"<table><caption>{escape(title)}</caption><tbody>{rows}</tbody></table>"
+    left = ' style="text-align: left"'
+    rows = "".join(f"<tr><th{left}>{escape(str(k))}</th><td>{escape(str(v))}</td></tr>" for k, v in facts.items())
+    return f"<table><caption{left}><b>{escape(title)}</b></caption><tbody>{rows}</tbody></table>"
