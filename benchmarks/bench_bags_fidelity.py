@@ -19,7 +19,7 @@ from sidelight.metrics import clustering_accuracy, micro_f1
 TITLE = "Bags: table 3 of [Z09], and what it leaves open"
 CS = tuple(2.0**p for p in range(-4, 5))
 BALANCES = (0.0, 0.001, 0.01, 0.1, 1.0, 2.0, 3.0, 4.0, 5.0, 10.0)
-SEEDS = (0, 1, 2)
+SEEDS = (0, 1)
 PAPER = {"M3IC-MBM": 54.0, "BAMIC minimal": 40.3, "BAMIC maximal": 47.3, "BAMIC average": 36.7}
 PAPER_SECONDS = {"M3IC-MBM": 1.2, "BAMIC minimal": 267.8, "BAMIC maximal": 257.1, "BAMIC average": 261.6}
 STARTS = {"normal": "M3IC-MBM, random weights as in the paper", "spread": "M3IC-MBM, spread rows (ours)"}
@@ -32,7 +32,7 @@ def fill(sheet: Sheet) -> None:
     sheet.notes.append(
         "Protocol: standardised columns and unit-length rows (the paper does not say); M3IC with the paper's grid "
         "(9 x 10), five independent starts a grid point, the lowest J wins; **the grid point is chosen by the truth, "
-        "as the paper did**. BAMIC: best of ten runs by the truth, as the paper reports it. Three seeds for M3IC: "
+        "as the paper did**. BAMIC: best of ten runs by the truth, as the paper reports it. Two seeds for M3IC: "
         "mean, lowest and highest. scale=standard is the same without unit-length rows."
     )
     ledger = Ledger("bags_fidelity")
@@ -121,7 +121,7 @@ def choices(sheet: Sheet, ledger: Ledger) -> None:
     rows = []
     for name in SETS:
         for scale in ("unit", "standard"):
-            for seed in SEEDS[:2]:
+            for seed in SEEDS[:1]:
                 key = f"{name}/search/{scale}/{seed}"
                 cell = ledger.run([(key, lambda n=name, c=scale, s=seed: choose(n, c, s))], stage=key)[key]
                 rows.append(
