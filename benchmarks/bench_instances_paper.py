@@ -40,7 +40,16 @@ COLOURS = {"SP": "#999999", "CSP": "#4477aa", "CSP w.o.clml": "#66ccee", "SpLear
 
 def fill(sheet: Sheet) -> None:
     """Compute what is missing and write the page."""
-    found = Ledger("instances_paper").run(cells(), stage="[PF14] section 5.4")
+    write_page(sheet, Ledger("instances_paper").run(cells(), stage="[PF14] section 5.4"))
+
+
+def write_page(sheet: Sheet, found: dict[str, Any]) -> None:
+    """Turn finished cells into tables and figures; cells that are still missing are left out, and counted."""
+    missing = len([key for key, _ in cells() if key not in found])
+    if missing:
+        sheet.notes.append(
+            f"**Not finished: {missing} of {len(cells())} runs are missing; the command takes up there.**"
+        )
     spent = sum(cell["seconds"] for cell in found.values()) / 60
     sheet.notes.append(
         f"Standardised features, local scaling with t = 7, alpha = 0.7, beta = 20; {RUNS} runs, seeds 0 to {RUNS - 1}; "

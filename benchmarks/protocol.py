@@ -51,5 +51,5 @@ def mean_and_spread(values: Iterable[float]) -> str:
 
 
 def gather(found: dict[str, Any], keys: Iterable[str], measure: str) -> list[float]:
-    """Pick one measure out of the ledger's cells."""
-    return [found[key][measure] for key in keys]
+    """Pick one measure out of the ledger's cells that are there."""
+    return [found[key][measure] for key in keys if key in found]
