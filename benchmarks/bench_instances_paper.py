@@ -243,7 +243,7 @@ def second_scenario(sheet: Sheet, found: dict[str, Any]) -> None:
                     gather(found, [f"2|{name}|{method}|{k}|{run}" for run in range(RUNS)], measure) for k in counts
                 ]
                 curves[name, method] = values
-                rows.append((named(name), method, *(f"{np.mean(v):.3f}" for v in values)))
+                rows.append((named(name), method, *(f"{np.mean(v):.3f}" if v else "" for v in values)))
         header = ("set", "method", "K = C", *(f"step {s}" for s in range(2, 7)), "K = 2C")
         sheet.section(f"Scenario 2, {measure}: K from C to 2C, all bags labelled", header, rows)
         sheet.figure(
@@ -273,8 +273,8 @@ def chosen_alpha(sheet: Sheet, found: dict[str, Any]) -> None:
     rows = []
     for name in NAMES:
         for fraction in FRACTIONS:
-            auto = [found[f"auto|{name}|{fraction}|{run}"] for run in range(3)]
-            fixed = [found[f"1|{name}|CSP|{fraction}|{run}"] for run in range(3)]
+            auto = [found[key] for run in range(3) if (key := f"auto|{name}|{fraction}|{run}") in found]
+            fixed = [found[key] for run in range(3) if (key := f"1|{name}|CSP|{fraction}|{run}") in found]
             chosen = ", ".join(f"{c['alpha']:g}" for c in auto)
             both = [f"{np.mean([c[m] for c in side]):.3f}" for m in ("nmi", "purity") for side in (auto, fixed)]
             rows.append((title(name), f"{fraction:.0%}", chosen, *both))
@@ -291,10 +291,10 @@ def panels(curves: Any, names: Any, methods: Any, ticks: Any, axis: str, measure
     for ax, name in zip(drawn.subplots(1, len(names)), names):
         at = ticks[name] if isinstance(ticks, dict) else ticks
         for method in methods:
-            values = np.array(curves[name, method])
-            ax.errorbar(
-                at, values.mean(axis=1), yerr=values.std(axis=1), color=COLOURS[method], capsize=2, label=method
-            )
+            there = [(x, v) for x, v in zip(at, curves[name, method]) if v]
+            if there:
+                x, mean, spread = zip(*((x, np.mean(v), np.std(v)) for x, v in there))
+                ax.errorbar(x, mean, yerr=spread, color=COLOURS[method], capsize=2, label=method)
         ax.set(title=named(name), xlabel=axis)
         ax.grid(alpha=0.3)
     drawn.axes[0].set_ylabel(measure)

@@ -47,6 +47,8 @@ def scores(y: np.ndarray, labels: np.ndarray, bags: sl.Bags) -> dict[str, float]
 def mean_and_spread(values: Iterable[float]) -> str:
     """Write mean and standard deviation."""
     found = np.asarray(list(values), dtype=float)
+    if not len(found):
+        return ""
     return f"{found.mean():.3f} ± {found.std():.3f}"
 
 
