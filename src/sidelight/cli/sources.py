@@ -28,8 +28,8 @@ RUN = "sidelight sources TABLE --channel face='face_*' --channel upper='upper_*'
     show_default=True, help="What clusters the table of co-occurrences.",
 )  # fmt: skip
 @click.option(
-    "--combine", type=click.Choice(["interleaved", "joint"]), default="interleaved", show_default=True,
-    help="Pairs of channels in turn, or all channels in one table.",
+    "--combine", type=click.Choice(["interleaved", "joint"]),
+    help="Pairs of channels in turn, or all channels in one table; joint by default where the method can.",
 )  # fmt: skip
 @click.option("--codes", "n_codes", type=click.IntRange(min=2), help="Codes per channel when there are no sequences.")
 @click.option(

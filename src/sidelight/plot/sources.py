@@ -226,10 +226,9 @@ class PreservedInformationDisplay:
         for number, k in enumerate(tried):
             report("numbers of clusters", number, len(tried))
             one = clone(estimator).set_params(n_clusters=k)
-            fitted = one.fit(P)
-            shares.append(fitted.information_ / fitted.total_information_ if fitted.total_information_ > 0 else 1.0)
+            shares.append(_share_kept(one.fit(P)))
             if independent is not None:
-                noise.append(one.fit(independent).information_ / max(fitted.total_information_, 1e-300))
+                noise.append(_share_kept(one.fit(independent)))
         return cls(tried, shares, noise if floor else None)
 
     def plot(self, ax: Any = None) -> PreservedInformationDisplay:
@@ -243,6 +242,10 @@ class PreservedInformationDisplay:
         self.ax_.set(xlabel="clusters of each axis", ylabel="information kept, %", ylim=(0, 103))
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         return self
+
+
+def _share_kept(fitted: Any) -> float:
+    return float(fitted.information_ / fitted.total_information_) if fitted.total_information_ > 0.0 else 1.0
 
 
 def _fold(n: int) -> int:

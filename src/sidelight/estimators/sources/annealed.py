@@ -33,8 +33,9 @@ class AnnealedCoclustering(Coclusterer):
         chi-square distance from independence, which weighs rare cells more.
     n_init : int, default=4
         Starts; the best wins.
-    sweeps : int, default=5
-        Visits of every code per temperature; the thesis takes 3 to 10.
+    sweeps : int, default=None
+        Visits of every code per temperature; the thesis takes 3 to 10. None takes 20 for up to a thousand codes and
+        fewer for more, at least 5.
     cooling : float, default=0.95
         Factor between temperatures; closer to 1 is slower and better.
     random_state : int, RandomState, Generator or None, default=None
@@ -76,7 +77,7 @@ class AnnealedCoclustering(Coclusterer):
         *,
         objective: str = "information",
         n_init: int = 4,
-        sweeps: int = 5,
+        sweeps: int | None = None,
         cooling: float = 0.95,
         random_state: Any = None,
     ) -> None:
@@ -127,6 +128,7 @@ class AnnealedCoclustering(Coclusterer):
         number: int,
     ) -> Annealed:
         objective = OBJECTIVES[self.objective]
+        sweeps = self.sweeps if self.sweeps is not None else min(20, max(5, 20_000 // sum(cells.shape)))
         free = [a for a, one in enumerate(start) if one is None]
         warm = len(free) < len(start)
         if warm and free:
@@ -135,13 +137,13 @@ class AnnealedCoclustering(Coclusterer):
             labels = state.by_axis()
         return anneal(
             cells, clusters, labels, rng,
-            objective=objective, sweeps=self.sweeps, cooling=self.cooling, warm=warm, stage=f"start {number + 1}",
+            objective=objective, sweeps=sweeps, cooling=self.cooling, warm=warm, stage=f"start {number + 1}",
         )  # fmt: skip
 
     def _check_parameters(self) -> None:
         check_choice(self, "objective", self.objective, tuple(OBJECTIVES))
         check_number(self, "n_init", self.n_init, integer=True, low=1)
-        check_number(self, "sweeps", self.sweeps, integer=True, low=1)
+        check_number(self, "sweeps", self.sweeps, integer=True, low=1, none=True)
         check_number(self, "cooling", self.cooling, low=0, high=1, open_low=True, open_high=True)
 
 
