@@ -79,9 +79,10 @@ def cells() -> list[tuple[str, Callable[[], Any]]]:
             for k in NOVEL:
                 for method in ("coverage", "plain", "one class"):
                     add(f"novel|{name}|{k}|{method}|{run}", novel_cell, name, k, method, run)
-    for run in range(ROUNDS):
+    for run in range(RUNS):
         add(f"count|subclusters|{run}", count_cell, "n_subclusters", run)
         add(f"count|novel|{run}", count_cell, "n_novel", run)
+    for run in range(ROUNDS):
         for name in ("carroll", "msrcv2", "hja"):
             for fraction in FRACTIONS[:-1]:
                 add(f"rows|{name}|CSP|{fraction}|{run}", sampled, name, "CSP", fraction, run)
@@ -362,9 +363,7 @@ def count_tables(sheet: Sheet, found: dict[str, Any]) -> None:
     """Counts chosen by held-out likelihood."""
     rows: list[list[Any]] = []
     for what in ("subclusters", "novel"):
-        pairs = [
-            (found[f"count|{what}|{run}"]["truth"], found[f"count|{what}|{run}"]["chosen"]) for run in range(ROUNDS)
-        ]
+        pairs = [(found[f"count|{what}|{run}"]["truth"], found[f"count|{what}|{run}"]["chosen"]) for run in range(RUNS)]
         right = float(np.mean([a == b for a, b in pairs]))
         sheet.row(f"n_{what}='auto' on generated sets: the right count", f"{right:.0%}", ">= 70 %", right >= 0.7)
         chosen = {truth: [str(int(b)) for a, b in pairs if a == truth] for truth in sorted({a for a, _ in pairs})}
