@@ -66,8 +66,8 @@ def _by_margin(data: Dataset, bags: Bags, options: dict[str, Any], seed: int) ->
     sure = float(np.mean(inner.bag_margins_ >= 1 - inner.inner_tol))
     sentences = [
         _sizes_sentence(bags, inner.bag_labels_, inner.n_clusters),
-        f"{sure:.0%} of the bags have a row that reaches the margin of 1; {several} of {bags.n_bags} bags also have a "
-        f"row that speaks for a further cluster (a margin above {inner.membership_threshold_:.2f}).",
+        f"{sure:.0%} of the bags have a row that reaches the margin of 1; in {several} of {bags.n_bags} bags a "
+        f"further row speaks for another cluster (a margin above {inner.membership_threshold_:.2f}).",
     ]
     if search:
         sentences.append(
