@@ -2,7 +2,9 @@
 
 Points lie close to their own sequence's mean, which was made from them; a new day of a known person does not. So each
 known point is measured against the *other* prototypes of its cluster, as if its own sequence had never been seen, and
-the threshold is a high quantile of these distances. Clusters with a single prototype cannot tell and are left out.
+the threshold is a high quantile of these distances. Clusters with one prototype cannot tell and are left out, and so
+are outliers among sequences: a jacket that was worn once has only another jacket for kin, and measuring that distance
+would make every stranger known.
 """
 
 from __future__ import annotations
@@ -44,7 +46,13 @@ def thresholds(X: Floats, home: Ints | None, prototypes: Floats, labels: Ints, q
     if not point_gaps:
         beyond = float(np.quantile(plain, quantile))
         return beyond, beyond
-    return (
-        float(np.quantile(np.concatenate(point_gaps), quantile)),
-        float(np.quantile(np.concatenate(sequence_gaps), quantile)),
-    )
+    gaps = np.concatenate(sequence_gaps)
+    usual = gaps <= _fence(gaps)
+    points = np.concatenate([of for of, kept in zip(point_gaps, usual) if kept])
+    return float(np.quantile(points, quantile)), float(np.quantile(gaps[usual], quantile))
+
+
+def _fence(values: Floats) -> float:
+    """Return Tukey's fence: values beyond it are outliers."""
+    low, high = np.quantile(values, [0.25, 0.75])
+    return float(high + 1.5 * (high - low))
