@@ -45,7 +45,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
     n_novel : int or "auto", default=0
         Clusters for kinds that nobody named.
     penalty : float, default=1.0
-        Weight of |W|^2 / 2 against the summed log likelihood: the precision of a Gaussian prior, as 1 / C in
+        Weight of ``|W|^2 / 2`` against the summed log likelihood: the precision of a Gaussian prior, as 1 / C in
         scikit-learn's ``LogisticRegression``. Made for standardised features.
     wrong : float, default=0.0
         Probability that a listed label is carried by no row of its bag.

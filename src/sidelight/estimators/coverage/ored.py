@@ -17,7 +17,7 @@ class OredLogisticRegression(CoverageClustering):
     Parameters
     ----------
     penalty : float, default=0.01
-        Weight of |W|^2 / 2; small, for the paper has none.
+        Weight of ``|W|^2 / 2``; small, for the paper has none.
     max_iter : int, default=200
         Most EM rounds.
     tol : float, default=1e-5

@@ -40,7 +40,7 @@ class BagDiscriminativeClustering(ClusterMixin, BaseEstimator):
     tau : float, default=1.0
         Weight of the information.
     penalty : float, default=0.015625
-        Weight of |W|^2.
+        Weight of ``|W|^2``.
     n_init : int, default=4
         Number of k-means starts; the one with the lowest objective wins.
     max_iter : int, default=300
