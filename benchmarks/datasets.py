@@ -61,20 +61,23 @@ def title(name: str) -> str:
     return FACTS[name][0]
 
 
-def made(n_rows: int, *, n_classes: int = 20, n_features: int = 48, bag_size: int = 10, seed: int = 0) -> tuple:
+def made(
+    n_rows: int, *, n_classes: int = 20, n_groups: int = 1, apart: float = 0.45, bag_size: int = 10, seed: int = 0
+) -> tuple:
     """Draw rows of any number for speed and growth: X, labelled bags and y.
 
-    Classes are mixtures of three overlapping Gaussian groups on a common background (one connected neighbour graph);
-    a bag has rows of one to three classes.
+    Each class is ``n_groups`` Gaussian groups in 48 dimensions whose centres are drawn with spread ``apart``; at 0.45
+    neighbours are often of another class. A bag has rows of one to three classes.
     """
     generator = np.random.default_rng(seed)
-    centres = 0.9 * generator.standard_normal((n_classes, 3, n_features))
+    n_features = 48
+    centres = apart * generator.standard_normal((n_classes, n_groups, n_features))
     n_bags = -(-n_rows // bag_size)
     size = 1 + generator.integers(3, size=n_bags)
     chosen = np.argsort(generator.random((n_bags, n_classes)), axis=1)[:, :3]
     bag = np.arange(n_rows) // bag_size
     y = chosen[bag, (generator.random(n_rows) * size[bag]).astype(int)]
-    X = centres[y, generator.integers(3, size=n_rows)] + generator.standard_normal((n_rows, n_features))
+    X = centres[y, generator.integers(n_groups, size=n_rows)] + generator.standard_normal((n_rows, n_features))
     Y = np.zeros((n_bags, n_classes), dtype=np.int8)
     Y[bag, y] = 1
     return X, sl.Bags.from_indicator(bag, Y), y
