@@ -272,8 +272,8 @@ def demo(folder: Path, seed: int) -> Outcome:
             [
                 "Each film holds five pictures: one sharp digit (a 0, 4 or 5) and four blurs of many digits. "
                 "Nobody told the method which picture is the sharp one, nor that there are digits at all.",
-                f"{accuracy:.0%} of the films are in the cluster of their digit. (These three digits were picked because they "
-                "come out well; others are harder.)",
+                f"{accuracy:.0%} of the films are in the cluster of their digit. (These three digits were "
+                "picked because they come out well; others are harder.)",
             ],
             [(TypicalImagesDisplay(groups), "The witnesses of the surest films of each cluster.")],
         ),

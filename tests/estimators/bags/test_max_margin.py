@@ -156,6 +156,7 @@ def test_a_loose_balance_that_leaves_clusters_empty_is_a_status():
     X = np.abs(np.random.default_rng(0).normal(size=(30, 2))) + 5
     found = sl.MaxMarginBagClustering(3, balance=1e9, scale="none", random_state=0).fit(X)
     assert found.status_ == "empty clusters"
+    assert set(found.labels_) == set(range(len(set(found.labels_))))
 
 
 def test_a_start_cut_short_warns():

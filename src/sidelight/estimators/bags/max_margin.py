@@ -60,7 +60,7 @@ class MaxMarginBagClustering(BagClusterer):
     Attributes
     ----------
     bag_labels_ : ndarray of shape (n_bags,)
-        Cluster of each bag, in the order of ``bags.names``.
+        Cluster of each bag, in the order of ``bags.names``. Cluster 0 is the largest; empty ones come last.
     labels_ : ndarray of shape (n_rows,)
         Cluster of each row's bag.
     witnesses_ : ndarray of shape (n_bags,)
@@ -233,11 +233,14 @@ class MaxMarginBagClustering(BagClusterer):
     def _publish(self, margin: BagMargin, bags: Bags, fits: list[MarginFit]) -> MaxMarginBagClustering:
         self.start_objectives_ = np.array([fit.objective for fit in fits])
         best = fits[int(np.argmin(self.start_objectives_))]
-        self.weights_, self.objective_, self.trace_ = best.W, best.objective, best.objectives
-        self.n_iter_ = len(best.objectives)
-        self.witnesses_, self.bag_labels_, self.bag_margins_ = margin.witnesses(best.W)
+        self.objective_, self.trace_, self.n_iter_ = best.objective, best.objectives, len(best.objectives)
+        sizes = np.bincount(margin.witnesses(best.W)[1], minlength=self.n_clusters)
+        self.weights_ = best.W[
+            np.argsort(-sizes, kind="stable")
+        ]  # empty clusters last: the numbers in use have no gaps
+        self.witnesses_, self.bag_labels_, self.bag_margins_ = margin.witnesses(self.weights_)
         self.labels_ = self.bag_labels_[bags.codes]
-        self.membership_threshold_ = membership_threshold(margin.cluster_margins(best.W))
+        self.membership_threshold_ = membership_threshold(margin.cluster_margins(self.weights_))
         self.status_ = self._status(best)
         return self
 
