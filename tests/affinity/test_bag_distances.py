@@ -79,3 +79,9 @@ def test_distances_that_are_none_are_refused(D, words):
 def test_an_unknown_kind_is_named():
     with pytest.raises(InvalidInput, match="average"):
         bag_distances(np.eye(2), ["a", "b"], kind="averag")
+
+
+def test_rows_too_far_apart_to_square_are_refused():
+    X = np.random.default_rng(0).normal(size=(6, 2)) * 1e200
+    with pytest.raises(InvalidInput, match="overflow"):
+        bag_distances(X, np.repeat([0, 1, 2], 2))

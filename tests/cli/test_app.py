@@ -92,6 +92,7 @@ def bad_calls(tmp_path):
         (["binary.csv", "-k", "2"], "binary.csv"),
         (["table.csv", "-k", "2", "--id", "foto"], "Did you mean 'photo'?"),
         (["table.csv", "-k", "2", "--features", "widht"], "Did you mean 'width'?"),
+        (["table.csv", "-k", "2", "--features", "note"], "column 'note': expected numbers"),
         (["table.csv", "-k", "99"], "99"),
         (["table.csv", "-k", "0"], "-k"),
         (["table.csv", "-k", "2", "--penalty", "-1"], "penalty"),

@@ -90,3 +90,18 @@ def test_explicit_roles_reach_the_reader(tmp_path):
         "b": "ignored",
         "kind": "label",
     }
+
+
+def test_a_long_table_of_labels_gets_a_command_that_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"d{i},{tag}" for i in range(6) for tag in ("red", "big", "old")[: 1 + i % 3]]
+    (tmp_path / "long.csv").write_text("\n".join(["item,tag", *lines, ""]))
+    said = run("describe", "long.csv")
+    (line,) = [line for line in said.splitlines() if line.strip().startswith("sidelight coclusters")]
+    run(*shlex.split(line)[1:])
+    assert (tmp_path / "results" / "report.html").exists()
+
+
+def test_an_id_that_comes_back_is_no_feature(tmp_path):
+    (tmp_path / "twice.csv").write_text("id,a,b\n1,0.5,2\n1,0.7,3\n2,0.1,4\n")
+    assert sl.read(tmp_path / "twice.csv").feature_names == ("a", "b")

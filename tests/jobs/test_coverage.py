@@ -44,6 +44,7 @@ def test_a_table_becomes_names_a_model_and_a_report(table, tmp_path):
     assert model.predict_labels([[0.0, 6.0], [6.0, 0.0], [-6.0, -6.0]]).tolist() == ["wren", "owl", "novel-1"]
     page = (tmp_path / "out" / "report.html").read_text()
     assert "What the bags changed" in page
+    assert "2 of 2 labels, 1 novel" in page  # a label with two clusters is one label
 
 
 def test_a_table_without_labels_says_which_option_to_add(table, tmp_path):

@@ -81,7 +81,13 @@ def bag_distances(
         X_other = X if itself else check_array(X_other, accept_sparse="csr", dtype=np.float64)
         other_bags = bags if itself else as_bags(bags_other, n_rows=X_other.shape[0])
         source = (X, X_other)
-    distances = hausdorff(source, bags, other_bags, kind)
+    with np.errstate(over="ignore", invalid="ignore"):  # said below, with what to do
+        distances = hausdorff(source, bags, other_bags, kind)
+    if not np.isfinite(distances).all():
+        raise InvalidData(
+            "bag_distances got rows so far apart that their squared distances overflow. Rescale the features first, "
+            "for example with sl.Standardized or scikit-learn's StandardScaler."
+        )
     if itself:
         distances = (distances + distances.T) / 2  # rounding differs between the two directions
         np.fill_diagonal(distances, 0.0)

@@ -108,10 +108,10 @@ def _findings(data: Dataset, bags: Bags, ids: np.ndarray, model: Any, row_labels
         "label": [str(name) for name in with_bags],
         "probability": Q.max(axis=1).tolist(),
         "by features alone": [str(name) for name in alone],
-        "novelty": model.novelty_score(X, bags=bags).tolist(),
+        "novelty": Q[:, model.class_of_ < 0].sum(axis=1).tolist(),
     }
     tables = {"clusters": clusters, "bags": _bag_table(X, bags, model)}
-    sentences = _sentences(bags, model, Q, alone != with_bags, clusters)
+    sentences = _sentences(bags, model, Q, alone != with_bags)
     sections = _sections(X, bags, ids, model, clusters, tables["bags"])
     facts = {"rows": data.n_rows, "features": data.n_features, "bags": bags.n_bags, "labels": len(model.classes_)}
     return Findings(
@@ -119,11 +119,12 @@ def _findings(data: Dataset, bags: Bags, ids: np.ndarray, model: Any, row_labels
     )
 
 
-def _sentences(bags: Bags, model: Any, Q: np.ndarray, changed: np.ndarray, clusters: Any) -> list[str]:
-    sizes, n_novel = np.array(clusters["rows"]), int((model.class_of_ < 0).sum())
+def _sentences(bags: Bags, model: Any, Q: np.ndarray, changed: np.ndarray) -> list[str]:
+    used = np.asarray(model.class_of_)[np.unique(model.labels_)]  # the class of each cluster that holds rows
+    n_found, n_novel = len(np.unique(used[used >= 0])), np.count_nonzero(used < 0)
     found = [
         f"{len(Q)} rows of {bags.n_bags} bags ({int(bags.is_labelled.sum())} labelled) fell into "
-        f"{np.count_nonzero(sizes)} clusters: {np.count_nonzero(sizes) - n_novel} of {len(model.classes_)} labels"
+        f"{len(used)} clusters: {n_found} of {len(model.classes_)} labels"
         + (f", {n_novel} novel." if n_novel else "."),
         f"{np.mean(Q.max(axis=1) > 0.9):.0%} of the rows are sure of their cluster (probability above 0.9); the labels "
         f"of the bags changed the name of {np.mean(changed):.0%} of them.",

@@ -156,7 +156,8 @@ def _fits(data: Dataset, given: Mapping[str, Any]) -> tuple[Fit, ...]:
         )
     if data.counts is not None or (has_rows and _is_counts(data.X)):
         why = "counts of things seen together" if data.counts is not None else "a table of counts, rows by columns"
-        found.append(Fit("coclusters", why, roles, max(2, n_classes)))
+        counted = roles if data.counts is None else {k: v for k, v in roles.items() if k in ("events", "weight")}
+        found.append(Fit("coclusters", why, counted, max(2, n_classes)))
     if has_rows:
         plain = {k: v for k, v in roles.items() if k in ("id", "features", "ignore", "missing")}
         found.append(Fit("relations", "rows with features", plain, _clusters(n_classes, data.n_rows)))

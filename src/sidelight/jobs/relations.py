@@ -34,9 +34,9 @@ def cluster(rows: Rows, config: RunConfig) -> Findings:
     names = [str(k) for k in range(P.shape[1])]
     clusters = cluster_table(rows.X, model.labels_, rows.features, names)
     sure = float(np.mean(P.max(axis=1) > 0.9))
-    sizes = np.array(clusters["rows"])
+    sizes = np.array([size for size in clusters["rows"] if size])
     sentences = [
-        f"{len(rows.X)} rows fell into {np.count_nonzero(sizes)} clusters of {sizes.min()} to {sizes.max()} rows.",
+        f"{len(rows.X)} rows fell into {len(sizes)} clusters of {sizes.min()} to {sizes.max()} rows.",
         f"{sure:.0%} of the rows have a probability above 0.9 for their cluster.",
     ]
     shown = ClusterScatterDisplay.from_estimator(model, _standard(rows.X), names=names)

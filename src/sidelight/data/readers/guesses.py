@@ -81,8 +81,8 @@ def _guess_row_id(plan: Plan, looks: Sequence[Look]) -> None:
             plan.row_id = j
             plan.take(j, "row id", "different in every row" + (" and called so" if look.key in _ID else ""))
             return
-        if look.key in ("index", "unnamed0") and look.is_whole:
-            plan.take(j, "ignored", "called like a row number, but its values come back")
+        if look.key in _ID and look.is_whole:
+            plan.take(j, "ignored", "called like a row id, but its values come back; it may be the bag")
 
 
 def _guess_bag(plan: Plan, looks: Sequence[Look]) -> None:

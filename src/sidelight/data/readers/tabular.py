@@ -100,6 +100,13 @@ def _with_words(
             k += 1
             continue
         values = sorted(value for value in texts[j].values if not is_gap(value))
+        free_text = source.title.startswith(("text", "Parquet"))  # other formats declare which words there are
+        if free_text and not 2 <= len(values) <= max(2, len(texts[j].codes) // 2):
+            raise InvalidData(
+                f"{source.path}, column {source.names[j]!r}: expected numbers, or a few words that come back, to be a "
+                f"feature; found {len(values)} different texts in {len(texts[j].codes)} rows, such as "
+                f"{listing(values, 2)}. Leave the column out, or turn it into numbers."
+            )
         if len(values) > _MOST_WORDS:
             raise InvalidData(
                 f"{source.path}, column {source.names[j]!r}: expected numbers, or at most {_MOST_WORDS} words, "
