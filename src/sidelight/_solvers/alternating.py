@@ -57,10 +57,10 @@ def alternate(
     n_clusters: tuple[int, int],
     *,
     max_iter: int = 100,
-    tol: float = 1e-10,
+    tol: float = 1e-5,
     stage: str = "co-clustering",
 ) -> Coclusters:
-    """Improve a start until nothing moves, ``tol`` nats are no longer gained, or ``max_iter`` rounds are over.
+    """Improve a start until nothing moves, a round gains no more than ``tol`` of the information, or rounds are over.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def alternate(
         sum_columns(table.data, table.indices, table.indptr, rows, by_row_cluster)
         moved_columns, small = _settle(by_row_cluster, columns, n_clusters[1])
         trace.append(table_information(small))
-        if moved + moved_columns == 0 or (len(trace) > 1 and trace[-1] - trace[-2] < tol):
+        if moved + moved_columns == 0 or (len(trace) > 1 and trace[-1] - trace[-2] <= tol * trace[-1]):
             converged = True
             break
     return Coclusters(rows, columns, trace[-1], trace, converged)
@@ -112,7 +112,7 @@ def race(
     n_clusters: tuple[int, int],
     *,
     max_iter: int = 100,
-    tol: float = 1e-10,
+    tol: float = 1e-5,
 ) -> tuple[Coclusters, list[float]]:
     """Run every start for a few rounds, finish the leading ones, and return the winner and what each one kept.
 
