@@ -25,3 +25,21 @@ def test_an_iteration_limit_is_not_called_convergence():
     road = descend(rosenbrock, np.array([-1.2, 1.0]), max_iter=3, tol=1e-12)
     assert not road.converged
     assert road.n_iter == 3
+
+
+def test_small_products_get_one_blas_thread_and_the_rest_stays_as_it_was():
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    def threads():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    seen = []
+
+    def objective(theta):
+        seen.append(threads())
+        return rosenbrock(theta)
+
+    with threadpool_limits(2, user_api="blas"):
+        descend(objective, np.array([-1.2, 1.0]))
+        assert seen[1:] == [{1}] * len(seen[1:])  # the first call only opens the trace
+        assert threads() == {2}

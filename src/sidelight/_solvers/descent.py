@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 
+from sidelight._core.threads import one_blas_thread
 from sidelight._solvers.trace import Reporter, Road, silent
 
 ValueAndGradient = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -44,5 +45,6 @@ def descend(
         report(len(trace) - 1, max_iter, f"objective {trace[-1]:.6g}")
 
     options = {"maxiter": max_iter, "ftol": tol, "gtol": tol, "maxfun": 10 * max_iter}
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", callback=after_iteration, options=options)
+    with one_blas_thread():
+        found = minimize(objective, start, jac=True, method="L-BFGS-B", callback=after_iteration, options=options)
     return Road(found.x, float(found.fun), np.asarray(trace), bool(found.success))
