@@ -167,3 +167,13 @@ def test_a_run_file_with_a_typo_is_refused_by_name(sidelight, tmp_path):
     code, _, err = sidelight("run", "run.toml", "--out", "results")
     assert code == 2
     assert "Did you mean 'seed'?" in err
+
+
+def test_errors_of_the_readers_advise_options_of_the_command(sidelight, tmp_path):
+    (tmp_path / "twice.csv").write_text("id,width\na,1\na,2\nb,3\n")
+    code, _, err = sidelight("relations", "twice.csv", "-k", 2, "--id", "id", "--out", "results")
+    assert code == 2
+    assert "--id none" in err
+    assert "row_id=" not in err
+    code, _, err = sidelight("describe", "twice.csv", "--id", "none")
+    assert code == 0, err

@@ -25,7 +25,9 @@ def out_options(function: F) -> F:
 
 def row_options(function: F) -> F:
     """Which columns are what."""
-    function = click.option("--id", "id_column", metavar="COLUMN", help="Column that names each row.")(function)
+    function = click.option(
+        "--id", "id_column", metavar="COLUMN", help="Column that names each row; none: no column does."
+    )(function)
     return click.option(
         "--features",
         metavar="PATTERN",
@@ -64,7 +66,9 @@ def bag_options(function: F) -> F:
     function = click.option(
         "--label", metavar="PATTERN", multiple=True, help="Column with the labels; several columns of 0 and 1 are fine."
     )(function)
-    return click.option("--bag", metavar="COLUMN", help="Column that names the bag of each row.")(function)
+    return click.option("--bag", metavar="COLUMN", help="Column that names the bag of each row; none: no column does.")(
+        function
+    )
 
 
 def reading_options(function: F) -> F:
@@ -78,7 +82,11 @@ def reading_options(function: F) -> F:
             "--event", "events", metavar="COLUMN", multiple=True, help="Count these columns together; repeat."
         ),
         click.option("--weight", metavar="COLUMN", help="What each row of an event table counts for."),
-        click.option("--sequence", metavar="COLUMN", help="Column that names the recording or session of each row."),
+        click.option(
+            "--sequence",
+            metavar="COLUMN",
+            help="Column that names the recording or session of each row; none: no column does.",
+        ),
         click.option(
             "--show", metavar="COLUMN", multiple=True, help="Column with texts or paths to show beside a row."
         ),
@@ -109,18 +117,21 @@ def roles_of(
     encoding: str | None = None,
     header: bool | None = None,
 ) -> dict[str, Any]:
-    """Return the roles of a run from the options above; what was not said is left to the guess."""
+    """Return the roles of a run from the options above; what was not said is left to the guess.
+
+    ``none`` for the id, the bag or the sequence says that no column is one.
+    """
     said = {
-        "id": id_column,
+        "id": _column_or_none(id_column),
         "features": list(features),
         "ignore": list(ignore),
         "missing": missing,
-        "bag": bag,
+        "bag": _column_or_none(bag),
         "label": label[0] if len(label) == 1 and "*" not in label[0] else list(label),
         "label_file": label_file,
         "label_separator": label_separator,
         "bag_label": bag_label,
-        "sequence": sequence,
+        "sequence": _column_or_none(sequence),
         "show": list(show),
         "events": list(events),
         "weight": weight,
@@ -130,6 +141,10 @@ def roles_of(
         "header": header,
     }
     return {name: value for name, value in said.items() if value or value is False}
+
+
+def _column_or_none(said: str | None) -> str | bool | None:
+    return False if said == "none" else said
 
 
 def scale_option(function: F) -> F:

@@ -59,27 +59,23 @@ def _words(command: click.Command, path: str, roles: Mapping[str, Any], n_cluste
         elif parameter.required:
             if parameter.name not in _K:
                 return None
-            words += [parameter.opts[0], _clusters(parameter, n_clusters)]
+            words += [parameter.opts[0], str(n_clusters)]
     return words if has_file else None
 
 
 def _option(parameter: click.Parameter, value: Any) -> list[str]:
     flag = max(parameter.opts, key=len)
-    if isinstance(value, Mapping):
+    if value is False:
+        values = ["none"]
+    elif isinstance(value, Mapping):
         values = [f"{name}={pattern}" for name, pattern in value.items()]
     else:
         values = [value] if isinstance(value, str) else [str(item) for item in value]
-    if not values or value is False:
+    if not values:
         return []
     if getattr(parameter, "multiple", False):
         return [word for item in values for word in (flag, item)]
     return [flag, *values] if parameter.nargs == len(values) else [flag, ",".join(values)]
-
-
-def _clusters(parameter: click.Parameter, n_clusters: int) -> str:
-    if parameter.nargs == 2 or "PAIR" in str(getattr(parameter, "metavar", "") or "").upper():
-        return f"{n_clusters}"
-    return str(n_clusters)
 
 
 def _is_accepted(command: click.Command, words: list[str]) -> bool:
