@@ -64,6 +64,15 @@ def test_missing_words_are_gaps_in_numbers_and_words_in_labels(tmp_path):
     assert np.isnan(data.X).tolist() == [[False, True], [True, False], [True, False]]
 
 
+@pytest.mark.parametrize("cells", [("10%", "20 %"), ('"1,000"', '"25,500.5"'), ("$ 1.50", "$2")])
+def test_numbers_in_the_dress_of_a_spreadsheet_are_no_labels(tmp_path, cells):
+    path = tmp_path / "table.csv"
+    path.write_text("width,share\n" + "".join(f"{i},{cells[i % 2]}\n" for i in range(8)))
+    data = sl.read(path)
+    assert not data.columns("label")
+    assert "write them plainly" in next(role.why for role in data.roles if role.role == "ignored")
+
+
 def test_blocks_meet_without_losing_a_row(tmp_path, monkeypatch):
     from sidelight.data.readers import blocks
 

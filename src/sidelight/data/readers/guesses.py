@@ -127,7 +127,8 @@ def _guess_label(plan: Plan, looks: Sequence[Look]) -> None:
             plan.labels = [j]
             plan.take(j, "label", "its name")
             return
-    words = [(j, look) for j, look in free if look.kind == "text" and not look.is_media and look.mean_length <= 40]
+    text = [(j, look) for j, look in free if look.kind == "text" and not look.is_media and not look.dressed]
+    words = [(j, look) for j, look in text if look.mean_length <= 40]
     few = [(j, look) for j, look in words if look.n_distinct <= max(2, look.n_seen // 2)]
     if few and (few[-1][0] == len(looks) - 1 or len(words) == 1):
         j, look = few[-1]
@@ -174,6 +175,8 @@ def _features(plan: Plan, looks: Sequence[Look], *, explicit: bool) -> None:
             plan.take(j, "feature", "numbers")
         elif look.kind == "empty":
             plan.take(j, "ignored", "empty in the first rows")
+        elif look.dressed:
+            plan.take(j, "ignored", f"numbers written as {look.dressed!r}; write them plainly to use them as a feature")
         elif look.odd:
             plan.take(j, "ignored", f"numbers and words mixed, such as {look.odd[:30]!r}; correct it to use it")
         else:
