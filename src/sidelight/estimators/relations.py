@@ -9,21 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
-from sidelight._core.params import as_generator, as_seed, check_n_clusters, check_number
-from sidelight._models.objective import Objective
-from sidelight._models.softmax_linear import SoftmaxLinear
-from sidelight._solvers.descent import descend
-from sidelight._solvers.rounding import round_by_kmeans
-from sidelight._solvers.trace import Road
-from sidelight._terms.fit import CrossEntropy
+from sidelight._core.params import check_n_clusters
 from sidelight._terms.information import Balance, Confidence
-from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import all_or_nothing, rows_to_fit
+from sidelight.estimators._linear_rule import LinearRule
 
 
-class DiscriminativeClustering(ClusterMixin, BaseEstimator):
+class DiscriminativeClustering(LinearRule):
     """Cluster rows by a softmax-linear rule that maximises information, [P17] eq. (3.6).
 
     Parameters
@@ -106,24 +99,11 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         self._check_parameters()
         X = rows_to_fit(self, X)
         check_n_clusters(self, self.n_clusters, X.shape[0])
-        model = SoftmaxLinear(X.shape[1], self.n_clusters)
-        objective = Objective(model, X, [(self.tau, Balance()), (self.tau, Confidence())], self.penalty)
-
-        generator = as_generator(self.random_state)
-        starts = [self._start(model, X, as_seed(generator)) for _ in range(self.n_init)]
-        roads = [
-            descend(objective, start, max_iter=self.max_iter, tol=self.tol, report=reporting(f"start {i + 1}"))
-            for i, start in enumerate(starts)
-        ]
-        return self._publish(model, X, min(roads, key=lambda road: road.value))
+        return self._learn(X, [(self.tau, Balance()), (self.tau, Confidence())])
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable cluster of each row of X."""
         return np.argmax(self._log_posterior(X), axis=1)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return P, the probability of each cluster for each row of X."""
-        return np.exp(self._log_posterior(X))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return I(Y, X; W) of [P17] eq. (3.5) on the rows of X, in nats; higher is better.
@@ -138,36 +118,3 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         log_P = self._log_posterior(X)
         P = np.exp(log_P)
         return -float(Balance()(P, log_P)[0] + Confidence()(P, log_P)[0])
-
-    def _start(self, model: SoftmaxLinear, X: Any, seed: int) -> np.ndarray:
-        """Learn the start from a k-means clustering, as [P17] 3.2.4.3 does."""
-        targets = np.eye(self.n_clusters)[round_by_kmeans(X, self.n_clusters, seed=seed)]
-        supervised = Objective(model, X, [(1.0 / X.shape[0], CrossEntropy(targets))], self.penalty)
-        return descend(supervised, np.zeros(model.n_parameters), max_iter=100, tol=1e-4).parameters
-
-    def _publish(self, model: SoftmaxLinear, X: Any, best: Road) -> DiscriminativeClustering:
-        W, b = model.unpack(best.parameters)
-        self.weights_, self.intercept_ = W.copy(), b.copy()
-        self.objective_, self.trace_, self.n_iter_ = best.value, best.trace, best.n_iter
-        self.labels_ = np.argmax(model.log_posterior(best.parameters, X), axis=1)
-        return self
-
-    def _log_posterior(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        X = rows_to_judge(self, X)
-        model = SoftmaxLinear(*self.weights_.shape)
-        return model.log_posterior(model.pack(self.weights_, self.intercept_), X)
-
-    def _check_parameters(self) -> None:
-        check_number(self, "n_clusters", self.n_clusters, integer=True, low=1)
-        check_number(self, "tau", self.tau, low=0, open_low=True)
-        check_number(self, "penalty", self.penalty, low=0)
-        check_number(self, "n_init", self.n_init, integer=True, low=1)
-        check_number(self, "max_iter", self.max_iter, integer=True, low=1)
-        check_number(self, "tol", self.tol, low=0)
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse rows are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -6,25 +6,19 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
 from sidelight._affinity.bag_constraint import BagConstraint
-from sidelight._core.params import as_generator, as_seed, check_n_clusters, check_number
-from sidelight._models.objective import Objective
-from sidelight._models.softmax_linear import SoftmaxLinear
-from sidelight._solvers.descent import descend
-from sidelight._solvers.rounding import round_by_kmeans
+from sidelight._core.params import check_n_clusters, check_number
 from sidelight._terms.bags import BagLikeness
-from sidelight._terms.fit import CrossEntropy
 from sidelight._terms.information import Balance, Confidence
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import SidelightWarning
-from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import all_or_nothing, rows_to_fit
+from sidelight.estimators._linear_rule import LinearRule
 
 
-class BagDiscriminativeClustering(ClusterMixin, BaseEstimator):
+class BagDiscriminativeClustering(LinearRule):
     """Cluster the rows of labelled bags by a softmax-linear rule: information maximisation plus bag constraints.
 
     [PF14] says that its constraints "can be easily incorporated into any optimization based clustering"; this is one
@@ -128,28 +122,11 @@ class BagDiscriminativeClustering(ClusterMixin, BaseEstimator):
         if self.alpha > 0 and not constraint.is_empty:
             likeness = BagLikeness(constraint.gather, constraint.codes, constraint.bag_product)
             terms.append((self.alpha, likeness))
-        model = SoftmaxLinear(X.shape[1], self.n_clusters)
-        objective = Objective(model, X, terms, self.penalty)
-        generator = as_generator(self.random_state)
-        starts = [self._start(model, X, as_seed(generator)) for _ in range(self.n_init)]
-        roads = [
-            descend(objective, start, max_iter=self.max_iter, tol=self.tol, report=reporting(f"start {i + 1}"))
-            for i, start in enumerate(starts)
-        ]
-        best = min(roads, key=lambda road: road.value)
-        W, b = model.unpack(best.parameters)
-        self.weights_, self.intercept_ = W.copy(), b.copy()
-        self.objective_, self.trace_, self.n_iter_ = best.value, best.trace, best.n_iter
-        self.labels_ = np.argmax(model.log_posterior(best.parameters, X), axis=1)
-        return self
+        return self._learn(X, terms)
 
     def predict(self, X: Any, bags: Any = None) -> np.ndarray:
         """Return the most probable cluster of each row of X; bags change nothing, the rule knows features only."""
         return np.argmax(self._log_posterior(X), axis=1)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return P, the probability of each cluster for each row of X."""
-        return np.exp(self._log_posterior(X))
 
     def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
         """Return information plus bag likeness on the rows of X; higher is better.
@@ -174,28 +151,6 @@ class BagDiscriminativeClustering(ClusterMixin, BaseEstimator):
             value += self.alpha * float(likeness(P, log_P)[0])
         return -value
 
-    def _start(self, model: SoftmaxLinear, X: Any, seed: int) -> np.ndarray:
-        targets = np.eye(self.n_clusters)[round_by_kmeans(X, self.n_clusters, seed=seed)]
-        supervised = Objective(model, X, [(1.0 / X.shape[0], CrossEntropy(targets))], self.penalty)
-        return descend(supervised, np.zeros(model.n_parameters), max_iter=100, tol=1e-4).parameters
-
-    def _log_posterior(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        X = rows_to_judge(self, X)
-        model = SoftmaxLinear(*self.weights_.shape)
-        return model.log_posterior(model.pack(self.weights_, self.intercept_), X)
-
     def _check_parameters(self) -> None:
-        check_number(self, "n_clusters", self.n_clusters, integer=True, low=1)
+        super()._check_parameters()
         check_number(self, "alpha", self.alpha, low=0, advice="alpha=0 ignores the bags.")
-        check_number(self, "tau", self.tau, low=0, open_low=True)
-        check_number(self, "penalty", self.penalty, low=0)
-        check_number(self, "n_init", self.n_init, integer=True, low=1)
-        check_number(self, "max_iter", self.max_iter, integer=True, low=1)
-        check_number(self, "tol", self.tol, low=0)
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse rows are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
