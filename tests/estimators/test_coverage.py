@@ -259,3 +259,10 @@ def test_auto_needs_enough_labelled_bags():
     X, bags, _ = recordings(n_bags=3)
     with pytest.raises(InvalidParameter, match="at least cv=5 labelled bags"):
         sl.CoverageClustering(n_subclusters="auto").fit(X, bags=bags)
+
+
+def test_score_refuses_bags_without_lists():
+    X, bags, _ = recordings(n_bags=10)
+    model = sl.CoverageClustering().fit(X, bags=bags)
+    with pytest.raises(InvalidData, match="none of the 10 bags given has one"):
+        model.score(X, bags=bags.without_labels())

@@ -60,3 +60,31 @@ def test_counts_are_read_as_people_write_them():
     assert read_counts("wren=2, owl=3") == {"wren": 2, "owl": 3}
     with pytest.raises(InvalidParameter, match="wren=2,owl=3"):
         read_counts("many")
+
+
+def lines(path, *rows):
+    path.write_text("\n".join(["recording,species,pitch", *rows]) + "\n")
+    return str(path)
+
+
+def test_an_empty_label_column_is_named(tmp_path):
+    table = lines(tmp_path / "t.csv", "a,,1.5", "a,,2.5", "b,,3.5")
+    with pytest.raises(InvalidData, match="'species' is empty in every row"):
+        run(RunConfig("coverage", table, {"bag": "recording", "label": "species"}), tmp_path / "out")
+
+
+def test_what_is_odd_about_the_lists_is_said_once(tmp_path, recwarn):
+    rows = ["a,wren|owl,1.5", "a,wren,2.5", "b,owl,8.5", "c,wren,1.1", "d,wren|owl,1.0"]
+    outcome = run(RunConfig("coverage", lines(tmp_path / "t.csv", *rows), ROLES), tmp_path / "out")
+    summary = " ".join(outcome.sentences)
+    assert "the rows of 1 of 4 bags disagree" in summary
+    assert "1 bag has more labels than rows that could carry them: d; left without a row:" in summary
+    assert not [w for w in recwarn if "more labels than rows" in str(w.message)]
+
+
+def test_a_report_does_not_ask_to_look_where_nothing_changed(tmp_path):
+    rows = [f"{bag},{kind},{value}" for bag, kind, value in [("a", "wren", 0.1), ("b", "owl", 9.1)] for _ in range(3)]
+    run(RunConfig("coverage", lines(tmp_path / "t.csv", *rows), ROLES), tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "No row would be called anything else" in page
+    assert "look here first" not in page

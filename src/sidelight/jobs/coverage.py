@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 from sidelight._core.params import check_choice
 from sidelight.data.bags import Bags
 from sidelight.data.readers import Dataset
-from sidelight.errors import InvalidData, InvalidParameter
+from sidelight.data.summaries import counted
+from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning
 from sidelight.estimators.coverage import CoverageClustering
 from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.config import RunConfig
@@ -32,14 +34,32 @@ def work(config: RunConfig) -> Findings:
     """Read the table, explain its rows by the labels of their bags, and say what was found."""
     data = read_data(config.table, config.roles)
     if data.bags is None or not data.bags.is_labelled.any():
-        missing = "no bags" if data.bags is None else "bags, but no labels for them"
-        raise InvalidData(
-            f"{config.table!r} has {missing}. Name the column of bags with --bag, and the labels with --label (or "
-            "--label-file). `sidelight describe` says what its columns were taken for."
-        )
+        raise InvalidData(f"{config.table!r} has {_what_is_missing(data, config.roles)}")
     if not data.n_features:
         raise InvalidData(f"{config.table!r} has no numeric column to learn from. Name some with --features.")
     return cluster(data, config)
+
+
+def _what_is_missing(data: Dataset, roles: Mapping[str, Any]) -> str:
+    """Say why there is no labelled bag, and what to do about it."""
+    named = [str(column) for role in ("label", "bag_label") for column in _several(roles.get(role))]
+    if data.bags is not None and named:
+        columns = ", ".join(repr(name) for name in named)
+        return (
+            f"bags, but {columns} {'is' if len(named) == 1 else 'are'} empty in every row: no bag says what it holds. "
+            "Fill the cells, or name another column with --label (or a table of labels with --label-file)."
+        )
+    if data.bags is not None and roles.get("label_file"):
+        return f"bags, but {roles['label_file']!r} has no label for any of them."
+    return (
+        ("no bags" if data.bags is None else "bags, but no labels for them")
+        + ". Name the column of bags with --bag, and the labels with --label (or --label-file). `sidelight describe` "
+        "says what its columns were taken for."
+    )
+
+
+def _several(given: Any) -> tuple[Any, ...]:
+    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
 
 
 def cluster(data: Dataset, config: RunConfig) -> Findings:
@@ -53,9 +73,12 @@ def cluster(data: Dataset, config: RunConfig) -> Findings:
     row_labels = data.y if known == "known" else None
     inner = CoverageClustering(random_state=config.seed, **options)
     model: Any = Standardized(inner) if scale == "standard" else inner
-    model.fit(data.X, bags=bags, row_labels=row_labels)
     ids = np.arange(data.n_rows) if data.row_ids is None else np.asarray(data.row_ids)
-    return _findings(data, bags, ids, model, row_labels)
+    with warnings.catch_warnings():
+        # the summary says it, once
+        warnings.filterwarnings("ignore", message=".* more labels than rows", category=SidelightWarning)
+        model.fit(data.X, bags=bags, row_labels=row_labels)
+        return _findings(data, bags, ids, model, row_labels)
 
 
 def read_counts(said: Any) -> Any:
@@ -112,6 +135,7 @@ def _findings(data: Dataset, bags: Bags, ids: np.ndarray, model: Any, row_labels
     }
     tables = {"clusters": clusters, "bags": _bag_table(X, bags, model)}
     sentences = _sentences(bags, model, Q, alone != with_bags)
+    sentences += [f"In this table {note}." for note in data.notes if "disagree" in note]
     sections = _sections(X, bags, ids, model, clusters, tables["bags"])
     facts = {"rows": data.n_rows, "features": data.n_features, "bags": bags.n_bags, "labels": len(model.classes_)}
     return Findings(
@@ -123,8 +147,8 @@ def _sentences(bags: Bags, model: Any, Q: np.ndarray, changed: np.ndarray) -> li
     used = np.asarray(model.class_of_)[np.unique(model.labels_)]  # the class of each cluster that holds rows
     n_found, n_novel = len(np.unique(used[used >= 0])), np.count_nonzero(used < 0)
     found = [
-        f"{len(Q)} rows of {bags.n_bags} bags ({int(bags.is_labelled.sum())} labelled) fell into "
-        f"{len(used)} clusters: {n_found} of {len(model.classes_)} labels"
+        f"{counted(len(Q), 'row')} of {counted(bags.n_bags, 'bag')} ({int(bags.is_labelled.sum())} labelled) fell into "
+        f"{counted(len(used), 'cluster')}: {n_found} of {counted(len(model.classes_), 'label')}"
         + (f", {n_novel} novel." if n_novel else "."),
         f"{np.mean(Q.max(axis=1) > 0.9):.0%} of the rows are sure of their cluster (probability above 0.9); the labels "
         f"of the bags changed the name of {np.mean(changed):.0%} of them.",
@@ -134,9 +158,11 @@ def _sentences(bags: Bags, model: Any, Q: np.ndarray, changed: np.ndarray) -> li
     if model.uncovered_:
         bag, labels = model.uncovered_[0]
         missing = ", ".join(str(label) for label in labels) or "none"
+        n_short = len(model.uncovered_)
         found.append(
-            f"{len(model.uncovered_)} bags have more labels than rows that could carry them, for example {bag}: "
-            f"left without a row: {missing}."
+            f"{counted(n_short, 'bag has', 'bags have')} more labels than rows that could carry them"
+            + (f": {bag}" if n_short == 1 else f", for example {bag}")
+            + f"; left without a row: {missing}."
         )
     return found
 
@@ -173,17 +199,14 @@ def _sections(X: Any, bags: Bags, ids: np.ndarray, model: Any, clusters: Any, ba
                 ),
                 (
                     ClusterLabelDisplay.from_estimator(model, bags),
-                    "How many of a cluster's rows are in bags that list a label.",
+                    "The share of a cluster's rows that are in bags which list a label.",
                 ),
             ],
             [Table(clusters, "Sizes, and the features that differ most, in standard deviations.")],
         ),
         Section(
             "What the bags changed",
-            [
-                f"{moved.n_moved} of {moved.n_rows} rows would be called something else without their bag's labels: "
-                "look here first for wrong labels and for labels that sound or look alike.",
-            ],
+            [_what_changed(moved.n_moved, moved.n_rows)],
             [(moved, "The rows that moved most: by features alone → with the labels of the bag.")],
         ),
         Section(
@@ -197,6 +220,15 @@ def _sections(X: Any, bags: Bags, ids: np.ndarray, model: Any, clusters: Any, ba
         text = "The smallest number within one standard error (dashed) of the best is taken."
         sections.append(Section(f"How {name} was chosen", [text], [(shown, "Likelihood of bags that were held out.")]))
     return sections
+
+
+def _what_changed(n_moved: int, n_rows: int) -> str:
+    if not n_moved:
+        return "No row would be called anything else without its bag's labels: features and lists agree."
+    return (
+        f"{n_moved} of {n_rows} rows would be called something else without their bag's labels: look here first for "
+        "wrong labels and for labels that sound or look alike."
+    )
 
 
 def demo(folder: Path, seed: int) -> Outcome:

@@ -60,6 +60,12 @@ class RowLabels:
                 unions[bag] = (unions[bag] or set()) | members
         return [None if u is None else frozenset(u) for u in unions]
 
+    def n_torn(self, codes: NDArray[np.intp]) -> int:
+        """Count the bags whose rows name different sets; rows that say nothing disagree with nobody."""
+        told = np.array([members is not None for members in self.sets], dtype=bool)[self.codes]
+        seen = np.unique(np.stack([codes[told], self.codes[told]]), axis=1)
+        return int((np.bincount(seen[0]) > 1).sum())
+
     def is_constant(self, codes: NDArray[np.intp], n_bags: int) -> bool:
         """Say whether all rows of a bag carry the same set, in every bag."""
         return len(np.unique(np.stack([codes, self.codes]), axis=1).T) == n_bags

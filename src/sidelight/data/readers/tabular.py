@@ -206,7 +206,13 @@ def _place_labels(made: _Made, said: RowLabels | None, bag_ids: Coded | None, le
     made.bags = Bags(ids, labels=dict(zip(names, unions)), classes=said.names)
     unlabelled = sum(members is None for members in unions)
     if of_bags:
+        n_torn = said.n_torn(bag_ids.codes)
         made.notes.append("the labels speak of bags: every row of a bag repeats them")
+        if n_torn:
+            made.notes[-1] = (
+                f"the labels speak of bags; the rows of {n_torn} of {n_bags} bags disagree about them, and such a bag "
+                "has every label that one of its rows names"
+            )
     elif said.is_single:
         made.y = said.single()
         made.notes.append("the labels speak of rows; a bag has the labels of its rows")
@@ -219,6 +225,11 @@ def _place_bag_labels(made: _Made, column: Coded, bag_ids: Coded, separator: str
     said = from_cells(column, separator)
     names = _bag_names(bag_ids)
     unions = said.of_bags(bag_ids.codes, len(names))
+    if n_torn := said.n_torn(bag_ids.codes):
+        made.notes.append(
+            f"the rows of {n_torn} of {len(names)} bags disagree about its labels, and such a bag has every label that "
+            "one of its rows names"
+        )
     made.bags = Bags(bag_ids.names(), labels=dict(zip(names, unions)), classes=said.names)
     made.label_names = said.names
     made.notes = [note for note in made.notes if "a bag has the labels of its rows" not in note]

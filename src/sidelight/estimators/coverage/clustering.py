@@ -21,7 +21,7 @@ from sidelight._solvers.trace import Road
 from sidelight._terms.coverage import Coverage
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import ConvergenceWarning, SidelightWarning
+from sidelight.errors import ConvergenceWarning, InvalidData, SidelightWarning
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 from sidelight.estimators.coverage.choose import choose_counts
 from sidelight.estimators.coverage.layout import Layout, check_counts, check_names
@@ -269,7 +269,10 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         bags = as_bags(bags, n_rows=n_rows, y=y)
         values = self.bag_scores(X, bags)
         if len(values) == 0:
-            return 0.0
+            raise InvalidData(
+                f"{type(self).__name__}.score judges label lists, but none of the {bags.n_bags} bags given has one. "
+                "Give bags=Bags(ids, labels={bag: {...}}), or score on bags that are labelled."
+            )
         weights = np.ones(n_rows) if sample_weight is None else np.asarray(sample_weight, dtype=float)
         weight_of_bag = np.add.reduceat(weights[bags.order], bags.starts[:-1]) / bags.sizes
         return float(np.average(values, weights=weight_of_bag[bags.is_labelled]))

@@ -10,6 +10,7 @@ import numpy as np
 
 from sidelight._core.coverage import BagPlan
 from sidelight.data.bags import Bags
+from sidelight.data.summaries import counted
 from sidelight.errors import InvalidData, SidelightWarning, nearest
 
 
@@ -118,9 +119,9 @@ def _refuse_known_rows_outside(bags: Bags, row_class: np.ndarray, is_open: np.nd
 def _warn_short(bags: Bags, short: np.ndarray, possible: np.ndarray) -> None:
     b = short[0]
     warnings.warn(
-        f"{len(short)} of {bags.n_bags} bags have more labels than rows that could carry them, for example bag "
-        f"{bags.names[b]!r}: its rows can carry {possible[b]} of {_listing(bags, b)}. They are asked to carry as many "
-        "as they can; see uncovered_, or fit with wrong > 0.",
+        f"{len(short)} of {counted(bags.n_bags, 'bag')} {'has' if len(short) == 1 else 'have'} more labels than rows "
+        f"that could carry them, for example bag {bags.names[b]!r}: its rows can carry {possible[b]} of "
+        f"{_listing(bags, b)}. Such bags are asked to carry as many as they can; see uncovered_, or fit with wrong > 0.",
         SidelightWarning,
         stacklevel=4,
     )
