@@ -121,7 +121,7 @@ def _warn_short(bags: Bags, short: np.ndarray, possible: np.ndarray) -> None:
     warnings.warn(
         f"{len(short)} of {counted(bags.n_bags, 'bag')} {'has' if len(short) == 1 else 'have'} more labels than rows "
         f"that could carry them, for example bag {bags.names[b]!r}: its rows can carry {possible[b]} of "
-        f"{_listing(bags, b)}. Such bags are asked to carry as many as they can; see uncovered_, or fit with wrong > 0.",
+        f"{_listing(bags, b)}. They are asked to carry as many as they can; see uncovered_, or fit with wrong > 0.",
         SidelightWarning,
         stacklevel=4,
     )
