@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from sidelight._affinity.local_scaling import dense_local_scaling, graph_local_scaling, similarities_to, working_dtype
 from sidelight._affinity.neighbours import nearest_rows
@@ -51,6 +53,34 @@ def test_duplicates_leave_everything_finite(copies):
     assert np.isfinite(G.data).all()
     assert (graph_scales > 0).all()
     np.testing.assert_allclose(W[:copies, :copies], 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])
+def test_copies_are_at_distance_zero_whatever_rounding_makes_of_it(as_rows):
+    """Differences of lengths leave about 1e-7 between copies; a scale of that size tears them apart."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([np.repeat(3 * rng.standard_normal((6, 38)) + 5, 12, axis=0), rng.standard_normal((60, 38)) + 5])
+    apart = np.repeat(np.arange(6), 12)
+    W, scales = dense_local_scaling(as_rows(X))
+    G, graph_scales = graph_local_scaling(nearest_rows(as_rows(X), 15, generator=rng))
+    assert min(scales.min(), graph_scales.min()) > 1
+    same = apart[:, None] == apart
+    assert (W[:72, :72][same] == 1).all()
+    assert (G.toarray()[:72, :72][same] == 1).all()
+    np.testing.assert_allclose(similarities_to(as_rows(X), scales, as_rows(X[:72]))[:, :72][same], 1)
+
+
+def test_a_far_origin_changes_no_similarity(X):
+    np.testing.assert_allclose(dense_local_scaling(X + 1e6)[0], dense_local_scaling(X)[0], atol=1e-6)
+
+
+def test_blocks_in_threads_give_what_one_thread_gives():
+    X = np.random.default_rng(0).standard_normal((1500, 5))
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            found.append(dense_local_scaling(X)[0])
+    assert np.array_equal(*found)
 
 
 def test_a_new_row_is_scaled_by_the_known_ones(X):

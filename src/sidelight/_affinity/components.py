@@ -19,12 +19,13 @@ FRAGMENT = 0.05  # of the mean cluster size n_rows / n_clusters; smaller compone
 _CHUNK = 256
 
 
-def similarity_components(W: Any) -> np.ndarray:
+def similarity_components(W: Any, d: np.ndarray | None = None) -> np.ndarray:
     """Number the connected components of ``W`` (dense or sparse), 0, 1, ... in order of their first rows.
 
-    Entries below the precision of W next to the degrees of both rows are no connection: an eigensolver cannot see it.
+    Entries below the precision of W next to the degrees ``d`` of both rows are no connection: an eigensolver cannot
+    see it.
     """
-    root = np.sqrt(degrees(W))
+    root = np.sqrt(degrees(W) if d is None else d)
     if sparse.issparse(W):
         lines = W.tocoo()
         seen = lines.data > np.finfo(W.dtype).eps * root[lines.row] * root[lines.col]

@@ -121,21 +121,21 @@ def _search_everywhere(cells: Cells, k: int, n_probe: int) -> tuple[np.ndarray, 
                 probes = min(2 * probes, cells.n_cells)
                 candidates = cells.candidates(cell, probes)
             found = cells.nearest(members, candidates, k)
-            gaps = exact_distances(cells.exact, members, found)
+            gaps = exact_distances(cells.exact[members], cells.exact, found)
             order = np.argsort(gaps, axis=1, kind="stable")
             indices[members] = np.take_along_axis(found, order, axis=1)
             distances[members] = np.take_along_axis(gaps, order, axis=1)
     return indices, distances
 
 
-def exact_distances(X: Any, queries: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """Return the float64 distance from each query row to each of its found rows; duplicates are at exactly 0."""
-    left, right = np.repeat(queries, found.shape[1]), found.ravel()
+def exact_distances(queries: Any, X: Any, found: np.ndarray) -> np.ndarray:
+    """Return the float64 distance from each query to each of the rows of X found for it; copies are at exactly 0."""
+    left, right = np.repeat(np.arange(len(found)), found.shape[1]), found.ravel()
     out = np.empty(len(left))
     step = max(1, _BLOCK // max(1, X.shape[1]))
     for at in range(0, len(left), step):
         part = slice(at, at + step)
-        out[part] = row_norms(X[left[part]] - X[right[part]])
+        out[part] = row_norms(queries[left[part]] - X[right[part]])
     return out.reshape(found.shape)
 
 

@@ -7,16 +7,18 @@ copies of a row sigma_p would be 0; the nearest row that is not a copy takes its
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils.extmath import row_norms
 
 from sidelight._affinity.neighbours import Neighbours
+from sidelight._core.threads import for_each_in_threads
 
 FLOAT32_ROWS = 2_000  # below, float64 costs nothing; above, memory traffic decides and similarities need no 16 digits
-_BLOCK = 4_000_000  # distances of one pass, 32 MB
+_BLOCK = 500_000  # distances of one pass, 4 MB: they stay in the cache until they are similarities
 
 
 def working_dtype(n_rows: int) -> type[np.floating[Any]]:
@@ -37,14 +39,15 @@ def dense_local_scaling(X: Any, t: int = 7) -> tuple[np.ndarray, np.ndarray]:
     n_rows = X.shape[0]
     W = np.empty((n_rows, n_rows), dtype=working_dtype(n_rows))
     scales = np.empty(n_rows)
-    for at in _blocks(n_rows):
-        gaps = euclidean_distances(X[at], X, squared=True)
-        gaps[np.arange(len(gaps)), np.arange(n_rows)[at]] = 0.0
-        W[at] = gaps
+    gaps_to = SquaredDistances.to(X)
+
+    def measure(at: slice) -> None:
+        W[at] = gaps_to(X[at])
         scales[at] = _scales(W[at], min(t, n_rows - 1))
+
+    for_each_in_threads(measure, _blocks(n_rows))
     scales = np.where(np.isfinite(scales), scales, 1.0)  # rows that are all equal: any scale gives W = 1
-    for at in _blocks(n_rows):
-        _scale_block(W[at], scales[at], scales)
+    for_each_in_threads(lambda at: _scale_block(W[at], scales[at], scales), _blocks(n_rows))
     return W, scales
 
 
@@ -87,10 +90,48 @@ def graph_scales(distances: np.ndarray, t: int) -> np.ndarray:
 
 def similarities_to(X: Any, scales: np.ndarray, queries: Any, t: int = 7) -> np.ndarray:
     """Return the dense similarities of new rows to known ones; a new row's scale is its t-th neighbour among these."""
-    gaps = euclidean_distances(queries, X, squared=True)
+    gaps = SquaredDistances.to(X)(queries)
     own = _scales(gaps, min(t, gaps.shape[1]) - 1)
     own = np.where(np.isfinite(own), own, 1.0)
     return _scale_block(gaps, own, scales)
+
+
+@dataclass(frozen=True, slots=True)
+class SquaredDistances:
+    """Squared distances to known rows, by one matrix product; copies are at exactly 0.
+
+    |p|^2 + |q|^2 - 2 p'q leaves rounding where there should be 0, and a scale made of it tears copies apart. So the
+    lengths are taken smaller by the bound of that rounding, and what falls below 0 is 0. The mean is taken off first
+    when X is dense: lengths far above the distances lose them.
+    """
+
+    centre: np.ndarray | None
+    factors: Any
+    rounding: float
+
+    @classmethod
+    def to(cls, X: Any) -> Self:
+        """Prepare for distances to the rows of ``X``."""
+        n_features = X.shape[1]
+        centre = None if sparse.issparse(X) else X.mean(axis=0)
+        rounding = float(np.finfo(np.float64).eps) * (n_features + 2)
+        if centre is None:
+            return cls(None, X, rounding)
+        X = X - centre
+        lengths = (1 - rounding) * row_norms(X, squared=True)
+        return cls(centre, np.vstack([-2 * X.T, np.ones(len(X)), lengths]), rounding)
+
+    def __call__(self, queries: Any) -> np.ndarray:
+        """Return the squared distances, shape (n_queries, n_rows)."""
+        if self.centre is None:
+            gaps = -2 * (queries @ self.factors.T).toarray()
+            gaps += (1 - self.rounding) * row_norms(queries, squared=True)[:, None]
+            gaps += (1 - self.rounding) * row_norms(self.factors, squared=True)
+        else:
+            left = queries - self.centre
+            lengths = (1 - self.rounding) * row_norms(left, squared=True)
+            gaps = np.column_stack([left, lengths, np.ones(len(left))]) @ self.factors
+        return np.maximum(gaps, 0, out=gaps)
 
 
 def _scales(gaps: np.ndarray, position: int) -> np.ndarray:

@@ -74,10 +74,12 @@ def nearest_rows(X: Any, k: int, *, generator: np.random.Generator, exact_up_to:
 
 
 def nearest_of(X: Any, queries: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find the ``k`` nearest rows of ``X`` for each query, exactly; a query that equals a row finds it."""
+    """Find the ``k`` nearest rows of ``X`` for each query, exactly; one that equals a row finds it at distance 0."""
     search = NearestNeighbors(n_neighbors=min(k, X.shape[0]), algorithm="brute").fit(X)
-    distances, indices = search.kneighbors(queries)
-    return indices, distances
+    found = search.kneighbors(queries, return_distance=False)
+    distances = inverted.exact_distances(queries, X, found)  # its own are roots of differences of large numbers
+    order = np.argsort(distances, axis=1, kind="stable")
+    return np.take_along_axis(found, order, axis=1), np.take_along_axis(distances, order, axis=1)
 
 
 def _brute_force(X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:

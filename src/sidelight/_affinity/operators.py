@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
+from scipy.linalg import get_blas_funcs
 from scipy.sparse.linalg import LinearOperator
 
 from sidelight._affinity.components import degrees
@@ -59,7 +60,7 @@ class NormalisedSum:
         """Return A @ V for a vector or a block."""
         root = self.root if V.ndim == 1 else self.root[:, None]
         scaled = root * V
-        out = self.W @ scaled
+        out = symmetric_product(self.W, scaled)
         if self.extra is not None:
             out += self.W.dtype.type(self.alpha) * self.extra.product(scaled)
         return root * out
@@ -163,6 +164,14 @@ class PenalisedCut:
     def couplings(self) -> list[Any]:
         """Return what couples rows besides W."""
         return self.blocks.couplings()
+
+
+def symmetric_product(W: Any, V: np.ndarray) -> Any:
+    """Return W @ V; of a dense W and one vector half the entries are read, and reading is what it waits for."""
+    if V.ndim > 1 or not isinstance(W, np.ndarray):
+        return W @ V
+    symv = get_blas_funcs("symv", (W, V))
+    return symv(1.0, W.T, V)  # W.T is laid out as BLAS wants it, so nothing is copied
 
 
 def as_linear_operator(product: Callable[[np.ndarray], np.ndarray], n_rows: int, dtype: Any) -> LinearOperator:

@@ -30,11 +30,13 @@ Maker = Callable[..., Any]
 class Similarities:
     """Similarities W of rows, how they were made, and what there is to say about them.
 
-    ``kind`` is "dense", "neighbours" or "given"; ``scales`` the local scale of each row (empty when given); ``recall``
-    the share of true neighbours in the graph; ``notes`` sentences about duplicates, isolated rows and components.
+    ``d`` holds the degrees W 1; ``kind`` is "dense", "neighbours" or "given"; ``scales`` the local scale of each row
+    (empty when given); ``recall`` the share of true neighbours in the graph; ``parts`` the connected component of each
+    row; ``notes`` sentences about duplicates, isolated rows and components.
     """
 
     W: Any
+    d: np.ndarray
     kind: str
     scales: np.ndarray
     recall: float
@@ -72,8 +74,9 @@ def make_similarities(
         found = nearest_rows(as_metric_rows(X, metric), max(n_neighbors, t), generator=generator)
         W, scales = graph_local_scaling(found, t)
         kind, recall = "neighbours", found.recall
-    parts = similarity_components(W)
-    return Similarities(W, kind, scales, recall, parts, tuple(_notes(W, kind, recall, parts)))
+    d = degrees(W)
+    parts = similarity_components(W, d)
+    return Similarities(W, d, kind, scales, recall, parts, tuple(_notes(W, kind, recall, parts)))
 
 
 def similarities_of_new_rows(
@@ -96,7 +99,7 @@ def alpha_scale(
     """Return what alpha is multiplied with: 1, except on a neighbour graph."""
     if similar.kind != "neighbours":
         return 1.0
-    return graph_alpha_scale(as_metric_rows(X, metric), degrees(similar.W), n_clusters, t=t, generator=generator)
+    return graph_alpha_scale(as_metric_rows(X, metric), similar.d, n_clusters, t=t, generator=generator)
 
 
 def _checked(W: Any, n_rows: int) -> Any:

@@ -15,6 +15,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh, lobpcg
 
 from sidelight._affinity.operators import as_linear_operator
 from sidelight._core.segments import group_rows
+from sidelight._core.threads import one_blas_thread
 from sidelight.errors import SidelightError
 from sidelight.progress import report
 
@@ -95,7 +96,8 @@ def _solve(
         start = generator.standard_normal(n_rows).astype(dtype)
         linear = as_linear_operator(operator.product, n_rows, dtype)
         try:
-            values, vectors = eigsh(linear, k, which="LA", v0=start, tol=tol)
+            with one_blas_thread():  # ARPACK's BLAS is not NumPy's, and the two would spin against each other
+                values, vectors = eigsh(linear, k, which="LA", v0=start, tol=tol)
         except ArpackNoConvergence as error:
             raise SidelightError(
                 f"The {k} leading eigenvectors of {n_rows} rows did not converge to a tolerance of {tol:g}. "

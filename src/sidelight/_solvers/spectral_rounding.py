@@ -10,7 +10,10 @@ from scipy.linalg import qr
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
+from sidelight._core.threads import one_thread
+
 SAMPLE = 20_000  # rows on which starts compete; K centres are settled long before
+FEW = 10_000  # rows whose k-means steps are so short that threads wait for each other longer than they work
 ROUNDINGS = ("kmeans", "discretize", "cluster_qr")
 
 
@@ -34,6 +37,9 @@ def round_by_kmeans_on_sample(
     seed = int(generator.integers(2**31))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters: some stay empty
+        if len(U) <= FEW:
+            with one_thread():
+                return KMeans(n_clusters, n_init=n_init, random_state=seed).fit_predict(U).astype(np.intp)
         if len(U) <= 2 * sample:
             return KMeans(n_clusters, n_init=n_init, random_state=seed).fit_predict(U).astype(np.intp)
         few = np.sort(generator.choice(len(U), size=sample, replace=False))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from sidelight._affinity.bag_constraint import BagConstraint
-from sidelight._affinity.components import degrees
 from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.similarities import Similarities, alpha_scale
 from sidelight._affinity.spectral import unit_rows
@@ -140,12 +139,11 @@ class BagSpectralClustering(SpectralFamily):
         self.alpha_search_: dict[str, Any] = {}
         if self.alpha == 0 or constraint.is_empty:
             self.alpha_ = 0.0
-            return self._solve(NormalisedSum.of(similar.W), similar.parts, generator)
+            return self._solve(NormalisedSum.of(similar.W, d=similar.d), similar.parts, generator)
         scale = alpha_scale(similar, X, self.n_clusters, metric=self.metric, t=self.scale_neighbor, generator=generator)
-        d = degrees(similar.W)
 
         def solve(alpha: float) -> Embedded:
-            operator = NormalisedSum.of(similar.W, alpha=alpha * scale, extra=constraint, d=d)
+            operator = NormalisedSum.of(similar.W, alpha=alpha * scale, extra=constraint, d=similar.d)
             return self._solve(operator, similar.parts, generator)
 
         if self.alpha != "auto":

@@ -90,7 +90,7 @@ class RegularizedSpectralClustering(SpectralFamily):
             )
             self.n_must_ = 0
         if self.n_must_ == 0 or self.beta == 0:
-            return NormalisedSum.of(similar.W), similar.parts
+            return NormalisedSum.of(similar.W, d=similar.d), similar.parts
         return PenalisedCut.of(similar.W, beta=float(self.beta), single=links.single_rows), similar.parts
 
     def _check_parameters(self) -> None:
