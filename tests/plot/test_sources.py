@@ -35,7 +35,7 @@ def test_table_and_approximation_stand_side_by_side(table):
 
 
 def test_a_large_table_is_added_up_for_the_picture():
-    P = sp.random_array((3000, 900), density=0.01, rng=np.random.default_rng(0))
+    P = sp.csr_array(np.random.default_rng(0).poisson(0.01, size=(3000, 900)).astype(float))
     co = sl.InformationCoclustering(4, n_init=1, max_iter=3, random_state=0).fit(P)
     display = CoclusterDisplay.from_estimator(co, P)
     assert max(display.P.shape) <= 400
