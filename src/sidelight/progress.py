@@ -36,7 +36,7 @@ def progress(callback: Callback | None) -> Iterator[None]:
     Parameters
     ----------
     callback : callable or None
-        Called with one :class:`Step`. None silences an outer ``progress``.
+        Called with one :class:`Step`, sometimes from a worker thread. None silences an outer ``progress``.
 
     Examples
     --------

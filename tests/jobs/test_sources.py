@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import sidelight as sl
 from sidelight.errors import InvalidInput
 from sidelight.jobs.config import RunConfig
+from sidelight.jobs.phrases import in_words, sizes_in_words, some_of
 from sidelight.jobs.run import run
 from sidelight.jobs.sources import channels_of
 
@@ -80,8 +82,99 @@ def test_wrong_channels_counts_and_numbers_are_named(recordings, tmp_path):
     out = tmp_path / "out"
     with pytest.raises(InvalidInput, match="at least two channels"):
         run(RunConfig("sources", recordings, {"channels": {"face": ["face_*"]}}, {"n_clusters": 3}), out)
-    with pytest.raises(InvalidInput, match="NAME=COLUMN"):
+    with pytest.raises(InvalidInput, match="NAME=COLUMNS"):
         channels_of(["face"])
     with pytest.raises(InvalidInput, match="negative numbers"):
         run(RunConfig("coclusters", recordings, {"id": "frame"}, {"n_clusters": [3]}), out)
     assert not out.exists()
+
+
+EVENTS = [["ann", "hall", 2], ["bob", "", 1], ["", "yard", 1], ["ann", "yard", ""], ["bob", "hall", 3]]
+EVENTS.append(["cy", "yard", 1])
+
+
+def test_events_with_gaps_are_an_error_that_names_the_line_or_are_left_out(tmp_path):
+    path, out = write(tmp_path / "e.csv", ["who", "where", "n"], EVENTS), tmp_path / "out"
+    roles, options = {"events": ["who", "where"], "weight": "n"}, {"n_clusters": [2, 2]}
+    for missing in ("error", "mean"):
+        with pytest.raises(InvalidInput, match=r"3 of 6 rows have a gap in .*the first in line 3.*--missing drop"):
+            run(RunConfig("coclusters", path, {**roles, "missing": missing}, options), out)
+    outcome = run(RunConfig("coclusters", path, {**roles, "missing": "drop"}, options), out)
+    assert outcome.sentences[0].startswith("3 of 6 rows have a gap in 'who', 'where', 'n', the first in line 3")
+    assert [row["count"] for row in read(out / "assignments.csv")] == ["2.0", "3.0", "1.0"]
+
+
+def test_a_weight_below_zero_is_named_with_its_line(tmp_path):
+    path = write(tmp_path / "e.csv", ["who", "where", "n"], [["ann", "hall", 2], ["bob", "yard", -1]])
+    roles = {"events": ["who", "where"], "weight": "n"}
+    with pytest.raises(InvalidInput, match=r"line 3, column 'n': expected how often"):
+        run(RunConfig("coclusters", path, roles, {"n_clusters": [2]}), tmp_path / "out")
+
+
+def test_a_column_or_channel_named_twice_and_shared_columns_are_said(recordings, tmp_path):
+    out = tmp_path / "out"
+    path = write(tmp_path / "e.csv", ["who", "where", "n"], EVENTS)
+    with pytest.raises(InvalidInput, match="'who' is named twice among the events"):
+        run(RunConfig("coclusters", path, {"events": ["who", "who"]}, {"n_clusters": [2]}), out)
+    with pytest.raises(InvalidInput, match="names 'face' twice"):
+        channels_of(["face=face_*", "face=upper_*"])
+    assert channels_of(["face=a_*,b"]) == {"face": ["a_*", "b"]}
+    shared = {"channels": {"face": ["face_*"], "head": ["face_1", "face_2"]}}
+    with pytest.raises(InvalidInput, match="'face' and 'head' share the column 'face_1'"):
+        run(RunConfig("sources", recordings, shared, {"n_clusters": 3}), out)
+    with pytest.raises(InvalidInput, match=r"40 clusters of 'who', which has only 3 codes. Ask for at most 3"):
+        run(RunConfig("coclusters", path, {"events": ["who", "where"], "missing": "drop"}, {"n_clusters": [40]}), out)
+
+
+def test_rows_without_a_sequence_are_named_or_dropped_and_a_guess_is_said(recordings, tmp_path):
+    lines = Path(recordings).read_text().splitlines()
+    cells = lines[4].split(",")
+    lines[4] = ",".join([cells[0], "", *cells[2:]])
+    path = tmp_path / "gaps.csv"
+    path.write_text("\n".join(lines) + "\n")
+    roles = {"id": "frame", "channels": channels_of(["face=face_*", "upper=upper_*"])}
+    options = {"n_clusters": 3, "curve": [2, 4]}
+    with pytest.raises(InvalidInput, match=r"line 5: nothing in the column 'session'.*--sequence none"):
+        run(RunConfig("sources", str(path), {**roles, "sequence": "session"}, options), tmp_path / "out")
+    config = RunConfig("sources", str(path), {**roles, "sequence": "session", "missing": "drop"}, options)
+    outcome = run(config, tmp_path / "dropped")
+    assert outcome.sentences[0] == "1 of 270 rows has a gap, in line 5: left out."
+    assert [row["clusters"] for row in read(tmp_path / "dropped" / "curve.csv")] == ["2", "3", "4"]
+    outcome = run(RunConfig("sources", recordings, roles, options), tmp_path / "guessed")
+    assert "Sequences were taken from the column 'session'" in outcome.sentences[0]
+    outcome = run(RunConfig("sources", recordings, {**roles, "sequence": False}, options), tmp_path / "without")
+    assert not (tmp_path / "without" / "sequences.csv").exists()
+
+
+def test_new_people_in_a_second_table_are_said_to_be_new(recordings, tmp_path):
+    head, *rows = Path(recordings).read_text().splitlines()
+    stranger = [",".join([f"s{i}", "day99", *["50"] * 8]) for i in range(5)]
+    second = tmp_path / "later.csv"
+    second.write_text("\n".join([head, *rows[:30], *stranger]) + "\n")
+    roles = {"id": "frame", "sequence": "session", "channels": channels_of(["face=face_*", "upper=upper_*"])}
+    options = {"n_clusters": 3, "judge": str(second), "curve": [2, 3]}
+    outcome = run(RunConfig("sources", recordings, roles, options), tmp_path / "out")
+    judged = read(tmp_path / "out" / "new.csv")
+    assert {row["new"] for row in judged if row["sequence"] == "day99"} == {"1"}
+    assert "fit no cluster" in outcome.sentences[-1]
+    assert "day99" in outcome.sentences[-1]
+
+
+def test_a_constant_channel_and_one_with_few_codes_are_said(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 30)
+    rows = [[*(6 * k + rng.normal(size=2)).round(3), int(k == 1), 7] for k in y]
+    path = write(tmp_path / "c.csv", ["a_1", "a_2", "sex", "height"], rows)
+    roles = {"channels": channels_of(["a=a_*", "sex=sex", "height=height"])}
+    outcome = run(RunConfig("sources", path, roles, {"n_clusters": 3, "curve": [2, 3]}), tmp_path / "out")
+    told = " ".join(outcome.sentences)
+    assert "Channel 'height' has the same code in every row, so it carries no information." in told
+    assert "Channel 'sex' has only 2 different codes, so it gets 2 clusters instead of 3." in told
+
+
+def test_lists_and_sizes_read_like_sentences():
+    assert in_words(["a"]) == "a"
+    assert in_words(["a", "b", "c"]) == "a, b and c"
+    assert some_of(["a", "b", "c", "d"], 2) == "a, b and 2 more"
+    assert sizes_in_words([30, 30, 0]) == " of 30 rows each"
+    assert sizes_in_words([12, 48]) == " of 12 to 48 rows"

@@ -9,15 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidelight._core.information import sum_xlogx, table_information
-from sidelight._solvers.alternating import Table, add_profiles, alternate, assign, race, sum_columns, sum_rows
+from sidelight._solvers.alternating import Table, add_profiles, alternate, assign, race, shift_codes, sum_codes
+from sidelight.errors import Cancelled
+from sidelight.progress import progress
 
 # [B04] section 1.4.3
 P_THESIS = np.array([[0.1, 0.1, 0, 0], [0.1, 0.2, 0, 0], [0, 0, 0.05, 0.05], [0, 0, 0.15, 0.25]])
 
 
 def as_table(P: np.ndarray) -> Table:
-    csr = sp.csr_array(P / P.sum())
-    return Table(csr.data, csr.indices.astype(np.intp), csr.indptr.astype(np.intp), P.shape[1])
+    return Table.of(sp.csr_array(P / P.sum()))
 
 
 def random_table(seed: int, shape: tuple[int, int] = (12, 9)) -> np.ndarray:
@@ -71,10 +72,10 @@ def test_the_race_returns_the_best_of_its_starts():
 def test_kernels_agree_with_their_plain_versions():
     table, rng = as_table(random_table(7)), np.random.default_rng(2)
     rows, columns = rng.integers(0, 3, 12), rng.integers(0, 4, 9)
-    for function, labels, shape in ((sum_rows, columns, (12, 4)), (sum_columns, rows, (9, 3))):
+    for side, labels, shape in ((table.rows, columns, (12, 4)), (table.columns, rows, (9, 3))):
         fast, plain = np.empty(shape), np.empty(shape)
-        function(table.data, table.indices, table.indptr, labels, fast)
-        function.py_func(table.data, table.indices, table.indptr, labels, plain)
+        sum_codes(side.data, side.indices, side.indptr, labels, fast)
+        sum_codes.py_func(side.data, side.indices, side.indptr, labels, plain)
         np.testing.assert_array_equal(fast, plain)
     profiles, log_share = rng.random((12, 4)), np.log(rng.dirichlet(np.ones(4), size=3))
     fast, plain = rows.copy(), rows.copy()
@@ -83,4 +84,27 @@ def test_kernels_agree_with_their_plain_versions():
     sums = np.zeros((3, 4))
     add_profiles(profiles, rows, sums)
     np.testing.assert_allclose(sums, np.eye(3)[rows].T @ profiles)
-    assert sum_xlogx(table.data) == pytest.approx(sum_xlogx.py_func(table.data))
+    assert sum_xlogx(table.rows.data) == pytest.approx(sum_xlogx.py_func(table.rows.data))
+
+
+@given(st.integers(0, 50))
+def test_moving_the_cells_of_codes_equals_counting_anew(seed):
+    table, rng = as_table(random_table(seed)), np.random.default_rng(seed)
+    before, after = rng.integers(0, 3, 12), rng.integers(0, 3, 12)
+    moved, anew = np.empty((9, 3)), np.empty((9, 3))
+    rows, columns = table.rows, table.columns
+    sum_codes(columns.data, columns.indices, columns.indptr, before, moved)
+    shift_codes(rows.data, rows.indices, rows.indptr, before, after, moved)
+    sum_codes(columns.data, columns.indices, columns.indptr, after, anew)
+    np.testing.assert_allclose(moved, anew, atol=1e-15)  # a sum of some ten cells
+
+
+def test_starts_that_run_side_by_side_report_and_can_be_cancelled():
+    P, rng = random_table(5, (30, 20)), np.random.default_rng(1)
+    starts = [(rng.integers(0, 3, 30), rng.integers(0, 3, 20)) for _ in range(8)]
+    steps = []
+    with progress(steps.append):
+        race(as_table(P), starts, (3, 3))
+    assert {step.stage for step in steps} == {"co-clustering"}
+    with progress(lambda step: False), pytest.raises(Cancelled):
+        race(as_table(P), starts, (3, 3))

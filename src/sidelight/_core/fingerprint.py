@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 _ROWS = 1024  # rows that are read; enough to tell tables apart, cheap for a million rows
-_CELLS = 500_000  # numbers that are read: a wide table costs no more than a narrow one, and stays sparse
+_CELLS = 100_000  # numbers that are read: a wide table costs no more than a narrow one, and stays sparse
 
 
 def fingerprint(X: Any) -> str:

@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from sidelight.cli.options import gap_options, out_options, roles_of, row_options, seed_option, table_argument
+from sidelight.cli.options import (
+    curve_option,
+    gap_options,
+    out_options,
+    roles_of,
+    row_options,
+    seed_option,
+    table_argument,
+)
 from sidelight.cli.terminal import progress_bar, show_outcome
 
 YOU_HAVE = "counts of things that occur together (documents x words, users x items), as a matrix or as events"
@@ -40,6 +48,7 @@ def _numbers(ctx: click.Context, param: click.Parameter, value: str) -> list[int
     help="What clusters the table; information by default, annealed for three axes or more.",
 )  # fmt: skip
 @click.option("--starts", "n_init", type=click.IntRange(min=1), help="Number of starts.")
+@curve_option
 @gap_options
 @seed_option
 @out_options
@@ -59,7 +68,8 @@ def command(
     """Cluster the rows and the columns of TABLE, so that the clusters keep as much of its information as they can.
 
     TABLE is a matrix of counts (a row each, a numeric column each) or a list of events. Writes assignments (.parquet,
-    .csv) of the first axis, one .csv for every other axis, cells.csv, model.sidelight, run.toml and report.html.
+    .csv) of the first axis, one .csv for every other axis, cells.csv, curve.csv, model.sidelight, run.toml and
+    report.html.
     """
     from sidelight.jobs.config import RunConfig
     from sidelight.jobs.run import run

@@ -147,6 +147,25 @@ def _column_or_none(said: str | None) -> str | bool | None:
     return False if said == "none" else said
 
 
+def curve_option(function: F) -> F:
+    """Over which numbers of clusters the curve of preserved information runs."""
+
+    def bounds(ctx: click.Context, param: click.Parameter, value: str | None) -> list[int] | None:
+        if value is None:
+            return None
+        low, _, high = value.partition(":")
+        if not (low.isdecimal() and high.isdecimal() and 1 <= int(low) <= int(high)):
+            raise click.BadParameter(
+                f"two whole numbers, the smaller first, as in 2:10. Got {value!r} instead.", ctx, param
+            )
+        return [int(low), int(high)]
+
+    return click.option(
+        "--curve", metavar="FROM:TO", callback=bounds,
+        help="Numbers of clusters for the curve of preserved information (curve.csv and the report), such as 2:10.",
+    )(function)  # fmt: skip
+
+
 def scale_option(function: F) -> F:
     """Whether features are standardised."""
     return click.option(

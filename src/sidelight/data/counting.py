@@ -37,7 +37,7 @@ class EventCounter:
 
     def add(self, piece: Any) -> None:
         """Count the rows of one piece: a data frame, or a mapping of columns."""
-        columns, weights, n_rows = _arrays(piece, self.axes, self.weights)
+        columns, weights, n_rows = _arrays(piece, self.axes, self.weights, self.n_rows)
         codes = [self._encode(name, column, known) for name, column, known in zip(self.axes, columns, self._known)]
         reduced = coalesce(codes, weights, self._sizes())
         self.n_rows += n_rows
@@ -62,7 +62,7 @@ class EventCounter:
         return renumbered, counts, dict(zip(self.axes, names_of))
 
     def _encode(self, axis: str, column: NDArray[Any], known: dict[Any, int]) -> NDArray[np.intp]:
-        names, inverse = _factorize(axis, column)
+        names, inverse = _factorize(axis, column, self.n_rows)
         codes = np.fromiter((known.setdefault(name, len(known)) for name in names), np.intp, len(names))
         return codes[inverse]
 
@@ -162,26 +162,29 @@ def _coalesce_sorted(
 
 
 def _arrays(
-    piece: Any, axes: Sequence[str], weights: str | None
+    piece: Any, axes: Sequence[str], weights: str | None, start: int
 ) -> tuple[list[NDArray[Any]], NDArray[np.float64] | None, int]:
-    """Return one array per axis, what each position counts for (1 each for None), and how many rows there were."""
+    """Return one array per axis, what each position counts for (1 each for None), and how many rows there were.
+
+    ``start`` is the row of the whole table at which the piece begins, for the messages.
+    """
     if isinstance(piece, Mapping):
         columns = {name: _flat(_column(piece, name), name) for name in axes}
         if weights is not None:
             columns[weights] = _flat(_column(piece, weights), weights)
         _check_lengths(columns)
         n_rows = len(columns[axes[0]])
-        counts = None if weights is None else _checked_weights(columns[weights], weights)
+        counts = None if weights is None else _checked_weights(columns[weights], weights, start)
         return [columns[name] for name in axes], counts, n_rows
     frame = piece if isinstance(piece, nw.DataFrame) else _frame(piece)
     for name in (*axes, *([weights] if weights is not None else [])):
         if name not in frame.columns:
             raise UnknownName(f"CoOccurrence: the table has no column {name!r}. {nearest(name, frame.columns)}")
-    _check_no_gaps(frame, axes)
+    _check_no_gaps(frame, axes, start)
     if weights is None:
         counted = nw.len().alias(_COUNT)
     else:
-        _checked_weights(frame[weights].to_numpy(), weights)
+        _checked_weights(frame[weights].to_numpy(), weights, start)
         counted = nw.col(weights).cast(nw.Float64).sum().alias(_COUNT)
     groups = frame.group_by(list(axes)).agg(counted)
     values = np.asarray(groups[_COUNT].to_numpy(), dtype=np.float64)
@@ -197,7 +200,7 @@ def _native_array(series: Any) -> NDArray[Any]:
     return out
 
 
-def _check_no_gaps(frame: Any, axes: Sequence[str]) -> None:
+def _check_no_gaps(frame: Any, axes: Sequence[str], start: int) -> None:
     for name in axes:
         series = frame[name]
         gaps = series.is_null()
@@ -205,23 +208,23 @@ def _check_no_gaps(frame: Any, axes: Sequence[str]) -> None:
             gaps = gaps | series.is_nan().fill_null(True)
         if gaps.any():
             row = int(np.flatnonzero(np.asarray(gaps.to_numpy(), dtype=bool))[0])
-            raise _gap(name, row)
+            raise _gap(name, start + row)
 
 
 def _gap(axis: str, row: int) -> InvalidData:
     return InvalidData(
-        f"CoOccurrence: column {axis!r} has a missing value (row {row} of its piece). "
+        f"CoOccurrence: column {axis!r} has a missing value (row {row}, counted from 0). "
         "Drop such rows, or give the gap a name of its own."
     )
 
 
-def _factorize(axis: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+def _factorize(axis: str, column: NDArray[Any], start: int) -> tuple[list[Any], NDArray[np.intp]]:
     """Return the distinct names of ``column`` and the position of each row's name among them."""
     kind = column.dtype.kind
     if kind == "O":
-        return _factorize_objects(axis, column)
+        return _factorize_objects(axis, column, start)
     if kind in "fcmM" and column.size and (gaps := np.isnan(column) if kind in "fc" else np.isnat(column)).any():
-        raise _gap(axis, int(gaps.argmax()))
+        raise _gap(axis, start + int(gaps.argmax()))
     if kind in "iu" and column.size and int(column.max()) - int(column.min()) <= 4 * len(column) + (1 << 16):
         low = column.min()
         shifted = (column - low).astype(np.intp)
@@ -233,19 +236,19 @@ def _factorize(axis: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[np.i
     return [plain_name(name) for name in names], inverse.ravel()
 
 
-def _factorize_objects(axis: str, column: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+def _factorize_objects(axis: str, column: NDArray[Any], start: int) -> tuple[list[Any], NDArray[np.intp]]:
     found: dict[Any, int] = {}
     inverse = np.empty(len(column), dtype=np.intp)
     for row, value in enumerate(column.tolist()):
         name = plain_name(value)
         if is_missing(name):
-            raise _gap(axis, row)
+            raise _gap(axis, start + row)
         try:
             inverse[row] = found.setdefault(name, len(found))
         except TypeError:
             raise InvalidData(
-                f"CoOccurrence: column {axis!r} holds {name!r} (row {row} of its piece), which cannot be a name: "
-                "names must be hashable."
+                f"CoOccurrence: column {axis!r} holds {name!r} (row {start + row}, counted from 0), which cannot be a "
+                "name: names must be hashable."
             ) from None
     return list(found), inverse
 
@@ -299,7 +302,7 @@ def _check_lengths(columns: Mapping[str, NDArray[Any]]) -> None:
             )
 
 
-def _checked_weights(column: Any, name: str) -> NDArray[np.float64]:
+def _checked_weights(column: Any, name: str, start: int) -> NDArray[np.float64]:
     try:
         values = np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError):
@@ -308,7 +311,7 @@ def _checked_weights(column: Any, name: str) -> NDArray[np.float64]:
     if bad.any():
         row = int(bad.argmax())
         raise InvalidData(
-            f"CoOccurrence: the weight in column {name!r}, row {row} of its piece, is {values[row]:g}. "
+            f"CoOccurrence: the weight in column {name!r}, row {start + row} (counted from 0), is {values[row]:g}. "
             "Weights are finite and >= 0."
         )
     return values

@@ -13,6 +13,7 @@ from sidelight.errors import InvalidData, InvalidParameter
 from sidelight.estimators.sources.interleaved import InterleavedCoclustering
 from sidelight.estimators.sources.multisource import METHODS
 from sidelight.jobs.config import RunConfig
+from sidelight.jobs.phrases import in_words
 from sidelight.jobs.run import Findings
 from sidelight.jobs.tables import read_data
 from sidelight.plot import CoclusterDisplay, PreservedInformationDisplay
@@ -23,8 +24,10 @@ _MOST_TRIED = 12  # numbers of clusters on the curve
 
 def work(config: RunConfig) -> Findings:
     """Read a table of counts or events, co-cluster it, and say what was found."""
-    table = as_counts(read_data(config.table, config.roles))
+    data = read_data(config.table, config.roles)
+    table = as_counts(data)
     options = dict(config.options)
+    tried = options.pop("curve", None)
     n_clusters = _numbers(options.pop("n_clusters"), table)
     method = options.pop("method", None) or ("information" if table.n_axes == 2 else "annealed")
     model: Any = METHODS[method](random_state=config.seed, **options)
@@ -36,19 +39,28 @@ def work(config: RunConfig) -> Findings:
 
     axes = {axis: _axis_table(table, axis, labels) for axis, labels in model.axis_labels_.items()}
     first, *rest = table.axes
+    n_found = {axis: np.unique(labels[labels >= 0]).size for axis, labels in model.axis_labels_.items()}
     sentences = [
-        f"{_many(table, first)} and {', '.join(_many(table, axis) for axis in rest)} fell into "
-        f"{' x '.join(str(k) for k in n_clusters.values())} clusters.",
+        *([f"{data.left_out}: left out."] if data.left_out else []),
+        f"{in_words([_many(table, axis) for axis in table.axes])} fell into "
+        f"{' x '.join(str(k) for k in n_found.values())} clusters.",
+        *(
+            f"{n_clusters[axis]} clusters of {axis!r} were asked for; no more than {n} could be told apart."
+            for axis, n in n_found.items()
+            if n < n_clusters[axis]
+        ),
         _loss_sentence(model),
     ]
     empty = {axis: int((labels < 0).sum()) for axis, labels in model.axis_labels_.items()}
     if any(empty.values()):
-        told = " and ".join(f"{n} of {axis!r}" for axis, n in empty.items() if n)
+        told = in_words([f"{n} of {axis!r}" for axis, n in empty.items() if n])
         sentences.append(f"Without any count, and so without a cluster (-1): {told}.")
     cells = _strong_cells(table, model.axis_labels_)
+    curve = _curve(table, tried) if table.n_axes == 2 else None
+    tables = {**{axis: axes[axis] for axis in rest}, "cells": cells} | ({"curve": curve.columns()} if curve else {})
     return Findings(
-        "Co-clusters", sentences, model, axes[first], {**{axis: axes[axis] for axis in rest}, "cells": cells},
-        _sections(model, table, axes, cells), {"codes": " x ".join(map(str, table.shape)), "total": table.total},
+        "Co-clusters", sentences, model, axes[first], tables,
+        _sections(model, table, axes, cells, curve), {"codes": " x ".join(map(str, table.shape)), "total": table.total},
     )  # fmt: skip
 
 
@@ -69,7 +81,7 @@ def as_counts(data: Dataset) -> CoOccurrence:
             f"{data.path!r}: column {data.feature_names[int(where[0])]!r} has negative numbers, so it holds no "
             "counts. Leave it out with --ignore, or choose columns with --features."
         )
-    rows = list(range(data.n_rows)) if data.row_ids is None else data.row_ids.tolist()
+    rows = list(range(1, data.n_rows + 1)) if data.row_ids is None else data.row_ids.tolist()
     return CoOccurrence.from_matrix(
         data.X, axes=("rows", "columns"), labels={"rows": rows, "columns": list(data.feature_names)}
     )
@@ -84,7 +96,22 @@ def _numbers(given: Any, table: CoOccurrence) -> dict[str, int]:
             f"-k names {len(wanted)} numbers, but the table has {table.n_axes} axes ({', '.join(table.axes)}). "
             "Give one number, or one per axis, as in -k 20,10."
         )
+    for axis, k, n in zip(table.axes, wanted, table.shape):
+        if k > n:
+            raise InvalidParameter(
+                f"-k asks for {k} clusters of {axis!r}, which has only {n} codes. Ask for at most {n}; a tenth or "
+                "fewer of the codes is usual, and the report's curve of preserved information helps to choose."
+            )
     return dict(zip(table.axes, wanted))
+
+
+def _curve(table: CoOccurrence, tried: Any) -> PreservedInformationDisplay:
+    most = min(40, *table.shape)
+    numbers = (
+        range(tried[0], tried[1] + 1) if tried else np.unique(np.geomspace(min(2, most), most, _MOST_TRIED).astype(int))
+    )
+    quick = METHODS["information"](n_init=3, max_iter=30, random_state=0)
+    return PreservedInformationDisplay.from_estimator(quick, table, [int(k) for k in numbers])
 
 
 def _axis_table(table: CoOccurrence, axis: str, labels: np.ndarray) -> dict[str, Any]:
@@ -110,7 +137,7 @@ def _strong_cells(table: CoOccurrence, labels: dict[str, np.ndarray], most: int 
 
 
 def _sections(
-    model: Any, table: CoOccurrence, axes: dict[str, dict[str, Any]], cells: dict[str, list[Any]]
+    model: Any, table: CoOccurrence, axes: dict[str, dict[str, Any]], cells: dict[str, list[Any]], curve: Any
 ) -> list[Section]:
     sections = []
     if table.n_axes == 2:
@@ -122,9 +149,6 @@ def _sections(
                 [(picture, "Counts (left) and their approximation by clusters (right); darker is more.")],
             )
         )
-        tried = np.unique(np.geomspace(2, min(40, *table.shape), _MOST_TRIED).astype(int))
-        quick = METHODS["information"](n_init=3, max_iter=30, random_state=0)
-        curve = PreservedInformationDisplay.from_estimator(quick, table, tried.tolist())
         sections.append(
             Section(
                 "How many clusters?",
@@ -152,7 +176,7 @@ def _members(axis: str, columns: dict[str, Any], most: int = 12) -> dict[str, li
         rows["members"].append(inside.size)
         rows["count"].append(float(counts[inside].sum()))
         names = [str(columns[axis][i]) for i in top]
-        rows["most frequent"].append(", ".join(names) + (" ..." if inside.size > most else ""))
+        rows["most frequent"].append(", ".join(names) + (", ..." if inside.size > most else ""))
     return rows
 
 

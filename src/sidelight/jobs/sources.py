@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sidelight.errors import InvalidInput, InvalidParameter
+from sidelight.data.readers import Dataset
+from sidelight.data.readers.plan import SAID
+from sidelight.errors import InvalidInput, InvalidParameter, SidelightWarning
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.estimators.sources.multisource import MultiSourceClustering
 from sidelight.jobs.config import RunConfig
+from sidelight.jobs.phrases import sizes_in_words, some_of
 from sidelight.jobs.run import Findings, Outcome, publish
 from sidelight.jobs.tables import as_dense, read_data
 from sidelight.plot import ClusterScatterDisplay, CoclusterDisplay, PreservedInformationDisplay
@@ -22,16 +27,19 @@ _TORN = 0.7  # a sequence of which fewer rows agree deserves a look
 
 def work(config: RunConfig) -> Findings:
     """Read channels and sequences, cluster them, and say what was found."""
-    data = read_data(config.table, config.roles)
+    data = read_data(config.table, config.roles, sequences=True)
     if not data.channels or len(data.channels) < 2:
         raise InvalidInput(
             f"{config.table!r}: name at least two channels and their columns, as in --channel face='face_*' "
             "--channel height=height. `sidelight describe` lists the columns."
         )
-    id_name = next(iter(data.columns("row id")), "row")
-    ids = list(range(data.n_rows)) if data.row_ids is None else data.row_ids.tolist()
-    sequences = None if data.sequence is None else list(data.sequence)
-    return cluster(as_dense(data), data.channels, sequences, config, ids, id_name)
+    found = cluster(as_dense(data), data.channels, _sequence_of(data), config, *_names(data))
+    tables = dict(found.tables)
+    sentences = [*_about_reading(data), *found.sentences]
+    if config.options.get("judge") is not None:
+        tables["new"], told = _judged(found.model, str(config.options["judge"]), config)
+        sentences.append(told)
+    return replace(found, sentences=sentences, tables=tables)
 
 
 def cluster(
@@ -39,10 +47,15 @@ def cluster(
 ) -> Findings:
     """Cluster channels that were read already."""
     options = dict(config.options)
+    options.pop("judge", None)
+    tried = options.pop("curve", None)
     if options.get("primary") is None:
         options["primary"] = next(iter(channels))
     model = MultiSourceClustering(channels=dict(channels), random_state=config.seed, **options)
-    model.fit(X, sequences=sequences)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SidelightWarning)
+        model.fit(X, sequences=sequences)
+    said = [str(w.message).split(": ", 1)[-1] for w in caught if issubclass(w.category, SidelightWarning)]
 
     primary, names = model.primary_, list(channels)
     others = [name for name in names if name != primary]
@@ -54,24 +67,29 @@ def cluster(
         assignments["sequence"] = list(sequences)
     assignments["cluster"] = model.labels_.tolist()
     assignments |= {f"cluster of {name}": model.channel_labels_[name].tolist() for name in names}
-    tables = {"clusters": _clusters(model, sequences), "channels": _channels(model, shared)}
+    curve = _curve(model, primary, partner, tried)
+    tables = {"clusters": _clusters(model, sequences), "channels": _channels(model, shared), "curve": curve.columns()}
+    n_found, n_asked = int(np.count_nonzero(sizes)), model.clusterer_.n_clusters[primary]
     sentences = [
-        f"{len(X)} rows of {len(names)} channels fell into {np.count_nonzero(sizes)} clusters of "
-        f"{sizes[sizes > 0].min()} to {sizes.max()} rows, by the channel {primary!r}.",
+        f"{len(X)} rows of {len(names)} channels fell into {n_found} clusters{sizes_in_words(sizes)}, by the channel "
+        f"{primary!r}.",
+        *_fewer(n_found, n_asked, model, sequences),
         f"{primary!r} shares most with {partner!r}: {shared[partner]:.2f} bits between their codes.",
+        *(sentence[0].upper() + sentence[1:] for sentence in said),
     ]
     agreement = None
     if sequences is not None:
         tables["sequences"] = agreement = _sequences(model, sequences)
         torn = [name for name, share in zip(agreement["sequence"], agreement["agreement"]) if share < _TORN]
         verdict = f"{len(torn)} of {len(agreement['sequence'])} sequences are torn between clusters"
-        shown = ", ".join(map(str, torn[:5])) + (" ..." if len(torn) > 5 else "")
         sentences.append(
-            f"{verdict}: {shown}." if torn else f"{verdict}: within each, {_TORN:.0%} of the rows or more agree."
+            f"{verdict}: {some_of(torn, 5)}."
+            if torn
+            else f"{verdict}: within each, {_TORN:.0%} of the rows or more agree."
         )
     return Findings(
         "Clusters of several channels", sentences, model, assignments, tables,
-        _sections(model, X, primary, partner, tables, agreement), {"rows": len(X), "channels": ", ".join(names)},
+        _sections(model, X, primary, partner, tables, agreement, curve), {"rows": len(X), "channels": ", ".join(names)},
     )  # fmt: skip
 
 
@@ -100,15 +118,17 @@ def demo(folder: Path, seed: int) -> Outcome:
 
 
 def _sections(
-    model: MultiSourceClustering, X: np.ndarray, primary: str, partner: str, tables: dict[str, Any], agreement: Any
+    model: MultiSourceClustering,
+    X: np.ndarray,
+    primary: str,
+    partner: str,
+    tables: dict[str, Any],
+    agreement: Any,
+    curve: PreservedInformationDisplay,
 ) -> list[Section]:
     pair = model.table_.margin(primary, partner)
     picture = CoclusterDisplay.from_labels(
         pair, model.code_labels_[primary], model.code_labels_[partner], axes_names=(primary, partner)
-    )
-    most = min(20, *pair.shape)
-    curve = PreservedInformationDisplay.from_estimator(
-        InformationCoclustering(n_init=5, random_state=0), pair, range(2, most + 1), floor=True
     )
     where = model.channel_columns_[primary]
     scatter = ClusterScatterDisplay.from_estimator(model, _standard(X[:, where]))
@@ -146,6 +166,54 @@ def _sections(
     return sections
 
 
+def _names(data: Dataset) -> tuple[list[Any], str]:
+    ids = list(range(1, data.n_rows + 1)) if data.row_ids is None else data.row_ids.tolist()
+    return ids, next(iter(data.columns("row id")), "row")
+
+
+def _sequence_of(data: Dataset) -> list[Any] | None:
+    return None if data.sequence is None else list(data.sequence)
+
+
+def _about_reading(data: Dataset) -> list[str]:
+    """Say what was left out, and what was guessed."""
+    guessed = [role for role in data.roles if role.role == "sequence" and role.why != SAID]
+    return [f"{data.left_out}: left out."] * bool(data.left_out) + [
+        f"Sequences were taken from the column {role.name!r} ({role.why}); --sequence none goes without them."
+        for role in guessed
+    ]
+
+
+def _fewer(found: int, asked: int, model: MultiSourceClustering, sequences: Any) -> list[str]:
+    if found >= asked:
+        return []
+    why = " after every row followed its sequence (--no-reassign keeps them)" if sequences and model.reassign else ""
+    return [f"{asked} clusters were asked for; the others hold no rows{why}."]
+
+
+def _curve(model: MultiSourceClustering, primary: str, partner: str, tried: Any) -> PreservedInformationDisplay:
+    pair = model.table_.margin(primary, partner)
+    low, high = tried or (2, min(20, *pair.shape))
+    return PreservedInformationDisplay.from_estimator(
+        InformationCoclustering(n_init=5, random_state=0), pair, range(low, high + 1), floor=True
+    )
+
+
+def _judged(model: MultiSourceClustering, path: str, config: RunConfig) -> tuple[dict[str, list[Any]], str]:
+    """Place the rows of another table with the same columns, and say which fit no cluster."""
+    data = read_data(path, config.roles, sequences=True)
+    X, sequences = as_dense(data), _sequence_of(data)
+    ids, id_name = _names(data)
+    new = model.is_new(X, sequences=sequences)
+    columns: dict[str, list[Any]] = {id_name: ids}
+    if sequences is not None:
+        columns["sequence"] = sequences
+    columns |= {"cluster": model.predict(X, sequences=sequences).tolist(), "new": new.astype(int).tolist()}
+    told = f"{int(new.sum())} of {len(X)} rows of {path!r} fit no cluster (new.csv)"
+    strangers = dict.fromkeys(name for name, is_new in zip(sequences or (), new) if is_new)
+    return columns, told + (f": sequences {some_of(list(strangers), 5)}." if strangers else ".")
+
+
 def _clusters(model: MultiSourceClustering, sequences: Any) -> dict[str, list[Any]]:
     sizes = np.bincount(model.labels_)
     columns: dict[str, list[Any]] = {
@@ -176,9 +244,9 @@ def _channels(model: MultiSourceClustering, shared: dict[str, float]) -> dict[st
         rows["columns"].append(book.prototypes_.shape[1])
         rows["codes"].append(len(book.prototypes_))
         rows["clusters"].append(int(model.code_labels_[name].max()) + 1)
-        rows["bits"].append(shared.get(name, ""))
-        kept = clustered.mutual_information(model.primary_, name, unit="bits") if name in shared else ""
-        rows["bits kept"].append(kept)
+        kept = clustered.mutual_information(model.primary_, name, unit="bits") if name in shared else None
+        rows["bits"].append(round(shared[name], 4) if name in shared else "")
+        rows["bits kept"].append(round(kept, 4) if kept is not None else "")
     return rows
 
 
@@ -203,11 +271,16 @@ def _standard(X: np.ndarray) -> np.ndarray:
 
 
 def channels_of(given: Sequence[str]) -> dict[str, list[str]]:
-    """Read ``name=pattern`` words; a name may come several times."""
+    """Read ``name=pattern,pattern`` words, one for every channel."""
     channels: dict[str, list[str]] = {}
     for word in given:
         name, mark, pattern = word.partition("=")
         if not mark or not name or not pattern:
-            raise InvalidParameter(f"A channel is NAME=COLUMN, as in --channel face='face_*'. Got {word!r} instead.")
-        channels.setdefault(name, []).append(pattern)
+            raise InvalidParameter(f"A channel is NAME=COLUMNS, as in --channel face='face_*'. Got {word!r} instead.")
+        if name in channels:
+            raise InvalidParameter(
+                f"--channel names {name!r} twice ({','.join(channels[name])!r} and {pattern!r}). Give every channel a "
+                f"name of its own; several columns of one channel go into one word: --channel {name}='a_*,b'."
+            )
+        channels[name] = [part.strip() for part in pattern.split(",") if part.strip()]
     return channels

@@ -11,6 +11,8 @@ import scipy.sparse as sp
 
 from sidelight._core.params import check_choice
 from sidelight.data.readers import Dataset, read
+from sidelight.data.readers.dialect import is_gap
+from sidelight.data.summaries import counted
 from sidelight.errors import InvalidData, UnknownName, nearest
 
 _DENSE_LIMIT = 1 << 30  # bytes that a sparse table may take when a job needs it dense
@@ -49,7 +51,7 @@ class Rows:
     id_name: str
 
 
-def read_data(path: str, roles: Mapping[str, Any]) -> Dataset:
+def read_data(path: str, roles: Mapping[str, Any], *, sequences: bool = False) -> Dataset:
     """Read ``path`` with the roles of a run; rows without gaps come out, or an error that says what to do.
 
     Parameters
@@ -59,6 +61,8 @@ def read_data(path: str, roles: Mapping[str, Any]) -> Dataset:
     roles : mapping
         Role names of a run (``id``, ``bag``, ``label``, ``features``, ...); None means guess. ``missing`` says what to
         do about missing and infinite cells: ``"error"`` (the default), ``"mean"`` of the column, ``"drop"`` the row.
+    sequences : bool
+        Whether the job goes by sequences, so that a row without one has a gap.
     """
     given = {name: value for name, value in roles.items() if value is not None}
     missing = given.pop("missing", "error")
@@ -67,7 +71,12 @@ def read_data(path: str, roles: Mapping[str, Any]) -> Dataset:
         if name not in ROLES:
             raise UnknownName(f"There is no role {name!r}. {nearest(name, [*ROLES, 'missing'])}")
     data = read(path, **{ROLES[name]: value for name, value in given.items()})
-    return without_gaps(data, missing)
+    if data.left_out and missing != "drop":
+        raise InvalidData(
+            f"{path!r}: {data.left_out}. Fill the gaps, or leave such rows out with --missing drop"
+            + (" (names have no mean)." if missing == "mean" else ".")
+        )
+    return without_gaps(data, missing, sequences=sequences)
 
 
 def read_rows(path: str, roles: Mapping[str, Any]) -> Rows:
@@ -95,25 +104,52 @@ def as_dense(data: Dataset) -> np.ndarray:
     return np.asarray(data.X.toarray(), dtype=np.float64)
 
 
-def without_gaps(data: Dataset, missing: str) -> Dataset:
-    """Return the data with every cell of X finite."""
+def without_gaps(data: Dataset, missing: str, *, sequences: bool = False) -> Dataset:
+    """Return the data with every cell of X finite and, where they matter, a sequence in every row."""
     values = data.X.data if sp.issparse(data.X) else data.X
-    if np.isfinite(values.sum()) or np.isfinite(values).all():
+    is_whole = np.isfinite(values.sum()) or np.isfinite(values).all()
+    unnamed = _without_sequence(data) if sequences else np.zeros(data.n_rows, dtype=bool)
+    if is_whole and not unnamed.any():
         return data
+    if missing == "drop" and (is_whole or not sp.issparse(data.X)):
+        return _kept_rows(data, ~unnamed & (is_whole or np.isfinite(data.X).all(axis=1)))
+    if unnamed.any():
+        raise _no_sequence(data, unnamed)
     if missing == "error" or sp.issparse(data.X):
-        columns = np.flatnonzero(~np.isfinite(np.asarray(data.X.sum(axis=0)).ravel()))
-        name = data.feature_names[columns[0]]
-        column = data.X[:, [columns[0]]]
-        column = column.toarray().ravel() if sp.issparse(column) else column.ravel()
-        bad = np.flatnonzero(~np.isfinite(column))
-        raise InvalidData(
-            f"Column {name!r} of {data.path!r} has {len(bad)} missing or infinite values, the first in data row "
-            f"{bad[0] + 1} ({len(columns)} such columns). Fill the cells, leave the columns out with --ignore, or add "
-            "--missing mean (the column's mean) or --missing drop (leave such rows out)."
-        )
-    if missing == "drop":
-        return _kept_rows(data, np.isfinite(data.X).all(axis=1))
+        raise _no_number(data)
     return replace(data, X=_filled(data))
+
+
+def _without_sequence(data: Dataset) -> np.ndarray:
+    if data.sequence is None:
+        return np.zeros(data.n_rows, dtype=bool)
+    names, code = np.unique(data.sequence.astype(str), return_inverse=True)
+    return np.array([is_gap(name) for name in names], dtype=bool)[code]
+
+
+def _no_sequence(data: Dataset, unnamed: np.ndarray) -> InvalidData:
+    n = int(unnamed.sum()) - 1
+    others = f" and {counted(n, 'other row')}" if n else ""
+    return InvalidData(
+        f"{data.path!r}, {data.place(int(unnamed.argmax()))}{others}: nothing in the column "
+        f"{data.columns('sequence')[0]!r}, which names the sequence of the row. Fill the gaps, leave such rows out "
+        "with --missing drop, or cluster without sequences: --sequence none."
+    )
+
+
+def _no_number(data: Dataset) -> InvalidData:
+    columns = np.flatnonzero(~np.isfinite(np.asarray(data.X.sum(axis=0)).ravel()))
+    column = data.X[:, [columns[0]]]
+    bad = np.flatnonzero(~np.isfinite(column.toarray() if sp.issparse(column) else column).ravel())
+    found = (
+        "1 missing or infinite value, in" if bad.size == 1 else f"{bad.size} missing or infinite values, the first in"
+    )
+    others = f" ({columns.size} columns have some)" if columns.size > 1 else ""
+    return InvalidData(
+        f"Column {data.feature_names[columns[0]]!r} of {data.path!r} has {found} {data.place(int(bad[0]))}{others}. "
+        "Fill the cells, leave columns out with --ignore, or add --missing mean (the column's mean) or --missing drop "
+        "(leave such rows out)."
+    )
 
 
 def _filled(data: Dataset) -> np.ndarray:
@@ -130,12 +166,18 @@ def _filled(data: Dataset) -> np.ndarray:
 
 def _kept_rows(data: Dataset, keep: np.ndarray) -> Dataset:
     if not keep.any():
-        raise InvalidData(f"Every row of {data.path!r} has a missing or infinite cell. Use --missing mean instead.")
-    rows = np.flatnonzero(keep)
+        raise InvalidData(f"Every row of {data.path!r} has a gap or an infinite cell. Use --missing mean instead.")
+    rows, place = np.flatnonzero(keep), data.place
 
     def cut(part: Any) -> Any:
         return None if part is None else part[rows]
 
+    n, first = int((~keep).sum()), place(int(keep.argmin()))
+    told = (
+        f"1 of {keep.size} rows has a gap, in {first}"
+        if n == 1
+        else f"{n} of {keep.size} rows have a gap, the first in {first}"
+    )
     return replace(
         data,
         X=data.X[rows],
@@ -145,5 +187,7 @@ def _kept_rows(data: Dataset, keep: np.ndarray) -> Dataset:
         Y=cut(data.Y),
         sequence=cut(data.sequence),
         show={name: part[rows] for name, part in data.show.items()},
-        notes=(*data.notes, f"{int((~keep).sum())} rows with gaps were left out"),
+        notes=(*data.notes, f"{told}: left out"),
+        left_out=told,
+        place=lambda row: place(int(rows[row])),
     )

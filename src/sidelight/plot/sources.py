@@ -231,6 +231,13 @@ class PreservedInformationDisplay:
                 noise.append(_share_kept(one.fit(independent)))
         return cls(tried, shares, noise if floor else None)
 
+    def columns(self) -> dict[str, list[Any]]:
+        """Return what is drawn as a table, with shares to four digits."""
+        table: dict[str, list[Any]] = {"clusters": self.n_clusters, "share kept": self.shares.round(4).tolist()}
+        if self.floor is not None:
+            table["share kept of nothing"] = self.floor.round(4).tolist()
+        return table
+
     def plot(self, ax: Any = None) -> PreservedInformationDisplay:
         """Draw on ``ax``, or on a new figure."""
         self.ax_ = tidy(axes(ax, size=(5.6, 3.4)))

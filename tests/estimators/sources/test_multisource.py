@@ -88,11 +88,11 @@ def test_bad_channels_and_sequences_are_named(seen, stacked):
     make = sl.MultiSourceClustering
     with pytest.raises(InvalidInput, match=r"no channel 'fase'.*'face'"):
         make(4, channels=channels, primary="fase").fit(X)
-    with pytest.raises(InvalidInput, match="row 2 has no sequence"):
+    with pytest.raises(InvalidInput, match=r"row 2 \(counted from 0\) has no sequence"):
         make(2, channels=channels).fit(X[:5], sequences=["a", "a", None, "b", "b"])
     with pytest.raises(InvalidInput, match="1600 rows but sequences of shape"):
         make(4, channels=channels).fit(X, sequences=seen.sequences[:-1])
-    with pytest.raises(InvalidInput, match="only 16 codes"):
+    with pytest.raises(InvalidInput, match="only 16 different codes"):
         make(17, channels=channels).fit(X, sequences=seen.sequences)
     with pytest.raises(InvalidInput, match="two channels at a time"):
         make(4, channels=channels, method="information", combine="joint").fit(X, sequences=seen.sequences)
@@ -127,3 +127,14 @@ def test_balance_gives_a_channel_of_one_column_its_say():
     plain = sl.ConcatenatedKMeans(2, channels=channels, random_state=0).fit(X)
     fair = sl.ConcatenatedKMeans(2, channels=channels, balance=True, random_state=0).fit(X)
     assert adjusted_rand_index(y, fair.labels_) > 0.9 > adjusted_rand_index(y, plain.labels_)
+
+
+def test_channels_that_share_columns_are_warned_about():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.warns(sl.errors.SidelightWarning, match="'a' and 'b' share column 1"):
+        sl.MultiSourceClustering(2, channels={"a": [0, 1], "b": [1, 2]}, random_state=0).fit(X)
+
+
+def test_a_code_book_has_no_more_codes_than_rows_differ():
+    book = sl.Codebook(8, random_state=0).fit(np.repeat([[0.0], [1.0]], 10, axis=0))
+    assert len(book.prototypes_) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from sidelight.data.hierarchy import LabelTree  # brings compiled loops, which take seconds to import
 
 Matrix = Any  # a dense float64 array or a scipy CSR array
+
+
+def _counted_from_one(row: int) -> str:
+    return f"row {row + 1}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,10 @@ class Dataset:
         What each column was taken for, and why.
     notes : tuple of str
         What a careful reader of the file would like to know.
+    left_out : str
+        How many rows have a gap and were left out, and where the first one is; empty when none.
+    place : callable
+        ``place(row)`` says where a row of ``X`` was in the file: ``"line 17"``, or its row counted from 1.
     path, format : str
         Where it came from, and what it was recognised as.
 
@@ -106,6 +115,8 @@ class Dataset:
     show: dict[str, NDArray[np.object_]] = field(default_factory=dict)
     roles: tuple[ColumnRole, ...] = ()
     notes: tuple[str, ...] = ()
+    left_out: str = ""
+    place: Callable[[int], str] = _counted_from_one
 
     @property
     def n_rows(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,70 +11,89 @@ from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.readers.columns import Coded, Coder, Source
 from sidelight.data.readers.dataset import Dataset
 from sidelight.data.readers.plan import Plan
+from sidelight.data.readers.problems import listing
+from sidelight.errors import InvalidData
 
 
 def event_table(source: Source, plan: Plan) -> Dataset:
     """Count the columns of a table together; a long table of (item, label) becomes label sets."""
     axes = [source.names[j] for j in plan.events]
     weight = None if plan.weight is None else source.names[plan.weight]
-    coders = {axis: Coder() for axis in axes}
-    dropped = [0]
-    frames = source.frames(plan.events, plan.weight)
-    batches = (_coded(frame, coders, weight, dropped) for frame in frames)
-    counts = _named(CoOccurrence.from_batches(batches, axes, weights=weight), coders)
-    notes = [*source.notes]
-    if dropped[0]:
-        notes.append(f"{dropped[0]} rows with a gap in {' or '.join(axes)} were left out")
+    pieces = _Pieces(source, axes, weight)
+    batches = pieces.coded(source.frames(plan.events, plan.weight))
+    counts = _named(CoOccurrence.from_batches(batches, axes, weights=weight), pieces.coders)
+    about: dict[str, Any] = {
+        "counts": counts,
+        "roles": plan.roles(),
+        "left_out": pieces.left_out(),
+        "place": source.place,
+    }
+    about["notes"] = (*source.notes, *([f"{about['left_out']}: left out"] if about["left_out"] else []))
     if len(axes) != 2:
-        return Dataset(
-            np.empty((0, 0)), (), str(source.path), source.title, counts=counts, roles=plan.roles(), notes=tuple(notes)
-        )
+        return Dataset(np.empty((0, 0)), (), str(source.path), source.title, **about)
     rows, columns = (counts.labels[axis] or () for axis in axes)
-    ids = np.empty(len(rows), dtype=object)
-    ids[:] = rows
-    X = counts.to_csr()
+    about["row_ids"] = np.empty(len(rows), dtype=object)
+    about["row_ids"][:] = rows
+    X, names = counts.to_csr(), tuple(map(str, columns))
     if plan.item_and_label:
         Y = (X.toarray() > 0).astype(np.int8)
-        names = tuple(map(str, columns))
         empty = np.empty((len(rows), 0))
-        return Dataset(
-            empty,
-            (),
-            str(source.path),
-            source.title,
-            row_ids=ids,
-            Y=Y,
-            label_names=names,
-            counts=counts,
-            roles=plan.roles(),
-            notes=tuple(notes),
-        )
-    return Dataset(
-        X,
-        tuple(map(str, columns)),
-        str(source.path),
-        source.title,
-        row_ids=ids,
-        counts=counts,
-        roles=plan.roles(),
-        notes=tuple(notes),
-    )
+        return Dataset(empty, (), str(source.path), source.title, Y=Y, label_names=names, **about)
+    return Dataset(X, names, str(source.path), source.title, **about)
 
 
-def _coded(frame: Any, coders: dict[str, Coder], weight: str | None, dropped: list[int]) -> dict[str, Any]:
-    """Return a batch with codes for names, without the rows that have a gap."""
-    batch: dict[str, Any] = {}
-    keep: Any = True
-    for axis, coder in coders.items():
-        batch[axis] = coder.codes(frame[axis])
-        if "" in coder.found:
-            keep = keep & (batch[axis] != coder.found[""])
-    if weight is not None:
-        batch[weight] = np.asarray(frame[weight], dtype=np.float64)
-    if keep is True:
-        return batch
-    dropped[0] += int((~keep).sum())
-    return {name: column[keep] for name, column in batch.items()}
+class _Pieces:
+    """Pieces of an event table on their way to the counter: names become codes, rows with a gap are left out."""
+
+    def __init__(self, source: Source, axes: list[str], weight: str | None) -> None:
+        self.source, self.weight = source, weight
+        self.coders = {axis: Coder() for axis in axes}
+        self.n_rows = 0
+        self.gaps: dict[str, int] = {}  # column -> rows that have nothing there
+        self.n_dropped, self.first = 0, -1
+
+    def coded(self, frames: Iterable[Any]) -> Iterator[dict[str, Any]]:
+        """Yield every piece with codes for names, without the rows that have a gap."""
+        for frame in frames:
+            yield self._coded(frame)
+        if self.n_dropped == self.n_rows > 0:
+            raise InvalidData(
+                f"{self.source.path}: every row has a gap in {listing(list(self.gaps))}, so there is nothing to count."
+            )
+
+    def _coded(self, frame: Any) -> dict[str, Any]:
+        batch: dict[str, Any] = {axis: coder.codes(frame[axis]) for axis, coder in self.coders.items()}
+        holes = {axis: batch[axis] == self.coders[axis].found.get("", -1) for axis in batch}
+        n = len(next(iter(batch.values())))
+        if self.weight is not None:
+            batch[self.weight] = weights = np.asarray(frame[self.weight], dtype=np.float64)
+            holes[self.weight] = np.isnan(weights)
+            wrong = np.isinf(weights) | (weights < 0)
+            if wrong.any():
+                row = int(wrong.argmax())
+                raise InvalidData(
+                    f"{self.source.path}, {self.source.place(self.n_rows + row)}, column {self.weight!r}: expected how "
+                    f"often the event happened, a number from 0 on, found {weights[row]:g}. Correct the cell."
+                )
+        drop = np.zeros(n, dtype=bool)
+        for name, hole in holes.items():
+            if hole.any():
+                self.gaps[name] = self.gaps.get(name, 0) + int(hole.sum())
+                drop |= hole
+        if drop.any() and self.first < 0:
+            self.first = self.n_rows + int(drop.argmax())
+        self.n_dropped += int(drop.sum())
+        self.n_rows += n
+        return {name: column[~drop] for name, column in batch.items()} if drop.any() else batch
+
+    def left_out(self) -> str:
+        """Say how many rows have a gap, where, and in which line the first is."""
+        if not self.n_dropped:
+            return ""
+        rows = "1 of {} rows has" if self.n_dropped == 1 else f"{self.n_dropped} of {{}} rows have"
+        where = self.source.place(self.first)
+        first = f"in {where}" if self.n_dropped == 1 else f"the first in {where}"
+        return f"{rows.format(self.n_rows)} a gap in {listing(list(self.gaps))}, {first}"
 
 
 def _named(counts: CoOccurrence, coders: dict[str, Coder]) -> CoOccurrence:

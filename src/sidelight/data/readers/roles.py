@@ -67,6 +67,13 @@ def _obey(plan: Plan, path: Path, wanted: Wanted) -> None:
         for j in plan.show:
             plan.why.setdefault(j, ("show", wanted.why("show")))
     if wanted.events not in (None, False):
+        given = list(wanted.events) if isinstance(wanted.events, (list, tuple)) else [wanted.events]
+        twice = [name for i, name in enumerate(given) if name in given[:i]]
+        if twice:
+            raise InvalidParameter(
+                f"{path}: the column {twice[0]!r} is named twice among the events. Things occur together in different "
+                "columns: name each once."
+            )
         plan.events = match_columns(path, plan.names, wanted.events, "events")
         for j in plan.events:
             plan.take(j, "event", wanted.why("events"))
@@ -77,6 +84,13 @@ def _obey(plan: Plan, path: Path, wanted: Wanted) -> None:
         plan.take(j, "ignored", wanted.why("ignore"))
     for channel, columns in (wanted.channels or {}).items():
         hits = match_columns(path, plan.names, columns, f"channel {channel!r}")
+        for other, taken in plan.channels.items():
+            shared = [plan.names[j] for j in hits if j in taken]
+            if shared:
+                raise InvalidParameter(
+                    f"{path}: the channels {other!r} and {channel!r} share the column {shared[0]!r}, so they would "
+                    "occur together whatever was recorded. Give every channel columns of its own."
+                )
         plan.channels[channel] = [j for j in hits if plan.why.get(j, ("feature", ""))[0] == "feature"]
         for j in plan.channels[channel]:
             plan.take(j, "feature", f"channel {channel!r}")

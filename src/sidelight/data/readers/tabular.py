@@ -54,7 +54,7 @@ def read_table(source: Source, wanted: Wanted, label_table: Source | None = None
         made.notes.append("no column of numbers was found, so there are no features")
         X = np.empty((len(next(iter(loaded.texts.values())).codes), 0))
     made.notes.extend(gap_notes(X, [source.names[j] for j in numbers], source.place))
-    X, feature_names = _with_words(source, plan, X, loaded.texts, words)
+    X, feature_names, widths = _with_words(source, plan, X, loaded.texts, words)
     return Dataset(
         X,
         feature_names,
@@ -66,10 +66,11 @@ def read_table(source: Source, wanted: Wanted, label_table: Source | None = None
         Y=made.Y,
         label_names=made.label_names,
         sequence=None if plan.sequence is None else loaded.texts[plan.sequence].names(),
-        channels=_channels(plan),
+        channels=_channels(plan, widths),
         show={source.names[j]: loaded.texts[j].objects() for j in plan.show},
         roles=plan.roles(),
         notes=tuple(made.notes),
+        place=source.place,
     )
 
 
@@ -86,10 +87,13 @@ class _Made:
 
 def _with_words(
     source: Source, plan: Plan, X: NDArray[np.float64], texts: dict[int, Coded], words: list[int]
-) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """Give every word of a nominal feature a column of its own, in the place of the feature; gaps are zeros."""
+) -> tuple[NDArray[np.float64], tuple[str, ...], list[int]]:
+    """Give every word of a nominal feature a column of its own, in the place of the feature; gaps are zeros.
+
+    Also returned is how many columns each feature has now.
+    """
     if not words:
-        return X, tuple(source.names[j] for j in plan.features)
+        return X, tuple(source.names[j] for j in plan.features), [1] * len(plan.features)
     blocks: list[NDArray[np.float64]] = []
     names: list[str] = []
     k = 0
@@ -120,7 +124,7 @@ def _with_words(
         blocks.append(table[texts[j].codes])
         names.extend(f"{source.names[j]}={value}" for value in values)
         plan.take(j, "feature", f"{len(values)} words, a column of 0 and 1 each")
-    return np.hstack(blocks), tuple(names)
+    return np.hstack(blocks), tuple(names), [block.shape[1] for block in blocks]
 
 
 def gap_notes(X: Any, names: list[str], place: Callable[[int], str]) -> Iterator[str]:
@@ -302,16 +306,18 @@ def _bag_names(column: Coded) -> list[Hashable]:
     return list(Coded(column.values, np.arange(len(column.values))).names().tolist())
 
 
-def _channels(plan: Plan) -> dict[str, slice] | None:
+def _channels(plan: Plan, widths: list[int]) -> dict[str, slice] | None:
+    """Say where each channel is in X; the features of a channel stand together, for channels share none."""
     if not plan.channels:
         return None
-    place = {j: k for k, j in enumerate(plan.features)}
+    ends = np.cumsum(widths).tolist()
+    begin = {j: end - width for j, end, width in zip(plan.features, ends, widths)}
+    end_of = dict(zip(plan.features, ends))
     out = {}
     for name, columns in plan.channels.items():
-        where = [place[j] for j in columns]
-        if not where or where != list(range(where[0], where[0] + len(where))):
-            raise InvalidParameter(f"Channel {name!r} shares columns with another channel, or has none of its own.")
-        out[name] = slice(where[0], where[0] + len(where))
+        if not columns:
+            raise InvalidParameter(f"Channel {name!r} has no columns: those it names have another role. Name others.")
+        out[name] = slice(begin[columns[0]], end_of[columns[-1]])
     return out
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.errors import InvalidData, InvalidParameter, UnknownName, nearest
+from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, UnknownName, nearest
 
 Ints = NDArray[np.intp]
 
@@ -31,7 +32,22 @@ def channel_columns(
             f"{who} needs at least {least} channels, got {len(columns)} from n_features={n_columns} columns. Channels "
             "are clustered through what occurs together in them."
         )
+    _warn_of_shared(who, columns)
     return columns
+
+
+def _warn_of_shared(who: str, columns: dict[str, Ints]) -> None:
+    owner: dict[int, str] = {}
+    for name, where in columns.items():
+        for j in where.tolist():
+            if owner.setdefault(j, name) != name:
+                warnings.warn(
+                    f"{who}: the channels {owner[j]!r} and {name!r} share column {j} (counted from 0), so they occur "
+                    "together whatever was recorded. Give every channel columns of its own.",
+                    SidelightWarning,
+                    stacklevel=4,
+                )
+                return
 
 
 def check_channel(owner: object, name: Any, known: Any, what: str = "channel") -> None:

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.information import table_information
-from sidelight._solvers.alternating import add_profiles, sum_rows
+from sidelight._solvers.alternating import Side, cluster_sums
 from sidelight.estimators.sources._tables import Given
 
 Ints = NDArray[np.intp]
@@ -74,12 +74,8 @@ class Coclusterer(BiclusterMixin, BaseEstimator):
 def cluster_table(given: Given, labels: list[Ints], n_clusters: tuple[int, ...]) -> Floats:
     """Add up the table over clusters, [B04] eq. (1.1); codes without mass add nothing wherever they are."""
     if given.csr is not None:
-        csr = given.csr
-        profiles, table = np.empty((csr.shape[0], n_clusters[1])), np.zeros(n_clusters)
-        columns = np.maximum(labels[1], 0).astype(np.intp)
-        sum_rows(csr.data, csr.indices.astype(np.intp), csr.indptr.astype(np.intp), columns, profiles)
-        add_profiles(profiles, np.maximum(labels[0], 0).astype(np.intp), table)
-        return table
+        rows, columns = (np.maximum(found, 0).astype(np.intp) for found in labels)
+        return cluster_sums(Side.of(given.csr), rows, columns, (n_clusters[0], n_clusters[1]))
     coords, values = given.coordinates()
     cell = np.ravel_multi_index([np.maximum(found, 0)[code] for found, code in zip(labels, coords)], n_clusters)
     sums: Any = np.bincount(cell, values, minlength=int(np.prod(n_clusters)))

@@ -55,8 +55,7 @@ class Given:
                 f"{type(owner).__name__} takes tables with two axes, got {len(self.axes)}: {', '.join(self.axes)}. "
                 "Take a margin (table.margin(a, b)), or use AnnealedCoclustering or InterleavedCoclustering."
             )
-        csr = self.csr
-        return Table(csr.data, csr.indices.astype(np.intp), csr.indptr.astype(np.intp), csr.shape[1])
+        return Table.of(self.csr)
 
     def sorted_cells(self) -> Cells:
         """Return the arrays that the annealing solver takes."""

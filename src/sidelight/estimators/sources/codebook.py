@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.contingency import encode
@@ -32,7 +34,8 @@ class Codebook(TransformerMixin, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_codes : int, default=32
-        Number of prototypes when there are no sequences; at most the number of rows.
+        Number of prototypes when there are no sequences; at most the number of rows. Fewer are made where fewer rows
+        differ.
     n_init : int, default=1
         k-means starts.
     random_state : int, RandomState, Generator or None, default=None
@@ -87,8 +90,11 @@ class Codebook(TransformerMixin, ClusterMixin, BaseEstimator):
         if sequences is None:
             check_n_clusters(self, self.n_codes, X.shape[0], name="n_codes")
             seed = as_seed(as_generator(self.random_state))
-            kmeans = KMeans(self.n_codes, n_init=self.n_init, random_state=seed).fit(X)
-            self.prototypes_, self.sequence_names_ = kmeans.cluster_centers_, ()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than codes: seen to below
+                centres = KMeans(self.n_codes, n_init=self.n_init, random_state=seed).fit(X).cluster_centers_
+            first = np.unique(centres, axis=0, return_index=True)[1]
+            self.prototypes_, self.sequence_names_ = centres[np.sort(first)], ()
         else:
             codes, self.sequence_names_ = sequence_codes(sequences, X.shape[0], type(self).__name__)
             self.prototypes_ = group_means(X, codes, len(self.sequence_names_))
@@ -133,7 +139,9 @@ def sequence_codes(sequences: Any, n_rows: int, owner: str) -> tuple[Ints, tuple
         )
     for row, name in enumerate(np.asarray(sequences, dtype=object)):
         if name is None or (isinstance(name, (float, np.floating)) and np.isnan(name)) or name == "":
-            raise InvalidData(f"{owner}: row {row} has no sequence. Give every row a sequence id, or leave rows out.")
+            raise InvalidData(
+                f"{owner}: row {row} (counted from 0) has no sequence. Give every row a sequence id, or leave rows out."
+            )
     return encode(sequences, what=f"sequences of {owner}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.contingency import contingency
 from sidelight._core.params import as_generator, as_seed, check_choice, check_flag, check_n_clusters, check_number
 from sidelight.data.cooccurrence import CoOccurrence
-from sidelight.errors import InvalidParameter
+from sidelight.errors import InvalidParameter, SidelightWarning
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 from sidelight.estimators.sources._channels import channel_columns, check_channel
 from sidelight.estimators.sources._novelty import thresholds
@@ -46,7 +47,8 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int or dict of channel to int, default=8
-        Clusters of each channel.
+        Clusters of each channel. With one number, a channel with fewer codes than that gets as many as it has codes,
+        with a warning; the primary channel must have enough.
     channels : dict of str to slice or columns, default=None
         Where each channel is in X, as :func:`~sidelight.stack_channels` returns it. None makes each column a channel.
     primary : str, default=None
@@ -156,6 +158,7 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
 
         books = self._codebooks(X, columns, sequences, clusters, rng)
         codes = {name: book.labels_ for name, book in books.items()}
+        clusters = self._affordable(clusters, codes, primary)
         table = CoOccurrence.from_codes(codes, sizes={name: len(book.prototypes_) for name, book in books.items()})
         clusterer = self._clusterer(clusters, columns, rng).fit(table)
         of_code = {name: clusterer.axis_labels_[name] for name in columns}
@@ -277,13 +280,28 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
             if n_codes is None:
                 n_codes = max(k, min(4 * k, X.shape[0] // 3))
             book = Codebook(n_codes, random_state=as_seed(rng)).fit(X[:, where], sequences=sequences)
-            if len(book.prototypes_) < k:
-                raise InvalidParameter(
-                    f"{type(self).__name__} was asked for {k} clusters of channel {name!r}, which has only "
-                    f"{len(book.prototypes_)} codes ({'sequences' if sequences is not None else 'n_codes'})."
-                )
             books[name] = book
         return books
+
+    def _affordable(self, clusters: dict[str, int], codes: dict[str, Ints], primary: str) -> dict[str, int]:
+        """Return the clusters each channel can have: no more than it has codes."""
+        out = {}
+        for name, k in clusters.items():
+            n = len(np.unique(codes[name]))
+            if n == 1:
+                self._warn(f"channel {name!r} has the same code in every row, so it carries no information.")
+            if k > n and (name == primary or isinstance(self.n_clusters, Mapping)):
+                raise InvalidParameter(
+                    f"{type(self).__name__} was asked for {k} clusters of channel {name!r}, whose rows have only {n} "
+                    f"different codes. Ask for at most {n}, or bring more sequences or codes."
+                )
+            if k > n > 1:
+                self._warn(f"channel {name!r} has only {n} different codes, so it gets {n} clusters instead of {k}.")
+            out[name] = min(k, n)
+        return out
+
+    def _warn(self, what: str) -> None:
+        warnings.warn(f"{type(self).__name__}: {what}", SidelightWarning, stacklevel=5)  # the caller of fit
 
     def _clusterer(self, clusters: dict[str, int], columns: dict[str, Ints], rng: np.random.Generator) -> Any:
         base = METHODS[self.method]() if isinstance(self.method, str) else clone(self.method)
