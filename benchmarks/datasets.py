@@ -62,12 +62,20 @@ def title(name: str) -> str:
 
 
 def made(
-    n_rows: int, *, n_classes: int = 20, n_groups: int = 1, apart: float = 0.45, bag_size: int = 10, seed: int = 0
+    n_rows: int,
+    *,
+    n_classes: int = 20,
+    n_groups: int = 1,
+    apart: float = 0.45,
+    bag_size: int = 10,
+    astray: float = 0.0,
+    seed: int = 0,
 ) -> tuple:
     """Draw rows of any number for speed and growth: X, labelled bags and y.
 
     Each class is ``n_groups`` Gaussian groups in 48 dimensions whose centres are drawn with spread ``apart``; at 0.45
-    neighbours are often of another class. A bag has rows of one to three classes.
+    neighbours are often of another class. A bag has rows of one to three classes. A share ``astray`` of the rows looks
+    like a class drawn at random, which no number of rows can mend.
     """
     generator = np.random.default_rng(seed)
     n_features = 48
@@ -77,7 +85,10 @@ def made(
     chosen = np.argsort(generator.random((n_bags, n_classes)), axis=1)[:, :3]
     bag = np.arange(n_rows) // bag_size
     y = chosen[bag, (generator.random(n_rows) * size[bag]).astype(int)]
-    X = centres[y, generator.integers(n_groups, size=n_rows)] + generator.standard_normal((n_rows, n_features))
+    look = y
+    if astray:
+        look = np.where(generator.random(n_rows) < astray, generator.integers(n_classes, size=n_rows), y)
+    X = centres[look, generator.integers(n_groups, size=n_rows)] + generator.standard_normal((n_rows, n_features))
     Y = np.zeros((n_bags, n_classes), dtype=np.int8)
     Y[bag, y] = 1
     return X, sl.Bags.from_indicator(bag, Y), y
