@@ -229,6 +229,20 @@ def test_reading_names_clusters_and_finds_who_objects():
         sl.ClusterReading.from_labels(np.zeros(2, dtype=int), bags)
 
 
+def test_clusters_that_nobody_labelled_are_not_called_mixed():
+    bags = sl.Bags([0, 0, 1, 2], labels={0: {"a", "b"}})
+    reading = sl.ClusterReading.from_labels(np.array([0, 0, 1, 1]), bags, n_clusters=3)
+    assert reading.names[1:] == ["unlabelled", "empty"]
+    assert repr(reading).endswith("unlabelled (2), empty (0))")
+
+
+def test_a_callable_of_one_argument_is_told_what_new_rows_need():
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    model = sl.BagSpectralClustering(2, affinity=lambda A: np.exp(A @ A.T), random_state=0).fit(X)
+    with pytest.raises(InvalidParameter, match=r"affinity\(X_new, X\)"):
+        model.predict(X[:2])
+
+
 def test_bag_constraints_help_another_clusterer():
     X, bags, y = planted(150)
     alone, told = (

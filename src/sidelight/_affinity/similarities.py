@@ -19,6 +19,7 @@ from sidelight._affinity.local_scaling import (
     working_dtype,
 )
 from sidelight._affinity.neighbours import as_metric_rows, nearest_of, nearest_rows
+from sidelight.data.summaries import counted
 from sidelight.errors import InvalidData
 from sidelight.progress import report
 
@@ -111,7 +112,10 @@ def _checked(W: Any, n_rows: int) -> Any:
         )
     values = W.data if sparse.issparse(W) else W
     if not np.isfinite(values).all() or (values < 0).any():
-        raise InvalidData("Similarities must be finite and not negative. Pass similarities, not distances.")
+        raise InvalidData(
+            f"Similarities must be finite and not negative. Got values from {values.min():.3g} to {values.max():.3g}. "
+            "Pass similarities such as exp(-distance), not distances or correlations."
+        )
     gap = abs(W - W.T).max() if n_rows else 0.0
     if gap > 1e-6 * max(float(values.max(initial=0.0)), 1e-300):  # far above rounding, far below anything meant
         raise InvalidData(f"Similarities must be symmetric; the largest difference is {gap:.3g}. Use (W + W.T) / 2.")
@@ -124,12 +128,12 @@ def _notes(W: Any, kind: str, recall: float, parts: np.ndarray) -> list[str]:
         notes.append(f"Neighbours were searched in cells; {recall:.1%} of the true ones were found on a sample.")
     n_isolated = int(np.count_nonzero(np.bincount(parts) == 1)) if len(parts) > 1 else 0
     if n_isolated:
-        notes.append(f"{n_isolated} rows are similar to no other row.")
+        notes.append(f"{counted(n_isolated, 'row is', 'rows are')} similar to no other row.")
     if parts.max(initial=0) > 0:
         notes.append(f"The similarities fall into {int(parts.max()) + 1} parts that nothing connects.")
     if kind != "given":
         n_copies = _n_copies(W)
-        if n_copies:
+        if n_copies:  # never one alone
             notes.append(f"{n_copies} rows have a copy among the others, or nearly one.")
     return notes
 

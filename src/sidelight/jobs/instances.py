@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sidelight.data.bags import Bags
+from sidelight.data.summaries import counted
 from sidelight.errors import InvalidData, SidelightWarning
 from sidelight.estimators.instances import BagSpectralClustering, ClusterReading
 from sidelight.estimators.scaling import Standardized
@@ -19,6 +21,8 @@ from sidelight.jobs.tables import Rows, as_dense, read_data
 from sidelight.metrics import single_cluster_share
 from sidelight.plot import AlphaCurveDisplay, ClusterClassDisplay, EmbeddingDisplay, TypicalImagesDisplay
 from sidelight.report import Section, Table
+
+TOO_MANY = 0.5  # share of multi-label bags in one cluster from which the report warns
 
 
 def work(config: RunConfig) -> Findings:
@@ -49,7 +53,7 @@ def cluster(rows: Rows, bags: Bags, config: RunConfig) -> Findings:
     reading = ClusterReading.from_estimator(model.estimator_ if scale == "standard" else model)
     said = [str(w.message).split(": ", 1)[-1] for w in caught if issubclass(w.category, SidelightWarning)]
     sentences = _sentences(rows, bags, model, reading, said)
-    table = reading.to_columns(rows.ids)
+    table = reading.to_columns([f"{row} ({bag})" for row, bag in zip(rows.ids, bags)])
     table["stands out by"] = cluster_table(rows.X, model.labels_, rows.features, reading.names)["stands out by"]
     names = np.array(reading.names, dtype=object)
     assignments = {
@@ -75,38 +79,83 @@ def cluster(rows: Rows, bags: Bags, config: RunConfig) -> Findings:
 
 def _sentences(rows: Rows, bags: Bags, model: Any, reading: ClusterReading, said: list[str]) -> list[str]:
     n_labelled = int(np.count_nonzero(bags.is_labelled))
-    found = {c: ks for c, ks in reading.refinements().items() if ks}
-    missed = [str(c) for c in bags.classes if c not in found]
-    used = np.count_nonzero(reading.sizes)
     sentences = [
-        f"{len(rows.X)} rows of {bags.n_bags} bags ({n_labelled} of them labelled, {bags.n_classes} classes) fell into "
-        f"{used} clusters.",
+        f"{counted(len(rows.X), 'row')} of {counted(bags.n_bags, 'bag')} ({n_labelled} labelled, "
+        f"{counted(bags.n_classes, 'class', 'classes')}) fell into "
+        f"{counted(int(np.count_nonzero(reading.sizes)), 'cluster')}."
     ]
     if bags.n_classes:
-        several = sum(len(ks) > 1 for ks in found.values())
-        sentences.append(
-            f"{len(found)} of {bags.n_classes} classes have clusters of their own"
-            + (f", {several} of them several" if several else "")
-            + (
-                f"; none was found for {', '.join(missed[:6])}{' and others' if len(missed) > 6 else ''}."
-                if missed
-                else "."
-            )
-        )
-        several_labels = np.diff(bags.label_matrix.indptr) > 1
-        if several_labels.any():
-            share = single_cluster_share(model.labels_, bags)
-            sentences.append(
-                f"{share:.0%} of the bags with several labels ended wholly in one cluster (in truth none does)."
-            )
-            if share > 0.5:
-                sentences.append("That is far too many: the bags outweigh the features. Try a smaller --alpha.")
-    if model.alpha_search_:
-        sentences.append(
-            f"Alpha {model.alpha_search_['chosen']:g} was chosen: its clusters carry the bags' label sets best "
-            f"(F1 {max(model.alpha_search_['agreement']):.2f})."
-        )
+        sentences += [
+            *_found(reading),
+            *_disagreements(bags, reading),
+            *_in_one_cluster(model, bags, len(reading.names)),
+        ]
+    sentences += _choice_of_alpha(model, bags)
     return [*sentences, *said, *(note for note in model.notes_ if not any(note in s for s in said))]
+
+
+def _found(reading: ClusterReading) -> list[str]:
+    """Say which classes have clusters, the largest first, and which have none."""
+    clusters = {c: ks for c, ks in reading.refinements().items() if ks}
+    size = {c: int(reading.sizes[ks].sum()) for c, ks in clusters.items()}
+    missed = [str(c) for c in reading.classes if c not in clusters]
+    told = [
+        f"{c} ({counted(size[c], 'row')}{f' in {len(clusters[c])} clusters' if len(clusters[c]) > 1 else ''})"
+        for c in sorted(clusters, key=lambda c: -size[c])
+    ]
+    n_mixed = sum(1 for refined, rows in zip(reading.refines, reading.sizes) if refined is None and rows)
+    sentences = []
+    if told:
+        verb = "has a cluster of its own" if len(told) == 1 else "have clusters of their own"
+        sentences.append(f"{len(told)} of {len(reading.classes)} classes {verb}: {_some(told)}.")
+    if missed:
+        sentences.append(f"None was found for {_some(missed)}.")
+    if n_mixed:
+        sentences.append(f"{counted(n_mixed, 'cluster is', 'clusters are')} mixed: no class makes up half.")
+    return sentences
+
+
+def _disagreements(bags: Bags, reading: ClusterReading) -> list[str]:
+    """Say how many labelled bags have rows where their labels do not lead: a label was missed, or a row misplaced."""
+    counts = Counter(name for names in reading.disagreeing for name in names)
+    if not counts:
+        return []
+    n_labelled = int(np.count_nonzero(bags.is_labelled))
+    worst = [str(name) for name, _ in counts.most_common()]
+    return [
+        f"In {len(counts)} of {n_labelled} labelled bags some rows lie in a cluster of a class not named there "
+        f"({_some(worst, 3)}): a label was forgotten, or a row misplaced."
+    ]
+
+
+def _in_one_cluster(model: Any, bags: Bags, n_clusters: int) -> list[str]:
+    if not (np.diff(bags.label_matrix.indptr) > 1).any():
+        return []
+    share = single_cluster_share(model.labels_, bags)
+    told = f"{share:.0%} of the bags with several labels ended wholly in one cluster"
+    if n_clusters < bags.n_classes:
+        return [f"{told}; with {counted(n_clusters, 'cluster')} for {bags.n_classes} classes some have to."]
+    if share > TOO_MANY:
+        return [
+            f"{told} (in truth none does). That is far too many: the bags outweigh the features. Try a smaller --alpha."
+        ]
+    return [f"{told} (in truth none does)."]
+
+
+def _choice_of_alpha(model: Any, bags: Bags) -> list[str]:
+    search = model.alpha_search_
+    if not search:
+        return ["Alpha is 0: bags only name the clusters."] if model.alpha_ == 0 and bags.n_classes else []
+    best, worst = max(search["agreement"]), min(search["agreement"])
+    told = f"The clusters carry the bags' label sets with F1 {best:.2f} (1 is perfect)"
+    if best == worst:
+        return [f"{told}, whatever alpha, the weight of the bags; the smallest of {len(search['alpha'])} was kept."]
+    return [f"{told}, the best of {len(search['alpha'])} weights of the bags tried: alpha {search['chosen']:g}."]
+
+
+def _some(names: list[str], most: int = 6) -> str:
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _sections(model: Any, reading: ClusterReading, table: dict[str, list[Any]]) -> list[Section]:
@@ -115,7 +164,7 @@ def _sections(model: Any, reading: ClusterReading, table: dict[str, list[Any]]) 
         text = "Nobody labelled a row. The shares are those that make the label sets of the bags most likely."
         heat = (ClusterClassDisplay.from_reading(reading), "Share of each class in each cluster, in percent.")
         sections.append(Section("What the clusters are made of", [text], [heat]))
-    caption = "A cluster is named after the class that makes up at least half of it. Typical rows are nearest its centre; a bag disagrees when it has rows in the cluster but not that label."  # noqa: E501 - one caption, one line
+    caption = "A cluster is named after the class that makes up at least half of it. Typical rows, with their bags, are nearest its centre; a bag disagrees when it has rows in the cluster but not that label."  # noqa: E501 - one caption, one line
     sections.append(Section("The clusters one by one", tables=[Table(table, caption)]))
     embedding = (EmbeddingDisplay.from_estimator(model, names=reading.names), "Rows in the spectral embedding.")
     sections.append(

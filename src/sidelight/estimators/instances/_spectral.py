@@ -7,6 +7,7 @@ are set aside before the eigenproblem and join the cluster of their nearest rows
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from typing import Any, NamedTuple
 
@@ -23,7 +24,8 @@ from sidelight._core.params import as_generator, check_choice, check_n_clusters,
 from sidelight._solvers.spectral_rounding import ROUNDINGS, round_embedding
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import SidelightWarning
+from sidelight.data.summaries import counted
+from sidelight.errors import InvalidParameter, SidelightWarning
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 from sidelight.estimators.instances.class_shares import class_shares
 from sidelight.progress import report
@@ -188,9 +190,8 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
     def _say(self, similar: Similarities, n_aside: int) -> None:
         notes = list(similar.notes)
         if n_aside:
-            notes.append(
-                f"{n_aside} rows lie in parts far smaller than a cluster; they joined the cluster of their nearest row."
-            )
+            lie = counted(n_aside, "row lies", "rows lie")
+            notes.append(f"{lie} in parts far smaller than a cluster and joined the cluster of the nearest row.")
             warnings.warn(f"{type(self).__name__}: {' '.join(notes)}", SidelightWarning, stacklevel=6)
         self.notes_ = notes
 
@@ -258,7 +259,7 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
         if self.affinity == "precomputed":
             return X
         if callable(self.affinity):
-            return self.affinity(X, self.rows_)
+            return _called(self.affinity, X, self.rows_)
         return similarities_of_new_rows(
             kind, self.rows_, self.scales_, X, metric=self.metric, n_neighbors=self.n_neighbors, t=self.scale_neighbor
         )
@@ -314,6 +315,18 @@ def _means(U: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
 def _all_classes(known: Bags, new: Bags) -> list[Any]:
     """Return the classes seen in fit, then those that only the new bags name."""
     return [*known.classes, *(name for name in new.classes if name not in set(known.classes))]
+
+
+def _called(affinity: Any, X: Any, known: Any) -> Any:
+    """Ask the caller's function for the similarities of new rows to known ones."""
+    try:
+        inspect.signature(affinity).bind(X, known)
+    except TypeError as error:
+        raise InvalidParameter(
+            "New rows need their similarities to those of fit, so affinity must also work as affinity(X_new, X). "
+            f"Got a function that does not: {error}. Give it a second argument that defaults to None."
+        ) from error
+    return affinity(X, known)
 
 
 def _same_rows(X: Any, fitted: SpectralFamily) -> bool:

@@ -15,14 +15,15 @@ from sidelight.estimators.instances.class_shares import class_shares
 MAJORITY = 0.5  # a cluster refines the class that holds at least this share of it
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ClusterReading:
     """Clusters of rows, explained by the label sets of bags alone.
 
     Parameters
     ----------
     names : list of str
-        A name for each cluster: the class that it refines, numbered when several do ("wren/1"), or "mixed/1".
+        A name for each cluster: the class that it refines, numbered when several do ("wren/1"). "mixed": no class makes
+        up half of it; "unlabelled": none of its rows lies in a bag that says anything; "empty": it has no rows.
     sizes : ndarray of shape (n_clusters,)
         Number of rows.
     classes : tuple
@@ -105,8 +106,9 @@ class ClusterReading:
         top = shares.argmax(axis=1) if shares.size else np.zeros(K, dtype=np.intp)
         clear = shares.max(axis=1, initial=0.0) >= MAJORITY
         refines = [bags.classes[c] if ok else None for c, ok in zip(top, clear)]
+        sizes = np.bincount(labels, minlength=K)
         return cls(
-            _names(refines), np.bincount(labels, minlength=K), bags.classes, shares, refines,
+            _names(refines, sizes, shares), sizes, bags.classes, shares, refines,
             [_nearest(labels, distances, k, n_nearest) for k in range(K)],
             [_objecting(labels, bags, k, top[k]) if clear[k] else [] for k in range(K)],
         )  # fmt: skip
@@ -135,6 +137,11 @@ class ClusterReading:
             "for example": [", ".join(str(b) for b in bags[:most]) for bags in self.disagreeing],
         }
 
+    def __repr__(self) -> str:
+        """Name the clusters and their sizes."""
+        told = ", ".join(f"{name} ({size})" for name, size in zip(self.names, self.sizes))
+        return f"ClusterReading({told})"
+
     def refinements(self) -> dict[Any, list[int]]:
         """Return, for each class, the clusters that refine it; a class without any was not found."""
         return {c: [k for k, refined in enumerate(self.refines) if refined == c] for c in self.classes}
@@ -144,8 +151,10 @@ class ClusterReading:
         return ", ".join(f"{self.classes[c]} {self.shares[k, c]:.0%}" for c in order if self.shares[k, c] >= 0.05)
 
 
-def _names(refines: list[Any]) -> list[str]:
-    said = ["mixed" if refined is None else str(refined) for refined in refines]
+def _names(refines: list[Any], sizes: np.ndarray, shares: np.ndarray) -> list[str]:
+    says = shares.sum(axis=1) > 0
+    nameless = np.where(sizes == 0, "empty", np.where(says, "mixed", "unlabelled"))
+    said = [str(nameless[k] if refined is None else refined) for k, refined in enumerate(refines)]
     counts = {name: said.count(name) for name in said}
     seen: dict[str, int] = {}
     names = []
