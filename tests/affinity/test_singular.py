@@ -51,3 +51,15 @@ def test_blocks_weigh_the_same_whatever_their_size_and_number_of_axes(n_axes):
     coords, values = np.array([[0, 1, 2]] * n_axes), np.array([0.7, 0.2, 0.1])
     found, _ = left_singular_vectors(unfold(coords, values, (3,) * n_axes, 0), 3, np.random.default_rng(0))
     np.testing.assert_allclose(found, 1.0)
+
+
+def test_an_unfolding_is_normalised_by_its_own_margins():
+    rng = np.random.default_rng(0)
+    P = rng.random((4, 3, 5))
+    P /= P.sum()
+    coords = np.array(np.nonzero(P))
+    L = unfold(coords, P[tuple(coords)], P.shape, 1).toarray()
+    M = np.moveaxis(P, 1, 0).reshape(3, 20)
+    expected = M / np.sqrt(np.outer(M.sum(1), M.sum(0)))
+    np.testing.assert_allclose(L @ L.T, expected @ expected.T)
+    assert np.linalg.svd(L)[1][0] == pytest.approx(1.0)  # as for every table that Algorithm 3 normalises

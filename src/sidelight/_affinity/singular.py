@@ -2,8 +2,8 @@
 
 [B04] Algorithm 3 asks for eigenvectors of a matrix that is neither symmetric nor, in general, square; what works is the
 singular vectors of D_r^(-1/2) P D_c^(-1/2). A table of k blocks has the singular value 1 k times over, and Lanczos
-returns a repeated value once without saying so: hence the components. Beyond two axes each axis has its own unfolding
-and its own left vectors, which is the higher-order SVD that section 5.1 proposes.
+returns a repeated value once without saying so: hence the components. Beyond two axes each axis has its own unfolding,
+normalised like a two-way table, and its own left vectors: the higher-order SVD that section 5.1 proposes.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ DENSE_SIDE = 400  # a full decomposition with a side that short is faster than L
 
 
 def unfold(coords: Ints, values: Floats, shape: tuple[int, ...], axis: int) -> Any:
-    """Return the CSR matrix (codes of ``axis`` x cells of the other axes that occur), scaled by all margins.
+    """Return the CSR matrix (codes of ``axis`` x cells of the other axes that occur), normalised as a two-way table.
 
-    entry = P[x] / prod_a P_a[x_a]^(1 / n_axes)
+    entry = P[x] / sqrt(P_axis[x_axis] * P_others[x_others])
 
-    The exponents sum to one, so that a block of codes that only occur together weighs 1 whatever its size; for two
-    axes they are the square roots of Algorithm 3. (Square roots for four axes would let the rarest codes decide.)
+    Each unfolding is a table of its own, whose columns are the combinations of the other axes, and Algorithm 3 divides by
+    *its* margins; for two axes nothing changes. Dividing by the margins of the single axes instead lets combinations of
+    codes that are frequent alone and rare together decide: on ten generated people that errs by 30 % instead of 0 %.
     """
-    scaled = values.copy()
-    for a, n in enumerate(shape):
-        scaled /= (np.bincount(coords[a], values, minlength=n) ** (1.0 / len(shape)))[coords[a]]
-    others = [a for a in range(len(shape)) if a != axis]
     cell = np.zeros(values.size, dtype=np.int64)
-    for a in others:
-        cell = np.unique(cell * shape[a] + coords[a], return_inverse=True)[1]
+    for a in range(len(shape)):
+        if a != axis:
+            cell = np.unique(cell * shape[a] + coords[a], return_inverse=True)[1]
     n_cells = int(cell.max()) + 1
+    of_code, of_cell = np.bincount(coords[axis], values), np.bincount(cell, values)
+    scaled = values / np.sqrt(of_code[coords[axis]] * of_cell[cell])
     return sp.csr_array((scaled, (coords[axis], cell)), shape=(shape[axis], n_cells))
 
 

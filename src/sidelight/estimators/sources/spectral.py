@@ -19,7 +19,8 @@ class SpectralContingency(Coclusterer):
     """Cluster the axes of a table by k-means on the singular vectors of D_r^(-1/2) P D_c^(-1/2).
 
     Each axis is clustered on its own, from its own side of the decomposition, so the axes need not have the same
-    number of clusters. With three axes or more the table is unfolded along each axis (the higher-order SVD).
+    number of clusters. With three axes or more the table is unfolded along each axis (the higher-order SVD) and each
+    unfolding is normalised by its own margins.
 
     Parameters
     ----------
