@@ -27,7 +27,7 @@ def unfold(coords: Ints, values: Floats, shape: tuple[int, ...], axis: int) -> A
 
     entry = P[x] / sqrt(P_axis[x_axis] * P_others[x_others])
 
-    Each unfolding is a table of its own, whose columns are the combinations of the other axes, and Algorithm 3 divides by
+    Each unfolding is a table of its own, its columns the combinations of the other axes, and Algorithm 3 divides by
     *its* margins; for two axes nothing changes. Dividing by the margins of the single axes instead lets combinations of
     codes that are frequent alone and rare together decide: on ten generated people that errs by 30 % instead of 0 %.
     """

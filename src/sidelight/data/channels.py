@@ -33,7 +33,10 @@ def stack_channels(channels: Mapping[str, Any]) -> tuple[Any, dict[str, slice]]:
     ((2, 3), slice(2, 3, None))
     """
     if not isinstance(channels, Mapping) or not channels:
-        raise InvalidData(f"stack_channels needs a mapping of channel names to arrays, got {channels!r}.")
+        raise InvalidData(
+            "stack_channels needs a mapping of channel names to arrays, as in {'face': F, 'height': h}; got "
+            f"{'an empty mapping' if isinstance(channels, Mapping) else type(channels).__name__}."
+        )
     blocks = {name: _as_block(name, block) for name, block in channels.items()}
     first = next(iter(blocks))
     places, start = {}, 0

@@ -59,6 +59,11 @@ class CoclusterDisplay:
             What rows and columns are called.
         """
         names = axes_names if axes_names is not None else getattr(estimator, "axes_", ("rows", "columns"))
+        if len(names) != 2:
+            raise InvalidData(
+                f"CoclusterDisplay draws tables with two axes, got {len(names)} ({', '.join(names)}). Draw a margin: "
+                "CoclusterDisplay.from_labels(table.margin(a, b), labels[a], labels[b]) with labels = axis_labels_."
+            )
         return cls.from_labels(P, estimator.row_labels_, estimator.column_labels_, axes_names=names)
 
     @classmethod
@@ -162,6 +167,10 @@ class ClusterWeightsDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any) -> ClusterWeightsDisplay:
         """Draw the weights of a fitted estimator."""
+        if not hasattr(estimator, "row_weights_"):
+            raise InvalidData(
+                f"ClusterWeightsDisplay draws a fitted WeightCoclustering, got a {type(estimator).__name__}."
+            )
         return cls(estimator.row_weights_, estimator.column_weights_)
 
     def plot(self, ax: Any = None) -> ClusterWeightsDisplay:
@@ -219,8 +228,13 @@ class PreservedInformationDisplay:
         random_state : int
             Seed of that draw.
         """
-        shape = P.shape
+        shape = np.shape(P) if isinstance(P, (list, tuple)) else P.shape
         tried = [int(k) for k in n_clusters if k <= min(shape)]
+        if not tried:
+            raise InvalidData(
+                f"PreservedInformationDisplay: none of {list(n_clusters)} clusters fits a table of shape {shape}. Try "
+                f"numbers from 2 to {min(shape)}."
+            )
         shares, noise = [], []
         independent = _independent(P, random_state) if floor else None
         for number, k in enumerate(tried):

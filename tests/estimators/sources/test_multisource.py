@@ -138,3 +138,48 @@ def test_channels_that_share_columns_are_warned_about():
 def test_a_code_book_has_no_more_codes_than_rows_differ():
     book = sl.Codebook(8, random_state=0).fit(np.repeat([[0.0], [1.0]], 10, axis=0))
     assert len(book.prototypes_) == 2
+
+
+def test_channels_may_be_masks_or_names_of_columns():
+    polars = pytest.importorskip("polars")
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    numbers = sl.MultiSourceClustering(2, channels={"a": [0, 1], "b": [2, 3]}, random_state=0).fit(X).labels_
+    frame = polars.DataFrame({f"c{j}": X[:, j] for j in range(4)})
+    for channels, rows in (
+        ({"a": ["c0", "c1"], "b": ["c2", "c3"]}, frame),
+        ({"a": np.arange(4) < 2, "b": np.arange(4) >= 2}, X),
+    ):
+        found = sl.MultiSourceClustering(2, channels=channels, random_state=0).fit(rows)
+        np.testing.assert_array_equal(found.labels_, numbers)
+    with pytest.raises(InvalidInput, match=r"wants the column 'c9'"):
+        sl.MultiSourceClustering(2, channels={"a": ["c9"], "b": ["c1"]}).fit(frame)
+
+
+def test_points_of_a_channel_are_judged_by_its_own_width(seen, stacked):
+    X, channels = stacked
+    ms = sl.MultiSourceClustering(4, channels=channels, random_state=0).fit(X, sequences=seen.sequences)
+    heights = np.asarray(seen.channels["height"])
+    plain = ms.predict_channel("height", heights.ravel())
+    np.testing.assert_array_equal(plain, ms.predict_channel("height", heights.reshape(-1, 1)))
+    with pytest.raises(InvalidInput, match=r"channel 'height' has 1 columns, but the points have 3"):
+        ms.predict_channel("height", np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize("method", [sl.InformationCoclustering, "information", 3])
+def test_a_base_that_is_no_coclusterer_is_refused_by_name(method):
+    table = sl.CoOccurrence.from_matrix(np.ones((3, 3)))
+    with pytest.raises(InvalidInput, match=r"'base' parameter of InterleavedCoclustering must be a co-clusterer"):
+        sl.InterleavedCoclustering(method).fit(table)
+
+
+def test_mappings_that_miss_or_invent_an_axis_are_refused():
+    table = sl.CoOccurrence.from_matrix(np.ones((3, 3)))
+    base = sl.InformationCoclustering(2)
+    with pytest.raises(InvalidInput, match="says nothing about the axis 'columns'"):
+        sl.InterleavedCoclustering(base, n_clusters={"rows": 2}).fit(table)
+    with pytest.raises(InvalidInput, match=r"names the axis 'row'.*'rows'"):
+        sl.InterleavedCoclustering(base, n_clusters={"row": 2, "rows": 2, "columns": 2}).fit(table)
+    with pytest.raises(InvalidInput, match="Stack it first"):
+        sl.MultiSourceClustering(2).fit({"a": np.ones((4, 1))})
+    with pytest.raises(InvalidInput, match="needs names for them"):
+        sl.AnnealedCoclustering(2).fit(np.ones((3, 3, 3)))

@@ -17,7 +17,7 @@ Ints = NDArray[np.intp]
 def channel_columns(
     owner: object, channels: Any, n_columns: int, names: Any = None, *, least: int = 2
 ) -> dict[str, Ints]:
-    """Read ``channels``: a mapping of names to slices or column numbers; None makes every column a channel."""
+    """Read ``channels``: names to slices, column numbers or names, or masks; None makes every column a channel."""
     who = type(owner).__name__
     if channels is None:
         channels = {str(name): [i] for i, name in enumerate(names if names is not None else range(n_columns))}
@@ -26,7 +26,7 @@ def channel_columns(
             f"The 'channels' parameter of {who} must be a mapping of channel names to slices or columns, as "
             f"stack_channels returns it. Got {channels!r} instead."
         )
-    columns = {str(name): _columns(who, name, where, n_columns) for name, where in channels.items()}
+    columns = {str(name): _columns(who, name, where, n_columns, names) for name, where in channels.items()}
     if len(columns) < least:
         raise InvalidData(
             f"{who} needs at least {least} channels, got {len(columns)} from n_features={n_columns} columns. Channels "
@@ -56,14 +56,21 @@ def check_channel(owner: object, name: Any, known: Any, what: str = "channel") -
         raise UnknownName(f"{type(owner).__name__} has no {what} {name!r}. {nearest(name, known)}")
 
 
-def _columns(who: str, name: Any, where: Any, n_columns: int) -> Ints:
+def _columns(who: str, name: Any, where: Any, n_columns: int, names: Any) -> Ints:
     if isinstance(where, slice):
         columns = np.arange(n_columns)[where]
         beyond = where.stop is not None and where.stop > n_columns
     else:
         columns = np.atleast_1d(np.asarray(where))
+        if columns.dtype.kind == "b" and columns.shape == (n_columns,):
+            columns = np.flatnonzero(columns)
+        if columns.dtype.kind in "UO" and names is not None:
+            columns = _numbers(who, name, columns.tolist(), list(names))
         if columns.dtype.kind not in "iu":
-            raise InvalidParameter(f"{who}: channel {name!r} must name column numbers or a slice, got {where!r}.")
+            raise InvalidParameter(
+                f"{who}: channel {name!r} must be a slice, column numbers, a mask, or names of columns where X is a "
+                f"data frame; got {where!r}."
+            )
         beyond = columns.size > 0 and (columns.max() >= n_columns or columns.min() < 0)
     if beyond or columns.size == 0:
         raise InvalidData(
@@ -71,3 +78,10 @@ def _columns(who: str, name: Any, where: Any, n_columns: int) -> Ints:
             "channels again, with the same measurements in the same order."
         )
     return columns.astype(np.intp)
+
+
+def _numbers(who: str, channel: Any, wanted: list[Any], names: list[Any]) -> Any:
+    for name in wanted:
+        if name not in names:
+            raise UnknownName(f"{who}: channel {channel!r} wants the column {name!r}. {nearest(str(name), names)}")
+    return np.array([names.index(name) for name in wanted], dtype=np.intp)

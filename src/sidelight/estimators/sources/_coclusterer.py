@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.information import table_information
 from sidelight._solvers.alternating import Side, cluster_sums
+from sidelight.errors import InvalidParameter
 from sidelight.estimators.sources._tables import Given
 
 Ints = NDArray[np.intp]
@@ -39,16 +40,24 @@ class Coclusterer(BiclusterMixin, BaseEstimator):
     @property
     def rows_(self) -> NDArray[np.bool_]:
         """Which rows each bicluster holds, (row clusters * column clusters, n_rows), as in SpectralBiclustering."""
-        check_is_fitted(self, "row_labels_")
+        self._check_two_axes("rows_")
         k, m = self.cluster_table_.shape
         return np.repeat(self.row_labels_[None, :] == np.arange(k)[:, None], m, axis=0)
 
     @property
     def columns_(self) -> NDArray[np.bool_]:
         """Which columns each bicluster holds, (row clusters * column clusters, n_columns)."""
-        check_is_fitted(self, "column_labels_")
+        self._check_two_axes("columns_")
         k, m = self.cluster_table_.shape
         return np.tile(self.column_labels_[None, :] == np.arange(m)[:, None], (k, 1))
+
+    def _check_two_axes(self, name: str) -> None:
+        check_is_fitted(self, "axes_")
+        if len(self.axes_) != 2:
+            raise AttributeError(
+                f"{type(self).__name__} has {name} for tables with two axes only; this one has {len(self.axes_)} "
+                f"({', '.join(self.axes_)}). Look at axis_labels_."
+            )
 
     def approximation(self) -> Floats:
         """Return Q, what the clusters make of the table: P(x^, y^) P(x) / P(x^) P(y) / P(y^) ... ([B04] theorem 1).
@@ -69,6 +78,16 @@ class Coclusterer(BiclusterMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
+
+
+def check_coclusterer(owner: object, given: Any, name: str) -> None:
+    """Raise unless ``given`` is a co-clusterer that starts from labels and can be cloned."""
+    if not isinstance(given, Coclusterer):
+        shown = f"the class {given.__name__}, not an instance" if isinstance(given, type) else repr(given)
+        raise InvalidParameter(
+            f"The {name!r} parameter of {type(owner).__name__} must be a co-clusterer, such as "
+            f"InformationCoclustering() or AnnealedCoclustering(). Got {shown}."
+        )
 
 
 def cluster_table(given: Given, labels: list[Ints], n_clusters: tuple[int, ...]) -> Floats:

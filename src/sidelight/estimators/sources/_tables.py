@@ -73,6 +73,11 @@ def table_to_fit(estimator: Any, P: Any) -> Given:
         if len(P.axes) == 2:
             return Given(P.axes, P.shape, margins, csr=P.to_csr() / P.total)
         return Given(P.axes, P.shape, margins, cells=(np.stack(P.coords).astype(np.intp), P.counts / P.total))
+    if isinstance(P, np.ndarray) and P.ndim > 2:
+        raise InvalidData(
+            f"{type(estimator).__name__}: an array with {P.ndim} axes needs names for them. Pass "
+            "CoOccurrence.from_matrix(array, axes=(...))."
+        )
     X = rows_to_fit(estimator, P)
     _check_counts(estimator, X)
     csr = sp.csr_array(X)
@@ -98,10 +103,11 @@ def clusters_of_axes(estimator: Any, given: Given) -> tuple[int, ...]:
         missing = [axis for axis in given.axes if axis not in n_clusters]
         if missing:
             raise InvalidParameter(
-                f"{type(estimator).__name__}: n_clusters says nothing about the axis {missing[0]!r}."
+                f"{type(estimator).__name__}: n_clusters says nothing about the axis {missing[0]!r}. Bring a number "
+                f"for each of {', '.join(given.axes)}, or one number for all."
             )
         wanted = [n_clusters[axis] for axis in given.axes]
-    elif isinstance(n_clusters, Sequence) and not isinstance(n_clusters, str):
+    elif isinstance(n_clusters, (Sequence, np.ndarray)) and not isinstance(n_clusters, str):
         wanted = list(n_clusters)
         if len(wanted) != len(given.axes):
             raise InvalidParameter(

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sidelight._core.contingency import encode
 from sidelight._core.params import check_choice, check_n_clusters
 from sidelight._solvers.merging import LINKAGES, group_distances, merge
-from sidelight.errors import InvalidData
+from sidelight.errors import InvalidData, InvalidParameter
 from sidelight.estimators._base import all_or_nothing, rows_to_fit
 
 
@@ -74,6 +74,11 @@ class SeededAgglomerative(ClusterMixin, BaseEstimator):
                     f"SeededAgglomerative got {X.shape[0]} rows but {len(groups)} groups. Bring one per row."
                 )
             codes, names = encode(groups, what="groups of SeededAgglomerative")
+        if groups is not None and isinstance(self.n_clusters, int) and self.n_clusters > len(names):
+            raise InvalidParameter(
+                f"SeededAgglomerative was asked for n_clusters={self.n_clusters} clusters of {len(names)} groups. "
+                f"Ask for at most {len(names)}: groups are merged, never cut."
+            )
         check_n_clusters(self, self.n_clusters, len(names))
         X = X.toarray() if hasattr(X, "toarray") else X
         distances = group_distances(X, codes, len(names), self.linkage)

@@ -133,7 +133,7 @@ class Codebook(TransformerMixin, ClusterMixin, BaseEstimator):
 
 def sequence_codes(sequences: Any, n_rows: int, owner: str) -> tuple[Ints, tuple[Any, ...]]:
     """Read the sequence of each row; a missing one is an error that names the row."""
-    if np.shape(sequences)[:1] != (n_rows,):
+    if np.shape(sequences) != (n_rows,):
         raise InvalidData(
             f"{owner} got {n_rows} rows but sequences of shape {np.shape(sequences)}. Bring one sequence per row."
         )

@@ -14,6 +14,7 @@ from sidelight._core.params import as_generator, as_seed, check_number
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.errors import InvalidParameter, UnknownName, nearest
 from sidelight.estimators._base import all_or_nothing
+from sidelight.estimators.sources._coclusterer import check_coclusterer
 from sidelight.estimators.sources._tables import table_to_fit
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.progress import report
@@ -99,6 +100,7 @@ class InterleavedCoclustering(BaseEstimator):
         given = table_to_fit(self, P)
         table = P if isinstance(P, CoOccurrence) else CoOccurrence.from_matrix(given.csr)
         margins = self._ordered_margins(table)
+        self._check_clusters(table, margins)
         tables = {margin: table.margin(*margin) for margin in margins}
         bases = self._bases(margins)
 
@@ -144,6 +146,22 @@ class InterleavedCoclustering(BaseEstimator):
             raise InvalidParameter("InterleavedCoclustering: margins is empty. Name at least one pair of axes.")
         return tuple(margins)
 
+    def _check_clusters(self, table: CoOccurrence, margins: tuple[Margin, ...]) -> None:
+        if not isinstance(self.n_clusters, Mapping):
+            return
+        for axis in self.n_clusters:
+            if axis not in table.axes:
+                raise UnknownName(
+                    f"InterleavedCoclustering: n_clusters names the axis {axis!r}, which the table does not have. "
+                    + nearest(axis, table.axes)
+                )
+        missing = [axis for margin in margins for axis in margin if axis not in self.n_clusters]
+        if missing:
+            raise InvalidParameter(
+                f"InterleavedCoclustering: n_clusters says nothing about the axis {missing[0]!r}. Bring a number for "
+                "every axis of the margins, or one number for all."
+            )
+
     def _bases(self, margins: tuple[Margin, ...]) -> dict[Margin, Any]:
         """Clone one base per margin, with its axes' numbers of clusters and a seed where it has none."""
         base = InformationCoclustering() if self.base is None else self.base
@@ -153,6 +171,8 @@ class InterleavedCoclustering(BaseEstimator):
                 f"InterleavedCoclustering got {len(given)} bases for {len(margins)} margins "
                 f"({', '.join('/'.join(margin) for margin in margins)}). Bring one, or one per margin."
             )
+        for one in given:
+            check_coclusterer(self, one, "base")
         rng, bases = as_generator(self.random_state), {}
         for margin, one in zip(margins, given):
             fresh = clone(one)

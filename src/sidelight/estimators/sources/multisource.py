@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted
@@ -14,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.contingency import contingency
 from sidelight._core.params import as_generator, as_seed, check_choice, check_flag, check_n_clusters, check_number
 from sidelight.data.cooccurrence import CoOccurrence
-from sidelight.errors import InvalidParameter, SidelightWarning
+from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 from sidelight.estimators.sources._channels import channel_columns, check_channel
+from sidelight.estimators.sources._coclusterer import check_coclusterer
 from sidelight.estimators.sources._novelty import thresholds
 from sidelight.estimators.sources.annealed import AnnealedCoclustering
 from sidelight.estimators.sources.codebook import Codebook, group_means, nearest_prototype, sequence_codes
@@ -50,7 +52,8 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
         Clusters of each channel. With one number, a channel with fewer codes than that gets as many as it has codes,
         with a warning; the primary channel must have enough.
     channels : dict of str to slice or columns, default=None
-        Where each channel is in X, as :func:`~sidelight.stack_channels` returns it. None makes each column a channel.
+        Where each channel is in X: what :func:`~sidelight.stack_channels` returns, column numbers, or names of columns
+        where X is a data frame. None makes each column a channel.
     primary : str, default=None
         The channel whose clusters are ``labels_``. None clusters through all pairs of channels and takes the first
         channel's.
@@ -147,6 +150,11 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
             The sequence of each row: rows of one sequence show the same thing, as frames of one video do.
         """
         self._check_parameters()
+        if isinstance(X, Mapping) and not sp.issparse(X):  # scipy's DOK arrays are mappings too
+            raise InvalidData(
+                f"{type(self).__name__}.fit needs one matrix with the channels side by side, got a mapping. Stack it "
+                "first: X, channels = sidelight.stack_channels(mapping)."
+            )
         X = rows_to_fit(self, X)
         columns = channel_columns(self, self.channels, X.shape[1], getattr(self, "feature_names_in_", None))
         primary = self._primary(columns)
@@ -200,7 +208,7 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
             Their sequences.
         """
         book, used = self._book(channel)
-        X = rows_to_judge(book, X)
+        X = self._points(channel, X)
         codes = used[nearest_prototype(X, book.prototypes_[used])[0]]
         home = None if sequences is None else sequence_codes(sequences, X.shape[0], type(self).__name__)[0]
         return self._settle(self.code_labels_[channel][codes], home)
@@ -223,7 +231,7 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
             channel = self.primary_
             X = rows_to_judge(self, X)[:, self.channel_columns_[channel]]
         book, used = self._book(channel)
-        X = rows_to_judge(book, X)
+        X = self._points(channel, X)
         of_point, of_sequence = self.novelty_thresholds_[channel]
         if sequences is None:
             return nearest_prototype(X, book.prototypes_[used])[1] > of_point
@@ -262,7 +270,10 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
                 check_channel(self, name, columns)
             missing = [name for name in columns if name not in self.n_clusters]
             if missing:
-                raise InvalidParameter(f"{type(self).__name__}: n_clusters says nothing about channel {missing[0]!r}.")
+                raise InvalidParameter(
+                    f"{type(self).__name__}: n_clusters says nothing about channel {missing[0]!r}. "
+                    "Bring a number for every channel, or one number for all."
+                )
             wanted = dict(self.n_clusters)
         else:
             wanted = dict.fromkeys(columns, self.n_clusters)
@@ -274,6 +285,8 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
         self, X: Any, columns: dict[str, Ints], sequences: Any, clusters: dict[str, int], rng: np.random.Generator
     ) -> dict[str, Codebook]:
         books = {}
+        for name in self.n_codes if isinstance(self.n_codes, Mapping) else ():
+            check_channel(self, name, columns)
         for name, where in columns.items():
             k = clusters[name]
             n_codes = self.n_codes.get(name) if isinstance(self.n_codes, Mapping) else self.n_codes
@@ -327,9 +340,24 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
         check_channel(self, channel, self.codebooks_)
         return self.codebooks_[channel], np.flatnonzero(self.code_labels_[channel] >= 0)
 
+    def _points(self, channel: str, X: Any) -> Any:
+        """Validate points of one channel; a channel of one column may come as plain numbers, as in stack_channels."""
+        width = self.codebooks_[channel].prototypes_.shape[1]
+        if width == 1 and np.ndim(X) == 1:
+            X = np.reshape(X, (-1, 1))
+        shape = np.shape(X)
+        if len(shape) == 2 and shape[1] != width:
+            raise InvalidData(
+                f"{type(self).__name__}: channel {channel!r} has {width} columns, but the points have {shape[1]}. "
+                "Bring the columns of that channel, in the order of fit."
+            )
+        return rows_to_judge(self.codebooks_[channel], X)
+
     def _check_parameters(self) -> None:
         if isinstance(self.method, str):
             check_choice(self, "method", self.method, tuple(METHODS))
+        else:
+            check_coclusterer(self, self.method, "method")
         check_choice(self, "combine", self.combine, (None, "interleaved", "joint"))
         check_flag(self, "reassign", self.reassign)
         check_number(self, "novelty", self.novelty, low=0, high=1, open_low=True)
