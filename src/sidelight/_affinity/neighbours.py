@@ -32,11 +32,6 @@ class Neighbours:
     distances: np.ndarray
     recall: float
 
-    @property
-    def k(self) -> int:
-        """How many neighbours each row has."""
-        return int(self.indices.shape[1])
-
 
 def as_metric_rows(X: Any, metric: str) -> Any:
     """Return rows whose Euclidean distances mean ``metric``: for the cosine, rows of unit length.

@@ -165,7 +165,9 @@ def _sections(model: Any, reading: ClusterReading, table: dict[str, list[Any]]) 
         heat = (ClusterClassDisplay.from_reading(reading), "Share of each class in each cluster, in percent.")
         sections.append(Section("What the clusters are made of", [text], [heat]))
     caption = "A cluster is named after the class that makes up at least half of it. Typical rows, with their bags, are nearest its centre; a bag disagrees when it has rows in the cluster but not that label."  # noqa: E501 - one caption, one line
-    sections.append(Section("The clusters one by one", tables=[Table(table, caption)]))
+    order = np.lexsort((np.arange(len(reading.names)), np.asarray(reading.names)))  # clusters of one class together
+    by_name = {column: [values[k] for k in order] for column, values in table.items()}
+    sections.append(Section("The clusters one by one", tables=[Table(by_name, caption)]))
     embedding = (EmbeddingDisplay.from_estimator(model, names=reading.names), "Rows in the spectral embedding.")
     sections.append(
         Section("The rows on a map", ["Rows close together are similar and come from like bags."], [embedding])
