@@ -64,7 +64,10 @@ def bag_options(function: F) -> F:
         help="Second table with the labels: bag and label, or a column for each label.",
     )(function)
     function = click.option(
-        "--label", metavar="PATTERN", multiple=True, help="Column with the labels; several columns of 0 and 1 are fine."
+        "--label",
+        metavar="PATTERN",
+        multiple=True,
+        help="Column with the labels; several columns of 0 and 1 are fine; none: no column has them.",
     )(function)
     return click.option("--bag", metavar="COLUMN", help="Column that names the bag of each row; none: no column does.")(
         function
@@ -119,7 +122,7 @@ def roles_of(
 ) -> dict[str, Any]:
     """Return the roles of a run from the options above; what was not said is left to the guess.
 
-    ``none`` for the id, the bag or the sequence says that no column is one.
+    ``none`` for the id, the bag, the label or the sequence says that no column is one.
     """
     said = {
         "id": _column_or_none(id_column),
@@ -127,7 +130,7 @@ def roles_of(
         "ignore": list(ignore),
         "missing": missing,
         "bag": _column_or_none(bag),
-        "label": label[0] if len(label) == 1 and "*" not in label[0] else list(label),
+        "label": _column_or_none(label[0]) if len(label) == 1 and "*" not in label[0] else list(label),
         "label_file": label_file,
         "label_separator": label_separator,
         "bag_label": bag_label,

@@ -73,6 +73,13 @@ def test_numbers_in_the_dress_of_a_spreadsheet_are_no_labels(tmp_path, cells):
     assert "write them plainly" in next(role.why for role in data.roles if role.role == "ignored")
 
 
+def test_a_label_is_known_by_a_word_of_its_name_and_a_stray_note_is_no_label(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("width,Species heard,note\n1,wren;owl,\n2,wren,loud\n3,owl,\n4,wren;owl,\n")
+    assert sl.read(path).columns("label") == ("Species heard",)
+    assert not sl.read(path, ignore="Species heard").columns("label")
+
+
 def test_blocks_meet_without_losing_a_row(tmp_path, monkeypatch):
     from sidelight.data.readers import blocks
 

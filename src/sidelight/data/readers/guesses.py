@@ -122,6 +122,7 @@ def _guess_label(plan: Plan, looks: Sequence[Look]) -> None:
         return
     has_x = any(look.key == "x" for look in looks)  # x and y are places, not a target
     named = [(j, k) for j, k in free if k.key in _LABEL and k.kind != "empty" and not (k.key == "y" and has_x)]
+    named += [(j, k) for j, k in free if k.kind == "text" and _LABEL & set(re.findall("[a-z]{2,}", k.name.lower()))]
     for j, look in named:
         if look.kind == "text" or look.is_whole:
             plan.labels = [j]
@@ -129,7 +130,7 @@ def _guess_label(plan: Plan, looks: Sequence[Look]) -> None:
             return
     text = [(j, look) for j, look in free if look.kind == "text" and not look.is_media and not look.dressed]
     words = [(j, look) for j, look in text if look.mean_length <= 40]
-    few = [(j, look) for j, look in words if look.n_distinct <= max(2, look.n_seen // 2)]
+    few = [(j, look) for j, look in words if 2 <= look.n_distinct <= max(2, look.n_seen // 2)]
     if few and (few[-1][0] == len(looks) - 1 or len(words) == 1):
         j, look = few[-1]
         where = "the last column" if j == len(looks) - 1 else "the only column of text"
