@@ -24,9 +24,8 @@ def fill(sheet: Sheet) -> None:
     """Measure and add the rows."""
     sheet.notes.append(
         "Data: classic3 (3891 documents x 4303 terms, 3 classes), 3 x 5 clusters; blocks of 10 x 10 with gamma noise "
-        "for annealing; 50M cells, four fifths of them in 20 blocks, for the large table. Seed 0. One process on a "
-        "machine that other work shared; ratios are of the same run. The ratio on classic3 moves with that other work, "
-        "since the yardstick uses threads: three runs gave 0.34, 1.18 and 1.62."
+        "for annealing; 50M cells, four fifths of them in 20 blocks, for the large table. Seed 0. Ratios are of the "
+        "same run. Both sides of the ratio on classic3 use threads, so it moves with other work on the machine."
     )
     classic3(sheet)
     annealing(sheet)

@@ -143,7 +143,7 @@ def race(
 
 def _side_by_side(work: Callable[[Coclusters], Coclusters], runs: list[Coclusters]) -> list[Coclusters]:
     """Work on several runs in threads, which the compiled loops allow; progress and cancelling go with them."""
-    n_threads = min(len(runs), numba.get_num_threads())
+    n_threads = min(len(runs), numba.config.NUMBA_NUM_THREADS)  # get_num_threads() would launch numba's own threads
     if n_threads == 1:
         return [work(run) for run in runs]
     with ThreadPoolExecutor(n_threads) as pool:

@@ -33,7 +33,7 @@ RUN = "sidelight sources TABLE --channel face='face_*' --channel upper='upper_*'
 )  # fmt: skip
 @click.option(
     "--combine", type=click.Choice(["interleaved", "joint"]),
-    help="Pairs of channels in turn, or all channels in one table; joint by default where the method can.",
+    help="Pairs of channels in turn, or all channels in one table; joint by default for annealed, if it fits.",
 )  # fmt: skip
 @click.option("--codes", "n_codes", type=click.IntRange(min=2), help="Codes per channel when there are no sequences.")
 @click.option(

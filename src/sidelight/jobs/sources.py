@@ -209,7 +209,8 @@ def _judged(model: MultiSourceClustering, path: str, config: RunConfig) -> tuple
     if sequences is not None:
         columns["sequence"] = sequences
     columns |= {"cluster": model.predict(X, sequences=sequences).tolist(), "new": new.astype(int).tolist()}
-    told = f"{int(new.sum())} of {len(X)} rows of {path!r} fit no cluster (new.csv)"
+    gaps = f"{path!r}: {data.left_out}: left out. " if data.left_out else ""
+    told = f"{gaps}{int(new.sum())} of {len(X)} rows of {path!r} fit no cluster (new.csv)"
     strangers = dict.fromkeys(name for name, is_new in zip(sequences or (), new) if is_new)
     return columns, told + (f": sequences {some_of(list(strangers), 5)}." if strangers else ".")
 
