@@ -46,6 +46,23 @@ def classic3(sheet: Sheet) -> None:
     sheet.row("classic3, NMI with the classes", f"{nmi:.3f}", ">= 0.93", nmi >= 0.93)
     sheet.row("classic3, NMI of SpectralCoclustering", f"{normalized_mutual_information(y, theirs.row_labels_):.3f}")
 
+    lost = [lost_by_racing(A, seed) for seed in range(12)]
+    close = sum(value <= 1e-4 for value in lost)
+    sheet.row(
+        "classic3, information lost by finishing three of ten starts only, 12 seeds",
+        f"{np.mean(lost):.6f} nats on average, {max(lost):.5f} at most, at most 0.0001 on {close} seeds",
+    )
+
+
+def lost_by_racing(A: sp.csr_array, seed: int) -> float:
+    """Return how much less the race keeps than the best of the same ten starts, all run to the end."""
+    raced = sl.InformationCoclustering((3, 5), n_init=10, random_state=seed).fit(A).information_
+    rng = np.random.default_rng(seed)  # handed on from fit to fit, so that the ten starts are those of the race
+    return (
+        max(sl.InformationCoclustering((3, 5), n_init=1, random_state=rng).fit(A).information_ for _ in range(10))
+        - raced
+    )
+
 
 def annealing(sheet: Sheet) -> None:
     """A small table again and again; a large one once, against twenty starts of Dhillon's."""
