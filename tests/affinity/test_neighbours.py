@@ -50,15 +50,27 @@ def test_cells_reach_the_recall_they_report(rng, as_rows):
     assert (np.diff(found.distances, axis=1) >= 0).all()
 
 
-def test_the_scan_equals_its_plain_version(rng):
-    gaps = rng.standard_normal((7, 40)).astype(np.float32)
-    candidates, queries = rng.permutation(40).astype(np.intp), np.arange(7, dtype=np.intp)
-    found = inverted.smallest_k(gaps, candidates, queries, 5)
-    assert np.array_equal(found, inverted.smallest_k.py_func(gaps, candidates, queries, 5))
-    for row in range(7):
-        allowed = candidates != queries[row]
-        order = np.argsort(gaps[row][allowed])[:5]
-        assert np.array_equal(found[row], candidates[allowed][order])
+def test_the_scan_equals_its_plain_version_tile_by_tile(rng):
+    rows = rng.standard_normal((40, 3)).astype(np.float32)
+    lengths, queries = (rows**2).sum(axis=1), np.array([3, 20, 39], dtype=np.intp)
+
+    def scan(kernel, tiles):
+        best, found = np.full((3, 5), np.inf, dtype=np.float32), np.full((3, 5), -1, dtype=np.intp)
+        for first, last in tiles:
+            kernel(rows[queries] @ rows[first:last].T, lengths[first:last], first, queries, best, found)
+        return found
+
+    order, _ = plain_neighbours(rows.astype(float), 5)
+    for tiles in ([(0, 40)], [(0, 7), (7, 30), (30, 40)]):
+        assert np.array_equal(scan(inverted.keep_smallest, tiles), order[queries])
+        assert np.array_equal(scan(inverted.keep_smallest.py_func, tiles), order[queries])
+
+
+def test_cells_of_copies_reach_out_until_they_have_enough_neighbours(rng):
+    X = np.repeat(rng.standard_normal((50, 2)) * 100, 3, axis=0)
+    found = nearest_rows(X, 6, generator=rng, exact_up_to=0)
+    assert (found.indices >= 0).all()
+    assert np.isfinite(found.distances).all()
 
 
 def test_more_neighbours_than_rows_are_cut_down(rng):
