@@ -10,7 +10,7 @@ sample = sl.load_digit_bags(novel=(3, 7), random_state=0)
 X = StandardScaler().fit_transform(sample.X)
 train, test = next(iter(sl.BagKFold(5).split(X, groups=sample.bags)))  # whole bags
 
-model = sl.CoverageClustering(n_novel=2, penalty=3.0, information=0.1, random_state=0)
+model = sl.CoverageClustering(n_novel=2, random_state=0)
 model.fit(X[train], bags=sample.bags[train])
 
 names = model.predict_labels(X[test])  # by their pixels alone

@@ -222,7 +222,7 @@ def test_without_labels_there_is_one_cluster_and_a_warning():
 def test_ored_logistic_regression_is_coverage_by_em():
     X, bags, _ = recordings()
     orlr = sl.OredLogisticRegression(penalty=1.0, tol=1e-6, max_iter=1000).fit(X, bags=bags)
-    coverage = sl.CoverageClustering(tol=1e-8).fit(X, bags=bags)
+    coverage = sl.CoverageClustering(penalty=1.0, information=0, tol=1e-8).fit(X, bags=bags)
     assert orlr.log_likelihood_ == pytest.approx(coverage.log_likelihood_, rel=1e-2)
     np.testing.assert_array_equal(orlr.labels_, coverage.labels_)
 
@@ -266,3 +266,40 @@ def test_score_refuses_bags_without_lists():
     model = sl.CoverageClustering().fit(X, bags=bags)
     with pytest.raises(InvalidData, match="none of the 10 bags given has one"):
         model.score(X, bags=bags.without_labels())
+
+
+def test_the_penalty_is_chosen_by_held_out_bags():
+    """Many features of noise and few bags ask for a strong penalty; many bags and none of it for a weak one."""
+    few, bags_few, _ = recordings(n_bags=15)
+    few = np.hstack([few, np.random.default_rng(0).normal(size=(len(few), 30))])
+    many, bags_many, _ = recordings(n_bags=150)
+    strong = sl.CoverageClustering(penalty="auto", cv=3, random_state=0).fit(few, bags=bags_few)
+    weak = sl.CoverageClustering(penalty="auto", cv=3, random_state=0).fit(many, bags=bags_many)
+    assert strong.penalty_ > weak.penalty_
+    noted = weak.choice_["penalty"]
+    assert noted["scores"][noted["tried"].index(weak.penalty_)] == max(noted["scores"])
+    assert sl.CoverageClustering(penalty=3).fit(few, bags=bags_few).penalty_ == 3.0
+    with pytest.raises(InvalidParameter, match=r"penalty.*\"auto\""):
+        sl.CoverageClustering(penalty="strong").fit(few, bags=bags_few)
+
+
+def test_even_clusters_are_not_forced_on_rows_that_nobody_spoke_of():
+    """Nine rows in ten are of one kind. With a tenth of the bags labelled, balance must not outweigh their lists."""
+    generator = np.random.default_rng(0)
+    y = generator.choice(3, size=900, p=[0.9, 0.06, 0.04])
+    X = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]])[y] + generator.normal(size=(900, 2))
+    ids = np.repeat(np.arange(150), 6)
+    told = sl.Bags(ids, labels={b: set(NAMES[y[ids == b]]) for b in range(15)}, classes=NAMES[:3].tolist())
+    model = sl.CoverageClustering().fit(X, bags=told)
+    assert np.mean(model.predict_labels(X) == NAMES[y]) > 0.85
+
+
+def test_starts_race_and_only_the_best_are_followed():
+    X, bags, _ = recordings(n_bags=40, n_kinds=4)
+    merged = {b: {"low" if name in ("ant", "bee") else "high" for name in said} for b, said in bags.labels.items()}
+    bags = sl.Bags(list(bags), labels=merged)
+    model = sl.CoverageClustering(n_subclusters=2, n_init=8, penalty=1e-3, tol=1e-12, random_state=0).fit(X, bags=bags)
+    assert len(model.start_values_) == 8
+    assert model.trace_[-1] == model.start_values_.max()
+    assert model.n_iter_ == len(model.trace_) - 1 > 30
+    assert (np.diff(model.trace_) >= -1e-9 * np.abs(model.trace_[:-1])).all()

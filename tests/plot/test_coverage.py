@@ -44,3 +44,5 @@ def test_the_choice_of_a_count_needs_a_choice(model):
         CountChoiceDisplay.from_estimator(model)
     shown = CountChoiceDisplay("n_novel", [0, 1, 2], [-2.0, -1.0, -1.01], [0.1, 0.1, 0.1], 1).plot()
     assert shown.ax_.get_xlabel() == "n_novel"
+    shown = CountChoiceDisplay("penalty", [10.0, 3.0, 1.0], [-2.0, -1.0, -1.01], [0.1, 0.1, 0.1], 3.0).plot()
+    assert shown.ax_.get_xscale() == "log"

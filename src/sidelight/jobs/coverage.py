@@ -69,6 +69,7 @@ def cluster(data: Dataset, config: RunConfig) -> Findings:
     known, empty = options.pop("rows", "no"), options.pop("empty", "unlabelled")
     options["n_subclusters"] = read_counts(options.get("n_subclusters", 1))
     options["n_novel"] = _int_or_auto(options.get("n_novel", 0), "n_novel")
+    options["penalty"] = _number_or_auto(options.get("penalty", 1.5))
     bags = _said(data.bags or Bags(range(data.n_rows)), lists, empty)
     row_labels = data.y if known == "known" else None
     inner = CoverageClustering(random_state=config.seed, **options)
@@ -103,6 +104,13 @@ def _int_or_auto(said: Any, name: str) -> Any:
             + (", or a list such as wren=2,owl=3" if name == "n_subclusters" else "")
             + f". Got {said!r}."
         ) from None
+
+
+def _number_or_auto(said: Any) -> Any:
+    try:
+        return said if said == "auto" else float(said)
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"penalty must be a number or 'auto'. Got {said!r}.") from None
 
 
 def _said(bags: Bags, lists: str, empty: str) -> Bags:
@@ -154,7 +162,7 @@ def _sentences(bags: Bags, model: Any, Q: np.ndarray, changed: np.ndarray) -> li
         f"of the bags changed the name of {np.mean(changed):.0%} of them.",
     ]
     for name, choice in model.choice_.items():
-        found.append(f"{name} = {choice['chosen']} was chosen by the likelihood of held-out bags.")
+        found.append(f"{name} = {choice['chosen']:g} was chosen by the likelihood of held-out bags.")
     if model.uncovered_:
         bag, labels = model.uncovered_[0]
         missing = ", ".join(str(label) for label in labels) or "none"
@@ -218,6 +226,8 @@ def _sections(X: Any, bags: Bags, ids: np.ndarray, model: Any, clusters: Any, ba
     for name in model.choice_:
         shown = CountChoiceDisplay.from_estimator(model, name)
         text = "The smallest number within one standard error (dashed) of the best is taken."
+        if name == "penalty":
+            text = "The penalty under which held-out lists are most likely is taken."
         sections.append(Section(f"How {name} was chosen", [text], [(shown, "Likelihood of bags that were held out.")]))
     return sections
 
@@ -239,7 +249,7 @@ def demo(folder: Path, seed: int) -> Outcome:
     sample = load_digit_bags(novel=(3, 7), random_state=seed)
     names = tuple(f"pixel-{j}" for j in range(sample.X.shape[1]))
     data = Dataset(sample.X, names, bags=sample.bags, path="scikit-learn's digits in bags")
-    options = {"n_novel": 2, "penalty": 3.0, "information": 0.1}
+    options = {"n_novel": 2}
     config = RunConfig("coverage", "scikit-learn's digits in bags", options=options, seed=seed)
     found = cluster(data, config)
     agreement = normalized_mutual_information(sample.y, found.model.labels_)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidData
+from sidelight.errors import InvalidData, UnknownName, nearest
 from sidelight.plot._axes import axes, colour, tidy
 
 
@@ -194,17 +194,17 @@ class MovedRowsDisplay:
 
 
 class CountChoiceDisplay:
-    """How a number of clusters was chosen: the held-out likelihood of bags for every number tried.
+    """How a number of clusters, or the penalty, was chosen: the held-out likelihood of bags for every number tried.
 
     Parameters
     ----------
     name : str
         The parameter.
-    tried : sequence of int
+    tried : sequence of int or float
         The numbers tried.
     scores, errors : sequence of float
         Mean held-out log likelihood of a bag, and its standard error.
-    chosen : int
+    chosen : int or float
         The number taken.
 
     Attributes
@@ -214,16 +214,20 @@ class CountChoiceDisplay:
     """
 
     def __init__(
-        self, name: str, tried: Sequence[int], scores: Sequence[float], errors: Sequence[float], chosen: int
+        self, name: str, tried: Sequence[float], scores: Sequence[float], errors: Sequence[float], chosen: float
     ) -> None:
         self.name, self.tried, self.scores, self.errors, self.chosen = name, tried, scores, errors, chosen
 
     @classmethod
     def from_estimator(cls, estimator: Any, name: str | None = None) -> CountChoiceDisplay:
-        """Show the choice of a ``CoverageClustering`` fitted with ``"auto"``; ``name`` when it chose both counts."""
+        """Show the choice of a ``CoverageClustering`` fitted with ``"auto"``; ``name`` when it chose several."""
         if not estimator.choice_:
-            raise InvalidData('CountChoiceDisplay needs a model fitted with n_subclusters="auto" or n_novel="auto".')
+            raise InvalidData(
+                'CountChoiceDisplay needs a model fitted with n_subclusters="auto", n_novel="auto" or penalty="auto".'
+            )
         name = name or next(iter(estimator.choice_))
+        if name not in estimator.choice_:
+            raise UnknownName(f"{name!r} was not chosen but given. {nearest(name, list(estimator.choice_))}")
         return cls(name, **estimator.choice_[name])
 
     def plot(self, ax: Any = None) -> CountChoiceDisplay:
@@ -231,14 +235,18 @@ class CountChoiceDisplay:
         self.ax_ = tidy(axes(ax, size=(5.0, 3.2)))
         self.figure_ = self.ax_.figure
         self.ax_.errorbar(self.tried, self.scores, self.errors, fmt="o-", color=colour(0), capsize=3)
-        best = int(np.argmax(self.scores))
-        self.ax_.axhline(self.scores[best] - self.errors[best], color="#999999", linewidth=0.8, linestyle="--")
+        if self.name == "penalty":  # the best is taken, and its values are a decade apart
+            self.ax_.set_xscale("log")
+            self.ax_.minorticks_off()
+        else:
+            best = int(np.argmax(self.scores))
+            self.ax_.axhline(self.scores[best] - self.errors[best], color="#999999", linewidth=0.8, linestyle="--")
         where = list(self.tried).index(self.chosen)
         self.ax_.plot([self.chosen], [self.scores[where]], "o", markersize=12, fillstyle="none", color=colour(1))
-        self.ax_.set_xticks(list(self.tried))
+        self.ax_.set_xticks(list(self.tried), [f"{count:g}" for count in self.tried])
         self.ax_.set(xlabel=self.name, ylabel="held-out log likelihood of a bag")
         self.ax_.annotate(
-            f"chosen: {self.chosen}",
+            f"chosen: {self.chosen:g}",
             (self.chosen, self.scores[where]),
             (6, -14),
             textcoords="offset points",

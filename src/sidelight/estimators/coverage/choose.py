@@ -1,8 +1,9 @@
-"""Choosing how many sub-clusters and novel clusters there are, by the likelihood of held-out bags."""
+"""Choosing the penalty and how many sub-clusters and novel clusters there are, by the likelihood of held-out bags."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,32 +18,35 @@ from sidelight.progress import report
 if TYPE_CHECKING:
     from sidelight.estimators.coverage.clustering import CoverageClustering
 
-PATIENCE = 2  # counts tried after the best one: likelihoods wobble, and a bigger model may pay only as a whole
+PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # the strong ones first: they converge in a tenth of the iterations
+PATIENCE = {"penalty": 1, "n_novel": 2, "n_subclusters": 2}  # a bigger model may pay only as a whole; a penalty may not
 
 
-def choose_counts(
+def choose(
     estimator: CoverageClustering, X: Any, bags: Bags, names: list[Any], generator: np.random.Generator
-) -> tuple[Any, int, dict[str, Any]]:
-    """Return n_subclusters, n_novel and how they were chosen; numbers that were given are taken.
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return penalty, n_novel and n_subclusters, and how those that were "auto" were chosen; the others are taken.
 
     Every candidate is fitted on the same folds of whole bags and judged by the log likelihood of the lists that it did
-    not see. The smallest one within a standard error of the best wins (Breiman's rule; the error of paired differences
-    is next to nothing here, because a superfluous cluster changes next to nothing). When both counts are open, novel
-    clusters are settled first, with one sub-cluster a class.
+    not see. What is open is settled one after the other, with one cluster for each count that still is.
     """
-    n_subclusters: Any = estimator.n_subclusters
-    n_novel: Any = estimator.n_novel
-    is_auto = isinstance(n_subclusters, str), isinstance(n_novel, str)
-    if not any(is_auto):
-        return n_subclusters, n_novel, {}
-    folds = Folds(estimator, X, bags, names, generator)
+    settled = {name: getattr(estimator, name) for name in PATIENCE}
+    is_open = [name for name, value in settled.items() if isinstance(value, str)]
     choice: dict[str, Any] = {}
-    if is_auto[1]:
-        base = 1 if is_auto[0] else n_subclusters
-        n_novel = folds.settle(choice, "n_novel", range(_least_novel(bags), estimator.max_novel + 1), base)
-    if is_auto[0]:
-        n_subclusters = folds.settle(choice, "n_subclusters", range(1, estimator.max_subclusters + 1), n_novel)
-    return n_subclusters, n_novel, choice
+    if is_open:
+        folds = Folds(estimator, X, bags, names, generator)
+        least = {"penalty": None, "n_novel": _least_novel(bags), "n_subclusters": 1}
+        candidates: dict[str, Sequence[Any]] = {
+            "penalty": PENALTIES,
+            "n_novel": range(_least_novel(bags), estimator.max_novel + 1),
+            "n_subclusters": range(1, estimator.max_subclusters + 1),
+        }
+        settled.update({name: least[name] for name in is_open})
+        for name in is_open:
+            choice[name] = folds.settle(name, candidates[name], settled)
+            settled[name] = choice[name]["chosen"]
+    settled["penalty"] = float(settled["penalty"])
+    return settled, choice
 
 
 class Folds:
@@ -53,38 +57,42 @@ class Folds:
         if n_labelled < estimator.cv:
             raise InvalidParameter(
                 f'"auto" needs at least cv={estimator.cv} labelled bags to hold some out; there are {n_labelled}. '
-                "Give the number of clusters, or lower cv."
+                "Give the number, or lower cv."
             )
         self.estimator, self.X, self.bags, self.names = estimator, X, bags, names
         self.seed = as_seed(generator)
         split = BagKFold(estimator.cv, shuffle=True, random_state=as_seed(generator))
         self.splits = list(split.split(X, groups=bags))
 
-    def settle(self, choice: dict[str, Any], name: str, counts: range, other: Any) -> int:
-        """Try the counts in order until the held-out likelihood stops rising; note everything in ``choice``."""
-        tried: list[int] = []
+    def settle(self, name: str, candidates: Sequence[Any], settled: dict[str, Any]) -> dict[str, Any]:
+        """Try the candidates in order until the held-out likelihood stops rising, and say which one is taken.
+
+        The best penalty is taken, but the smallest count within a standard error of the best (Breiman's rule): a
+        superfluous cluster changes next to nothing, so that the larger count would often win by chance.
+        """
+        tried: list[Any] = []
         values: list[np.ndarray] = []
-        for count in counts:
-            pair = {"n_novel": count, "n_subclusters": other}
-            if name == "n_subclusters":
-                pair = {"n_novel": other, "n_subclusters": count}
-            values.append(self._held_out(name, count, counts[-1], pair))
-            tried.append(count)
-            if len(tried) - 1 - _last_rise(values) >= PATIENCE:
+        for candidate in candidates:
+            stage = f"choosing {name}", len(tried) * len(self.splits), len(candidates) * len(self.splits)
+            values.append(self._held_out(stage, f"{candidate:g}?", {**settled, name: candidate}))
+            tried.append(candidate)
+            if len(tried) - 1 - _last_rise(values) >= PATIENCE[name]:
                 break
         scores = [float(v.mean()) for v in values]
         errors = [float(v.std() / np.sqrt(len(v))) for v in values]
         best = int(np.argmax(scores))
-        chosen = next(c for c, score in zip(tried, scores) if score >= scores[best] - errors[best])
-        choice[name] = {"tried": tried, "scores": scores, "errors": errors, "chosen": chosen}
-        return chosen
+        slack = 0.0 if name == "penalty" else errors[best]
+        chosen = next(c for c, score in zip(tried, scores) if score >= scores[best] - slack)
+        return {"tried": tried, "scores": scores, "errors": errors, "chosen": chosen}
 
-    def _held_out(self, name: str, count: int, most: int, counts: dict[str, Any]) -> np.ndarray:
+    def _held_out(self, stage: tuple[str, int, int], note: str, settings: dict[str, Any]) -> np.ndarray:
         """Return the log likelihood of every labelled bag, under the model of the other folds."""
         found = []
+        what, before, total = stage
         for done, (train, test) in enumerate(self.splits):
-            report(f"choosing {name}", count * len(self.splits) + done, (most + 1) * len(self.splits), f"{count}?")
-            model = clone(self.estimator).set_params(**counts, random_state=self.seed)
+            report(what, before + done, total, note)
+            model = clone(self.estimator)
+            vars(model).update(settings, random_state=self.seed)  # not set_params: ORLR has no counts to set
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SidelightWarning)  # the final fit says it once
                 model.fit(self.X[train], bags=self.bags[train], row_labels=[self.names[i] for i in train])

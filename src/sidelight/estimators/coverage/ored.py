@@ -48,6 +48,7 @@ class OredLogisticRegression(CoverageClustering):
         super().__init__(
             n_novel=self._N_NOVEL,
             penalty=penalty,
+            information=0.0,
             solver="em",
             n_init=1,
             max_iter=max_iter,

@@ -37,30 +37,29 @@ class Problem:
     model: SoftmaxLinear
     coverage: Coverage
     others: tuple[tuple[float, Term], ...]
+    penalty: float
 
     @classmethod
-    def of(cls, options: Any, X: Any, plan: BagPlan, layout: Layout, generator: np.random.Generator) -> Problem:
-        """Put together what the estimator's parameters (``options``) ask for."""
+    def of(
+        cls, options: Any, X: Any, plan: BagPlan, layout: Layout, penalty: float, generator: np.random.Generator
+    ) -> Problem:
+        """Put together what the estimator's parameters (``options``) ask for, with a penalty that is settled."""
         others: list[tuple[float, Term]] = []
-        if options.information > 0:
-            weight = options.information * X.shape[0]
+        # Even clusters are a guess about how common each kind is. It may weigh no more than the rows somebody spoke of.
+        weight = options.information * np.count_nonzero(plan.is_told)
+        if weight > 0:
             others += [(weight, Balance()), (weight, Confidence())]
         if options.neighbours > 0 and X.shape[0] > 1:
             others.append((options.neighbours, Smoothness(_near_graph(X, generator))))
         coverage = Coverage(plan, layout.class_of, options.wrong, options.forgotten, options.cap)
         model = SoftmaxLinear(X.shape[1], layout.n_clusters)
-        return cls(options, X, plan, layout, model, coverage, tuple(others))
+        return cls(options, X, plan, layout, model, coverage, tuple(others), penalty)
 
-    @property
-    def penalty(self) -> float:
-        """Objective counts |W|^2, the estimator |W|^2 / 2."""
-        return float(self.options.penalty) / 2.0
-
-    def climb(self, start: np.ndarray, stage: str) -> Road:
+    def climb(self, start: np.ndarray, max_iter: int, stage: str) -> Road:
         """Climb the likelihood from one start."""
         if self.options.solver == "em":
-            return self._by_em(start, stage)
-        return self._down([(1.0, self.coverage), *self.others], start, self.options.max_iter, self.options.tol, stage)
+            return self._by_em(start, max_iter, stage)
+        return self._down([(1.0, self.coverage), *self.others], start, max_iter, self.options.tol, stage)
 
     def posteriors(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return Q of the rows given the bags, and the log likelihood of each bag."""
@@ -71,7 +70,7 @@ class Problem:
         """Fit one cluster a class, roughly, and return its posteriors: what starts split."""
         model = SoftmaxLinear(self.X.shape[1], coarse.n_clusters)
         coverage = Coverage(self.plan, coarse.class_of, self.options.wrong, self.options.forgotten, self.options.cap)
-        rough = Problem(self.options, self.X, self.plan, coarse, model, coverage, ())
+        rough = Problem(self.options, self.X, self.plan, coarse, model, coverage, (), self.penalty)
         road = rough._down([(1.0, coverage)], np.zeros(model.n_parameters), 60, 1e-4, "one cluster a class")
         return rough.posteriors(road.parameters)[0]
 
@@ -81,13 +80,14 @@ class Problem:
         return self._down([(1.0, CrossEntropy(targets))], zeros, 15, 1e-3, "fitting a start").parameters
 
     def _down(self, terms: list[tuple[float, Term]], start: np.ndarray, max_iter: int, tol: float, stage: str) -> Road:
-        whitening = Whitening(self.model, self.X, self.penalty)
-        objective = whitening.around(Objective(self.model, self.X, terms, self.penalty))
+        half = self.penalty / 2.0  # Objective counts |W|^2, the estimator |W|^2 / 2
+        whitening = Whitening(self.model, self.X, half)
+        objective = whitening.around(Objective(self.model, self.X, terms, half))
         road = descend(objective, whitening.enter(start), max_iter=max_iter, tol=tol, report=reporting(stage))
         return Road(whitening.leave(road.parameters), road.value, road.trace, road.converged)
 
-    def _by_em(self, start: np.ndarray, stage: str) -> Road:
-        objective = Objective(self.model, self.X, [(1.0, self.coverage), *self.others], self.penalty)
+    def _by_em(self, start: np.ndarray, max_iter: int, stage: str) -> Road:
+        objective = Objective(self.model, self.X, [(1.0, self.coverage), *self.others], self.penalty / 2.0)
 
         def expect(theta: np.ndarray) -> tuple[float, np.ndarray]:
             return float(objective(theta)[0]), self.posteriors(theta)[0]
@@ -100,7 +100,7 @@ class Problem:
             expect,
             maximise,
             start,
-            max_iter=self.options.max_iter,
+            max_iter=max_iter,
             tol=self.options.tol,
             report=reporting(stage),
         )
