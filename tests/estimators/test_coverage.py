@@ -303,3 +303,40 @@ def test_starts_race_and_only_the_best_are_followed():
     assert model.trace_[-1] == model.start_values_.max()
     assert model.n_iter_ == len(model.trace_) - 1 > 30
     assert (np.diff(model.trace_) >= -1e-9 * np.abs(model.trace_[:-1])).all()
+
+
+def test_weights_of_rows_are_checked():
+    X, bags, _ = recordings(n_bags=6)
+    model = sl.CoverageClustering().fit(X, bags=bags)
+    only_first = np.repeat([1.0, 0.0], [5, 25])
+    assert model.score(X, bags=bags, sample_weight=only_first) == pytest.approx(model.bag_log_likelihood_[0])
+    for weights, words in (([1.0, 2.0], "X has 30 rows"), (np.full(30, -1.0), "Row 0 has -1"), (np.zeros(30), "Every")):
+        with pytest.raises(InvalidData, match=words):
+            model.score(X, bags=bags, sample_weight=weights)
+
+
+def test_names_of_clusters_never_clash_with_labels():
+    X, bags, _ = recordings(n_bags=6)
+    strange = {0: {"novel-1"}, 1: {"x"}, 2: {"x/1"}}
+    model = sl.CoverageClustering(n_subclusters={"x": 2}, n_novel=1, n_init=2, random_state=0)
+    model.fit(X, bags=sl.Bags(list(bags), labels=strange))
+    assert model.cluster_names_ == ("novel-1", "x/1'", "x/2", "x/1", "novel-1'")
+    assert len(set(model.label_names_)) == 4
+
+
+def test_gaps_in_row_labels_may_be_of_any_kind():
+    class Neither:
+        """What pandas.NA does: every comparison is neither true nor false."""
+
+        def __ne__(self, other):
+            return self
+
+        def __bool__(self):
+            raise TypeError("ambiguous")
+
+        __hash__ = None
+
+    X, bags, _ = recordings(n_bags=4)
+    plain = sl.CoverageClustering().fit(X, bags=bags)
+    gaps = [None, "", float("nan"), np.nan, Neither()] * 4
+    np.testing.assert_array_equal(sl.CoverageClustering().fit(X, bags=bags, row_labels=gaps).labels_, plain.labels_)

@@ -21,13 +21,20 @@ from sidelight._solvers.trace import Road
 from sidelight._terms.coverage import Coverage
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
+from sidelight.data.summaries import counted
 from sidelight.errors import ConvergenceWarning, InvalidData, SidelightWarning
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 from sidelight.estimators.coverage.choose import choose
 from sidelight.estimators.coverage.layout import Layout, check_counts, check_names
 from sidelight.estimators.coverage.problem import Problem
 from sidelight.estimators.coverage.starts import draw_starts, race
-from sidelight.estimators.coverage.supervision import code_rows, plan_bags, read_row_labels, with_classes_of_rows
+from sidelight.estimators.coverage.supervision import (
+    check_row_weights,
+    code_rows,
+    plan_bags,
+    read_row_labels,
+    with_classes_of_rows,
+)
 
 
 class CoverageClustering(ClusterMixin, BaseEstimator):
@@ -277,9 +284,11 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
                 f"{type(self).__name__}.score judges label lists, but none of the {bags.n_bags} bags given has one. "
                 "Give bags=Bags(ids, labels={bag: {...}}), or score on bags that are labelled."
             )
-        weights = np.ones(n_rows) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-        weight_of_bag = np.add.reduceat(weights[bags.order], bags.starts[:-1]) / bags.sizes
-        return float(np.average(values, weights=weight_of_bag[bags.is_labelled]))
+        weights = check_row_weights(sample_weight, n_rows)
+        weight_of_bag = (np.add.reduceat(weights[bags.order], bags.starts[:-1]) / bags.sizes)[bags.is_labelled]
+        if not weight_of_bag.any():
+            raise InvalidData("Every labelled bag has sample_weight 0. Give some of their rows a weight above 0.")
+        return float(np.average(values, weights=weight_of_bag))
 
     def bag_scores(self, X: Any, bags: Any) -> np.ndarray:
         """Return the log likelihood of the list of each labelled bag, in the order of ``bags.names``."""
@@ -315,7 +324,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         best = min(roads, key=lambda road: road.value)
         if not best.converged:
             warnings.warn(
-                f"{type(self).__name__} stopped after {best.n_iter} iterations before it converged. "
+                f"{type(self).__name__} stopped after {counted(best.n_iter, 'iteration')} before it converged. "
                 "Raise max_iter or tol, or standardise the features.",
                 ConvergenceWarning,
                 stacklevel=4,

@@ -25,8 +25,9 @@ class Layout:
         """Lay out clusters class by class; a lone cluster bears the name of its class."""
         counts = [n_subclusters.get(c, 1) if isinstance(n_subclusters, Mapping) else n_subclusters for c in classes]
         n_novel = n_novel if classes or n_novel else 1  # without any label there is one nameless kind
-        names = [str(c) if n == 1 else f"{c}/{j + 1}" for c, n in zip(classes, counts) for j in range(n)]
-        names += [f"novel-{j + 1}" for j in range(n_novel)]
+        taken = {str(c) for c in classes}
+        names = [str(c) if n == 1 else _free(f"{c}/{j + 1}", taken) for c, n in zip(classes, counts) for j in range(n)]
+        names += [_free(f"novel-{j + 1}", taken) for j in range(n_novel)]
         class_of = np.concatenate([np.repeat(np.arange(len(classes)), counts), np.full(n_novel, -1)]).astype(np.intp)
         return cls(classes, class_of, tuple(names))
 
@@ -55,6 +56,13 @@ class Layout:
         target = self.class_of.copy()
         target[self.class_of < 0] = len(self.classes) + np.arange(self.n_novel)
         return np.eye(len(self.label_names))[target]
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """Mark a name that is already the label of a bag: nobody may mistake "novel-1" for a "novel-1" of the user's."""
+    while name in taken:
+        name += "'"
+    return name
 
 
 def check_counts(owner: object, n_subclusters: Any, n_novel: Any) -> None:

@@ -16,8 +16,8 @@ class OredLogisticRegression(CoverageClustering):
 
     Parameters
     ----------
-    penalty : float, default=0.01
-        Weight of ``|W|^2 / 2``; small, for the paper has none.
+    penalty : float or "auto", default=0.01
+        Weight of ``|W|^2 / 2``; small, for the paper has none. "auto" asks held-out bags.
     max_iter : int, default=200
         Most EM rounds.
     tol : float, default=1e-5
@@ -43,7 +43,7 @@ class OredLogisticRegression(CoverageClustering):
     _N_NOVEL = 0
 
     def __init__(
-        self, *, penalty: float = 0.01, max_iter: int = 200, tol: float = 1e-5, random_state: Any = None
+        self, *, penalty: float | str = 0.01, max_iter: int = 200, tol: float = 1e-5, random_state: Any = None
     ) -> None:
         super().__init__(
             n_novel=self._N_NOVEL,
@@ -62,7 +62,7 @@ class NovelClassLogisticRegression(OredLogisticRegression):
 
     Parameters
     ----------
-    penalty, max_iter, tol, random_state : float, int, float, seed
+    penalty, max_iter, tol, random_state : float or "auto", int, float, seed
         As in :class:`OredLogisticRegression`.
 
     Attributes

@@ -78,8 +78,26 @@ def with_classes_of_rows(bags: Bags, names: list[Hashable]) -> Bags:
     return bags.with_classes((*bags.classes, *new)) if new else bags
 
 
+def check_row_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
+    """Return one weight for each row, 1 where none are given."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weights = np.asarray(sample_weight, dtype=float)
+    if weights.shape != (n_rows,):
+        raise InvalidData(f"X has {n_rows} rows but sample_weight has shape {weights.shape}. Give one for each row.")
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        row = int(np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0])
+        raise InvalidData(f"sample_weight must not be negative, infinite or NaN. Row {row} has {weights[row]:g}.")
+    return weights
+
+
 def _is_gap(name: Any) -> bool:
-    return name is None or name == "" or (isinstance(name, (float, np.floating)) and np.isnan(name))
+    if name is None or (isinstance(name, str) and not name):
+        return True
+    try:
+        return bool(name != name)  # NaN and NaT
+    except TypeError:  # pandas.NA answers neither yes nor no
+        return True
 
 
 def _most_labels(bags: Bags, row_class: np.ndarray) -> np.ndarray:
