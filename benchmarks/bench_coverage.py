@@ -22,7 +22,7 @@ def fill(sheet: Sheet) -> None:
     """Measure and add the rows."""
     sheet.notes.append(
         "`CoverageClustering()` to convergence (tol 1e-6) after compilation; generated bags: ten rows, three labels, "
-        "20 classes. Sets differ in the iterations they take, so growth is measured to convergence and for ten iterations."
+        "20 classes. Sets differ in the iterations they take, so growth is measured for ten of them too."
     )
     for name, limit in LIMITS.items():
         X, bags, _ = load(name)
