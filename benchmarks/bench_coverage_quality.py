@@ -443,8 +443,8 @@ def uneven_tables(sheet: Sheet, found: dict[str, Any]) -> None:
         "Uneven classes: rows named rightly by the share of bags that are labelled",
         ["information", *[f"{fraction:.0%}" for fraction in UNEVEN_FRACTIONS]],
         rows,
-        "Generated bags of four classes, one of which has nine rows in ten. Weighing information by all rows instead of "
-        "those of labelled bags lets the wish for even clusters outvote the lists when there are few.",
+        "Generated bags of four classes, one of which has nine rows in ten. Weighing information by all rows instead "
+        "of those of labelled bags lets the wish for even clusters outvote the lists when there are few.",
     )
 
 
