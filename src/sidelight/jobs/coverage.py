@@ -159,7 +159,7 @@ def _sentences(bags: Bags, model: Any, Q: np.ndarray, changed: np.ndarray) -> li
         f"{counted(len(used), 'cluster')}: {n_found} of {counted(len(model.classes_), 'label')}"
         + (f", {n_novel} novel." if n_novel else "."),
         f"{np.mean(Q.max(axis=1) > 0.9):.0%} of the rows are sure of their cluster (probability above 0.9); the labels "
-        f"of the bags changed the name of {np.mean(changed):.0%} of them.",
+        f"of the bags changed the name of {counted(int(changed.sum()), 'row')} ({np.mean(changed):.1%}).",
     ]
     for name, choice in model.choice_.items():
         found.append(f"{name} = {choice['chosen']:g} was chosen by the likelihood of held-out bags.")

@@ -265,6 +265,8 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
     def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log likelihood of the label lists of these bags; higher is better, 0 is best.
 
+        Unlabelled bags do not count; NaN, with a warning, when there are no others.
+
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n_rows, n_features)
@@ -280,10 +282,13 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         bags = as_bags(bags, n_rows=n_rows, y=y)
         values = self.bag_scores(X, bags)
         if len(values) == 0:
-            raise InvalidData(
-                f"{type(self).__name__}.score judges label lists, but none of the {bags.n_bags} bags given has one. "
-                "Give bags=Bags(ids, labels={bag: {...}}), or score on bags that are labelled."
+            warnings.warn(
+                f"{type(self).__name__}.score judges label lists, but none of the {counted(bags.n_bags, 'bag')} given has "
+                "one: the score is NaN. Give bags=Bags(ids, labels={bag: {...}}), or score on bags that are labelled.",
+                SidelightWarning,
+                stacklevel=2,
             )
+            return float("nan")
         weights = check_row_weights(sample_weight, n_rows)
         weight_of_bag = (np.add.reduceat(weights[bags.order], bags.starts[:-1]) / bags.sizes)[bags.is_labelled]
         if not weight_of_bag.any():
