@@ -283,8 +283,8 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         values = self.bag_scores(X, bags)
         if len(values) == 0:
             warnings.warn(
-                f"{type(self).__name__}.score judges label lists, but none of the {counted(bags.n_bags, 'bag')} given has "
-                "one: the score is NaN. Give bags=Bags(ids, labels={bag: {...}}), or score on bags that are labelled.",
+                f"{type(self).__name__}.score judges label lists, but none of the {counted(bags.n_bags, 'bag')} given "
+                "has one: the score is NaN. Give bags=Bags(ids, labels={bag: {...}}), or score labelled bags.",
                 SidelightWarning,
                 stacklevel=2,
             )
