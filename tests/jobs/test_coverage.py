@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import sidelight as sl
 from sidelight.errors import InvalidData, InvalidParameter
 from sidelight.jobs.config import RunConfig
-from sidelight.jobs.coverage import read_counts
+from sidelight.jobs.coverage import _sentences, read_counts
 from sidelight.jobs.run import run
 
 ROLES = {"bag": "recording", "label": "species", "label_separator": "|"}
@@ -88,3 +89,13 @@ def test_a_report_does_not_ask_to_look_where_nothing_changed(tmp_path):
     page = (tmp_path / "out" / "report.html").read_text()
     assert "No row would be called anything else" in page
     assert "look here first" not in page
+
+
+def test_novel_clusters_that_nothing_needed_are_mentioned():
+    model = SimpleNamespace(
+        class_of_=np.array([0, -1]), labels_=np.array([0, 0]), classes_=("wren",), choice_={}, uncovered_=()
+    )
+    said = _sentences(
+        sl.Bags([0, 0], labels={0: {"wren"}}), model, np.array([[1.0, 0.0], [1.0, 0.0]]), np.zeros(2, bool)
+    )
+    assert any("1 novel cluster was allowed, but the lists explain every row" in sentence for sentence in said)

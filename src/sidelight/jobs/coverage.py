@@ -161,6 +161,11 @@ def _sentences(bags: Bags, model: Any, Q: np.ndarray, changed: np.ndarray) -> li
         f"{np.mean(Q.max(axis=1) > 0.9):.0%} of the rows are sure of their cluster (probability above 0.9); the labels "
         f"of the bags changed the name of {counted(int(changed.sum()), 'row')} ({np.mean(changed):.1%}).",
     ]
+    n_allowed = np.count_nonzero(np.asarray(model.class_of_) < 0)
+    if n_allowed and not n_novel:
+        found.append(
+            f"{counted(n_allowed, 'novel cluster was', 'novel clusters were')} allowed, but the lists explain every row."
+        )
     for name, choice in model.choice_.items():
         found.append(f"{name} = {choice['chosen']:g} was chosen by the likelihood of held-out bags.")
     if model.uncovered_:
