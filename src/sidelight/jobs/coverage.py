@@ -163,9 +163,8 @@ def _sentences(bags: Bags, model: Any, Q: np.ndarray, changed: np.ndarray) -> li
     ]
     n_allowed = np.count_nonzero(np.asarray(model.class_of_) < 0)
     if n_allowed and not n_novel:
-        found.append(
-            f"{counted(n_allowed, 'novel cluster was', 'novel clusters were')} allowed, but the lists explain every row."
-        )
+        allowed = counted(n_allowed, "novel cluster was", "novel clusters were")
+        found.append(f"{allowed} allowed, but the lists explain every row.")
     for name, choice in model.choice_.items():
         found.append(f"{name} = {choice['chosen']:g} was chosen by the likelihood of held-out bags.")
     if model.uncovered_:
