@@ -161,7 +161,7 @@ def _sentences(bags: Bags, model: Any, Q: np.ndarray, changed: np.ndarray) -> li
         f"{np.mean(Q.max(axis=1) > 0.9):.0%} of the rows are sure of their cluster (probability above 0.9); the labels "
         f"of the bags changed the name of {counted(int(changed.sum()), 'row')} ({np.mean(changed):.1%}).",
     ]
-    n_allowed = np.count_nonzero(np.asarray(model.class_of_) < 0)
+    n_allowed = int(np.count_nonzero(np.asarray(model.class_of_) < 0))
     if n_allowed and not n_novel:
         allowed = counted(n_allowed, "novel cluster was", "novel clusters were")
         found.append(f"{allowed} allowed, but the lists explain every row.")
