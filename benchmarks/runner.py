@@ -40,7 +40,14 @@ def seconds(function: Callable[[], Any], *, repeats: int = 5, warm_up: int = 1) 
 
 def peak_megabytes(code: str) -> float:
     """Run ``code`` in a fresh interpreter (benchmarks on its path) and return the memory it needed at its peak."""
-    watch = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    # Linux hands ru_maxrss down to the programs that a process starts, so a large parent would be measured instead
+    watch = """
+import pathlib, resource
+status = pathlib.Path("/proc/self/status")
+lines = status.read_text().splitlines() if status.exists() else []
+own = [line.split()[1] for line in lines if line.startswith("VmHWM")]
+print(own[0] if own else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "benchmarks")}
     done = subprocess.run(
         [sys.executable, "-c", f"{code}\n{watch}"], capture_output=True, text=True, env=environment, check=False
