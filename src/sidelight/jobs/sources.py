@@ -111,7 +111,7 @@ def demo(folder: Path, seed: int) -> Outcome:
     ]
     sections = [Section("What this is", story), *found.sections]
     found = Findings(
-        "People seen through four channels", [*found.sentences, story[1]], found.model, found.assignments,
+        "People seen through four channels", found.sentences, found.model, found.assignments,
         found.tables, sections, found.facts,
     )  # fmt: skip
     return publish(config, found, folder)

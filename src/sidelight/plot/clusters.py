@@ -110,7 +110,7 @@ class TypicalImagesDisplay:
             for i, image in enumerate(group):
                 top, left = k * (height + 2) + 1, i * (width + 2) + 1
                 mosaic[top : top + height, left : left + width] = image
-        self.ax_ = ax if ax is not None else figure((6.4, 0.53 * len(self.images) + 0.3)).subplots()
+        self.ax_ = ax if ax is not None else figure((6.4, 5.5 * mosaic.shape[0] / mosaic.shape[1] + 0.2)).subplots()
         self.figure_ = self.ax_.figure
         self.ax_.imshow(mosaic, cmap="gray_r", interpolation="nearest")
         centres = np.arange(len(self.images)) * (height + 2) + (height + 1) / 2
