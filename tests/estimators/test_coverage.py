@@ -340,3 +340,9 @@ def test_gaps_in_row_labels_may_be_of_any_kind():
     plain = sl.CoverageClustering().fit(X, bags=bags)
     gaps = [None, "", float("nan"), np.nan, Neither()] * 4
     np.testing.assert_array_equal(sl.CoverageClustering().fit(X, bags=bags, row_labels=gaps).labels_, plain.labels_)
+
+
+def test_more_clusters_than_rows_are_refused():
+    bags = sl.Bags([0, 0, 1, 1], labels={0: {"wren"}, 1: {"owl"}})
+    with pytest.raises(InvalidParameter, match="n_samples=4"):
+        sl.CoverageClustering(n_subclusters=3).fit(np.arange(8.0).reshape(4, 2), bags=bags)

@@ -11,7 +11,7 @@ import pytest
 import sidelight as sl
 from sidelight.errors import InvalidData, InvalidParameter
 from sidelight.jobs.config import RunConfig
-from sidelight.jobs.coverage import _sentences, read_counts
+from sidelight.jobs.coverage import _said, _sentences, read_counts
 from sidelight.jobs.run import run
 
 ROLES = {"bag": "recording", "label": "species", "label_separator": "|"}
@@ -99,3 +99,10 @@ def test_novel_clusters_that_nothing_needed_are_mentioned():
         sl.Bags([0, 0], labels={0: {"wren"}}), model, np.array([[1.0, 0.0], [1.0, 0.0]]), np.zeros(2, bool)
     )
     assert any("1 novel cluster was allowed, but the lists explain every row" in sentence for sentence in said)
+
+
+def test_an_empty_list_that_means_none_stays_complete_among_partial_ones():
+    bags = sl.Bags(["a", "b"], labels={"a": {"wren"}})
+    said = _said(bags, "partial", "none")
+    assert said.is_partial.tolist() == [True, False]
+    assert said.is_labelled.all()

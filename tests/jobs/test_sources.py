@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.errors import InvalidInput
+from sidelight.errors import InvalidInput, InvalidParameter
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.phrases import in_words, sizes_in_words, some_of
 from sidelight.jobs.run import run
@@ -178,3 +178,14 @@ def test_lists_and_sizes_read_like_sentences():
     assert some_of(["a", "b", "c", "d"], 2) == "a, b and 2 more"
     assert sizes_in_words([30, 30, 0]) == " of 30 rows each"
     assert sizes_in_words([12, 48]) == " of 12 to 48 rows"
+
+
+def test_a_curve_of_three_axes_is_refused_and_not_forgotten(tmp_path):
+    events = tmp_path / "events.csv"
+    events.write_text("who,what,when\n" + "".join(f"u{i % 4},v{i % 3},d{i % 2}\n" for i in range(24)))
+    config = RunConfig(
+        "coclusters", str(events), roles={"events": ["who", "what", "when"]},
+        options={"n_clusters": [2, 2, 2], "curve": [2, 3]}, seed=0,
+    )  # fmt: skip
+    with pytest.raises(InvalidParameter, match="two axes"):
+        run(config, tmp_path / "out")

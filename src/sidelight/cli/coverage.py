@@ -33,7 +33,7 @@ RUN = "sidelight coverage TABLE --bag recording --label species --out results"
     default="1",
     show_default=True,
     metavar="N|auto|wren=2,owl=3",
-    help="Clusters for each label: one number, 'auto', or a list.",
+    help="Clusters for each label: one number, a list, or 'auto': asks held-out bags, in up to a hundred fits.",
 )
 @click.option(
     "--novel",

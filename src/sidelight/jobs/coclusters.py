@@ -56,6 +56,11 @@ def work(config: RunConfig) -> Findings:
         told = in_words([f"{n} of {axis!r}" for axis, n in empty.items() if n])
         sentences.append(f"Without any count, and so without a cluster (-1): {told}.")
     cells = _strong_cells(table, model.axis_labels_)
+    if tried and table.n_axes != 2:
+        raise InvalidParameter(
+            f"--curve needs a table of two axes; this one has {table.n_axes}. Count two columns together, or leave "
+            "the option out."
+        )
     curve = _curve(table, tried) if table.n_axes == 2 else None
     tables = {**{axis: axes[axis] for axis in rest}, "cells": cells} | ({"curve": curve.columns()} if curve else {})
     return Findings(

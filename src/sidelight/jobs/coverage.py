@@ -123,7 +123,10 @@ def _said(bags: Bags, lists: str, empty: str) -> Bags:
         name: set() if said is None and empty == "none" else said for name, said in bags.labels.items()
     }
     labels = {name: said for name, said in labels.items() if said is not None}
-    return bags.with_labels(labels, classes=bags.classes, partial=lists == "partial")
+    partial = (
+        [name for name, said in labels.items() if said] if lists == "partial" else ()
+    )  # "none" leaves nothing open
+    return bags.with_labels(labels, classes=bags.classes, partial=partial)
 
 
 def _findings(data: Dataset, bags: Bags, ids: np.ndarray, model: Any, row_labels: Any) -> Findings:

@@ -80,6 +80,15 @@ def test_a_label_is_known_by_a_word_of_its_name_and_a_stray_note_is_no_label(tmp
     assert not sl.read(path, ignore="Species heard").columns("label")
 
 
+def test_with_a_table_of_labels_no_other_column_is_taken_for_them(tmp_path):
+    rows, labels = tmp_path / "rows.csv", tmp_path / "labels.csv"
+    rows.write_text("recording,width,note\na,1,loud\na,2,soft\nb,3,loud\nb,4,soft\n")
+    labels.write_text("recording,species\na,wren\nb,owl\n")
+    data = sl.read(rows, bag="recording", label_file=labels)
+    assert not data.columns("label")
+    assert data.bags.labels == {"a": {"wren"}, "b": {"owl"}}
+
+
 def test_blocks_meet_without_losing_a_row(tmp_path, monkeypatch):
     from sidelight.data.readers import blocks
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ _MOST_WORDS = 200  # more different words than this make a name or a text, not a
 
 def read_table(source: Source, wanted: Wanted, label_table: Source | None = None) -> Dataset:
     """Read the columns that have a role, and nothing else."""
+    if label_table is not None and wanted.label is None:
+        wanted = replace(wanted, label=False)  # the labels are in the other table: no column here is taken for them
     plan = plan_roles(source, wanted)
     if plan.events:
         return event_table(source, plan)

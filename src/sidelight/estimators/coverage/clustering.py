@@ -22,7 +22,7 @@ from sidelight._terms.coverage import Coverage
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.data.summaries import counted
-from sidelight.errors import ConvergenceWarning, InvalidData, SidelightWarning
+from sidelight.errors import ConvergenceWarning, InvalidData, InvalidParameter, SidelightWarning
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 from sidelight.estimators.coverage.choose import choose
 from sidelight.estimators.coverage.layout import Layout, check_counts, check_names
@@ -197,6 +197,11 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         generator = as_generator(self.random_state)
         settled, self.choice_ = choose(self, X, bags, names, generator)
         layout = Layout.of(bags.classes, settled["n_subclusters"], settled["n_novel"])
+        if layout.n_clusters > max(X.shape[0], len(bags.classes)):
+            raise InvalidParameter(
+                f"{type(self).__name__} was asked for {layout.n_clusters} clusters of n_samples={X.shape[0]} rows. "
+                "Lower n_subclusters or n_novel, or bring more rows."
+            )
         plan = self._plan(bags, row_class, layout)
         problem = Problem.of(self, X, plan, layout, settled["penalty"], generator)
         starts = draw_starts(
