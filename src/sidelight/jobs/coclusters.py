@@ -191,11 +191,11 @@ def _many(table: CoOccurrence, axis: str) -> str:
 
 
 def _loss_sentence(model: Any) -> str:
-    if isinstance(model.information_, dict):
-        kept = sum(model.information_.values())
+    if isinstance(model.information_, dict):  # one entry for each pair of axes
+        kept, of = sum(model.information_.values()), "the information in its pairs of axes"
         total = kept + model.information_loss_
     else:
-        kept, total = model.information_, model.total_information_
+        kept, total, of = model.information_, model.total_information_, "the table's information"
     share = kept / total if total > 0 else 1.0
     bits = f"{kept / np.log(2):.3f} of {total / np.log(2):.3f} bits"
-    return f"The clusters keep {share:.0%} of the table's information ({bits})."
+    return f"The clusters keep {share:.0%} of {of} ({bits})."
