@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
@@ -26,9 +25,7 @@ def fill(sheet: Sheet) -> None:
         f"Generated data, seed 0: {N_ROWS:,} rows in {N_BAGS:,} bags, in random order, three of 25 labels in a bag. "
         "Times are medians of three calls after one that does not count."
     )
-    load, cores = os.getloadavg()[0], os.cpu_count() or 1
-    if load > cores:
-        sheet.notes.append(f"The machine was busy (load {load:.1f} on {cores} cores): read the times as upper bounds.")
+    sheet.say_if_busy()
     warnings.simplefilter("ignore", BagsWereCut)  # half of the rows are taken on purpose
     for what, function, at_most in [*bags(), *answers(), *counts()]:
         sheet.time(what, function, at_most=at_most, repeats=3)

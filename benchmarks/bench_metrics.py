@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -27,9 +26,7 @@ def fill(sheet: Sheet) -> None:
         f"Generated labels, seed 0: {N_ROWS:,} rows, 25 classes, 30 clusters, 100,000 bags, matrices of 10 labels. "
         "Times are medians of five calls after one that does not count (it loads SciPy and the compiled kernels)."
     )
-    load, cores = os.getloadavg()[0], os.cpu_count() or 1
-    if load > cores:
-        sheet.notes.append(f"The machine was busy (load {load:.1f} on {cores} cores): read the times as upper bounds.")
+    sheet.say_if_busy()
     for what, ours, yardstick in [*agreement(), *label_sets(), *the_rest()]:
         took = seconds(ours)
         beside = "" if yardstick is None else f"; scikit-learn {seconds(yardstick, repeats=3):.3f} s"

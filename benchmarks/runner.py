@@ -68,6 +68,12 @@ class Sheet:
     figures: list[tuple[str, str]] = field(default_factory=list)
     sections: list[str] = field(default_factory=list)
 
+    def say_if_busy(self) -> None:
+        """Add a note when other work shares the machine."""
+        load, cores = os.getloadavg()[0], os.cpu_count() or 1
+        if load > cores:
+            self.notes.append(f"The machine was busy (load {load:.1f} on {cores} cores): read times as upper bounds.")
+
     def row(self, what: str, measured: str, target: str = "", met: bool | None = None) -> None:
         """Add a line to the table; ``met`` says whether the target was reached."""
         verdict = "" if met is None else ("yes" if met else "**no**")
