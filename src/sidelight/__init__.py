@@ -51,6 +51,8 @@ _NAMES = {
     "errors": ("SidelightError", "SidelightWarning"),
 }
 _HOMES = {name: f"sidelight.{module}" for module, names in _NAMES.items() for name in names}
+# Parts of models that appear in model files but not in the shop window.
+_PARTS = {"FeatureMap": "sidelight._models.feature_map"}
 _ROOMS = ("data", "errors", "metrics", "plot")
 
 __all__ = ["__version__", "load", "progress", "save", *_HOMES, *_ROOMS]
@@ -85,8 +87,11 @@ def load(path: Any) -> Any:
 
 
 def _archivable(name: str) -> type | None:
-    """Find the public class called ``name``, or None: only these may appear in a model file."""
-    found = __getattr__(name) if name in _HOMES else None
+    """Find the class called ``name``, public or part of a model, or None: only these may appear in a model file."""
+    if name in _PARTS:
+        found = getattr(import_module(_PARTS[name]), name)
+    else:
+        found = __getattr__(name) if name in _HOMES else None
     return found if isinstance(found, type) else None
 
 

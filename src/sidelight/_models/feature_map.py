@@ -1,0 +1,211 @@
+"""From rows to features: the rows themselves beside a Nystroem map, so that a linear rule can bend.
+
+map(x)      = T' exp(-|x - z|^2 / h) over the landmarks z, with T the inverse root of their kernel matrix
+features(x) = [(x - mean) * row_scale, strength * map(x), centred and of mean square length 1]
+
+Landmarks are k-means centres, which cover the rows better than rows drawn at random. Far from every landmark the map is
+constant, so the belief of a far row is the straight one. Everything is learnt from at most ``SAMPLE`` rows, and
+features are always dense: of rows with more than ``most_columns`` columns their leading directions are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from sidelight._core.params import as_seed
+
+Floats = npt.NDArray[np.float64]
+
+SAMPLE = 20_000  # rows that landmarks, widths and scales are learnt from
+BLOCK = 8_192  # rows mapped together, so that their distances to the landmarks stay small
+MOST_COLUMNS = 500  # columns of the straight block; wider rows are projected on this many directions
+TOO_SMALL = 1e-6  # directions of the landmarks' kernel matrix below this share of the largest are rounding
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureMap:
+    """A fixed map from rows to features; ``FeatureMap.learn`` finds one, calling it applies it.
+
+    Parameters
+    ----------
+    mean : array of shape (n_columns,)
+        What is taken off the rows.
+    basis : array of shape (n_columns, n_straight)
+        Directions of the straight block; of shape (n_columns, 0) when the columns are taken as they are.
+    row_scale : float
+        What the straight block is multiplied by.
+    landmarks : array of shape (n_landmarks, n_columns)
+        Where the curved block looks from; none for a straight map.
+    width : float
+        h, a squared distance.
+    projection, offset : array of shape (n_landmarks, rank) and (rank,)
+        T and the mean of the map, both with strength and scale worked in.
+    """
+
+    mean: Floats
+    basis: Floats
+    row_scale: float
+    landmarks: Floats
+    width: float
+    projection: Floats
+    offset: Floats
+
+    @classmethod
+    def learn(
+        cls,
+        X: Any,
+        *,
+        generator: np.random.Generator,
+        n_landmarks: int = 300,
+        width: float = 0.3,
+        gamma: float | None = None,
+        rank: int | None = 150,
+        strength: float = 1.0,
+        unit_rows: bool = True,
+        most_columns: int | None = MOST_COLUMNS,
+    ) -> Self:
+        """Learn a map from the rows of X.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_columns)
+            The rows.
+        generator : numpy.random.Generator
+            Draws the sample and the first k-means centres.
+        n_landmarks : int
+            How many landmarks at most; 0 gives a straight map.
+        width : float
+            h as a multiple of the median squared distance between rows and landmarks.
+        gamma : float, default=None
+            1 / h itself; replaces ``width``.
+        rank : int, default=None
+            How many directions of the map to keep, those in which it varies most; None keeps all.
+        strength : float
+            The root mean square length of the curved block.
+        unit_rows : bool
+            Centre the rows and give them a root mean square length of 1; otherwise they stay as they are.
+        most_columns : int, default=500
+            Keep that many directions of wider rows; None keeps every column.
+        """
+        n, d = X.shape
+        sample = X if n <= SAMPLE else X[np.sort(generator.choice(n, SAMPLE, replace=False))]
+        mean = np.asarray(sample.mean(axis=0), dtype=np.float64).ravel()
+        length = float(max(_mean_square(sample) - float(mean @ mean), 0.0)) ** 0.5
+        basis = np.zeros((d, 0))
+        if most_columns is not None and d > most_columns:
+            basis = _leading_directions(sample, mean, min(most_columns, sample.shape[0]), generator)
+        row_scale = 1.0 / length if unit_rows and length > 0 else 1.0
+        shift = mean if unit_rows or basis.shape[1] else np.zeros(d)
+        landmarks = _landmarks(sample, n_landmarks, generator)
+        straight = cls(shift, basis, row_scale, np.zeros((0, d)), 1.0, np.zeros((0, 0)), np.zeros(0))
+        if not len(landmarks) or length == 0 or strength == 0:
+            return straight
+        distances = _squared_distances(sample, landmarks)
+        h = width * float(np.median(distances)) if gamma is None else 1.0 / gamma
+        if h <= 0:  # more than half of the distances are 0: the rows repeat a few patterns, and the rest decide
+            h = width * float(distances.mean())
+        projection = _inverse_root(np.exp(-_squared_distances(landmarks, landmarks) / h))
+        projection, offset = _centred_and_scaled(np.exp(-distances / h), projection, rank, strength)
+        return cls(shift, basis, row_scale, landmarks, h, projection, offset)
+
+    @property
+    def n_features(self) -> int:
+        """How many features a row gets."""
+        return (self.basis.shape[1] or len(self.mean)) + len(self.offset)
+
+    def __call__(self, X: Any) -> Floats:
+        """Return the features of the rows of X, dense."""
+        n_straight = self.n_features - len(self.offset)
+        features = np.empty((X.shape[0], self.n_features))
+        for begin in range(0, X.shape[0], BLOCK):
+            rows = X[begin : begin + BLOCK]
+            block = features[begin : begin + BLOCK]
+            if self.basis.shape[1]:
+                block[:, :n_straight] = rows @ self.basis - self.mean @ self.basis
+            else:
+                block[:, :n_straight] = (rows.toarray() if sp.issparse(rows) else rows) - self.mean
+            block[:, :n_straight] *= self.row_scale
+            if len(self.offset):
+                kernel = np.exp(-_squared_distances(rows, self.landmarks) / self.width)
+                block[:, n_straight:] = kernel @ self.projection - self.offset
+        return features
+
+    def __archive__(self) -> dict[str, Any]:
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+    @classmethod
+    def __unarchive__(cls, state: dict[str, Any]) -> Self:
+        return cls(**state)
+
+
+def _landmarks(X: Any, n_landmarks: int, generator: np.random.Generator) -> Floats:
+    """K-means centres of the rows, or the distinct rows themselves where these are not more."""
+    from sklearn.cluster import KMeans
+
+    if n_landmarks == 0:
+        return np.zeros((0, X.shape[1]))
+    if X.shape[0] <= n_landmarks:
+        return np.unique(X.toarray() if sp.issparse(X) else X, axis=0)
+    # Five rounds are enough: landmarks only have to cover the rows, not to sit at the optimum.
+    search = KMeans(n_landmarks, n_init=1, max_iter=5, random_state=as_seed(generator))
+    return np.unique(np.asarray(search.fit(X).cluster_centers_, dtype=np.float64), axis=0)
+
+
+def _squared_distances(X: Any, Z: Floats) -> Floats:
+    squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
+    distances = np.asarray(X @ Z.T, dtype=np.float64)
+    distances *= -2.0
+    distances += np.asarray(squares, dtype=np.float64).reshape(-1, 1)
+    distances += np.einsum("ij,ij->i", Z, Z)
+    return np.maximum(distances, 0.0, out=distances)
+
+
+def _mean_square(X: Any) -> float:
+    total = X.multiply(X).sum() if sp.issparse(X) else np.einsum("ij,ij->", X, X)
+    return float(total) / X.shape[0]
+
+
+def _inverse_root(kernel: Floats) -> Floats:
+    values, vectors = np.linalg.eigh(kernel)
+    kept = values > TOO_SMALL * values[-1]
+    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def _centred_and_scaled(kernel: Floats, projection: Floats, rank: int | None, strength: float) -> tuple[Floats, Floats]:
+    """Turn to the directions in which the mapped rows vary most, and give them mean 0 and mean square ``strength``."""
+    mapped = kernel @ projection
+    mean = mapped.mean(axis=0)
+    covariance = mapped.T @ mapped / len(mapped) - np.outer(mean, mean)
+    values, vectors = np.linalg.eigh(covariance)
+    largest_first = slice(None, None, -1) if rank is None else slice(-1, -rank - 1, -1)
+    values, vectors = np.maximum(values[largest_first], 0.0), _signed(vectors[:, largest_first])
+    total = values.sum()
+    if total <= 0:  # every row is mapped to the same place
+        return np.zeros((len(projection), 0)), np.zeros(0)
+    scale = strength / np.sqrt(total)
+    return projection @ vectors * scale, mean @ vectors * scale
+
+
+def _leading_directions(X: Any, mean: Floats, n_directions: int, generator: np.random.Generator) -> Floats:
+    """Directions of largest variance by a randomised range finder (Halko, Martinsson and Tropp 2011, algorithm 4.4)."""
+    ahead = min(X.shape[0], n_directions + 10)  # ten more columns than wanted, as the paper advises
+    seen = X @ generator.standard_normal((X.shape[1], ahead))
+    for _ in range(3):  # power iterations; three are enough for slowly falling spectra such as those of words
+        Q, _ = np.linalg.qr(seen - seen.mean(axis=0))
+        back, _ = np.linalg.qr(np.asarray(X.T @ Q) - np.outer(mean, Q.sum(axis=0)))
+        seen = X @ back
+    Q, _ = np.linalg.qr(seen - seen.mean(axis=0))
+    small = np.asarray(X.T @ Q) - np.outer(mean, Q.sum(axis=0))
+    directions, _, _ = np.linalg.svd(small, full_matrices=False)
+    return np.ascontiguousarray(_signed(directions[:, :n_directions]))
+
+
+def _signed(vectors: Floats) -> Floats:
+    """Give every column the sign that makes its largest entry positive, so that rounding never flips a feature."""
+    largest = np.abs(vectors).argmax(axis=0)
+    return vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
