@@ -24,6 +24,7 @@ Floats = npt.NDArray[np.float64]
 SAMPLE = 20_000  # rows that landmarks, widths and scales are learnt from
 BLOCK = 8_192  # rows mapped together, so that their distances to the landmarks stay small
 MOST_COLUMNS = 500  # columns of the straight block; wider rows are projected on this many directions
+ROUNDS = 5  # of k-means: landmarks only have to cover the rows, not to sit at the optimum
 TOO_SMALL = 1e-6  # directions of the landmarks' kernel matrix below this share of the largest are rounding
 
 
@@ -145,15 +146,23 @@ class FeatureMap:
 
 def _landmarks(X: Any, n_landmarks: int, generator: np.random.Generator) -> Floats:
     """K-means centres of the rows, or the distinct rows themselves where these are not more."""
-    from sklearn.cluster import KMeans
+    from sklearn.cluster import kmeans_plusplus
 
     if n_landmarks == 0:
         return np.zeros((0, X.shape[1]))
     if X.shape[0] <= n_landmarks:
         return np.unique(X.toarray() if sp.issparse(X) else X, axis=0)
-    # Five rounds are enough: landmarks only have to cover the rows, not to sit at the optimum.
-    search = KMeans(n_landmarks, n_init=1, max_iter=5, random_state=as_seed(generator))
-    return np.unique(np.asarray(search.fit(X).cluster_centers_, dtype=np.float64), axis=0)
+    centres, _ = kmeans_plusplus(X, n_landmarks, random_state=as_seed(generator))
+    centres = np.unique(centres.toarray() if sp.issparse(centres) else centres, axis=0)
+    for _ in range(ROUNDS):
+        nearest = _squared_distances(X, centres).argmin(axis=1)
+        members = sp.csr_array(
+            (np.ones(len(nearest)), nearest, np.arange(len(nearest) + 1)), shape=(len(nearest), len(centres))
+        )
+        sums, sizes = members.T @ X, np.bincount(nearest, minlength=len(centres))
+        used = sizes > 0
+        centres = (sums.toarray() if sp.issparse(sums) else sums)[used] / sizes[used, None]
+    return np.asarray(centres, dtype=np.float64)
 
 
 def _squared_distances(X: Any, Z: Floats) -> Floats:
