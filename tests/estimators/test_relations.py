@@ -34,7 +34,7 @@ def test_objective_is_information_minus_penalty():
     share = P.mean(axis=0)
     information = -(share * np.log(share)).sum() + (P * np.log(P)).sum(axis=1).mean()
     assert fitted.score(X) == pytest.approx(information)
-    assert fitted.objective_ == pytest.approx(-information + 0.05 * np.square(fitted.weights_).sum())
+    assert fitted.objective_ == pytest.approx(-information + 0.025 * np.square(fitted.weights_).sum())
 
 
 def test_beats_k_means_on_standardised_digits():

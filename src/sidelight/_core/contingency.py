@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sidelight._core.names import Names, codes_of_array, codes_of_objects, first_unhashable, is_missing
 from sidelight._core.segments import segment_argmax, segment_max
 from sidelight.errors import InvalidData
 
@@ -125,7 +126,7 @@ def contingency(
     return Contingency(cells // max(shape[1], 1), cells % max(shape[1], 1), counts, shape)
 
 
-def encode(labels: Any, *, what: str = "labels") -> tuple[Ints, tuple[Any, ...]]:
+def encode(labels: Any, *, what: str = "labels") -> tuple[Ints, Names]:
     """Give every row the code of its label, in the order of first appearance.
 
     Parameters
@@ -154,55 +155,27 @@ def encode(labels: Any, *, what: str = "labels") -> tuple[Ints, tuple[Any, ...]]
     if values.ndim != 1:
         raise InvalidData(f"The {what} must have one axis, one label per row; got an array of shape {values.shape}.")
     if values.dtype.kind in "iub":
-        return _encode_integers(values)
+        return codes_of_array(values)
     if values.dtype.kind in "fcmM":
         _refuse_missing(np.flatnonzero(values != values), values, what)
-        return _encode_sorted(values)
+        return codes_of_array(values)
     return _encode_objects(values.tolist(), what)
 
 
-def _encode_integers(values: NDArray[Any]) -> tuple[Ints, tuple[Any, ...]]:
-    n = len(values)
-    if n == 0:
-        return np.empty(0, dtype=np.intp), ()
-    low, high = int(values.min()), int(values.max())
-    if high - low > 4 * n + 1024:  # a direct table would outgrow the rows
-        return _encode_sorted(values)
-    offset = (values.astype(np.int64) - low) if values.dtype.kind != "u" else (values - np.array(low, values.dtype))
-    offset = offset.astype(np.intp)
-    first = np.full(high - low + 1, n, dtype=np.intp)
-    first[offset[::-1]] = np.arange(n - 1, -1, -1)  # the last assignment stands: the first appearance
-    present = np.flatnonzero(first < n)
-    present = present[np.argsort(first[present])]
-    code_of = np.empty(high - low + 1, dtype=np.intp)
-    code_of[present] = np.arange(len(present))
-    return code_of[offset], tuple(values[first[present]].tolist())
-
-
-def _encode_sorted(values: NDArray[Any]) -> tuple[Ints, tuple[Any, ...]]:
-    unique, first, inverse = np.unique(values, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty(len(order), dtype=np.intp)
-    rank[order] = np.arange(len(order))
-    # dates stay numpy scalars: tolist() would turn nanoseconds into plain integers
-    names = tuple(unique[order]) if values.dtype.kind in "mM" else tuple(unique[order].tolist())
-    return rank[inverse.reshape(-1)], names
-
-
-def _encode_objects(values: list[Any], what: str) -> tuple[Ints, tuple[Any, ...]]:
+def _encode_objects(values: list[Any], what: str) -> tuple[Ints, Names]:
     try:
-        names = tuple(dict.fromkeys(values))
+        codes, names = codes_of_objects(values)
     except TypeError as error:
-        row = next(i for i, value in enumerate(values) if not _is_hashable(value))
+        row = first_unhashable(values)
+        if row is None:
+            raise
         raise InvalidData(
             f"The {what} must be hashable; row {row} holds {values[row]!r} ({type(values[row]).__name__}). "
             "Use numbers, strings or tuples."
         ) from error
-    missing = {id(name) for name in names if _is_missing(name)}
-    if missing:
-        _refuse_missing([i for i, value in enumerate(values) if id(value) in missing], values, what)
-    code_of = {name: code for code, name in enumerate(names)}
-    return np.fromiter(map(code_of.__getitem__, values), dtype=np.intp, count=len(values)), names
+    gaps = np.flatnonzero([is_missing(name) for name in names])
+    _refuse_missing(np.flatnonzero(np.isin(codes, gaps)), values, what)
+    return codes, names
 
 
 def _refuse_missing(rows: Any, values: Any, what: str) -> None:
@@ -217,20 +190,3 @@ def _refuse_missing(rows: Any, values: Any, what: str) -> None:
 def _short(value: Any) -> str:
     shown = repr(value)
     return f"{type(value).__name__} {shown if len(shown) <= 40 else shown[:37] + '...'}"
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA has no truth value
-        return True
-
-
-def _is_hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True

@@ -1,6 +1,6 @@
 """An objective is a model plus weighted terms plus a penalty on the weights: theta -> (value, gradient).
 
-value(theta) = sum_t weight_t * term_t(P, log P) + penalty * |W|^2        with P = model(theta, X)
+value(theta) = sum_t weight_t * term_t(P, log P) + penalty * |W|^2 / 2        with P = model(theta, X)
 """
 
 from __future__ import annotations
@@ -39,5 +39,5 @@ class Objective:
         gradient = self.model.pullback(G, self.X)
         W, _ = self.model.unpack(theta)
         gradient_W, _ = self.model.unpack(gradient)
-        gradient_W += 2.0 * self.penalty * W
-        return value + self.penalty * np.square(W).sum(axis=(-2, -1)), gradient
+        gradient_W += self.penalty * W
+        return value + 0.5 * self.penalty * np.square(W).sum(axis=(-2, -1)), gradient

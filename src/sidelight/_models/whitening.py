@@ -1,7 +1,8 @@
 """Coordinates in which a softmax-linear objective is round, so that L-BFGS needs half the iterations.
 
 The Hessian of a softmax cross entropy is at most 1/2 (I - 11'/K) kron [X 1]'[X 1] (Bohning 1992). With the Cholesky
-factor R of [X 1]'[X 1] / 4 + the penalty, the solver walks in v = R (W, b) and the estimator never notices.
+factor R of [X 1]'[X 1] / 4 + the penalty, the solver walks in v = R (W, b) and the estimator never notices. The factor
+depends on X and the penalty alone, so one of them serves every number of clusters and every step of a fit.
 """
 
 from __future__ import annotations
@@ -12,19 +13,17 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from sidelight._models.softmax_linear import SoftmaxLinear
-
 MOST_FEATURES = 1000  # a factor of more features takes longer than the iterations it saves
 
 ValueAndGradient = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 class Whitening:
-    """A change of coordinates for one ``model`` on one X; the identity when X has too many features."""
+    """A change of coordinates for softmax-linear rules on one X; the identity when X has too many features."""
 
-    def __init__(self, model: SoftmaxLinear, X: Any, penalty: float) -> None:
-        self.model = model
+    def __init__(self, X: Any, penalty: float) -> None:
         n, d = X.shape
+        self.n_features = d
         self.factor: np.ndarray | None = None
         if d > MOST_FEATURES or n == 0:
             return
@@ -35,7 +34,7 @@ class Whitening:
         products[:d, d] = products[d, :d] = X.T @ ones
         products[d, d] = n
         curvature = 0.25 * products
-        curvature[np.arange(d), np.arange(d)] += 2.0 * penalty
+        curvature[np.arange(d), np.arange(d)] += penalty
         # Constant and repeated features leave the sum singular; a millionth of its scale makes it definite.
         curvature[np.arange(d + 1), np.arange(d + 1)] += 1e-6 * max(np.trace(curvature) / (d + 1), 1e-300)
         self.factor = cholesky(curvature)
@@ -61,4 +60,4 @@ class Whitening:
 
     def _table(self, theta: np.ndarray) -> np.ndarray:
         # W (d x K) followed by b (K) is already the table (d + 1) x K, row by row.
-        return theta.reshape(self.model.n_features + 1, self.model.n_clusters)
+        return theta.reshape(self.n_features + 1, -1)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from sidelight._core.threads import one_blas_thread
-from sidelight._solvers.trace import Reporter, Road, silent
+from sidelight._solvers.trace import Reporter, Solution, silent
 
 ValueAndGradient = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -20,7 +20,7 @@ def descend(
     max_iter: int = 200,
     tol: float = 1e-6,
     report: Reporter = silent,
-) -> Road:
+) -> Solution:
     """Go down ``objective`` from ``start``.
 
     Parameters
@@ -46,5 +46,5 @@ def descend(
 
     options = {"maxiter": max_iter, "ftol": tol, "gtol": tol, "maxfun": 10 * max_iter}
     with one_blas_thread():
-        found = minimize(objective, start, jac=True, method="L-BFGS-B", callback=after_iteration, options=options)
-    return Road(found.x, float(found.fun), np.asarray(trace), bool(found.success))
+        result = minimize(objective, start, jac=True, method="L-BFGS-B", callback=after_iteration, options=options)
+    return Solution(result.x, float(result.fun), np.asarray(trace), bool(result.success))

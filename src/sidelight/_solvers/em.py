@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight._solvers.trace import Reporter, Road, silent
+from sidelight._solvers.trace import Reporter, Solution, silent
 
 
 def alternate(
@@ -18,8 +18,8 @@ def alternate(
     max_iter: int = 100,
     tol: float = 1e-6,
     report: Reporter = silent,
-) -> Road:
-    """Alternate both steps from ``start``; a step that does not lower the value ends the road before it.
+) -> Solution:
+    """Alternate both steps from ``start``; a step that does not lower the value ends the search before it.
 
     Parameters
     ----------
@@ -48,4 +48,4 @@ def alternate(
         if fall <= tol * max(1.0, abs(trace[-1])):
             converged = True
             break
-    return Road(theta, trace[-1], np.asarray(trace), converged)
+    return Solution(theta, trace[-1], np.asarray(trace), converged)

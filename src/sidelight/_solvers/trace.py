@@ -16,7 +16,7 @@ def silent(done: int, total: int, note: str = "") -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Road:
+class Solution:
     """Where a solver ended and how it got there: ``trace[t]`` is the objective after iteration t."""
 
     parameters: np.ndarray

@@ -27,7 +27,9 @@ RUN = "sidelight relations TABLE -k 10 --out results"
 @row_options
 @gap_options
 @scale_option
-@click.option("--penalty", type=float, default=2.0**-6, show_default=True, help="Weight of |W|^2; smaller is sharper.")
+@click.option(
+    "--penalty", type=float, default=2.0**-5, show_default=True, help="Weight of |W|^2 / 2; smaller is sharper."
+)
 @click.option("--starts", "n_init", type=click.IntRange(min=1), default=4, show_default=True, help="Number of starts.")
 @seed_option
 @out_options

@@ -15,6 +15,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sidelight._core.names import codes_of_array, codes_of_objects, first_unhashable
 from sidelight._core.params import check_number
 from sidelight.data.names import is_missing, plain, sorted_names
 from sidelight.errors import InvalidData, UnknownName, nearest
@@ -62,7 +63,7 @@ class EventCounter:
         return renumbered, counts, dict(zip(self.axes, names_of))
 
     def _encode(self, axis: str, column: NDArray[Any], known: dict[Any, int]) -> NDArray[np.intp]:
-        names, inverse = _factorize(axis, column, self.n_rows)
+        names, inverse = _codes(axis, column, self.n_rows)
         codes = np.fromiter((known.setdefault(name, len(known)) for name in names), np.intp, len(names))
         return codes[inverse]
 
@@ -218,39 +219,27 @@ def _gap(axis: str, row: int) -> InvalidData:
     )
 
 
-def _factorize(axis: str, column: NDArray[Any], start: int) -> tuple[list[Any], NDArray[np.intp]]:
+def _codes(axis: str, column: NDArray[Any], start: int) -> tuple[list[Any], NDArray[np.intp]]:
     """Return the distinct names of ``column`` and the position of each row's name among them."""
     kind = column.dtype.kind
-    if kind == "O":
-        return _factorize_objects(axis, column, start)
     if kind in "fcmM" and column.size and (gaps := np.isnan(column) if kind in "fc" else np.isnat(column)).any():
         raise _gap(axis, start + int(gaps.argmax()))
-    if kind in "iu" and column.size and int(column.max()) - int(column.min()) <= 4 * len(column) + (1 << 16):
-        low = column.min()
-        shifted = (column - low).astype(np.intp)
-        present = np.flatnonzero(np.bincount(shifted))
-        place = np.empty(int(shifted.max()) + 1, dtype=np.intp)
-        place[present] = np.arange(len(present))
-        return [int(low) + int(i) for i in present], place[shifted]
-    names, inverse = np.unique(column, return_inverse=True)
-    return [plain_name(name) for name in names], inverse.ravel()
-
-
-def _factorize_objects(axis: str, column: NDArray[Any], start: int) -> tuple[list[Any], NDArray[np.intp]]:
-    found: dict[Any, int] = {}
-    inverse = np.empty(len(column), dtype=np.intp)
-    for row, value in enumerate(column.tolist()):
-        name = plain_name(value)
-        if is_missing(name):
-            raise _gap(axis, start + row)
-        try:
-            inverse[row] = found.setdefault(name, len(found))
-        except TypeError:
-            raise InvalidData(
-                f"CoOccurrence: column {axis!r} holds {name!r} (row {start + row}, counted from 0), which cannot be a "
-                "name: names must be hashable."
-            ) from None
-    return list(found), inverse
+    if kind != "O":
+        codes, names = codes_of_array(column)
+        return [plain_name(name) for name in names], codes
+    values = [plain_name(value) for value in column.tolist()]
+    try:
+        codes, names = codes_of_objects(values)
+    except TypeError:
+        row = first_unhashable(values) or 0
+        raise InvalidData(
+            f"CoOccurrence: column {axis!r} holds {values[row]!r} (row {start + row}, counted from 0), which cannot be "
+            "a name: names must be hashable."
+        ) from None
+    gap_codes = np.flatnonzero([is_missing(name) for name in names])
+    if gap_codes.size:
+        raise _gap(axis, start + int(np.flatnonzero(np.isin(codes, gap_codes))[0]))
+    return list(names), codes
 
 
 def _frame(table: Any) -> Any:

@@ -6,16 +6,28 @@ A name is any hashable value except a missing one: None, NaN and NaT name nothin
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
-from datetime import datetime
 from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight._core.names import Names, codes_of_array, codes_of_objects, first_unhashable, is_missing, plain
 from sidelight.errors import InvalidData, UnknownName, nearest
 
-Names = tuple[Hashable, ...]
+__all__ = [
+    "Names",
+    "as_array",
+    "as_list",
+    "check_distinct",
+    "encode",
+    "flags_of",
+    "is_missing",
+    "look_up",
+    "plain",
+    "sorted_names",
+    "table_columns",
+]
 
 
 def encode(values: Any, what: str, per: str = "row") -> tuple[Names, NDArray[np.intp]]:
@@ -31,14 +43,13 @@ def encode(values: Any, what: str, per: str = "row") -> tuple[Names, NDArray[np.
         What has a name each, in messages; ``"place"`` for a plain list of names.
     """
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "iu":
-        return _encode_integers(values)
+        codes, names = codes_of_array(values)
+        return names, codes
     items = as_list(values, what, per)
     try:
-        code_of: dict[Hashable, int] = {name: code for code, name in enumerate(dict.fromkeys(items))}
-        codes = np.fromiter(map(code_of.__getitem__, items), np.intp, count=len(items))
+        codes, names = codes_of_objects(items)
     except TypeError as error:
         raise _unhashable(items, what, per) from error
-    names = tuple(code_of)
     if not set(map(type, names)) <= {str, int}:  # the usual names need no second look
         names = tuple(plain(name) for name in names)
         for code, name in enumerate(names):
@@ -79,26 +90,6 @@ def as_array(values: Any, who: str) -> NDArray[Any]:
         return np.array(values)
     except ValueError as error:
         raise InvalidData(f"{who}: expected an array. Got {_shown(values)}, whose parts differ in length.") from error
-
-
-def plain(name: Any) -> Any:
-    """Unwrap a NumPy scalar, so that names look like what the user typed; dates keep their resolution.
-
-    A timestamp of pandas becomes the datetime that it equals, unless it counts nanoseconds.
-    """
-    if isinstance(name, datetime) and type(name) is not datetime and not getattr(name, "nanosecond", 0):
-        return name if is_missing(name) else getattr(name, "to_pydatetime", lambda: name)()
-    return name.item() if isinstance(name, np.generic) and name.dtype.kind not in "mM" else name
-
-
-def is_missing(name: Any) -> bool:
-    """Say whether a value names nothing: None, NaN, NaT, pandas' NA, or a tuple that holds one of them."""
-    if isinstance(name, tuple):
-        return any(is_missing(part) for part in name)
-    if name is None or type(name).__name__ == "NAType":
-        return True
-    different = name != name  # only NaN and NaT differ from themselves
-    return isinstance(different, (bool, np.bool_)) and bool(different)
 
 
 def sorted_names(names: Iterable[Hashable]) -> Names:
@@ -172,24 +163,13 @@ def table_columns(table: Any, columns: Sequence[str | None], who: str) -> tuple[
     return tuple([plain(row[column]) for row in rows] for column in range(width))
 
 
-def _encode_integers(values: NDArray[Any]) -> tuple[Names, NDArray[np.intp]]:
-    """Do what :func:`encode` does, without a Python object for every row."""
-    distinct, first, inverse = np.unique(values, return_index=True, return_inverse=True)
-    by_appearance = np.argsort(first)
-    rank = np.empty(len(distinct), dtype=np.intp)
-    rank[by_appearance] = np.arange(len(distinct))
-    return tuple(distinct[by_appearance].tolist()), rank[inverse]
-
-
 def _unhashable(items: list[Any], what: str, per: str) -> InvalidData:
-    for row, item in enumerate(items):
-        try:
-            hash(item)
-        except TypeError:
-            return InvalidData(
-                f"{per.capitalize()} {row}: a {what} must be hashable. Got {_shown(item)}; use a tuple for a list."
-            )
-    return InvalidData(f"These {what}s cannot be compared with each other.")
+    row = first_unhashable(items)
+    if row is None:
+        return InvalidData(f"These {what}s cannot be compared with each other.")
+    return InvalidData(
+        f"{per.capitalize()} {row}: a {what} must be hashable. Got {_shown(items[row])}; use a tuple for a list."
+    )
 
 
 def _shown(value: Any) -> str:

@@ -1,11 +1,13 @@
-"""What clusterers with a softmax-linear rule share: starts from k-means, the way down, and judging new rows.
+"""What families with a softmax-linear rule share: the fit of the rule, starts from k-means, and judging new rows.
 
-A family brings its terms; the rule, its parameters and its predictions are the same for all of them.
+A family brings its terms; the rule, its parameters, its coordinates and its predictions are the same for all of them.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -15,10 +17,56 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.params import as_generator, as_seed, check_number
 from sidelight._models.objective import Objective, Term
 from sidelight._models.softmax_linear import SoftmaxLinear
+from sidelight._models.whitening import Whitening
 from sidelight._solvers.descent import descend
+from sidelight._solvers.race import best, race
 from sidelight._solvers.rounding import round_by_kmeans
+from sidelight._solvers.trace import Solution
 from sidelight._terms.fit import CrossEntropy
+from sidelight.errors import ConvergenceWarning
 from sidelight.estimators._base import reporting, rows_to_judge
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFit:
+    """Softmax-linear rules on one X under one penalty; the whitening of X is made once, for all of them.
+
+    ``whitening`` serves objectives that sum over rows; None walks in the parameters themselves.
+    """
+
+    X: Any
+    penalty: float
+    whitening: Whitening | None = field(default=None)
+
+    @classmethod
+    def whitened(cls, X: Any, penalty: float) -> RuleFit:
+        """Fit rules in coordinates in which the sum over the rows of X is round."""
+        return cls(X, penalty, Whitening(X, penalty))
+
+    def model(self, n_clusters: int) -> SoftmaxLinear:
+        """The rule with so many clusters."""
+        return SoftmaxLinear(self.X.shape[1], n_clusters)
+
+    def minimise(
+        self,
+        terms: Sequence[tuple[float, Term]],
+        n_clusters: int,
+        start: np.ndarray | None = None,
+        *,
+        max_iter: int,
+        tol: float,
+        stage: str,
+    ) -> Solution:
+        """Minimise the weighted terms plus ``penalty * |W|^2 / 2`` from ``start``, or from equal weights."""
+        model = self.model(n_clusters)
+        objective = Objective(model, self.X, list(terms), self.penalty)
+        theta = np.zeros(model.n_parameters) if start is None else start
+        if self.whitening is None:
+            return descend(objective, theta, max_iter=max_iter, tol=tol, report=reporting(stage))
+        walk = self.whitening.around(objective)
+        solution = descend(walk, self.whitening.enter(theta), max_iter=max_iter, tol=tol, report=reporting(stage))
+        parameters = self.whitening.leave(solution.parameters)
+        return Solution(parameters, solution.value, solution.trace, solution.converged)
 
 
 class LinearRule(ClusterMixin, BaseEstimator):
@@ -37,27 +85,27 @@ class LinearRule(ClusterMixin, BaseEstimator):
         return np.exp(self._log_posterior(X))
 
     def _learn(self, X: Any, terms: Sequence[tuple[float, Term]]) -> Self:
-        """Minimise the terms plus ``penalty * |W|^2`` from several starts and publish the best."""
-        model = SoftmaxLinear(X.shape[1], self.n_clusters)
-        objective = Objective(model, X, list(terms), self.penalty)
+        """Minimise the terms plus ``penalty * |W|^2 / 2`` from several starts and publish the best."""
+        fit, k = RuleFit(X, self.penalty), self.n_clusters
         generator = as_generator(self.random_state)
-        starts = [self._start(model, X, as_seed(generator)) for _ in range(self.n_init)]
-        roads = [
-            descend(objective, start, max_iter=self.max_iter, tol=self.tol, report=reporting(f"start {i + 1}"))
-            for i, start in enumerate(starts)
-        ]
-        best = min(roads, key=lambda road: road.value)
-        W, b = model.unpack(best.parameters)
+        starts = [self._start(fit, as_seed(generator)) for _ in range(self.n_init)]
+
+        def solve(start: np.ndarray, max_iter: int, stage: str) -> Solution:
+            return fit.minimise(terms, k, start, max_iter=max_iter, tol=self.tol, stage=stage)
+
+        solution, model = best(race(starts, solve, self.max_iter)), fit.model(k)
+        warn_unless_converged(self, solution, "Raise max_iter or tol, or standardise the features.")
+        W, b = model.unpack(solution.parameters)
         self.weights_, self.intercept_ = W.copy(), b.copy()
-        self.objective_, self.trace_, self.n_iter_ = best.value, best.trace, best.n_iter
-        self.labels_ = np.argmax(model.log_posterior(best.parameters, X), axis=1)
+        self.objective_, self.trace_, self.n_iter_ = solution.value, solution.trace, solution.n_iter
+        self.labels_ = np.argmax(model.log_posterior(solution.parameters, X), axis=1)
         return self
 
-    def _start(self, model: SoftmaxLinear, X: Any, seed: int) -> np.ndarray:
+    def _start(self, fit: RuleFit, seed: int) -> np.ndarray:
         """Learn the start from a k-means clustering, as [P17] 3.2.4.3 does."""
-        targets = np.eye(self.n_clusters)[round_by_kmeans(X, self.n_clusters, seed=seed)]
-        supervised = Objective(model, X, [(1.0 / X.shape[0], CrossEntropy(targets))], self.penalty)
-        return descend(supervised, np.zeros(model.n_parameters), max_iter=100, tol=1e-4).parameters
+        targets = np.eye(self.n_clusters)[round_by_kmeans(fit.X, self.n_clusters, seed=seed)]
+        terms = [(1.0 / fit.X.shape[0], CrossEntropy(targets))]
+        return fit.minimise(terms, self.n_clusters, max_iter=100, tol=1e-4, stage="fitting a start").parameters
 
     def _log_posterior(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
@@ -78,3 +126,14 @@ class LinearRule(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def warn_unless_converged(estimator: object, solution: Solution, advice: str, *, stacklevel: int = 5) -> None:
+    """Warn that the iteration limit ended the fit of ``estimator``."""
+    if not solution.converged:
+        rounds = f"{solution.n_iter} iteration" + ("s" if solution.n_iter != 1 else "")
+        warnings.warn(
+            f"{type(estimator).__name__} stopped after {rounds} before it converged. {advice}",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )

@@ -1,6 +1,6 @@
 """Discriminative clustering by regularised information maximisation, [P17] chapter 3.
 
-Without answers the objective (3.6) is tau * I(Y, X; W) - penalty * |W|^2: clusters that are even in size, that know
+Without answers the objective (3.6) is tau * I(Y, X; W) - penalty * |W|^2 / 2: clusters that are even in size, that know
 their rows, and that a simple linear rule explains. Answers about pairs and triplets will join as further terms.
 """
 
@@ -25,9 +25,9 @@ class DiscriminativeClustering(LinearRule):
         Number of clusters.
     tau : float, default=1.0
         Weight of the information I(Y, X; W).
-    penalty : float, default=0.015625
-        The paper's lambda, the weight of ``|W|^2``. The paper searches 2^-10 to 2^-2 on standardised features; smaller
-        values allow sharper boundaries.
+    penalty : float, default=0.03125
+        Weight of ``|W|^2 / 2``: twice the paper's lambda, which multiplies ``|W|^2``. The paper searches lambda from
+        2^-10 to 2^-2 on standardised features; smaller values allow sharper boundaries.
     n_init : int, default=4
         Number of k-means starts; the one with the lowest objective wins.
     max_iter : int, default=300
@@ -46,7 +46,7 @@ class DiscriminativeClustering(LinearRule):
     intercept_ : ndarray of shape (n_clusters,)
         b of the softmax rule.
     objective_ : float
-        Value of the minimised objective, ``-tau * I + penalty * |W|^2``.
+        Value of the minimised objective, ``-tau * I + penalty * |W|^2 / 2``.
     trace_ : ndarray
         The objective after each iteration of the best start; it never rises.
     n_iter_ : int
@@ -71,7 +71,7 @@ class DiscriminativeClustering(LinearRule):
         n_clusters: int = 8,
         *,
         tau: float = 1.0,
-        penalty: float = 2.0**-6,
+        penalty: float = 2.0**-5,
         n_init: int = 4,
         max_iter: int = 300,
         tol: float = 1e-6,

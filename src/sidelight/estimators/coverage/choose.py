@@ -13,6 +13,7 @@ from sidelight._core.params import as_seed
 from sidelight.data.bags import Bags
 from sidelight.data.splits import BagKFold
 from sidelight.errors import InvalidParameter, SidelightWarning
+from sidelight.estimators._choice import Choice, choose_best
 from sidelight.progress import report
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ PATIENCE = {"penalty": 1, "n_novel": 2, "n_subclusters": 2}  # a bigger model ma
 
 def choose(
     estimator: CoverageClustering, X: Any, bags: Bags, names: list[Any], generator: np.random.Generator
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[dict[str, Any], dict[str, Choice]]:
     """Return penalty, n_novel and n_subclusters, and how those that were "auto" were chosen; the others are taken.
 
     Every candidate is fitted on the same folds of whole bags and judged by the log likelihood of the lists that it did
@@ -33,7 +34,7 @@ def choose(
     """
     settled = {name: getattr(estimator, name) for name in PATIENCE}
     is_open = [name for name, value in settled.items() if isinstance(value, str)]
-    choice: dict[str, Any] = {}
+    choice: dict[str, Choice] = {}
     if is_open:
         folds = Folds(estimator, X, bags, names, generator)
         least = {"penalty": None, "n_novel": _least_novel(bags), "n_subclusters": 1}
@@ -65,7 +66,7 @@ class Folds:
         split = BagKFold(estimator.cv, shuffle=True, random_state=as_seed(generator))
         self.splits = list(split.split(X, groups=bags))
 
-    def settle(self, name: str, candidates: Sequence[Any], settled: dict[str, Any]) -> dict[str, Any]:
+    def settle(self, name: str, candidates: Sequence[Any], settled: dict[str, Any]) -> Choice:
         """Try the candidates in order until the held-out likelihood stops rising, and say which one is taken.
 
         The best penalty is taken, but the smallest count within a standard error of the best (Breiman's rule): a
@@ -79,16 +80,11 @@ class Folds:
             tried.append(candidate)
             if len(tried) - 1 - _last_rise(values) >= PATIENCE[name]:
                 break
-        scores = [float(v.mean()) for v in values]
-        errors = [float(v.std() / np.sqrt(len(v))) for v in values]
-        best = int(np.argmax(scores))
-        slack = 0.0 if name == "penalty" else errors[best]
-        chosen = next(c for c, score in zip(tried, scores) if score >= scores[best] - slack)
-        return {"tried": tried, "scores": scores, "errors": errors, "chosen": chosen}
+        return choose_best(tried, values, simplest_within_error=name != "penalty")
 
     def _held_out(self, stage: tuple[str, int, int], note: str, settings: dict[str, Any]) -> np.ndarray:
         """Return the log likelihood of every labelled bag, under the model of the other folds."""
-        found = []
+        scores = []
         what, before, total = stage
         for done, (train, test) in enumerate(self.splits):
             report(what, before + done, total, note)
@@ -99,8 +95,8 @@ class Folds:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SidelightWarning)  # the final fit says it once
                 model.fit(self.X[train], bags=self.bags[train], row_labels=[self.names[i] for i in train])
-                found.append(model.bag_scores(self.X[test], self.bags[test]))
-        return np.concatenate(found)
+                scores.append(model.bag_scores(self.X[test], self.bags[test]))
+        return np.concatenate(scores)
 
 
 def _last_rise(values: list[np.ndarray]) -> int:

@@ -17,24 +17,26 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.coverage import CAP, BagPlan
 from sidelight._core.params import as_generator, check_choice, check_number
 from sidelight._models.softmax_linear import SoftmaxLinear
-from sidelight._solvers.trace import Road
+from sidelight._solvers.race import best, race
+from sidelight._solvers.trace import Solution
 from sidelight._terms.coverage import Coverage
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.data.summaries import counted
-from sidelight.errors import ConvergenceWarning, InvalidData, InvalidParameter, SidelightWarning
+from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
-from sidelight.estimators.coverage.choose import choose
-from sidelight.estimators.coverage.layout import Layout, check_counts, check_names
-from sidelight.estimators.coverage.problem import Problem
-from sidelight.estimators.coverage.starts import draw_starts, race
-from sidelight.estimators.coverage.supervision import (
+from sidelight.estimators._labelled_bags.layout import Layout, check_counts, check_names
+from sidelight.estimators._labelled_bags.supervision import (
     check_row_weights,
     code_rows,
     plan_bags,
     read_row_labels,
     with_classes_of_rows,
 )
+from sidelight.estimators._linear_rule import warn_unless_converged
+from sidelight.estimators.coverage.choose import choose
+from sidelight.estimators.coverage.problem import Problem
+from sidelight.estimators.coverage.starts import HEAT, KEPT, draw_starts
 
 
 class CoverageClustering(ClusterMixin, BaseEstimator):
@@ -207,7 +209,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         starts = draw_starts(
             self.n_init, problem.model, X, layout, problem.coarse_posteriors, problem.fit_targets, generator
         )
-        return self._publish(problem, bags, race(starts, problem.climb, self.max_iter))
+        return self._publish(problem, bags, race(starts, problem.climb, self.max_iter, heat=HEAT, keep_one_in=KEPT))
 
     def predict(self, X: Any, *, bags: Any = None, row_labels: Any = None) -> np.ndarray:
         """Return the most probable cluster of each row: by features alone, or with the labels of its bag.
@@ -330,26 +332,23 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         return Layout(self.classes_, self.class_of_, self.cluster_names_)
 
-    def _publish(self, problem: Problem, bags: Bags, roads: list[Road]) -> Self:
-        best = min(roads, key=lambda road: road.value)
-        if not best.converged:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {counted(best.n_iter, 'iteration')} before it converged. "
-                "Raise max_iter or tol, or standardise the features.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+    def _publish(self, problem: Problem, bags: Bags, solutions: list[Solution]) -> Self:
+        solution = best(solutions)
+        warn_unless_converged(self, solution, "Raise max_iter or tol, or standardise the features.")
         layout = problem.layout
         self.classes_, self.class_of_, self.cluster_names_ = layout.classes, layout.class_of, layout.names
-        self.label_names_, self.penalty_ = layout.label_names, problem.penalty
-        W, b = problem.model.unpack(best.parameters)
+        self.label_names_, self.penalty_ = layout.label_names, problem.fit.penalty
+        W, b = problem.model.unpack(solution.parameters)
         self.weights_, self.intercept_ = W.copy(), b.copy()
-        Q, values = problem.posteriors(best.parameters)
+        Q, values = problem.posteriors(solution.parameters)
         self.labels_ = np.argmax(Q, axis=1)
         self.bag_log_likelihood_, self.log_likelihood_ = values, float(values.sum())
         self.uncovered_ = _left_uncovered(bags, problem.plan.required, layout.class_of[self.labels_])
-        self.trace_, self.n_iter_ = -best.trace, max(1, best.n_iter)  # finding the start good enough is a round too
-        self.start_values_ = -np.array([road.value for road in roads])
+        self.trace_, self.n_iter_ = (
+            -solution.trace,
+            max(1, solution.n_iter),
+        )  # finding the start good enough is a round too
+        self.start_values_ = -np.array([solution.value for solution in solutions])
         return self
 
     def _say_if_silent(self, bags: Bags, row_class: np.ndarray) -> None:

@@ -11,16 +11,15 @@ from sidelight._affinity.neighbours import nearest_rows
 from sidelight._core.coverage import BagPlan
 from sidelight._models.objective import Objective, Term
 from sidelight._models.softmax_linear import SoftmaxLinear
-from sidelight._models.whitening import Whitening
-from sidelight._solvers.descent import descend
 from sidelight._solvers.em import alternate
-from sidelight._solvers.trace import Road
+from sidelight._solvers.trace import Solution
 from sidelight._terms.coverage import Coverage
 from sidelight._terms.fit import CrossEntropy
 from sidelight._terms.information import Balance, Confidence
 from sidelight._terms.neighbours import Smoothness
 from sidelight.estimators._base import reporting
-from sidelight.estimators.coverage.layout import Layout
+from sidelight.estimators._labelled_bags.layout import Layout
+from sidelight.estimators._linear_rule import RuleFit
 
 N_NEIGHBOURS = 10
 M_STEPS = 10  # L-BFGS iterations of one M-step: more fit posteriors that the next round will change anyway
@@ -31,13 +30,11 @@ class Problem:
     """Rows, bags and clusters of one fit; ``objective`` is minus the penalised log likelihood."""
 
     options: Any
-    X: Any
+    fit: RuleFit
     plan: BagPlan
     layout: Layout
-    model: SoftmaxLinear
     coverage: Coverage
     others: tuple[tuple[float, Term], ...]
-    penalty: float
 
     @classmethod
     def of(
@@ -51,11 +48,14 @@ class Problem:
             others += [(weight, Balance()), (weight, Confidence())]
         if options.neighbours > 0 and X.shape[0] > 1:
             others.append((options.neighbours, Smoothness(_near_graph(X, generator))))
-        coverage = Coverage(plan, layout.class_of, options.wrong, options.forgotten, options.cap)
-        model = SoftmaxLinear(X.shape[1], layout.n_clusters)
-        return cls(options, X, plan, layout, model, coverage, tuple(others), penalty)
+        return cls(options, RuleFit.whitened(X, penalty), plan, layout, _coverage(options, plan, layout), tuple(others))
 
-    def climb(self, start: np.ndarray, max_iter: int, stage: str) -> Road:
+    @property
+    def model(self) -> SoftmaxLinear:
+        """The rule that is fitted."""
+        return self.fit.model(self.layout.n_clusters)
+
+    def climb(self, start: np.ndarray, max_iter: int, stage: str) -> Solution:
         """Climb the likelihood from one start."""
         if self.options.solver == "em":
             return self._by_em(start, max_iter, stage)
@@ -63,31 +63,27 @@ class Problem:
 
     def posteriors(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return Q of the rows given the bags, and the log likelihood of each bag."""
-        log_P = self.model.log_posterior(theta, self.X)
+        log_P = self.model.log_posterior(theta, self.fit.X)
         return self.coverage.posteriors(np.exp(log_P), log_P)
 
     def coarse_posteriors(self, coarse: Layout) -> np.ndarray:
         """Fit one cluster a class, roughly, and return its posteriors: what starts split."""
-        model = SoftmaxLinear(self.X.shape[1], coarse.n_clusters)
-        coverage = Coverage(self.plan, coarse.class_of, self.options.wrong, self.options.forgotten, self.options.cap)
-        rough = Problem(self.options, self.X, self.plan, coarse, model, coverage, (), self.penalty)
-        road = rough._down([(1.0, coverage)], np.zeros(model.n_parameters), 60, 1e-4, "one cluster a class")
-        return rough.posteriors(road.parameters)[0]
+        coverage = _coverage(self.options, self.plan, coarse)
+        rough = Problem(self.options, self.fit, self.plan, coarse, coverage, ())
+        solution = rough._down([(1.0, coverage)], None, 60, 1e-4, "one cluster a class")
+        return rough.posteriors(solution.parameters)[0]
 
     def fit_targets(self, targets: np.ndarray) -> np.ndarray:
         """Return parameters whose posteriors are near the targets."""
-        zeros = np.zeros(self.model.n_parameters)
-        return self._down([(1.0, CrossEntropy(targets))], zeros, 15, 1e-3, "fitting a start").parameters
+        return self._down([(1.0, CrossEntropy(targets))], None, 15, 1e-3, "fitting a start").parameters
 
-    def _down(self, terms: list[tuple[float, Term]], start: np.ndarray, max_iter: int, tol: float, stage: str) -> Road:
-        half = self.penalty / 2.0  # Objective counts |W|^2, the estimator |W|^2 / 2
-        whitening = Whitening(self.model, self.X, half)
-        objective = whitening.around(Objective(self.model, self.X, terms, half))
-        road = descend(objective, whitening.enter(start), max_iter=max_iter, tol=tol, report=reporting(stage))
-        return Road(whitening.leave(road.parameters), road.value, road.trace, road.converged)
+    def _down(
+        self, terms: list[tuple[float, Term]], start: np.ndarray | None, max_iter: int, tol: float, stage: str
+    ) -> Solution:
+        return self.fit.minimise(terms, self.layout.n_clusters, start, max_iter=max_iter, tol=tol, stage=stage)
 
-    def _by_em(self, start: np.ndarray, max_iter: int, stage: str) -> Road:
-        objective = Objective(self.model, self.X, [(1.0, self.coverage), *self.others], self.penalty / 2.0)
+    def _by_em(self, start: np.ndarray, max_iter: int, stage: str) -> Solution:
+        objective = Objective(self.model, self.fit.X, [(1.0, self.coverage), *self.others], self.fit.penalty)
 
         def expect(theta: np.ndarray) -> tuple[float, np.ndarray]:
             return float(objective(theta)[0]), self.posteriors(theta)[0]
@@ -104,6 +100,10 @@ class Problem:
             tol=self.options.tol,
             report=reporting(stage),
         )
+
+
+def _coverage(options: Any, plan: BagPlan, layout: Layout) -> Coverage:
+    return Coverage(plan, layout.class_of, options.wrong, options.forgotten, options.cap)
 
 
 def _near_graph(X: Any, generator: np.random.Generator) -> Any:

@@ -15,8 +15,7 @@ from sklearn.cluster import KMeans
 
 from sidelight._core.params import as_seed
 from sidelight._models.softmax_linear import SoftmaxLinear
-from sidelight._solvers.trace import Road
-from sidelight.estimators.coverage.layout import Layout
+from sidelight.estimators._labelled_bags.layout import Layout
 
 HEAT = 30  # iterations after which starts are compared: on MSRC v2 and Carroll ranks then agree with the end by 0.8
 KEPT = 4  # one start in so many is followed to the end
@@ -66,16 +65,3 @@ def draw_starts(
         Q = coarse_posteriors(coarse)
         starts += [fit_targets(split_targets(X, Q, coarse, fine, generator)) for _ in range(n_init // 2)]
     return starts
-
-
-def race(starts: list[np.ndarray], climb: Callable[[np.ndarray, int, str], Road], max_iter: int) -> list[Road]:
-    """Climb from every start, to the end only from the best quarter of them after ``HEAT`` iterations."""
-    n_kept = -(-len(starts) // KEPT)
-    if n_kept == len(starts) or max_iter <= HEAT:
-        return [climb(start, max_iter, f"start {i + 1} of {len(starts)}") for i, start in enumerate(starts)]
-    roads = [climb(start, HEAT, f"trying start {i + 1} of {len(starts)}") for i, start in enumerate(starts)]
-    for i in np.argsort([road.value for road in roads], kind="stable")[:n_kept].tolist():
-        if not roads[i].converged:
-            rest = climb(roads[i].parameters, max_iter - HEAT, f"start {i + 1} of {len(starts)}")
-            roads[i] = Road(rest.parameters, rest.value, np.append(roads[i].trace, rest.trace[1:]), rest.converged)
-    return roads

@@ -33,8 +33,8 @@ class BagDiscriminativeClustering(LinearRule):
         Weight of the bag constraints; 0 is discriminative clustering without answers.
     tau : float, default=1.0
         Weight of the information.
-    penalty : float, default=0.015625
-        Weight of ``|W|^2``.
+    penalty : float, default=0.03125
+        Weight of ``|W|^2 / 2``.
     n_init : int, default=4
         Number of k-means starts; the one with the lowest objective wins.
     max_iter : int, default=300
@@ -78,7 +78,7 @@ class BagDiscriminativeClustering(LinearRule):
         *,
         alpha: float = 20.0,
         tau: float = 1.0,
-        penalty: float = 2.0**-6,
+        penalty: float = 2.0**-5,
         n_init: int = 4,
         max_iter: int = 300,
         tol: float = 1e-6,

@@ -1,0 +1,37 @@
+"""The record of a parameter that was "auto": what was tried, how it scored, and what was taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+
+
+class Choice(TypedDict):
+    """One score (higher is better) and its standard error for each value tried, in the order of trying."""
+
+    tried: list[Any]
+    scores: list[float]
+    errors: list[float]
+    chosen: Any
+
+
+def choose_best(tried: Sequence[Any], values: Sequence[np.ndarray], *, simplest_within_error: bool = False) -> Choice:
+    """Take the value of the best mean score.
+
+    Parameters
+    ----------
+    tried : sequence
+        The values, the simplest first.
+    values : sequence of arrays
+        The scores of each value, one for each thing that was held out.
+    simplest_within_error : bool
+        Take the first value within one standard error of the best mean (Breiman's rule).
+    """
+    scores = [float(np.mean(value)) for value in values]
+    errors = [float(np.std(value) / np.sqrt(np.size(value))) for value in values]
+    best = int(np.argmax(scores))
+    slack = errors[best] if simplest_within_error else 0.0
+    chosen = next(value for value, score in zip(tried, scores) if score >= scores[best] - slack)
+    return {"tried": list(tried), "scores": scores, "errors": errors, "chosen": chosen}
