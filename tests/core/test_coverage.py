@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import log_softmax
+from threadpoolctl import threadpool_limits
 
 from sidelight._core import coverage
 from sidelight._core.coverage import BagPlan, coverage_posteriors
@@ -175,14 +175,10 @@ def test_the_number_of_threads_changes_nothing(monkeypatch):
     log_P = draw_log_P(5, 9000, 4)
     plan = plan_of([3] * 3000, [[0, 1], [1, 2, 3], [3]] * 1000)
     monkeypatch.setattr(coverage, "_WORTH_A_THREAD", 0)
-    before = numba.get_num_threads()
     results = []
-    try:
-        for n_threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
-            numba.set_num_threads(n_threads)
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads, user_api="blas"):
             results.append(coverage_posteriors(np.exp(log_P), log_P, class_of, plan))
-    finally:
-        numba.set_num_threads(before)
     np.testing.assert_array_equal(results[0][0], results[1][0])
     np.testing.assert_array_equal(results[0][1], results[1][1])
 

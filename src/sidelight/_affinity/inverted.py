@@ -20,7 +20,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sidelight._core.kernels import kernel
 from sidelight._core.params import as_seed
 from sidelight._core.segments import group_rows
-from sidelight._core.threads import for_each_in_threads
+from sidelight._core.threads import for_each_in_threads, one_blas_thread
 from sidelight.progress import report
 
 RECALL = 0.95  # the graph hardly changes above: a missed neighbour is replaced by one that is almost as near
@@ -64,7 +64,8 @@ class Cells:
         self.n_cells = max(1, int(np.sqrt(n_rows)))
         few = generator.choice(n_rows, size=min(n_rows, 50 * self.n_cells), replace=False)
         centres = _centres(rows[few], self.n_cells, as_seed(generator))
-        cell_of = pairwise_distances_argmin(rows, centres)
+        with one_blas_thread():
+            cell_of = pairwise_distances_argmin(rows, centres)
         self.order, self.starts = group_rows(cell_of, self.n_cells)
         self.cell_at = cell_of[self.order]
         self.rows = rows[self.order]
@@ -97,7 +98,7 @@ class Cells:
 
 
 def _centres(rows: Any, n_cells: int, seed: int) -> np.ndarray:
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore", ConvergenceWarning)  # duplicates leave cells empty, which harms nobody here
         return np.asarray(KMeans(n_cells, n_init=1, max_iter=10, random_state=seed).fit(rows).cluster_centers_)
 

@@ -10,15 +10,15 @@ through the pass in logarithms.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.bag_posteriors import log_bag, plain_bag
 from sidelight._core.kernels import kernel
+from sidelight._core.threads import for_each_in_threads, n_threads
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -118,15 +118,13 @@ def _share_out(work: Callable[[int, int], None], plan: BagPlan) -> None:
     Threads around a kernel that releases the lock, rather than numba's own: those compile three times as long, and
     a process that used them must not fork.
     """
-    n_threads = numba.get_num_threads()
     cost = np.diff(plan.starts) * 2.0 ** np.minimum(np.diff(plan.label_starts), CAP)
-    if n_threads == 1 or cost.sum() < _WORTH_A_THREAD:
+    if cost.sum() < _WORTH_A_THREAD or (width := n_threads()) == 1:
         work(0, plan.n_bags)
         return
-    shares = np.linspace(0.0, cost.sum(), 4 * n_threads + 1)[1:-1]
+    shares = np.linspace(0.0, cost.sum(), 4 * width + 1)[1:-1]
     cuts = np.unique([0, *np.searchsorted(np.cumsum(cost), shares), plan.n_bags])
-    with ThreadPoolExecutor(n_threads) as pool:
-        list(pool.map(work, cuts[:-1], cuts[1:]))
+    for_each_in_threads(lambda run: work(*run), pairwise(cuts.tolist()))
 
 
 @kernel(

@@ -2,45 +2,99 @@
 
 NumPy and SciPy bring an OpenBLAS each and scikit-learn an OpenMP, and the waiting threads of one spin against the
 working threads of another: on two cores a fit of thin products took ten times as long with two threads as with one.
+The limit of BLAS belongs to the process, so all fits share one limiter that counts them: the first that enters
+remembers what was set, the last that leaves brings it back, in whatever order they come and go.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from contextvars import copy_context
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class _Limiter:
+    """One BLAS thread while anybody is inside; what was set before comes back when the last one leaves."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._limits: Any = None
+        self._allowed = 1
+
+    @property
+    def allowed(self) -> int:
+        """How many threads BLAS may use, or might when the first came in."""
+        with self._lock:
+            return self._allowed if self._inside else _blas_threads()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            if self._inside == 0:
+                self._allowed = _blas_threads()
+                self._limits = threadpool_limits(limits=1, user_api="blas")
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if self._inside == 0:
+                    self._limits.restore_original_limits()
+
+
+_limiter = _Limiter()
+
+
+def n_threads() -> int:
+    """Return how many threads Sidelight may use: as many as BLAS is allowed (OMP_NUM_THREADS, threadpoolctl)."""
+    return _limiter.allowed
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Let linear algebra inside the block use one thread; what was set before comes back afterwards."""
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _limiter():
         yield
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let linear algebra and OpenMP inside the block use one thread; what was set before comes back afterwards."""
-    with threadpool_limits(limits=1):
+    """Let linear algebra and OpenMP inside the block use one thread; OpenMP's limit is the calling thread's own."""
+    with _limiter(), threadpool_limits(limits=1, user_api="openmp"):
         yield
 
 
-def for_each_in_threads(work: Callable[[Item], object], items: Iterable[Item]) -> None:
-    """Call ``work`` on every item, in as many threads as BLAS was allowed; each call has one BLAS thread.
+def map_in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """Return ``work(item)`` for every item, in order, from as many threads as BLAS was allowed; each has one of BLAS.
 
-    Items must not write to the same place; then the result does not depend on the number of threads.
+    Items must not write to the same place; then the result does not depend on the number of threads. Progress and
+    cancelling go with the threads. There is no pool of OpenMP or numba beside these threads.
     """
-    allowed = max((pool["num_threads"] for pool in ThreadpoolController().info()), default=1)
-    with one_thread():
-        if allowed == 1:
-            for item in items:
-                work(item)
-            return
-        with ThreadPoolExecutor(allowed) as threads:
-            for _ in threads.map(work, items):  # takes up what a thread raised
-                pass
+    items = list(items)
+    with _limiter():
+        width = min(n_threads(), len(items))
+        if width <= 1:
+            return [work(item) for item in items]
+        with ThreadPoolExecutor(width) as pool:
+            jobs = [pool.submit(copy_context().run, work, item) for item in items]
+            return [job.result() for job in jobs]
+
+
+def for_each_in_threads(work: Callable[[Item], object], items: Iterable[Item]) -> None:
+    """Call ``work`` on every item as :func:`map_in_threads` does."""
+    map_in_threads(work, items)
+
+
+def _blas_threads() -> int:
+    pools = ThreadpoolController().select(user_api="blas").info()
+    return max((int(pool["num_threads"]) for pool in pools), default=1)

@@ -9,18 +9,15 @@ another one, which splits that cluster and can only add information.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.information import table_information
 from sidelight._core.kernels import kernel
+from sidelight._core.threads import map_in_threads
 from sidelight.progress import report
 
 Floats = NDArray[np.float64]
@@ -132,22 +129,13 @@ def race(
     """
     runs = [Coclusters(*start, -1.0, [], False) for start in starts]  # no information yet: less than any table has
     if len(runs) > FINALISTS:
-        runs = _side_by_side(lambda run: _go_on(table, run, n_clusters, min(HEAT, max_iter), tol), runs)
+        runs = map_in_threads(lambda run: _go_on(table, run, n_clusters, min(HEAT, max_iter), tol), runs)
     leading = sorted(range(len(runs)), key=lambda i: -runs[i].information)[:FINALISTS]
-    ends = _side_by_side(lambda run: _go_on(table, run, n_clusters, max_iter, tol), [runs[i] for i in leading])
+    ends = map_in_threads(lambda run: _go_on(table, run, n_clusters, max_iter, tol), [runs[i] for i in leading])
     for i, end in zip(leading, ends):
         runs[i] = end
-    best = max(runs, key=lambda found: found.information)
-    return best, [found.information for found in runs]
-
-
-def _side_by_side(work: Callable[[Coclusters], Coclusters], runs: list[Coclusters]) -> list[Coclusters]:
-    """Work on several runs in threads, which the compiled loops allow; progress and cancelling go with them."""
-    n_threads = min(len(runs), numba.config.NUMBA_NUM_THREADS)  # get_num_threads() would launch numba's own threads
-    if n_threads == 1:
-        return [work(run) for run in runs]
-    with ThreadPoolExecutor(n_threads) as pool:
-        return [job.result() for job in [pool.submit(copy_context().run, work, run) for run in runs]]
+    best = max(runs, key=lambda run: run.information)
+    return best, [run.information for run in runs]
 
 
 def _go_on(table: Table, run: Coclusters, n_clusters: tuple[int, int], max_iter: int, tol: float) -> Coclusters:

@@ -10,7 +10,7 @@ from scipy.linalg import qr
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from sidelight._core.threads import one_thread
+from sidelight._core.threads import one_blas_thread, one_thread
 
 SAMPLE = 20_000  # rows on which starts compete; K centres are settled long before
 FEW = 10_000  # rows whose k-means steps are so short that threads wait for each other longer than they work
@@ -41,10 +41,12 @@ def round_by_kmeans_on_sample(
             with one_thread():
                 return KMeans(n_clusters, n_init=n_init, random_state=seed).fit_predict(U).astype(np.intp)
         if len(U) <= 2 * sample:
-            return KMeans(n_clusters, n_init=n_init, random_state=seed).fit_predict(U).astype(np.intp)
+            with one_blas_thread():
+                return KMeans(n_clusters, n_init=n_init, random_state=seed).fit_predict(U).astype(np.intp)
         few = np.sort(generator.choice(len(U), size=sample, replace=False))
-        best = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(U[few]).cluster_centers_
-        return KMeans(n_clusters, init=best, n_init=1).fit_predict(U).astype(np.intp)
+        with one_blas_thread():
+            best = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(U[few]).cluster_centers_
+            return KMeans(n_clusters, init=best, n_init=1).fit_predict(U).astype(np.intp)
 
 
 def round_by_rotation(V: np.ndarray, *, max_iter: int = 100) -> np.ndarray:

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from sidelight._core.params import as_seed
+from sidelight._core.threads import one_blas_thread
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight.estimators._labelled_bags.layout import Layout
 
@@ -42,7 +43,8 @@ def split_targets(
             targets[:, parts] = share[:, None] / len(parts)
             continue
         split = KMeans(len(parts), n_init=1, random_state=as_seed(generator))
-        group = split.fit_predict(X, sample_weight=share + 1e-9)  # k-means wants no weights of exactly zero
+        with one_blas_thread():
+            group = split.fit_predict(X, sample_weight=share + 1e-9)  # k-means wants no weights of exactly zero
         targets[np.arange(len(group)), parts[group]] = share
     return targets
 

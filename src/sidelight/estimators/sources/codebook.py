@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.contingency import encode
 from sidelight._core.params import as_generator, as_seed, check_n_clusters, check_number
+from sidelight._core.threads import one_blas_thread
 from sidelight.errors import InvalidData
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 from sidelight.progress import report
@@ -90,7 +91,7 @@ class Codebook(TransformerMixin, ClusterMixin, BaseEstimator):
         if sequences is None:
             check_n_clusters(self, self.n_codes, X.shape[0], name="n_codes")
             seed = as_seed(as_generator(self.random_state))
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), one_blas_thread():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than codes: seen to below
                 centres = KMeans(self.n_codes, n_init=self.n_init, random_state=seed).fit(X).cluster_centers_
             first = np.unique(centres, axis=0, return_index=True)[1]

@@ -16,6 +16,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, check_choice, check_flag, check_n_clusters, check_number
+from sidelight._core.threads import one_blas_thread
 from sidelight._solvers.rounding import round_by_kmeans
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 from sidelight.estimators.sources._channels import channel_columns
@@ -104,8 +105,9 @@ class ConcatenatedKMeans(ClusterMixin, BaseEstimator):
                 scale[where] *= np.sqrt(variance) if variance > 0.0 else 1.0
         self.offset_, self.scale_ = X.mean(axis=0), scale
         seed = as_seed(as_generator(self.random_state))
-        found = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed).fit((X - self.offset_) / scale)
-        self.cluster_centers_ = found.cluster_centers_
+        kmeans = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed)
+        with one_blas_thread():
+            self.cluster_centers_ = kmeans.fit((X - self.offset_) / scale).cluster_centers_
         self.labels_ = nearest_prototype((X - self.offset_) / scale, self.cluster_centers_)[0]
         return self
 

@@ -9,6 +9,7 @@ from sklearn.cluster import KMeans
 
 from sidelight._affinity.singular import left_singular_vectors, unfold
 from sidelight._core.params import as_generator, as_seed, check_choice, check_number
+from sidelight._core.threads import one_blas_thread
 from sidelight.estimators._base import all_or_nothing
 from sidelight.estimators.sources._coclusterer import Coclusterer, Floats, Ints
 from sidelight.estimators.sources._tables import Given, clusters_of_axes, labels_to_start, table_to_fit
@@ -118,5 +119,6 @@ class SpectralContingency(Coclusterer):
                 np.add.at(seeds, start[there], inside)
                 seeds /= sizes[:, None]
         kmeans = KMeans(n, init=seeds, n_init=self.n_init if isinstance(seeds, str) else 1, random_state=as_seed(rng))
-        labels[there] = kmeans.fit_predict(inside)
+        with one_blas_thread():
+            labels[there] = kmeans.fit_predict(inside)
         return labels

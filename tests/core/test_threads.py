@@ -1,0 +1,87 @@
+"""One limiter for the whole process: whoever comes and goes in what order, BLAS ends with what it had."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import sidelight as sl
+from sidelight._core.threads import map_in_threads, n_threads, one_blas_thread
+
+
+def blas_threads():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+
+@pytest.fixture(autouse=True)
+def three_threads():
+    with threadpool_limits(3, user_api="blas"):
+        yield
+
+
+def test_blocks_that_overlap_leave_blas_as_it_was():
+    first, second = one_blas_thread(), one_blas_thread()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)  # the first to come leaves first, which a plain context manager cannot survive
+    assert blas_threads() == {1}
+    second.__exit__(None, None, None)
+    assert blas_threads() == {3}
+
+
+def test_the_number_of_threads_is_that_outside_of_the_block():
+    assert n_threads() == 3
+    with one_blas_thread():
+        assert n_threads() == 3
+        assert blas_threads() == {1}
+
+
+def test_an_error_inside_restores_the_limit():
+    with pytest.raises(ZeroDivisionError), one_blas_thread():
+        1 / 0  # noqa: B018 # the error is the point
+    assert blas_threads() == {3}
+
+
+def test_results_come_in_order_and_errors_come_through():
+    assert map_in_threads(lambda i: i * i, range(20)) == [i * i for i in range(20)]
+    with pytest.raises(ZeroDivisionError):
+        map_in_threads(lambda i: 1 // i, range(3))
+
+
+def test_several_threads_take_part():
+    together = threading.Barrier(3, timeout=20)  # passes only when three calls wait at once
+    map_in_threads(lambda i: together.wait(), range(3))
+
+
+def test_two_fits_at_once_leave_blas_as_it_was():
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    bags = sl.Bags(np.arange(300) % 75, labels={b: {"ab"[b % 2]} for b in range(75)})
+
+    def fit(seed):
+        sl.DiscriminativeClustering(3, n_init=2, max_iter=20, tol=1e-2, random_state=seed).fit(X)
+        sl.CoverageClustering(n_subclusters=2, n_init=2, tol=1e-2, random_state=seed).fit(X, bags=bags)
+        sl.BagSpectralClustering(3, n_init=1, random_state=seed).fit(X, bags=bags)
+        sl.Codebook(5, random_state=seed).fit(X)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(fit, range(8)))
+    assert blas_threads() == {3}
+
+
+def test_a_fit_starts_no_pool_of_numba():
+    code = (
+        "import numpy as np, sidelight as sl; from numba.np.ufunc import parallel;"
+        "from sidelight._core import coverage; coverage._WORTH_A_THREAD = 0;"
+        "X = np.random.default_rng(0).normal(size=(40, 2)); "
+        "bags = sl.Bags(np.arange(40) // 4, labels={b: {'ab'[b % 2]} for b in range(10)});"
+        "sl.CoverageClustering().fit(X, bags=bags); sl.InformationCoclustering(2, n_init=4).fit(abs(X));"
+        "assert not parallel._is_initialized"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
