@@ -12,14 +12,18 @@
     │   ├── UnreadableFile                a file that is not what it should be
     │   └── UnsafeArchive                 a model file that is damaged, hostile or from the future
     ├── OutputExists (FileExistsError)    an output folder or file that would be overwritten
+    ├── CannotWrite (OSError)             the disk is full, a folder is not ours to write in
     ├── MissingExtra (ImportError)        an optional dependency that is not installed
     └── Cancelled                         the work was cancelled through ``sidelight.progress``
 
     SidelightWarning (UserWarning)        the result stands, but look at this
     ├── ConvergenceWarning                a solver stopped at its limit
-    └── BagsWereCut                       rows were taken out of labelled bags
+    ├── BagsWereCut                       rows were taken out of labelled bags
+    └── LabelsWithoutRows                 bags list more labels than they have rows
 
-Every message says who complains, what was expected, what came, and what to do next.
+Every message says who complains, what was expected, what came, and what to do next. What to do next may name parameters
+(``do=["Leave it out with ", Setting("ignore", name), "."]``): ``str(error)`` spells them as Python does, and a shell
+spells them its own way with ``error.told(spell)``. Nothing decides by the text of a message: it asks for the class.
 """
 
 from __future__ import annotations
@@ -27,9 +31,21 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from sidelight.words import Told
 
-class SidelightError(Exception):
-    """The root of everything Sidelight raises on purpose."""
+
+class SidelightError(Told, Exception):
+    """The root of everything Sidelight raises on purpose.
+
+    Parameters
+    ----------
+    *args : str
+        What happened.
+    who : str
+        The estimator or function that complains, where the message does not name it.
+    do : str, or sequence of str and Setting
+        What to do about it.
+    """
 
 
 class InvalidInput(SidelightError, ValueError):
@@ -55,10 +71,6 @@ class ConflictingAnswers(InvalidInput):
 class UnknownName(InvalidInput, KeyError):
     """A name that is not among the known ones; the message lists the nearest."""
 
-    def __str__(self) -> str:
-        """Show the message as it is; KeyError would show its repr."""
-        return str(self.args[0]) if self.args else ""
-
 
 class UnreadableFile(InvalidInput):
     """A file that cannot be read as what it should be."""
@@ -70,6 +82,10 @@ class UnsafeArchive(InvalidInput):
 
 class OutputExists(SidelightError, FileExistsError):
     """Writing would overwrite something; nothing was written."""
+
+
+class CannotWrite(SidelightError, OSError):
+    """The machine refused: a full disk, a folder without permission; nothing was written."""
 
 
 class MissingExtra(SidelightError, ImportError):
@@ -86,8 +102,18 @@ class Cancelled(SidelightError):
     """The work was cancelled; the estimator is as it was before."""
 
 
-class SidelightWarning(UserWarning):
-    """The result stands, but something about it deserves a look."""
+class SidelightWarning(Told, UserWarning):
+    """The result stands, but something about it deserves a look.
+
+    Parameters
+    ----------
+    *args : str
+        What deserves the look.
+    who : str
+        The estimator or function that says so, where the text does not name it.
+    do : str, or sequence of str and Setting
+        What to do about it.
+    """
 
 
 class ConvergenceWarning(SidelightWarning):
@@ -96,6 +122,10 @@ class ConvergenceWarning(SidelightWarning):
 
 class BagsWereCut(SidelightWarning):
     """Labelled bags lost rows, so not every label of theirs need be carried any more; ``BagKFold`` never does this."""
+
+
+class LabelsWithoutRows(SidelightWarning):
+    """Some bags list more labels than they have rows, so not every label can be carried."""
 
 
 def nearest(name: object, known: Iterable[object], *, limit: int = 3) -> str:

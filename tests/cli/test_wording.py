@@ -1,26 +1,25 @@
-"""Advice of the library is given in the options of the command that was typed."""
+"""Advice of the library is given in the options of the command line."""
 
 from __future__ import annotations
 
 import pytest
 
-from sidelight.cli.wording import in_options
+from sidelight.cli.wording import as_flag
+from sidelight.errors import InvalidData
+from sidelight.words import Setting
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("setting", "python", "flag"),
     [
-        ("Leave it out with ignore='field note'.", "Leave it out with --ignore 'field note'."),
-        ("pass it as bag=; or pass row_id=False.", "pass it as --bag; or pass --id none."),
-        ("features=, label=, bag=, events=.", "--features, --label, --bag, --event."),
-        ("pass header=False.", "pass sidelight convert --no-header."),
-        ("column 'label=wren' and n_rows=3", "column 'label=wren' and n_rows=3"),
+        (Setting("ignore", "field note"), "ignore='field note'", "--ignore 'field note'"),
+        (Setting("bag"), "bag=", "--bag"),
+        (Setting("id", False), "id=False", "--id none"),
+        (Setting("events"), "events=", "--event"),
+        (Setting("header", False), "header=False", "--no-header"),
     ],
 )
-def test_parameters_become_options(said, told):
-    known = {"--ignore", "--bag", "--id", "--features", "--label", "--event"}
-    assert in_options(said, known) == told
-
-
-def test_a_switch_that_the_command_has_is_named_alone():
-    assert in_options("pass header=False.", {"--no-header"}) == "pass --no-header."
+def test_each_shell_spells_a_setting_its_own_way(setting, python, flag):
+    error = InvalidData("Column 'label=wren' is odd.", do=["Pass ", setting, "."])
+    assert str(error) == f"Column 'label=wren' is odd. Pass {python}."
+    assert error.told(as_flag) == f"Column 'label=wren' is odd. Pass {flag}."

@@ -35,7 +35,7 @@ def test_margin_writes_a_witness_for_every_bag(table, tmp_path, extra):
     assert len(found) == 30
     rows = rows_of(tmp_path / "out" / "assignments.csv")
     for bag in found:
-        assert rows[int(bag["witness row"])]["bag"] == bag["bag"]
+        assert rows[int(bag["witness row"]) - 1]["bag"] == bag["bag"]
     assert sum(row["witness"] == "True" for row in rows) == 30
     assert "30 bags (240 rows)" in outcome.sentences[0]
     model = sl.load(tmp_path / "out" / "model.sidelight")

@@ -100,7 +100,7 @@ def test_events_with_gaps_are_an_error_that_names_the_line_or_are_left_out(tmp_p
         with pytest.raises(InvalidInput, match=r"3 of 6 rows have a gap in .*the first in line 3.*--missing drop"):
             run(RunConfig("coclusters", path, {**roles, "missing": missing}, options), out)
     outcome = run(RunConfig("coclusters", path, {**roles, "missing": "drop"}, options), out)
-    assert outcome.sentences[0].startswith("3 of 6 rows have a gap in 'who', 'where', 'n', the first in line 3")
+    assert outcome.sentences[0].startswith("3 of 6 rows have a gap in 'who', 'where' and 'n', the first in line 3")
     assert [row["count"] for row in read(out / "assignments.csv")] == ["2.0", "3.0", "1.0"]
 
 
@@ -138,7 +138,7 @@ def test_rows_without_a_sequence_are_named_or_dropped_and_a_guess_is_said(record
         run(RunConfig("sources", str(path), {**roles, "sequence": "session"}, options), tmp_path / "out")
     config = RunConfig("sources", str(path), {**roles, "sequence": "session", "missing": "drop"}, options)
     outcome = run(config, tmp_path / "dropped")
-    assert outcome.sentences[0] == "1 of 270 rows has a gap, in line 5: left out."
+    assert outcome.sentences[0] == "1 of 270 rows has no sequence, in line 5: left out."
     assert [row["clusters"] for row in read(tmp_path / "dropped" / "curve.csv")] == ["2", "3", "4"]
     outcome = run(RunConfig("sources", recordings, roles, options), tmp_path / "guessed")
     assert "Sequences were taken from the column 'session'" in outcome.sentences[0]

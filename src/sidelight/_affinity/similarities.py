@@ -19,9 +19,9 @@ from sidelight._affinity.local_scaling import (
     working_dtype,
 )
 from sidelight._affinity.neighbours import as_metric_rows, nearest_of, nearest_rows
-from sidelight.data.summaries import counted
 from sidelight.errors import InvalidData
 from sidelight.progress import report
+from sidelight.words import counted
 
 DENSE_ROWS = 10_000  # all similarities of that many rows are 400 MB in float32
 Maker = Callable[..., Any]

@@ -14,8 +14,8 @@ from typing import Any, TextIO
 import click
 
 import sidelight
-from sidelight.cli.wording import in_options
-from sidelight.errors import SidelightError
+from sidelight.cli.wording import as_flag
+from sidelight.errors import SidelightError, SidelightWarning
 
 _NOT_COMMANDS = {"app", "options", "suggest", "terminal", "wording"}
 _noted: set[str] = set()  # warnings that were shown already
@@ -88,7 +88,7 @@ def run() -> None:
         error.show()
         code = error.exit_code
     except SidelightError as error:
-        click.echo(f"sidelight: {in_options(str(error), _options_typed())}", err=True)
+        click.echo(f"sidelight: {error.told(as_flag)}", err=True)
         code = 2
     except (KeyboardInterrupt, click.Abort):
         click.echo("sidelight: interrupted; nothing was written.", err=True)
@@ -105,17 +105,7 @@ def _note(
     line: str | None = None,
 ) -> None:
     """Show a warning as one line, once, and only if it speaks to the user."""
-    text = str(message)
+    text = message.told(as_flag) if isinstance(message, SidelightWarning) else str(message)
     if text not in _noted and not issubclass(category, (DeprecationWarning, FutureWarning)):
         _noted.add(text)
-        click.echo(f"sidelight: note: {in_options(text, _options_typed())}", err=True)
-
-
-def _options_typed() -> set[str]:
-    """Return the options of the command that was typed."""
-    command = next((app.get_command(click.Context(app), word) for word in sys.argv[1:2]), None)
-    return (
-        {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
-        if command
-        else set()
-    )
+        click.echo(f"sidelight: note: {text}", err=True)

@@ -62,7 +62,7 @@ def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]]) -> list
 
 def _understood(roles: Sequence[Mapping[str, str]]) -> list[tuple[str, ...]]:
     """List roles in order of interest, with neighbours of the same role and reason on one line."""
-    order = ("row id", "bag", "sequence", "label", "bag label", "event", "show", "feature", "ignored")
+    order = ("id", "bag", "sequence", "label", "bag label", "event", "weight", "show", "feature", "ignored")
     groups: list[tuple[str, str, list[str]]] = []
     for role in sorted(roles, key=lambda r: order.index(r["role"]) if r["role"] in order else len(order)):
         if groups and groups[-1][:2] == (role["role"], role["why"]):

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from sidelight._core.params import check_choice
 from sidelight.data.counting import EventCounter, add_up, as_codes, coalesce, column_names, count_table
 from sidelight.data.frozen import Frozen
-from sidelight.data.summaries import counted
 from sidelight.data.table_checks import (
     as_clusters,
     axis_index,
@@ -32,6 +31,7 @@ from sidelight.data.table_checks import (
     frame_names,
 )
 from sidelight.errors import InvalidData
+from sidelight.words import counted
 
 Unit = Literal["nats", "bits"]
 _PER_UNIT = {"nats": 1.0, "bits": float(np.log(2.0))}

@@ -18,8 +18,9 @@ from sidelight._core.forest import levels
 from sidelight.data import tree_forms
 from sidelight.data.frozen import Frozen, read_only
 from sidelight.data.names import is_missing, look_up, plain
-from sidelight.data.summaries import counted, html_table
+from sidelight.data.summaries import html_table
 from sidelight.errors import InvalidData
+from sidelight.words import counted
 
 Codes = NDArray[np.intp]
 

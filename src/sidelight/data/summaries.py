@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sidelight.words import counted
+
 if TYPE_CHECKING:
     from sidelight.data.bags import Bags
 
@@ -48,11 +50,6 @@ def as_text(bags: Bags) -> str:
     rows, n_bags = counted(bags.n_rows, "row"), counted(bags.n_bags, "bag")
     classes = counted(bags.n_classes, "class", "classes")
     return f"Bags({rows} in {n_bags}, {classes}{'; ' + told if told else ''})"
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """Return "1 row" or "2 rows"."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def as_html(bags: Bags) -> str:

@@ -218,16 +218,15 @@ def _cluster_table(X: Any, labels: np.ndarray, features: Any, n_clusters: int) -
 
 def _assignments(data: Dataset, bags: Bags, labels: np.ndarray) -> dict[str, list[Any]]:
     names = [str(name) for name in bags.names]
-    id_name = next(iter(data.columns("row id")), "row")
     return {
-        id_name: _row_ids(data).tolist(),
+        data.row_title: _row_ids(data).tolist(),
         "bag": [names[code] for code in bags.codes.tolist()],
         "cluster": labels.tolist(),
     }
 
 
 def _row_ids(data: Dataset) -> np.ndarray:
-    return np.arange(data.n_rows) if data.row_ids is None else np.asarray(data.row_ids)
+    return data.row_names
 
 
 def _bag_means(X: Any, bags: Bags) -> np.ndarray:

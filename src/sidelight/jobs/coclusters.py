@@ -15,7 +15,7 @@ from sidelight.estimators.sources.multisource import METHODS
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.phrases import in_words
 from sidelight.jobs.run import Findings
-from sidelight.jobs.tables import read_data
+from sidelight.jobs.tables import about_left_out, read_data
 from sidelight.plot import CoclusterDisplay, PreservedInformationDisplay
 from sidelight.report import Section, Table
 
@@ -41,7 +41,7 @@ def work(config: RunConfig) -> Findings:
     first, *rest = table.axes
     n_found = {axis: np.unique(labels[labels >= 0]).size for axis, labels in model.axis_labels_.items()}
     sentences = [
-        *([f"{data.left_out}: left out."] if data.left_out else []),
+        *(f"{about_left_out(rows)}: left out." for rows in data.left_out),
         f"{in_words([_many(table, axis) for axis in table.axes])} fell into "
         f"{' x '.join(str(k) for k in n_found.values())} clusters.",
         *(
@@ -86,7 +86,7 @@ def as_counts(data: Dataset) -> CoOccurrence:
             f"{data.path!r}: column {data.feature_names[int(where[0])]!r} has negative numbers, so it holds no "
             "counts. Leave it out with --ignore, or choose columns with --features."
         )
-    rows = list(range(1, data.n_rows + 1)) if data.row_ids is None else data.row_ids.tolist()
+    rows = data.row_names.tolist()
     return CoOccurrence.from_matrix(
         data.X, axes=("rows", "columns"), labels={"rows": rows, "columns": list(data.feature_names)}
     )

@@ -11,9 +11,9 @@ import numpy as np
 
 from sidelight._core.params import check_choice
 from sidelight.data.bags import Bags
-from sidelight.data.readers import Dataset
-from sidelight.data.summaries import counted
-from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning
+from sidelight.data.dataset import Dataset
+from sidelight.data.readers.tabular import TORN
+from sidelight.errors import InvalidData, InvalidParameter, LabelsWithoutRows
 from sidelight.estimators.coverage import CoverageClustering
 from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.config import RunConfig
@@ -28,6 +28,7 @@ from sidelight.plot import (
     TypicalImagesDisplay,
 )
 from sidelight.report import Section, Table
+from sidelight.words import counted
 
 
 def work(config: RunConfig) -> Findings:
@@ -74,10 +75,10 @@ def cluster(data: Dataset, config: RunConfig) -> Findings:
     row_labels = data.y if known == "known" else None
     inner = CoverageClustering(random_state=config.seed, **options)
     model: Any = Standardized(inner) if scale == "standard" else inner
-    ids = np.arange(data.n_rows) if data.row_ids is None else np.asarray(data.row_ids)
+    ids = data.row_names
     with warnings.catch_warnings():
         # the summary says it, once
-        warnings.filterwarnings("ignore", message=".* more labels than rows", category=SidelightWarning)
+        warnings.simplefilter("ignore", LabelsWithoutRows)
         model.fit(data.X, bags=bags, row_labels=row_labels)
         return _findings(data, bags, ids, model, row_labels)
 
@@ -136,7 +137,7 @@ def _findings(data: Dataset, bags: Bags, ids: np.ndarray, model: Any, row_labels
     alone, with_bags = model.predict_labels(X), model.predict_labels(X, bags=bags, row_labels=row_labels)
     clusters = cluster_table(X, model.labels_, data.feature_names, list(names))
     assignments = {
-        next(iter(data.columns("row id")), "row"): ids.tolist(),
+        data.row_title: ids.tolist(),
         "bag": [str(name) for name in bags],
         "cluster": names[model.labels_].tolist(),
         "label": [str(name) for name in with_bags],
@@ -146,7 +147,7 @@ def _findings(data: Dataset, bags: Bags, ids: np.ndarray, model: Any, row_labels
     }
     tables = {"clusters": clusters, "bags": _bag_table(X, bags, model)}
     sentences = _sentences(bags, model, Q, alone != with_bags)
-    sentences += [f"In this table {note}." for note in data.notes if "disagree" in note]
+    sentences += [f"In this table {note}." for note in data.notes if getattr(note, "code", "") == TORN]
     sections = _sections(X, bags, ids, model, clusters, tables["bags"])
     facts = {"rows": data.n_rows, "features": data.n_features, "bags": bags.n_bags, "labels": len(model.classes_)}
     return Findings(

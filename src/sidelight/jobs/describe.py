@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sidelight.data.readers import Dataset, read
 from sidelight.data.readers.channels import guess_channels
 from sidelight.data.readers.facts import column_facts, n_repeated_rows
-from sidelight.jobs.tables import ROLES
+from sidelight.jobs.tables import ROLES, about_left_out
 
 _FEW = 12
 
@@ -67,7 +67,7 @@ def describe_data(data: Dataset, given: Mapping[str, Any] | None = None) -> Desc
 
 def _facts(data: Dataset) -> tuple[dict[str, Any], list[str]]:
     facts: dict[str, Any] = {"rows": data.n_rows, "features": data.n_features}
-    warnings = list(data.notes)
+    warnings = [*data.notes, *(f"{about_left_out(rows)}: left out" for rows in data.left_out)]
     if sp.issparse(data.X) and data.n_rows * data.n_features:
         facts["filled cells"] = f"{data.X.nnz / (data.n_rows * data.n_features):.2%}"
     if data.X.shape[0] and data.X.shape[1]:
@@ -170,15 +170,14 @@ def _clusters(n_classes: int, n_rows: int) -> int:
 
 def _roles(data: Dataset) -> dict[str, Any]:
     """Return the roles that were taken, as a run calls them; formats that imply them need none."""
-    if not data.format.startswith(("text", "Parquet")):
+    if data.reader not in ("delimited", "parquet"):
         return {}
-    names = {"id": data.columns("row id"), "bag": data.columns("bag"), "sequence": data.columns("sequence")}
+    names = {"id": data.columns("id"), "bag": data.columns("bag"), "sequence": data.columns("sequence")}
     roles: dict[str, Any] = {role: found[0] for role, found in names.items() if found}
     labels = data.columns("label")
     if labels:
         roles["label"] = labels[0] if len(labels) == 1 else list(labels)
-    events = [r.name for r in data.roles if r.role == "event" and not r.why.startswith("what each row counts")]
-    weight = [r.name for r in data.roles if r.role == "event" and r.why.startswith("what each row counts")]
+    events, weight = list(data.columns("event")), data.columns("weight")
     if events:
         roles["events"] = events
     if weight:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from sidelight.data.bags import Bags
-from sidelight.data.summaries import counted
 from sidelight.errors import InvalidData, SidelightWarning
 from sidelight.estimators.instances import BagSpectralClustering, ClusterReading
 from sidelight.estimators.scaling import Standardized
@@ -21,6 +20,7 @@ from sidelight.jobs.tables import Rows, as_dense, read_data
 from sidelight.metrics import single_cluster_share
 from sidelight.plot import AlphaCurveDisplay, ClusterClassDisplay, EmbeddingDisplay, TypicalImagesDisplay
 from sidelight.report import Section, Table
+from sidelight.words import counted
 
 TOO_MANY = 0.5  # share of multi-label bags in one cluster from which the report warns
 
@@ -35,9 +35,8 @@ def work(config: RunConfig) -> Findings:
         )
     if not data.n_features:
         raise InvalidData(f"{config.table!r} has no features: there is nothing to cluster. Name some with --features.")
-    id_name = next(iter(data.columns("row id")), "row")
-    ids = list(range(data.n_rows)) if data.row_ids is None else data.row_ids.tolist()
-    return cluster(Rows(as_dense(data), data.feature_names, ids, id_name), data.bags, config)
+    rows = Rows(as_dense(data), data.feature_names, data.row_names.tolist(), data.row_title)
+    return cluster(rows, data.bags, config)
 
 
 def cluster(rows: Rows, bags: Bags, config: RunConfig) -> Findings:
@@ -51,7 +50,7 @@ def cluster(rows: Rows, bags: Bags, config: RunConfig) -> Findings:
         warnings.simplefilter("always", SidelightWarning)
         model.fit(rows.X, bags=bags)
     reading = ClusterReading.from_estimator(model.estimator_ if scale == "standard" else model)
-    said = [str(w.message).split(": ", 1)[-1] for w in caught if issubclass(w.category, SidelightWarning)]
+    said = [w.message.what for w in caught if isinstance(w.message, SidelightWarning)]
     sentences = _sentences(rows, bags, model, reading, said)
     table = reading.to_columns([f"{row} ({bag})" for row, bag in zip(rows.ids, bags)])
     table["stands out by"] = cluster_table(rows.X, model.labels_, rows.features, reading.names)["stands out by"]

@@ -12,7 +12,7 @@ import numpy as np
 from sidelight.data.bags import Bags
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.readers import Dataset
-from sidelight.data.readers.write import ENDINGS
+from sidelight.data.writing import ENDINGS
 from sidelight.errors import InvalidParameter, UnknownName, nearest
 from sidelight.jobs.convert import check_file_free
 

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from sidelight.data.readers import Dataset
-from sidelight.data.readers.plan import SAID
 from sidelight.errors import InvalidInput, InvalidParameter, SidelightWarning
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.estimators.sources.multisource import MultiSourceClustering
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.phrases import sizes_in_words, some_of
 from sidelight.jobs.run import Findings, Outcome, publish
-from sidelight.jobs.tables import as_dense, read_data
+from sidelight.jobs.tables import about_left_out, as_dense, read_data
 from sidelight.plot import ClusterScatterDisplay, CoclusterDisplay, PreservedInformationDisplay
 from sidelight.report import Section, Table
 
@@ -55,7 +54,7 @@ def cluster(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SidelightWarning)
         model.fit(X, sequences=sequences)
-    said = [str(w.message).split(": ", 1)[-1] for w in caught if issubclass(w.category, SidelightWarning)]
+    said = [w.message.what for w in caught if isinstance(w.message, SidelightWarning)]
 
     primary, names = model.primary_, list(channels)
     others = [name for name in names if name != primary]
@@ -167,8 +166,7 @@ def _sections(
 
 
 def _names(data: Dataset) -> tuple[list[Any], str]:
-    ids = list(range(1, data.n_rows + 1)) if data.row_ids is None else data.row_ids.tolist()
-    return ids, next(iter(data.columns("row id")), "row")
+    return data.row_names.tolist(), data.row_title
 
 
 def _sequence_of(data: Dataset) -> list[Any] | None:
@@ -177,8 +175,8 @@ def _sequence_of(data: Dataset) -> list[Any] | None:
 
 def _about_reading(data: Dataset) -> list[str]:
     """Say what was left out, and what was guessed."""
-    guessed = [role for role in data.roles if role.role == "sequence" and role.why != SAID]
-    return [f"{data.left_out}: left out."] * bool(data.left_out) + [
+    guessed = [role for role in data.roles if role.role == "sequence" and role.is_guess]
+    return [f"{about_left_out(rows)}: left out." for rows in data.left_out] + [
         f"Sequences were taken from the column {role.name!r} ({role.why}); --sequence none goes without them."
         for role in guessed
     ]
@@ -209,7 +207,7 @@ def _judged(model: MultiSourceClustering, path: str, config: RunConfig) -> tuple
     if sequences is not None:
         columns["sequence"] = sequences
     columns |= {"cluster": model.predict(X, sequences=sequences).tolist(), "new": new.astype(int).tolist()}
-    gaps = f"{path!r}: {data.left_out}: left out. " if data.left_out else ""
+    gaps = "".join(f"{path!r}: {about_left_out(rows)}: left out. " for rows in data.left_out)
     told = f"{gaps}{int(new.sum())} of {len(X)} rows of {path!r} fit no cluster (new.csv)"
     strangers = dict.fromkeys(name for name, is_new in zip(sequences or (), new) if is_new)
     return columns, told + (f": sequences {some_of(list(strangers), 5)}." if strangers else ".")

@@ -10,16 +10,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from sidelight._core.params import check_choice
-from sidelight.data.readers import Dataset, read
+from sidelight.data.dataset import Dataset, LeftOut
+from sidelight.data.readers import read
 from sidelight.data.readers.dialect import is_gap
-from sidelight.data.summaries import counted
 from sidelight.errors import InvalidData, UnknownName, nearest
+from sidelight.words import counted, some_of
 
 _DENSE_LIMIT = 1 << 30  # bytes that a sparse table may take when a job needs it dense
 
 # What a run calls a role, and the parameter of sidelight.read that it stands for.
 ROLES = {
-    "id": "row_id",
+    "id": "id",
     "bag": "bag",
     "label": "label",
     "label_file": "label_file",
@@ -29,6 +30,7 @@ ROLES = {
     "features": "features",
     "ignore": "ignore",
     "show": "show",
+    "keep": "keep",
     "sequence": "sequence",
     "channels": "channels",
     "events": "events",
@@ -73,10 +75,19 @@ def read_data(path: str, roles: Mapping[str, Any], *, sequences: bool = False) -
     data = read(path, **{ROLES[name]: value for name, value in given.items()})
     if data.left_out and missing != "drop":
         raise InvalidData(
-            f"{path!r}: {data.left_out}. Fill the gaps, or leave such rows out with --missing drop"
+            f"{path!r}: {about_left_out(data.left_out[0])}. Fill the gaps, or leave such rows out with --missing drop"
             + (" (names have no mean)." if missing == "mean" else ".")
         )
     return without_gaps(data, missing, sequences=sequences)
+
+
+def about_left_out(rows: LeftOut) -> str:
+    """Say how many rows are left out, why, and where the first one is."""
+    n, first = len(rows.names), rows.place
+    has = "1 of {} rows has" if n == 1 else f"{n} of {{}} rows have"
+    where = f"in {first}" if n == 1 else f"the first in {first}"
+    what = "no sequence" if rows.reason == "no sequence" else f"a gap in {some_of(map(repr, rows.columns))}"
+    return f"{has.format(rows.n_rows)} {what}, {where}"
 
 
 def read_rows(path: str, roles: Mapping[str, Any]) -> Rows:
@@ -87,9 +98,7 @@ def read_rows(path: str, roles: Mapping[str, Any]) -> Rows:
             f"{path!r} has {data.n_rows} rows and {data.n_features} features: there is nothing to cluster. "
             "`sidelight describe` says what its columns were taken for."
         )
-    id_name = next(iter(data.columns("row id")), "row")
-    ids = list(range(data.n_rows)) if data.row_ids is None else data.row_ids.tolist()
-    return Rows(as_dense(data), data.feature_names, ids, id_name)
+    return Rows(as_dense(data), data.feature_names, data.row_names.tolist(), data.row_title)
 
 
 def as_dense(data: Dataset) -> np.ndarray:
@@ -112,7 +121,13 @@ def without_gaps(data: Dataset, missing: str, *, sequences: bool = False) -> Dat
     if is_whole and not unnamed.any():
         return data
     if missing == "drop" and (is_whole or not sp.issparse(data.X)):
-        return _kept_rows(data, ~unnamed & (is_whole or np.isfinite(data.X).all(axis=1)))
+        if unnamed.any():
+            data = _kept_rows(data, ~unnamed, "no sequence", data.columns("sequence"))
+        finite = np.isfinite(data.X)
+        if finite.all():
+            return data
+        columns = tuple(data.feature_names[j] for j in np.flatnonzero(~finite.all(axis=0)).tolist())
+        return _kept_rows(data, finite.all(axis=1), "gap", columns)
     if unnamed.any():
         raise _no_sequence(data, unnamed)
     if missing == "error" or sp.issparse(data.X):
@@ -164,30 +179,8 @@ def _filled(data: Dataset) -> np.ndarray:
     return np.where(np.isnan(X), means, X)
 
 
-def _kept_rows(data: Dataset, keep: np.ndarray) -> Dataset:
+def _kept_rows(data: Dataset, keep: np.ndarray, reason: str, columns: tuple[str, ...]) -> Dataset:
     if not keep.any():
         raise InvalidData(f"Every row of {data.path!r} has a gap or an infinite cell. Use --missing mean instead.")
-    rows, place = np.flatnonzero(keep), data.place
-
-    def cut(part: Any) -> Any:
-        return None if part is None else part[rows]
-
-    n, first = int((~keep).sum()), place(int(keep.argmin()))
-    told = (
-        f"1 of {keep.size} rows has a gap, in {first}"
-        if n == 1
-        else f"{n} of {keep.size} rows have a gap, the first in {first}"
-    )
-    return replace(
-        data,
-        X=data.X[rows],
-        row_ids=cut(data.row_ids),
-        bags=cut(data.bags),
-        y=cut(data.y),
-        Y=cut(data.Y),
-        sequence=cut(data.sequence),
-        show={name: part[rows] for name, part in data.show.items()},
-        notes=(*data.notes, f"{told}: left out"),
-        left_out=told,
-        place=lambda row: place(int(rows[row])),
-    )
+    first = data.place(int(keep.argmin()))
+    return data.take(keep, left_out=LeftOut(data.row_names[~keep], reason, columns, first, keep.size))

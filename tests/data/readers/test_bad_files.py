@@ -131,7 +131,7 @@ def test_a_column_that_does_not_exist_suggests_the_nearest(put):
 
 def test_double_row_ids_are_named_with_both_lines(put):
     path = put("a.csv", "id,f1\na,1\nb,2\na,3\n")
-    message = refused(path, InvalidData, row_id="id")
+    message = refused(path, InvalidData, id="id")
     assert "'a' in line 2 and line 4" in message
 
 

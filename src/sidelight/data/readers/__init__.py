@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sidelight._core.params import check_choice
-from sidelight.data.readers.dataset import ColumnRole, Dataset
+from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.recognise import FORMATS, recognise
 from sidelight.errors import InvalidParameter
@@ -18,12 +19,13 @@ __all__ = ["ColumnRole", "Dataset", "read"]
 def read(
     path: Any,
     *,
-    row_id: str | bool | None = None,
+    id: str | bool | None = None,
     bag: str | bool | None = None,
     label: str | Sequence[str] | bool | None = None,
     features: str | Sequence[str] | None = None,
     ignore: str | Sequence[str] = (),
     show: str | Sequence[str] | bool | None = None,
+    keep: str | Sequence[str] = (),
     sequence: str | bool | None = None,
     channels: Mapping[str, str | Sequence[str]] | None = None,
     events: Sequence[str] | bool | None = None,
@@ -47,7 +49,7 @@ def read(
     path : str or path
         Delimited text (any separator, maybe gzipped), Parquet, NPZ, MATLAB 5, ARFF (dense, sparse, relational, Mulan,
         CLUS), C4.5 multi-instance, svmlight, IDX, KEEL, or a folder (or tar archive) of text files.
-    row_id, bag, sequence : str or False, optional
+    id, bag, sequence : str or False, optional
         The column that names the row, the bag of the row, the recording or session of the row.
     label : str or sequence of str, optional
         One column (a name a cell, or several between separators), or several columns or patterns: columns of 0 and 1
@@ -58,6 +60,8 @@ def read(
         Columns or patterns to leave out.
     show : str or sequence of str, optional
         Columns with texts, or paths of images and sounds, to show beside a row.
+    keep : str or sequence of str
+        Columns to carry along unchanged, in ``data.kept``, whatever else they are used for.
     channels : mapping of str to columns, optional
         The features of each channel, as names or patterns.
     events : sequence of str, optional
@@ -100,12 +104,13 @@ def read(
             "The 'events' parameter of sidelight.read must name two or more columns. Got True instead."
         )
     wanted = Wanted(
-        row_id=row_id,
+        id=id,
         bag=bag,
         label=label,
         features=features,
         ignore=ignore,
         show=show,
+        keep=keep,
         sequence=sequence,
         channels=channels,
         events=events,
@@ -116,7 +121,20 @@ def read(
     )
     found = format or recognise(file).format
     how = {"separator": separator, "encoding": encoding, "header": header}
-    return _reader(found)(file, wanted, None if label_file is None else _as_path(label_file), how)
+    data = _reader(found)(file, wanted, None if label_file is None else _as_path(label_file), how)
+    return replace(data, reader=found, kept=data.kept or _kept_features(data, file, keep))
+
+
+def _kept_features(data: Dataset, path: Path, keep: str | Sequence[str]) -> dict[str, Any]:
+    """Keep columns of X, for formats whose other columns have no names."""
+    if not keep or data.counts is not None:
+        return {}
+    from sidelight.data.readers.roles import match_columns
+
+    columns = match_columns(path, data.feature_names, keep, "keep")
+    cells = data.X[:, columns]
+    cells = cells.toarray() if hasattr(cells, "toarray") else cells
+    return {data.feature_names[j]: cells[:, k] for k, j in enumerate(columns)}
 
 
 Reader = Callable[[Path, Wanted, Path | None, dict[str, Any]], Dataset]

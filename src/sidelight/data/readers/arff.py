@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.data.dataset import Dataset
 from sidelight.data.readers.arff_bags import relational_source
 from sidelight.data.readers.arff_header import Attribute, Header, parse_header, split_values
 from sidelight.data.readers.arff_sparse import read_sparse
 from sidelight.data.readers.clus import with_hierarchy
 from sidelight.data.readers.columns import Coded, MemorySource
-from sidelight.data.readers.dataset import Dataset
 from sidelight.data.readers.mulan import find_label_names
 from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.problems import not_a_number, ragged, shown
@@ -47,7 +47,7 @@ def read_arff(path: Path, wanted: Wanted, label_file: Path | None = None, encodi
             hints["label_separator"] = ("@", "")
         elif not hints:
             hints.update(_class_hint(header))
-        hints.setdefault("row_id", (False, ""))
+        hints.setdefault("id", (False, ""))
         nominal = tuple(a.name for a in header.attributes if a.kind in ("numeric", "nominal"))
         label = wanted.label if wanted.label is not None else hints.get("label", ((), ""))[0]
         taken = {label} if isinstance(label, str) else set(label or ())

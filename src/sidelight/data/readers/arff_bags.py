@@ -65,7 +65,7 @@ def relational_source(
         "bag": (names[0], "one line of the file"),
         "label_level": ("bag", "they stand beside the bag"),
         "features": (tuple(names[len(columns) :]), f"inside the relational attribute {relation.name!r}"),
-        "row_id": (False, ""),
+        "id": (False, ""),
     }
     hints["label"] = (tuple(label_names), "beside the bag") if label_names else (False, "")
     return source, hints

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.readers.arff_header import Attribute, Header
-from sidelight.data.readers.dataset import ColumnRole, Dataset
 from sidelight.data.readers.labels import tick
 from sidelight.data.readers.mulan import LabelNames
 from sidelight.data.readers.plan import SAID, Wanted

@@ -14,6 +14,7 @@ import numpy as np
 from sidelight.data.readers.dialect import Dialect, split_rows
 from sidelight.data.readers.source import guess_encoding, head, not_decodable, open_bytes, read_up_to
 from sidelight.errors import UnreadableFile
+from sidelight.words import Setting
 
 BLOCK = 1 << 24
 LONGEST_ROW = 1 << 26  # a row longer than this is an unclosed quotation mark, not a row
@@ -209,4 +210,6 @@ def _recoded_pieces(raw: Any, encoding: str, path: Path) -> Iterator[bytes]:
     except UnicodeDecodeError as error:
         raise not_decodable(path, line, encoding, error) from None
     except UnicodeError as error:
-        raise UnreadableFile(f"{path}, line {line}: cannot be read as {encoding} ({error}). Pass encoding=.") from None
+        raise UnreadableFile(
+            f"{path}, line {line}: cannot be read as {encoding} ({error}).", do=["Pass ", Setting("encoding"), "."]
+        ) from None

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sidelight.data.dataset import Dataset
 from sidelight.data.readers.columns import Coded, MemorySource
-from sidelight.data.readers.dataset import Dataset
 from sidelight.data.readers.dialect import is_gap
 from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.problems import not_a_number, ragged

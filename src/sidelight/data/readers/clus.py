@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.data.dataset import Dataset
 from sidelight.data.readers.arff_header import Attribute, Header
-from sidelight.data.readers.dataset import Dataset
 from sidelight.data.readers.mulan import LabelNames
 from sidelight.data.readers.problems import listing
 from sidelight.errors import UnreadableFile, nearest

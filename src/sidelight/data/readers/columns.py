@@ -87,6 +87,7 @@ class Source(Protocol):
     title: str
     names: tuple[str, ...]
     notes: tuple[str, ...]
+    declares_words: bool  # whether the format itself lists the words that a column may hold
 
     def sample(self) -> Sequence[Sequence[str]]:
         """Return the first rows as text."""
@@ -103,6 +104,8 @@ class Source(Protocol):
 
 class MemorySource:
     """Columns that a reader has already taken apart: float64 arrays and :class:`Coded` text."""
+
+    declares_words = True
 
     def __init__(
         self,

@@ -21,10 +21,13 @@ from sidelight.data.readers.dialect import MISSING, Dialect, sniff
 from sidelight.data.readers.problems import header_only, not_a_number, ragged
 from sidelight.errors import MissingExtra, UnreadableFile
 from sidelight.progress import report
+from sidelight.words import Setting
 
 
 class DelimitedSource:
     """A delimited text file as a table."""
+
+    declares_words = False
 
     def __init__(
         self, path: Path, *, separator: str | None = None, encoding: str | None = None, header: bool | None = None
@@ -166,8 +169,8 @@ class DelimitedSource:
         reason = found.splitlines()[0] if found else "no reason given"
         last = block.line + block.data.count(b"\n")
         raise UnreadableFile(
-            f"{self.path}, lines {block.line} to {last}: cannot be cut into "
-            f"{len(self.names)} columns ({reason}). Pass separator= or encoding= if one of them was guessed wrong."
+            f"{self.path}, lines {block.line} to {last}: cannot be cut into {len(self.names)} columns ({reason}).",
+            do=["Pass ", Setting("separator"), " or ", Setting("encoding"), " if one of them was guessed wrong."],
         )
 
     def _point(self, cell: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sidelight.data.readers.source import check_encoding, guess_encoding, head
 from sidelight.errors import InvalidParameter, UnreadableFile
+from sidelight.words import Setting
 
 SAMPLE = 1 << 18
 MAX_COLUMNS = 200_000  # wider than any table met so far; a file of separators alone would cost gigabytes
@@ -50,7 +51,7 @@ def sniff(
     chosen = check_encoding(path, encoding) if encoding else guess_encoding(sample)
     text, skip, notes = _body(path, sample, chosen)
     if not encoding and chosen == "latin-1":
-        notes = (*notes, "not UTF-8: read as Latin-1; pass encoding= if accents look wrong")
+        notes = (*notes, "not UTF-8: read as Latin-1; say which encoding it is if accents look wrong")
     if separator is None:
         separator = _guess_separator(text)
     elif len(separator) != 1 or separator in '"\n\r':
@@ -106,7 +107,9 @@ def _body(path: Path, sample: bytes, encoding: str) -> tuple[str, int, tuple[str
     try:
         text = sample.decode(encoding, errors="replace")
     except UnicodeError as error:
-        raise UnreadableFile(f"{path}: cannot be read as {encoding} text ({error}). Pass encoding=.") from None
+        raise UnreadableFile(
+            f"{path}: cannot be read as {encoding} text ({error}).", do=["Pass ", Setting("encoding"), "."]
+        ) from None
     lines = text.splitlines(keepends=True)
     skip = 0
     while skip < len(lines) and (not lines[skip].strip() or lines[skip].lstrip().startswith(("#", "%", "//"))):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sidelight.data.cooccurrence import CoOccurrence
+from sidelight.data.dataset import Dataset, LeftOut
 from sidelight.data.readers.columns import Coded, Coder, Source
-from sidelight.data.readers.dataset import Dataset
 from sidelight.data.readers.plan import Plan
 from sidelight.data.readers.problems import listing
 from sidelight.errors import InvalidData
@@ -27,8 +27,8 @@ def event_table(source: Source, plan: Plan) -> Dataset:
         "roles": plan.roles(),
         "left_out": pieces.left_out(),
         "place": source.place,
+        "notes": source.notes,
     }
-    about["notes"] = (*source.notes, *([f"{about['left_out']}: left out"] if about["left_out"] else []))
     if len(axes) != 2:
         return Dataset(np.empty((0, 0)), (), str(source.path), source.title, **about)
     rows, columns = (counts.labels[axis] or () for axis in axes)
@@ -50,13 +50,13 @@ class _Pieces:
         self.coders = {axis: Coder() for axis in axes}
         self.n_rows = 0
         self.gaps: dict[str, int] = {}  # column -> rows that have nothing there
-        self.n_dropped, self.first = 0, -1
+        self.dropped: list[np.ndarray] = []  # numbers of the rows with a gap, piece by piece, counted from 0
 
     def coded(self, frames: Iterable[Any]) -> Iterator[dict[str, Any]]:
         """Yield every piece with codes for names, without the rows that have a gap."""
         for frame in frames:
             yield self._coded(frame)
-        if self.n_dropped == self.n_rows > 0:
+        if sum(map(len, self.dropped)) == self.n_rows > 0:
             raise InvalidData(
                 f"{self.source.path}: every row has a gap in {listing(list(self.gaps))}, so there is nothing to count."
             )
@@ -80,20 +80,17 @@ class _Pieces:
             if hole.any():
                 self.gaps[name] = self.gaps.get(name, 0) + int(hole.sum())
                 drop |= hole
-        if drop.any() and self.first < 0:
-            self.first = self.n_rows + int(drop.argmax())
-        self.n_dropped += int(drop.sum())
+        if drop.any():
+            self.dropped.append(self.n_rows + np.flatnonzero(drop))
         self.n_rows += n
         return {name: column[~drop] for name, column in batch.items()} if drop.any() else batch
 
-    def left_out(self) -> str:
-        """Say how many rows have a gap, where, and in which line the first is."""
-        if not self.n_dropped:
-            return ""
-        rows = "1 of {} rows has" if self.n_dropped == 1 else f"{self.n_dropped} of {{}} rows have"
-        where = self.source.place(self.first)
-        first = f"in {where}" if self.n_dropped == 1 else f"the first in {where}"
-        return f"{rows.format(self.n_rows)} a gap in {listing(list(self.gaps))}, {first}"
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Say which rows have a gap, and in which columns."""
+        if not self.dropped:
+            return ()
+        rows = np.concatenate(self.dropped)
+        return (LeftOut(rows + 1, "event gap", tuple(self.gaps), self.source.place(int(rows[0])), self.n_rows),)
 
 
 def _named(counts: CoOccurrence, coders: dict[str, Coder]) -> CoOccurrence:

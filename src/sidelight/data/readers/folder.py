@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.readers.clus import tree_of
-from sidelight.data.readers.dataset import ColumnRole, Dataset
 from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.source import MAX_RATIO, MAX_UNPACKED
 from sidelight.errors import UnreadableFile
@@ -72,7 +72,7 @@ def read_folder(path: Path, wanted: Wanted, encoding: str | None = None) -> Data
         tree=tree_of(names, {p[-1]: p[-2] if len(p) > 1 else None for p in paths}) if nested else None,
         show={"text": show},
         roles=(
-            ColumnRole("file name", "row id", "one file is one row", "text"),
+            ColumnRole("file name", "id", "one file is one row", "text"),
             ColumnRole("folder", "label" if has_labels else "ignored", "the folder of the file", "text"),
             ColumnRole("words", "feature", f"{X.shape[1]} words, counted", "text"),
             ColumnRole("text", "show", "the text of the file", "text"),

@@ -22,8 +22,8 @@ _LABEL_PREFIX = re.compile(r"(labels?|class|tag|target|y)[_:.\- ].+", re.IGNOREC
 
 def guess_rest(plan: Plan, looks: Sequence[Look], wanted: Wanted) -> None:
     """Fill in the roles that are still open."""
-    if wanted.row_id is None:
-        _guess_row_id(plan, looks)
+    if wanted.id is None:
+        _guess_id(plan, looks)
     if wanted.bag is None:
         _guess_bag(plan, looks)
     if wanted.sequence is None:
@@ -64,25 +64,25 @@ def guess_events(plan: Plan, looks: Sequence[Look]) -> bool:
         what = "names that come back beside those of " + repr(other.name)
         plan.take(j, "event", what)
     if plan.item_and_label:
-        plan.take(axes[0], "row id", "the item of a long table of (item, label)")
+        plan.take(axes[0], "id", "the item of a long table of (item, label)")
         plan.take(axes[1], "label", f"called {b.name!r}, beside an item that comes back")
     plan.events = axes
     if weight:
         plan.weight = weight[0]
-        plan.take(weight[0], "event", "what each row counts for: its name")
+        plan.take(weight[0], "weight", "what each row counts for: its name")
     return True
 
 
-def _guess_row_id(plan: Plan, looks: Sequence[Look]) -> None:
+def _guess_id(plan: Plan, looks: Sequence[Look]) -> None:
     for j, look in _free(plan, looks):
         if look.key not in _ID and not (j == 0 and look.name == "column_1" and look.kind == "text"):
             continue
         if look.is_unique and look.n_seen > 1 and (look.kind == "text" or look.is_whole):
-            plan.row_id = j
-            plan.take(j, "row id", "different in every row" + (" and called so" if look.key in _ID else ""))
+            plan.id = j
+            plan.take(j, "id", "different in every row" + (" and called so" if look.key in _ID else ""))
             return
         if look.key in _ID and look.is_whole:
-            plan.take(j, "ignored", "called like a row id, but its values come back; it may be the bag")
+            plan.take(j, "ignored", "called like an id, but its values come back; it may be the bag")
 
 
 def _guess_bag(plan: Plan, looks: Sequence[Look]) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.data.readers.dataset import ColumnRole, Dataset
+from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.source import open_bytes, read_up_to
 from sidelight.errors import InvalidData, UnreadableFile
+from sidelight.words import Setting
 
 _TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 
@@ -22,8 +23,8 @@ def read_idx(path: Path, wanted: Wanted, label_file: Path | None = None) -> Data
     array = load_idx(path)
     if array.ndim == 1:
         raise InvalidData(
-            f"{path}: expected images or vectors, found {len(array)} single numbers: these are labels. "
-            "Read the file of images; the labels are found beside it, or pass label_file=."
+            f"{path}: expected images or vectors, found {len(array)} single numbers: these are labels.",
+            do=["Read the file of images; the labels are found beside it, or pass ", Setting("label_file"), "."],
         )
     X = array.reshape(len(array), -1).astype(np.float64)
     beside = label_file or (_labels_beside(path) if wanted.label is not False else None)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.data.dataset import Dataset
 from sidelight.data.readers.columns import Coded, MemorySource
-from sidelight.data.readers.dataset import Dataset
 from sidelight.data.readers.dialect import is_gap
 from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.problems import not_a_number, ragged, shown
@@ -80,7 +80,7 @@ def _hints(names: list[str], is_text: list[bool], inputs: list[str], outputs: li
     return {
         **hints,
         "features": (features, "named by @inputs" if inputs else "declared in the header"),
-        "row_id": (False, ""),
+        "id": (False, ""),
     }
 
 

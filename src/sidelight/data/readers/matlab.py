@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sidelight.data.bags import Bags
+from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.readers.columns import Coded
-from sidelight.data.readers.dataset import ColumnRole, Dataset
 from sidelight.data.readers.labels import from_cells
 from sidelight.data.readers.mat5_guard import check_mat5
 from sidelight.data.readers.matlab_bags import LABELS, as_marks, bag_of_row, read_dd, read_miml

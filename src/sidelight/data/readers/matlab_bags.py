@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sidelight.data.bags import Bags
-from sidelight.data.readers.dataset import ColumnRole, Dataset
+from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.readers.matlab_shapes import (
     as_names,
     dense,

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sidelight.data.readers.dataset import ColumnRole
+from sidelight.data.dataset import ColumnRole
 from sidelight.data.readers.plan import SAID
 from sidelight.data.readers.problems import no_such_column
 from sidelight.data.readers.source import MAX_UNPACKED

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sidelight.data.bags import Bags
+from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.readers.columns import Coded
-from sidelight.data.readers.dataset import ColumnRole, Dataset
 from sidelight.data.readers.labels import RowLabels, from_cells
 from sidelight.data.readers.looks import look_at
 from sidelight.data.readers.plan import SAID, Wanted
@@ -21,7 +21,7 @@ from sidelight.errors import InvalidData
 
 _ROLES = {
     "bag": ("bags", "bag", "bag_ids", "bag_id", "groups", "group"),
-    "row_id": ("ids", "id", "row_ids", "names", "index"),
+    "id": ("ids", "id", "row_ids", "names", "index"),
     "sequence": ("sequences", "sequence", "sessions", "session"),
     "label": ("y", "labels", "label", "target", "targets", "classes", "Y", "y_true"),
 }
@@ -49,7 +49,7 @@ def from_matrices(path: Path, title: str, arrays: dict[str, Any], wanted: Wanted
         features,
         str(path),
         title,
-        row_ids=None if found["row_id"] is None else _names(found["row_id"]),
+        row_ids=None if found["id"] is None else _names(found["id"]),
         bags=bags,
         y=said.single() if said is not None and at_rows and single else None,
         Y=said.indicator() if said is not None and at_rows and not single else None,

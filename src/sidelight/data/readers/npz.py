@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
-from sidelight.data.readers.dataset import Dataset
+from sidelight.data.dataset import Dataset
 from sidelight.data.readers.matrices import from_matrices
 from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.source import MAX_RATIO, MAX_UNPACKED, open_bytes

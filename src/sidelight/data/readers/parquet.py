@@ -12,12 +12,15 @@ from sidelight.data.readers.columns import Coded, Loaded
 from sidelight.data.readers.delimited import need_polars
 from sidelight.data.readers.problems import header_only
 from sidelight.errors import InvalidData, UnreadableFile
+from sidelight.words import Setting
 
 SLICE = 2_000_000
 
 
 class ParquetSource:
     """A Parquet file as a table."""
+
+    declares_words = False
 
     def __init__(self, path: Path) -> None:
         need_polars()
@@ -56,7 +59,8 @@ class ParquetSource:
             except pl.exceptions.PolarsError as error:
                 raise InvalidData(
                     f"{self.path}, column {name!r}: expected numbers, found {self._schema[name]} values "
-                    f"({str(error).splitlines()[0]}). Leave the column out with ignore={name!r}."
+                    f"({str(error).splitlines()[0]}).",
+                    do=["Leave the column out with ", Setting("ignore", name), "."],
                 ) from None
             X[:, k] = values.fill_null(float("nan")).to_numpy()
         coded = {j: Coded.of(_as_text(self._collect(self._scan.select(self.names[j]))[self.names[j]])) for j in texts}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sidelight.data.readers.dataset import ColumnRole
+from sidelight.data.dataset import ColumnRole
 
 SAID = "you said so"
 
@@ -15,12 +15,13 @@ SAID = "you said so"
 class Wanted:
     """What the user said about columns; None leaves it to the guess, ``()`` or False forbids it."""
 
-    row_id: str | bool | None = None
+    id: str | bool | None = None
     bag: str | bool | None = None
     label: Any = None
     features: Any = None
     ignore: Any = ()
     show: Any = None
+    keep: Any = ()
     sequence: str | bool | None = None
     channels: Mapping[str, Any] | None = None
     events: Sequence[str] | bool | None = None
@@ -46,12 +47,13 @@ class Plan:
     """Column numbers by role, and the reason for each."""
 
     names: tuple[str, ...]
-    row_id: int | None = None
+    id: int | None = None
     bag: int | None = None
     sequence: int | None = None
     labels: list[int] = field(default_factory=list)
     bag_label: int | None = None
     show: list[int] = field(default_factory=list)
+    keep: list[int] = field(default_factory=list)
     features: list[int] = field(default_factory=list)
     events: list[int] = field(default_factory=list)
     weight: int | None = None
@@ -60,6 +62,7 @@ class Plan:
     channels: dict[str, list[int]] = field(default_factory=dict)
     why: dict[int, tuple[str, str]] = field(default_factory=dict)
     kinds: dict[int, str] = field(default_factory=dict)
+    said: set[int] = field(default_factory=set)  # columns whose role was said, not guessed
 
     def take(self, j: int, role: str, why: str) -> None:
         """Write down what column ``j`` is for."""
@@ -73,5 +76,6 @@ class Plan:
         """Return what each column was taken for, in the file's order."""
         unused = ("ignored", "not asked for")
         return tuple(
-            ColumnRole(name, *self.why.get(j, unused), self.kinds.get(j, "text")) for j, name in enumerate(self.names)
+            ColumnRole(name, *self.why.get(j, unused), self.kinds.get(j, "text"), j not in self.said)
+            for j, name in enumerate(self.names)
         )

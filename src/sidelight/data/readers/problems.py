@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
+from sidelight.words import Setting
 
 _LONGEST = 60
 
@@ -19,27 +20,28 @@ def shown(value: object) -> str:
 def not_a_number(path: Path, place: str, column: str, cell: str) -> InvalidData:
     """Say that a column of numbers holds something else."""
     return InvalidData(
-        f"{path}, {place}, column {column!r}: expected a number, found {shown(cell)}. "
-        f"Correct or empty the cell, or leave the column out with ignore={column!r}."
+        f"{path}, {place}, column {column!r}: expected a number, found {shown(cell)}.",
+        do=["Correct or empty the cell, or leave the column out with ", Setting("ignore", column), "."],
     )
 
 
 def ragged(path: Path, line: int, expected: int, found: int) -> UnreadableFile:
     """Say that a row has too few or too many cells."""
-    why = (
-        "A cell is missing, or the file was cut off there."
+    quote = "Put a cell that holds the separator into quotation marks, or pass "
+    return UnreadableFile(
+        f"{path}, line {line}: expected {expected} columns, found {found}.",
+        do="A cell is missing, or the file was cut off there."
         if found < expected
-        else "Put a cell that holds the separator into quotation marks, or pass separator= if it was guessed wrong."
+        else [quote, Setting("separator"), " if it was guessed wrong."],
     )
-    return UnreadableFile(f"{path}, line {line}: expected {expected} columns, found {found}. {why}")
 
 
 def header_only(path: Path, names: Sequence[str]) -> UnreadableFile:
     """Say that there are names but no rows."""
     listed = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
     return UnreadableFile(
-        f"{path}: expected rows below the header ({listed}), found none. "
-        "If the first line is a row and not a header, pass header=False."
+        f"{path}: expected rows below the header ({listed}), found none.",
+        do=["If the first line is a row and not a header, pass ", Setting("header", False), "."],
     )
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from sidelight.data.readers.source import GZIP_MAGIC, guess_encoding, head
 from sidelight.errors import UnreadableFile
+from sidelight.words import Setting
 
 FORMATS = ("delimited", "parquet", "npz", "npy", "matlab", "arff", "keel", "c45", "svmlight", "idx", "folder")
 _NOT_TABLES = {
@@ -134,8 +135,13 @@ def _text(path: Path, start: bytes) -> Recognised:
         )
     if markup.startswith(("<?xml", "<labels")):
         raise UnreadableFile(
-            f"{path}: an XML file. If it lists the labels of an ARFF file, read the ARFF file: the XML beside it is "
-            "found by its name, or pass label_file=."
+            f"{path}: an XML file.",
+            do=[
+                "If it lists the labels of an ARFF file, read the ARFF file: the XML beside it is found by its name, "
+                "or pass ",
+                Setting("label_file"),
+                ".",
+            ],
         )
     if markup.startswith(("{", "[{")) and not markup.startswith("{0"):
         raise UnreadableFile(f"{path}: a JSON file. Save the records as CSV or Parquet.")

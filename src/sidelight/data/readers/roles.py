@@ -24,6 +24,8 @@ def plan_roles(source: Source, wanted: Wanted) -> Plan:
     looks = [look_at(name, [row[j] for row in rows]) for j, name in enumerate(source.names)]
     plan = Plan(source.names, kinds={j: look.kind for j, look in enumerate(looks)})
     _obey(plan, source.path, wanted)
+    plan.said = plan.taken()
+    plan.keep = match_columns(source.path, source.names, wanted.keep or (), "keep")
     is_open = wanted.events is None and wanted.features is None and not plan.taken()
     if is_open and guess_events(plan, looks):
         return plan
@@ -48,7 +50,7 @@ def match_columns(path: Path, names: Sequence[str], wanted: Any, role: str) -> l
 
 def _obey(plan: Plan, path: Path, wanted: Wanted) -> None:
     for role, name in (
-        ("row id", wanted.row_id),
+        ("id", wanted.id),
         ("bag", wanted.bag),
         ("sequence", wanted.sequence),
         ("bag label", wanted.bag_label),
@@ -79,7 +81,7 @@ def _obey(plan: Plan, path: Path, wanted: Wanted) -> None:
             plan.take(j, "event", wanted.why("events"))
     if wanted.weight is not None:
         plan.weight = match_columns(path, plan.names, [wanted.weight], "weight")[0]
-        plan.take(plan.weight, "event", "what each row counts for: you said so")
+        plan.take(plan.weight, "weight", "what each row counts for: you said so")
     for j in match_columns(path, plan.names, wanted.ignore or (), "ignore"):
         plan.take(j, "ignored", wanted.why("ignore"))
     for channel, columns in (wanted.channels or {}).items():

@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from sidelight.data.bags import Bags
+from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.readers.columns import Coded
-from sidelight.data.readers.dataset import ColumnRole, Dataset
 from sidelight.data.readers.labels import from_cells
 from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.problems import shown

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.data.bags import Bags
+from sidelight.data.dataset import Dataset, Note
 from sidelight.data.readers.columns import Coded, Source
-from sidelight.data.readers.dataset import Dataset
 from sidelight.data.readers.dialect import is_gap
 from sidelight.data.readers.events import event_table
 from sidelight.data.readers.facts import column_facts
@@ -22,7 +22,10 @@ from sidelight.data.readers.plan import Plan, Wanted
 from sidelight.data.readers.problems import header_only, listing
 from sidelight.data.readers.roles import plan_roles
 from sidelight.errors import InvalidData, InvalidParameter
+from sidelight.words import Setting
 
+TORN = "torn labels"  # code of the note that rows of one bag name different labels
+OF_ROWS = "labels of rows"  # code of the note that the labels of bags were made of those of rows
 _MOST_WORDS = 200  # more different words than this make a name or a text, not a feature
 
 
@@ -33,12 +36,13 @@ def read_table(source: Source, wanted: Wanted, label_table: Source | None = None
     plan = plan_roles(source, wanted)
     if plan.events:
         return event_table(source, plan)
-    texts = [j for j in (plan.row_id, plan.bag, plan.sequence, plan.bag_label) if j is not None]
+    texts = [j for j in (plan.id, plan.bag, plan.sequence, plan.bag_label) if j is not None]
     words = [j for j in plan.features if plan.kinds.get(j) == "text"]
     numbers = [j for j in plan.features if j not in words]
-    loaded = source.load(numbers, [*texts, *plan.labels, *plan.show, *words])
+    kept_texts = [j for j in plan.keep if j not in numbers]
+    loaded = source.load(numbers, list(dict.fromkeys([*texts, *plan.labels, *plan.show, *words, *kept_texts])))
     if not plan.features and not loaded.texts:
-        raise InvalidData(_nothing(source, plan))
+        raise _nothing(source, plan)
     if numbers and not len(loaded.X):
         raise header_only(source.path, source.names)
     made = _Made(notes=list(source.notes))
@@ -70,10 +74,20 @@ def read_table(source: Source, wanted: Wanted, label_table: Source | None = None
         sequence=None if plan.sequence is None else loaded.texts[plan.sequence].names(),
         channels=_channels(plan, widths),
         show={source.names[j]: loaded.texts[j].objects() for j in plan.show},
+        kept={
+            source.names[j]: loaded.texts[j].names() if j in kept_texts else as_written(loaded.X[:, numbers.index(j)])
+            for j in plan.keep
+        },
         roles=plan.roles(),
         notes=tuple(made.notes),
         place=source.place,
     )
+
+
+def as_written(cells: NDArray[np.float64]) -> NDArray[Any]:
+    """Return whole numbers as integers again, so that 3 is not carried along as 3.0."""
+    is_whole = np.isfinite(cells).all() and (cells == np.round(cells)).all() and (np.abs(cells) < 2**53).all()
+    return cells.astype(np.int64) if is_whole else cells
 
 
 @dataclass
@@ -106,17 +120,18 @@ def _with_words(
             k += 1
             continue
         values = sorted(value for value in texts[j].values if not is_gap(value))
-        free_text = source.title.startswith(("text", "Parquet"))  # other formats declare which words there are
-        if free_text and not 2 <= len(values) <= max(2, len(texts[j].codes) // 2):
+        if not source.declares_words and not 2 <= len(values) <= max(2, len(texts[j].codes) // 2):
             raise InvalidData(
                 f"{source.path}, column {source.names[j]!r}: expected numbers, or a few words that come back, to be a "
                 f"feature; found {len(values)} different texts in {len(texts[j].codes)} rows, such as "
-                f"{listing(values, 2)}. Leave the column out, or turn it into numbers."
+                f"{listing(values, 2)}.",
+                do=["Leave the column out with ", Setting("ignore", source.names[j]), ", or turn it into numbers."],
             )
         if len(values) > _MOST_WORDS:
             raise InvalidData(
                 f"{source.path}, column {source.names[j]!r}: expected numbers, or at most {_MOST_WORDS} words, "
-                f"found {len(values)} words such as {listing(values, 2)}. Leave it out with ignore={source.names[j]!r}."
+                f"found {len(values)} words such as {listing(values, 2)}.",
+                do=["Leave it out with ", Setting("ignore", source.names[j]), "."],
             )
         place = {value: i for i, value in enumerate(values)}
         table = np.zeros((len(texts[j].values), len(values)))
@@ -144,16 +159,16 @@ def gap_notes(X: Any, names: list[str], place: Callable[[int], str]) -> Iterator
 
 
 def _row_ids(source: Source, plan: Plan, texts: dict[int, Coded]) -> NDArray[Any] | None:
-    if plan.row_id is None:
+    if plan.id is None:
         return None
-    column = texts[plan.row_id]
-    name = source.names[plan.row_id]
+    column = texts[plan.id]
+    name = source.names[plan.id]
     gaps = column.gaps()
     if gaps.any():
         place = source.place(int(gaps.argmax()))
         raise InvalidData(
-            f"{source.path}, {place}, column {name!r}: expected the id of the row, found nothing. "
-            "Fill it in, or read without ids: row_id=False."
+            f"{source.path}, {place}, column {name!r}: expected the id of the row, found nothing.",
+            do=["Fill it in, or read without ids: ", Setting("id", False), "."],
         )
     if len(column.values) < len(column.codes):
         counts = np.bincount(column.codes)
@@ -161,8 +176,14 @@ def _row_ids(source: Source, plan: Plan, texts: dict[int, Coded]) -> NDArray[Any
         rows = np.flatnonzero(column.codes == double)[:2].tolist()
         raise InvalidData(
             f"{source.path}, column {name!r}: expected a different id in every row, found {column.values[double]!r} in "
-            f"{source.place(rows[0])} and {source.place(rows[1])} ({int((counts > 1).sum())} ids come back). "
-            "Remove the copies; if the column names groups of rows, pass it as bag=; or pass row_id=False."
+            f"{source.place(rows[0])} and {source.place(rows[1])} ({int((counts > 1).sum())} ids come back).",
+            do=[
+                "Remove the copies; if the column names groups of rows, pass it as ",
+                Setting("bag", name),
+                "; or pass ",
+                Setting("id", False),
+                ".",
+            ],
         )
     return column.names()
 
@@ -176,7 +197,8 @@ def _bag_ids(source: Source, plan: Plan, texts: dict[int, Coded]) -> Coded | Non
         name = source.names[plan.bag]
         raise InvalidData(
             f"{source.path}, {source.place(int(gaps.argmax()))}, column {name!r}: expected the bag of the row, found "
-            f"nothing ({int(gaps.sum())} such rows). Fill the gaps, or drop the rows, or read without bags: bag=False."
+            f"nothing ({int(gaps.sum())} such rows).",
+            do=["Fill the gaps, or drop the rows, or read without bags: ", Setting("bag", False), "."],
         )
     return column
 
@@ -213,15 +235,16 @@ def _place_labels(made: _Made, said: RowLabels | None, bag_ids: Coded | None, le
     unlabelled = sum(members is None for members in unions)
     if of_bags:
         n_torn = said.n_torn(bag_ids.codes)
-        made.notes.append("the labels speak of bags: every row of a bag repeats them")
+        made.notes.append(Note("the labels speak of bags: every row of a bag repeats them"))
         if n_torn:
-            made.notes[-1] = (
+            made.notes[-1] = Note(
                 f"the labels speak of bags; the rows of {n_torn} of {n_bags} bags disagree about them, and such a bag "
-                "has every label that one of its rows names"
+                "has every label that one of its rows names",
+                TORN,
             )
     elif said.is_single:
         made.y = said.single()
-        made.notes.append("the labels speak of rows; a bag has the labels of its rows")
+        made.notes.append(Note("the labels speak of rows; a bag has the labels of its rows", OF_ROWS))
     if unlabelled:
         made.notes.append(f"{unlabelled} of {n_bags} bags have no label and count as unlabelled")
 
@@ -233,12 +256,15 @@ def _place_bag_labels(made: _Made, column: Coded, bag_ids: Coded, separator: str
     unions = said.of_bags(bag_ids.codes, len(names))
     if n_torn := said.n_torn(bag_ids.codes):
         made.notes.append(
-            f"the rows of {n_torn} of {len(names)} bags disagree about its labels, and such a bag has every label that "
-            "one of its rows names"
+            Note(
+                f"the rows of {n_torn} of {len(names)} bags disagree about its labels, and such a bag has every label "
+                "that one of its rows names",
+                TORN,
+            )
         )
     made.bags = Bags(bag_ids.names(), labels=dict(zip(names, unions)), classes=said.names)
     made.label_names = said.names
-    made.notes = [note for note in made.notes if "a bag has the labels of its rows" not in note]
+    made.notes = [note for note in made.notes if not (isinstance(note, Note) and note.code == OF_ROWS)]
 
 
 def _mark(source: Source, plan: Plan) -> str | None:
@@ -255,10 +281,11 @@ def _labels_from_table(
     bag_ids: Coded | None,
 ) -> None:
     """Read a second table: (key, label) rows, (key, set) rows, or a key and a column for each label."""
-    key_column = plan.bag if bag_ids is not None else plan.row_id
+    key_column = plan.bag if bag_ids is not None else plan.id
     if key_column is None:
         raise InvalidParameter(
-            f"{table.path}: a table of labels needs something to match: pass bag= or row_id= for the main file."
+            f"{table.path}: a table of labels needs something to match.",
+            do=["Pass ", Setting("bag"), " or ", Setting("id"), " for the main file."],
         )
     wanted_key = names[key_column]
     key = table.names.index(wanted_key) if wanted_key in table.names else 0
@@ -276,7 +303,7 @@ def _labels_from_table(
     keys = loaded.texts[key]
     unions = dict(zip(keys.values, said.of_bags(keys.codes, len(keys.values))))
     what = "bag" if bag_ids is not None else "row"
-    every: list[Hashable] = _bag_names(bag_ids) if bag_ids is not None else row_ids.tolist()  # type: ignore[union-attr]  # row_id is set, so ids were read
+    every: list[Hashable] = _bag_names(bag_ids) if bag_ids is not None else row_ids.tolist()  # type: ignore[union-attr]  # id is set, so ids were read
     matched = match_keys(table.path, unions, every, what)
     made.label_names = said.names
     silent = len(every) - len(matched)
@@ -323,9 +350,12 @@ def _channels(plan: Plan, widths: list[int]) -> dict[str, slice] | None:
     return out
 
 
-def _nothing(source: Source, plan: Plan) -> str:
+def _nothing(source: Source, plan: Plan) -> InvalidData:
     reasons = [f"{r.name!r} ({r.why})" for r in plan.roles()[:5]]
-    return (
-        f"{source.path}: expected at least one column of numbers, labels or names, found none: {', '.join(reasons)}. "
-        "Say what the columns are for: features=, label=, bag=, events=."
+    advice: list[str | Setting] = ["Say what the columns are for: "]
+    for name in ("features", "label", "bag", "events"):
+        advice += [Setting(name), ", "]
+    return InvalidData(
+        f"{source.path}: expected at least one column of numbers, labels or names, found none: {', '.join(reasons)}.",
+        do=[*advice[:-1], "."],
     )

@@ -19,8 +19,9 @@ from sidelight.data.relations import agreement, reading, sampling
 from sidelight.data.relations.facts import Contradiction
 from sidelight.data.relations.questions import question_codes
 from sidelight.data.row_keys import as_row_index, is_one_row
-from sidelight.data.summaries import counted, html_table
+from sidelight.data.summaries import html_table
 from sidelight.errors import ConflictingAnswers, InvalidData
+from sidelight.words import counted
 
 Ints = NDArray[np.intp]
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from sidelight._core.coverage import BagPlan
 from sidelight.data.bags import Bags
-from sidelight.data.summaries import counted
-from sidelight.errors import InvalidData, SidelightWarning, nearest
+from sidelight.errors import InvalidData, LabelsWithoutRows, nearest
+from sidelight.words import counted
 
 
 def plan_bags(bags: Bags, row_class: np.ndarray, *, anything_novel: bool, wrong: float, forgotten: float) -> BagPlan:
@@ -140,7 +140,7 @@ def _warn_short(bags: Bags, short: np.ndarray, possible: np.ndarray) -> None:
         f"{len(short)} of {counted(bags.n_bags, 'bag')} {'has' if len(short) == 1 else 'have'} more labels than rows "
         f"that could carry them, for example bag {bags.names[b]!r}: its rows can carry {possible[b]} of "
         f"{_listing(bags, b)}. They are asked to carry as many as they can; see uncovered_, or fit with wrong > 0.",
-        SidelightWarning,
+        LabelsWithoutRows,
         stacklevel=4,
     )
 

@@ -22,7 +22,6 @@ from sidelight._solvers.trace import Solution
 from sidelight._terms.coverage import Coverage
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.data.summaries import counted
 from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 from sidelight.estimators._labelled_bags.layout import Layout, check_counts, check_names
@@ -37,6 +36,7 @@ from sidelight.estimators._linear_rule import warn_unless_converged
 from sidelight.estimators.coverage.choose import choose
 from sidelight.estimators.coverage.problem import Problem
 from sidelight.estimators.coverage.starts import HEAT, KEPT, draw_starts
+from sidelight.words import counted
 
 
 class CoverageClustering(ClusterMixin, BaseEstimator):

@@ -24,11 +24,11 @@ from sidelight._core.params import as_generator, check_choice, check_n_clusters,
 from sidelight._solvers.spectral_rounding import ROUNDINGS, round_embedding
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.data.summaries import counted
 from sidelight.errors import InvalidParameter, SidelightWarning
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 from sidelight.estimators.instances.class_shares import class_shares
 from sidelight.progress import report
+from sidelight.words import counted
 
 AFFINITIES = ("auto", "dense", "neighbours", "precomputed")
 _BLOCK = 4_000_000  # similarities to new rows held at a time
@@ -192,7 +192,7 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
         if n_aside:
             lie = counted(n_aside, "row lies", "rows lie")
             notes.append(f"{lie} in parts far smaller than a cluster and joined the cluster of the nearest row.")
-            warnings.warn(f"{type(self).__name__}: {' '.join(notes)}", SidelightWarning, stacklevel=6)
+            warnings.warn(SidelightWarning(" ".join(notes), who=type(self).__name__), stacklevel=6)
         self.notes_ = notes
 
     def _publish(

@@ -314,7 +314,7 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
         return out
 
     def _warn(self, what: str) -> None:
-        warnings.warn(f"{type(self).__name__}: {what}", SidelightWarning, stacklevel=5)  # the caller of fit
+        warnings.warn(SidelightWarning(what, who=type(self).__name__), stacklevel=5)  # the caller of fit
 
     def _clusterer(self, clusters: dict[str, int], columns: dict[str, Ints], rng: np.random.Generator) -> Any:
         base = METHODS[self.method]() if isinstance(self.method, str) else clone(self.method)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sidelight.data.readers.dataset import Dataset
+from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, InvalidParameter, UnreadableFile
 
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".npz")

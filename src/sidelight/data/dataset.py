@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,50 @@ def _counted_from_one(row: int) -> str:
     return f"row {row + 1}"
 
 
+class Note(str):
+    """What a careful reader of a file would like to know: a text with a code, so that nobody has to read the text.
+
+    Attributes
+    ----------
+    code : str
+        What it is about, such as ``"torn labels"``; empty when no code of ours needs to know.
+    """
+
+    __slots__ = ("code",)
+    code: str
+
+    def __new__(cls, text: str, code: str = "") -> Note:
+        """Make a text with a code."""
+        note = super().__new__(cls, text)
+        note.code = code
+        return note
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Rows of a file that are not in the data, and why.
+
+    Attributes
+    ----------
+    names : ndarray
+        What the file calls these rows: their ids, else their numbers, counted from 1.
+    reason : str
+        ``"gap"`` (a cell that is missing or infinite), ``"no sequence"`` or ``"event gap"``.
+    columns : tuple of str
+        The columns in question.
+    place : str
+        Where the first one is, in the file's own terms.
+    n_rows : int
+        How many rows the file has.
+    """
+
+    names: NDArray[Any]
+    reason: str
+    columns: tuple[str, ...]
+    place: str
+    n_rows: int
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnRole:
     """What one column (or attribute, or variable of a file) was taken for, and why.
@@ -31,23 +75,29 @@ class ColumnRole:
     name : str
         The column as the file calls it.
     role : str
-        ``"feature"``, ``"row id"``, ``"bag"``, ``"label"``, ``"bag label"``, ``"sequence"``, ``"show"``, ``"event"`` or
-        ``"ignored"``.
+        ``"feature"``, ``"id"``, ``"bag"``, ``"label"``, ``"bag label"``, ``"sequence"``, ``"show"``, ``"event"``,
+        ``"weight"`` or ``"ignored"``.
     why : str
         The evidence, in a few words; ``"you said so"`` for explicit roles.
     kind : str
         ``"number"``, ``"text"``, ``"0/1"`` or ``"empty"``.
+    is_guess : bool
+        Whether the role was guessed; False where the user or the format said it.
     """
 
     name: str
     role: str
     why: str
     kind: str = "number"
+    is_guess: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
     r"""One file, understood.
+
+    Rows have names: the file's own ids, else their numbers in the file. Rows are counted from 1, without the header;
+    a row that is left out keeps its number, so that ``row_names`` always lead back to the file.
 
     Attributes
     ----------
@@ -57,6 +107,8 @@ class Dataset:
         One name a column of ``X``.
     row_ids : ndarray or None
         The file's own names of the rows, unique; None when it has none.
+    row_numbers : ndarray of int
+        The number of each row in the file, counted from 1.
     bags : Bags or None
         Which row belongs to which bag, and the labels of the bags where the file gives them.
     y : ndarray of object or None
@@ -75,16 +127,20 @@ class Dataset:
         Channel name -> slice of the columns of ``X``, when the features come in several channels.
     show : dict
         Column -> texts, or paths of images and sounds, to show beside a row.
+    kept : dict
+        Column -> cells that were asked for with ``keep``, to be carried along with each row.
     roles : tuple of ColumnRole
         What each column was taken for, and why.
-    notes : tuple of str
+    notes : tuple of Note
         What a careful reader of the file would like to know.
-    left_out : str
-        How many rows have a gap and were left out, and where the first one is; empty when none.
+    left_out : tuple of LeftOut
+        The rows of the file that are not here, and why.
     place : callable
         ``place(row)`` says where a row of ``X`` was in the file: ``"line 17"``, or its row counted from 1.
     path, format : str
-        Where it came from, and what it was recognised as.
+        Where it came from, and what it was recognised as, in words.
+    reader : str
+        The reader that was used: ``"delimited"``, ``"parquet"``, ``"npz"``, ...; empty for data that were made.
 
     Examples
     --------
@@ -113,10 +169,18 @@ class Dataset:
     sequence: NDArray[Any] | None = None
     channels: dict[str, slice] | None = None
     show: dict[str, NDArray[np.object_]] = field(default_factory=dict)
+    kept: dict[str, NDArray[Any]] = field(default_factory=dict)
     roles: tuple[ColumnRole, ...] = ()
     notes: tuple[str, ...] = ()
-    left_out: str = ""
+    left_out: tuple[LeftOut, ...] = ()
     place: Callable[[int], str] = _counted_from_one
+    reader: str = ""
+    row_numbers: NDArray[np.intp] = None  # type: ignore[assignment]  # filled in below: one number a row
+
+    def __post_init__(self) -> None:
+        """Count the rows, unless somebody did."""
+        if self.row_numbers is None:
+            object.__setattr__(self, "row_numbers", np.arange(1, self.n_rows + 1))
 
     @property
     def n_rows(self) -> int:
@@ -128,6 +192,47 @@ class Dataset:
         """The number of columns of ``X``."""
         return int(self.X.shape[1])
 
+    @property
+    def row_names(self) -> NDArray[Any]:
+        """What the file calls each row: its id, else its number in the file, counted from 1."""
+        return self.row_numbers if self.row_ids is None else self.row_ids
+
+    @property
+    def row_title(self) -> str:
+        """What ``row_names`` are called: the id column, else ``"row"``."""
+        return next(iter(self.columns("id")), "row")
+
+    def take(self, rows: Any, *, left_out: LeftOut | None = None) -> Dataset:
+        """Return these rows, under their own names.
+
+        Parameters
+        ----------
+        rows : array of int or bool
+            Which rows of ``X`` to keep.
+        left_out : LeftOut, optional
+            What to remember about the others.
+        """
+        index = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows, dtype=np.intp)
+        place = self.place
+
+        def cut(part: Any) -> Any:
+            return None if part is None else part[index]
+
+        return replace(
+            self,
+            X=self.X[index],
+            row_ids=cut(self.row_ids),
+            row_numbers=self.row_numbers[index],
+            bags=cut(self.bags),
+            y=cut(self.y),
+            Y=cut(self.Y),
+            sequence=cut(self.sequence),
+            show={name: part[index] for name, part in self.show.items()},
+            kept={name: part[index] for name, part in self.kept.items()},
+            left_out=self.left_out if left_out is None else (*self.left_out, left_out),
+            place=lambda row: place(int(index[row])),
+        )
+
     def write(self, path: Any) -> tuple[str, ...]:
         """Write the data as CSV, Parquet or NPZ, by the ending of ``path``; return what was written, in sentences.
 
@@ -136,7 +241,7 @@ class Dataset:
         path : str or path
             Ends with ``.csv``, ``.csv.gz``, ``.parquet`` or ``.npz``. The file appears whole or not at all.
         """
-        from sidelight.data.readers.write import write
+        from sidelight.data.writing import write
 
         return write(self, path)
 
