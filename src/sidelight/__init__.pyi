@@ -39,11 +39,11 @@ from sidelight.estimators.scaling import Standardized as Standardized
 from sidelight.estimators.sources.agglomerative import SeededAgglomerative as SeededAgglomerative
 from sidelight.estimators.sources.annealed import AnnealedCoclustering as AnnealedCoclustering
 from sidelight.estimators.sources.codebook import Codebook as Codebook
-from sidelight.estimators.sources.foils import ConcatenatedKMeans as ConcatenatedKMeans
-from sidelight.estimators.sources.foils import SharedPosteriorMixture as SharedPosteriorMixture
+from sidelight.estimators.sources.concatenated import ConcatenatedKMeans as ConcatenatedKMeans
 from sidelight.estimators.sources.information import InformationCoclustering as InformationCoclustering
 from sidelight.estimators.sources.interleaved import InterleavedCoclustering as InterleavedCoclustering
 from sidelight.estimators.sources.multisource import MultiSourceClustering as MultiSourceClustering
+from sidelight.estimators.sources.shared_posterior import SharedPosteriorMixture as SharedPosteriorMixture
 from sidelight.estimators.sources.spectral import SpectralContingency as SpectralContingency
 from sidelight.estimators.sources.weighted import WeightCoclustering as WeightCoclustering
 from sidelight.progress import progress as progress

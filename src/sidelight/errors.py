@@ -19,7 +19,8 @@
     SidelightWarning (UserWarning)        the result stands, but look at this
     ├── ConvergenceWarning                a solver stopped at its limit
     ├── BagsWereCut                       rows were taken out of labelled bags
-    └── LabelsWithoutRows                 bags list more labels than they have rows
+    ├── LabelsWithoutRows                 bags list more labels than they have rows
+    └── TargetIgnored                     y holds labels of rows, which nobody uses
 
 Every message says who complains, what was expected, what came, and what to do next. What to do next may name parameters
 (``do=["Leave it out with ", Setting("ignore", name), "."]``): ``str(error)`` spells them as Python does, and a shell
@@ -126,6 +127,10 @@ class BagsWereCut(SidelightWarning):
 
 class LabelsWithoutRows(SidelightWarning):
     """Some bags list more labels than they have rows, so not every label can be carried."""
+
+
+class TargetIgnored(SidelightWarning):
+    """``y`` holds labels of rows, which this estimator does not learn from."""
 
 
 def nearest(name: object, known: Iterable[object], *, limit: int = 3) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -10,10 +12,10 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.laws.registry import CASES, Case, as_csr
+from tests.laws.registry import CASES, Case, as_csr, labelled_bags
 
 import sidelight as sl
-from sidelight.errors import Cancelled, InvalidInput
+from sidelight.errors import Cancelled, InvalidInput, TargetIgnored
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 each_bag_case = pytest.mark.parametrize(
@@ -29,7 +31,7 @@ _FAILURES = {case.name: dict(case.expected_failures) for case in CASES}
     [case.estimator for case in CASES],
     expected_failed_checks=lambda estimator: _FAILURES[type(estimator).__name__],
 )
-@pytest.mark.filterwarnings("ignore:No bag has labels:sidelight.errors.SidelightWarning")  # the checks know no bags
+@pytest.mark.filterwarnings("ignore::sidelight.errors.SidelightWarning")  # the checks know no bags, and pass labels
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -135,6 +137,94 @@ def test_predict_with_the_training_bags_equals_labels(case: Case):
 def test_supervision_as_y_equals_supervision_by_name(case: Case):
     bags = case.side()["bags"]
     assert_same_fit(clone(case.estimator).fit(case.rows(), bags), case.fit())
+
+
+@each_bag_case
+def test_the_order_of_rows_does_not_matter_to_predictions(case: Case):
+    fitted, X, bags = case.fit(), case.rows(), case.side()["bags"]
+    order = np.random.default_rng(3).permutation(len(X))
+    turned = bags[order]
+    np.testing.assert_array_equal(
+        fitted.predict(X[order], bags=turned), np.asarray(fitted.predict(X, bags=bags))[order]
+    )
+    place = [turned.names.index(name) for name in bags.names]
+    for method in ("predict_bags", "predict_bags_proba"):
+        if hasattr(fitted, method):
+            here, there = getattr(fitted, method)(X, bags), getattr(fitted, method)(X[order], turned)
+            if isinstance(here, dict):
+                assert here == there
+            else:
+                np.testing.assert_allclose(here, np.asarray(there)[place], atol=1e-9)
+
+
+@each_bag_case
+def test_what_is_said_of_bags_agrees_with_each_bag_alone(case: Case):
+    fitted, X, bags = case.fit(), case.rows(), case.side()["bags"]
+    for method in ("predict_bags", "predict_bags_proba"):
+        if not hasattr(fitted, method):
+            continue
+        together = getattr(fitted, method)(X, bags)
+        for b, name in enumerate(bags.names):
+            rows = np.flatnonzero(bags.codes == b)
+            alone = getattr(fitted, method)(X[rows], bags[rows])
+            if isinstance(together, dict):
+                assert together[name] == alone[name]
+            else:
+                np.testing.assert_allclose(together[b], alone[0], atol=1e-9)
+
+
+def others(case: Case):
+    """Side information of every kind that the case does not take."""
+    n = len(case.rows())
+    kinds = {"bags": labelled_bags(n), "pairs": sl.Pairs.empty(n), "triplets": sl.Triplets.empty(n)}
+    if hasattr(case.estimator, "estimator"):
+        taken = case.estimator.estimator.get_metadata_routing().fit.requests
+    else:
+        taken = case.estimator.get_metadata_routing().fit.requests
+    return [value for name, value in kinds.items() if name not in taken]
+
+
+@each_case
+def test_side_information_of_another_kind_is_refused(case: Case):
+    if case.reads_y:
+        pytest.skip("learns from y")
+    for other in (*others(case), sl.CoOccurrence.from_matrix(np.eye(3)), "labels", {0: "a"}, 5):
+        with pytest.raises(InvalidInput, match=r"y"):
+            clone(case.estimator).fit(case.rows(), other)
+        if hasattr(case.estimator, "score") and not isinstance(case.estimator, sl.Standardized):
+            with pytest.raises(InvalidInput):
+                case.fit().score(case.rows(), other)
+
+
+@each_bag_case
+def test_labels_of_rows_as_y_are_not_ignored_silently(case: Case):
+    labels = np.arange(len(case.rows())) % 3
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        clone(case.estimator).fit(case.rows(), labels)
+    assert [warning for warning in caught if warning.category is TargetIgnored]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TargetIgnored)  # beside bags they are there for scikit-learn's scorers
+        clone(case.estimator).fit(case.rows(), labels, **case.side())
+
+
+@each_bag_case
+def test_bags_of_another_kind_are_refused(case: Case):
+    for other in (sl.Pairs.empty(60), 5, "bag"):
+        with pytest.raises(InvalidInput):
+            clone(case.estimator).fit(case.rows(), bags=other)
+
+
+@each_case
+def test_numbers_too_large_to_be_squared_are_refused_or_scaled(case: Case):
+    X = case.rows().copy()
+    X[3, 1] = 1e200
+    if isinstance(case.estimator, sl.Standardized):
+        huge = case.rows() * 1e180
+        np.testing.assert_array_equal(case.fit(huge).labels_, case.fit().labels_)
+        return
+    with pytest.raises(InvalidInput, match=r"row 3, column 1"):
+        case.fit(X)
 
 
 def labels_of(fitted):

@@ -81,6 +81,13 @@ def check_n_clusters(owner: object, n_clusters: Any, n_rows: int, *, name: str =
         )
 
 
+def check_estimator(owner: object, name: str, value: Any) -> None:
+    """Raise unless ``value`` is an estimator: an instance with ``fit`` and ``get_params``."""
+    if isinstance(value, type) or not hasattr(value, "fit") or not hasattr(value, "get_params"):
+        advice = f"Call it: {value.__name__}()." if isinstance(value, type) else ""
+        _raise(owner, name, value, "an estimator", advice)
+
+
 def as_generator(random_state: Any) -> np.random.Generator:
     """Turn scikit-learn's ``random_state`` (None, int, RandomState or Generator) into a Generator.
 

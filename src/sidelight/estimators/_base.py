@@ -1,25 +1,40 @@
-"""What the families share: the door for rows, and a ``fit`` that succeeds whole or changes nothing."""
+"""What the families share: the doors for rows and for ``y``, and a ``fit`` that succeeds whole or changes nothing."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from sklearn.utils.validation import validate_data
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils.validation import check_array, validate_data
 
 from sidelight._core.fingerprint import fingerprint
 from sidelight._solvers.trace import Reporter
+from sidelight.data.bags import Bags
+from sidelight.data.cooccurrence import CoOccurrence
+from sidelight.data.hierarchy import LabelTree
+from sidelight.data.relations import Pairs, Triplets
+from sidelight.errors import InvalidData, TargetIgnored
 from sidelight.progress import report
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
+# The keyword of ``fit`` for each kind of side information; ``y`` may hold it too.
+SIDES: dict[str, type] = {"bags": Bags, "pairs": Pairs, "triplets": Triplets}
+KINDS = (*SIDES.values(), CoOccurrence, LabelTree)
+HUGE = 1e150  # squares of larger numbers are infinite in float64
+
 
 def all_or_nothing(method: Method) -> Method:
-    """Let a method that fails or is cancelled leave its estimator exactly as it was."""
+    """Let a ``fit`` that fails or is cancelled leave its estimator as it was, and refuse a ``y`` that it cannot use."""
 
     @functools.wraps(method)
     def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        _check_call(self, args, kwargs)
         before = dict(vars(self))
         try:
             return method(self, *args, **kwargs)
@@ -31,16 +46,119 @@ def all_or_nothing(method: Method) -> Method:
     return guarded  # type: ignore[return-value] # same signature, which functools.wraps cannot express
 
 
-def rows_to_fit(estimator: Any, X: Any, **options: Any) -> Any:
-    """Validate the rows that ``fit`` was given (dense or CSR, float64) and remember their fingerprint."""
+def checks_y(method: Method) -> Method:
+    """Let a ``score`` refuse a ``y`` that its estimator cannot use."""
+
+    @functools.wraps(method)
+    def checked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        _check_call(self, args, kwargs)
+        return method(self, *args, **kwargs)
+
+    return checked  # type: ignore[return-value] # same signature, which functools.wraps cannot express
+
+
+def check_y(estimator: Any, y: Any, **sides: Any) -> None:
+    """Refuse side information of a kind that ``estimator`` does not take as ``y``, and warn that labels are not used.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose ``fit`` or ``score`` was called.
+    y : object
+        What came.
+    **sides : objects
+        What came by name; labels of rows as ``y`` beside it are there for scikit-learn's scorers.
+    """
+    if y is None or isinstance(estimator, (ClassifierMixin, MetaEstimatorMixin)):
+        return
+    who = type(estimator).__name__
+    taken = {name: SIDES[name] for name in estimator.get_metadata_routing().fit.requests if name in SIDES}
+    if isinstance(y, tuple(taken.values())):
+        return
+    wanted = " or ".join(kind.__name__ for kind in taken.values()) or "nothing"
+    if isinstance(y, KINDS):
+        raise InvalidData(
+            f"{who} takes {wanted} as side information, but y is {type(y).__name__}. "
+            + (f"Pass {' or '.join(f'{name}=' for name in taken)}." if taken else "Leave y out.")
+        )
+    if isinstance(y, (str, bytes, Mapping)) or (not hasattr(y, "__array__") and not isinstance(y, (list, tuple))):
+        raise InvalidData(
+            f"{who} cannot use y: expected {wanted}, or one label a row for scikit-learn's scorers. "
+            f"Got {type(y).__name__}."
+        )
+    if taken and all(side is None for side in sides.values()):
+        warnings.warn(
+            f"{who} learns from {wanted}; y is {type(y).__name__} and is not used. "
+            f"Pass {' or '.join(f'{name}=' for name in taken)}.",
+            TargetIgnored,
+            stacklevel=5,
+        )
+
+
+def _check_call(estimator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    y = args[1] if len(args) > 1 else kwargs.get("y")
+    if y is not None:
+        check_y(estimator, y, **{name: kwargs.get(name) for name in SIDES})
+
+
+def rows_to_fit(estimator: Any, X: Any, *, huge: bool = False, **options: Any) -> Any:
+    """Validate the rows that ``fit`` was given (dense or CSR, float64) and remember their fingerprint.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose rows they are.
+    X : array, CSR matrix or data frame
+        The rows.
+    huge : bool
+        Let numbers pass whose squares are infinite.
+    **options : objects
+        For ``sklearn.utils.validation.validate_data``.
+    """
     X = validate_data(estimator, X, accept_sparse="csr", dtype="float64", order="C", **options)
+    _refuse_huge(estimator, X, huge)
     estimator.data_fingerprint_ = fingerprint(X)
     return X
 
 
-def rows_to_judge(estimator: Any, X: Any, **options: Any) -> Any:
-    """Validate the rows that a fitted estimator was given; they must have the columns of ``fit``."""
-    return validate_data(estimator, X, accept_sparse="csr", dtype="float64", order="C", reset=False, **options)
+def rows_to_judge(estimator: Any, X: Any, *, huge: bool = False, names: bool = True, **options: Any) -> Any:
+    """Validate the rows that a fitted estimator was given; they must have the columns of ``fit``.
+
+    Parameters
+    ----------
+    estimator, X, huge, **options : objects
+        As in :func:`rows_to_fit`.
+    names : bool
+        Warn when ``fit`` saw names of columns and X has none, or other ones.
+    """
+    if not names:
+        X = check_array(X, accept_sparse="csr", dtype="float64", order="C", estimator=estimator, **options)
+        if X.shape[1] != estimator.n_features_in_:
+            raise InvalidData(
+                f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+                f"{estimator.n_features_in_} features as input."
+            )
+    else:
+        X = validate_data(estimator, X, accept_sparse="csr", dtype="float64", order="C", reset=False, **options)
+    _refuse_huge(estimator, X, huge)
+    return X
+
+
+def _refuse_huge(estimator: Any, X: Any, allowed: bool) -> None:
+    values = X.data if sp.issparse(X) else X
+    if allowed or not values.size or max(-values.min(), values.max()) <= HUGE:
+        return
+    if sp.issparse(X):
+        X = X.tocoo()
+        first = int(np.flatnonzero(np.abs(X.data) > HUGE)[0])
+        row, column, value = X.row[first], X.col[first], X.data[first]
+    else:
+        row, column = np.argwhere(np.abs(X) > HUGE)[0]
+        value = X[row, column]
+    raise InvalidData(
+        f"{type(estimator).__name__}: row {row}, column {column} (counted from 0) is {value:g}; the square of such a "
+        "number is infinite. Divide the column by its scale, or put sl.Standardized in front."
+    )
 
 
 def reporting(stage: str) -> Reporter:

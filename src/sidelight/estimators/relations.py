@@ -12,7 +12,7 @@ import numpy as np
 
 from sidelight._core.params import check_n_clusters
 from sidelight._terms.information import Balance, Confidence
-from sidelight.estimators._base import all_or_nothing, rows_to_fit
+from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators._linear_rule import LinearRule
 
 
@@ -105,6 +105,7 @@ class DiscriminativeClustering(LinearRule):
         """Return the most probable cluster of each row of X."""
         return np.argmax(self._log_posterior(X), axis=1)
 
+    @checks_y
     def score(self, X: Any, y: Any = None) -> float:
         """Return I(Y, X; W) of [P17] eq. (3.5) on the rows of X, in nats; higher is better.
 

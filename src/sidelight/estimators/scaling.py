@@ -1,49 +1,63 @@
 """Standardised rows in front of any estimator here, kept in the same model file.
 
 A scikit-learn ``Pipeline`` does the same in memory, but cannot be stored without storing code. The command line uses
-this one, so that a saved model takes the user's raw rows.
+this one, so that a saved model takes the user's raw rows, and finds its columns by name.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from copy import deepcopy
 from typing import Any
 
+import narwhals.stable.v1 as nw
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight._core.params import check_estimator
+from sidelight.errors import InvalidData, InvalidParameter, nearest
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 
-# Methods whose first argument is rows; they get standardised rows.
-_ON_ROWS = frozenset(
-    {
-        "predict",
-        "predict_proba",
-        "predict_labels",
-        "predict_bags",
-        "predict_bags_proba",
-        "bag_scores",
-        "predict_channel",
-        "novelty_score",
-        "decision_function",
-        "memberships",
-        "transform",
-        "score",
-    }
-)
+ROUTED = ("fit", "predict", "score")  # the methods whose side information scikit-learn's tools route
+
+
+def _of_inner(name: str) -> Any:
+    """Make a method that hands standardised rows to the inner estimator's method, where it has one."""
+
+    def method(self: Standardized, X: Any, *args: Any, **side: Any) -> Any:
+        return getattr(self._fitted(), name)(self._standardise(self._rows(X)), *args, **side)
+
+    method.__name__ = name
+    method.__qualname__ = f"Standardized.{name}"
+    method.__doc__ = f"Call ``estimator_.{name}`` on the standardised rows of X."
+    return available_if(_has(name))(method)
+
+
+def _has(name: str) -> Callable[[Any], bool]:
+    def has(self: Standardized) -> bool:
+        getattr(vars(self).get("estimator_", self.estimator), name)  # its AttributeError says what is missing
+        return True
+
+    return has
 
 
 class Standardized(MetaEstimatorMixin, BaseEstimator):
     """Fit ``estimator`` on rows with mean 0 and variance 1 in every feature.
 
     Everything the inner estimator publishes is available here too: ``labels_``, ``predict`` and so on take and give
-    what they would inside, for rows in the user's own units. Sparse rows are scaled but not centred.
+    what they would inside, for rows in the user's own units. Sparse rows are scaled but not centred. Where the columns
+    have names, rows of a data frame are matched by name: order and further columns do not matter.
 
     Parameters
     ----------
     estimator : estimator
-        Any estimator of Sidelight's.
+        Any estimator of Sidelight's that takes rows of features.
+    feature_names : sequence of str, default=None
+        The names of the columns, when ``fit`` gets them as a plain array.
 
     Attributes
     ----------
@@ -53,6 +67,8 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
         What is subtracted; zeros for sparse rows.
     scale_ : ndarray of shape (n_features,)
         What is divided by; 1 for constant features.
+    feature_names_in_ : ndarray of str
+        The names of the columns, where they have names.
     n_features_in_ : int
         Number of features seen by ``fit``.
     data_fingerprint_ : str
@@ -68,8 +84,9 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, estimator: Any) -> None:
+    def __init__(self, estimator: Any, *, feature_names: Sequence[str] | None = None) -> None:
         self.estimator = estimator
+        self.feature_names = feature_names
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, **side: Any) -> Standardized:
@@ -84,40 +101,168 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
         **side : objects
             Side information (``bags=`` and so on), handed on.
         """
-        X = rows_to_fit(self, X)
+        check_estimator(self, "estimator", self.estimator)
+        if self.estimator.__sklearn_tags__().input_tags.pairwise:
+            raise InvalidParameter(
+                f"Standardized scales features, but {type(self.estimator).__name__} was told to take a table of "
+                "similarities or distances. Standardise the rows before you compute it."
+            )
+        X = rows_to_fit(self, X, huge=True)
+        self._name_columns(X.shape[1])
         self.mean_, self.scale_ = _mean_and_scale(X)
         self.estimator_ = clone(self.estimator).fit(self._standardise(X), y, **side)
         return self
+
+    @available_if(_has("fit_predict"))  # type: ignore[untyped-decorator] # scikit-learn ships no types
+    def fit_predict(self, X: Any, y: Any = None, **side: Any) -> np.ndarray:
+        """Fit, and return the cluster of each row.
+
+        Parameters
+        ----------
+        X, y, **side
+            As in :meth:`fit`.
+        """
+        labels: np.ndarray = self.fit(X, y, **side).estimator_.labels_
+        return labels
+
+    predict = _of_inner("predict")
+    predict_proba = _of_inner("predict_proba")
+    predict_labels = _of_inner("predict_labels")
+    predict_bags = _of_inner("predict_bags")
+    predict_bags_proba = _of_inner("predict_bags_proba")
+    bag_scores = _of_inner("bag_scores")
+    novelty_score = _of_inner("novelty_score")
+    decision_function = _of_inner("decision_function")
+    memberships = _of_inner("memberships")
+    embed = _of_inner("embed")
+    transform = _of_inner("transform")
+    score = _of_inner("score")
+
+    @available_if(_has("is_new"))  # type: ignore[untyped-decorator] # scikit-learn ships no types
+    def is_new(self, X: Any, *, channel: str | None = None, **side: Any) -> np.ndarray:
+        """Call ``estimator_.is_new`` on standardised rows, or on standardised points of one channel.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame
+            Rows of all channels; points of one channel where ``channel`` is named.
+        channel : str, default=None
+            The channel that the points belong to.
+        **side : objects
+            Handed on.
+        """
+        inner = self._fitted()
+        rows = self._standardise(self._rows(X)) if channel is None else self._points(channel, X)
+        is_new: np.ndarray = inner.is_new(rows, channel=channel, **side)
+        return is_new
+
+    @available_if(_has("predict_channel"))  # type: ignore[untyped-decorator] # scikit-learn ships no types
+    def predict_channel(self, channel: str, X: Any, **side: Any) -> np.ndarray:
+        """Return the cluster of new points of one channel, from that channel alone.
+
+        Parameters
+        ----------
+        channel : str
+            One of the channels of ``fit``.
+        X : array of shape (n_points, columns of the channel)
+            The points, in the user's own units.
+        **side : objects
+            Handed on.
+        """
+        labels: np.ndarray = self._fitted().predict_channel(channel, self._points(channel, X), **side)
+        return labels
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Tell scikit-learn that side information goes to the inner estimator."""
+        mapping = MethodMapping()
+        for name in ROUTED:
+            mapping.add(caller=name, callee=name)
+        return MetadataRouter(owner=type(self).__name__).add(estimator=self.estimator, method_mapping=mapping)
 
     def __getattr__(self, name: str) -> Any:
         inner = vars(self).get("estimator_")
         if inner is None or name.startswith("_"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        found = getattr(inner, name)
-        if name not in _ON_ROWS:
-            return found
-        return lambda X, *args, **kwargs: found(self._standardise(rows_to_judge(self, X)), *args, **kwargs)
+        return getattr(inner, name)
+
+    def _fitted(self) -> Any:
+        check_is_fitted(self, "estimator_")
+        return self.estimator_
+
+    def _name_columns(self, n_columns: int) -> None:
+        """Remember ``feature_names`` as if they had come with a data frame."""
+        if self.feature_names is None or hasattr(self, "feature_names_in_"):
+            return
+        if isinstance(self.feature_names, str) or len(self.feature_names) != n_columns:
+            raise InvalidParameter(
+                f"The 'feature_names' parameter of Standardized must hold one name for each of the {n_columns} "
+                f"columns. Got {self.feature_names!r} instead."
+            )
+        self.feature_names_in_ = np.array([str(name) for name in self.feature_names], dtype=object)
+
+    def _rows(self, X: Any) -> Any:
+        """Validate rows to judge; the columns of a data frame are found by name."""
+        self._fitted()
+        names = vars(self).get("feature_names_in_")
+        frame = None if names is None else nw.from_native(X, eager_only=True, pass_through=True)
+        if names is None or not isinstance(frame, nw.DataFrame):
+            return rows_to_judge(self, X, huge=True, names=False)
+        missing = [name for name in names if name not in frame.columns]
+        if missing:
+            more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+            raise InvalidData(
+                f"Standardized was fitted on a column called {missing[0]!r}{more}, which these rows do not have. "
+                + nearest(missing[0], frame.columns)
+            )
+        return rows_to_judge(self, frame.select(list(names)).to_native(), huge=True)
+
+    def _points(self, channel: str, X: Any) -> Any:
+        """Standardise points of one channel by the means and scales of its columns."""
+        columns = self._fitted().channel_columns_.get(channel)
+        points = np.asarray(X, dtype=np.float64) if not sp.issparse(X) else X
+        if columns is None or points.ndim > 2 or (points.ndim == 2 and points.shape[1] != len(columns)):
+            return X  # the inner estimator says what is wrong with the channel or the points
+        points = points.reshape(-1, len(columns)) if points.ndim == 1 and len(columns) == 1 else points
+        if points.ndim != 2:
+            return X
+        return _scaled(points, self.mean_[columns], self.scale_[columns])
 
     def _standardise(self, X: Any) -> Any:
-        check_is_fitted(self, "scale_")
-        if sp.issparse(X):
-            return sp.csr_array(X @ sp.diags_array(1.0 / self.scale_))
-        return (X - self.mean_) / self.scale_
+        return _scaled(X, self.mean_, self.scale_)
 
     def __sklearn_tags__(self) -> Any:
-        """Take what the inner estimator takes."""
+        """Take and give what the inner estimator does."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.estimator.__sklearn_tags__().input_tags.sparse
+        inner = deepcopy(self.estimator.__sklearn_tags__())
+        inner.input_tags.pairwise = False
+        for name in ("estimator_type", "classifier_tags", "regressor_tags", "transformer_tags"):
+            setattr(tags, name, getattr(inner, name))
+        tags.input_tags, tags.target_tags, tags.non_deterministic = (
+            inner.input_tags,
+            inner.target_tags,
+            inner.non_deterministic,
+        )
         return tags
 
 
-def _mean_and_scale(X: Any) -> tuple[np.ndarray, np.ndarray]:
+def _scaled(X: Any, mean: np.ndarray, scale: np.ndarray) -> Any:
     if sp.issparse(X):
-        mean = np.asarray(X.mean(axis=0)).ravel()
-        variance = np.asarray(X.multiply(X).mean(axis=0)).ravel() - mean**2
+        return sp.csr_array(X @ sp.diags_array(1.0 / scale))
+    return X / scale - mean / scale  # divided first: the difference of two numbers near 1e308 has no value
+
+
+def _mean_and_scale(X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of every column, of columns divided by their largest entry first."""
+    largest = np.asarray(abs(X).max(axis=0).todense() if sp.issparse(X) else np.abs(X).max(axis=0)).ravel()
+    unit = np.where(largest > 1e100, largest, 1.0)  # squares of larger numbers might overflow
+    if sp.issparse(X):
+        small = sp.csr_array(X @ sp.diags_array(1.0 / unit))
+        mean = np.asarray(small.mean(axis=0)).ravel()
+        variance = np.asarray(small.multiply(small).mean(axis=0)).ravel() - mean**2
         mean = np.zeros_like(mean)  # centring would make the rows dense
     else:
-        mean, variance = X.mean(axis=0), X.var(axis=0)
+        small = X / unit if (unit != 1.0).any() else X
+        mean, variance = small.mean(axis=0), small.var(axis=0)
     scale = np.sqrt(np.maximum(variance, 0.0))
     constant = scale <= 1e-12 * np.maximum(1.0, np.abs(mean))  # rounding noise of a constant column is not a scale
-    return mean, np.where(constant, 1.0, scale)
+    return mean * unit, np.where(constant, 1.0, scale) * unit

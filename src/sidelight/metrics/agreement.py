@@ -11,7 +11,7 @@ import numpy as np
 
 from sidelight._core.matching import match_rows
 from sidelight._core.simplex import entropy
-from sidelight.metrics._given import meet
+from sidelight.metrics._checks import meet
 
 
 class PairScores(NamedTuple):

@@ -15,7 +15,7 @@ from sidelight._core.contingency import contingency, encode
 from sidelight._core.params import check_number
 from sidelight._core.segments import group_rows, segment_max
 from sidelight.errors import InvalidData, InvalidParameter
-from sidelight.metrics._given import as_array, as_indicator, check_lengths
+from sidelight.metrics._checks import as_array, as_indicator, check_lengths
 from sidelight.metrics.agreement import PairScores, n_pairs, pair_scores
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sidelight._core.contingency import contingency, encode
 from sidelight._core.params import check_choice
 from sidelight.errors import InvalidData, UnknownName, nearest
-from sidelight.metrics._given import as_array, check_lengths, codes_of
+from sidelight.metrics._checks import as_array, check_lengths, codes_of
 from sidelight.metrics.agreement import n_matched
 
 Ints = NDArray[np.intp]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.errors import InvalidData
-from sidelight.metrics._given import as_array, as_indicator, check_shapes
+from sidelight.metrics._checks import as_array, as_indicator, check_shapes
 
 Floats = NDArray[np.float64]
 

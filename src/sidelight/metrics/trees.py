@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.errors import InvalidData
-from sidelight.metrics._given import as_array
+from sidelight.metrics._checks import as_array
 
 Ints = NDArray[np.intp]
 

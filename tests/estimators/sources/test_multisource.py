@@ -183,3 +183,28 @@ def test_mappings_that_miss_or_invent_an_axis_are_refused():
         sl.MultiSourceClustering(2).fit({"a": np.ones((4, 1))})
     with pytest.raises(InvalidInput, match="needs names for them"):
         sl.AnnealedCoclustering(2).fit(np.ones((3, 3, 3)))
+
+
+def test_the_product_rule_is_em_on_the_concatenated_rows():
+    from sklearn.mixture import GaussianMixture
+
+    generator = np.random.default_rng(4)
+    y = generator.random(400) < 0.25
+    X = generator.normal(size=(400, 3)) + np.where(y[:, None], 2.0, 0.0)
+    channels = {"a": [0], "b": [1, 2]}
+    ours = sl.SharedPosteriorMixture(2, channels=channels, rule="product", tol=1e-9, max_iter=2000, random_state=0)
+    ours.fit(X)
+    theirs = GaussianMixture(2, covariance_type="diag", tol=1e-9, max_iter=2000, n_init=5, random_state=0).fit(X)
+    order, their_order = np.argsort(ours.weights_), np.argsort(theirs.weights_)
+    np.testing.assert_allclose(ours.weights_[order], theirs.weights_[their_order], atol=1e-3)
+    np.testing.assert_allclose(ours.means_[order], theirs.means_[their_order], atol=5e-3)
+    assert ours.score(X) == pytest.approx(theirs.score(X), abs=1e-6)
+    assert (np.diff(ours.trace_) > -1e-9).all()  # EM never falls, up to rounding
+
+
+def test_an_earlier_fit_changes_nothing():
+    X = np.random.default_rng(5).normal(size=(80, 3))
+    again = sl.SharedPosteriorMixture(3, rule="product", tol=1e-3, max_iter=1000, random_state=0)
+    first = again.fit(X[:40]).fit(X).weights_
+    fresh = sl.SharedPosteriorMixture(3, rule="product", tol=1e-3, max_iter=1000, random_state=0).fit(X).weights_
+    np.testing.assert_array_equal(first, fresh)

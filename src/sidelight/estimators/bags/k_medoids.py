@@ -13,7 +13,7 @@ from sidelight._solvers.medoids import Medoids, alternate, faster_pam
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import ConvergenceWarning
-from sidelight.estimators._base import all_or_nothing, rows_to_fit
+from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
 from sidelight.progress import report
 
@@ -117,6 +117,7 @@ class BagKMedoids(BagClusterer):
         found = [self._search(D, start, number) for number, start in enumerate(starts)]
         return self._publish(X, bags, min(found, key=lambda one: one.inertia))
 
+    @checks_y
     def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
         """Return minus the mean distance of the bags to their medoids; higher is better.
 

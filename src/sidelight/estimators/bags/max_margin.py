@@ -19,7 +19,7 @@ from sidelight._solvers.cutting_plane import MarginFit, concave_convex
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import ConvergenceWarning
-from sidelight.estimators._base import all_or_nothing, rows_to_fit
+from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
 from sidelight.estimators.bags.memberships import members, membership_threshold
 from sidelight.progress import report
@@ -182,6 +182,7 @@ class MaxMarginBagClustering(BagClusterer):
         chosen = self.__dict__.get("membership_threshold_", np.inf) if threshold is None else threshold
         return members(self.decision_function(X, bags=bags), chosen)
 
+    @checks_y
     def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
         """Return minus the mean missed margin of the bags: 0 when every bag reaches 1; higher is better.
 

@@ -17,7 +17,7 @@ from sidelight._core.params import as_generator, as_seed, check_number
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidParameter, SidelightWarning
-from sidelight.estimators._base import all_or_nothing, rows_to_fit
+from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
 from sidelight.estimators.bags.max_margin import MaxMarginBagClustering
 from sidelight.progress import progress, report
@@ -135,6 +135,7 @@ class MaxMarginBagClusteringCV(BagClusterer):
         found, rows = self._judged(X, bags)
         return self.best_estimator_.memberships(rows, bags=found, threshold=threshold)
 
+    @checks_y
     def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
         """Return minus the mean missed margin of the bags; see :class:`MaxMarginBagClustering`."""
         _, rows = self._judged(X, None)

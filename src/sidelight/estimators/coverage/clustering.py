@@ -23,7 +23,7 @@ from sidelight._terms.coverage import Coverage
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning
-from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._labelled_bags.layout import Layout, check_counts, check_names
 from sidelight.estimators._labelled_bags.supervision import (
     check_row_weights,
@@ -269,6 +269,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         """Return the probability that each row is of a kind that nobody named."""
         return self.predict_proba(X, bags=bags)[:, self.class_of_ < 0].sum(axis=1)
 
+    @checks_y
     def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log likelihood of the label lists of these bags; higher is better, 0 is best.
 

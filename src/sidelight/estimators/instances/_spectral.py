@@ -25,7 +25,7 @@ from sidelight._solvers.spectral_rounding import ROUNDINGS, round_embedding
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidParameter, SidelightWarning
-from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators.instances.class_shares import class_shares
 from sidelight.progress import report
 from sidelight.words import counted
@@ -125,6 +125,7 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
             U[pulled] = moved
         return U
 
+    @checks_y
     def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
         """Judge the clusters of rows by their bags' labels; higher is better.
 

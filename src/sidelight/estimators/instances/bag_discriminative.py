@@ -14,7 +14,7 @@ from sidelight._terms.information import Balance, Confidence
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import SidelightWarning
-from sidelight.estimators._base import all_or_nothing, rows_to_fit
+from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators._linear_rule import LinearRule
 
 
@@ -128,6 +128,7 @@ class BagDiscriminativeClustering(LinearRule):
         """Return the most probable cluster of each row of X; bags change nothing, the rule knows features only."""
         return np.argmax(self._log_posterior(X), axis=1)
 
+    @checks_y
     def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
         """Return information plus bag likeness on the rows of X; higher is better.
 

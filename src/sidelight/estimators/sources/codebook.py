@@ -17,7 +17,7 @@ from sidelight._core.contingency import encode
 from sidelight._core.params import as_generator, as_seed, check_n_clusters, check_number
 from sidelight._core.threads import one_blas_thread
 from sidelight.errors import InvalidData
-from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.progress import report
 
 Ints = NDArray[np.intp]
@@ -112,6 +112,7 @@ class Codebook(TransformerMixin, ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         return np.sqrt(_squares(rows_to_judge(self, X), self.prototypes_))
 
+    @checks_y
     def score(self, X: Any, y: Any = None) -> float:
         """Return minus the mean squared distance of the rows of X to their prototypes; higher is better.
 

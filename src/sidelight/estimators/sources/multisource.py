@@ -16,7 +16,7 @@ from sidelight._core.contingency import contingency
 from sidelight._core.params import as_generator, as_seed, check_choice, check_flag, check_n_clusters, check_number
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning
-from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators.sources._channels import channel_columns, check_channel
 from sidelight.estimators.sources._coclusterer import check_coclusterer
 from sidelight.estimators.sources._novelty import thresholds
@@ -239,6 +239,7 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
         means = group_means(X, codes, len(names))
         return (nearest_prototype(means, book.prototypes_[used])[1] > of_sequence)[codes]
 
+    @checks_y
     def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
         """Return the information that the channels' clusters share on the rows of X, in nats; higher is better.
 

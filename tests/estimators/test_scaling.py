@@ -1,0 +1,124 @@
+"""Claims about standardised rows in front of an estimator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+import sidelight as sl
+from sidelight.errors import InvalidData, InvalidParameter
+
+SCALES = np.array([1.0, 1000.0, 0.01])
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Three groups of rows, in columns of very different units."""
+    generator = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    X = 4.0 * np.eye(3)[y] + generator.normal(size=(90, 3))
+    return X * SCALES + 7.0, y
+
+
+@pytest.fixture(scope="module")
+def bags(rows):
+    _, y = rows
+    ids = np.random.default_rng(1).permutation(90) // 3
+    return sl.Bags(ids, labels={b: {"abc"[c] for c in y[ids == b]} for b in range(30)})
+
+
+def test_it_equals_the_inner_estimator_on_standardised_rows(rows, bags):
+    X, _ = rows
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    outer = sl.Standardized(sl.CoverageClustering()).fit(X, bags=bags)
+    inner = sl.CoverageClustering().fit(Z, bags=bags)
+    np.testing.assert_allclose(outer.predict_proba(X), inner.predict_proba(Z), atol=1e-6)
+    assert outer.predict_bags(X, bags) == inner.predict_bags(Z, bags)
+    np.testing.assert_allclose(outer.novelty_score(X), inner.novelty_score(Z))
+
+
+def test_model_selection_works_without_a_scorer(rows, bags):
+    X, _ = rows
+    model = sl.Standardized(sl.CoverageClustering())
+    assert np.isfinite(cross_val_score(model, X, bags, cv=sl.BagKFold(3), error_score="raise")).all()
+    search = GridSearchCV(model, {"estimator__penalty": [0.1, 1.0]}, cv=sl.BagKFold(3), error_score="raise")
+    assert len(search.fit(X, bags).predict(X)) == len(X)
+
+
+def test_fit_predict_on_a_fitted_one_standardises(rows):
+    X, _ = rows
+    model = sl.Standardized(sl.DiscriminativeClustering(3, random_state=0)).fit(X)
+    np.testing.assert_array_equal(model.fit_predict(X), model.fit(X).labels_)
+    np.testing.assert_allclose(model.estimator_.weights_, sl.Standardized(model.estimator).fit(X).weights_)
+
+
+def test_embed_gets_standardised_rows(rows, bags):
+    X, _ = rows
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    outer = sl.Standardized(sl.BagSpectralClustering(3, random_state=0)).fit(X, bags=bags)
+    np.testing.assert_allclose(outer.embed(X[:9]), outer.estimator_.embed(Z[:9]), atol=1e-8)
+
+
+def test_channels_get_points_in_the_users_units(rows):
+    X, _ = rows
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    channels = {"big": [1], "rest": [0, 2]}
+    outer = sl.Standardized(sl.MultiSourceClustering(2, channels=channels, method="information", random_state=0)).fit(X)
+    inner = outer.estimator_
+    np.testing.assert_array_equal(outer.predict_channel("big", X[:, 1]), inner.predict_channel("big", Z[:, [1]]))
+    np.testing.assert_array_equal(outer.is_new(X), inner.is_new(Z))
+    np.testing.assert_array_equal(
+        outer.is_new(X[:, [0, 2]], channel="rest"), inner.is_new(Z[:, [0, 2]], channel="rest")
+    )
+    with pytest.raises(InvalidData, match="2 columns"):
+        outer.predict_channel("rest", X)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, polars.DataFrame])
+def test_columns_of_a_frame_are_found_by_name(rows, frame, tmp_path):
+    X, _ = rows
+    data = {name: X[:, j] for j, name in enumerate("abc")}
+    model = sl.Standardized(sl.DiscriminativeClustering(3, random_state=0)).fit(frame(data))
+    turned = frame({"c": X[:, 2], "more": X[:, 0], "b": X[:, 1], "a": X[:, 0]})
+    np.testing.assert_array_equal(model.predict(turned), model.labels_)
+    with pytest.raises(InvalidData, match=r"called 'b'.*do not have"):
+        model.predict(frame({"a": X[:, 0], "c": X[:, 2]}))
+    sl.save(model, tmp_path / "m.sidelight")
+    np.testing.assert_array_equal(sl.load(tmp_path / "m.sidelight").predict(turned), model.labels_)
+
+
+def test_names_can_be_given_to_a_plain_array(rows):
+    X, _ = rows
+    model = sl.Standardized(sl.DiscriminativeClustering(3, random_state=0), feature_names=list("abc")).fit(X)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_array_equal(model.predict(pd.DataFrame(X[:, ::-1], columns=list("cba"))), model.labels_)
+    with pytest.raises(InvalidParameter, match="one name for each of the 3"):
+        sl.Standardized(model.estimator, feature_names=["a"]).fit(X)
+
+
+def test_it_has_the_methods_of_the_inner_estimator_and_no_others():
+    model = sl.Standardized(sl.DiscriminativeClustering(3))
+    assert hasattr(model, "predict_proba")
+    assert not hasattr(model, "embed")
+    assert not hasattr(model, "predict_channel")
+    with pytest.raises(NotFittedError):
+        model.predict(np.eye(3))
+
+
+def test_tables_of_distances_are_refused():
+    with pytest.raises(InvalidParameter, match="similarities or distances"):
+        sl.Standardized(sl.BagKMedoids(2, metric="precomputed")).fit(np.eye(4))
+    with pytest.raises(InvalidParameter, match=r"Call it: BagKMedoids\(\)"):
+        sl.Standardized(sl.BagKMedoids).fit(np.eye(4))
+
+
+def test_numbers_near_the_largest_are_scaled(rows):
+    X, _ = rows
+    plain = sl.Standardized(sl.DiscriminativeClustering(3, random_state=0)).fit(X)
+    huge = sl.Standardized(sl.DiscriminativeClustering(3, random_state=0)).fit(X * 1e300)
+    np.testing.assert_array_equal(plain.labels_, huge.labels_)
+    np.testing.assert_array_equal(huge.predict(X * 1e300), plain.labels_)
