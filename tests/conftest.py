@@ -1,16 +1,26 @@
-"""What every test shares: one hypothesis profile, one numba cache per worker, and the way to the public data."""
+"""What every test shares: a hypothesis profile, a numba cache per worker and source, and the way to the public data."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from pathlib import Path
 
 import pytest
 
+
+def _kernel_sources() -> str:
+    """Name the source of all kernels: numba forgets to recompile a kernel when only one that it calls has changed."""
+    package = Path(__file__).parents[1] / "src" / "sidelight"
+    texts = [path.read_bytes() for path in sorted(package.rglob("*.py"))]
+    return hashlib.sha256(b"".join(text for text in texts if b"@kernel" in text)).hexdigest()[:16]
+
+
 # Workers that share one numba cache race each other; a folder per worker keeps compiled kernels between runs.
 _worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
-os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"sidelight-numba-{os.getuid()}" / _worker))
+_cache = Path(tempfile.gettempdir()) / f"sidelight-numba-{os.getuid()}" / _kernel_sources() / _worker
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_cache))
 
 from hypothesis import HealthCheck, settings  # noqa: E402 - numba reads its environment when it is first imported
 

@@ -187,3 +187,19 @@ def test_a_bag_that_cannot_be_true_has_no_likelihood():
     log_P = draw_log_P(0, 2, 2)
     plan = plan_of([2], [[]])  # no label, and nothing novel
     assert coverage_posteriors(np.exp(log_P), log_P, np.arange(2), plan)[1][0] == -np.inf
+
+
+def test_a_label_may_be_wrong_beyond_the_cap_too():
+    n_labels = 14
+    log_P = log_softmax(0.3 * np.random.default_rng(8).normal(size=(20, n_labels)), axis=1)
+    plan = plan_of([20], [list(range(n_labels))])
+
+    def value(wrong, cap):
+        Q, log_likelihood = coverage_posteriors(np.exp(log_P), log_P, np.arange(n_labels), plan, wrong=wrong, cap=cap)
+        return Q, log_likelihood[0]
+
+    exact_Q, exact = value(0.3, n_labels)
+    near_Q, near = value(0.3, n_labels - 4)
+    assert abs(near - exact) < 0.1  # what the approximation of four labels of fourteen costs
+    np.testing.assert_allclose(near_Q, exact_Q, atol=0.02)
+    assert exact - value(0.0, n_labels)[1] > 0.5  # so that forgetting ``wrong`` would show

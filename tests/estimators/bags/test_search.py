@@ -32,3 +32,17 @@ def test_prefers_what_comes_back_and_keeps_its_clusters():
 def test_a_grid_that_cannot_be_tried_is_refused(grid):
     with pytest.raises(InvalidParameter):
         sl.MaxMarginBagClusteringCV(2, **grid).fit(np.eye(4))
+
+
+def test_uneven_clusters_lower_the_score():
+    generator = np.random.default_rng(0)
+    group = np.repeat([0, 1], [18, 6])  # bags of two sizes of groups, so that evenness is below 1
+    ids = generator.permutation(24 * 3) // 3
+    X = np.array([[6.0, 0.0], [0.0, 6.0]])[group[ids]] + generator.normal(scale=0.3, size=(72, 2))
+    search = sl.MaxMarginBagClusteringCV(2, Cs=[4.0], balances=[10.0], n_resamples=2, n_init=2, random_state=0)
+    search.fit(X, bags=ids)
+    seen = search.cv_results_
+    shares = np.bincount(search.bag_labels_) / 24
+    assert seen["evenness"][0] == pytest.approx(-(shares * np.log(shares)).sum() / np.log(2))
+    assert seen["evenness"][0] < 0.9
+    assert seen["score"][0] == pytest.approx(seen["stability"][0] * seen["evenness"][0] * seen["margin"][0])
