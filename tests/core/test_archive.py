@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import zipfile
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import sidelight as sl
 from sidelight._core.encoding import Decoder, Encoder
-from sidelight.errors import InvalidData, UnreadableFile, UnsafeArchive
+from sidelight.errors import InvalidData, InvalidInput, InvalidParameter, UnreadableFile, UnsafeArchive
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -66,9 +67,9 @@ def test_a_function_is_refused_by_name(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_generator_is_refused_with_advice(tmp_path):
-    with pytest.raises(InvalidData, match="random_state as an int"):
-        sl.save(sl.DiscriminativeClustering(2, random_state=np.random.default_rng(0)), tmp_path / "model")
+def test_a_random_state_is_refused_with_advice(tmp_path):
+    with pytest.raises(InvalidData, match=r"random_state as an int"):
+        sl.save(sl.DiscriminativeClustering(2, random_state=np.random.RandomState(0)), tmp_path / "m")
 
 
 @pytest.fixture
@@ -166,6 +167,44 @@ def test_a_missing_file_is_named(tmp_path):
 def test_a_failed_save_keeps_the_old_file(model_file):
     before = model_file.read_bytes()
     with pytest.raises(InvalidData):
-        sl.save(sl.DiscriminativeClustering(2, random_state=np.random.default_rng(0)), model_file)
+        sl.save(sl.DiscriminativeClustering(2, random_state=np.random.RandomState(0)), model_file)
     assert model_file.read_bytes() == before
     assert [path.name for path in model_file.parent.iterdir()] == [model_file.name]
+
+
+def test_a_generator_goes_on_where_it_stopped(tmp_path):
+    estimator = sl.DiscriminativeClustering(2, random_state=np.random.default_rng(3))
+    estimator.random_state.random(5)
+    sl.save(estimator, tmp_path / "m")
+    assert sl.load(tmp_path / "m").random_state.random() == estimator.random_state.random()
+
+
+@pytest.mark.parametrize("version", [0, -1, True, "1"])
+def test_a_format_that_never_was_is_refused(model_file, version):
+    with zipfile.ZipFile(model_file) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+    rewrite(model_file, **{"manifest.json": json.dumps({**manifest, "format": version})})
+    with pytest.raises(UnsafeArchive, match="format"):
+        sl.load(model_file)
+
+
+@pytest.mark.parametrize("path", [5, None, ["a"]])
+def test_a_path_that_is_none_is_refused(path):
+    with pytest.raises(InvalidParameter, match="needs a path"):
+        sl.load(path)
+    with pytest.raises(InvalidParameter, match="needs a path"):
+        sl.save(sl.DiscriminativeClustering(2), path)
+
+
+def test_damaged_files_are_refused_and_nothing_else(tmp_path):
+    model = sl.DiscriminativeClustering(2, random_state=0).fit(np.eye(6))
+    sl.save(model, tmp_path / "m")
+    good = (tmp_path / "m").read_bytes()
+    generator = np.random.default_rng(0)
+    for _ in range(400):
+        damaged = bytearray(good)
+        for at in generator.integers(len(good), size=3):
+            damaged[at] = generator.integers(256)
+        (tmp_path / "damaged").write_bytes(bytes(damaged))
+        with contextlib.suppress(InvalidInput):
+            sl.load(tmp_path / "damaged")

@@ -346,3 +346,9 @@ def test_more_clusters_than_rows_are_refused():
     bags = sl.Bags([0, 0, 1, 1], labels={0: {"wren"}, 1: {"owl"}})
     with pytest.raises(InvalidParameter, match="n_samples=4"):
         sl.CoverageClustering(n_subclusters=3).fit(np.arange(8.0).reshape(4, 2), bags=bags)
+
+
+@pytest.mark.parametrize("counts", [{"n_novel": 10**12}, {"n_subclusters": 10**12}])
+def test_any_number_of_clusters_is_refused_at_once(counts):
+    with pytest.raises(InvalidParameter, match="clusters of n_samples=4 rows"):
+        sl.CoverageClustering(**counts).fit(np.eye(4), bags=sl.Bags([0, 0, 1, 1], labels={0: {"a"}, 1: {"b"}}))

@@ -251,3 +251,30 @@ def test_bag_constraints_help_another_clusterer():
     )
     assert purity(y, told.labels_) > purity(y, alone.labels_)
     assert (np.diff(told.trace_) <= 1e-9 * np.abs(told.trace_[:-1])).all()
+
+
+def test_rows_set_aside_join_the_most_similar_row_of_given_similarities():
+    generator = np.random.default_rng(0)
+    y = np.repeat([0, 1], 100)
+    W = np.where(y[:, None] == y, 1.0, 1e-3) * generator.uniform(0.5, 1.0, size=(200, 200))
+    W = np.vstack([np.hstack([W, np.zeros((200, 2))]), np.zeros((2, 202))])
+    W[200, 200] = W[201, 201] = 1.0
+    W[200, 150] = W[150, 200] = 1e-18  # below what an eigensolver can see, and still the most similar row
+    with pytest.warns(SidelightWarning, match="most similar row, or else the largest"):
+        model = sl.BagSpectralClustering(2, affinity="precomputed", random_state=0).fit((W + W.T) / 2)
+    assert model.labels_[200] == model.labels_[150] != model.labels_[0]
+
+
+def test_thousands_of_labels_take_little_memory():
+    import tracemalloc
+
+    from sidelight.estimators.instances.class_shares import bag_agreement, class_shares
+
+    n = 4000
+    bags = sl.Bags(np.arange(n) // 2, labels={b: {f"label {b}", f"label {b + 1}"} for b in range(n // 2)})
+    tracemalloc.start()
+    shares = class_shares(np.arange(n) % 2, bags, 2)
+    bag_agreement(np.arange(n) % 2, bags, shares)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * n // 2 * n // 2 / 4  # a dense table of bags by labels would be four times that

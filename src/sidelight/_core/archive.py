@@ -16,13 +16,14 @@ import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 
 from sidelight._core.atomic import replacing
 from sidelight._core.encoding import Decoder, Encoder
-from sidelight.errors import InvalidInput, UnreadableFile, UnsafeArchive
+from sidelight.errors import InvalidInput, InvalidParameter, UnreadableFile, UnsafeArchive
 
 FORMAT = 1
 _MEMBER = re.compile(r"manifest\.json|arrays/[0-9]{1,9}\.npy")
@@ -39,7 +40,10 @@ def write(thing: Any, path: str | os.PathLike[str], *, resolve: Resolve, library
         "fitted_on": _fitted_on(thing),
         "content": encoder.encode(thing, where=type(thing).__name__),
     }
-    with replacing(Path(path)) as handle, zipfile.ZipFile(handle, "w", zipfile.ZIP_STORED) as archive:
+    with (
+        replacing(_as_path(path, "sidelight.save")) as handle,
+        zipfile.ZipFile(handle, "w", zipfile.ZIP_STORED) as archive,
+    ):
         archive.writestr("manifest.json", json.dumps(manifest, allow_nan=False, indent=1))
         for number, array in enumerate(encoder.arrays):
             with archive.open(f"arrays/{number}.npy", "w", force_zip64=True) as member:
@@ -48,7 +52,7 @@ def write(thing: Any, path: str | os.PathLike[str], *, resolve: Resolve, library
 
 def read(path: str | os.PathLike[str], *, resolve: Resolve) -> Any:
     """Read what :func:`write` wrote, or refuse with a message that says what is wrong with the file."""
-    path = Path(path)
+    path = _as_path(path, "sidelight.load")
     try:
         with zipfile.ZipFile(path) as archive:
             _check_members(archive, path)
@@ -74,8 +78,20 @@ def read(path: str | os.PathLike[str], *, resolve: Resolve) -> Any:
         EOFError,
         RecursionError,
         MemoryError,
+        NotImplementedError,
+        RuntimeError,
+        SyntaxError,
+        TokenError,
+        OverflowError,
     ) as error:
         raise UnsafeArchive(f"{str(path)!r} is damaged: {error!r}. Save the model again.") from error
+
+
+def _as_path(path: Any, who: str) -> Path:
+    try:
+        return Path(path)
+    except TypeError:
+        raise InvalidParameter(f"{who} needs a path, text or pathlib.Path. Got {path!r:.80}.") from None
 
 
 def _check_members(archive: zipfile.ZipFile, path: Path) -> None:
@@ -100,7 +116,9 @@ def _check_members(archive: zipfile.ZipFile, path: Path) -> None:
 def _read_manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     manifest = json.loads(archive.read("manifest.json"))
     version = manifest["format"]
-    if not isinstance(version, int) or version > FORMAT:
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise UnsafeArchive(f"{str(path)!r} has format {version!r}, which sidelight.save never writes. Save it again.")
+    if version > FORMAT:
         raise UnsafeArchive(
             f"{str(path)!r} has format {version!r}, written by sidelight {manifest.get('sidelight')!r}; this "
             f"installation reads formats up to {FORMAT}. Upgrade sidelight to read it."

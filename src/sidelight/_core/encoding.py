@@ -1,8 +1,8 @@
 """Python values to JSON and back, arrays set aside; only values that carry no code.
 
 A plain JSON value stands for itself; everything else is an object with one tag: ``array``, ``scalar``, ``objects``,
-``sparse``, ``tuple``, ``set``, ``frozenset``, ``dict``, ``float``, ``slice``, ``date``, ``datetime``, ``bytes``,
-``object`` (has ``__archive__``) or ``estimator`` (has ``get_params``).
+``sparse``, ``generator``, ``tuple``, ``set``, ``frozenset``, ``dict``, ``float``, ``slice``, ``date``,
+``datetime``, ``bytes``, ``object`` (has ``__archive__``) or ``estimator`` (has ``get_params``).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from sidelight.errors import InvalidData, UnsafeArchive
 
 Resolve = Callable[[str], type | None]
+_BITS = ("PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64")  # NumPy's own bit generators; nothing else is made
 _SPARSE = {"csr": sp.csr_array, "csc": sp.csc_array}
 
 
@@ -52,6 +53,8 @@ class Encoder:
             return {type(value).__name__: value.isoformat()}
         if type(value) is bytes:
             return {"bytes": value.hex()}
+        if isinstance(value, np.random.Generator):
+            return self._generator(value, where)
         if isinstance(value, slice):
             return {"slice": [self.encode(part, where) for part in (value.start, value.stop, value.step)]}
         return self._object(value, where)
@@ -73,6 +76,13 @@ class Encoder:
             matrix = matrix.tocsr()
         parts = [self._keep(part, where) for part in (matrix.data, matrix.indices, matrix.indptr)]
         return {"sparse": matrix.format, "shape": list(matrix.shape), "parts": parts}
+
+    def _generator(self, generator: np.random.Generator, where: str) -> Any:
+        """Keep the state of a generator, so that what draws from it can go on where it stopped."""
+        bits = generator.bit_generator
+        if type(bits).__name__ not in _BITS:
+            raise _refused(generator, where)
+        return {"generator": [type(bits).__name__, self.encode(dict(bits.state), where)]}
 
     def _object(self, value: Any, where: str) -> Any:
         name = type(value).__name__
@@ -140,6 +150,15 @@ class Decoder:
         return estimator
 
 
+def _generator(decoder: Decoder, content: Any) -> np.random.Generator:
+    name, state = content
+    if name not in _BITS:
+        raise UnsafeArchive(f"{decoder.source!r} holds a random generator of the unknown kind {name!r}.")
+    bits = getattr(np.random, name)()
+    bits.state = decoder.decode(state)
+    return np.random.Generator(bits)
+
+
 _SIMPLE: dict[str, Callable[[Decoder, Any], Any]] = {
     "array": lambda d, number: d.arrays[number],
     "scalar": lambda d, number: d.arrays[number][()],
@@ -151,6 +170,7 @@ _SIMPLE: dict[str, Callable[[Decoder, Any], Any]] = {
     "date": lambda d, text: date.fromisoformat(text),
     "datetime": lambda d, text: datetime.fromisoformat(text),
     "bytes": lambda d, text: bytes.fromhex(text),
+    "generator": _generator,
     "slice": lambda d, parts: slice(*d.decode(parts)),
 }
 

@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 
 CONSTRAINTS = ("unique", "assigned", "filled")  # (3.3), (3.5), (3.7)
 PATIENCE = 0.01  # multipliers move this much slower than weights; faster ones freeze weights before they mean anything
+RESTS = 0.01  # share of the information that may still move in twenty epochs: clusters no longer change then
 TINY = 1e-300  # the log of an empty cell stays finite; its weight is zero
 
 
@@ -34,6 +35,7 @@ class Weights:
     rows: Floats
     columns: Floats
     trace: list[float]
+    converged: bool
 
 
 @dataclass(slots=True)
@@ -105,8 +107,9 @@ def ascend(
             np.clip(g, -30.0, 30.0, out=g)  # beyond this the logistic function has no slope left in float64
             _tighten(multipliers, W, constraints, rate)
         if epoch > 40 and abs(trace[-1] - trace[-21]) < tol:
-            break
-    return Weights(expit(g_rows), expit(g_columns), trace)
+            return Weights(expit(g_rows), expit(g_columns), trace, True)
+    rests = len(trace) > 20 and abs(trace[-1] - trace[-21]) <= RESTS * abs(trace[-1])
+    return Weights(expit(g_rows), expit(g_columns), trace, rests)
 
 
 def _tighten(multipliers: Multipliers, W: Floats, constraints: tuple[str, ...], rate: float) -> None:

@@ -23,7 +23,7 @@ class Layout:
     @classmethod
     def of(cls, classes: tuple[Hashable, ...], n_subclusters: int | Mapping[Any, int], n_novel: int) -> Layout:
         """Lay out clusters class by class; a lone cluster bears the name of its class."""
-        counts = [n_subclusters.get(c, 1) if isinstance(n_subclusters, Mapping) else n_subclusters for c in classes]
+        counts = _counts(classes, n_subclusters)
         n_novel = n_novel if classes or n_novel else 1  # without any label there is one nameless kind
         taken = {str(c) for c in classes}
         names = [str(c) if n == 1 else _free(f"{c}/{j + 1}", taken) for c, n in zip(classes, counts) for j in range(n)]
@@ -56,6 +56,15 @@ class Layout:
         target = self.class_of.copy()
         target[self.class_of < 0] = len(self.classes) + np.arange(self.n_novel)
         return np.eye(len(self.label_names))[target]
+
+
+def count_clusters(classes: tuple[Hashable, ...], n_subclusters: int | Mapping[Any, int], n_novel: int) -> int:
+    """Return how many clusters :meth:`Layout.of` would lay out, before anything of that size is made."""
+    return sum(_counts(classes, n_subclusters)) + int(n_novel)
+
+
+def _counts(classes: tuple[Hashable, ...], n_subclusters: int | Mapping[Any, int]) -> list[int]:
+    return [int(n_subclusters.get(c, 1) if isinstance(n_subclusters, Mapping) else n_subclusters) for c in classes]
 
 
 def _free(name: str, taken: set[str]) -> str:

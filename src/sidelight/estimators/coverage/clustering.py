@@ -24,7 +24,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
-from sidelight.estimators._labelled_bags.layout import Layout, check_counts, check_names
+from sidelight.estimators._labelled_bags.layout import Layout, check_counts, check_names, count_clusters
 from sidelight.estimators._labelled_bags.supervision import (
     check_row_weights,
     code_rows,
@@ -198,12 +198,13 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
 
         generator = as_generator(self.random_state)
         settled, self.choice_ = choose(self, X, bags, names, generator)
-        layout = Layout.of(bags.classes, settled["n_subclusters"], settled["n_novel"])
-        if layout.n_clusters > max(X.shape[0], len(bags.classes)):
+        n_clusters = count_clusters(bags.classes, settled["n_subclusters"], settled["n_novel"])
+        if n_clusters > max(X.shape[0], len(bags.classes)):
             raise InvalidParameter(
-                f"{type(self).__name__} was asked for {layout.n_clusters} clusters of n_samples={X.shape[0]} rows. "
+                f"{type(self).__name__} was asked for {n_clusters} clusters of n_samples={X.shape[0]} rows. "
                 "Lower n_subclusters or n_novel, or bring more rows."
             )
+        layout = Layout.of(bags.classes, settled["n_subclusters"], settled["n_novel"])
         plan = self._plan(bags, row_class, layout)
         problem = Problem.of(self, X, plan, layout, settled["penalty"], generator)
         starts = draw_starts(

@@ -192,7 +192,8 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
         notes = list(similar.notes)
         if n_aside:
             lie = counted(n_aside, "row lies", "rows lie")
-            notes.append(f"{lie} in parts far smaller than a cluster and joined the cluster of the nearest row.")
+            where = "of the nearest row" if similar.kind != "given" else "of the most similar row, or else the largest"
+            notes.append(f"{lie} in parts far smaller than a cluster and joined the cluster {where}.")
             warnings.warn(SidelightWarning(" ".join(notes), who=type(self).__name__), stacklevel=6)
         self.notes_ = notes
 
@@ -213,6 +214,7 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
         aside = np.setdiff1d(np.arange(n_rows), kept)
         if len(aside):
             near = _nearest_kept(X, similar, kept, aside, self.metric)
+            near[near < 0] = kept[np.argmax(labels == np.bincount(labels).argmax())]
             self.embedding_[aside], self.labels_[aside] = self.embedding_[near], self.labels_[near]
             self.coordinates_[aside] = self.coordinates_[near]
         self.centres_ = _means(self.embedding_, self.labels_, self.n_clusters)
@@ -300,9 +302,11 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
 
 
 def _nearest_kept(X: Any, similar: Similarities, kept: np.ndarray, aside: np.ndarray, metric: str) -> np.ndarray:
-    """Return the kept row nearest to each row set aside; with given similarities nobody knows, so the first one."""
+    """Return the kept row nearest to each row set aside; -1 where given similarities to all kept rows are 0."""
     if similar.kind == "given":
-        return np.full(len(aside), kept[0])
+        W = sparse.csr_array(similar.W[aside])[:, kept]
+        near = kept[np.asarray(W.argmax(axis=1)).ravel()]
+        return np.where(np.asarray(W.max(axis=1).todense()).ravel() > 0, near, -1)
     rows = as_metric_rows(X, metric)
     return kept[nearest_of(rows[kept], rows[aside], 1)[0][:, 0]]
 

@@ -8,6 +8,7 @@ is found by EM on counts of (cluster, label set), so the cost does not depend on
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 from sidelight.data.bags import Bags
 
@@ -30,14 +31,14 @@ def class_shares(labels: np.ndarray, bags: Bags, n_clusters: int) -> np.ndarray:
     if not bags.n_classes:
         return np.zeros((n_clusters, 0))
     telling = bags.is_labelled & ~bags.is_partial & (np.diff(bags.label_matrix.indptr) > 0)
-    masks, kind = np.unique(bags.bag_label_mask()[telling], axis=0, return_inverse=True)
+    masks, kind = _distinct_sets(bags, np.flatnonzero(telling))
     number = np.full(bags.n_bags, -1, dtype=np.intp)
-    number[telling] = kind.ravel()
+    number[telling] = kind
     of_row = number[bags.codes]
     said = of_row >= 0
-    counts = np.zeros((n_clusters, len(masks)))
+    counts = np.zeros((n_clusters, masks.shape[0]))
     np.add.at(counts, (labels[said], of_row[said]), 1.0)
-    return _em(counts, masks.astype(np.float64))
+    return _em(counts, masks)
 
 
 def bag_agreement(labels: np.ndarray, bags: Bags, shares: np.ndarray) -> float:
@@ -58,20 +59,36 @@ def bag_agreement(labels: np.ndarray, bags: Bags, shares: np.ndarray) -> float:
     judged = bags.is_labelled & ~bags.is_partial & (np.diff(bags.label_matrix.indptr) > 0)
     if not judged.any():
         return 0.0
-    carried = np.zeros((bags.n_bags, bags.n_classes), dtype=bool)
-    carried[bags.codes, shares.argmax(axis=1)[labels]] = True
-    given = bags.bag_label_mask()[judged]
-    both = np.count_nonzero(carried[judged] & given)
-    return float(2 * both / (np.count_nonzero(carried[judged]) + np.count_nonzero(given)))
+    width = bags.n_classes
+    carried = np.unique(bags.codes * width + shares.argmax(axis=1)[labels])
+    carried = carried[judged[carried // width]]
+    listed = bags.label_matrix.tocoo()
+    listed = (listed.coords[0].astype(np.intp) * width + listed.coords[1])[judged[listed.coords[0]]]
+    return float(2 * np.isin(carried, listed).sum() / (len(carried) + len(listed)))
 
 
-def _em(counts: np.ndarray, masks: np.ndarray) -> np.ndarray:
+def _distinct_sets(bags: Bags, chosen: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
+    """Return the different label sets of the chosen bags (sets x classes, CSR), and the set of each bag."""
+    listed = sp.csr_array(bags.label_matrix)[chosen]
+    number: dict[bytes, int] = {}
+    kind = np.empty(len(chosen), dtype=np.intp)
+    first: list[int] = []
+    for b in range(len(chosen)):
+        key = np.sort(listed.indices[listed.indptr[b] : listed.indptr[b + 1]]).tobytes()
+        if key not in number:
+            number[key] = len(first)
+            first.append(b)
+        kind[b] = number[key]
+    return sp.csr_array(listed[first] != 0).astype(np.float64), kind
+
+
+def _em(counts: np.ndarray, masks: sp.csr_array) -> np.ndarray:
     total = counts.sum(axis=1, keepdims=True)
     theta = np.full((len(counts), masks.shape[1]), 1.0 / masks.shape[1])
     for _ in range(_ROUNDS):
-        inside = theta @ masks.T
+        inside = (masks @ theta.T).T
         ratio = np.divide(counts, inside, out=np.zeros_like(counts), where=inside > 0)
-        new = theta * (ratio @ masks) / np.maximum(total, 1.0)
+        new = theta * np.asarray(ratio @ masks) / np.maximum(total, 1.0)
         settled = np.abs(new - theta).max(initial=0.0) < _SETTLED
         theta = new
         if settled:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.information import table_information
 from sidelight._solvers.alternating import Side, cluster_sums
 from sidelight.errors import InvalidParameter
-from sidelight.estimators.sources._tables import Given
+from sidelight.estimators.sources._tables import JointTable
 
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
@@ -21,20 +21,20 @@ Floats = NDArray[np.float64]
 class Coclusterer(BiclusterMixin, BaseEstimator):
     """Base of the estimators that take a table and return a cluster for every code of every axis."""
 
-    def _publish(self, given: Given, n_clusters: tuple[int, ...], labels: list[Ints]) -> None:
+    def _publish(self, joint: JointTable, n_clusters: tuple[int, ...], labels: list[Ints]) -> None:
         """Store labels (-1 for codes without mass) and what the cluster table keeps."""
-        table = cluster_table(given, labels, n_clusters)
-        self.axes_ = given.axes
+        table = cluster_table(joint, labels, n_clusters)
+        self.axes_ = joint.axes
         self.axis_labels_ = {
             axis: np.where(mass > 0.0, found, -1).astype(np.intp)
-            for axis, found, mass in zip(given.axes, labels, given.margins)
+            for axis, found, mass in zip(joint.axes, labels, joint.margins)
         }
         self.cluster_table_ = table
-        self.margins_ = dict(zip(given.axes, given.margins))
-        self.total_information_ = given.information
+        self.margins_ = dict(zip(joint.axes, joint.margins))
+        self.total_information_ = joint.information
         self.information_ = table_information(table)
         self.information_loss_ = max(0.0, self.total_information_ - self.information_)  # rounding may leave -1e-17
-        if len(given.axes) == 2:
+        if len(joint.axes) == 2:
             self.row_labels_, self.column_labels_ = self.axis_labels_.values()
 
     @property
@@ -80,32 +80,32 @@ class Coclusterer(BiclusterMixin, BaseEstimator):
         return tags
 
 
-def check_coclusterer(owner: object, given: Any, name: str) -> None:
+def check_coclusterer(owner: object, candidate: Any, name: str) -> None:
     """Raise unless ``given`` is a co-clusterer that starts from labels and can be cloned."""
-    if not isinstance(given, Coclusterer):
-        shown = f"the class {given.__name__}, not an instance" if isinstance(given, type) else repr(given)
+    if not isinstance(candidate, Coclusterer):
+        shown = f"the class {candidate.__name__}, not an instance" if isinstance(candidate, type) else repr(candidate)
         raise InvalidParameter(
             f"The {name!r} parameter of {type(owner).__name__} must be a co-clusterer, such as "
             f"InformationCoclustering() or AnnealedCoclustering(). Got {shown}."
         )
 
 
-def cluster_table(given: Given, labels: list[Ints], n_clusters: tuple[int, ...]) -> Floats:
+def cluster_table(joint: JointTable, labels: list[Ints], n_clusters: tuple[int, ...]) -> Floats:
     """Add up the table over clusters, [B04] eq. (1.1); codes without mass add nothing wherever they are."""
-    if given.csr is not None:
+    if joint.csr is not None:
         rows, columns = (np.maximum(found, 0).astype(np.intp) for found in labels)
-        return cluster_sums(Side.of(given.csr), rows, columns, (n_clusters[0], n_clusters[1]))
-    coords, values = given.coordinates()
+        return cluster_sums(Side.of(joint.csr), rows, columns, (n_clusters[0], n_clusters[1]))
+    coords, values = joint.coordinates()
     cell = np.ravel_multi_index([np.maximum(found, 0)[code] for found, code in zip(labels, coords)], n_clusters)
     sums: Any = np.bincount(cell, values, minlength=int(np.prod(n_clusters)))
     return np.asarray(sums.reshape(n_clusters))
 
 
 def random_labels(
-    given: Given, n_clusters: tuple[int, ...], starts: list[Ints | None], rng: np.random.Generator
+    joint: JointTable, n_clusters: tuple[int, ...], starts: list[Ints | None], rng: np.random.Generator
 ) -> list[Ints]:
     """Fill in random labels where ``starts`` has none."""
     return [
         rng.integers(k, size=n).astype(np.intp) if start is None else start
-        for start, n, k in zip(starts, given.shape, n_clusters)
+        for start, n, k in zip(starts, joint.shape, n_clusters)
     ]

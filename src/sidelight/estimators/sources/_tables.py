@@ -26,7 +26,7 @@ _TWO = ("rows", "columns")
 
 
 @dataclass(frozen=True)
-class Given:
+class JointTable:
     """Joint probabilities over named axes; ``csr`` for two axes, ``coords`` for more (made on demand for two)."""
 
     axes: tuple[str, ...]
@@ -62,7 +62,7 @@ class Given:
         return Cells.from_coords(*self.coordinates(), self.shape)
 
 
-def table_to_fit(estimator: Any, P: Any) -> Given:
+def table_to_fit(estimator: Any, P: Any) -> JointTable:
     """Validate what a co-clusterer's ``fit`` was given: no negative count, at least one positive."""
     if isinstance(P, CoOccurrence):
         estimator.n_features_in_ = P.shape[1]
@@ -71,8 +71,8 @@ def table_to_fit(estimator: Any, P: Any) -> Given:
             del estimator.feature_names_in_  # of an earlier fit on a data frame
         margins = tuple(P.marginal(axis) / P.total for axis in P.axes)
         if len(P.axes) == 2:
-            return Given(P.axes, P.shape, margins, csr=P.to_csr() / P.total)
-        return Given(P.axes, P.shape, margins, cells=(np.stack(P.coords).astype(np.intp), P.counts / P.total))
+            return JointTable(P.axes, P.shape, margins, csr=P.to_csr() / P.total)
+        return JointTable(P.axes, P.shape, margins, cells=(np.stack(P.coords).astype(np.intp), P.counts / P.total))
     if isinstance(P, np.ndarray) and P.ndim > 2:
         raise InvalidData(
             f"{type(estimator).__name__}: an array with {P.ndim} axes needs names for them. Pass "
@@ -87,36 +87,36 @@ def table_to_fit(estimator: Any, P: Any) -> Given:
         csr.eliminate_zeros()
     csr = sp.csr_array((csr.data / csr.data.sum(), csr.indices, csr.indptr), shape=csr.shape)
     margins = (np.asarray(csr.sum(axis=1)).ravel(), np.asarray(csr.sum(axis=0)).ravel())
-    return Given(_TWO, tuple(csr.shape), margins, csr=csr)
+    return JointTable(_TWO, tuple(csr.shape), margins, csr=csr)
 
 
-def clusters_of_axes(estimator: Any, given: Given) -> tuple[int, ...]:
+def clusters_of_axes(estimator: Any, joint: JointTable) -> tuple[int, ...]:
     """Read ``n_clusters``: one number for every axis, one per axis, or a mapping of axis names."""
     n_clusters = estimator.n_clusters
     if isinstance(n_clusters, Mapping):
         for axis in n_clusters:
-            if axis not in given.axes:
+            if axis not in joint.axes:
                 raise UnknownName(
                     f"{type(estimator).__name__}: n_clusters names the axis {axis!r}, which the table does not have. "
-                    + nearest(axis, given.axes)
+                    + nearest(axis, joint.axes)
                 )
-        missing = [axis for axis in given.axes if axis not in n_clusters]
+        missing = [axis for axis in joint.axes if axis not in n_clusters]
         if missing:
             raise InvalidParameter(
                 f"{type(estimator).__name__}: n_clusters says nothing about the axis {missing[0]!r}. Bring a number "
-                f"for each of {', '.join(given.axes)}, or one number for all."
+                f"for each of {', '.join(joint.axes)}, or one number for all."
             )
-        wanted = [n_clusters[axis] for axis in given.axes]
+        wanted = [n_clusters[axis] for axis in joint.axes]
     elif isinstance(n_clusters, (Sequence, np.ndarray)) and not isinstance(n_clusters, str):
         wanted = list(n_clusters)
-        if len(wanted) != len(given.axes):
+        if len(wanted) != len(joint.axes):
             raise InvalidParameter(
                 f"{type(estimator).__name__}: n_clusters has {len(wanted)} numbers, but the table has "
-                f"{len(given.axes)} axes ({', '.join(given.axes)}). Bring one number per axis."
+                f"{len(joint.axes)} axes ({', '.join(joint.axes)}). Bring one number per axis."
             )
     else:
-        wanted = [n_clusters] * len(given.axes)
-    for axis, k, n in zip(given.axes, wanted, given.shape):
+        wanted = [n_clusters] * len(joint.axes)
+    for axis, k, n in zip(joint.axes, wanted, joint.shape):
         check_number(estimator, "n_clusters", k, integer=True, low=1)
         counted = {"rows": "n_samples", "columns": "n_features"}.get(axis, "n_codes")
         if k > n:
@@ -127,21 +127,21 @@ def clusters_of_axes(estimator: Any, given: Given) -> tuple[int, ...]:
     return tuple(int(k) for k in wanted)
 
 
-def labels_to_start(estimator: Any, init: Any, given: Given, n_clusters: tuple[int, ...]) -> list[Ints | None]:
+def labels_to_start(estimator: Any, init: Any, joint: JointTable, n_clusters: tuple[int, ...]) -> list[Ints | None]:
     """Read ``init``: labels per axis as a mapping or a sequence with None where there are none."""
     if init is None:
-        return [None] * len(given.axes)
+        return [None] * len(joint.axes)
     if isinstance(init, Mapping):
         for axis in init:
-            if axis not in given.axes:
+            if axis not in joint.axes:
                 raise UnknownName(
-                    f"{type(estimator).__name__}.fit: init names the axis {axis!r}. {nearest(axis, given.axes)}"
+                    f"{type(estimator).__name__}.fit: init names the axis {axis!r}. {nearest(axis, joint.axes)}"
                 )
-        init = [init.get(axis) for axis in given.axes]
-    if len(init) != len(given.axes):
-        raise InvalidData(f"{type(estimator).__name__}.fit: init needs labels (or None) for {len(given.axes)} axes.")
+        init = [init.get(axis) for axis in joint.axes]
+    if len(init) != len(joint.axes):
+        raise InvalidData(f"{type(estimator).__name__}.fit: init needs labels (or None) for {len(joint.axes)} axes.")
     starts: list[Ints | None] = []
-    for axis, labels, n, k in zip(given.axes, init, given.shape, n_clusters):
+    for axis, labels, n, k in zip(joint.axes, init, joint.shape, n_clusters):
         if labels is None:
             starts.append(None)
             continue

@@ -103,17 +103,17 @@ class AnnealedCoclustering(Coclusterer):
             without labels first follows the others.
         """
         self._check_parameters()
-        given = table_to_fit(self, P)
-        clusters = clusters_of_axes(self, given)
-        _check_size(self, given.shape, clusters)
-        start = labels_to_start(self, init, given, clusters)
-        cells, rng = given.sorted_cells(), as_generator(self.random_state)
+        joint = table_to_fit(self, P)
+        clusters = clusters_of_axes(self, joint)
+        _check_size(self, joint.shape, clusters)
+        start = labels_to_start(self, init, joint, clusters)
+        cells, rng = joint.sorted_cells(), as_generator(self.random_state)
         roads = [
-            self._anneal(cells, clusters, random_labels(given, clusters, start, rng), start, rng, i)
+            self._anneal(cells, clusters, random_labels(joint, clusters, start, rng), start, rng, i)
             for i in range(self.n_init)
         ]
         best = max(roads, key=lambda road: road.value)
-        self._publish(given, clusters, best.labels)
+        self._publish(joint, clusters, best.labels)
         self.objective_, self.trace_, self.temperatures_ = best.value, np.array(best.trace), best.temperatures
         self.start_values_ = np.array([road.value for road in roads])
         return self

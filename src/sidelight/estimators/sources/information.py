@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from sidelight._core.params import as_generator, check_number
 from sidelight._solvers.alternating import follow, race
+from sidelight.errors import ConvergenceWarning
 from sidelight.estimators._base import all_or_nothing
 from sidelight.estimators.sources._coclusterer import Coclusterer, random_labels
 from sidelight.estimators.sources._tables import clusters_of_axes, labels_to_start, table_to_fit
@@ -100,20 +102,27 @@ class InformationCoclustering(Coclusterer):
         check_number(self, "n_init", self.n_init, integer=True, low=1)
         check_number(self, "max_iter", self.max_iter, integer=True, low=1)
         check_number(self, "tol", self.tol, low=0)
-        given = table_to_fit(self, P)
-        clusters = clusters_of_axes(self, given)
-        table = given.two_way(self)
+        joint = table_to_fit(self, P)
+        clusters = clusters_of_axes(self, joint)
+        table = joint.two_way(self)
         k = (clusters[0], clusters[1])
-        start = labels_to_start(self, init, given, clusters)
+        start = labels_to_start(self, init, joint, clusters)
 
         rng = as_generator(self.random_state)
-        n_starts = self.n_init if any(one is None for one in start) else 1
-        starts = [random_labels(given, clusters, start, rng) for _ in range(n_starts)]
+        n_starts = self.n_init if any(labels is None for labels in start) else 1
+        starts = [random_labels(joint, clusters, start, rng) for _ in range(n_starts)]
         if (start[0] is None) != (start[1] is None):
             leader = 0 if start[1] is None else 1
-            starts = [list(follow(table, one[0], one[1], k, leader=leader)) for one in starts]
-        best, values = race(table, [(one[0], one[1]) for one in starts], k, max_iter=self.max_iter, tol=self.tol)
+            starts = [list(follow(table, pair[0], pair[1], k, leader=leader)) for pair in starts]
+        best, values = race(table, [(pair[0], pair[1]) for pair in starts], k, max_iter=self.max_iter, tol=self.tol)
 
-        self._publish(given, clusters, [best.row_labels, best.column_labels])
+        if not best.converged:
+            warnings.warn(
+                f"InformationCoclustering stopped after max_iter={self.max_iter} rounds before it converged. Raise "
+                "max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self._publish(joint, clusters, [best.row_labels, best.column_labels])
         self.trace_, self.start_values_, self.n_iter_ = np.array(best.trace), np.array(values), len(best.trace)
         return self

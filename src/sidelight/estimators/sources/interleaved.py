@@ -97,8 +97,8 @@ class InterleavedCoclustering(BaseEstimator):
             Present for scikit-learn.
         """
         check_number(self, "max_rounds", self.max_rounds, integer=True, low=1)
-        given = table_to_fit(self, P)
-        table = P if isinstance(P, CoOccurrence) else CoOccurrence.from_matrix(given.csr)
+        joint = table_to_fit(self, P)
+        table = P if isinstance(P, CoOccurrence) else CoOccurrence.from_matrix(joint.csr)
         margins = self._ordered_margins(table)
         self._check_clusters(table, margins)
         tables = {margin: table.margin(*margin) for margin in margins}
@@ -165,17 +165,17 @@ class InterleavedCoclustering(BaseEstimator):
     def _bases(self, margins: tuple[Margin, ...]) -> dict[Margin, Any]:
         """Clone one base per margin, with its axes' numbers of clusters and a seed where it has none."""
         base = InformationCoclustering() if self.base is None else self.base
-        given = list(base) if isinstance(base, (list, tuple)) else [base] * len(margins)
-        if len(given) != len(margins):
+        templates = list(base) if isinstance(base, (list, tuple)) else [base] * len(margins)
+        if len(templates) != len(margins):
             raise InvalidParameter(
-                f"InterleavedCoclustering got {len(given)} bases for {len(margins)} margins "
+                f"InterleavedCoclustering got {len(templates)} bases for {len(margins)} margins "
                 f"({', '.join('/'.join(margin) for margin in margins)}). Bring one, or one per margin."
             )
-        for one in given:
-            check_coclusterer(self, one, "base")
+        for template in templates:
+            check_coclusterer(self, template, "base")
         rng, bases = as_generator(self.random_state), {}
-        for margin, one in zip(margins, given):
-            fresh = clone(one)
+        for margin, template in zip(margins, templates):
+            fresh = clone(template)
             if fresh.get_params().get("random_state") is None:
                 fresh.set_params(random_state=as_seed(rng))
             if self.n_clusters is not None:

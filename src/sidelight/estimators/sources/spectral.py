@@ -12,7 +12,7 @@ from sidelight._core.params import as_generator, as_seed, check_choice, check_nu
 from sidelight._core.threads import one_blas_thread
 from sidelight.estimators._base import all_or_nothing
 from sidelight.estimators.sources._coclusterer import Coclusterer, Floats, Ints
-from sidelight.estimators.sources._tables import Given, clusters_of_axes, labels_to_start, table_to_fit
+from sidelight.estimators.sources._tables import JointTable, clusters_of_axes, labels_to_start, table_to_fit
 from sidelight.progress import report
 
 
@@ -83,25 +83,25 @@ class SpectralContingency(Coclusterer):
         """
         check_choice(self, "scaling", self.scaling, ("mass", "unit", "none"))
         check_number(self, "n_init", self.n_init, integer=True, low=1)
-        given = table_to_fit(self, P)
-        clusters = clusters_of_axes(self, given)
-        starts = labels_to_start(self, init, given, clusters)
+        joint = table_to_fit(self, P)
+        clusters = clusters_of_axes(self, joint)
+        starts = labels_to_start(self, init, joint, clusters)
         rng = as_generator(self.random_state)
 
         labels, values = [], {}
-        for a, axis in enumerate(given.axes):
-            report("singular vectors", a, len(given.axes))
-            points, values[axis] = self._embed(given, a, clusters[a], rng)
-            labels.append(self._round(points, given.margins[a] > 0.0, clusters[a], starts[a], rng))
-        self._publish(given, clusters, labels)
+        for a, axis in enumerate(joint.axes):
+            report("singular vectors", a, len(joint.axes))
+            points, values[axis] = self._embed(joint, a, clusters[a], rng)
+            labels.append(self._round(points, joint.margins[a] > 0.0, clusters[a], starts[a], rng))
+        self._publish(joint, clusters, labels)
         self.singular_values_ = values
         return self
 
-    def _embed(self, given: Given, axis: int, k: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        coords, cells = given.coordinates()
-        values, U = left_singular_vectors(unfold(coords, cells, given.shape, axis), k, rng)
+    def _embed(self, joint: JointTable, axis: int, k: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        coords, cells = joint.coordinates()
+        values, U = left_singular_vectors(unfold(coords, cells, joint.shape, axis), k, rng)
         if self.scaling == "mass":
-            U = U * values / np.sqrt(np.maximum(given.margins[axis], 1e-300))[:, None]  # no mass, no cluster
+            U = U * values / np.sqrt(np.maximum(joint.margins[axis], 1e-300))[:, None]  # no mass, no cluster
         elif self.scaling == "unit":
             lengths = np.linalg.norm(U, axis=1, keepdims=True)
             U = U / np.where(lengths > 0.0, lengths, 1.0)

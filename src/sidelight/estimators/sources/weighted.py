@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from sidelight._core.params import as_generator, check_number
 from sidelight._solvers.alternating import follow
 from sidelight._solvers.weights import CONSTRAINTS, Weights, ascend
-from sidelight.errors import InvalidParameter, nearest
+from sidelight.errors import ConvergenceWarning, InvalidParameter, nearest
 from sidelight.estimators._base import all_or_nothing
 from sidelight.estimators.sources._coclusterer import Coclusterer, Floats, Ints
 from sidelight.estimators.sources._tables import clusters_of_axes, labels_to_start, table_to_fit
@@ -101,38 +102,45 @@ class WeightCoclustering(Coclusterer):
             Where to start: weights lean towards these clusters.
         """
         constraints = self._check_parameters()
-        given = table_to_fit(self, P)
-        clusters = clusters_of_axes(self, given)
-        table, k = given.two_way(self), (clusters[0], clusters[1])
-        starts = labels_to_start(self, init, given, clusters)
+        joint = table_to_fit(self, P)
+        clusters = clusters_of_axes(self, joint)
+        table, k = joint.two_way(self), (clusters[0], clusters[1])
+        starts = labels_to_start(self, init, joint, clusters)
         rng = as_generator(self.random_state)
 
-        found = []
+        runs = []
         for number in range(self.n_init):
-            R, C = (_start(start, n, m, rng) for start, n, m in zip(starts, given.shape, clusters))
-            road = ascend(
-                given.csr, R, C, constraints=constraints, n_epochs=self.max_iter, rate=self.learning_rate,
+            R, C = (_start(start, n, m, rng) for start, n, m in zip(starts, joint.shape, clusters))
+            weights = ascend(
+                joint.csr, R, C, constraints=constraints, n_epochs=self.max_iter, rate=self.learning_rate,
                 stage=f"start {number + 1}",
             )  # fmt: skip
-            rows, columns = road.rows.argmax(axis=1), road.columns.argmax(axis=1)
-            lost = _lost(road.rows), _lost(road.columns)
+            rows, columns = weights.rows.argmax(axis=1), weights.columns.argmax(axis=1)
+            lost = _lost(weights.rows), _lost(weights.columns)
             if lost[0].size:
                 rows[lost[0]] = follow(table, rows, columns, k, leader=1)[0][lost[0]]
             if lost[1].size:
                 columns[lost[1]] = follow(table, rows, columns, k, leader=0)[1][lost[1]]
-            self._publish(given, clusters, [rows, columns])
-            found.append((self.information_, road, rows, columns, lost))
-        self._publish_best(given, clusters, found)
+            self._publish(joint, clusters, [rows, columns])
+            runs.append((self.information_, weights, rows, columns, lost))
+        self._publish_best(joint, clusters, runs)
         return self
 
-    def _publish_best(self, given: Any, clusters: tuple[int, ...], found: list[Any]) -> None:
-        road: Weights
-        _, road, rows, columns, lost = max(found, key=lambda one: one[0])
-        self._publish(given, clusters, [rows, columns])
-        self.row_weights_, self.column_weights_ = road.rows, road.columns
+    def _publish_best(self, joint: Any, clusters: tuple[int, ...], runs: list[Any]) -> None:
+        weights: Weights
+        _, weights, rows, columns, lost = max(runs, key=lambda run: run[0])
+        if not weights.converged:
+            warnings.warn(
+                f"WeightCoclustering stopped after max_iter={self.max_iter} epochs while its information still moved. "
+                "Raise max_iter.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        self._publish(joint, clusters, [rows, columns])
+        self.row_weights_, self.column_weights_ = weights.rows, weights.columns
         self.unassigned_rows_, self.unassigned_columns_ = lost
-        self.trace_ = np.array(road.trace)
-        self.start_values_ = np.array([one[0] for one in found])
+        self.trace_ = np.array(weights.trace)
+        self.start_values_ = np.array([run[0] for run in runs])
 
     def _check_parameters(self) -> tuple[str, ...]:
         check_number(self, "n_init", self.n_init, integer=True, low=1)
@@ -149,7 +157,7 @@ class WeightCoclustering(Coclusterer):
 
 
 def _start(labels: Ints | None, n: int, k: int, rng: np.random.Generator) -> Floats:
-    """Draw weights at random, as the thesis does, or leaning towards ``labels`` where they are given."""
+    """Draw weights at random, as the thesis does, or leaning towards ``labels`` where there are any."""
     W = rng.uniform(0.05, 0.95, size=(n, k))  # logits stay finite
     if labels is not None:
         W *= 0.5
