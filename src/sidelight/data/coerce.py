@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+import narwhals.stable.v1 as nw
 import numpy as np
+from scipy import sparse
 
 from sidelight.data.bags import Bags
+from sidelight.data.label_matrix import LabelMatrix
+from sidelight.data.names import is_missing
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import InvalidData
 
@@ -69,6 +74,75 @@ def as_triplets(triplets: Any, *, n_rows: int, y: Any = None) -> Triplets:
         What the estimator got as ``y``; anything but Triplets is ignored.
     """
     return _as_answers(Triplets, triplets, n_rows, y)
+
+
+def as_label_matrix(Y: Any, *, n_rows: int | None = None, names: Sequence[str] | None = None) -> LabelMatrix:
+    """Return the labels of rows.
+
+    Parameters
+    ----------
+    Y : LabelMatrix, matrix, data frame or sequence
+        A matrix of 1, 0 and -1 or NaN, dense or sparse; a data frame of such columns, named by them; a data frame whose
+        cells hold names of labels (empty cells hold none); one collection of names a row; or one name a row.
+    n_rows : int, optional
+        How many rows there must be.
+    names : sequence of str, optional
+        Put the labels into these columns, in this order.
+    """
+    labels = Y if isinstance(Y, LabelMatrix) else _read_labels(Y, names)
+    if n_rows is not None and labels.n_rows != n_rows:
+        raise InvalidData(
+            f"X has {n_rows} rows but the labels have {labels.n_rows}. Give the labels of each row of X, in the same "
+            "order."
+        )
+    return labels if names is None else labels.with_names(names)
+
+
+def _read_labels(Y: Any, names: Sequence[str] | None) -> LabelMatrix:
+    if sparse.issparse(Y):
+        return LabelMatrix(Y)
+    frame = nw.from_native(Y, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        if all(kind.is_numeric() or kind == nw.Boolean for kind in frame.schema.values()):
+            columns = [np.asarray(frame.get_column(name).cast(nw.Float64).to_numpy()) for name in frame.columns]
+            return LabelMatrix(np.column_stack(columns) if columns else np.empty((len(frame), 0)), frame.columns)
+        return LabelMatrix.from_sets(_named_cells(frame.rows()), names)
+    if isinstance(frame, nw.Series):
+        Y = np.array([*frame.to_list(), None], dtype=object)[:-1]  # the None keeps lists in cells apart
+    if isinstance(Y, (str, bytes, Mapping)) or not (hasattr(Y, "__array__") or isinstance(Y, Iterable)):
+        raise InvalidData(f"Expected labels of rows: a matrix, a data frame or a sequence. Got {Y!r}.")
+    if not hasattr(Y, "__array__"):
+        Y = list(Y)
+        if any(isinstance(row, (set, frozenset)) or row is None for row in Y) or _has_named_rows(Y):
+            return LabelMatrix.from_sets(Y, names)
+    array = np.asarray(Y)
+    if array.ndim == 1:
+        one_each = [None if _says_nothing(name) else name if _is_collection(name) else (name,) for name in array.tolist()]
+        return LabelMatrix.from_sets(one_each, names)
+    if array.ndim == 2 and array.dtype.kind in "OUS" and not _is_numeric(array):
+        return LabelMatrix.from_sets(_named_cells(array.tolist()), names)
+    return LabelMatrix(array)
+
+
+def _named_cells(rows: Iterable[Sequence[Any]]) -> list[list[Any] | None]:
+    """Read rows of cells that hold names; a row of empty cells has no labels."""
+    return [[cell for cell in row if not _says_nothing(cell)] for row in rows]
+
+
+def _has_named_rows(rows: list[Any]) -> bool:
+    return any(isinstance(row, (list, tuple)) and any(isinstance(name, str) for name in row) for row in rows)
+
+
+def _is_collection(name: Any) -> bool:
+    return isinstance(name, (list, tuple, set, frozenset))
+
+
+def _is_numeric(array: np.ndarray) -> bool:
+    return all(is_missing(cell) or isinstance(cell, (bool, int, float, np.number)) for cell in array.ravel().tolist())
+
+
+def _says_nothing(cell: Any) -> bool:
+    return is_missing(cell) or (isinstance(cell, str) and not cell.strip())
 
 
 def _as_answers(kind: type[A], answers: Any, n_rows: int, y: Any) -> A:

@@ -1,0 +1,368 @@
+"""A classifier for label sets with gaps that learns the tree behind the labels, [P17] chapter 5.
+
+Two ways to the tree. "joint" is the thesis' EM over weights, rate of loss and tree together. "counts" is ours and the
+default: tree and rate come from counts of pairs of labels, and EM learns the weights alone; joint EM never leaves the
+tree it starts from (docs/guide/hierarchy.md has the figures).
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight._core.label_passes import Inputs, as_inputs, best_states, posterior
+from sidelight._core.params import as_generator, check_choice, check_number
+from sidelight._models.label_logits import LabelLogits, one_scale
+from sidelight._models.scaled_rows import ScaledRows
+from sidelight.data.coerce import as_label_matrix
+from sidelight.data.hierarchy import LabelTree
+from sidelight.data.label_matrix import LabelMatrix
+from sidelight.errors import ConvergenceWarning, InvalidData, InvalidParameter, SidelightWarning
+from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
+from sidelight.estimators.hierarchy import decoding
+from sidelight.estimators.hierarchy.candidates import Candidate, best_candidate, known_tree
+from sidelight.estimators.hierarchy.counts import Entries, Floats, PairCounts, count_pairs
+from sidelight.estimators.hierarchy.evidence import edge_evidence
+from sidelight.estimators.hierarchy.given_tree import as_tree
+from sidelight.estimators.hierarchy.weights import learn_weights
+
+STRUCTURES = ("counts", "joint", "graph")
+
+
+class LatentHierarchyClassifier(BaseEstimator):
+    """Learn the tree behind incomplete label sets, and a classifier that obeys it.
+
+    A label that was seen is certain. One that was not seen may be absent or forgotten; how often labels are forgotten
+    is learned too. A child label implies its parent.
+
+    Parameters
+    ----------
+    structure : {"counts", "joint", "graph"}, default="counts"
+        Where the tree comes from. "counts": from counts of pairs of labels. "joint": from the EM of [P17] algorithm 4,
+        together with the weights. "graph": as "counts", and ``predict`` and ``complete`` also obey ``extra_parents_``.
+    tree : LabelTree or array-like of int, optional
+        A tree that is known. Names are matched with those of the labels; an array holds the parent of each column, -1
+        under the root.
+    alpha : {"auto", "shared", "label"}, default="auto"
+        Whether labels are forgotten at one rate or each at its own; "auto" lets the likelihood of the labels decide.
+    threshold : None, "f1" or float, default=None
+        How ``predict`` and ``complete`` round. None: the most probable consistent label set. "f1": a threshold on
+        ``predict_proba`` that maximises the expected micro F1; it finds more of the rare labels. A float: that
+        threshold.
+    penalty : float, default=10.0
+        Weight of ``|W|^2 / 2``, on features that were centred and brought to mean square 1 (one scale for all).
+    eps : float, default=0.001
+        Probability of a label whose parent is off, while learning; "joint" starts at 0.05 and shrinks it by 0.98 a
+        round down to this. Predictions use 0.
+    n_init : int, default=3
+        Starts of "joint": a star, the Chow-Liu tree, then random trees; the highest bound wins. "counts" needs one.
+    max_iter : int, default=40
+        Most EM rounds.
+    tol : float, default=1e-5
+        Relative gain of the objective at which EM stops.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random starts of "joint".
+
+    Attributes
+    ----------
+    tree_ : LabelTree
+        The tree; ``tree_.parents`` has -1 under the root.
+    label_names_ : tuple of str
+        The columns of everything that is returned.
+    alpha_ : float
+        The share of labels that were on and not seen, over all labels.
+    label_alphas_ : ndarray of shape (n_labels,)
+        The rate of each label that the model uses; equal unless labels are forgotten at different rates.
+    edge_evidence_ : ndarray of shape (n_labels,)
+        Nats by which the counts prefer the parent of each label to its grandparent; NaN directly under the root.
+    edge_counts_ : ndarray of shape (n_labels, 2)
+        Rows where label and parent were both seen, and rows where the label was seen and the parent looked at.
+    extra_parents_ : list of (parent, child, evidence)
+        Further labels that a label seems to imply, by name, with nats.
+    candidates_ : dict of str to float
+        Log-likelihood of the labels under each candidate tree, less its penalty; empty for "joint" and a given tree.
+    source_ : str
+        Which candidate won, ``"given"`` or ``"joint"``.
+    weights_, intercept_ : ndarrays of shape (n_features, n_labels) and (n_labels,)
+        Score of each label given that its parent is on: ``X @ weights_ + intercept_``.
+    threshold_, complete_threshold_ : float
+        The thresholds of ``predict`` and ``complete``; NaN when ``threshold=None``.
+    trace_ : ndarray
+        Penalised log-likelihood after each round.
+    log_likelihood_ : float
+        ``log P(Y | X)`` of the training labels.
+    n_iter_ : int
+        EM rounds made.
+    n_features_in_ : int
+        Number of features seen by ``fit``; not set when X was None.
+    data_fingerprint_ : str
+        A short name of the rows seen by ``fit``.
+
+    Notes
+    -----
+    It follows scikit-learn's interface but is no ``ClassifierMixin``: its target is a set with gaps, so accuracy against
+    ``y`` would count every forgotten label as an error. ``score`` is a log-likelihood instead.
+
+    Examples
+    --------
+    >>> import sidelight as sl
+    >>> sample = sl.make_label_tree(600, n_labels=6, missing=0.2, random_state=0)
+    >>> model = sl.LatentHierarchyClassifier().fit(sample.X, sample.Y_incomplete)
+    >>> sl.metrics.robinson_foulds(sample.tree.parents, model.tree_.parents)
+    0
+    >>> round(model.alpha_, 1)
+    0.2
+    >>> bool(model.tree_.is_consistent(model.predict(sample.X)))
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        structure: str = "counts",
+        tree: Any = None,
+        alpha: str = "auto",
+        threshold: Any = None,
+        penalty: float = 10.0,
+        eps: float = 1e-3,
+        n_init: int = 3,
+        max_iter: int = 40,
+        tol: float = 1e-5,
+        random_state: Any = None,
+    ) -> None:
+        self.structure = structure
+        self.tree = tree
+        self.alpha = alpha
+        self.threshold = threshold
+        self.penalty = penalty
+        self.eps = eps
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the tree, the rates of loss and the weights.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features), or None
+            The rows. None: learn the tree from the labels alone; then only ``complete(None, Y)`` can be asked.
+        y : LabelMatrix, matrix, data frame, or names of labels
+            The labels of each row: a matrix of 1 (seen), 0 (not seen) and -1 or NaN (nobody looked), dense or sparse; a
+            data frame of such columns, or of cells with names of labels; a list of sets of names; or one name a row.
+        """
+        self._check_parameters()
+        X = None if X is None else rows_to_fit(self, X)
+        labels = self._labels_to_fit(X, y)
+        Z = labels.values
+        self.label_names_ = labels.names
+        model = self._model(X, labels)
+        chosen, counts = self._learn(model, labels)
+        self._publish(chosen, counts, labels)
+        if self.threshold == "f1":
+            scores = model.scores(self._theta)
+            self.threshold_ = decoding.f1_threshold(self._marginals(scores, np.full(Z.shape, -1, dtype=np.int8)))
+            self.complete_threshold_ = decoding.f1_threshold(self._marginals(scores, Z))
+        else:
+            fixed = np.nan if self.threshold is None else float(self.threshold)
+            self.threshold_ = self.complete_threshold_ = fixed
+        del self._theta
+        return self
+
+    def predict(self, X: Any) -> Entries:
+        """Return the label set of each row as 0 and 1, consistent with the tree."""
+        scores = self._scores(X)
+        nothing = np.full(scores.shape, -1, dtype=np.int8)
+        return self._round(scores, nothing, self.threshold_)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each label for each row; a child's is never above its parent's."""
+        scores = self._scores(X)
+        return self._marginals(scores, np.full(scores.shape, -1, dtype=np.int8))
+
+    def complete(self, X: Any, y: Any) -> Entries:
+        """Return the label sets with their gaps filled: what was seen stays, what was probably forgotten is added.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame, or None
+            The rows; None for a model that was fitted without rows.
+        y : as in ``fit``
+            What was seen of their labels.
+        """
+        labels, scores = self._observed(X, y)
+        return self._round(scores, labels.values, self.complete_threshold_)
+
+    def complete_proba(self, X: Any, y: Any) -> Floats:
+        """Return the probability of each label given the features and what was seen; parameters as in ``complete``."""
+        labels, scores = self._observed(X, y)
+        return self._marginals(scores, labels.values)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the mean log-likelihood of an observed entry of ``y``, gaps included in the model.
+
+        Parameters
+        ----------
+        X, y
+            Rows and what was seen of their labels; entries that nobody looked at do not count.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weight of each row.
+        """
+        labels, scores = self._observed(X, y)
+        tree = as_inputs(self.label_alphas_, self.tree_.parents, self.eps)
+        logs = posterior(scores, labels.values, tree).log_likelihood
+        known = labels.is_known.sum(axis=1)
+        weights = np.ones(len(logs)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return float(weights @ logs / max(float(weights @ known), 1.0))
+
+    # ---- the steps of fit
+
+    def _labels_to_fit(self, X: Any, y: Any) -> LabelMatrix:
+        if y is None:
+            raise InvalidData(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. Pass the "
+                "labels of the rows: a matrix of 1, 0 and -1, or a list of sets of names."
+            )
+        labels = as_label_matrix(y, n_rows=None if X is None else X.shape[0])
+        if labels.n_rows == 0:
+            raise InvalidData(f"{type(self).__name__}: there are no rows of labels.")
+        never = np.flatnonzero(~labels.is_seen.any(axis=0))
+        if len(never) == labels.n_labels:
+            raise InvalidData(f"{type(self).__name__}: no label was seen on any row, so there is nothing to learn.")
+        if len(never):
+            shown = ", ".join(repr(labels.names[c]) for c in never[:5]) + (", ..." if len(never) > 5 else "")
+            warnings.warn(
+                f"{len(never)} of {labels.n_labels} labels were never seen ({shown}). They hang from the root and will "
+                "hardly be predicted; leave their columns out.",
+                SidelightWarning,
+                stacklevel=4,  # the caller of fit, through the guard
+            )
+        return labels
+
+    def _model(self, X: Any, labels: LabelMatrix) -> LabelLogits:
+        if X is None:
+            return LabelLogits(None, labels.n_rows, labels.n_labels, self.penalty)
+        mean, inverse_scale = one_scale(X)
+        rows = ScaledRows(X, mean, inverse_scale, np.ones(X.shape[0]))
+        return LabelLogits(rows, labels.n_rows, labels.n_labels, self.penalty)
+
+    def _learn(self, model: LabelLogits, labels: LabelMatrix) -> tuple[Candidate, PairCounts]:
+        Z = labels.values
+        if self.structure == "joint" and self.tree is None:
+            raise NotImplementedError
+        if self.tree is None:
+            chosen, judged, counts = best_candidate(Z, self.eps, rates=self.alpha)
+            self.candidates_ = {one.source: one.value for one in judged}
+        else:
+            counts = count_pairs(Z)
+            chosen = known_tree(Z, as_tree(self.tree, labels).parents, rates=self.alpha)
+            self.candidates_ = {}
+        tree = as_inputs(chosen.alphas, chosen.parents, self.eps)
+        road = learn_weights(
+            model, Z, tree, max_iter=self.max_iter, tol=self.tol, report=reporting("weights given the tree")
+        )
+        self._keep(model, road.parameters, -road.trace)
+        if not road.converged:
+            warnings.warn(
+                f"EM stopped after max_iter={self.max_iter} rounds before it converged. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=5,  # the caller of fit, through the guard
+            )
+        return chosen, counts
+
+    def _keep(self, model: LabelLogits, theta: Floats, trace: Floats) -> None:
+        """Publish the weights in the units of X."""
+        V, b = model.unpack(theta)
+        self._theta = theta
+        if model.rows is None:
+            self.weights_, self.intercept_ = np.zeros((0, model.n_labels)), b.copy()
+        else:
+            scaled = V * model.rows.inverse_scale
+            self.weights_, self.intercept_ = scaled.T.copy(), b - scaled @ model.rows.mean
+        self.trace_, self.n_iter_ = trace, len(trace) - 1
+        self.log_likelihood_ = float(trace[-1] + model.ridge(theta))
+
+    def _publish(self, chosen: Candidate, counts: PairCounts, labels: LabelMatrix) -> None:
+        self.tree_ = LabelTree(chosen.parents, labels.names)
+        self.alpha_, self.label_alphas_, self.source_ = chosen.alpha, chosen.alphas, chosen.source
+        self.edge_evidence_, self.edge_counts_ = edge_evidence(counts, chosen)
+        self.extra_parents_: list[tuple[str, str, float]] = []
+
+    # ---- judging
+
+    @property
+    def _links(self) -> list[tuple[int, int]]:
+        """The further parents that are obeyed, as (parent, child)."""
+        if self.structure != "graph":
+            return []
+        return [(self.tree_.index(p), self.tree_.index(c)) for p, c, _ in self.extra_parents_]
+
+    def _hard(self) -> Inputs:
+        return as_inputs(self.label_alphas_, self.tree_.parents, 0.0)
+
+    def _marginals(self, scores: Floats, Z: Entries) -> Floats:
+        Q = posterior(scores, decoding.closed_upwards(Z, self._links), self._hard()).on
+        return decoding.lowered(Q, self._links, self.tree_.parents, self.tree_.order)
+
+    def _round(self, scores: Floats, Z: Entries, threshold: float) -> Entries:
+        if not np.isnan(threshold):
+            on: Entries = (self._marginals(scores, Z) > threshold).astype(np.int8)
+            return on
+        states = best_states(scores, decoding.closed_upwards(Z, self._links), self._hard())
+        return decoding.lowered(states, self._links, self.tree_.parents, self.tree_.order)  # type: ignore[arg-type, return-value] # int8 stays int8
+
+    def _scores(self, X: Any, n_rows: int | None = None) -> Floats:
+        check_is_fitted(self, "tree_")
+        if not len(self.weights_):
+            if X is not None or n_rows is None:
+                raise InvalidData(
+                    f"This {type(self).__name__} was fitted without X, so features say nothing. Ask complete(None, Y), "
+                    "or fit with X."
+                )
+            return np.ascontiguousarray(np.broadcast_to(self.intercept_, (n_rows, len(self.intercept_))))
+        if X is None:
+            raise InvalidData(f"This {type(self).__name__} was fitted with X; pass the rows that the labels belong to.")
+        X = rows_to_judge(self, X)
+        return np.ascontiguousarray(np.asarray(X @ self.weights_) + self.intercept_)
+
+    def _observed(self, X: Any, y: Any) -> tuple[LabelMatrix, Floats]:
+        check_is_fitted(self, "tree_")
+        if y is None:
+            raise InvalidData(f"{type(self).__name__}: pass what was seen of the labels as y; it is None.")
+        labels = as_label_matrix(y, names=self.label_names_)
+        scores = self._scores(X, labels.n_rows)
+        if len(scores) != labels.n_rows:
+            raise InvalidData(f"X has {len(scores)} rows but the labels have {labels.n_rows}.")
+        return labels, scores
+
+    def _check_parameters(self) -> None:
+        check_choice(self, "structure", self.structure, STRUCTURES)
+        check_choice(self, "alpha", self.alpha, ("auto", "shared", "label"))
+        if self.threshold is not None and self.threshold != "f1":
+            if isinstance(self.threshold, str):
+                check_choice(self, "threshold", self.threshold, ("f1",), advice="Or None, or a float between 0 and 1.")
+            check_number(self, "threshold", self.threshold, low=0, high=1, open_high=True)
+        check_number(self, "penalty", self.penalty, low=0)
+        check_number(self, "eps", self.eps, low=0, high=0.5, open_low=True)
+        check_number(self, "n_init", self.n_init, integer=True, low=1)
+        check_number(self, "max_iter", self.max_iter, integer=True, low=1)
+        check_number(self, "tol", self.tol, low=0)
+        if self.tree is not None and self.structure == "joint":
+            raise InvalidParameter(
+                f"{type(self).__name__}: structure='joint' learns a tree and tree= gives one. Leave one of them out."
+            )
+        as_generator(self.random_state)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse rows are welcome and that labels are needed."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,63 @@
+"""EM for the weights alone, with the tree and the rates of loss fixed.
+
+E-step: exact posteriors on the edges of the tree. M-step: some steps of L-BFGS on the weighted logistic losses, warm from
+the round before (generalised EM), so the objective log P(Z | X) - penalty never falls.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight._core.forest import parents_first
+from sidelight._core.label_passes import EdgeTargets, Inputs, edge_targets, parent_columns
+from sidelight._models.label_logits import LabelLogits
+from sidelight._solvers.descent import descend
+from sidelight._solvers.em import alternate
+from sidelight._solvers.trace import Reporter, Road, silent
+from sidelight.estimators.hierarchy.counts import Entries, Floats
+
+Ints = NDArray[np.intp]
+
+START_STEPS = 15  # of L-BFGS for the first weights, from zero
+_STEPS = 8  # of L-BFGS a round; more gain nothing, because the targets move with every round
+
+
+def closed_start(model: LabelLogits, Z: Entries, parents: Ints) -> Floats:
+    """Fit first weights to the labels that were seen, with every ancestor of a seen label on."""
+    on = (Z == 1).astype(np.float64)
+    for c in parents_first(parents)[::-1]:
+        if parents[c] >= 0:
+            np.maximum(on[:, parents[c]], on[:, c], out=on[:, parents[c]])
+    above = parent_columns(on, parents)
+    return fit_weights(model, model.start(), on * above, above, steps=START_STEPS)
+
+
+def fit_weights(model: LabelLogits, theta: Floats, both: Floats, parent: Floats, *, steps: int) -> Floats:
+    """Make some steps of L-BFGS on the M-step's objective, [P17] eq. (5.8)."""
+    return descend(lambda t: model.loss(t, both, parent), theta, max_iter=steps, tol=1e-9).parameters  # type: ignore[arg-type, return-value] # a float is a value
+
+
+def learn_weights(
+    model: LabelLogits,
+    Z: Entries,
+    tree: Inputs,
+    *,
+    max_iter: int,
+    tol: float,
+    steps: int = _STEPS,
+    report: Reporter = silent,
+) -> Road:
+    """Run EM from the closed labels; ``trace`` is minus the penalised log-likelihood."""
+
+    def expect(theta: Floats) -> tuple[float, Any]:
+        found = edge_targets(model.scores(theta), Z, tree)
+        return model.ridge(theta) - float(found.log_likelihood.sum()), found
+
+    def maximise(theta: Floats, found: EdgeTargets) -> Floats:
+        return fit_weights(model, theta, found.both, found.parent, steps=steps)
+
+    start = closed_start(model, Z, tree.parents)
+    return alternate(expect, maximise, start, max_iter=max_iter, tol=tol, report=report)
