@@ -31,6 +31,8 @@ _NAMES = {
     "data.readers": ("Dataset", "read"),
     "estimators.scaling": ("Standardized",),
     "data.hierarchy": ("LabelTree",),
+    "data.label_matrix": ("LabelMatrix",),
+    "estimators.hierarchy": ("BinaryRelevance", "ChowLiuTree", "FastTag", "LatentHierarchyClassifier"),
     "data.samples": ("load_digit_bags",),
     "data.synth.label_tree": ("make_label_tree",),
     "data.synth.rectangles": ("make_rectangles",),

@@ -9,6 +9,7 @@ from sidelight.data.bags import Bags as Bags
 from sidelight.data.channels import stack_channels as stack_channels
 from sidelight.data.cooccurrence import CoOccurrence as CoOccurrence
 from sidelight.data.hierarchy import LabelTree as LabelTree
+from sidelight.data.label_matrix import LabelMatrix as LabelMatrix
 from sidelight.data.readers import Dataset as Dataset
 from sidelight.data.readers import read as read
 from sidelight.data.relations import Pairs as Pairs
@@ -29,6 +30,10 @@ from sidelight.estimators.bags import MaxMarginBagClusteringCV as MaxMarginBagCl
 from sidelight.estimators.coverage import CoverageClustering as CoverageClustering
 from sidelight.estimators.coverage import NovelClassLogisticRegression as NovelClassLogisticRegression
 from sidelight.estimators.coverage import OredLogisticRegression as OredLogisticRegression
+from sidelight.estimators.hierarchy import BinaryRelevance as BinaryRelevance
+from sidelight.estimators.hierarchy import ChowLiuTree as ChowLiuTree
+from sidelight.estimators.hierarchy import FastTag as FastTag
+from sidelight.estimators.hierarchy import LatentHierarchyClassifier as LatentHierarchyClassifier
 from sidelight.estimators.instances import BagDiscriminativeClustering as BagDiscriminativeClustering
 from sidelight.estimators.instances import BagSpectralClustering as BagSpectralClustering
 from sidelight.estimators.instances import ClusterReading as ClusterReading

@@ -25,6 +25,9 @@ from sidelight._terms.neighbours import Smoothness
 TWO_OR_FOUR = "the check expects 2 or 4 columns from any predict_proba; this one has as many as clusters"
 PROBA_COLUMNS = {"check_estimator_sparse_array": TWO_OR_FOUR, "check_estimator_sparse_matrix": TWO_OR_FOUR}
 
+A_COLUMN_A_LABEL = "the check expects one column from predict; a label set has one for every label"
+LABEL_SETS = {"check_estimator_sparse_array": A_COLUMN_A_LABEL, "check_estimator_sparse_matrix": A_COLUMN_A_LABEL}
+
 WITHOUT_BAGS = {
     **PROBA_COLUMNS,
     "check_clustering": "without labelled bags there is nothing to cover, so all rows fall into one cluster",
@@ -43,7 +46,7 @@ class Case:
     """An estimator, the supervision that its ``fit`` takes, the rows it likes, and checks it fails for a reason."""
 
     estimator: Any
-    supervision: str | None = None  # None or "bags"
+    supervision: str | None = None  # None, "bags" or "labels"
     rows: Callable[[], np.ndarray] = field(default=lambda: blobs()[0])
     expected_failures: Mapping[str, str] = field(default_factory=dict)
     grid: Mapping[str, list[Any]] = field(default_factory=dict)
@@ -58,7 +61,11 @@ class Case:
         """Fit a fresh copy on the case's rows, with its supervision."""
         from sklearn.base import clone
 
-        return clone(self.estimator).fit(self.rows() if X is None else X, **self.side())
+        return clone(self.estimator).fit(self.rows() if X is None else X, self.target(), **self.side())
+
+    def target(self) -> Any:
+        """``y`` of ``fit``: the label sets of rows where the case is about those, else None."""
+        return label_sets() if self.supervision == "labels" else None
 
     def side(self) -> dict[str, Any]:
         """Keyword arguments of ``fit`` besides X."""
@@ -84,6 +91,15 @@ def labelled_bags(n: int = 60) -> Any:
     ids = bag_ids(n)
     names = np.array(["ant", "bee", "cat"])
     return sl.Bags(ids, labels={int(b): set(names[y[ids == b]].tolist()) for b in np.unique(ids)})
+
+
+def label_sets(n: int = 60) -> Any:
+    """A named label set for each row of :func:`blobs`: the groups 0 and 1 are insects; some entries have gaps."""
+    y = np.arange(n) % 3
+    values = np.column_stack([y == 0, y == 1, y == 2, y <= 1]).astype(np.int8)
+    values[::7, 3] = 0
+    values[5::11, 2] = -1
+    return sl.LabelMatrix(values, names=["ant", "bee", "cat", "insect"])
 
 
 def pure_bags(n: int = 60) -> np.ndarray:
@@ -139,6 +155,15 @@ CASES = [
         supervision="bags",
         rows=lambda: pure_bags(),
     ),
+    Case(
+        sl.LatentHierarchyClassifier(),
+        supervision="labels",
+        expected_failures=LABEL_SETS,
+        grid={"penalty": [1.0, 10.0]},
+    ),
+    Case(sl.ChowLiuTree(positive=True), supervision="labels"),
+    Case(sl.BinaryRelevance(), supervision="labels", expected_failures=LABEL_SETS),
+    Case(sl.FastTag(), supervision="labels", expected_failures=LABEL_SETS),
     Case(sl.BagKMedoids(3, n_init=2, random_state=0), supervision="bags", grid={"distance": ["minimal", "average"]}),
     Case(
         sl.Standardized(sl.CoverageClustering(n_subclusters=2, n_init=2, random_state=0)),

@@ -46,7 +46,7 @@ def test_dense_and_csr_rows_give_the_same_answer(case: Case):
     if not case.estimator.__sklearn_tags__().input_tags.sparse:
         pytest.skip("takes dense rows only, and says so in its tags")
     dense, sparse = case.fit(), case.fit(as_csr(case.rows()))
-    np.testing.assert_array_equal(labels_of(dense), labels_of(sparse))
+    np.testing.assert_array_equal(labels_of(dense, case), labels_of(sparse, case))
 
 
 @each_case
@@ -73,7 +73,7 @@ def test_a_cancelled_fit_changes_nothing(case: Case):
     estimator = case.fit()
     before = dict(vars(estimator))
     with sl.progress(lambda step: False), pytest.raises(Cancelled):
-        estimator.fit(case.rows()[:-1] if case.supervision is None else case.rows(), **case.side())
+        estimator.fit(case.rows()[:-1] if case.supervision is None else case.rows(), case.target(), **case.side())
     assert vars(estimator).keys() == before.keys()
     assert all(vars(estimator)[key] is before[key] for key in before)
 
@@ -84,7 +84,7 @@ def test_a_failed_fit_changes_nothing(case: Case):
     X = case.rows().copy()
     X[0, 0] = np.nan
     with pytest.raises(ValueError, match="NaN"):
-        estimator.fit(X, **case.side())
+        estimator.fit(X, case.target(), **case.side())
     assert vars(estimator).keys() == vars(clone(case.estimator)).keys()
 
 
@@ -100,13 +100,13 @@ def test_more_clusters_than_rows_is_refused(case: Case):
 def test_runs_in_a_pipeline(case: Case):
     pipeline = make_pipeline(StandardScaler(with_mean=False), clone(case.estimator))
     side = {f"{pipeline.steps[-1][0]}__{key}": value for key, value in case.side().items()}
-    assert len(pipeline.fit(case.rows(), **side).predict(case.rows())) == len(case.rows())
+    assert len(pipeline.fit(case.rows(), case.target(), **side).predict(case.rows())) == len(case.rows())
 
 
 @with_predict
 def test_model_selection_with_supervision_as_y(case: Case):
-    X, side = case.rows(), case.side().get("bags")
-    cv = 2 if side is None else sl.BagKFold(2)
+    X, side = case.rows(), case.side().get("bags", case.target())
+    cv = sl.BagKFold(2) if case.supervision == "bags" else 2
     assert np.isfinite(cross_validate(clone(case.estimator), X, side, cv=cv, error_score="raise")["test_score"]).all()
     if case.grid:
         search = GridSearchCV(clone(case.estimator), dict(case.grid), cv=cv, error_score="raise")
@@ -227,8 +227,10 @@ def test_numbers_too_large_to_be_squared_are_refused_or_scaled(case: Case):
         case.fit(X)
 
 
-def labels_of(fitted):
-    """The labels a fitted estimator publishes: per row, or per row of a table."""
+def labels_of(fitted, case):
+    """The labels a fitted estimator publishes or predicts: per row, or per row of a table."""
+    if case.supervision == "labels":
+        return fitted.predict(case.rows()) if hasattr(fitted, "predict") else fitted.tree_.parents
     return fitted.labels_ if hasattr(fitted, "labels_") else fitted.row_labels_
 
 

@@ -67,7 +67,8 @@ def as_inputs(alpha: Floats | float, parents: Ints, eps: float) -> Inputs:
 def posterior(scores: Floats, Z: Entries, tree: Inputs) -> Posterior:
     """Compute all posteriors of single labels, and the conditionals that posteriors of pairs are made of."""
     Z = _writable(Z)
-    found = Posterior(*(np.empty(scores.shape) for _ in range(3)), np.empty(len(scores)))
+    Q, A, B = (np.empty(scores.shape) for _ in range(3))
+    found = Posterior(Q, A, B, np.empty(len(scores)))
 
     def work(rows: slice) -> None:
         _posterior(scores[rows], Z[rows], *tree, *(part[rows] for part in found))
@@ -143,13 +144,8 @@ def parent_columns(Q: Floats, parents: Ints) -> Floats:
 
 def logistic_residual(scores: Floats, both: Floats, parent: Floats) -> tuple[float, Floats]:
     """Return sum(both * s - parent * log(1 + e^s)) and its gradient both - parent * sigma(s), [P17] eq. (5.8)."""
-    residual = np.empty(scores.shape)
-    values = np.empty(len(scores))
-
-    def work(rows: slice) -> None:
-        _logistic_residual(scores[rows], both[rows], parent[rows], values[rows], residual[rows])
-
-    _over_rows(work, scores.shape)
+    residual, values = np.empty(scores.shape), np.empty(len(scores))
+    _logistic_residual(scores, both, parent, values, residual)
     return float(values.sum()), residual
 
 
@@ -276,9 +272,7 @@ def _edge_targets(
 
 
 @kernel("void(float64[:, ::1], int8[:, ::1], float64[::1], intp[::1], intp[::1], int8[:, ::1])")
-def _best_states(
-    scores: Floats, Z: Entries, alpha: Floats, parents: Ints, order: Ints, states: Entries
-) -> None:
+def _best_states(scores: Floats, Z: Entries, alpha: Floats, parents: Ints, order: Ints, states: Entries) -> None:
     """Max-product in logs; a label without its parent has weight 0, so ``off`` above means off below."""
     n = scores.shape[1]
     never = -1e9  # below any sum of logs that can occur
@@ -352,12 +346,8 @@ def _pair_sums(
             weighted[later, earlier] = times_column[j, k]
 
 
-@kernel(
-    "void(float64[:, ::1], float64[:, ::1], float64[:, ::1], intp[::1], intp[::1], intp[::1], float64[:, ::1])"
-)
-def _pair_targets(
-    Q: Floats, A: Floats, B: Floats, parents: Ints, order: Ints, wanted: Ints, both: Floats
-) -> None:
+@kernel("void(float64[:, ::1], float64[:, ::1], float64[:, ::1], intp[::1], intp[::1], intp[::1], float64[:, ::1])")
+def _pair_targets(Q: Floats, A: Floats, B: Floats, parents: Ints, order: Ints, wanted: Ints, both: Floats) -> None:
     n_rows, n = Q.shape
     pairs = np.empty((n, n))
     for i in range(n_rows):

@@ -2,9 +2,10 @@
 
 value(V, b) = sum_ic both[i, c] * s - parent[i, c] * log(1 + e^s)  -  penalty / 2 |V|^2  -  0.0005 |b|^2
 
-This is the part of [P17] eq. (5.6) that the weights enter; ``both`` = Q(parent on, label on), ``parent`` = Q(parent on).
-The ridge is counted once, on rows scaled as :class:`~sidelight._models.scaled_rows.ScaledRows` does (the thesis divides
-by the number of features twice). The bias is as good as free: its tiny ridge keeps a label that is always on finite.
+This is the part of [P17] eq. (5.6) that the weights enter: ``both`` = Q(parent on, label on), ``parent`` = Q(parent
+on). The ridge is counted once, on rows scaled as :class:`~sidelight._models.scaled_rows.ScaledRows` does (the thesis
+divides by the number of features twice). The bias is as good as free: its tiny ridge keeps a label that is always on
+finite.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.label_passes import logistic_residual
+from sidelight._core.threads import for_each_in_threads, map_in_threads
 from sidelight._models.scaled_rows import ScaledRows
 
 Floats = NDArray[np.float64]
 
+_BLOCK = 1 << 21  # entries of X or of the scores that one task looks at: 16 MB
 _BIAS_PENALTY = 1e-3  # a bias of 7 (one row in a thousand) costs 0.02 nats
 
 
@@ -48,11 +51,21 @@ class LabelLogits:
     def scores(self, theta: Floats) -> Floats:
         """Return the score of every label for every row."""
         V, b = self.unpack(theta)
+        scores = np.empty((self.n_rows, self.n_labels))
+        scores[:] = b
+        if self.rows is not None:
+            for_each_in_threads(
+                lambda part: np.add(scores[part], self._products(V, part), out=scores[part]), self._parts()
+            )
+        return scores
+
+    def in_units_of_x(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Return weights (features x labels) and intercepts for rows that were not scaled."""
+        V, b = self.unpack(theta)
         if self.rows is None:
-            return np.ascontiguousarray(np.broadcast_to(b, (self.n_rows, self.n_labels)))
-        scores = self.rows.products(V)
-        scores += b
-        return np.ascontiguousarray(scores)
+            return np.zeros((0, self.n_labels)), b.copy()
+        scaled = V * self.rows.inverse_scale
+        return scaled.T.copy(), b - scaled @ self.rows.mean
 
     def ridge(self, theta: Floats) -> float:
         """Return what the penalty takes off the value."""
@@ -60,15 +73,34 @@ class LabelLogits:
         return 0.5 * (self.penalty * float(np.vdot(V, V)) + _BIAS_PENALTY * float(b @ b))
 
     def loss(self, theta: Floats, both: Floats, parent: Floats) -> tuple[float, Floats]:
-        """Return minus the value and its gradient."""
+        """Return minus the value and its gradient; rows are taken in fixed blocks, in threads when there are many."""
         V, b = self.unpack(theta)
-        value, residual = logistic_residual(self.scores(theta), both, parent)
-        gradient = np.empty_like(theta)
+
+        def work(part: slice) -> tuple[float, Floats | None, Floats]:
+            scores = np.ascontiguousarray(self._products(V, part) + b)
+            value, residual = logistic_residual(scores, both[part], parent[part])
+            pulled = None if self.rows is None else self.rows.take(part).combine(residual)
+            return value, pulled, residual.sum(axis=0)
+
+        value, gradient = -self.ridge(theta), np.empty_like(theta)
         grad_V, grad_b = self.unpack(gradient)
-        if self.rows is not None:
-            grad_V[:] = self.penalty * V - self.rows.combine(residual)
-        grad_b[:] = _BIAS_PENALTY * b - residual.sum(axis=0)
-        return self.ridge(theta) - value, gradient
+        grad_V[:], grad_b[:] = self.penalty * V, _BIAS_PENALTY * b
+        for part_value, pulled, total in map_in_threads(work, self._parts()):
+            value += part_value
+            grad_b -= total
+            if pulled is not None:
+                grad_V -= pulled
+        return -value, gradient
+
+    def _products(self, V: Floats, part: slice) -> Floats:
+        if self.rows is None:
+            return np.zeros((part.stop - part.start, self.n_labels))
+        return self.rows.take(part).products(V)
+
+    def _parts(self) -> list[slice]:
+        """Cut the rows into blocks that do not depend on the number of threads."""
+        size = max(1, _BLOCK // max(self.n_features, self.n_labels))
+        return [slice(start, min(start + size, self.n_rows)) for start in range(0, self.n_rows, size)]
 
 
 def one_scale(X: object) -> tuple[Floats, Floats]:

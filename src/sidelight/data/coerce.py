@@ -11,7 +11,7 @@ from scipy import sparse
 
 from sidelight.data.bags import Bags
 from sidelight.data.label_matrix import LabelMatrix
-from sidelight.data.names import is_missing
+from sidelight.data.names import as_array, is_missing
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import InvalidData
 
@@ -115,9 +115,11 @@ def _read_labels(Y: Any, names: Sequence[str] | None) -> LabelMatrix:
         Y = list(Y)
         if any(isinstance(row, (set, frozenset)) or row is None for row in Y) or _has_named_rows(Y):
             return LabelMatrix.from_sets(Y, names)
-    array = np.asarray(Y)
+    array = as_array(Y, "Labels of rows")
     if array.ndim == 1:
-        one_each = [None if _says_nothing(name) else name if _is_collection(name) else (name,) for name in array.tolist()]
+        one_each = [
+            None if _says_nothing(name) else name if _is_collection(name) else (name,) for name in array.tolist()
+        ]
         return LabelMatrix.from_sets(one_each, names)
     if array.ndim == 2 and array.dtype.kind in "OUS" and not _is_numeric(array):
         return LabelMatrix.from_sets(_named_cells(array.tolist()), names)

@@ -16,8 +16,9 @@ from scipy import sparse
 
 from sidelight.data.frozen import Frozen, read_only
 from sidelight.data.names import is_missing, plain, sorted_names
-from sidelight.data.summaries import counted, html_table
+from sidelight.data.summaries import html_table
 from sidelight.errors import InvalidData, UnknownName, nearest
+from sidelight.words import counted
 
 Entries = NDArray[np.int8]
 UNKNOWN = -1
@@ -166,7 +167,9 @@ class LabelMatrix(Frozen):
         if isinstance(key, tuple) and any(part is not Ellipsis and part != slice(None) for part in key[1:]):
             raise InvalidData("LabelMatrix: select rows only, as in labels[rows]; labels.values is a plain array.")
         if isinstance(rows, (int, np.integer)):
-            raise InvalidData(f"LabelMatrix: labels[{rows}] is one row; select [{rows}:{rows + 1}] or use labels.values.")
+            raise InvalidData(
+                f"LabelMatrix: labels[{rows}] is one row; select [{rows}:{rows + 1}] or use labels.values."
+            )
         return type(self)._make(values=self.values[rows], names=self.names, has_names=self.has_names)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:

@@ -2,9 +2,9 @@
 
 One shared alpha and a gate is best when labels are lost alike; without the gate overlapping labels survive; a rate per
 label is right when some labels are forgotten more than others. Which case it is, the labels themselves say: rates per
-label are tried only where the certified entries of the ungated tree have different rates (the likelihood alone took them
-for 3 of 8 sets of 10,000 rows with one rate, because false edges also explain what features share). Each candidate is
-judged by log P(Z) without features, less half a log n for every further rate.
+label are tried only where the certified entries of the ungated tree have different rates (the likelihood alone took
+them for 3 of 8 sets of 10,000 rows with one rate, because false edges also explain what features share). Each candidate
+is judged by log P(Z) without features, less half a log n for every further rate.
 """
 
 from __future__ import annotations
@@ -97,14 +97,14 @@ def unique_rows(Z: Entries) -> tuple[Entries, Floats]:
 def label_likelihood(
     patterns: Entries, weights: Floats, parents: Ints, alphas: Floats, eps: float, *, max_iter: int = 60
 ) -> tuple[float, Floats]:
-    """Maximise log P(Z) without features at fixed tree and rates; return it and the rate of each label given its parent.
+    """Maximise log P(Z) without features at fixed tree and rates; return it and each label's rate given its parent.
 
     Plain EM on the distinct rows; it stops when a round gains less than 0.05 nats.
     """
     tree = as_inputs(alphas, parents, eps)
     theta, last, value = np.full(len(parents), 0.3), -np.inf, -np.inf
     for _ in range(max_iter):
-        scores = np.ascontiguousarray(np.broadcast_to(logit(theta), patterns.shape))
+        scores = np.tile(logit(theta), (len(patterns), 1))
         found = edge_targets(scores, patterns, tree)
         value = float(weights @ found.log_likelihood)
         theta = np.clip((weights @ found.both + 1e-3) / (weights @ found.parent + 2e-3), 1e-6, 1 - 1e-6)

@@ -16,18 +16,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.label_passes import Inputs, as_inputs, best_states, posterior
 from sidelight._core.params import as_generator, check_choice, check_number
+from sidelight._core.threads import one_blas_thread
 from sidelight._models.label_logits import LabelLogits, one_scale
 from sidelight._models.scaled_rows import ScaledRows
 from sidelight.data.coerce import as_label_matrix
 from sidelight.data.hierarchy import LabelTree
 from sidelight.data.label_matrix import LabelMatrix
-from sidelight.errors import ConvergenceWarning, InvalidData, InvalidParameter, SidelightWarning
+from sidelight.errors import ConvergenceWarning, InvalidData, InvalidParameter
 from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
 from sidelight.estimators.hierarchy import decoding
+from sidelight.estimators.hierarchy._labels import labels_to_fit
 from sidelight.estimators.hierarchy.candidates import Candidate, best_candidate, known_tree
 from sidelight.estimators.hierarchy.counts import Entries, Floats, PairCounts, count_pairs
 from sidelight.estimators.hierarchy.evidence import edge_evidence
 from sidelight.estimators.hierarchy.given_tree import as_tree
+from sidelight.estimators.hierarchy.joint import joint_em, starts
 from sidelight.estimators.hierarchy.weights import learn_weights
 
 STRUCTURES = ("counts", "joint", "graph")
@@ -104,8 +107,8 @@ class LatentHierarchyClassifier(BaseEstimator):
 
     Notes
     -----
-    It follows scikit-learn's interface but is no ``ClassifierMixin``: its target is a set with gaps, so accuracy against
-    ``y`` would count every forgotten label as an error. ``score`` is a log-likelihood instead.
+    It follows scikit-learn's interface but is no ``ClassifierMixin``: its target is a set with gaps, so accuracy
+    against ``y`` would count every forgotten label as an error. ``score`` is a log-likelihood instead.
 
     Examples
     --------
@@ -159,11 +162,12 @@ class LatentHierarchyClassifier(BaseEstimator):
         """
         self._check_parameters()
         X = None if X is None else rows_to_fit(self, X)
-        labels = self._labels_to_fit(X, y)
+        labels = labels_to_fit(self, X, y)
         Z = labels.values
         self.label_names_ = labels.names
         model = self._model(X, labels)
-        chosen, counts = self._learn(model, labels)
+        with one_blas_thread():  # steps are small; large ones are shared out in blocks
+            chosen, counts = self._learn(model, labels)
         self._publish(chosen, counts, labels)
         if self.threshold == "f1":
             scores = model.scores(self._theta)
@@ -223,28 +227,6 @@ class LatentHierarchyClassifier(BaseEstimator):
 
     # ---- the steps of fit
 
-    def _labels_to_fit(self, X: Any, y: Any) -> LabelMatrix:
-        if y is None:
-            raise InvalidData(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. Pass the "
-                "labels of the rows: a matrix of 1, 0 and -1, or a list of sets of names."
-            )
-        labels = as_label_matrix(y, n_rows=None if X is None else X.shape[0])
-        if labels.n_rows == 0:
-            raise InvalidData(f"{type(self).__name__}: there are no rows of labels.")
-        never = np.flatnonzero(~labels.is_seen.any(axis=0))
-        if len(never) == labels.n_labels:
-            raise InvalidData(f"{type(self).__name__}: no label was seen on any row, so there is nothing to learn.")
-        if len(never):
-            shown = ", ".join(repr(labels.names[c]) for c in never[:5]) + (", ..." if len(never) > 5 else "")
-            warnings.warn(
-                f"{len(never)} of {labels.n_labels} labels were never seen ({shown}). They hang from the root and will "
-                "hardly be predicted; leave their columns out.",
-                SidelightWarning,
-                stacklevel=4,  # the caller of fit, through the guard
-            )
-        return labels
-
     def _model(self, X: Any, labels: LabelMatrix) -> LabelLogits:
         if X is None:
             return LabelLogits(None, labels.n_rows, labels.n_labels, self.penalty)
@@ -254,39 +236,51 @@ class LatentHierarchyClassifier(BaseEstimator):
 
     def _learn(self, model: LabelLogits, labels: LabelMatrix) -> tuple[Candidate, PairCounts]:
         Z = labels.values
-        if self.structure == "joint" and self.tree is None:
-            raise NotImplementedError
+        self.candidates_: dict[str, float] = {}
+        if self.structure == "joint":
+            return self._learn_together(model, Z)
         if self.tree is None:
             chosen, judged, counts = best_candidate(Z, self.eps, rates=self.alpha)
             self.candidates_ = {one.source: one.value for one in judged}
         else:
             counts = count_pairs(Z)
             chosen = known_tree(Z, as_tree(self.tree, labels).parents, rates=self.alpha)
-            self.candidates_ = {}
         tree = as_inputs(chosen.alphas, chosen.parents, self.eps)
-        road = learn_weights(
-            model, Z, tree, max_iter=self.max_iter, tol=self.tol, report=reporting("weights given the tree")
-        )
-        self._keep(model, road.parameters, -road.trace)
-        if not road.converged:
+        report = reporting("weights given the tree")
+        solution = learn_weights(model, Z, tree, max_iter=self.max_iter, tol=self.tol, report=report)
+        self._keep(model, solution.parameters, -solution.trace, solution.converged)
+        return chosen, counts
+
+    def _learn_together(self, model: LabelLogits, Z: Entries) -> tuple[Candidate, PairCounts]:
+        counts = count_pairs(Z)
+        fits = [
+            joint_em(
+                model,
+                Z,
+                start,
+                least_eps=self.eps,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                report=reporting(f"joint EM, start {number + 1} of {self.n_init}"),
+            )
+            for number, start in enumerate(starts(counts, self.n_init, as_generator(self.random_state)))
+        ]
+        best = max(fits, key=lambda one: float(one.trace[-1]))
+        self._keep(model, best.theta, best.trace, best.converged)
+        alphas = np.full(Z.shape[1], best.alpha)
+        return Candidate("joint", best.parents, alphas, best.alpha, True, np.inf), counts
+
+    def _keep(self, model: LabelLogits, theta: Floats, trace: Floats, converged: bool) -> None:
+        self._theta = theta
+        self.weights_, self.intercept_ = model.in_units_of_x(theta)
+        self.trace_, self.n_iter_ = trace, len(trace) - 1
+        self.log_likelihood_ = float(trace[-1] + model.ridge(theta))
+        if not converged:
             warnings.warn(
                 f"EM stopped after max_iter={self.max_iter} rounds before it converged. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=5,  # the caller of fit, through the guard
+                stacklevel=6,  # the caller of fit, through the guard
             )
-        return chosen, counts
-
-    def _keep(self, model: LabelLogits, theta: Floats, trace: Floats) -> None:
-        """Publish the weights in the units of X."""
-        V, b = model.unpack(theta)
-        self._theta = theta
-        if model.rows is None:
-            self.weights_, self.intercept_ = np.zeros((0, model.n_labels)), b.copy()
-        else:
-            scaled = V * model.rows.inverse_scale
-            self.weights_, self.intercept_ = scaled.T.copy(), b - scaled @ model.rows.mean
-        self.trace_, self.n_iter_ = trace, len(trace) - 1
-        self.log_likelihood_ = float(trace[-1] + model.ridge(theta))
 
     def _publish(self, chosen: Candidate, counts: PairCounts, labels: LabelMatrix) -> None:
         self.tree_ = LabelTree(chosen.parents, labels.names)
@@ -325,7 +319,7 @@ class LatentHierarchyClassifier(BaseEstimator):
                     f"This {type(self).__name__} was fitted without X, so features say nothing. Ask complete(None, Y), "
                     "or fit with X."
                 )
-            return np.ascontiguousarray(np.broadcast_to(self.intercept_, (n_rows, len(self.intercept_))))
+            return np.tile(self.intercept_, (n_rows, 1))
         if X is None:
             raise InvalidData(f"This {type(self).__name__} was fitted with X; pass the rows that the labels belong to.")
         X = rows_to_judge(self, X)

@@ -57,10 +57,10 @@ def label_alphas(counts: PairCounts) -> tuple[Floats, float, float]:
         top = int(evidence.argmax())
         if evidence[top] > best[0]:
             best = (float(evidence[top]), float(size), float(_PRIOR_MEANS[top]), logs[top])
-    _, size, mean, log_prior = best
+    _, prior_size, mean, log_prior = best
     post = profiles + log_prior
     post = np.exp(post - logsumexp(post, axis=1, keepdims=True))
-    return np.asarray(post @ GRID), size, mean
+    return np.asarray(post @ GRID), prior_size, mean
 
 
 def certified(Z: Entries, parents: Ints) -> tuple[Floats, Floats]:
@@ -98,7 +98,7 @@ def rates_differ(seen: Floats, certain: Floats) -> bool:
 
 
 def shrunk_rates(seen: Floats, certain: Floats) -> Floats:
-    """Estimate each label's rate from its certified entries, drawn towards a beta prior that is fitted to all of them."""
+    """Estimate each label's rate from its certified entries, drawn towards a beta prior fitted to all of them."""
     inner = certain > 0
     lost, n = (certain - seen)[inner], certain[inner]
     size, mean, top = 3.0, 0.1, -np.inf

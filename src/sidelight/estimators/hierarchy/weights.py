@@ -1,7 +1,7 @@
 """EM for the weights alone, with the tree and the rates of loss fixed.
 
-E-step: exact posteriors on the edges of the tree. M-step: some steps of L-BFGS on the weighted logistic losses, warm from
-the round before (generalised EM), so the objective log P(Z | X) - penalty never falls.
+E-step: exact posteriors on the edges of the tree. M-step: some steps of L-BFGS on the weighted logistic losses, warm
+from the round before (generalised EM), so the objective log P(Z | X) - penalty never falls.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sidelight._core.label_passes import EdgeTargets, Inputs, edge_targets, pare
 from sidelight._models.label_logits import LabelLogits
 from sidelight._solvers.descent import descend
 from sidelight._solvers.em import alternate
-from sidelight._solvers.trace import Reporter, Road, silent
+from sidelight._solvers.trace import Reporter, Solution, silent
 from sidelight.estimators.hierarchy.counts import Entries, Floats
 
 Ints = NDArray[np.intp]
@@ -49,7 +49,7 @@ def learn_weights(
     tol: float,
     steps: int = _STEPS,
     report: Reporter = silent,
-) -> Road:
+) -> Solution:
     """Run EM from the closed labels; ``trace`` is minus the penalised log-likelihood."""
 
     def expect(theta: Floats) -> tuple[float, Any]:
