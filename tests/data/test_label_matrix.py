@@ -91,6 +91,7 @@ def test_only_minus_one_and_one_asks_which_is_meant():
     [
         ("abc", "Expected labels"),
         (3, "Expected labels"),
+        (sl.Bags([0, 0, 1]), "Got Bags"),
         ([[1, 0], [1]], "differ in length"),
         (np.zeros((2, 2, 2)), "shape"),
         (np.zeros((2, 0)), "shape"),

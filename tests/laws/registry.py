@@ -158,12 +158,13 @@ CASES = [
     Case(
         sl.LatentHierarchyClassifier(),
         supervision="labels",
+        reads_y=True,
         expected_failures=LABEL_SETS,
         grid={"penalty": [1.0, 10.0]},
     ),
-    Case(sl.ChowLiuTree(positive=True), supervision="labels"),
-    Case(sl.BinaryRelevance(), supervision="labels", expected_failures=LABEL_SETS),
-    Case(sl.FastTag(), supervision="labels", expected_failures=LABEL_SETS),
+    Case(sl.ChowLiuTree(positive=True), supervision="labels", reads_y=True),
+    Case(sl.BinaryRelevance(), supervision="labels", reads_y=True, expected_failures=LABEL_SETS),
+    Case(sl.FastTag(), supervision="labels", reads_y=True, expected_failures=LABEL_SETS),
     Case(sl.BagKMedoids(3, n_init=2, random_state=0), supervision="bags", grid={"distance": ["minimal", "average"]}),
     Case(
         sl.Standardized(sl.CoverageClustering(n_subclusters=2, n_init=2, random_state=0)),
@@ -203,6 +204,7 @@ SUPERVISION = (sl.Bags, sl.Pairs, sl.Triplets)  # the strategies of test_supervi
 # Public names and terms that the laws leave out, and why.
 UNLAWFUL: dict[str, str] = {
     "CoOccurrence": "a table of counts, not knowledge about rows: its laws are in tests/data/test_cooccurrence.py",
+    "LabelMatrix": "label sets of rows, a matrix of two axes: its laws are in tests/data/test_label_matrix.py",
     "LabelTree": "knowledge about labels, not about rows: its laws are in tests/data/test_hierarchy.py",
     "Dataset": "what a reader found: tests/data/readers",
 }

@@ -69,7 +69,7 @@ def check_y(estimator: Any, y: Any, **sides: Any) -> None:
     **sides : objects
         What came by name; labels of rows as ``y`` beside it are there for scikit-learn's scorers.
     """
-    if y is None or isinstance(estimator, (ClassifierMixin, MetaEstimatorMixin)):
+    if y is None or isinstance(estimator, (ClassifierMixin, MetaEstimatorMixin)) or _learns_y(estimator):
         return
     who = type(estimator).__name__
     taken = {name: SIDES[name] for name in estimator.get_metadata_routing().fit.requests if name in SIDES}
@@ -93,6 +93,11 @@ def check_y(estimator: Any, y: Any, **sides: Any) -> None:
             TargetIgnored,
             stacklevel=5,
         )
+
+
+def _learns_y(estimator: Any) -> bool:
+    """Say whether ``y`` is what the estimator learns; its own door then judges it."""
+    return bool(estimator.__sklearn_tags__().target_tags.required)
 
 
 def _check_call(estimator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
