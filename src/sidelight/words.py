@@ -1,7 +1,7 @@
 """Words for numbers, lists and advice, so that every sentence says the same thing the same way.
 
 Advice names a parameter by a :class:`Setting`, never by a flag: who shows the sentence spells it. Python writes
-``bag="recording"``, the command line ``--bag recording``, a form points at its field.
+``bag="recording"``, the command line writes an option, a form points at its field.
 """
 
 from __future__ import annotations

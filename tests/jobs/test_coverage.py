@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import csv
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.errors import InvalidData, InvalidParameter
+from sidelight.errors import InvalidData
 from sidelight.jobs.config import RunConfig
-from sidelight.jobs.coverage import _said, _sentences, read_counts
+from sidelight.jobs.instances import work
+from sidelight.jobs.instances.coverage import as_meant
 from sidelight.jobs.run import run
+from sidelight.report.pages import page_of
 
 ROLES = {"bag": "recording", "label": "species", "label_separator": "|"}
 
@@ -35,7 +37,7 @@ def table(tmp_path):
 
 
 def test_a_table_becomes_names_a_model_and_a_report(table, tmp_path):
-    config = RunConfig("coverage", str(table), ROLES, {"n_novel": "1", "empty": "none", "n_subclusters": "wren=2"})
+    config = RunConfig("coverage", str(table), ROLES, {"n_novel": 1, "empty": "none", "n_subclusters": {"wren": 2}})
     outcome = run(config, tmp_path / "out")
     assert {"assignments.csv", "bags.csv", "clusters.csv", "model.sidelight", "report.html"} <= set(outcome.files)
     with (tmp_path / "out" / "assignments.csv").open() as handle:
@@ -50,17 +52,9 @@ def test_a_table_becomes_names_a_model_and_a_report(table, tmp_path):
 
 def test_a_table_without_labels_says_which_option_to_add(table, tmp_path):
     config = RunConfig("coverage", str(table), {"bag": "recording", "ignore": ["species"]})
-    with pytest.raises(InvalidData, match="--label"):
+    with pytest.raises(InvalidData, match="label="):
         run(config, tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-def test_counts_are_read_as_people_write_them():
-    assert read_counts("auto") == "auto"
-    assert read_counts("2") == 2
-    assert read_counts("wren=2, owl=3") == {"wren": 2, "owl": 3}
-    with pytest.raises(InvalidParameter, match="wren=2,owl=3"):
-        read_counts("many")
 
 
 def lines(path, *rows):
@@ -91,18 +85,37 @@ def test_a_report_does_not_ask_to_look_where_nothing_changed(tmp_path):
     assert "look here first" not in page
 
 
-def test_novel_clusters_that_nothing_needed_are_mentioned():
-    model = SimpleNamespace(
-        class_of_=np.array([0, -1]), labels_=np.array([0, 0]), classes_=("wren",), choice_={}, uncovered_=()
+def test_novel_clusters_that_nothing_needed_are_mentioned(table):
+    result = work(RunConfig("instances", str(table), ROLES))
+    needless = replace(result, n_novel_allowed=1, n_novel_used=0)
+    told = page_of(needless).sentences
+    assert any("1 novel cluster was allowed, but the lists explain every row" in sentence for sentence in told)
+
+
+def test_with_known_rows_the_page_and_the_summary_count_the_same_rows(table):
+    result = work(RunConfig("instances", str(table), ROLES, {"rows": "known"}))
+    page = page_of(result)
+    n_changed = sum(a != b for a, b in zip(result.assignments["label"], result.assignments["by features alone"]))
+    assert result.moved.n_moved == n_changed
+    assert f"changed the name of {n_changed} row" in page.sentences[1]
+    (section,) = [s for s in page.sections if s.title == "What the bags changed"]
+    assert str(n_changed) in section.sentences[0] or n_changed == 0
+
+
+def test_the_training_posteriors_are_computed_once_alone_and_once_with_the_bags(table, monkeypatch):
+    calls = []
+    plain = sl.CoverageClustering.predict_proba
+    monkeypatch.setattr(
+        sl.CoverageClustering,
+        "predict_proba",
+        lambda self, X, **side: calls.append(set(side)) or plain(self, X, **side),
     )
-    said = _sentences(
-        sl.Bags([0, 0], labels={0: {"wren"}}), model, np.array([[1.0, 0.0], [1.0, 0.0]]), np.zeros(2, bool)
-    )
-    assert any("1 novel cluster was allowed, but the lists explain every row" in sentence for sentence in said)
+    page_of(work(RunConfig("instances", str(table), ROLES)))
+    assert len(calls) == 2
 
 
 def test_an_empty_list_that_means_none_stays_complete_among_partial_ones():
     bags = sl.Bags(["a", "b"], labels={"a": {"wren"}})
-    said = _said(bags, "partial", "none")
+    said = as_meant(bags, "partial", "none")
     assert said.is_partial.tolist() == [True, False]
     assert said.is_labelled.all()

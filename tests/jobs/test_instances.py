@@ -27,7 +27,7 @@ def table(tmp_path):
 
 
 def test_clusters_are_named_after_the_classes_of_bags(table, tmp_path):
-    config = RunConfig("instances", table, {"bag": "recording", "label": "heard"}, {"alpha": 0.7})
+    config = RunConfig("instances", table, {"bag": "recording", "label": "heard"}, {"method": "spectral", "alpha": 0.7})
     outcome = run(config, tmp_path / "out")
     assert any(s.startswith("3 of 3 classes have clusters of their own: ") for s in outcome.sentences)
     with (tmp_path / "out" / "assignments.csv").open(encoding="utf-8") as handle:
@@ -40,17 +40,22 @@ def test_clusters_are_named_after_the_classes_of_bags(table, tmp_path):
 
 
 def test_fewer_clusters_than_classes_are_not_blamed_on_alpha(table, tmp_path):
-    config = RunConfig("instances", table, {"bag": "recording", "label": "heard"}, {"alpha": 0.7, "n_clusters": 1})
+    config = RunConfig(
+        "instances",
+        table,
+        {"bag": "recording", "label": "heard"},
+        {"method": "spectral", "alpha": 0.7, "n_clusters": 1},
+    )
     said = " ".join(run(config, tmp_path / "out").sentences)
     assert "with 1 cluster for 3 classes some have to" in said
-    assert "smaller --alpha" not in said
+    assert "alpha=" not in said
 
 
 def test_a_bag_that_reaches_into_a_foreign_cluster_is_named(table, tmp_path):
     text = Path(table).read_text(encoding="utf-8").splitlines()
     wrong = [line.rsplit(";", 1)[0] + ";ant" if line.startswith("rec 7;") else line for line in text]
     Path(table).write_text("\n".join(wrong) + "\n", encoding="utf-8")
-    config = RunConfig("instances", table, {"bag": "recording", "label": "heard"}, {"alpha": 0.1})
+    config = RunConfig("instances", table, {"bag": "recording", "label": "heard"}, {"method": "spectral", "alpha": 0.1})
     outcome = run(config, tmp_path / "out")
     assert any("In 1 of 29 labelled bags" in s and "(rec 7)" in s for s in outcome.sentences)
     clusters = (tmp_path / "out" / "clusters.csv").read_text(encoding="utf-8")
@@ -60,7 +65,7 @@ def test_a_bag_that_reaches_into_a_foreign_cluster_is_named(table, tmp_path):
 def test_a_table_without_bags_is_refused_with_advice(tmp_path):
     path = tmp_path / "plain.csv"
     path.write_text("a,b\n1.5,2\n2.5,1\n3.5,9\n", encoding="utf-8")
-    with pytest.raises(InvalidData, match="--bag COLUMN"):
+    with pytest.raises(InvalidData, match="bag="):
         run(RunConfig("instances", str(path)), tmp_path / "out")
-    with pytest.raises(InvalidData, match="Add -k"):
-        run(RunConfig("instances", str(path), {"bag": "a", "label": False}), tmp_path / "out")
+    with pytest.raises(InvalidData, match="n_clusters="):
+        run(RunConfig("instances", str(path), {"bag": "a", "label": False}, {"method": "spectral"}), tmp_path / "out")

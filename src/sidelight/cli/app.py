@@ -1,48 +1,58 @@
-"""The group of commands, found by file name and loaded on first use, and what an error looks like in a terminal.
+"""The group of commands, loaded on first use, and what an error looks like in a terminal.
 
-Exit codes: 0 done, 2 the input or the call is wrong (one message, no traceback), 130 interrupted.
+Exit codes: 0 done; 2 the input or the call is wrong; 1 the machine failed (disk, permission, memory); 130 interrupted
+(Ctrl-C, or a polite kill). Whatever happens is one message, never a traceback, and nothing half-written is left behind.
 """
 
 from __future__ import annotations
 
-import pkgutil
+import signal
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
+from types import FrameType
 from typing import Any, TextIO
 
 import click
 
 import sidelight
 from sidelight.cli.wording import as_flag
-from sidelight.errors import SidelightError, SidelightWarning
+from sidelight.errors import Cancelled, SidelightError, SidelightWarning, nearest
+from sidelight.jobs.options import JOBS
 
-_NOT_COMMANDS = {"app", "options", "suggest", "terminal", "wording"}
+DONE, MACHINE, CALL, INTERRUPTED = 0, 1, 2, 130
+_COMMANDS = {"convert", "demo", "describe", "run", "sample"}  # the files of this folder that are commands
+_ALIASES = {"coverage": "instances"}  # what an older name means now; not listed
 _noted: set[str] = set()  # warnings that were shown already
 
 
 class Commands(click.Group):
-    """Every file of this folder with a ``command`` is a command of that name."""
+    """Every job of the catalogue is a command, and so is every file of this folder that ``_COMMANDS`` names."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names of the command files."""
-        import sidelight.cli as room
-
-        found = [module.name for module in pkgutil.iter_modules(room.__path__)]
-        return sorted(name for name in found if name not in _NOT_COMMANDS)
+        """Names of the jobs and of the other commands."""
+        return sorted({*JOBS, *_COMMANDS})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load one command."""
-        if cmd_name not in self.list_commands(ctx):
+        from sidelight.cli.job import job_command
+
+        if cmd_name in JOBS:
+            return job_command(cmd_name)
+        if cmd_name in _ALIASES:
+            return job_command(_ALIASES[cmd_name], called=cmd_name, hidden=True)
+        if cmd_name not in _COMMANDS:
             return None
         command: click.Command = import_module(f"sidelight.cli.{cmd_name}").command
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Suggest the nearest command when there is none of that name."""
-        from sidelight.errors import nearest
-
-        if args and args[0] not in self.list_commands(ctx) and not args[0].startswith("-"):
+        known = {*self.list_commands(ctx), *_ALIASES}
+        if args and args[0] not in known and not args[0].startswith("-"):
             ctx.fail(f"There is no command {args[0]!r}. {nearest(args[0], self.list_commands(ctx))}")
         return super().resolve_command(ctx, args)
 
@@ -61,9 +71,14 @@ def app(ctx: click.Context) -> None:
 
 
 def overview(ctx: click.Context) -> str:
-    """Say which command fits what the user has; each job's file says its own two lines."""
+    """Say which command fits what the user has."""
+    from sidelight.cli.suggest import command_line
+
     lines = ["You have ...", ""]
     for name in sorted(app.list_commands(ctx), key=_overview_order):
+        if name in JOBS:
+            lines += [f"  {JOBS[name].you_have}", f"    -> {command_line(name, 'TABLE', JOBS[name].example)}", ""]
+            continue
         module = import_module(f"sidelight.cli.{name}")
         if hasattr(module, "YOU_HAVE"):
             lines += [f"  {module.YOU_HAVE}", f"    -> {module.RUN}", ""]
@@ -79,21 +94,71 @@ def _overview_order(name: str) -> tuple[int, str]:
 def run() -> None:
     """Run the command line and turn errors into one message and an exit code."""
     _noted.clear()
+    code: Any = MACHINE
     try:
-        with warnings.catch_warnings():
+        with _interruptible(), warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.showwarning = _note  # catch_warnings puts the old one back
             code = app.main(standalone_mode=False)
+            sys.stdout.flush()  # a full device says so here, and not after everything is over
+    except click.exceptions.Exit as stop:
+        code = stop.exit_code
     except click.ClickException as error:
         error.show()
-        code = error.exit_code
+        code = CALL
+    except (KeyboardInterrupt, click.Abort, Cancelled):
+        code = _say("interrupted; nothing was written.", INTERRUPTED)
+    except BrokenPipeError:
+        code = MACHINE  # nobody reads what would be said
     except SidelightError as error:
-        click.echo(f"sidelight: {error.told(as_flag)}", err=True)
-        code = 2
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("sidelight: interrupted; nothing was written.", err=True)
-        code = 130
-    sys.exit(code if isinstance(code, int) else 0)
+        code = _say(error.told(as_flag), MACHINE if _is_the_machines(error) else CALL)
+    except MemoryError as error:
+        code = _say(f"out of memory ({error}). Use fewer rows or columns." if str(error) else _NO_MEMORY, MACHINE)
+    except OSError as error:
+        place = f"{error.filename!r}: " if error.filename else ""
+        code = _say(f"{place}{error.strerror or error}.", MACHINE)
+    _leave(code if isinstance(code, int) else DONE)
+
+
+_NO_MEMORY = "out of memory. Use fewer rows or columns."
+
+
+def _is_the_machines(error: SidelightError) -> bool:
+    """Say whether the machine failed, and not the call: an OSError of ours that is no question of names."""
+    return isinstance(error, OSError) and not isinstance(error, FileExistsError)
+
+
+def _say(text: str, code: int) -> int:
+    with suppress(OSError):  # there may be nowhere to say it
+        click.echo(f"sidelight: {text}", err=True)
+    return code
+
+
+def _leave(code: int) -> None:
+    """Exit; whatever is left in the buffer of a full device is given up."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        sys.stdout = None  # else the interpreter tries again, and shows a traceback
+    sys.exit(code)
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the work as Ctrl-C does, with nothing left behind."""
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():
+        names = []  # only the main thread may ask
+    before = {name: signal.signal(getattr(signal, name), _interrupt) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def _note(

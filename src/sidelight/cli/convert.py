@@ -6,22 +6,20 @@ from typing import Any
 
 import click
 
-from sidelight.cli.options import bag_options, reading_options, roles_of, row_options
+from sidelight.cli.options import Grouped, role_options, roles_from
 from sidelight.cli.terminal import progress_bar
 
 
-@click.command("convert", short_help="Rewrite a file as CSV, Parquet or NPZ.")
+@click.command("convert", cls=Grouped, short_help="Rewrite a file as CSV, Parquet or NPZ.")
 @click.argument("file", type=click.Path())
 @click.argument("out", type=click.Path())
-@row_options
-@bag_options
-@reading_options
+@role_options
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
-def command(file: str, out: str, overwrite: bool, **options: Any) -> None:
+def command(file: str, out: str, overwrite: bool, **typed: Any) -> None:
     """Read FILE and write it to OUT, whose ending decides: .csv, .csv.gz, .parquet or .npz."""
     from sidelight.jobs.convert import convert
 
     with progress_bar():
-        sentences = convert(file, out, roles_of(**options), overwrite=overwrite)
+        sentences = convert(file, out, roles_from(typed), overwrite=overwrite)
     for sentence in sentences:
         click.echo(sentence)

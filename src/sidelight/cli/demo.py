@@ -6,6 +6,7 @@ import click
 
 from sidelight.cli.options import seed_option
 from sidelight.cli.terminal import progress_bar, show_outcome
+from sidelight.cli.wording import as_flag
 
 YOU_HAVE = "two minutes"
 RUN = "sidelight demo"
@@ -13,7 +14,7 @@ RUN = "sidelight demo"
 
 @click.command("demo", short_help="Run every job on built-in data and show the reports.")
 @click.option("--out", default="sidelight-demo", show_default=True, type=click.Path(), help="Folder for the pages.")
-@click.option("--only", metavar="JOB", help="Run the demo of one job only.")
+@click.option("--only", metavar="NAME", help="Run one demo only.")
 @click.option("--overwrite", is_flag=True, help="Replace the output of an earlier demo.")
 @seed_option
 def command(out: str, only: str | None, overwrite: bool, seed: int) -> None:
@@ -21,5 +22,5 @@ def command(out: str, only: str | None, overwrite: bool, seed: int) -> None:
     from sidelight.jobs.demo import run_demo
 
     with progress_bar():
-        outcome = run_demo(out, only=only, seed=seed, overwrite=overwrite)
+        outcome = run_demo(out, only=only, seed=seed, overwrite=overwrite, spell=as_flag)
     show_outcome(outcome, open_first="index.html")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from sidelight.cli.options import bag_options, reading_options, roles_of, row_options
+from sidelight.cli.options import Grouped, role_options, roles_from
 from sidelight.cli.suggest import command_line
 from sidelight.cli.terminal import progress_bar
 
@@ -16,24 +16,25 @@ YOU_HAVE = "a file, and no idea what to do with it"
 RUN = "sidelight describe FILE"
 
 
-@click.command("describe", short_help="Say what is in a file and which commands fit it.")
+@click.command("describe", cls=Grouped, short_help="Say what is in a file and which commands fit it.")
 @click.argument("file", type=click.Path())
-@row_options
-@bag_options
-@reading_options
+@role_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-def command(file: str, as_json: bool, **options: Any) -> None:
+def command(file: str, as_json: bool, **typed: Any) -> None:
     """Say what is inside FILE, what each column was taken for and why, and which commands fit it.
 
     FILE may be CSV or any delimited text (also gzipped), Parquet, NPZ, MATLAB 5, ARFF, KEEL, C4.5, svmlight, IDX, or a
     folder of text files. Options override every guess.
     """
+    from sidelight.jobs.run import check_there
+
+    roles = roles_from(typed)
+    check_there(file)
     from sidelight.jobs.describe import describe
 
-    roles = roles_of(**options)
     with progress_bar():
         found = describe(file, roles)
-    lines = [(fit.why, command_line(fit.job, file, fit.roles, fit.n_clusters)) for fit in found.fits]
+    lines = [(fit.why, command_line(fit.job, file, fit.roles, n_clusters=fit.n_clusters)) for fit in found.fits]
     fitting = [(why, line) for why, line in lines if line is not None]
     if as_json:
         content = found.as_dict()

@@ -1,4 +1,4 @@
-"""Command lines that fit a file, built from what the commands really accept: what does not parse is never shown."""
+"""Command lines that fit a file, made from the typed options: what does not parse is never shown."""
 
 from __future__ import annotations
 
@@ -9,73 +9,51 @@ from typing import Any
 import click
 
 from sidelight.cli.app import Commands
-
-# What a run calls a role, and what the parameter of a command may be called.
-_NAMES = {
-    "id": ("id_column", "id"),
-    "bag": ("bag",),
-    "label": ("label", "labels"),
-    "label_file": ("label_file",),
-    "label_separator": ("label_separator",),
-    "features": ("features",),
-    "ignore": ("ignore",),
-    "missing": ("missing",),
-    "sequence": ("sequence", "sequences"),
-    "channels": ("channels", "channel"),
-    "events": ("events", "axes", "event", "axis"),
-    "weight": ("weight", "weights", "count"),
-}
-_K = ("n_clusters", "clusters", "k")
+from sidelight.cli.options import FieldOption
+from sidelight.cli.wording import as_words
 
 
-def command_line(job: str, path: str, roles: Mapping[str, Any], n_clusters: int) -> str | None:
-    """Return a line ready to paste, or None when there is no such command or it wants what nobody can guess."""
+def command_line(job: str, path: str, settings: Mapping[str, Any], *, n_clusters: int | None = None) -> str | None:
+    """Return a line ready to paste, or None when there is no such command or it wants what nobody can guess.
+
+    Parameters
+    ----------
+    job : str
+        The command.
+    path : str
+        The table.
+    settings : mapping
+        Roles and options by name.
+    n_clusters : int, optional
+        What to say where a number of clusters has to be said.
+    """
     commands = Commands()
     command = commands.get_command(click.Context(commands), job)
     if command is None:
         return None
-    words = _words(command, path, roles, n_clusters)
-    if words is None or not _is_accepted(command, words):
-        return None
-    return shlex.join(["sidelight", job, *words])
-
-
-def _words(command: click.Command, path: str, roles: Mapping[str, Any], n_clusters: int) -> list[str] | None:
-    said = {name: roles[role] for role, names in _NAMES.items() if role in roles for name in names}
-    words: list[str] = []
-    has_file = False
+    words = [path]
     for parameter in command.params:
-        if isinstance(parameter, click.Argument):
-            if has_file:
-                if parameter.required:
-                    return None
-                continue
-            words.append(path)
-            has_file = True
-        elif parameter.name in said:
-            words += _option(parameter, said[parameter.name])
-        elif parameter.name == "out":
-            words += [parameter.opts[0], "results"]
+        if not isinstance(parameter, FieldOption):
+            continue
+        value = settings.get(parameter.field.name)
+        if value is None and parameter.required and parameter.field.name == "n_clusters" and n_clusters:
+            value = n_clusters
+        if value is not None and value != [] and value != {}:
+            words += _typed(parameter, value)
         elif parameter.required:
-            if parameter.name not in _K:
-                return None
-            words += [parameter.opts[0], str(n_clusters)]
-    return words if has_file else None
+            return None
+    words += ["--out", "results"]
+    return shlex.join(["sidelight", job, *words]) if _is_accepted(command, words) else None
 
 
-def _option(parameter: click.Parameter, value: Any) -> list[str]:
-    flag = max(parameter.opts, key=len)
-    if value is False:
-        values = ["none"]
-    elif isinstance(value, Mapping):
-        values = [f"{name}={pattern}" for name, pattern in value.items()]
-    else:
-        values = [value] if isinstance(value, str) else [str(item) for item in value]
-    if not values:
-        return []
-    if getattr(parameter, "multiple", False):
-        return [word for item in values for word in (flag, item)]
-    return [flag, *values] if parameter.nargs == len(values) else [flag, ",".join(values)]
+def _typed(parameter: FieldOption, value: Any) -> list[str]:
+    flag = parameter.opts[0] if parameter.field.letter else max(parameter.opts, key=len)
+    if parameter.is_flag:
+        return [flag if value else parameter.secondary_opts[0]]
+    words = as_words(value)
+    if parameter.multiple:
+        return [word for item in words for word in (flag, item)]
+    return [flag, ",".join(words)]
 
 
 def _is_accepted(command: click.Command, words: list[str]) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sidelight.data.bags import Bags
 from sidelight.data.cooccurrence import CoOccurrence
+from sidelight.words import some_of
 
 if TYPE_CHECKING:
     from sidelight.data.hierarchy import LabelTree  # brings compiled loops, which take seconds to import
@@ -64,6 +65,14 @@ class LeftOut:
     columns: tuple[str, ...]
     place: str
     n_rows: int
+
+    def __str__(self) -> str:
+        """Say how many rows there are, what they lack, and where the first one is."""
+        n = len(self.names)
+        has = f"1 of {self.n_rows} rows has" if n == 1 else f"{n} of {self.n_rows} rows have"
+        where = f"in {self.place}" if n == 1 else f"the first in {self.place}"
+        what = "no sequence" if self.reason == "no sequence" else f"a gap in {some_of(map(repr, self.columns))}"
+        return f"{has} {what}, {where}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,15 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from sidelight._core.atomic import replacing
 from sidelight.data.dataset import Dataset
-from sidelight.errors import InvalidData, InvalidParameter, UnreadableFile
+from sidelight.errors import InvalidData, InvalidParameter
 
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".npz")
 _WIDEST = 1 << 28  # cells of a sparse matrix that are written one by one
@@ -29,7 +26,7 @@ def write(data: Dataset, path: Any) -> tuple[str, ...]:
     ending = next((e for e in sorted(ENDINGS, key=len, reverse=True) if out.name.lower().endswith(e)), None)
     if ending is None:
         raise InvalidParameter(f"{out}: expected a name that ends with {', '.join(ENDINGS)}, found {out.name!r}.")
-    with _whole_file(out) as handle:
+    with replacing(out) as handle:
         if ending == ".npz":
             np.savez_compressed(handle, **_arrays(data))
         elif ending == ".parquet":
@@ -38,23 +35,6 @@ def write(data: Dataset, path: Any) -> tuple[str, ...]:
             _write_csv(data, handle, packed=ending == ".csv.gz")
     size = out.stat().st_size
     return (f"Wrote {data.n_rows} rows x {data.n_features} features to {out} ({size:,} bytes).",)
-
-
-@contextmanager
-def _whole_file(out: Path) -> Iterator[io.BufferedWriter]:
-    """Open a file beside ``out`` that takes its name only when everything was written."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent)
-    except OSError as error:
-        raise UnreadableFile(f"{out}: cannot be written ({error.strerror}). Choose another place.") from None
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-        os.chmod(name, 0o644)  # mkstemp makes private files; a result is an ordinary file
-        os.replace(name, out)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _arrays(data: Dataset) -> dict[str, Any]:
@@ -164,7 +144,9 @@ def _write_parquet(data: Dataset, handle: Any) -> None:
     for k, name in enumerate(_feature_names(data, side)):
         column = X[:, [k]].toarray().ravel() if sp.issparse(X) else X[:, k]
         frame[name] = pl.Series(name, column)
-    pl.DataFrame(frame).write_parquet(handle)
+    buffer = io.BytesIO()  # polars writes to descriptors on its own, and says in its own words when the disk is full
+    pl.DataFrame(frame).write_parquet(buffer)
+    handle.write(buffer.getbuffer())
 
 
 def _plain(values: Any) -> Any:

@@ -8,129 +8,157 @@ import numpy as np
 import scipy.sparse as sp
 
 from sidelight.data.cooccurrence import CoOccurrence
-from sidelight.data.readers import Dataset
+from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, InvalidParameter
 from sidelight.estimators.sources.interleaved import InterleavedCoclustering
 from sidelight.estimators.sources.multisource import METHODS
 from sidelight.jobs.config import RunConfig
-from sidelight.jobs.phrases import in_words
-from sidelight.jobs.run import Findings
-from sidelight.jobs.tables import about_left_out, read_data
+from sidelight.jobs.options.sources import Coclusters
+from sidelight.jobs.reading import listening, read_data
 from sidelight.plot import CoclusterDisplay, PreservedInformationDisplay
-from sidelight.report import Section, Table
+from sidelight.results import Columns, Reading, columns_of
+from sidelight.results.jobs import Blocks, CoclustersResult, Curve
+from sidelight.words import Setting
 
+USES = ("id", "feature", "event", "weight")
 _MOST_TRIED = 12  # numbers of clusters on the curve
 
 
-def work(config: RunConfig) -> Findings:
-    """Read a table of counts or events, co-cluster it, and say what was found."""
+def work(config: RunConfig) -> CoclustersResult:
+    """Read a table of counts or events, and cluster its axes."""
+    options = config.options
+    assert isinstance(options, Coclusters)  # the catalogue says so
     data = read_data(config.table, config.roles)
     table = as_counts(data)
-    options = dict(config.options)
-    tried = options.pop("curve", None)
-    n_clusters = _numbers(options.pop("n_clusters"), table)
-    method = options.pop("method", None) or ("information" if table.n_axes == 2 else "annealed")
-    model: Any = METHODS[method](random_state=config.seed, **options)
-    if table.n_axes > 2 and method in ("information", "weights"):
-        model = InterleavedCoclustering(model, n_clusters=n_clusters, random_state=config.seed)
-    else:
-        model.set_params(n_clusters=tuple(n_clusters.values()))
-    model.fit(table)
-
-    axes = {axis: _axis_table(table, axis, labels) for axis, labels in model.axis_labels_.items()}
-    first, *rest = table.axes
-    n_found = {axis: np.unique(labels[labels >= 0]).size for axis, labels in model.axis_labels_.items()}
-    sentences = [
-        *(f"{about_left_out(rows)}: left out." for rows in data.left_out),
-        f"{in_words([_many(table, axis) for axis in table.axes])} fell into "
-        f"{' x '.join(str(k) for k in n_found.values())} clusters.",
-        *(
-            f"{n_clusters[axis]} clusters of {axis!r} were asked for; no more than {n} could be told apart."
-            for axis, n in n_found.items()
-            if n < n_clusters[axis]
-        ),
-        _loss_sentence(model),
-    ]
-    empty = {axis: int((labels < 0).sum()) for axis, labels in model.axis_labels_.items()}
-    if any(empty.values()):
-        told = in_words([f"{n} of {axis!r}" for axis, n in empty.items() if n])
-        sentences.append(f"Without any count, and so without a cluster (-1): {told}.")
-    cells = _strong_cells(table, model.axis_labels_)
-    if tried and table.n_axes != 2:
+    n_clusters = _numbers(options.n_clusters, table)
+    if options.curve and table.n_axes != 2:
         raise InvalidParameter(
-            f"--curve needs a table of two axes; this one has {table.n_axes}. Count two columns together, or leave "
-            "the option out."
+            f"A curve needs a table of two axes; this one has {table.n_axes}.",
+            do=["Count two columns together, or leave ", Setting("curve"), " out."],
         )
-    curve = _curve(table, tried) if table.n_axes == 2 else None
-    tables = {**{axis: axes[axis] for axis in rest}, "cells": cells} | ({"curve": curve.columns()} if curve else {})
-    return Findings(
-        "Co-clusters", sentences, model, axes[first], tables,
-        _sections(model, table, axes, cells, curve), {"codes": " x ".join(map(str, table.shape)), "total": table.total},
-    )  # fmt: skip
+    model = _model(options, table, n_clusters, config.seed)
+    with listening() as heard:
+        model.fit(table)
+    axes = {axis: _axis_columns(table, axis, labels) for axis, labels in model.axis_labels_.items()}
+    first, *rest = table.axes
+    curve = _curve(table, options.curve) if table.n_axes == 2 else None
+    kept, total, is_of_pairs = _information(model)
+    is_matrix = data.counts is None
+    own = {name: axes[first][name] for name in ("cluster", "count")}
+    return CoclustersResult(
+        reading=Reading.of(data, USES),
+        model=model,
+        assignments=columns_of(data, own) if is_matrix else axes[first],
+        tables={
+            **{_file_name(number, is_matrix): axes[axis] for number, axis in enumerate(rest, start=2)},
+            "cells": _strong_cells(table, model.axis_labels_),
+            **({"curve": curve_columns(curve)} if curve else {}),
+        },
+        heard=tuple(heard),
+        axes=dict(zip(table.axes, table.shape)),
+        n_asked=n_clusters,
+        n_found={axis: int(np.unique(labels[labels >= 0]).size) for axis, labels in model.axis_labels_.items()},
+        n_empty={axis: int((labels < 0).sum()) for axis, labels in model.axis_labels_.items()},
+        nats_kept=kept,
+        nats_total=total,
+        is_of_pairs=is_of_pairs,
+        total=float(table.total),
+        curve=curve,
+        members={axis: _members(columns) for axis, columns in axes.items()},
+        blocks=blocks_of(table, *model.axis_labels_.values(), axes=table.axes) if table.n_axes == 2 else None,
+    )
 
 
 def as_counts(data: Dataset) -> CoOccurrence:
     """Take the counted events of a file, or its numbers as a matrix of counts."""
     if data.counts is not None:
-        counts: CoOccurrence = data.counts
-        return counts
+        return data.counts
     if not data.n_rows or not data.n_features:
         raise InvalidData(
-            f"{data.path!r} has {data.n_rows} rows and {data.n_features} columns of numbers: nothing to count. "
-            "For a table of events name the columns to count: --event who --event where."
+            f"{data.path!r} has {data.n_rows} rows and {data.n_features} columns of numbers: nothing to count.",
+            do=["For a table of events name the columns to count with ", Setting("events"), "."],
         )
     values = data.X.data if sp.issparse(data.X) else data.X
     if values.size and values.min() < 0:
         where = np.flatnonzero(np.asarray(data.X.min(axis=0)).ravel() < 0) if not sp.issparse(data.X) else [0]
+        name = data.feature_names[int(where[0])]
         raise InvalidData(
-            f"{data.path!r}: column {data.feature_names[int(where[0])]!r} has negative numbers, so it holds no "
-            "counts. Leave it out with --ignore, or choose columns with --features."
+            f"{data.path!r}: column {name!r} has negative numbers, so it holds no counts.",
+            do=["Leave it out with ", Setting("ignore", name), ", or choose columns with ", Setting("features"), "."],
         )
-    rows = data.row_names.tolist()
-    return CoOccurrence.from_matrix(
-        data.X, axes=("rows", "columns"), labels={"rows": rows, "columns": list(data.feature_names)}
-    )
+    labels = {"rows": data.row_names.tolist(), "columns": list(data.feature_names)}
+    return CoOccurrence.from_matrix(data.X, axes=("rows", "columns"), labels=labels)
 
 
-def _numbers(given: Any, table: CoOccurrence) -> dict[str, int]:
-    wanted = list(given) if isinstance(given, (list, tuple)) else [given]
-    if len(wanted) == 1:
-        wanted = wanted * table.n_axes
+def blocks_of(table: Any, row_labels: np.ndarray, column_labels: np.ndarray, *, axes: Any) -> Blocks:
+    """Sort a table by cluster, beside its approximation; large ones are added up."""
+    shown = CoclusterDisplay.from_labels(table, row_labels, column_labels, axes_names=axes)
+    return Blocks(shown.P, shown.Q, shown.row_breaks, shown.column_breaks, shown.axes_names)
+
+
+def curve_of(shown: PreservedInformationDisplay) -> Curve:
+    """Take the numbers of a curve of preserved information."""
+    floor = None if shown.floor is None else shown.floor.tolist()
+    return Curve(shown.n_clusters, shown.shares.tolist(), floor)
+
+
+def curve_columns(curve: Curve) -> Columns:
+    """Return a curve as a table, with shares to four digits."""
+    return PreservedInformationDisplay(curve.n_clusters, curve.shares, curve.floor).columns()
+
+
+def _model(options: Coclusters, table: CoOccurrence, n_clusters: dict[str, int], seed: int) -> Any:
+    method = options.method or ("information" if table.n_axes == 2 else "annealed")
+    model = METHODS[method](random_state=seed, **options.without("n_clusters", "method", "curve"))
+    if table.n_axes > 2 and method in ("information", "weights"):
+        return InterleavedCoclustering(model, n_clusters=n_clusters, random_state=seed)
+    return model.set_params(n_clusters=tuple(n_clusters.values()))
+
+
+def _numbers(asked: list[int], table: CoOccurrence) -> dict[str, int]:
+    wanted = asked * table.n_axes if len(asked) == 1 else asked
+    k_option = Setting("n_clusters")
     if len(wanted) != table.n_axes:
         raise InvalidParameter(
-            f"-k names {len(wanted)} numbers, but the table has {table.n_axes} axes ({', '.join(table.axes)}). "
-            "Give one number, or one per axis, as in -k 20,10."
+            f"{len(wanted)} numbers of clusters for {table.n_axes} axes ({', '.join(table.axes)}).",
+            do=["Give one number, or one per axis, with ", k_option, "."],
         )
     for axis, k, n in zip(table.axes, wanted, table.shape):
         if k > n:
             raise InvalidParameter(
-                f"-k asks for {k} clusters of {axis!r}, which has only {n} codes. Ask for at most {n}; a tenth or "
-                "fewer of the codes is usual, and the report's curve of preserved information helps to choose."
+                f"{k} clusters of {axis!r}, which has only {n} codes. Ask for at most {n}; a tenth or fewer of the "
+                "codes is usual, and the report's curve of preserved information helps to choose."
             )
     return dict(zip(table.axes, wanted))
 
 
-def _curve(table: CoOccurrence, tried: Any) -> PreservedInformationDisplay:
+def _curve(table: CoOccurrence, tried: tuple[int, int] | None) -> Curve:
     most = min(40, *table.shape)
     numbers = (
         range(tried[0], tried[1] + 1) if tried else np.unique(np.geomspace(min(2, most), most, _MOST_TRIED).astype(int))
     )
     quick = METHODS["information"](n_init=3, max_iter=30, random_state=0)
-    return PreservedInformationDisplay.from_estimator(quick, table, [int(k) for k in numbers])
+    return curve_of(PreservedInformationDisplay.from_estimator(quick, table, [int(k) for k in numbers]))
 
 
-def _axis_table(table: CoOccurrence, axis: str, labels: np.ndarray) -> dict[str, Any]:
+def _file_name(number: int, is_matrix: bool) -> str:
+    """Return a name that no column of the table can choose."""
+    return "columns" if is_matrix else f"axis{number}"
+
+
+def _axis_columns(table: CoOccurrence, axis: str, labels: np.ndarray) -> dict[str, Any]:
     names = table.labels[axis]
+    title = axis if axis not in ("cluster", "count") else f"your {axis}"
     return {
-        axis: list(names) if names is not None else list(range(len(labels))),
+        title: list(names) if names is not None else list(range(1, len(labels) + 1)),
         "cluster": labels.tolist(),
         "count": table.marginal(axis).tolist(),
     }
 
 
-def _strong_cells(table: CoOccurrence, labels: dict[str, np.ndarray], most: int = 200) -> dict[str, list[Any]]:
+def _strong_cells(table: CoOccurrence, labels: dict[str, np.ndarray], most: int = 200) -> Columns:
     """List the combinations of clusters that occur most often, beside what chance would give."""
-    small = table.aggregate({axis: np.maximum(found, 0) for axis, found in labels.items()})
+    small = table.aggregate({axis: np.maximum(of_axis, 0) for axis, of_axis in labels.items()})
     chance = np.full(small.nnz, small.total)
     for axis, codes in zip(small.axes, small.coords):
         chance *= (small.marginal(axis) / small.total)[codes]
@@ -141,38 +169,9 @@ def _strong_cells(table: CoOccurrence, labels: dict[str, np.ndarray], most: int 
     return columns
 
 
-def _sections(
-    model: Any, table: CoOccurrence, axes: dict[str, dict[str, Any]], cells: dict[str, list[Any]], curve: Any
-) -> list[Section]:
-    sections = []
-    if table.n_axes == 2:
-        picture = CoclusterDisplay.from_labels(table, *model.axis_labels_.values(), axes_names=table.axes)
-        sections.append(
-            Section(
-                "The table and what its clusters remember of it",
-                ["Sorted by cluster; the closer the right half looks to the left one, the less was lost."],
-                [(picture, "Counts (left) and their approximation by clusters (right); darker is more.")],
-            )
-        )
-        sections.append(
-            Section(
-                "How many clusters?",
-                ["Where the curve bends, more clusters remember little more."],
-                [(curve, "Information that k x k clusters keep.")],
-            )
-        )
-    sections.append(
-        Section("What goes together", tables=[Table(cells, "Combinations of clusters, most frequent first.")])
-    )
-    for axis, columns in axes.items():
-        sections.append(
-            Section(f"Clusters of {axis}", tables=[Table(_members(axis, columns), "Most frequent members first.")])
-        )
-    return sections
-
-
-def _members(axis: str, columns: dict[str, Any], most: int = 12) -> dict[str, list[Any]]:
+def _members(columns: dict[str, Any], most: int = 12) -> Columns:
     labels, counts = np.array(columns["cluster"]), np.array(columns["count"])
+    names = next(iter(columns.values()))
     rows: dict[str, list[Any]] = {"cluster": [], "members": [], "count": [], "most frequent": []}
     for k in range(int(labels.max()) + 1):
         inside = np.flatnonzero(labels == k)
@@ -180,22 +179,13 @@ def _members(axis: str, columns: dict[str, Any], most: int = 12) -> dict[str, li
         rows["cluster"].append(k)
         rows["members"].append(inside.size)
         rows["count"].append(float(counts[inside].sum()))
-        names = [str(columns[axis][i]) for i in top]
-        rows["most frequent"].append(", ".join(names) + (", ..." if inside.size > most else ""))
+        rows["most frequent"].append(", ".join(str(names[i]) for i in top) + (", ..." if inside.size > most else ""))
     return rows
 
 
-def _many(table: CoOccurrence, axis: str) -> str:
-    size = table.shape[table.axes.index(axis)]
-    return f"{size} {axis}" if axis in ("rows", "columns") else f"{size} codes of {axis!r}"
-
-
-def _loss_sentence(model: Any) -> str:
-    if isinstance(model.information_, dict):  # one entry for each pair of axes
-        kept, of = sum(model.information_.values()), "the information in its pairs of axes"
-        total = kept + model.information_loss_
-    else:
-        kept, total, of = model.information_, model.total_information_, "the table's information"
-    share = kept / total if total > 0 else 1.0
-    bits = f"{kept / np.log(2):.3f} of {total / np.log(2):.3f} bits"
-    return f"The clusters keep {share:.0%} of {of} ({bits})."
+def _information(model: Any) -> tuple[float, float, bool]:
+    """Return the nats kept, the nats there are, and whether they are summed over pairs of axes."""
+    if isinstance(model.information_, dict):
+        kept = float(sum(model.information_.values()))
+        return kept, kept + float(model.information_loss_), True
+    return float(model.information_), float(model.total_information_), False

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from sidelight.data.readers import read
-from sidelight.errors import OutputExists
-from sidelight.jobs.tables import ROLES
+from sidelight.jobs.options import Roles
+from sidelight.jobs.output import check_file_free
+from sidelight.jobs.run import check_there
 
 
-def convert(path: str, out: str, roles: Mapping[str, Any], *, overwrite: bool = False) -> list[str]:
+def convert(path: str, out: str, roles: Roles, *, overwrite: bool = False) -> list[str]:
     """Read ``path`` with the roles of a run and write it to ``out``; return what was done, in sentences."""
     check_file_free(Path(out), overwrite=overwrite)
-    data = read(path, **{ROLES[name]: value for name, value in roles.items() if name in ROLES})
-    return list(data.write(out))
+    check_there(path)
+    from sidelight.data.readers import read
 
-
-def check_file_free(out: Path, *, overwrite: bool) -> None:
-    """Raise unless the file ``out`` may be written."""
-    if out.is_dir():
-        raise OutputExists(f"{str(out)!r} is a folder. Name a file, such as {str(out / 'table.csv')!r}.")
-    if out.exists() and not overwrite:
-        raise OutputExists(f"{str(out)!r} exists. Choose another name, or add --overwrite.")
+    return list(read(path, **roles.for_read()).write(out))

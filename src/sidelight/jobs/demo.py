@@ -2,45 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from html import escape
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sidelight.jobs.config import RunConfig
-from sidelight.jobs.output import check_free, output_folder
-from sidelight.jobs.run import Outcome
+from sidelight.errors import UnknownName, nearest
+from sidelight.jobs.config import as_toml
+from sidelight.jobs.output import check_free, output_folder, write_text
+from sidelight.jobs.run import Outcome, publish, versions_in_use
 from sidelight.progress import report
+from sidelight.words import Spell
 
-# Jobs whose module has ``demo(folder, seed) -> Outcome``. A new demo page is one line here.
-DEMOS = [
-    "instances",
-    "coverage",
-    "bags",
-    "relations",
-    "sources",
-]
+if TYPE_CHECKING:
+    from sidelight.jobs.demos import Demo
+    from sidelight.report import Page
+
+# The name of each demo's folder, and the function of jobs/demos.py that makes it. A new demo is one line here.
+DEMOS: Mapping[str, str] = {
+    "instances": "instances",
+    "instances-spectral": "instances_spectral",
+    "bags": "bags",
+    "relations": "relations",
+    "sources": "sources",
+}
 
 
-def run_demo(out: str | Path, *, only: str | None = None, seed: int = 0, overwrite: bool = False) -> Outcome:
-    """Run the demo of every job (or of ``only`` one) into ``out``; nothing appears unless all of it does."""
+def run_demo(
+    out: str | Path, *, only: str | None = None, seed: int = 0, overwrite: bool = False, spell: Spell = str
+) -> Outcome:
+    """Run every demo (or ``only`` one) into ``out``; nothing appears unless all of it does."""
     out = Path(out)
+    if only is not None and only not in DEMOS:
+        raise UnknownName(f"There is no demo called {only!r}. {nearest(only, DEMOS)}")
     check_free(out, overwrite)
-    chosen = [only] if only else DEMOS
+    chosen = [only] if only else list(DEMOS)
     sentences: list[str] = []
     links: list[str] = []
-    with output_folder(out, overwrite=overwrite) as folder:
-        for number, job in enumerate(chosen):
-            report("demo", number, len(chosen), job)
-            outcome = import_module(f"sidelight.jobs.{job}").demo(folder / job, seed)
-            sentences += [f"{job}: {sentence}" for sentence in outcome.sentences[:2]]
-            links.append(f'<li><a href="{job}/report.html">{job}</a>: {escape(outcome.sentences[0])}</li>')
-        (folder / "index.html").write_text(_page(links), encoding="utf-8")
-        (folder / "run.toml").write_text(RunConfig("demo", "built-in samples", seed=seed).to_toml(), encoding="utf-8")
-        names = sorted(str(path.relative_to(folder)) for path in folder.rglob("report.html"))
-    return Outcome(out, ["index.html", *names], sentences)
+
+    def manifest(files: object) -> str:
+        keys = {"job": "demo", "table": "built-in samples", "seed": seed, "files": files}
+        return as_toml(keys, {"versions": versions_in_use()})
+
+    with output_folder(out, manifest, overwrite=overwrite) as folder:
+        for number, name in enumerate(chosen):
+            report("demo", number, len(chosen), name)
+            demo = _maker(name)(seed)
+            outcome = publish(demo.config, demo.result, folder / name, spell=spell, page=_page_of(demo))
+            sentences += [f"{name}: {sentence}" for sentence in outcome.sentences[:2]]
+            links.append(f'<li><a href="{name}/report.html">{name}</a>: {escape(outcome.sentences[0])}</li>')
+        write_text(folder / "index.html", _index(links))
+    return Outcome(out, ["index.html", *(f"{name}/report.html" for name in chosen)], sentences)
 
 
-def _page(links: list[str]) -> str:
+def _maker(name: str) -> Callable[[int], Demo]:
+    maker: Callable[[int], Demo] = getattr(import_module("sidelight.jobs.demos"), DEMOS[name])
+    return maker
+
+
+def _page_of(demo: Demo) -> Page:
+    from sidelight.report.pages import page_of
+    from sidelight.report.pages.demos import with_story
+
+    return with_story(page_of(demo.result), demo.story)
+
+
+def _index(links: list[str]) -> str:
     style = "body { font: 16px/1.6 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; }"
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Sidelight demo</title>'

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sidelight.data.readers import Dataset, read
+from sidelight.data.dataset import Dataset
+from sidelight.data.readers import read
 from sidelight.data.readers.channels import guess_channels
 from sidelight.data.readers.facts import column_facts, n_repeated_rows
-from sidelight.jobs.tables import ROLES, about_left_out
+from sidelight.jobs.options import Roles
 
 _FEW = 12
 
@@ -43,31 +44,30 @@ class Description:
         return asdict(self)
 
 
-def describe(path: str, roles: Mapping[str, Any] | None = None) -> Description:
+def describe(path: str, roles: Roles | None = None) -> Description:
     """Read ``path`` and say what is inside.
 
     Parameters
     ----------
     path : str
         Any file that :func:`sidelight.read` understands.
-    roles : mapping, optional
-        Explicit roles, called as in a run: ``id``, ``bag``, ``label``, ``features``, ...
+    roles : Roles, optional
+        What the columns are, as in a run; the rest is guessed.
     """
-    given = {name: value for name, value in (roles or {}).items() if value not in (None, [], ())}
-    data = read(path, **{ROLES[name]: value for name, value in given.items()})
-    return describe_data(data, given)
+    explicit = (roles or Roles()).for_read()
+    return describe_data(read(path, **explicit), explicit)
 
 
-def describe_data(data: Dataset, given: Mapping[str, Any] | None = None) -> Description:
-    """Describe data that were read already."""
+def describe_data(data: Dataset, explicit: Mapping[str, Any] | None = None) -> Description:
+    """Describe data that were read already, some of their roles explicitly."""
     facts, warnings = _facts(data)
     listed = tuple(asdict(role) for role in data.roles)
-    return Description(data.path, data.format, facts, listed, tuple(warnings), _fits(data, given or {}))
+    return Description(data.path, data.format, facts, listed, tuple(warnings), _fits(data, explicit or {}))
 
 
 def _facts(data: Dataset) -> tuple[dict[str, Any], list[str]]:
     facts: dict[str, Any] = {"rows": data.n_rows, "features": data.n_features}
-    warnings = [*data.notes, *(f"{about_left_out(rows)}: left out" for rows in data.left_out)]
+    warnings = [*data.notes, *(f"{rows}: left out" for rows in data.left_out)]
     if sp.issparse(data.X) and data.n_rows * data.n_features:
         facts["filled cells"] = f"{data.X.nnz / (data.n_rows * data.n_features):.2%}"
     if data.X.shape[0] and data.X.shape[1]:
@@ -130,9 +130,9 @@ def _label_facts(data: Dataset, facts: dict[str, Any]) -> None:
         )
 
 
-def _fits(data: Dataset, given: Mapping[str, Any]) -> tuple[Fit, ...]:
+def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
     """Say which jobs fit, the most specific first."""
-    roles = {**_roles(data), **{k: v for k, v in given.items() if k != "features" or v}}
+    roles = {**_roles(data), **explicit}
     n_classes = len(data.label_names)
     found: list[Fit] = []
     has_rows = data.n_rows > 1 and data.n_features > 0
@@ -140,10 +140,8 @@ def _fits(data: Dataset, given: Mapping[str, Any]) -> tuple[Fit, ...]:
         roles["missing"] = "mean"
     labelled = data.bags is not None and bool(data.bags.is_labelled.any())
     if has_rows and labelled:
-        found += [
-            Fit("coverage", "rows in bags, labels on bags, maybe kinds that nobody named", roles, max(2, n_classes)),
-            Fit("instances", "rows in bags, label sets on bags: find the class of each row", roles, max(2, n_classes)),
-        ]
+        why = "rows in bags, label sets on bags: the label of each row, maybe kinds that nobody named"
+        found.append(Fit("instances", why, roles, max(2, n_classes)))
     if has_rows and data.bags is not None and data.bags.n_bags < data.n_rows:
         without = {k: v for k, v in roles.items() if not k.startswith("label")}
         why = "rows in bags: cluster whole bags" + (", without their labels" if labelled else "")

@@ -1,110 +1,140 @@
 """Run a job: RunConfig in, a folder of files out.
 
-A job is a module here with ``work(config) -> Findings``; this file checks the output folder first, writes what was
-found, and adds the model, the report and ``run.toml``.
+A job is a module (or package) of this room with ``work(config) -> Result``; this file checks the output folder and the
+input first, so that nobody waits for a refusal, and writes what was found: assignments, tables, model, ``run.toml`` and
+the page that ``report/pages`` makes of the result.
 """
 
 from __future__ import annotations
 
+import os
 import platform
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sidelight
-from sidelight.errors import UnknownName, nearest
+from sidelight.errors import UnreadableFile
 from sidelight.jobs.config import RunConfig
-from sidelight.jobs.output import Columns, check_free, output_folder, write_csv, write_parquet
-from sidelight.report import Report, Section
-
-# Each job is a module of this room. A new job is one line here.
-JOBS = (
-    "bags",
-    "coclusters",
-    "coverage",
-    "instances",
-    "relations",
-    "sources",
+from sidelight.jobs.output import (
+    MANIFEST,
+    check_free,
+    output_folder,
+    table_path,
+    write_csv,
+    write_parquet,
+    write_text,
 )
+from sidelight.words import Spell, spoken
+
+if TYPE_CHECKING:
+    from sidelight.report import Page
+    from sidelight.results import Result
+
 LIBRARIES = ("sidelight", "numpy", "scipy", "scikit-learn", "numba")
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
-    """What a job found: a fitted model, tables for the folder, and what the report says."""
-
-    title: str
-    sentences: Sequence[str]
-    model: Any
-    assignments: Columns
-    tables: Mapping[str, Columns] = field(default_factory=dict)
-    sections: Sequence[Section] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
-    """Where the files are, and the sentences to show."""
+    """Where the files are, what was found, and the sentences to show."""
 
     folder: Path
     files: Sequence[str]
     sentences: Sequence[str]
+    result: Result | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values that can be written as JSON."""
+        numbers = {} if self.result is None else self.result.numbers()
+        return {"folder": str(self.folder), "files": list(self.files), "result": numbers}
 
 
-def run(config: RunConfig, out: str | Path, *, overwrite: bool = False) -> Outcome:
-    """Run ``config`` and write its files into the folder ``out``; nothing appears unless all of it does."""
+def run(config: RunConfig, out: str | Path, *, overwrite: bool = False, spell: Spell = str) -> Outcome:
+    """Run ``config`` and write its files into the folder ``out``; nothing appears unless all of it does.
+
+    Parameters
+    ----------
+    config : RunConfig
+        What to do.
+    out : str or Path
+        Where the files go.
+    overwrite : bool
+        Whether the files of an earlier run may be replaced.
+    spell : callable
+        How the reader of the sentences would type a setting: the shell that asked knows.
+    """
     out = Path(out)
-    check_free(out, overwrite)  # before the work, so that nobody waits for a refusal
-    findings = worker(config.job)(config)
-    return publish(config, findings, out, overwrite=overwrite)
+    check_free(out, overwrite)
+    for path in (config.table, config.roles.label_file, config.options.settings().get("judge")):
+        if path is not None:
+            check_there(path)
+    return publish(config, worker(config.job)(config), out, overwrite=overwrite, spell=spell)
 
 
-def worker(job: str) -> Callable[[RunConfig], Findings]:
-    """Find the function that does ``job``."""
-    if job not in JOBS:
-        raise UnknownName(f"There is no job called {job!r}. {nearest(job, JOBS)}")
-    work: Callable[[RunConfig], Findings] = import_module(f"sidelight.jobs.{job}").work
+def worker(job: str) -> Callable[[RunConfig], Result]:
+    """Find the function that does ``job``; the libraries it needs are imported now."""
+    work: Callable[[RunConfig], Result] = import_module(f"sidelight.jobs.{job}").work
     return work
 
 
-def publish(config: RunConfig, findings: Findings, out: Path, *, overwrite: bool = False) -> Outcome:
+def check_there(path: str) -> None:
+    """Raise unless there is something to read."""
+    try:
+        os.stat(os.path.expanduser(path))
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UnreadableFile(f"{path}: cannot be read ({reason}). Check the path.") from None
+
+
+def publish(
+    config: RunConfig,
+    result: Result,
+    out: Path,
+    *,
+    overwrite: bool = False,
+    spell: Spell = str,
+    page: Page | None = None,
+) -> Outcome:
     """Write what a job found: assignments, tables, model, run.toml and report.html."""
-    with output_folder(out, overwrite=overwrite) as folder:
-        write_parquet(folder / "assignments.parquet", findings.assignments)
-        write_csv(folder / "assignments.csv", findings.assignments)
-        for name, columns in findings.tables.items():
-            write_csv(folder / f"{name}.csv", columns)
-        sidelight.save(findings.model, folder / "model.sidelight")
-        (folder / "run.toml").write_text(config.to_toml() + _versions_toml(), encoding="utf-8")
-        Report(findings.title, findings.sentences, findings.sections, provenance(config, findings.facts)).write(
-            folder / "report.html"
-        )
-        names = sorted(path.name for path in folder.iterdir())
-    return Outcome(out, names, findings.sentences)
+    from sidelight.report import to_html
+    from sidelight.report.pages import page_of
+
+    shown = page or page_of(result)
+    html = to_html(shown, provenance(config, result), spell=spell)
+    versions = versions_in_use()
+    with output_folder(
+        out, lambda files: config.to_toml(files=files, versions=versions), overwrite=overwrite
+    ) as folder:
+        write_parquet(folder / "assignments.parquet", result.assignments)
+        write_csv(folder / "assignments.csv", result.assignments)
+        for name, columns in result.tables.items():
+            write_csv(table_path(folder, name), columns)
+        sidelight.save(result.model, folder / "model.sidelight")
+        write_text(folder / "report.html", html)
+        names = sorted([*(path.name for path in folder.iterdir()), MANIFEST])
+    return Outcome(out, names, [spoken(sentence, spell) for sentence in shown.sentences], result)
 
 
-def provenance(config: RunConfig, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Say where every figure of a report came from."""
-    options = ", ".join(f"{key}={value}" for key, value in config.options.items() if value is not None)
-    versions = ", ".join(f"{name} {number}" for name, number in versions_in_use().items())
+def provenance(config: RunConfig, result: Result) -> dict[str, Any]:
+    """Say where every figure of a page came from."""
+    options = ", ".join(f"{key}={value}" for key, value in config.options.settings().items())
+    roles = ", ".join(f"{key}={value}" for key, value in config.roles.settings().items() if value)
     return {
         "job": config.job,
         "table": config.table,
-        **facts,
+        "rows": result.reading.n_rows,
+        "features": result.reading.n_features,
+        "columns": roles or "guessed",
         "options": options,
         "seed": config.seed,
-        "versions": versions,
+        "versions": ", ".join(f"{name} {number}" for name, number in versions_in_use().items()),
     }
 
 
 def versions_in_use() -> dict[str, str]:
     """Versions of Python and of the libraries that decide the numbers."""
+    from importlib.metadata import version
+
     return {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
-
-
-def _versions_toml() -> str:
-    lines = [f'{name} = "{number}"' for name, number in versions_in_use().items()]
-    return "\n".join(["", "[versions]", *lines]) + "\n"

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from sidelight._core.atomic import check_folder
 from sidelight.data.bags import Bags
 from sidelight.data.cooccurrence import CoOccurrence
-from sidelight.data.readers import Dataset
+from sidelight.data.dataset import Dataset
 from sidelight.data.writing import ENDINGS
 from sidelight.errors import InvalidParameter, UnknownName, nearest
-from sidelight.jobs.convert import check_file_free
+from sidelight.jobs.output import check_file_free
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ def write_sample(name: str, out: str, *, seed: int = 0, overwrite: bool = False)
     if name not in SAMPLES:
         raise UnknownName(f"There is no sample called {name!r}. {nearest(name, SAMPLES)}")
     check_file_free(Path(out), overwrite=overwrite)
+    check_folder(Path(out))
     data = SAMPLES[name].draw(seed)
     if data.counts is not None:
         written = _write_events(data.counts, Path(out), seed)

@@ -1,5 +1,5 @@
-"""PAGES: a Report of sentences, pictures and tables becomes one self-contained HTML file."""
+"""PAGES: a job's result becomes sentences, pictures and tables, and these one self-contained HTML file."""
 
-from sidelight.report.page import Report, Section, Table
+from sidelight.report.page import Page, Section, Table, to_html
 
-__all__ = ["Report", "Section", "Table"]
+__all__ = ["Page", "Section", "Table", "to_html"]

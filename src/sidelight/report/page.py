@@ -1,23 +1,21 @@
-"""A report is sections of sentences, Displays and tables, with the provenance of every figure at its end."""
+"""A page is sections of sentences, Displays and tables, with the provenance of every figure at its end."""
 
 from __future__ import annotations
 
 import base64
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
-from sidelight._core.atomic import replacing
 from sidelight.errors import MissingExtra
 from sidelight.plot._axes import as_png
+from sidelight.words import Sentence, Spell, spoken
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns of equal length; a report shows the first ``most`` rows and says how many it left out."""
+    """Columns of equal length; a page shows the first ``most`` rows and says how many it left out."""
 
     columns: Mapping[str, Sequence[Any]]
     caption: str = ""
@@ -39,47 +37,51 @@ class Section:
     """One heading: what was found in sentences, then pictures (display, caption), then tables."""
 
     title: str
-    sentences: Sequence[str] = ()
+    sentences: Sequence[Sentence] = ()
     displays: Sequence[tuple[Any, str]] = ()
     tables: Sequence[Table] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """One page about one run.
+class Page:
+    """What a page shows.
 
     Parameters
     ----------
     title : str
         The heading of the page.
-    sentences : sequence of str
-        What a reader in a hurry should know.
+    sentences : sequence of Sentence
+        What a reader in a hurry should know; the terminal shows these.
     sections : sequence of Section
         The rest, in reading order.
-    provenance : mapping
-        Data, parameters, seed and versions.
     """
 
     title: str
-    sentences: Sequence[str]
+    sentences: Sequence[Sentence]
     sections: Sequence[Section] = ()
-    provenance: Mapping[str, Any] = field(default_factory=dict)
 
-    def to_html(self) -> str:
-        """Return the page; pictures are inside, nothing is fetched."""
-        try:
-            from jinja2 import Environment
-        except ImportError as error:
-            raise MissingExtra("jinja2", "jobs", "Writing a report") from error
-        source = (files("sidelight.report") / "page.html").read_text(encoding="utf-8")
-        template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(source)
-        return template.render(report=self, picture=_picture)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to ``path``, whole or not at all."""
-        html = self.to_html()
-        with replacing(Path(path), "w", encoding="utf-8") as handle:
-            handle.write(html)
+def to_html(page: Page, provenance: Mapping[str, Any] | None = None, *, spell: Spell = str) -> str:
+    """Return a page as HTML; pictures are inside, nothing is fetched.
+
+    Parameters
+    ----------
+    page : Page
+        What to show.
+    provenance : mapping, optional
+        Data, parameters, seed and versions.
+    spell : callable
+        How the reader would type a setting that a sentence speaks of.
+    """
+    try:
+        from jinja2 import Environment
+    except ImportError as error:
+        raise MissingExtra("jinja2", "jobs", "Writing a report") from error
+    source = (files("sidelight.report") / "page.html").read_text(encoding="utf-8")
+    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(source)
+    return template.render(
+        page=page, provenance=provenance or {}, picture=_picture, spoken=lambda sentence: spoken(sentence, spell)
+    )
 
 
 def _picture(display: Any) -> str:

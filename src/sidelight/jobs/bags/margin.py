@@ -1,0 +1,94 @@
+"""Margin: clusters of bags that one row of each decides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sidelight.data.bags import Bags
+from sidelight.data.dataset import Dataset
+from sidelight.estimators.bags import MaxMarginBagClustering, MaxMarginBagClusteringCV
+from sidelight.jobs.bags.tables import USES, bag_clusters, row_columns
+from sidelight.jobs.config import RunConfig
+from sidelight.jobs.options.bags import Margin
+from sidelight.jobs.reading import listening, standard
+from sidelight.plot import BalanceSizesDisplay
+from sidelight.plot.clusters import main_directions
+from sidelight.results import Columns, Reading, columns_of
+from sidelight.results.jobs import BalanceSizes, MarginResult
+
+_BALANCE_ROWS = 20_000  # sizes over the balance take five fits; beyond this they would dominate the run
+
+
+def cluster(data: Dataset, config: RunConfig) -> MarginResult:
+    """Cluster bags that were read already."""
+    options, bags = config.options, data.bags
+    assert isinstance(options, Margin)  # the catalogue says so
+    assert bags is not None  # the job looked
+    settings = options.without("method", "search")
+    with listening() as heard:
+        if options.search:
+            settings = {name: value for name, value in settings.items() if name not in ("C", "balance")}
+            model: Any = MaxMarginBagClusteringCV(random_state=config.seed, **settings).fit(data.X, bags=bags)
+            inner = model.best_estimator_
+        else:
+            model = inner = MaxMarginBagClustering(random_state=config.seed, **settings).fit(data.X, bags=bags)
+    belongs = inner.memberships(data.X, bags=bags)
+    is_witness = np.zeros(bags.n_rows, dtype=bool)
+    is_witness[inner.witnesses_] = True
+    features = data.feature_names
+    return MarginResult(
+        reading=Reading.of(data, USES),
+        model=model,
+        assignments=columns_of(data, {**row_columns(bags, inner.labels_), "witness": is_witness.tolist()}),
+        tables={
+            "bags": _bag_table(data, bags, inner, belongs),
+            "clusters": bag_clusters(data.X[inner.witnesses_], inner.bag_labels_, features, inner.n_clusters),
+        },
+        heard=tuple(heard),
+        n_bags=bags.n_bags,
+        sizes=np.bincount(inner.bag_labels_, minlength=inner.n_clusters).tolist(),
+        share_at_margin=float(np.mean(inner.bag_margins_ >= 1 - inner.inner_tol)),
+        n_with_second_cluster=int(np.count_nonzero(belongs.sum(axis=1) > 1)),
+        membership_threshold=float(inner.membership_threshold_),
+        status=inner.status_,
+        C=float(inner.C),
+        balance=float(inner.balance),
+        search_score=float(model.best_score_) if options.search else None,
+        search={key: np.asarray(values).tolist() for key, values in model.cv_results_.items()}
+        if options.search
+        else {},
+        balance_sizes=_balance_sizes(inner, data.X, bags),
+        margins=inner.bag_margins_,
+        bag_labels=inner.bag_labels_,
+        witnesses=inner.witnesses_,
+        bag_of_row=bags.codes,
+        coordinates=main_directions(standard(data.X)),
+    )
+
+
+def _listed(results: dict[str, Any]) -> Columns:
+    return {key: np.asarray(values).tolist() for key, values in results.items()}
+
+
+def _bag_table(data: Dataset, bags: Bags, inner: MaxMarginBagClustering, belongs: np.ndarray) -> Columns:
+    also = [
+        " ".join(str(k) for k in np.flatnonzero(row) if k != own)
+        for row, own in zip(belongs, inner.bag_labels_.tolist())
+    ]
+    return {
+        "bag": [str(name) for name in bags.names],
+        "cluster": inner.bag_labels_.tolist(),
+        "margin": inner.bag_margins_.round(4).tolist(),
+        "witness row": data.row_names[inner.witnesses_].tolist(),
+        "also in": also,
+        "rows": bags.sizes.tolist(),
+    }
+
+
+def _balance_sizes(inner: MaxMarginBagClustering, X: Any, bags: Bags) -> BalanceSizes | None:
+    if bags.n_rows > _BALANCE_ROWS or inner.n_clusters < 2:
+        return None
+    shown = BalanceSizesDisplay.from_estimator(inner, X, bags=bags)
+    return BalanceSizes(shown.balances, shown.sizes, float(inner.balance))

@@ -1,0 +1,59 @@
+"""Medoids: clusters of bags around one bag each, by the distances between bags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sidelight.data.bags import Bags
+from sidelight.data.dataset import Dataset
+from sidelight.estimators.bags import BagKMedoids
+from sidelight.estimators.scaling import Standardized
+from sidelight.jobs.bags.tables import USES, bag_clusters, row_columns
+from sidelight.jobs.config import RunConfig
+from sidelight.jobs.options.bags import Medoids
+from sidelight.jobs.reading import listening, standard
+from sidelight.plot.clusters import main_directions
+from sidelight.results import Map, Reading, columns_of
+from sidelight.results.jobs import MedoidsResult
+
+
+def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
+    """Cluster bags that were read already."""
+    options, bags = config.options, data.bags
+    assert isinstance(options, Medoids)  # the catalogue says so
+    assert bags is not None  # the job looked
+    inner = BagKMedoids(random_state=config.seed, **options.without("method", "scale"))
+    model: Any = inner if options.scale == "none" else Standardized(inner)
+    with listening() as heard:
+        model.fit(data.X, bags=bags)
+    names = [str(name) for name in bags.names]
+    means = _bag_means(data.X, bags)
+    clusters = bag_clusters(means, model.bag_labels_, data.feature_names, options.n_clusters)
+    table = {
+        "bag": names,
+        "cluster": model.bag_labels_.tolist(),
+        "distance": model.bag_distances_.round(4).tolist(),
+        "rows": bags.sizes.tolist(),
+    }
+    medoids = [names[b] for b in model.medoids_]
+    return MedoidsResult(
+        reading=Reading.of(data, USES),
+        model=model,
+        assignments=columns_of(data, row_columns(bags, model.labels_)),
+        tables={"bags": table, "clusters": {"cluster": clusters["cluster"], "medoid": medoids, **clusters}},
+        heard=tuple(heard),
+        n_bags=bags.n_bags,
+        sizes=np.bincount(model.bag_labels_, minlength=options.n_clusters).tolist(),
+        distance=options.distance,
+        mean_distance=float(model.bag_distances_.mean()),
+        map=Map(main_directions(standard(means)), model.bag_labels_, [str(k) for k in range(options.n_clusters)]),
+    )
+
+
+def _bag_means(X: Any, bags: Bags) -> np.ndarray:
+    weights = 1.0 / bags.sizes[bags.codes]
+    mean = sp.csr_array((weights, (bags.codes, np.arange(bags.n_rows))), shape=(bags.n_bags, bags.n_rows)) @ X
+    return mean.toarray() if sp.issparse(mean) else np.asarray(mean)

@@ -1,0 +1,25 @@
+"""Tables that every method of the bags job writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from sidelight.data.bags import Bags
+from sidelight.jobs.profiles import cluster_table
+
+USES = ("id", "bag", "feature")
+
+
+def bag_clusters(X: Any, labels: np.ndarray, features: Sequence[str], n_clusters: int) -> dict[str, list[Any]]:
+    """Return sizes of the clusters in bags, and what ``X``, one row for each bag, stands out by."""
+    table = cluster_table(X, labels, features, [str(k) for k in range(n_clusters)])
+    return {("bags" if key == "rows" else key): values for key, values in table.items()}
+
+
+def row_columns(bags: Bags, labels: np.ndarray) -> dict[str, list[Any]]:
+    """Return the bag and the cluster of each row."""
+    names = [str(name) for name in bags.names]
+    return {"bag": [names[code] for code in bags.codes.tolist()], "cluster": labels.tolist()}

@@ -1,0 +1,124 @@
+"""The data and settings of each demo, and how well its clusters match a truth that the method never saw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+from sidelight.data.bags import Bags
+from sidelight.data.channels import stack_channels
+from sidelight.data.dataset import Dataset
+from sidelight.data.samples import load_digit_bags
+from sidelight.data.synth.sources import make_sources
+from sidelight.estimators.instances import ClusterReading
+from sidelight.jobs import relations as relations_job
+from sidelight.jobs import sources as sources_job
+from sidelight.jobs.bags import margin as margin_method
+from sidelight.jobs.config import RunConfig
+from sidelight.jobs.instances import coverage as coverage_method
+from sidelight.jobs.instances import spectral as spectral_method
+from sidelight.metrics import adjusted_rand_index, clustering_accuracy, normalized_mutual_information, purity
+from sidelight.results import Result
+from sidelight.results.demos import Story
+
+_N_SHOWN = 12  # images of each cluster
+
+
+@dataclass(frozen=True, eq=False)
+class Demo:
+    """What was run, what it found, and its story."""
+
+    config: RunConfig
+    result: Result
+    story: Story
+
+
+def instances(seed: int) -> Demo:
+    """Handwritten digits in bags that say which digits they hold, except for two that nobody ever named."""
+    sample = load_digit_bags(novel=(3, 7), random_state=seed)
+    data = Dataset(sample.X, _pixels(sample.X), bags=sample.bags, path="scikit-learn's digits in bags")
+    config = RunConfig("instances", data.path, options={"n_novel": 2}, seed=seed)
+    result = coverage_method.cluster(data, config)
+    agreement = normalized_mutual_information(sample.y, result.model.labels_)
+    images = _surest(result.model.predict_proba(sample.X), sample.images)
+    return Demo(config, result, Story("instances", agreement, images, result.contents.names))
+
+
+def instances_spectral(seed: int) -> Demo:
+    """Digits that come in bags, each with the set of digits it holds, in more clusters than digits."""
+    sample = load_digit_bags(random_state=seed)
+    data = Dataset(sample.X, _pixels(sample.X), bags=sample.bags, path="scikit-learn's digits in bags")
+    options = {"method": "spectral", "n_clusters": 20, "alpha": "auto", "scale": "none"}
+    config = RunConfig("instances", data.path, options=options, seed=seed)
+    result = spectral_method.cluster(data, config)
+    reading = ClusterReading.from_estimator(result.model, n_nearest=_N_SHOWN)
+    order = np.lexsort((np.arange(len(reading.names)), reading.shares.argmax(axis=1)))
+    images = [sample.images[reading.nearest[k]] for k in order]
+    story = Story("spectral", purity(sample.y, result.model.labels_), images, [reading.names[k] for k in order])
+    return Demo(config, result, story)
+
+
+def bags(seed: int) -> Demo:
+    """Films of handwritten digits with one sharp picture each: find the films that show the same digit."""
+    X, films, truth = _films(seed)
+    names = tuple(f"pixel {j // 8},{j % 8}" for j in range(64))
+    data = Dataset(X, names, bags=films, path="films made of scikit-learn's digits")
+    options = {"n_clusters": 3, "scale": "none", "n_init": 10}
+    config = RunConfig("bags", data.path, options=options, seed=seed)
+    result = margin_method.cluster(data, config)
+    surest = np.argsort(-result.margins, kind="stable")
+    chosen = [result.witnesses[surest[result.bag_labels[surest] == k][:_N_SHOWN]] for k in range(3)]
+    images = [X[rows].reshape(-1, 8, 8) for rows in chosen]
+    return Demo(config, result, Story("bags", clustering_accuracy(truth, result.bag_labels), images))
+
+
+def relations(seed: int) -> Demo:
+    """Scikit-learn's handwritten digits, without their labels."""
+    digits = load_digits()
+    data = Dataset(digits.data, tuple(digits.feature_names), path="scikit-learn's digits")
+    config = RunConfig("relations", data.path, options={"n_clusters": 10}, seed=seed)
+    result = relations_job.cluster(data, config)
+    agreement = adjusted_rand_index(digits.target, result.model.labels_)
+    images = _surest(result.model.predict_proba(digits.data), digits.images)
+    return Demo(config, result, Story("relations", agreement, images))
+
+
+def sources(seed: int) -> Demo:
+    """Tell five people apart by their faces, with the help of what they wear."""
+    seen = make_sources(5, n_sequences=20, n_points=2000, random_state=seed)
+    X, channels = stack_channels(seen.channels)
+    names = tuple(f"{name}_{j}" for name, place in channels.items() for j in range(place.stop - place.start))
+    data = Dataset(X, names, path="sidelight.make_sources", sequence=seen.sequences, channels=channels)
+    config = RunConfig("sources", data.path, options={"n_clusters": 5, "primary": "face"}, seed=seed)
+    result = sources_job.cluster(data, config)
+    return Demo(config, result, Story("sources", clustering_accuracy(seen.subjects, result.model.labels_)))
+
+
+def _surest(P: np.ndarray, images: np.ndarray) -> list[np.ndarray]:
+    """Return the images of the rows with the highest posterior in each cluster."""
+    labels = np.argmax(P, axis=1)
+    chosen = []
+    for k in range(P.shape[1]):
+        rows = np.flatnonzero(labels == k)
+        chosen.append(images[rows[np.argsort(-P[rows, k], kind="stable")][:_N_SHOWN]])
+    return chosen
+
+
+def _pixels(X: Any) -> tuple[str, ...]:
+    return tuple(f"pixel {j}" for j in range(X.shape[1]))
+
+
+def _films(seed: int, n_films: int = 120, size: int = 5) -> tuple[np.ndarray, Bags, np.ndarray]:
+    """Draw films: one sharp digit each, at a random place, among means of sixteen random digits; pixels centred."""
+    digits = load_digits()
+    generator = np.random.default_rng(seed)
+    kinds = np.array([0, 4, 5])
+    truth = kinds[np.arange(n_films) % 3]
+    blurred = digits.data[generator.integers(0, len(digits.data), (n_films * size, 16))].mean(axis=1)
+    sharp = np.array([generator.choice(np.flatnonzero(digits.target == digit)) for digit in truth])
+    X = blurred
+    X[np.arange(n_films) * size + generator.integers(0, size, n_films)] = digits.data[sharp]
+    return (X - X.mean(axis=0)) / 16.0, Bags([f"film {b}" for b in np.repeat(np.arange(n_films), size)]), truth

@@ -1,0 +1,176 @@
+"""Coverage: rows in bags whose labels are known become clusters of rows that explain those labels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sidelight.data.bags import Bags
+from sidelight.data.dataset import Dataset
+from sidelight.errors import InvalidData
+from sidelight.estimators.coverage import CoverageClustering
+from sidelight.estimators.scaling import Standardized
+from sidelight.jobs.config import RunConfig
+from sidelight.jobs.options import Roles
+from sidelight.jobs.options.instances import Coverage
+from sidelight.jobs.profiles import cluster_table
+from sidelight.jobs.reading import DESCRIBE, listening
+from sidelight.results import Columns, Reading, columns_of
+from sidelight.results.jobs import Contents, CoverageResult, Moved
+from sidelight.words import Setting
+
+USES = ("id", "bag", "label", "bag label", "feature")
+_N_TYPICAL, _N_MOVED = 3, 20  # rows that the page shows
+
+
+def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
+    """Explain the rows by the labels of their bags."""
+    options = config.options
+    assert isinstance(options, Coverage)  # the catalogue says so
+    if data.bags is None or not data.bags.is_labelled.any():
+        raise _no_labels(data, config.table, config.roles)
+    bags = as_meant(data.bags, options.lists, options.empty)
+    row_labels = data.y if options.rows == "known" else None
+    settings = options.without("method", "scale", "lists", "empty", "rows")
+    inner = CoverageClustering(random_state=config.seed, **settings)
+    model: Any = Standardized(inner) if options.scale == "standard" else inner
+    with listening() as heard:
+        model.fit(data.X, bags=bags, row_labels=row_labels)
+        result = _result(data, bags, model, row_labels)
+    return replace(result, heard=tuple(heard))
+
+
+def as_meant(bags: Bags, lists: str, empty: str) -> Bags:
+    """Read the lists as the user means them: complete or partial, and an empty one as silence or as "none"."""
+    if lists == "complete" and empty == "unlabelled":
+        return bags
+    labels: dict[Any, Any] = {
+        name: set() if listed is None and empty == "none" else listed for name, listed in bags.labels.items()
+    }
+    labels = {name: listed for name, listed in labels.items() if listed is not None}
+    partial = [name for name, listed in labels.items() if listed] if lists == "partial" else ()  # "none" is complete
+    return bags.with_labels(labels, classes=bags.classes, partial=partial)
+
+
+def _result(data: Dataset, bags: Bags, model: Any, row_labels: Any) -> CoverageResult:
+    """Take the posteriors of the rows once, alone and with their bags, and everything else from them."""
+    P = model.predict_proba(data.X)
+    Q = model.predict_proba(data.X, bags=bags, row_labels=row_labels)
+    to_labels, label_names = model.layout.to_labels(), _objects(model.label_names_)
+    alone, with_bags = (label_names[np.argmax(part @ to_labels, axis=1)] for part in (P, Q))
+    names = _objects(model.cluster_names_)
+    class_of = np.asarray(model.class_of_)
+    used = class_of[np.unique(model.labels_)]  # the class of each cluster that holds rows
+    own = {
+        "bag": [str(name) for name in bags],
+        "cluster": names[model.labels_].tolist(),
+        "label": [str(name) for name in with_bags],
+        "probability": Q.max(axis=1).tolist(),
+        "by features alone": [str(name) for name in alone],
+        "novelty": Q[:, class_of < 0].sum(axis=1).tolist(),
+    }
+    return CoverageResult(
+        reading=Reading.of(data, USES),
+        model=model,
+        assignments=columns_of(data, own),
+        tables={
+            "clusters": cluster_table(data.X, model.labels_, data.feature_names, [str(name) for name in names]),
+            "bags": _bag_table(data.X, bags, model),
+        },
+        n_bags=bags.n_bags,
+        n_labelled=int(bags.is_labelled.sum()),
+        n_labels=len(model.classes_),
+        n_labels_found=len(np.unique(used[used >= 0])),
+        n_clusters_used=len(used),
+        n_novel_allowed=int(np.count_nonzero(class_of < 0)),
+        n_novel_used=int(np.count_nonzero(used < 0)),
+        share_sure=float(np.mean(Q.max(axis=1) > 0.9)),
+        choice=model.choice_,
+        uncovered=[(name, list(labels)) for name, labels in model.uncovered_],
+        contents=_contents(data, bags, model, Q),
+        moved=_moved(data, P, Q, alone, with_bags),
+        label_shares=_label_shares(bags, model),
+        labels=[str(name) for name in bags.classes],
+    )
+
+
+def _contents(data: Dataset, bags: Bags, model: Any, Q: np.ndarray) -> Contents:
+    """The surest rows of each cluster, and the bags in which it has most rows."""
+    K = len(model.cluster_names_)
+    typical, where, n_bags = [], [], []
+    for k in range(K):
+        rows = np.flatnonzero(model.labels_ == k)
+        typical.append(data.row_names[rows[np.argsort(-Q[rows, k], kind="stable")][:_N_TYPICAL]].tolist())
+        counts = np.bincount(bags.codes[rows], minlength=bags.n_bags)
+        order = np.argsort(-counts, kind="stable")[:_N_TYPICAL]
+        where.append([bags.names[b] for b in order if counts[b]])
+        n_bags.append(int(np.count_nonzero(counts)))
+    sizes = np.bincount(model.labels_, minlength=K).tolist()
+    return Contents([str(name) for name in model.cluster_names_], sizes, typical, where, n_bags)
+
+
+def _moved(data: Dataset, P: np.ndarray, Q: np.ndarray, alone: np.ndarray, with_bags: np.ndarray) -> Moved:
+    """The rows whose posterior the bags moved most: half the sum of absolute differences."""
+    shift = 0.5 * np.abs(P - Q).sum(axis=1)
+    order = np.argsort(-shift, kind="stable")[:_N_MOVED]
+    n_moved = int(np.count_nonzero(alone != with_bags))
+    rows = data.row_names[order].tolist()
+    return Moved(rows, alone[order].tolist(), with_bags[order].tolist(), shift[order].tolist(), n_moved, len(P))
+
+
+def _label_shares(bags: Bags, model: Any) -> np.ndarray:
+    """The share of a cluster's rows that are in bags which list a label; unlabelled bags do not count."""
+    rows = np.flatnonzero(bags.is_labelled[bags.codes])
+    members = np.zeros((len(model.cluster_names_), bags.n_bags))
+    np.add.at(members, (model.labels_[rows], bags.codes[rows]), 1.0)
+    return np.asarray((members @ bags.label_matrix) / np.maximum(members.sum(axis=1, keepdims=True), 1))
+
+
+def _bag_table(X: Any, bags: Bags, model: Any) -> Columns:
+    """What each bag says, what its rows say by features alone, and how well both agree; the hardest first."""
+    carried = model.predict_bags(X, bags)
+    listed = [bags.labels[name] for name in bags.names]
+    values = np.asarray(model.bag_log_likelihood_)
+    order = np.argsort(values, kind="stable")
+    return {
+        "bag": [str(bags.names[b]) for b in order],
+        "rows": [int(bags.sizes[b]) for b in order],
+        "labels": ["" if listed[b] is None else _joined(listed[b]) for b in order],
+        "by features alone": [_joined(carried[bags.names[b]]) for b in order],
+        "log likelihood": [float(values[b]) for b in order],
+    }
+
+
+def _no_labels(data: Dataset, path: str, roles: Roles) -> InvalidData:
+    """Say why there is no labelled bag, and what to do about it."""
+    named = [column for role in (roles.label, roles.bag_label) if role for column in _several(role)]
+    label, file = Setting("label"), Setting("label_file")
+    if named:
+        columns = ", ".join(repr(name) for name in named)
+        are = "is" if len(named) == 1 else "are"
+        return InvalidData(
+            f"{path!r} has bags, but {columns} {are} empty in every row: no bag says what it holds.",
+            do=["Fill the cells, or name another column with ", label, " (or a table of labels with ", file, ")."],
+        )
+    if roles.label_file:
+        return InvalidData(f"{path!r} has bags, but {roles.label_file!r} has no label for any of them.")
+    return InvalidData(
+        f"{path!r} has bags, but no labels for them.",
+        do=["Name the column of labels with ", label, ", or a table of them with ", file, ". ", DESCRIBE],
+    )
+
+
+def _several(columns: Any) -> list[str]:
+    return [columns] if isinstance(columns, str) else list(columns)
+
+
+def _objects(names: Any) -> np.ndarray:
+    array = np.empty(len(names), dtype=object)
+    array[:] = list(names)
+    return array
+
+
+def _joined(names: Any) -> str:
+    return "|".join(sorted(str(name) for name in names))

@@ -1,0 +1,87 @@
+"""Spectral: clusters of the rows of labelled bags by their similarities, and how the labels read them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from sidelight.data.bags import Bags
+from sidelight.data.dataset import Dataset
+from sidelight.errors import InvalidData
+from sidelight.estimators.instances import BagSpectralClustering, ClusterReading
+from sidelight.estimators.scaling import Standardized
+from sidelight.jobs.config import RunConfig
+from sidelight.jobs.options.instances import Spectral
+from sidelight.jobs.profiles import cluster_table
+from sidelight.jobs.reading import as_dense, listening
+from sidelight.metrics import single_cluster_share
+from sidelight.plot.clusters import main_directions
+from sidelight.results import Map, Reading, columns_of
+from sidelight.results.jobs import SpectralResult
+from sidelight.words import Setting
+
+USES = ("id", "bag", "label", "bag label", "feature")
+
+
+def cluster(data: Dataset, config: RunConfig) -> SpectralResult:
+    """Cluster rows that were read already."""
+    options = config.options
+    assert isinstance(options, Spectral)  # the catalogue says so
+    X, bags = as_dense(data), data.bags
+    assert bags is not None  # the job looked
+    n_clusters = options.n_clusters or _default_clusters(bags, config.table)
+    settings = options.without("method", "scale", "n_clusters")
+    inner = BagSpectralClustering(n_clusters, random_state=config.seed, **settings)
+    model: Any = Standardized(inner) if options.scale == "standard" else inner
+    with listening() as heard:
+        model.fit(X, bags=bags)
+    reading = ClusterReading.from_estimator(model.estimator_ if options.scale == "standard" else model)
+    clusters = reading.to_columns([f"{row} ({bag})" for row, bag in zip(data.row_names.tolist(), bags)])
+    clusters["stands out by"] = cluster_table(X, model.labels_, data.feature_names, reading.names)["stands out by"]
+    names = np.array(reading.names, dtype=object)
+    shares = {str(c): reading.shares[:, i].round(4).tolist() for i, c in enumerate(bags.classes)}
+    own = {
+        "bag": [str(name) for name in bags],
+        "cluster": model.labels_.tolist(),
+        "name": names[model.labels_].tolist(),
+    }
+    said = " ".join(heard)
+    return SpectralResult(
+        reading=Reading.of(data, USES),
+        model=model,
+        assignments=columns_of(data, own),
+        tables={"clusters": clusters, "class_shares": {"cluster": reading.names, **shares}},
+        heard=tuple(heard),
+        n_bags=bags.n_bags,
+        n_labelled=int(np.count_nonzero(bags.is_labelled)),
+        classes=list(bags.classes),
+        names=reading.names,
+        sizes=reading.sizes.tolist(),
+        shares=reading.shares,
+        clusters_of=reading.refinements(),
+        n_mixed=sum(1 for refined, rows in zip(reading.refines, reading.sizes) if refined is None and rows),
+        disagreeing=Counter(name for bag_names in reading.disagreeing for name in bag_names).most_common(),
+        share_in_one_cluster=_share_in_one(model, bags),
+        alpha=float(model.alpha_),
+        alpha_search=dict(model.alpha_search_ or {}),
+        notes=[note for note in model.notes_ if note not in said],
+        map=Map(main_directions(model.embedding_), model.labels_, reading.names),
+    )
+
+
+def _share_in_one(model: Any, bags: Bags) -> float | None:
+    """Return the share of bags with several labels that ended in one cluster; None when there is no such bag."""
+    if not bags.n_classes or not (np.diff(bags.label_matrix.indptr) > 1).any():
+        return None
+    return float(single_cluster_share(model.labels_, bags))
+
+
+def _default_clusters(bags: Bags, table: str) -> int:
+    if bags.n_classes:
+        return bags.n_classes
+    raise InvalidData(
+        f"The bags of {table!r} carry no labels, so nobody knows how many clusters to look for.",
+        do=["Say it with ", Setting("n_clusters"), "."],
+    )

@@ -1,0 +1,37 @@
+"""Options of the bags job, method by method."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from sidelight.jobs.options.model import Options, says
+from sidelight.jobs.options.shared import Clusters, Scale, Starts
+
+_METHOD = "margin: by one deciding row of each bag; medoids: by the distances between bags."
+
+
+class Margin(Options, frozen=True):
+    """Clusters of bags with the largest margin: one row decides for its bag."""
+
+    n_clusters: Clusters
+    method: Annotated[Literal["margin"], says(_METHOD)] = "margin"
+    C: Annotated[float, says("C, the price of a bag without a clear row.", word="price", ge=0)] = 4.0
+    balance: Annotated[
+        float, says("How uneven clusters may be; 0 ties them, large values let one take everything.", ge=0)
+    ] = 1.0
+    search: Annotated[bool, says("Choose {C} and {balance} without labels, by stability; slower.")] = False
+    scale: Annotated[
+        Literal["standard", "unit", "none"],
+        says("Give every feature mean 0 and the same variance; unit: then every row length 1."),
+    ] = "standard"
+    n_init: Starts = 5
+
+
+class Medoids(Options, frozen=True):
+    """Clusters of bags around one bag each, by the distances between bags."""
+
+    n_clusters: Clusters
+    method: Annotated[Literal["medoids"], says(_METHOD)] = "medoids"
+    distance: Annotated[Literal["average", "minimal", "maximal"], says("Hausdorff distance between bags.")] = "average"
+    scale: Scale = "standard"
+    n_init: Starts = 5

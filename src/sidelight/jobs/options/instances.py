@@ -1,0 +1,87 @@
+"""Options of the instances job, method by method; a new method is one class here and one line in the catalogue."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from sidelight.jobs.options.model import Options, from_, says
+from sidelight.jobs.options.shared import Scale
+
+_METHOD = "coverage: name every row by the lists of the bags; spectral: clusters of the rows, read by the lists."
+Count = Annotated[int, from_(1)] | Literal["auto"]
+
+
+class Coverage(Options, frozen=True):
+    """Every row carries a label of its bag's list, and every label of the list is carried by a row."""
+
+    method: Annotated[Literal["coverage"], says(_METHOD)] = "coverage"
+    n_subclusters: Annotated[
+        Count | dict[str, Count],
+        says(
+            "Clusters for each label: one number, a list, or 'auto': asks held-out bags, in up to a hundred fits.",
+            word="subclusters",
+            shown="N|auto|wren=2,owl=3",
+        ),
+    ] = 1
+    n_novel: Annotated[
+        Annotated[int, from_(0)] | Literal["auto"],
+        says("Clusters for kinds that no list names.", word="novel", shown="N|auto"),
+    ] = 0
+    lists: Annotated[
+        Literal["complete", "partial"],
+        says("Whether a bag's list names everything in it, or others may be there too."),
+    ] = "complete"
+    empty: Annotated[
+        Literal["unlabelled", "none"],
+        says("What an empty list means: nobody looked, or none of the known labels is there (needs {n_novel})."),
+    ] = "unlabelled"
+    rows: Annotated[
+        Literal["no", "known"],
+        says("'known' believes the label column row by row where it is filled; else it only says what the bag holds."),
+    ] = "no"
+    wrong: Annotated[float, says("Probability that a listed label is not in the bag.", ge=0, lt=1)] = 0.0
+    forgotten: Annotated[
+        float, says("Probability that the label of a row is missing from its bag's list.", ge=0, lt=1)
+    ] = 0.0
+    penalty: Annotated[
+        Annotated[float, from_(0)] | Literal["auto"],
+        says(
+            "Weight of |W|^2 / 2; smaller is sharper. 'auto' asks held-out bags, and takes some 20 times as long.",
+            shown="NUMBER|auto",
+        ),
+    ] = 1.5
+    information: Annotated[
+        float, says("Weight of clear and even clusters; helps rows, and most of all novel clusters.", ge=0)
+    ] = 0.3
+    n_init: Annotated[int, says("Starts, where sub-clusters or novel clusters need them.", word="starts", ge=1)] = 12
+    scale: Scale = "standard"
+
+
+class Spectral(Options, frozen=True):
+    """Clusters of rows by their similarities and their bags."""
+
+    method: Annotated[Literal["spectral"], says(_METHOD)] = "spectral"
+    n_clusters: Annotated[
+        Annotated[int, from_(1)] | None,
+        says(
+            "Number of clusters; more than classes to find kinds within them. Default: one per class.",
+            word="clusters",
+            letter="k",
+        ),
+    ] = None
+    alpha: Annotated[
+        Annotated[float, from_(0)] | Literal["auto"],
+        says("Weight of the bags against the features; auto tries seven.", shown="NUMBER|auto"),
+    ] = "auto"
+    constraints: Annotated[
+        Literal["all", "ambiguous"], says("ambiguous leaves out what bags with a single label say.")
+    ] = "all"
+    affinity: Annotated[
+        Literal["auto", "dense", "neighbours"],
+        says("All similarities, or those of nearest neighbours (auto: above 10,000 rows)."),
+    ] = "auto"
+    metric: Annotated[Literal["euclidean", "cosine"], says("Distance between rows.")] = "euclidean"
+    rounding: Annotated[Literal["kmeans", "discretize", "cluster_qr"], says("How eigenvectors become clusters.")] = (
+        "kmeans"
+    )
+    scale: Scale = "standard"

@@ -1,0 +1,203 @@
+"""How options are declared: a typed field says its type, its limits, its default and one sentence for people.
+
+::
+
+    class Relations(Options, frozen=True):
+        n_clusters: Annotated[int, says("Number of clusters.", word="clusters", letter="k", ge=1)]
+        scale: Annotated[Literal["standard", "none"], says("Give every feature mean 0 and variance 1.")] = "standard"
+
+``word`` is what people type where the field has a name from the code, ``letter`` its short form, ``shown`` a word for
+the value where the type does not say enough. A sentence may speak of other fields as ``{n_novel}``: who shows it spells
+it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+
+import msgspec
+
+from sidelight.errors import InvalidParameter, UnknownName, nearest
+from sidelight.words import Setting, in_words
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one method of one job can be told; subclasses add the fields."""
+
+    def settings(self) -> dict[str, Any]:
+        """Return every field that has a value, by name."""
+        values = {name: getattr(self, name) for name in self.__struct_fields__}
+        return {name: value for name, value in values.items() if value is not None and value != [] and value != {}}
+
+    def without(self, *names: str) -> dict[str, Any]:
+        """Return the settings but those; what is left is often what an estimator takes."""
+        return {name: value for name, value in self.settings().items() if name not in names}
+
+
+def says(
+    text: str,
+    *,
+    word: str = "",
+    letter: str = "",
+    shown: str = "",
+    group: str = "",
+    ge: float | None = None,
+    lt: float | None = None,
+    at_least: int | None = None,
+) -> msgspec.Meta:
+    """Describe a field: one sentence, what people call it, and its limits (from, below, a list's length)."""
+    every: dict[str, Any] = {"ge": ge, "lt": lt, "min_length": at_least}
+    limits = {name: limit for name, limit in every.items() if limit is not None}
+    return msgspec.Meta(
+        description=text,
+        extra={"word": word, "letter": letter, "shown": shown, "group": group},
+        **limits,
+    )
+
+
+def from_(low: float) -> msgspec.Meta:
+    """Limit a number inside a union, such as ``Annotated[int, from_(0)] | Literal["auto"]``."""
+    return msgspec.Meta(ge=low)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One option, as a shell sees it.
+
+    Attributes
+    ----------
+    name : str
+        What run.toml and the code call it.
+    type : type
+        Its type, with limits.
+    default : object
+        What it is when nobody says anything; None for nothing.
+    is_required : bool
+        Whether somebody has to say it.
+    text : str
+        One sentence; ``{name}`` stands for another field.
+    word, letter, shown, group : str
+        What people type, its short form, a word for the value, and the heading it belongs under.
+    """
+
+    name: str
+    type: Any
+    default: Any
+    is_required: bool
+    text: str
+    word: str
+    letter: str = ""
+    shown: str = ""
+    group: str = ""
+
+    @property
+    def kinds(self) -> tuple[Any, ...]:
+        """The types that a value may have, without None, one by one."""
+        return kinds_of(self.type)
+
+    def takes(self, value: Any) -> Any:
+        """Return ``value`` as this field keeps it, or raise :class:`InvalidParameter`."""
+        try:
+            kept = msgspec.convert(value, self.type)
+        except (msgspec.ValidationError, RecursionError):
+            raise self.refusal(value) from None
+        if isinstance(kept, float) and not math.isfinite(kept):
+            raise self.refusal(value)
+        return kept
+
+    def refusal(self, value: Any) -> InvalidParameter:
+        """Say what was expected."""
+        return InvalidParameter(f"{self.name} takes {self.expected}. Got {value!r:.80} instead.")
+
+    @property
+    def expected(self) -> str:
+        """What a value may be, in words."""
+        return " or ".join(dict.fromkeys(_in_words(kind) for kind in self.kinds))
+
+
+@cache
+def fields_of(model: type[msgspec.Struct]) -> tuple[Field, ...]:
+    """Return the options of a model, in the order they were written."""
+    fields = []
+    for field in msgspec.structs.fields(model):
+        meta = next((m for m in getattr(field.type, "__metadata__", ()) if isinstance(m, msgspec.Meta)), msgspec.Meta())
+        extra = meta.extra or {}
+        default = None if field.default is msgspec.NODEFAULT else field.default
+        if field.default_factory is not msgspec.NODEFAULT:
+            default = field.default_factory()
+        fields.append(
+            Field(
+                field.name,
+                field.type,
+                default,
+                field.required,
+                meta.description or "",
+                extra.get("word") or field.name.replace("_", "-"),
+                extra.get("letter", ""),
+                extra.get("shown", ""),
+                extra.get("group", ""),
+            )
+        )
+    return tuple(fields)
+
+
+M = TypeVar("M", bound=msgspec.Struct)
+
+
+def build(model: type[M], content: Any, what: str) -> M:
+    """Make ``model`` of names and values; whatever does not fit is refused by name.
+
+    Parameters
+    ----------
+    model : type of Struct
+        The options or roles wanted.
+    content : mapping
+        Names and values; None means "not said".
+    what : str
+        What the names are, for messages: "option" or "role".
+    """
+    if not isinstance(content, Mapping):
+        raise InvalidParameter(f"The {what}s of a run are names and values. Got {content!r:.80} instead.")
+    fields = {field.name: field for field in fields_of(model)}
+    for name in content:
+        if name not in fields:
+            raise UnknownName(f"There is no {what} {name!r:.80} here. {nearest(name, fields)}")
+    values = {name: fields[name].takes(value) for name, value in content.items() if value is not None}
+    for field in fields.values():
+        if field.is_required and field.name not in values:
+            raise InvalidParameter(f"{field.text}", do=["Say it with ", Setting(field.name), f" ({field.expected})."])
+    return model(**values)
+
+
+def kinds_of(kind: Any) -> tuple[Any, ...]:
+    """Take a union apart, without None; limits stay with their type."""
+    inner = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    if get_origin(inner) in (Union, UnionType):
+        return tuple(part for one in get_args(inner) if one is not NoneType for part in kinds_of(one))
+    return (kind,)
+
+
+def _in_words(kind: Any) -> str:
+    low: Any = None
+    below: Any = None
+    if get_origin(kind) is Annotated:
+        kind, *metas = get_args(kind)
+        low = next((m.ge for m in metas if isinstance(m, msgspec.Meta) and m.ge is not None), None)
+        below = next((m.lt for m in metas if isinstance(m, msgspec.Meta) and m.lt is not None), None)
+    origin = get_origin(kind)
+    if origin is Literal:
+        return " or ".join(repr(value) for value in get_args(kind))
+    if origin in (list, Sequence):
+        return f"a list, each {_in_words(get_args(kind)[0])}"
+    if origin is tuple:
+        return f"{len(get_args(kind))} numbers: " + in_words([_in_words(part) for part in get_args(kind)])
+    if origin is dict:
+        return f"names with {' or '.join(_in_words(part) for part in kinds_of(get_args(kind)[1]))} each"
+    word = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}.get(kind, str(kind))
+    limits = ("" if low is None else f" from {low:g} on") + ("" if below is None else f" below {below:g}")
+    return word + limits

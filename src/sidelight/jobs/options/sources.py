@@ -1,0 +1,64 @@
+"""Options of the sources and co-clusters jobs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from sidelight.jobs.options.model import Options, from_, says
+from sidelight.jobs.options.shared import Curve, check_curve
+
+Method = Literal["annealed", "information", "spectral", "weights"]
+
+
+class Sources(Options, frozen=True):
+    """Clusters of every channel, through what occurs together."""
+
+    n_clusters: Annotated[int, says("Clusters per channel.", word="clusters", letter="k", ge=1)]
+    primary: Annotated[
+        str | None, says("The channel whose clusters are wanted; the first by default.", shown="NAME")
+    ] = None
+    method: Annotated[Method, says("What clusters the table of co-occurrences.")] = "annealed"
+    combine: Annotated[
+        Literal["interleaved", "joint"] | None,
+        says("Pairs of channels in turn, or all channels in one table; joint by default for annealed, if it fits."),
+    ] = None
+    n_codes: Annotated[
+        Annotated[int, from_(2)] | None, says("Codes per channel when there are no sequences.", word="codes")
+    ] = None
+    reassign: Annotated[bool, says("Let every row follow the majority of its sequence.")] = True
+    curve: Curve = None
+    judge: Annotated[
+        str | None,
+        says(
+            "A second table with the same columns: new.csv says the cluster of its rows, and which fit none.",
+            shown="TABLE",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Refuse a curve that runs backwards."""
+        check_curve(self.curve)
+
+
+class Coclusters(Options, frozen=True):
+    """Clusters of every axis of a table of counts."""
+
+    n_clusters: Annotated[
+        list[Annotated[int, from_(1)]],
+        says(
+            "Clusters of each axis; one number means all axes.",
+            word="clusters",
+            letter="k",
+            shown="ROWS,COLUMNS",
+            at_least=1,
+        ),
+    ]
+    method: Annotated[
+        Method | None, says("What clusters the table; information by default, annealed for three axes or more.")
+    ] = None
+    n_init: Annotated[Annotated[int, from_(1)] | None, says("Number of starts.", word="starts")] = None
+    curve: Curve = None
+
+    def __post_init__(self) -> None:
+        """Refuse a curve that runs backwards."""
+        check_curve(self.curve)

@@ -1,0 +1,132 @@
+"""What every result has: what was read, a fitted model, a table of rows, and further tables.
+
+A job's result is a subclass with the numbers that its page needs, each computed once::
+
+    @dataclass(frozen=True, kw_only=True, eq=False)
+    class RelationsResult(Result):
+        page: ClassVar[str] = "relations"       # report/pages/relations.py turns it into sentences and pictures
+        share_sure: float                       # goes into the JSON
+        map: Map = big()                        # too long for it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sidelight.data.dataset import ColumnRole, Dataset, LeftOut
+
+Columns = Mapping[str, Sequence[Any]]
+
+
+def big(**options: Any) -> Any:
+    """Declare a field that is left out of the JSON: models, pictures, one entry for each row."""
+    return field(metadata={"big": True}, **options)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a run took from its table, and what it did not.
+
+    Attributes
+    ----------
+    path : str
+        The table.
+    n_rows, n_features : int
+        How much of it was used.
+    left_out : tuple of LeftOut
+        Rows that were not used, and why.
+    unused : tuple of ColumnRole
+        Columns that this job did not use, and why.
+    guessed : tuple of ColumnRole
+        Columns that were used for what they were guessed to be, features apart.
+    notes : tuple of str
+        What else a careful reader of the file would like to know.
+    """
+
+    path: str
+    n_rows: int
+    n_features: int
+    left_out: tuple[LeftOut, ...] = ()
+    unused: tuple[ColumnRole, ...] = ()
+    guessed: tuple[ColumnRole, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, data: Dataset, uses: Sequence[str]) -> Reading:
+        """Say what a job that uses columns of these roles made of ``data``."""
+        idle = tuple(role for role in data.roles if role.role not in uses and role.name not in data.kept)
+        guessed = tuple(role for role in data.roles if role.role in uses and role.is_guess and role.role != "feature")
+        return cls(data.path, data.n_rows, data.n_features, data.left_out, idle, guessed, data.notes)
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """Rows (or bags) as dots: coordinates (n, 2), the cluster of each, and the names of the clusters."""
+
+    coordinates: np.ndarray
+    labels: np.ndarray
+    names: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Result:
+    """What a job found.
+
+    Attributes
+    ----------
+    reading : Reading
+        What was read.
+    model : estimator
+        The fitted model that is saved.
+    assignments : columns
+        One entry for each row, under the row's own name.
+    tables : mapping of str to columns
+        Tables for the output folder, by file name without ending. Names are fixed in the code, never taken from data.
+    heard : tuple of str
+        What the fit warned about.
+    """
+
+    page: ClassVar[str]
+    reading: Reading
+    model: Any = big()
+    assignments: Columns = big()
+    tables: Mapping[str, Columns] = field(default_factory=dict)
+    heard: tuple[str, ...] = ()
+
+    def numbers(self) -> dict[str, Any]:
+        """Return everything but what is big, as plain values that can be written as JSON."""
+        return {f.name: _plain(getattr(self, f.name)) for f in fields(self) if not f.metadata.get("big")}
+
+
+def columns_of(data: Dataset, own: Columns) -> dict[str, Sequence[Any]]:
+    """Return a table of rows: the user's name of each row, the columns to keep, then ``own``.
+
+    A column of the user's that is called like one of ours is told apart: ``"your cluster"``.
+    """
+    table: dict[str, Sequence[Any]] = {}
+    for name, cells in {data.row_title: data.row_names, **data.kept}.items():
+        while name in own or name in table:
+            name = f"your {name}"
+        table[name] = cells.tolist()
+    return table | dict(own)
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers, texts, lists and mappings; NaN becomes None, which JSON has a word for."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    elif isinstance(value, np.generic):
+        value = value.item()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if not f.metadata.get("big")}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)

@@ -1,0 +1,199 @@
+"""The results of the jobs, one class for each method that has a page of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sidelight.results.base import Columns, Map, Result, big
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RelationsResult(Result):
+    """Clusters of rows, and how sure the rows are of them."""
+
+    page: ClassVar[str] = "relations"
+    sizes: Sequence[int]
+    share_sure: float
+    map: Map = big()
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """Clusters with their surest rows, and the bags that hold most of their rows."""
+
+    names: Sequence[str]
+    sizes: Sequence[int]
+    typical: Sequence[Sequence[Any]]
+    bags: Sequence[Sequence[Any]]
+    n_bags: Sequence[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """The rows that the labels of their bags moved most, and how many changed their name at all."""
+
+    rows: Sequence[Any]
+    before: Sequence[Any]
+    after: Sequence[Any]
+    moved: Sequence[float]
+    n_moved: int
+    n_rows: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CoverageResult(Result):
+    """Rows named by the lists of their bags."""
+
+    page: ClassVar[str] = "coverage"
+    n_bags: int
+    n_labelled: int
+    n_labels: int
+    n_labels_found: int
+    n_clusters_used: int
+    n_novel_allowed: int
+    n_novel_used: int
+    share_sure: float
+    choice: Mapping[str, Mapping[str, Any]]
+    uncovered: Sequence[tuple[Any, Sequence[Any]]]
+    contents: Contents
+    moved: Moved
+    label_shares: np.ndarray
+    labels: Sequence[Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SpectralResult(Result):
+    """Clusters of the rows of labelled bags, read by the labels."""
+
+    page: ClassVar[str] = "spectral"
+    n_bags: int
+    n_labelled: int
+    classes: Sequence[Any]
+    names: Sequence[str]
+    sizes: Sequence[int]
+    shares: np.ndarray
+    clusters_of: Mapping[Any, Sequence[int]]
+    n_mixed: int
+    disagreeing: Sequence[tuple[Any, int]]
+    share_in_one_cluster: float | None
+    alpha: float
+    alpha_search: Mapping[str, Any]
+    notes: Sequence[str] = ()
+    map: Map = big()
+
+
+@dataclass(frozen=True, eq=False)
+class BalanceSizes:
+    """Sizes of the clusters, largest first, for other values of the balance."""
+
+    balances: Sequence[float]
+    sizes: np.ndarray
+    chosen: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MarginResult(Result):
+    """Clusters of bags, and the row that decided each."""
+
+    page: ClassVar[str] = "margin"
+    n_bags: int
+    sizes: Sequence[int]
+    share_at_margin: float
+    n_with_second_cluster: int
+    membership_threshold: float
+    status: str
+    C: float
+    balance: float
+    search_score: float | None = None
+    search: Columns = field(default_factory=dict)
+    balance_sizes: BalanceSizes | None = None
+    margins: np.ndarray = big()
+    bag_labels: np.ndarray = big()
+    witnesses: np.ndarray = big()
+    bag_of_row: np.ndarray = big()
+    coordinates: np.ndarray = big()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MedoidsResult(Result):
+    """Clusters of bags around one bag each."""
+
+    page: ClassVar[str] = "medoids"
+    n_bags: int
+    sizes: Sequence[int]
+    distance: str
+    mean_distance: float
+    map: Map = big()
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The share of information that k clusters keep, and what a table without structure would seem to keep."""
+
+    n_clusters: Sequence[int]
+    shares: Sequence[float]
+    floor: Sequence[float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A table of probabilities and its approximation by clusters, sorted by cluster."""
+
+    P: np.ndarray
+    Q: np.ndarray
+    row_breaks: np.ndarray
+    column_breaks: np.ndarray
+    axes_names: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SourcesResult(Result):
+    """Clusters of several channels."""
+
+    page: ClassVar[str] = "sources"
+    channels: Sequence[str]
+    primary: str
+    partner: str
+    bits_shared: float
+    sizes: Sequence[int]
+    n_asked: int
+    followed_sequences: bool
+    torn: Sequence[Any] | None
+    n_sequences: int
+    curve: Curve
+    judged: Judged | None = None
+    blocks: Blocks = big()
+    map: Map = big()
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What the clusters make of a second table."""
+
+    path: str
+    n_rows: int
+    n_new: int
+    new_sequences: Sequence[Any]
+    left_out: Sequence[Any] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CoclustersResult(Result):
+    """Clusters of every axis of a table of counts."""
+
+    page: ClassVar[str] = "coclusters"
+    axes: Mapping[str, int]
+    n_asked: Mapping[str, int]
+    n_found: Mapping[str, int]
+    n_empty: Mapping[str, int]
+    nats_kept: float
+    nats_total: float
+    is_of_pairs: bool
+    total: float
+    curve: Curve | None = None
+    members: Mapping[str, Columns] = big()
+    blocks: Blocks | None = big(default=None)

@@ -1,0 +1,78 @@
+"""Files and folders appear whole or not at all, and what a dead process left is removed."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from sidelight._core.atomic import _machine, folder_beside, replacing
+from sidelight.errors import CannotWrite
+
+
+def test_a_file_gets_the_permissions_that_the_umask_leaves_without_touching_it(tmp_path):
+    code = (
+        "import os, sys; os.umask(0o027); from pathlib import Path; from sidelight._core.atomic import replacing\n"
+        "calls = []; plain = os.umask; os.umask = lambda mask: calls.append(mask) or plain(mask)\n"
+        "with replacing(Path(sys.argv[1])) as handle: handle.write(b'x')\n"
+        "assert not calls"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "file")], check=True)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
+
+
+def test_an_error_leaves_the_old_file_and_no_other(tmp_path):
+    (tmp_path / "file").write_text("old")
+    with pytest.raises(TypeError), replacing(tmp_path / "file", "w") as handle:
+        handle.writelines(["new", 7])
+    assert (tmp_path / "file").read_text() == "old"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_what_the_machine_refuses_is_one_message(tmp_path):
+    with pytest.raises(CannotWrite, match="No space left"), replacing(tmp_path / "file"):
+        raise OSError(28, "No space left on device")
+    with pytest.raises(CannotWrite, match="too long"), replacing(tmp_path / ("n" * 300)) as handle:
+        handle.write(b"")
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_a_dead_process_left_is_removed_and_what_a_live_one_writes_is_not(tmp_path):
+    gone = subprocess.Popen([sys.executable, "-c", "pass"])
+    gone.wait()
+    dead_file = tmp_path / f".sidelight-{_machine()}-{gone.pid}-00000000.partial"
+    dead_folder = tmp_path / f".sidelight-{_machine()}-{gone.pid}-00000001.partial"
+    alive = tmp_path / f".sidelight-{_machine()}-{os.getpid()}-00000000.partial"
+    elsewhere = tmp_path / f".sidelight-00000000-{gone.pid}-00000000.partial"  # another machine's, on a shared disk
+    stranger = tmp_path / ".sidelight-notes.partial"
+    for path in (dead_file, alive, elsewhere, stranger):
+        path.write_text("half")
+    dead_folder.mkdir()
+    (dead_folder / "assignments.csv").write_text("half")
+    with replacing(tmp_path / "file", "w") as handle:
+        handle.write("x")
+    assert set(os.listdir(tmp_path)) == {alive.name, elsewhere.name, stranger.name, "file"}
+
+
+def test_kill_9_leaves_something_that_the_next_writer_removes(tmp_path):
+    code = (
+        "import os, sys, signal; from pathlib import Path; from sidelight._core.atomic import folder_beside\n"
+        "with folder_beside(Path(sys.argv[1])) as work: (work / 'a').write_text('half'); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "out")], check=False)
+    assert len(os.listdir(tmp_path)) == 1
+    with folder_beside(tmp_path / "out") as work:
+        assert os.listdir(tmp_path) == [work.name]
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_link_is_written_through(tmp_path):
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with replacing(tmp_path / "link", "w") as handle:
+        handle.write("new")
+    assert (tmp_path / "real").read_text() == "new"
+    assert (tmp_path / "link").is_symlink()
