@@ -133,6 +133,11 @@ class TargetIgnored(SidelightWarning):
     """``y`` holds labels of rows, which this estimator does not learn from."""
 
 
+def close_names(name: object, known: Iterable[object], *, limit: int = 3) -> list[str]:
+    """Return the known names that ``name`` may have been meant to be, the nearest first."""
+    return difflib.get_close_matches(str(name), [str(k) for k in known], n=limit, cutoff=0.6)
+
+
 def nearest(name: object, known: Iterable[object], *, limit: int = 3) -> str:
     """Return a clause that names what ``name`` may have been meant to be.
 
@@ -142,7 +147,7 @@ def nearest(name: object, known: Iterable[object], *, limit: int = 3) -> str:
     "Known names: 'apple', 'pear'."
     """
     names = [str(k) for k in known]
-    close = difflib.get_close_matches(str(name), names, n=limit, cutoff=0.6)
+    close = close_names(name, names, limit=limit)
     if close:
         return "Did you mean " + " or ".join(repr(c) for c in close) + "?"
     if not names:

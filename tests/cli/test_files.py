@@ -6,11 +6,13 @@ import json
 import shlex
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import sidelight as sl
 from sidelight.cli.app import Commands, app, overview
+from sidelight.data.dataset import Dataset
 
 
 def run(*words):
@@ -67,6 +69,19 @@ def test_convert_keeps_bags_and_labels(birds, tmp_path):
     before, after = sl.read(birds), sl.read(tmp_path / "birds.parquet")
     assert dict(before.bags.labels) == dict(after.bags.labels)
     assert (before.X == after.X).all()
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "npz"])
+@pytest.mark.parametrize("several", [True, False])
+def test_an_empty_label_set_stays_empty_whatever_the_format(tmp_path, ending, several):
+    labels = {"a": {"wren", "owl"} if several else {"wren"}, "b": set(), "c": {"owl"}}
+    data = Dataset(np.arange(8.0).reshape(4, 2), ("f", "g"), bags=sl.Bags(["a", "a", "b", "c"], labels=labels))
+    data.write(tmp_path / f"first.{ending}")
+    run("convert", tmp_path / f"first.{ending}", tmp_path / "second.csv")
+    for path in (tmp_path / f"first.{ending}", tmp_path / "second.csv"):
+        again = sl.read(path)
+        assert again.bags.labels["b"] == frozenset()
+        assert set(again.bags.classes) == {"wren", "owl"}
 
 
 def test_nothing_is_overwritten_unasked(birds):

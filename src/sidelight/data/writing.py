@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from sidelight._core.atomic import replacing
 from sidelight.data.dataset import Dataset
+from sidelight.data.readers.labels import EMPTY_SET
 from sidelight.errors import InvalidData, InvalidParameter
 
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".npz")
@@ -97,7 +98,7 @@ def _bag_cells(data: Dataset) -> list[str]:
     if mark is None:
         raise InvalidData("No mark is free to stand between the labels of a bag. Write .npz instead.")
     sets = [data.bags.labels[name] for name in data.bags.names]
-    return ["" if s is None else mark.join(sorted(map(str, s))) or "{}" for s in sets]
+    return ["" if s is None else mark.join(sorted(map(str, s))) or EMPTY_SET for s in sets]
 
 
 def _dense(data: Dataset) -> Any:

@@ -32,6 +32,15 @@ def colour(number: int) -> str:
     return PALETTE[number % len(PALETTE)]
 
 
+def plain(text: object) -> str:
+    r"""Return text that is drawn as it is: to matplotlib, what stands between two dollars would be mathematics.
+
+    >>> plain("a$b$c")
+    'a\\$b\\$c'
+    """
+    return str(text).replace("$", r"\$")
+
+
 def tidy(ax: Any) -> Any:
     """Take away the frame lines that say nothing."""
     ax.spines[["top", "right"]].set_visible(False)

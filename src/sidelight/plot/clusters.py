@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import svds
 
 from sidelight.errors import InvalidData
-from sidelight.plot._axes import axes, colour, figure, tidy
+from sidelight.plot._axes import axes, colour, figure, plain, tidy
 
 _MOST_POINTS = 5000  # more dots than this hide each other and slow every viewer down
 
@@ -63,7 +63,7 @@ class ClusterScatterDisplay:
             if inside.any():
                 x, y = np.median(self.coordinates[inside], axis=0)
                 box = {"boxstyle": "round,pad=0.2", "fc": "white", "ec": colour(k), "alpha": 0.85}
-                self.ax_.annotate(name, (x, y), ha="center", va="center", fontsize=8, bbox=box)
+                self.ax_.annotate(plain(name), (x, y), ha="center", va="center", fontsize=8, bbox=box)
         self.ax_.set(xlabel="first main direction", ylabel="second main direction")
         return self
 
@@ -114,7 +114,7 @@ class TypicalImagesDisplay:
         self.figure_ = self.ax_.figure
         self.ax_.imshow(mosaic, cmap="gray_r", interpolation="nearest")
         centres = np.arange(len(self.images)) * (height + 2) + (height + 1) / 2
-        self.ax_.set_yticks(centres, [f"cluster {name}" for name in self.names], fontsize=8)
+        self.ax_.set_yticks(centres, [plain(f"cluster {name}") for name in self.names], fontsize=8)
         self.ax_.set_xticks([])
         self.ax_.spines[:].set_visible(False)
         self.ax_.tick_params(length=0)

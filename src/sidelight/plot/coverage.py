@@ -9,7 +9,7 @@ import numpy as np
 
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidData, UnknownName, nearest
-from sidelight.plot._axes import axes, colour, tidy
+from sidelight.plot._axes import axes, colour, plain, tidy
 
 
 class ClusterContentsDisplay:
@@ -73,8 +73,9 @@ class ClusterContentsDisplay:
         most = max(self.sizes, default=1) or 1
         for k in range(n):
             text = f"in {self.n_bags[k]} bags ({_few(self.bags[k])}); rows {_few(self.typical[k])}"
-            self.ax_.text(self.sizes[k] + 0.01 * most, k, text if self.sizes[k] else "empty", va="center", fontsize=7)
-        self.ax_.set_yticks(np.arange(n), self.names, fontsize=8)
+            text = plain(text) if self.sizes[k] else "empty"
+            self.ax_.text(self.sizes[k] + 0.01 * most, k, text, va="center", fontsize=7)
+        self.ax_.set_yticks(np.arange(n), [plain(name) for name in self.names], fontsize=8)
         self.ax_.set(xlabel="rows", xlim=(0, 2.1 * most))
         self.ax_.invert_yaxis()
         return self
@@ -117,8 +118,9 @@ class ClusterLabelDisplay:
         self.ax_ = axes(ax, size=(min(1.8 + 0.42 * m, 11.0), min(1.4 + 0.3 * n, 14.0)))
         self.figure_ = self.ax_.figure
         image = self.ax_.imshow(self.share, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-        self.ax_.set_xticks(np.arange(m), self.label_names, rotation=60, ha="right", fontsize=8)
-        self.ax_.set_yticks(np.arange(n), self.cluster_names, fontsize=8)
+        labels, names = ([plain(name) for name in part] for part in (self.label_names, self.cluster_names))
+        self.ax_.set_xticks(np.arange(m), labels, rotation=60, ha="right", fontsize=8)
+        self.ax_.set_yticks(np.arange(n), names, fontsize=8)
         if n * m <= 200:
             for k, c in np.argwhere(self.share >= 0.005):
                 dark = self.share[k, c] > 0.6
@@ -184,10 +186,9 @@ class MovedRowsDisplay:
         for i in range(n):
             text = f"{self.before[i]} → {self.after[i]}" if self.before[i] != self.after[i] else str(self.after[i])
             inside = {"color": "white", "ha": "right"} if self.moved[i] > 0.5 else {"ha": "left"}
-            self.ax_.text(
-                self.moved[i] + (-0.01 if self.moved[i] > 0.5 else 0.01), i, text, va="center", fontsize=7, **inside
-            )
-        self.ax_.set_yticks(np.arange(n), [f"row {row}" for row in self.rows], fontsize=7)
+            at = self.moved[i] + (-0.01 if self.moved[i] > 0.5 else 0.01)
+            self.ax_.text(at, i, plain(text), va="center", fontsize=7, **inside)
+        self.ax_.set_yticks(np.arange(n), [plain(f"row {row}") for row in self.rows], fontsize=7)
         self.ax_.set(xlabel="probability that moved", xlim=(0, 1.0))
         self.ax_.invert_yaxis()
         return self

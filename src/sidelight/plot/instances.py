@@ -9,7 +9,7 @@ import numpy as np
 
 from sidelight.errors import InvalidData
 from sidelight.estimators.instances import ClusterReading
-from sidelight.plot._axes import axes, colour, tidy
+from sidelight.plot._axes import axes, colour, plain, tidy
 from sidelight.plot.clusters import ClusterScatterDisplay, main_directions
 
 
@@ -90,8 +90,9 @@ class ClusterClassDisplay:
         order = np.lexsort((-self.shares.max(axis=1, initial=0), self.shares.argmax(axis=1) if C else np.zeros(K)))
         drawn = self.ax_.imshow(self.shares[order], cmap="Blues", vmin=0, vmax=1, aspect="auto")
         labels = [self.names[k] + (f"  ({self.sizes[k]})" if self.sizes else "") for k in order]
-        self.ax_.set_yticks(range(K), labels, fontsize=8)
-        self.ax_.set_xticks(range(C), self.classes, fontsize=8, rotation=45, ha="right", rotation_mode="anchor")
+        self.ax_.set_yticks(range(K), [plain(label) for label in labels], fontsize=8)
+        classes = [plain(name) for name in self.classes]
+        self.ax_.set_xticks(range(C), classes, fontsize=8, rotation=45, ha="right", rotation_mode="anchor")
         if K * C <= 600:
             for row, k in enumerate(order):
                 for c in np.flatnonzero(self.shares[k] >= 0.05):
@@ -161,7 +162,7 @@ class AlphaCurveDisplay:
         self.ax_ = tidy(axes(ax, size=(5.2, 3.2)))
         self.figure_ = self.ax_.figure
         for number, (name, values) in enumerate(self.curves.items()):
-            self.ax_.plot(self.alphas, values, "o-", ms=4, color=colour(number), label=name)
+            self.ax_.plot(self.alphas, values, "o-", ms=4, color=colour(number), label=plain(name))
         if all(0 <= v <= 1 for values in self.curves.values() for v in values):
             self.ax_.set_ylim(0, 1.05)  # shares: differences should look as small as they are
         if self.chosen is not None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from sidelight.errors import InvalidData
-from sidelight.plot._axes import axes, colour, figure, tidy
+from sidelight.errors import ConvergenceWarning, InvalidData
+from sidelight.plot._axes import axes, colour, figure, plain, tidy
 from sidelight.progress import report
 
 _MOST_CODES = 400  # rows or columns that a picture can show; larger tables are added up by neighbours
@@ -111,8 +112,8 @@ class CoclusterDisplay:
                 one.axhline(at - 0.5, color="#ee6677", lw=0.7)
             for at in self.column_breaks:
                 one.axvline(at - 0.5, color="#ee6677", lw=0.7)
-            one.set(title=title, xlabel=self.axes_names[1], xticks=[], yticks=[])
-        self.ax_[0].set_ylabel(self.axes_names[0])
+            one.set(title=title, xlabel=plain(self.axes_names[1]), xticks=[], yticks=[])
+        self.ax_[0].set_ylabel(plain(self.axes_names[0]))
         return self
 
 
@@ -141,7 +142,7 @@ class StartErrorsDisplay:
         self.figure_ = self.ax_[0].figure
         for one, errors, title in zip(self.ax_, (self.raw, self.final), ("raw error (RE)", "final error (FE)")):
             tidy(one).boxplot([100 * np.asarray(v) for v in errors.values()], showfliers=True)
-            one.set_xticks(range(1, len(errors) + 1), list(errors), rotation=20, fontsize=8)
+            one.set_xticks(range(1, len(errors) + 1), [plain(name) for name in errors], rotation=20, fontsize=8)
             one.set_title(title)
         self.ax_[0].set_ylabel("points in the wrong cluster, %")
         return self
@@ -237,12 +238,14 @@ class PreservedInformationDisplay:
             )
         shares, noise = [], []
         independent = _independent(P, random_state) if floor else None
-        for number, k in enumerate(tried):
-            report("numbers of clusters", number, len(tried))
-            one = clone(estimator).set_params(n_clusters=k)
-            shares.append(_share_kept(one.fit(P)))
-            if independent is not None:
-                noise.append(_share_kept(one.fit(independent)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # a curve of quick fits needs no last digit
+            for number, k in enumerate(tried):
+                report("numbers of clusters", number, len(tried))
+                fitted = clone(estimator).set_params(n_clusters=k)
+                shares.append(_share_kept(fitted.fit(P)))
+                if independent is not None:
+                    noise.append(_share_kept(fitted.fit(independent)))
         return cls(tried, shares, noise if floor else None)
 
     def columns(self) -> dict[str, list[Any]]:

@@ -16,6 +16,7 @@ from sidelight.data.readers.dialect import is_gap
 from sidelight.data.readers.problems import listing, shown
 from sidelight.errors import InvalidData
 
+EMPTY_SET = "{}"  # a cell that says: none of the labels; sidelight convert writes it
 _YES = {"1", "1.0", "true", "yes", "y", "t", "x"}
 _NO = {"0", "0.0", "-1", "-1.0", "false", "no", "n", "f"}
 
@@ -74,7 +75,10 @@ class RowLabels:
 def from_cells(column: Coded, separator: str | None) -> RowLabels:
     """Read one column: a name a cell, or several names between separators; an empty cell says nothing is known."""
     if separator is None:
-        sets = tuple(None if is_gap(value) else frozenset({value}) for value in column.values)
+        sets = tuple(
+            None if is_gap(value) else frozenset() if value.strip() == EMPTY_SET else frozenset({value})
+            for value in column.values
+        )
     else:
         sets = tuple(_members(value, separator) for value in column.values)
     return RowLabels(sets, column.codes, _names(sets))

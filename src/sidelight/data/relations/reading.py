@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.data.names import Names, as_array, as_list, encode, is_missing, plain, table_columns
-from sidelight.errors import InvalidData, OutOfRange, UnknownName, nearest
+from sidelight.errors import InvalidData, OutOfRange, UnknownName, close_names, nearest
 
 Ints = NDArray[np.intp]
 MAX_ROWS = 2**31  # two rows fit into one int64 key
@@ -95,7 +95,7 @@ def as_codes(said: Any, words: tuple[str, ...], aliases: dict[Any, str], n_answe
             hint = nearest(word, words)
             if word == "unsure" or is_missing(word):
                 hint = "An unsure or missing answer says nothing about the rows: leave it out."
-            elif hint.startswith("Known"):
+            elif not close_names(word, words):
                 hint = (
                     f"As values of another kind: {', '.join(f'{alias!r} ({word})' for alias, word in aliases.items())}."
                 )
