@@ -8,6 +8,8 @@ import click
 
 import sidelight
 from sidelight.cli.app import app
+from sidelight.cli.wording import flag_of, with_flags
+from sidelight.jobs.options import JOBS, Roles, fields_of
 
 project = "Sidelight"
 author = "The Sidelight developers"
@@ -38,4 +40,25 @@ def write_command_pages() -> None:
     (folder / "commands.md").write_text("\n".join(lines), encoding="utf-8")
 
 
+def write_option_tables() -> None:
+    """Write docs/reference/generated/options.md from the typed models that run.toml and commands are made of."""
+    models = [("Columns and file, in every job: `[roles]`", Roles)]
+    for name, job in JOBS.items():
+        models += [
+            (f"`{name}`{f', method `{method}`' if method else ''}: `[options]`", m) for method, m in job.methods.items()
+        ]
+    lines = ["# Options", "", "What a `run.toml` may say, and the option that says the same on the command line.", ""]
+    for title, model in models:
+        lines += [f"## {title}", "", "| key | option | takes | default | |", "|---|---|---|---|---|"]
+        for field in fields_of(model):
+            default = (
+                "required" if field.is_required else "" if field.default in (None, [], {}) else repr(field.default)
+            )
+            cells = (f"`{field.name}`", f"`{flag_of(field)}`", field.expected, default, with_flags(field.text))
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        lines.append("")
+    (Path(__file__).parent / "reference" / "generated" / "options.md").write_text("\n".join(lines), encoding="utf-8")
+
+
 write_command_pages()
+write_option_tables()
