@@ -6,6 +6,7 @@ import csv
 import errno
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -345,6 +346,37 @@ def test_a_full_device_for_the_summary_is_no_traceback(table, tmp_path):
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "No space left" in done.stderr
+
+
+def test_whatever_goes_wrong_is_one_message(sidelight, table, monkeypatch):
+    def broken(job):
+        raise NameError("name 'PyLazyFrame' is not defined")  # what polars says when memory ends while it is loaded
+
+    monkeypatch.setattr(jobs_run, "worker", broken)
+    code, _, err = sidelight("relations", table, "-k", 2, "--out", "results")
+    assert code == 1
+    assert err.count("\n") == 1
+    assert "unexpected NameError" in err
+    monkeypatch.setenv("SIDELIGHT_TRACEBACK", "1")
+    monkeypatch.setattr(sys, "argv", ["sidelight", "relations", str(table), "-k", "2", "--out", "results"])
+    with pytest.raises(NameError):
+        run_app()
+
+
+def test_a_full_disk_names_the_folder_that_was_asked_for(table, tmp_path):
+    words = [sys.executable, "-m", "sidelight", "relations", str(table), "-k", "2", "--out", "results"]
+    limits = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))}
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, check=False, **limits)
+    assert done.returncode == 1
+    assert "Cannot write 'results': File too large" in done.stderr
+    assert files(tmp_path) == {"table.csv"}
+
+
+def test_a_closed_standard_output_is_no_traceback(tmp_path):
+    words = f"{sys.executable} -m sidelight sample >&-"
+    done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0
+    assert done.stderr == ""
 
 
 def test_a_wrong_call_is_answered_before_anything_heavy_is_loaded(tmp_path):

@@ -56,6 +56,9 @@ def folder_beside(path: Path) -> Iterator[Path]:
     try:
         with _as_our_error(path):
             yield temporary
+    except CannotWrite as error:
+        cause = error.__cause__
+        raise _cannot_write(path, cause if isinstance(cause, OSError) else error) from cause  # not the temporary name
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -92,11 +95,15 @@ def _as_our_error(path: str | os.PathLike[str]) -> Iterator[None]:
     except SidelightError:
         raise
     except OSError as error:
-        reason = error.strerror or str(error) or type(error).__name__
-        raise CannotWrite(
-            f"Cannot write {os.fspath(path)!r}: {reason}. Nothing was written there. Make room, ask for permission, or "
-            "choose another place."
-        ) from error
+        raise _cannot_write(path, error) from error
+
+
+def _cannot_write(path: str | os.PathLike[str], error: OSError) -> CannotWrite:
+    reason = error.strerror or str(error) or type(error).__name__
+    return CannotWrite(
+        f"Cannot write {os.fspath(path)!r}: {reason}. Nothing was written there. Make room, ask for permission, or "
+        "choose another place."
+    )
 
 
 def _partial_name() -> str:

@@ -6,6 +6,7 @@ Exit codes: 0 done; 2 the input or the call is wrong; 1 the machine failed (disk
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -100,7 +101,8 @@ def run() -> None:
             warnings.simplefilter("default")
             warnings.showwarning = _note  # catch_warnings puts the old one back
             code = app.main(standalone_mode=False)
-            sys.stdout.flush()  # a full device says so here, and not after everything is over
+            if sys.stdout is not None:  # None where the caller closed it
+                sys.stdout.flush()  # a full device says so here, and not after everything is over
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.ClickException as error:
@@ -117,9 +119,15 @@ def run() -> None:
     except OSError as error:
         place = f"{error.filename!r}: " if error.filename else ""
         code = _say(f"{place}{error.strerror or error}.", MACHINE)
+    except Exception as error:  # a library that could not be loaded, or a mistake of ours: still one message
+        if os.environ.get(_SHOW):
+            raise
+        told = f"unexpected {type(error).__name__}: {error}".splitlines()[0]
+        code = _say(f"{told} (set {_SHOW}=1 to see where, and please report it)", MACHINE)
     _leave(code if isinstance(code, int) else DONE)
 
 
+_SHOW = "SIDELIGHT_TRACEBACK"  # environment variable for whoever mends things
 _NO_MEMORY = "out of memory. Use fewer rows or columns."
 
 
@@ -137,7 +145,8 @@ def _say(text: str, code: int) -> int:
 def _leave(code: int) -> None:
     """Exit; whatever is left in the buffer of a full device is given up."""
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except (OSError, ValueError):
         sys.stdout = None  # else the interpreter tries again, and shows a traceback
     sys.exit(code)

@@ -14,6 +14,7 @@ from sidelight.data.readers import read
 from sidelight.data.readers.channels import guess_channels
 from sidelight.data.readers.facts import column_facts, n_repeated_rows
 from sidelight.jobs.options import Roles
+from sidelight.words import some_of
 
 _FEW = 12
 
@@ -75,10 +76,10 @@ def _facts(data: Dataset) -> tuple[dict[str, Any], list[str]]:
         facts["missing cells"] = int(columns.n_missing.sum())
         facts["infinite cells"] = int(columns.n_infinite.sum())
         facts["repeated rows"] = n_repeated_rows(data.X)
-        constant = [data.feature_names[j] for j in np.flatnonzero(columns.is_constant).tolist()[:_FEW]]
+        constant = [data.feature_names[j] for j in np.flatnonzero(columns.is_constant).tolist()]
         facts["constant features"] = int(columns.is_constant.sum())
         if constant:
-            warnings.append("features that never change say nothing: " + _some(constant, facts["constant features"]))
+            warnings.append(f"features that never change say nothing: {some_of(constant)}")
         if facts["repeated rows"] > 0.1 * data.n_rows:
             warnings.append(f"{facts['repeated rows']} rows are copies of earlier rows")
     _bag_facts(data, facts, warnings)
@@ -107,7 +108,7 @@ def _bag_facts(data: Dataset, facts: dict[str, Any], warnings: list[str]) -> Non
         facts["bags with each label"] = _top(dict(zip(map(str, data.bags.classes), counts.tolist())))
         unused = [str(c) for c, n in zip(data.bags.classes, counts.tolist()) if not n]
         if unused:
-            warnings.append("labels that no bag has: " + _some(unused, len(unused)))
+            warnings.append(f"labels that no bag has: {some_of(unused)}")
     if data.bags.n_bags == data.n_rows:
         warnings.append("every bag holds a single row")
 
@@ -197,7 +198,3 @@ def _is_counts(X: Any) -> bool:
 def _top(counts: Mapping[str, int]) -> dict[str, int]:
     ordered = sorted(counts.items(), key=lambda item: -item[1])
     return dict(ordered[:_FEW])
-
-
-def _some(names: list[str], total: int) -> str:
-    return ", ".join(names[:5]) + (f" and {total - 5} more" if total > 5 else "")

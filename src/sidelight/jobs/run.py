@@ -85,7 +85,7 @@ def check_there(path: str) -> None:
         os.stat(os.path.expanduser(path))
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         reason = getattr(error, "strerror", None) or str(error)
-        raise UnreadableFile(f"{path}: cannot be read ({reason}). Check the path.") from None
+        raise UnreadableFile(f"{path!r}: cannot be read ({reason}). Check the path.") from None
 
 
 def publish(

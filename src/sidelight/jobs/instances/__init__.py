@@ -1,6 +1,6 @@
 """The instances job: the rows of labelled bags, named and clustered by one of several methods.
 
-A method is a module here with ``cluster(data, config) -> Result``, one line below, its options in
+A method is a module here with ``cluster(data, config) -> Result``, its options in
 ``jobs/options/instances.py`` and its page in ``report/pages``.
 """
 
@@ -12,14 +12,12 @@ from sidelight.jobs.config import RunConfig
 from sidelight.jobs.reading import check_bags, check_rows, read_data
 from sidelight.results import Result
 
-METHODS = {"coverage": "coverage", "spectral": "spectral"}  # what the options call it, and the module
-
 
 def work(config: RunConfig) -> Result:
     """Read the table, and let the method have its rows and bags."""
     data = read_data(config.table, config.roles)
     check_bags(data, config.table)
     check_rows(data, config.table)
-    method = METHODS[config.options.settings()["method"]]
+    method = config.options.settings()["method"].replace("-", "_")
     result: Result = import_module(f"sidelight.jobs.instances.{method}").cluster(data, config)
     return result
