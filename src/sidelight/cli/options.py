@@ -23,7 +23,7 @@ class Grouped(click.Command):
         """Write one block for each heading."""
         blocks: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
             if record is not None:
                 blocks.setdefault(getattr(param, "group", "") or "Options", []).append(record)
         for title, records in sorted(blocks.items(), key=lambda block: block[0] != "Options"):

@@ -16,6 +16,8 @@ from sidelight.words import some_of
 if TYPE_CHECKING:
     from sidelight.data.hierarchy import LabelTree  # brings compiled loops, which take seconds to import
 
+TORN = "torn labels"  # code of the note that rows of one bag name different labels
+OF_ROWS = "labels of rows"  # code of the note that the labels of bags were made of those of rows
 Matrix = Any  # a dense float64 array or a scipy CSR array
 
 

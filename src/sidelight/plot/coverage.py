@@ -50,19 +50,27 @@ class ClusterContentsDisplay:
         cls, estimator: Any, X: Any, bags: Any, *, row_ids: Any = None, n_shown: int = 3
     ) -> ClusterContentsDisplay:
         """Look at the training rows and bags of a fitted ``CoverageClustering``."""
-        labels, bags = np.asarray(estimator.labels_), as_bags(bags, n_rows=len(estimator.labels_))
+        bags = as_bags(bags, n_rows=len(estimator.labels_))
         Q = estimator.predict_proba(X, bags=bags)
+        return cls.from_posteriors(estimator, Q, bags, row_ids=row_ids, n_shown=n_shown)
+
+    @classmethod
+    def from_posteriors(
+        cls, estimator: Any, Q: np.ndarray, bags: Any, *, row_ids: Any = None, n_shown: int = 3
+    ) -> ClusterContentsDisplay:
+        """Do the same with posteriors Q of the training rows that are there already."""
+        labels = np.asarray(estimator.labels_)
         ids = np.arange(len(labels)) if row_ids is None else np.asarray(row_ids, dtype=object)
-        typical, found, n_bags = [], [], []
+        typical, largest, n_bags = [], [], []
         for k in range(len(estimator.cluster_names_)):
             rows = np.flatnonzero(labels == k)
             typical.append([ids[i] for i in rows[np.argsort(-Q[rows, k], kind="stable")][:n_shown]])
             counts = np.bincount(bags.codes[rows], minlength=bags.n_bags)
             order = np.argsort(-counts, kind="stable")[:n_shown]
-            found.append([bags.names[b] for b in order if counts[b]])
+            largest.append([bags.names[b] for b in order if counts[b]])
             n_bags.append(int(np.count_nonzero(counts)))
         sizes = np.bincount(labels, minlength=len(estimator.cluster_names_))
-        return cls(estimator.cluster_names_, sizes.tolist(), typical, found, n_bags)
+        return cls(estimator.cluster_names_, sizes.tolist(), typical, largest, n_bags)
 
     def plot(self, ax: Any = None) -> ClusterContentsDisplay:
         """Draw on ``ax``, or on a new figure."""
@@ -171,8 +179,15 @@ class MovedRowsDisplay:
     ) -> MovedRowsDisplay:
         """Compare the posteriors of a fitted ``CoverageClustering`` with and without the bags."""
         P, Q = estimator.predict_proba(X), estimator.predict_proba(X, bags=bags)
-        moved = 0.5 * np.abs(P - Q).sum(axis=1)
         before, after = estimator.predict_labels(X), estimator.predict_labels(X, bags=bags)
+        return cls.from_posteriors(P, Q, before, after, row_ids=row_ids, n_shown=n_shown)
+
+    @classmethod
+    def from_posteriors(
+        cls, P: np.ndarray, Q: np.ndarray, before: Any, after: Any, *, row_ids: Any = None, n_shown: int = 20
+    ) -> MovedRowsDisplay:
+        """Compare posteriors that are there already: P alone, Q with the bags, and what each calls the rows."""
+        moved = 0.5 * np.abs(P - Q).sum(axis=1)
         ids = np.arange(len(P)) if row_ids is None else np.asarray(row_ids, dtype=object)
         order = np.argsort(-moved, kind="stable")[:n_shown]
         return cls(list(ids[order]), before[order], after[order], moved[order], (before != after).sum(), len(P))

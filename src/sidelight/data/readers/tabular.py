@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.data.bags import Bags
-from sidelight.data.dataset import Dataset, Note
+from sidelight.data.dataset import OF_ROWS, TORN, Dataset, Note
 from sidelight.data.readers.columns import Coded, Source
 from sidelight.data.readers.dialect import is_gap
 from sidelight.data.readers.events import event_table
@@ -24,8 +24,6 @@ from sidelight.data.readers.roles import plan_roles
 from sidelight.errors import InvalidData, InvalidParameter
 from sidelight.words import Setting
 
-TORN = "torn labels"  # code of the note that rows of one bag name different labels
-OF_ROWS = "labels of rows"  # code of the note that the labels of bags were made of those of rows
 _MOST_WORDS = 200  # more different words than this make a name or a text, not a feature
 
 

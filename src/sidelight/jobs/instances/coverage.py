@@ -17,12 +17,12 @@ from sidelight.jobs.options import Roles
 from sidelight.jobs.options.instances import Coverage
 from sidelight.jobs.profiles import cluster_table
 from sidelight.jobs.reading import DESCRIBE, listening
+from sidelight.plot import ClusterContentsDisplay, ClusterLabelDisplay, MovedRowsDisplay
 from sidelight.results import Columns, Reading, columns_of
 from sidelight.results.jobs import Contents, CoverageResult, Moved
 from sidelight.words import Setting
 
 USES = ("id", "bag", "label", "bag label", "feature")
-_N_TYPICAL, _N_MOVED = 3, 20  # rows that the page shows
 
 
 def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
@@ -91,41 +91,19 @@ def _result(data: Dataset, bags: Bags, model: Any, row_labels: Any) -> CoverageR
         uncovered=[(name, list(labels)) for name, labels in model.uncovered_],
         contents=_contents(data, bags, model, Q),
         moved=_moved(data, P, Q, alone, with_bags),
-        label_shares=_label_shares(bags, model),
+        label_shares=ClusterLabelDisplay.from_estimator(model, bags).share,
         labels=[str(name) for name in bags.classes],
     )
 
 
 def _contents(data: Dataset, bags: Bags, model: Any, Q: np.ndarray) -> Contents:
-    """The surest rows of each cluster, and the bags in which it has most rows."""
-    K = len(model.cluster_names_)
-    typical, where, n_bags = [], [], []
-    for k in range(K):
-        rows = np.flatnonzero(model.labels_ == k)
-        typical.append(data.row_names[rows[np.argsort(-Q[rows, k], kind="stable")][:_N_TYPICAL]].tolist())
-        counts = np.bincount(bags.codes[rows], minlength=bags.n_bags)
-        order = np.argsort(-counts, kind="stable")[:_N_TYPICAL]
-        where.append([bags.names[b] for b in order if counts[b]])
-        n_bags.append(int(np.count_nonzero(counts)))
-    sizes = np.bincount(model.labels_, minlength=K).tolist()
-    return Contents([str(name) for name in model.cluster_names_], sizes, typical, where, n_bags)
+    shown = ClusterContentsDisplay.from_posteriors(model, Q, bags, row_ids=data.row_names)
+    return Contents(shown.names, shown.sizes, shown.typical, shown.bags, shown.n_bags)
 
 
 def _moved(data: Dataset, P: np.ndarray, Q: np.ndarray, alone: np.ndarray, with_bags: np.ndarray) -> Moved:
-    """The rows whose posterior the bags moved most: half the sum of absolute differences."""
-    shift = 0.5 * np.abs(P - Q).sum(axis=1)
-    order = np.argsort(-shift, kind="stable")[:_N_MOVED]
-    n_moved = int(np.count_nonzero(alone != with_bags))
-    rows = data.row_names[order].tolist()
-    return Moved(rows, alone[order].tolist(), with_bags[order].tolist(), shift[order].tolist(), n_moved, len(P))
-
-
-def _label_shares(bags: Bags, model: Any) -> np.ndarray:
-    """The share of a cluster's rows that are in bags which list a label; unlabelled bags do not count."""
-    rows = np.flatnonzero(bags.is_labelled[bags.codes])
-    members = np.zeros((len(model.cluster_names_), bags.n_bags))
-    np.add.at(members, (model.labels_[rows], bags.codes[rows]), 1.0)
-    return np.asarray((members @ bags.label_matrix) / np.maximum(members.sum(axis=1, keepdims=True), 1))
+    shown = MovedRowsDisplay.from_posteriors(P, Q, alone, with_bags, row_ids=data.row_names)
+    return Moved(shown.rows, shown.before, shown.after, shown.moved, shown.n_moved, shown.n_rows)
 
 
 def _bag_table(X: Any, bags: Bags, model: Any) -> Columns:

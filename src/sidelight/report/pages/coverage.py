@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from sidelight.data.dataset import Note
-from sidelight.data.readers.tabular import TORN
+from sidelight.data.dataset import TORN, Note
 from sidelight.plot import ClusterContentsDisplay, ClusterLabelDisplay, CountChoiceDisplay, MovedRowsDisplay
 from sidelight.report.page import Page, Section, Table
 from sidelight.results.jobs import CoverageResult, Moved
