@@ -3,6 +3,7 @@
 from sidelight.plot.bags import BagMarginDisplay, BagWitnessDisplay, BalanceSizesDisplay
 from sidelight.plot.clusters import ClusterScatterDisplay, TypicalImagesDisplay
 from sidelight.plot.coverage import ClusterContentsDisplay, ClusterLabelDisplay, CountChoiceDisplay, MovedRowsDisplay
+from sidelight.plot.hierarchy import LabelTreeDisplay, LossRateDisplay
 from sidelight.plot.instances import AlphaCurveDisplay, ClusterClassDisplay, EmbeddingDisplay
 from sidelight.plot.sources import (
     ClusterWeightsDisplay,
@@ -24,6 +25,8 @@ __all__ = [
     "CoclusterDisplay",
     "CountChoiceDisplay",
     "EmbeddingDisplay",
+    "LabelTreeDisplay",
+    "LossRateDisplay",
     "MovedRowsDisplay",
     "PreservedInformationDisplay",
     "StartErrorsDisplay",

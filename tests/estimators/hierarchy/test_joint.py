@@ -11,7 +11,7 @@ import sidelight as sl
 from sidelight._core.label_passes import as_inputs, posterior
 from sidelight._models.label_logits import LabelLogits, one_scale
 from sidelight._models.scaled_rows import ScaledRows
-from sidelight.errors import ConvergenceWarning, InvalidParameter
+from sidelight.errors import ConvergenceWarning
 from sidelight.estimators.hierarchy.counts import count_pairs
 from sidelight.estimators.hierarchy.joint import edge_weights, joint_em, starts
 
@@ -70,8 +70,14 @@ def test_joint_em_is_an_estimator_like_the_default(sample):
     assert fitted.source_ == "joint"
     assert fitted.tree_.is_consistent(fitted.predict(sample.X))
     assert 0 < fitted.alpha_ < 0.5
-    with pytest.raises(InvalidParameter, match="Leave one of them out"):
-        sl.LatentHierarchyClassifier(structure="joint", tree=sample.tree).fit(sample.X, sample.Y_incomplete)
+
+
+def test_a_known_tree_is_kept_and_the_thesis_rate_learned(sample):
+    """GT of [P17] 5.5.2; its alpha stays below the truth, as figure 5.5 shows."""
+    model = sl.LatentHierarchyClassifier(structure="joint", tree=sample.tree.parents, max_iter=200)
+    fitted = model.fit(sample.X, sample.Y_incomplete)
+    np.testing.assert_array_equal(fitted.tree_.parents, sample.tree.parents)
+    assert 0.1 < fitted.alpha_ < 0.3
 
 
 def test_too_few_rounds_are_said_so(sample):

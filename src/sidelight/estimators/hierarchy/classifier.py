@@ -22,13 +22,14 @@ from sidelight._models.scaled_rows import ScaledRows
 from sidelight.data.coerce import as_label_matrix
 from sidelight.data.hierarchy import LabelTree
 from sidelight.data.label_matrix import LabelMatrix
-from sidelight.errors import ConvergenceWarning, InvalidData, InvalidParameter
+from sidelight.errors import ConvergenceWarning, InvalidData
 from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
 from sidelight.estimators.hierarchy import decoding
 from sidelight.estimators.hierarchy._labels import labels_to_fit
 from sidelight.estimators.hierarchy.candidates import Candidate, best_candidate, known_tree
 from sidelight.estimators.hierarchy.counts import Entries, Floats, PairCounts, count_pairs
 from sidelight.estimators.hierarchy.evidence import edge_evidence
+from sidelight.estimators.hierarchy.further_parents import further_parents
 from sidelight.estimators.hierarchy.given_tree import as_tree
 from sidelight.estimators.hierarchy.joint import joint_em, starts
 from sidelight.estimators.hierarchy.weights import learn_weights
@@ -48,8 +49,8 @@ class LatentHierarchyClassifier(BaseEstimator):
         Where the tree comes from. "counts": from counts of pairs of labels. "joint": from the EM of [P17] algorithm 4,
         together with the weights. "graph": as "counts", and ``predict`` and ``complete`` also obey ``extra_parents_``.
     tree : LabelTree or array-like of int, optional
-        A tree that is known. Names are matched with those of the labels; an array holds the parent of each column, -1
-        under the root.
+        A tree that is known; with "joint" only its rate and the weights are learned (GT of [P17]). Names are matched
+        with those of the labels; an array holds the parent of each column, -1 under the root.
     alpha : {"auto", "shared", "label"}, default="auto"
         Whether labels are forgotten at one rate or each at its own; "auto" lets the likelihood of the labels decide.
     threshold : None, "f1" or float, default=None
@@ -238,7 +239,7 @@ class LatentHierarchyClassifier(BaseEstimator):
         Z = labels.values
         self.candidates_: dict[str, float] = {}
         if self.structure == "joint":
-            return self._learn_together(model, Z)
+            return self._learn_together(model, labels)
         if self.tree is None:
             chosen, judged, counts = best_candidate(Z, self.eps, rates=self.alpha)
             self.candidates_ = {one.source: one.value for one in judged}
@@ -251,8 +252,12 @@ class LatentHierarchyClassifier(BaseEstimator):
         self._keep(model, solution.parameters, -solution.trace, solution.converged)
         return chosen, counts
 
-    def _learn_together(self, model: LabelLogits, Z: Entries) -> tuple[Candidate, PairCounts]:
-        counts = count_pairs(Z)
+    def _learn_together(self, model: LabelLogits, labels: LabelMatrix) -> tuple[Candidate, PairCounts]:
+        Z, counts = labels.values, count_pairs(labels.values)
+        if self.tree is None:
+            trees = starts(counts, self.n_init, as_generator(self.random_state))
+        else:
+            trees = [np.array(as_tree(self.tree, labels).parents)]
         fits = [
             joint_em(
                 model,
@@ -261,9 +266,10 @@ class LatentHierarchyClassifier(BaseEstimator):
                 least_eps=self.eps,
                 max_iter=self.max_iter,
                 tol=self.tol,
-                report=reporting(f"joint EM, start {number + 1} of {self.n_init}"),
+                learn_tree=self.tree is None,
+                report=reporting(f"joint EM, start {number + 1} of {len(trees)}"),
             )
-            for number, start in enumerate(starts(counts, self.n_init, as_generator(self.random_state)))
+            for number, start in enumerate(trees)
         ]
         best = max(fits, key=lambda one: float(one.trace[-1]))
         self._keep(model, best.theta, best.trace, best.converged)
@@ -286,7 +292,8 @@ class LatentHierarchyClassifier(BaseEstimator):
         self.tree_ = LabelTree(chosen.parents, labels.names)
         self.alpha_, self.label_alphas_, self.source_ = chosen.alpha, chosen.alphas, chosen.source
         self.edge_evidence_, self.edge_counts_ = edge_evidence(counts, chosen)
-        self.extra_parents_: list[tuple[str, str, float]] = []
+        links = further_parents(counts, chosen)
+        self.extra_parents_ = [(labels.names[p], labels.names[c], nats) for p, c, nats in links]
 
     # ---- judging
 
@@ -347,10 +354,6 @@ class LatentHierarchyClassifier(BaseEstimator):
         check_number(self, "n_init", self.n_init, integer=True, low=1)
         check_number(self, "max_iter", self.max_iter, integer=True, low=1)
         check_number(self, "tol", self.tol, low=0)
-        if self.tree is not None and self.structure == "joint":
-            raise InvalidParameter(
-                f"{type(self).__name__}: structure='joint' learns a tree and tree= gives one. Leave one of them out."
-            )
         as_generator(self.random_state)
 
     def __sklearn_tags__(self) -> Any:

@@ -73,9 +73,13 @@ def joint_em(
     tol: float,
     eps: float = EPS,
     decay: float = DECAY,
+    learn_tree: bool = True,
     report: Reporter = silent,
 ) -> JointFit:
-    """Run EM from one tree; ``decay=1`` keeps eps fixed, and then the trace never falls."""
+    """Run EM from one tree; ``decay=1`` keeps eps fixed, and then the trace never falls.
+
+    ``learn_tree=False`` keeps the tree (GT of [P17] 5.5.2): only weights and alpha are learned.
+    """
     alpha, theta = _ALPHA, closed_start(model, Z, parents)
     trace: list[float] = []
     converged = False
@@ -86,7 +90,7 @@ def joint_em(
         report(done, max_iter, f"bound {trace[-1]:.6g}")
         settled = len(trace) > 1 and abs(trace[-1] - trace[-2]) <= tol * abs(trace[-1])
         alpha = _loss(Q, Z)
-        new_parents, theta = _maximise(model, theta, Q, tree)
+        new_parents, theta = _maximise(model, theta, Q, tree, turns=_TURNS if learn_tree else 0)
         if settled and np.array_equal(new_parents, parents):
             converged = True
             break
@@ -102,10 +106,13 @@ def _loss(Q: Posterior, Z: Entries) -> float:
     return float(np.clip(1 - seen / max(expected, 1e-12), LEAST, MOST))
 
 
-def _maximise(model: LabelLogits, theta: Floats, Q: Posterior, old: Inputs) -> tuple[Ints, Floats]:
-    """Improve weights and tree in turn under the posteriors of the old tree."""
+def _maximise(model: LabelLogits, theta: Floats, Q: Posterior, old: Inputs, *, turns: int) -> tuple[Ints, Floats]:
+    """Improve weights and tree in turn under the posteriors of the old tree; no turns: the weights alone."""
     parents = old.parents
-    for _ in range(_TURNS):
+    if not turns:
+        both, above = pair_targets(Q, old, parents), parent_columns(Q.on, parents)
+        return parents, fit_weights(model, theta, both, above, steps=_STEPS)
+    for _ in range(turns):
         both = pair_targets(Q, old, parents)
         theta = fit_weights(model, theta, both, parent_columns(Q.on, parents), steps=_STEPS)
         best = (maximum_arborescence(edge_weights(Q, model.scores(theta), old), 0)[1:] - 1).astype(np.intp)
