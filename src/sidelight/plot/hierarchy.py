@@ -1,4 +1,4 @@
-"""Pictures of label trees: one line a label, why it hangs there, what another tree has instead, and the rate of loss."""
+"""Pictures of label trees: one line a label, why it hangs there, what another tree has instead, and rates of loss."""
 
 from __future__ import annotations
 
