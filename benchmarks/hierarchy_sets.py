@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from datasets import folder
 
 import sidelight as sl
+from datasets import folder
 from runner import WORK
 
 INNER = ("comp", "comp.sys", "rec", "rec.sport", "sci", "talk", "talk.politics")

@@ -31,7 +31,7 @@ def model(sample):
 def test_the_bound_never_falls_at_fixed_eps(sample, model, number, eps):
     Z = sample.Y_incomplete.astype(np.int8)
     Z[::9, 2] = -1
-    start = starts(count_pairs(Z), 4, np.random.default_rng(0))[number]
+    start = starts(count_pairs(Z), "several", 4, np.random.default_rng(0))[number]
     fit = joint_em(model, Z, start, least_eps=eps, eps=eps, decay=1.0, max_iter=25, tol=0.0)
     assert (np.diff(fit.trace) >= -1e-8 * abs(fit.trace[0])).all()
     assert fit.trace[-1] > fit.trace[0]
@@ -58,14 +58,14 @@ def test_edge_weights_are_the_expected_log_probabilities():
 
 
 def test_starts_are_a_star_chow_liu_and_random_trees(sample):
-    made = starts(count_pairs(sample.Y_incomplete.astype(np.int8)), 5, np.random.default_rng(0))
+    made = starts(count_pairs(sample.Y_incomplete.astype(np.int8)), "several", 5, np.random.default_rng(0))
     assert (made[0] == -1).all()
     np.testing.assert_array_equal(made[1], sl.ChowLiuTree().fit(None, sample.Y_incomplete).tree_.parents)
     assert len({tuple(parents) for parents in made}) == 5
 
 
 def test_joint_em_is_an_estimator_like_the_default(sample):
-    model = sl.LatentHierarchyClassifier(structure="joint", n_init=2, max_iter=200, random_state=0)
+    model = sl.LatentHierarchyClassifier(structure="joint", init="random", n_init=2, max_iter=200, random_state=0)
     fitted = model.fit(sample.X, sample.Y_incomplete)
     assert fitted.source_ == "joint"
     assert fitted.tree_.is_consistent(fitted.predict(sample.X))

@@ -31,7 +31,7 @@ from sidelight.estimators.hierarchy.counts import Entries, Floats, PairCounts, c
 from sidelight.estimators.hierarchy.evidence import edge_evidence
 from sidelight.estimators.hierarchy.further_parents import further_parents
 from sidelight.estimators.hierarchy.given_tree import as_tree
-from sidelight.estimators.hierarchy.joint import joint_em, starts
+from sidelight.estimators.hierarchy.joint import INITS, joint_em, starts
 from sidelight.estimators.hierarchy.weights import learn_weights
 
 STRUCTURES = ("counts", "joint", "graph")
@@ -62,8 +62,11 @@ class LatentHierarchyClassifier(BaseEstimator):
     eps : float, default=0.001
         Probability of a label whose parent is off, while learning; "joint" starts at 0.05 and shrinks it by 0.98 a
         round down to this. Predictions use 0.
+    init : {"several", "star", "chow-liu", "random"}, default="several"
+        The tree that "joint" starts from; "several" means a star, the Chow-Liu tree, then random trees. The highest
+        bound wins. "counts" needs no start.
     n_init : int, default=3
-        Starts of "joint": a star, the Chow-Liu tree, then random trees; the highest bound wins. "counts" needs one.
+        How many starts, where there are several or random ones.
     max_iter : int, default=40
         Most EM rounds.
     tol : float, default=1e-5
@@ -133,6 +136,7 @@ class LatentHierarchyClassifier(BaseEstimator):
         threshold: Any = None,
         penalty: float = 10.0,
         eps: float = 1e-3,
+        init: str = "several",
         n_init: int = 3,
         max_iter: int = 40,
         tol: float = 1e-5,
@@ -144,6 +148,7 @@ class LatentHierarchyClassifier(BaseEstimator):
         self.threshold = threshold
         self.penalty = penalty
         self.eps = eps
+        self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -255,7 +260,7 @@ class LatentHierarchyClassifier(BaseEstimator):
     def _learn_together(self, model: LabelLogits, labels: LabelMatrix) -> tuple[Candidate, PairCounts]:
         Z, counts = labels.values, count_pairs(labels.values)
         if self.tree is None:
-            trees = starts(counts, self.n_init, as_generator(self.random_state))
+            trees = starts(counts, self.init, self.n_init, as_generator(self.random_state))
         else:
             trees = [np.array(as_tree(self.tree, labels).parents)]
         fits = [
@@ -344,6 +349,7 @@ class LatentHierarchyClassifier(BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_choice(self, "structure", self.structure, STRUCTURES)
+        check_choice(self, "init", self.init, INITS)
         check_choice(self, "alpha", self.alpha, ("auto", "shared", "label"))
         if self.threshold is not None and self.threshold != "f1":
             if isinstance(self.threshold, str):

@@ -33,6 +33,8 @@ from sidelight.estimators.hierarchy.weights import closed_start, fit_weights
 
 Ints = NDArray[np.intp]
 
+INITS = ("several", "star", "chow-liu", "random")
+
 EPS, DECAY = 0.05, 0.98  # [P17] 5.5.1
 _ALPHA = 0.1  # where the rate of loss starts
 _STEPS = 15  # of L-BFGS a turn
@@ -50,17 +52,24 @@ class JointFit:
     converged: bool
 
 
-def starts(counts: PairCounts, n_init: int, rng: np.random.Generator) -> list[Ints]:
-    """Return trees to start from: a star, the Chow-Liu tree, then random trees."""
+def starts(counts: PairCounts, init: str, n_init: int, rng: np.random.Generator) -> list[Ints]:
+    """Return trees to start from; "several" are a star, the Chow-Liu tree, then random trees."""
     n = len(counts.both)
-    made = [np.full(n, -1, dtype=np.intp), chow_liu(counts)[0]][:n_init]
-    while len(made) < n_init:
-        order, parents = rng.permutation(n), np.full(n, -1, dtype=np.intp)
-        for place in range(1, n):
-            if rng.random() < 0.8:
-                parents[order[place]] = order[rng.integers(place)]
-        made.append(parents)
-    return made
+    if init == "star":
+        return [np.full(n, -1, dtype=np.intp)]
+    if init == "chow-liu":
+        return [chow_liu(counts)[0]]
+    fixed = [np.full(n, -1, dtype=np.intp), chow_liu(counts)[0]] if init == "several" else []
+    return (fixed + [_random_tree(n, rng) for _ in range(n_init - len(fixed))])[:n_init]
+
+
+def _random_tree(n: int, rng: np.random.Generator) -> Ints:
+    """Hang each label, in random order, from one before it, or from the root with probability 0.2."""
+    order, parents = rng.permutation(n), np.full(n, -1, dtype=np.intp)
+    for place in range(1, n):
+        if rng.random() < 0.8:
+            parents[order[place]] = order[rng.integers(place)]
+    return parents
 
 
 def joint_em(
