@@ -25,6 +25,7 @@ DEMOS: Mapping[str, str] = {
     "instances-spectral": "instances_spectral",
     "bags": "bags",
     "relations": "relations",
+    "hierarchy": "hierarchy",
     "sources": "sources",
 }
 

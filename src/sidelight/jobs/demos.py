@@ -14,13 +14,20 @@ from sidelight.data.dataset import Dataset
 from sidelight.data.samples import load_digit_bags
 from sidelight.data.synth.sources import make_sources
 from sidelight.estimators.instances import ClusterReading
+from sidelight.jobs import hierarchy as hierarchy_job
 from sidelight.jobs import relations as relations_job
 from sidelight.jobs import sources as sources_job
 from sidelight.jobs.bags import margin as margin_method
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.instances import coverage as coverage_method
 from sidelight.jobs.instances import spectral as spectral_method
-from sidelight.metrics import adjusted_rand_index, clustering_accuracy, normalized_mutual_information, purity
+from sidelight.metrics import (
+    adjusted_rand_index,
+    clustering_accuracy,
+    micro_f1,
+    normalized_mutual_information,
+    purity,
+)
 from sidelight.results import Result
 from sidelight.results.demos import Story
 
@@ -84,6 +91,29 @@ def relations(seed: int) -> Demo:
     agreement = adjusted_rand_index(digits.target, result.model.labels_)
     images = _surest(result.model.predict_proba(digits.data), digits.images)
     return Demo(config, result, Story("relations", agreement, images))
+
+
+def hierarchy(seed: int) -> Demo:
+    """Handwritten digits with kinds of numbers as labels, three in ten of which were forgotten."""
+    digits = load_digits()
+    names, truth = _kinds_of_numbers(digits.target)
+    kept = np.random.default_rng(seed).random(truth.shape) >= 0.3
+    seen = (truth & kept).astype(np.int8)
+    data = Dataset(
+        digits.data, tuple(digits.feature_names), Y=seen, label_names=names, path="scikit-learn's digits, with labels"
+    )
+    config = RunConfig("hierarchy", data.path, options={"scale": "none"}, seed=seed)
+    result = hierarchy_job.learn(data, config)
+    return Demo(config, result, Story("hierarchy", micro_f1(truth, result.completed)))
+
+
+def _kinds_of_numbers(digit: np.ndarray) -> tuple[tuple[str, ...], np.ndarray]:
+    """Label every digit with its name and with the kinds of numbers it belongs to."""
+    kinds = {"even": digit % 2 == 0, "odd": digit % 2 == 1, "multiple of 4": digit % 4 == 0}
+    kinds["odd prime"] = np.isin(digit, (3, 5, 7))
+    words = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    kinds |= {word: digit == value for value, word in enumerate(words)}
+    return tuple(kinds), np.column_stack(list(kinds.values()))
 
 
 def sources(seed: int) -> Demo:

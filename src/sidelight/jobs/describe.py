@@ -143,6 +143,9 @@ def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
     if has_rows and labelled:
         why = "rows in bags, label sets on bags: the label of each row, maybe kinds that nobody named"
         found.append(Fit("instances", why, roles, max(2, n_classes)))
+    if data.Y is not None and data.Y.shape[1] > 2 and data.n_rows > 1:
+        plain = {k: v for k, v in roles.items() if k in ("id", "label", "label_file", "label_separator", "missing")}
+        found.append(Fit("hierarchy", "several labels a row: the tree behind them, and what was forgotten", plain))
     if has_rows and data.bags is not None and data.bags.n_bags < data.n_rows:
         without = {k: v for k, v in roles.items() if not k.startswith("label")}
         why = "rows in bags: cluster whole bags" + (", without their labels" if labelled else "")

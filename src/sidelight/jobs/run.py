@@ -67,7 +67,7 @@ def run(config: RunConfig, out: str | Path, *, overwrite: bool = False, spell: S
     """
     out = Path(out)
     check_free(out, overwrite)
-    for path in (config.table, config.roles.label_file, config.options.settings().get("judge")):
+    for path in (config.table, config.roles.label_file, *map(config.options.settings().get, ("judge", "tree"))):
         if path is not None:
             check_there(path)
     return publish(config, worker(config.job)(config), out, overwrite=overwrite, spell=spell)

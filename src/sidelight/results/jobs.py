@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sidelight.data.hierarchy import LabelTree
 from sidelight.results.base import Columns, Map, Result, big
 
 
@@ -197,3 +198,30 @@ class CoclustersResult(Result):
     curve: Curve | None = None
     members: Mapping[str, Columns] = big()
     blocks: Blocks | None = big(default=None)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HierarchyResult(Result):
+    """The tree behind labels with gaps, and the gaps filled."""
+
+    page: ClassVar[str] = "hierarchy"
+    n_labels: int
+    n_seen: int
+    n_unlabelled: int
+    n_unknown: int
+    n_added: int
+    n_rows_changed: int
+    used_features: bool
+    alpha: float
+    label_alphas: Sequence[float]
+    source: str
+    depth: int
+    n_linked: int
+    n_weak: int
+    extra_parents: Sequence[tuple[str, str, float]]
+    obeys_extra_parents: bool
+    tree: LabelTree = big()
+    declared: LabelTree | None = big(default=None)
+    evidence: np.ndarray = big()
+    counts: np.ndarray = big()
+    completed: np.ndarray = big()

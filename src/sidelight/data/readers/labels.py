@@ -18,21 +18,28 @@ from sidelight.errors import InvalidData
 
 EMPTY_SET = "{}"  # a cell that says: none of the labels; sidelight convert writes it
 _YES = {"1", "1.0", "true", "yes", "y", "t", "x"}
+_MINUS = ("-1", "-1.0")
 _NO = {"0", "0.0", "-1", "-1.0", "false", "no", "n", "f"}
 
 
 @dataclass(frozen=True, eq=False)
 class RowLabels:
-    """Label sets of rows: which set each row has (codes into ``sets``), None where nothing is known."""
+    """Label sets of rows: which set each row has (codes into ``sets``), None where nothing is known.
+
+    ``gaps`` are the labels of each set that nobody looked at, where single entries are unknown.
+    """
 
     sets: tuple[frozenset[str] | None, ...]
     codes: NDArray[np.intp]
     names: tuple[str, ...]
+    gaps: tuple[frozenset[str], ...] = ()
 
     @property
     def is_single(self) -> bool:
-        """Say whether no row has more than one label, and every known one has one."""
-        return all(s is None or len(s) == 1 for s in self.sets)
+        """Say whether no row has more than one label, and every known one has one and no gaps."""
+        return all(s is None or len(s) == 1 for s in self.sets) and not any(
+            gap for gap, s in zip(self.gaps, self.sets) if s is not None
+        )
 
     def single(self) -> NDArray[np.object_]:
         """Return one label a row, ``""`` where unknown."""
@@ -49,6 +56,8 @@ class RowLabels:
                 table[i] = -1
             else:
                 table[i, [column[m] for m in members]] = 1
+        for i, unknown in enumerate(self.gaps):
+            table[i, [column[m] for m in unknown]] = -1
         return table[self.codes]
 
     def of_bags(self, codes: NDArray[np.intp], n_bags: int) -> list[frozenset[str] | None]:
@@ -85,12 +94,18 @@ def from_cells(column: Coded, separator: str | None) -> RowLabels:
 
 
 def from_ticks(columns: Sequence[Coded], names: Sequence[str], path: Path, place: Any) -> RowLabels:
-    """Read one column of zeros and ones for each label; a row of gaps alone says nothing is known."""
+    """Read one column of zeros and ones for each label; a row of gaps alone says nothing is known.
+
+    Where some cells say 0, an empty cell is one that nobody looked at, and so is -1; where none does, both mean off.
+    """
     n_rows = len(columns[0].codes)
     names = _without_prefix(names)
     ticks = np.zeros((n_rows, len(columns)), dtype=np.int8)
+    has_zeros = any(tick(value) == 0 and value.strip() not in _MINUS for column in columns for value in column.values)
     for k, column in enumerate(columns):
-        values = np.array([tick(value) for value in column.values], dtype=np.int8)
+        values = np.array(
+            [-1 if has_zeros and value.strip() in _MINUS else tick(value) for value in column.values], dtype=np.int8
+        )
         if (values == 2).any():
             bad = int(np.flatnonzero(values == 2)[0])
             row = int(np.flatnonzero(column.codes == bad)[0])
@@ -103,7 +118,8 @@ def from_ticks(columns: Sequence[Coded], names: Sequence[str], path: Path, place
     sets = tuple(
         None if (row == -1).all() else frozenset(names[k] for k in np.flatnonzero(row == 1).tolist()) for row in unique
     )
-    return RowLabels(sets, codes.ravel().astype(np.intp), names)
+    gaps = tuple(frozenset(names[k] for k in np.flatnonzero(row == -1).tolist()) for row in unique) if has_zeros else ()
+    return RowLabels(sets, codes.ravel().astype(np.intp), names, gaps)
 
 
 def from_combination(columns: Sequence[Coded]) -> RowLabels:

@@ -12,6 +12,7 @@ from typing import Any
 
 from sidelight.errors import InvalidParameter, UnknownName, nearest
 from sidelight.jobs.options.bags import Margin, Medoids
+from sidelight.jobs.options.hierarchy import Hierarchy
 from sidelight.jobs.options.instances import Coverage, Spectral
 from sidelight.jobs.options.model import Options, build, fields_of
 from sidelight.jobs.options.relations import Relations
@@ -90,6 +91,17 @@ JOBS: Mapping[str, Job] = {
         "a table of rows, and nothing else",
         {"n_clusters": 10},
         {"": Relations},
+    ),
+    "hierarchy": Job(
+        "Find the tree behind labels with gaps, and fill the gaps.",
+        "Find the tree behind the labels of the rows of TABLE, and the labels that somebody forgot.\n\nEvery row has "
+        "several labels, some ticked and some forgotten: a column of 0 and 1 for each label (an empty cell means that "
+        "nobody looked), a column of label sets, or a second table. A label that was ticked is certain; one that was "
+        "not may be a gap.\n\nWrites assignments (.parquet, .csv) with the gaps filled, gaps.csv (what was added, and "
+        "how sure), tree.csv, model.sidelight, run.toml and report.html into the output folder.",
+        "several labels a row, some of them forgotten (tags, topics, gene functions)",
+        {"label": ["tag_*"]},
+        {"": Hierarchy},
     ),
     "sources": Job(
         "Cluster several channels recorded together.",

@@ -11,6 +11,7 @@ _TITLES = {
     "spectral": "Handwritten digits in labelled bags",
     "bags": "Films of digits",
     "relations": "Handwritten digits, clustered",
+    "hierarchy": "Kinds of numbers, with gaps",
     "sources": "People seen through four channels",
 }
 _STORIES = {
@@ -39,6 +40,14 @@ _STORIES = {
         "Against the digits' true labels, used only here, the adjusted Rand index is {agreement:.2f} "
         "(1 is perfect, 0 is chance).",
         "The surest rows of each cluster.",
+    ),
+    "hierarchy": (
+        "Every handwritten digit was labelled with its name and with the kinds of numbers it belongs to (even, odd, "
+        "multiple of 4, odd prime), and three in ten of all labels were struck out. Nobody said that a 4 is a multiple "
+        "of 4, or that those are even.",
+        "Against the labels before any were struck out, used only here, the filled label sets have a micro F1 of "
+        "{agreement:.2f} (1 is perfect).",
+        "",
     ),
     "sources": (
         "Five people walk past a camera on several days. Faces change with light and pose, people own several jackets, "

@@ -1,0 +1,152 @@
+"""The hierarchy job: rows with several labels become a tree of the labels, and label sets without gaps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sidelight.data.dataset import Dataset
+from sidelight.data.hierarchy import LabelTree
+from sidelight.data.label_matrix import LabelMatrix
+from sidelight.errors import InvalidData, UnreadableFile
+from sidelight.estimators.hierarchy import LatentHierarchyClassifier
+from sidelight.estimators.scaling import Standardized
+from sidelight.jobs.config import RunConfig
+from sidelight.jobs.options.hierarchy import Hierarchy
+from sidelight.jobs.reading import DESCRIBE, listening, read_data
+from sidelight.results import Columns, Reading, columns_of
+from sidelight.results.jobs import HierarchyResult
+from sidelight.words import Setting
+
+USES = ("id", "feature", "label")
+_WEAK = 3.0  # nats: odds of 20 to 1
+
+
+def work(config: RunConfig) -> HierarchyResult:
+    """Read the table and learn the tree behind its labels."""
+    return learn(read_data(config.table, config.roles), config)
+
+
+def learn(data: Dataset, config: RunConfig) -> HierarchyResult:
+    """Learn from rows that were read already."""
+    options = config.options
+    assert isinstance(options, Hierarchy)  # the catalogue says so
+    labels = _labels(data, options.empty)
+    X = data.X if data.n_features and options.use == "features" else None
+    inner = LatentHierarchyClassifier(
+        structure=options.structure,
+        tree=_known_tree(options.tree),
+        alpha=options.alpha,
+        threshold=options.threshold,
+        penalty=options.penalty,
+        random_state=config.seed,
+    )
+    model: Any = Standardized(inner) if options.scale == "standard" and X is not None else inner
+    with listening() as heard:
+        model.fit(X, labels)
+    fitted: LatentHierarchyClassifier = model.estimator_ if model is not inner else model
+    completed, proba = model.complete(X, labels), model.complete_proba(X, labels)
+    linked = fitted.tree_.parents >= 0
+    return HierarchyResult(
+        reading=Reading.of(data, USES),
+        model=model,
+        assignments=columns_of(data, _filled(labels, completed)),
+        tables={"tree": _tree_table(fitted, labels), "gaps": _gap_table(data, labels, completed, proba)},
+        heard=tuple(heard),
+        n_labels=labels.n_labels,
+        n_seen=int(labels.is_seen.sum()),
+        n_unlabelled=int((~labels.is_known.any(axis=1)).sum()),
+        n_unknown=int((~labels.is_known).sum()),
+        n_added=int(((completed == 1) & ~labels.is_seen).sum()),
+        n_rows_changed=int(((completed == 1) & ~labels.is_seen).any(axis=1).sum()),
+        used_features=X is not None,
+        alpha=float(fitted.alpha_),
+        label_alphas=fitted.label_alphas_.tolist(),
+        source=fitted.source_,
+        depth=fitted.tree_.depth,
+        n_linked=int(linked.sum()),
+        n_weak=int((fitted.edge_evidence_[linked] < _WEAK).sum()),
+        extra_parents=list(fitted.extra_parents_),
+        obeys_extra_parents=options.structure == "graph",
+        tree=fitted.tree_,
+        declared=_declared(data, labels),
+        evidence=fitted.edge_evidence_,
+        counts=fitted.edge_counts_,
+        completed=completed,
+    )
+
+
+def _labels(data: Dataset, empty: str) -> LabelMatrix:
+    """Take the label sets of the rows; ``empty`` says what a row is whose labels are missing altogether."""
+    if data.Y is not None:
+        values = np.array(data.Y)
+    elif data.y is not None:
+        values = np.array([[name == label for label in data.label_names] for name in data.y], dtype=np.int8)
+    else:
+        raise InvalidData(
+            f"{data.path!r} has no labels of rows: no column was taken for them.",
+            do=["Name the columns of 0 and 1, or the column of label sets, with ", Setting("label"), ". ", DESCRIBE],
+        )
+    if empty == "none":
+        values[(values == -1).all(axis=1)] = 0
+    return LabelMatrix(values, data.label_names)
+
+
+def _known_tree(path: str | None) -> LabelTree | None:
+    if path is None:
+        return None
+    try:
+        return LabelTree.from_text(Path(path).expanduser().read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableFile(f"Cannot read the tree {path!r}: {error}. It is a text file, one label a line.") from error
+
+
+def _declared(data: Dataset, labels: LabelMatrix) -> LabelTree | None:
+    """Return the tree that the file itself declares for these labels, to compare with."""
+    return data.tree if data.tree is not None and set(data.tree.names) == set(labels.names) else None
+
+
+def _filled(labels: LabelMatrix, completed: np.ndarray) -> Columns:
+    """One column a label, and the same as lists of names; what was added has a column of its own."""
+    added = (completed == 1) & ~labels.is_seen
+    own: dict[str, list[Any]] = {"labels": _named(labels, completed == 1), "added": _named(labels, added)}
+    for column, name in enumerate(labels.names):
+        own[name if name not in ("labels", "added") else f"label {name}"] = completed[:, column].tolist()
+    return own
+
+
+def _named(labels: LabelMatrix, on: np.ndarray) -> list[str]:
+    return ["|".join(labels.names[c] for c in np.flatnonzero(row)) for row in on]
+
+
+def _tree_table(model: LatentHierarchyClassifier, labels: LabelMatrix) -> Columns:
+    tree = model.tree_
+    order = tree.preorder.tolist()
+    parents = [int(tree.parents[c]) for c in order]
+    further = [[parent for parent, child, _ in model.extra_parents_ if child == tree.names[c]] for c in order]
+    return {
+        "label": [tree.names[c] for c in order],
+        "parent": ["" if p < 0 else tree.names[p] for p in parents],
+        "depth": [int(tree.depths[c]) for c in order],
+        "rows": labels.is_seen.sum(axis=0)[order].tolist(),
+        "rows with the parent seen": [int(model.edge_counts_[c, 0]) if p >= 0 else "" for c, p in zip(order, parents)],
+        "evidence (nats)": [round(float(model.edge_evidence_[c]), 1) if p >= 0 else "" for c, p in zip(order, parents)],
+        "forgotten": [round(float(model.label_alphas_[c]), 3) for c in order],
+        "further parents": ["|".join(names) for names in further],
+    }
+
+
+def _gap_table(data: Dataset, labels: LabelMatrix, completed: np.ndarray, proba: np.ndarray) -> Columns:
+    """Everything that was added, the surest first."""
+    rows, columns = np.nonzero((completed == 1) & ~labels.is_seen)
+    order = np.argsort(-proba[rows, columns], kind="stable")
+    rows, columns = rows[order], columns[order]
+    was = np.where(labels.is_known[rows, columns], "not ticked", "nobody looked")
+    return {
+        data.row_title: data.row_names[rows].tolist(),
+        "label added": [labels.names[c] for c in columns],
+        "it was": was.tolist(),
+        "probability": np.round(proba[rows, columns], 4).tolist(),
+    }
