@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from sidelight._core.forest import parents_first
 from sidelight._core.label_passes import EdgeTargets, Inputs, edge_targets, parent_columns
@@ -36,7 +37,10 @@ def closed_start(model: LabelLogits, Z: Entries, parents: Ints) -> Floats:
 
 
 def fit_weights(model: LabelLogits, theta: Floats, both: Floats, parent: Floats, *, steps: int) -> Floats:
-    """Make some steps of L-BFGS on the M-step's objective, [P17] eq. (5.8)."""
+    """Make some steps of L-BFGS on the M-step's objective, [P17] eq. (5.8); without features it has a closed form."""
+    if model.rows is None:
+        rate = np.clip((both.sum(axis=0) + 1e-3) / (parent.sum(axis=0) + 2e-3), 1e-6, 1 - 1e-6)  # finite for 0 of n
+        return np.asarray(logit(rate))
     return descend(lambda t: model.loss(t, both, parent), theta, max_iter=steps, tol=1e-9).parameters  # type: ignore[arg-type, return-value] # a float is a value
 
 
