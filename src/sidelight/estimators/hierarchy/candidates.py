@@ -2,9 +2,9 @@
 
 One shared alpha and a gate is best when labels are lost alike; without the gate overlapping labels survive; a rate per
 label is right when some labels are forgotten more than others. Which case it is, the labels themselves say: rates per
-label are tried only where the certified entries of the ungated tree have different rates (the likelihood alone took
-them for 3 of 8 sets of 10,000 rows with one rate, because false edges also explain what features share). Each candidate
-is judged by log P(Z) without features, less half a log n for every further rate.
+label are tried only where the certified entries of the ungated tree have different rates (the likelihood alone
+also takes them where there is one rate, because false edges with rates of their own explain what features share). Each
+candidate is judged by log P(Z) without features, less half a log n for every further rate.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ Ints = NDArray[np.intp]
 
 _MOST_SHORT = 3.0  # nats below the rate of a parent
 _LEAST_EVIDENCE = 5.0  # nats above the rate of an associate
-_ASSOCIATE = 0.6  # of the rate of a parent; 0.7 missed 7 of 20 planted links with 100 rows at noise 0.3, 0.6 misses 2
+_ASSOCIATE = 0.6  # of the rate of a parent; 0.7 misses planted links with 100 rows at noise 0.3
 
 
 def further_parents(counts: PairCounts, chosen: Candidate) -> list[tuple[int, int, float]]:
