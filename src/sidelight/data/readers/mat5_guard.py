@@ -10,12 +10,17 @@ import struct
 import zlib
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sidelight.data.readers.source import MAX_RATIO, MAX_UNPACKED
 from sidelight.errors import UnreadableFile
 
 _MATRIX, _COMPRESSED = 14, 15
 _CELL, _STRUCT, _OBJECT, _SPARSE = 1, 2, 3, 5
 _DEEPEST = 20
+_INTEGERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 12: "i8", 13: "u8"}  # how indices may be stored
+_WIDTHS = {1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 4, 9: 8, 12: 8, 13: 8}  # bytes of one stored number, by its type
 _ELEMENT_SIZES = {4: 1, 6: 8, 7: 4, 8: 1, 9: 1, 10: 2, 11: 2, 12: 4, 13: 4, 14: 8, 15: 8}
 
 
@@ -90,7 +95,7 @@ def _check_matrix(path: Path, data: bytes, size: int, order: str, depth: int) ->
     _, start, n, at = _element(path, data, 0, order)
     if n != 8:
         raise _damaged(path, "a matrix without flags")
-    flags, limit = struct.unpack_from(order + "II", data, start)
+    (flags,) = struct.unpack_from(order + "I", data, start)
     kind = flags & 0xFF
     if kind > 15:  # opaque objects (17: tables, strings, function handles) are not arrays; SciPy leaves them closed
         return
@@ -109,13 +114,50 @@ def _check_matrix(path: Path, data: bytes, size: int, order: str, depth: int) ->
     if kind in (_CELL, _STRUCT, _OBJECT):
         _check_children(path, data, at, order, kind, cells, depth)
     elif kind == _SPARSE:
-        if dims[-1] >= len(data) or limit > len(data):
-            raise _damaged(path, f"a sparse matrix of {dims} with {limit} entries in {len(data)} bytes")
-        if dims[0] > 1 << 40:
-            raise _damaged(path, f"a sparse matrix of {dims}")
+        _check_sparse(path, data, at, order, dims)
     elif kind in _ELEMENT_SIZES and cells > len(data) - at:
         # The numbers may be stored in fewer bytes than their class, but never in less than one byte each.
         raise _damaged(path, f"a matrix of size {dims} in {len(data) - at} bytes")
+
+
+def _check_sparse(path: Path, data: bytes, at: int, order: str, dims: tuple[int, ...]) -> None:
+    """Check every row index and column pointer: SciPy writes to where they point."""
+    if len(dims) != 2:
+        raise _damaged(path, f"a sparse matrix with {len(dims)} dimensions")
+    height, width = dims
+    rows, at = _indices(path, data, at, order)
+    ends, at = _indices(path, data, at, order)
+    kind, start, size, _ = _element(path, data, at, order)
+    n_values = min(size, len(data) - start) // _WIDTHS.get(kind, 1)
+    if len(ends) <= width:
+        raise _damaged(path, f"a sparse matrix of {height} x {width} with {len(ends)} column pointers")
+    ends = ends[: width + 1]
+    if ends[0] != 0 or (np.diff(ends) < 0).any() or ends[-1] > min(len(rows), n_values):
+        raise _damaged(
+            path,
+            f"a sparse matrix of {height} x {width} with column pointers from {ends[0]} to {ends[-1]} that do not fit "
+            f"its {len(rows)} rows and {n_values} values",
+        )
+    rows = rows[: ends[-1]]
+    if len(rows) and (rows.min() < 0 or rows.max() >= height):
+        bad = rows.min() if rows.min() < 0 else rows.max()
+        raise _damaged(path, f"row {bad} (counted from 0) in a sparse matrix of {height} x {width}")
+    inside = np.ones(max(len(rows) - 1, 0), dtype=bool)
+    starts = ends[1:-1]
+    inside[starts[(starts > 0) & (starts < len(rows))] - 1] = False  # between two columns anything may follow
+    if (np.diff(rows) <= 0)[inside].any():
+        cells = np.repeat(np.arange(width), np.diff(ends)) * max(height, 1) + rows  # below 2^62: both are below 2^31
+        if len(np.unique(cells)) < len(cells):
+            raise _damaged(path, "a sparse matrix that names one cell twice")
+
+
+def _indices(path: Path, data: bytes, at: int, order: str) -> tuple[NDArray[np.int64], int]:
+    kind, start, size, following = _element(path, data, at, order)
+    if size and kind not in _INTEGERS:
+        raise _damaged(path, f"indices of type {kind} in a sparse matrix")
+    dtype = np.dtype(order + _INTEGERS.get(kind, "i4"))
+    count = min(size, len(data) - start) // dtype.itemsize
+    return np.frombuffer(data, dtype=dtype, count=count, offset=start).astype(np.int64), following
 
 
 def _check_children(path: Path, data: bytes, at: int, order: str, kind: int, cells: int, depth: int) -> None:
