@@ -61,6 +61,17 @@ def test_posteriors_equal_enumeration(n, eps):
         np.testing.assert_allclose(edges.parent[i], share @ above, atol=1e-10)
 
 
+def test_weighted_sums_are_those_of_repeated_rows(monkeypatch):
+    monkeypatch.setattr(label_passes, "_ENTRIES", 16)
+    scores, Z, alpha, parents = problem(6, seed=9, n_rows=12)
+    tree, weights = as_inputs(alpha, parents, 0.01), np.arange(1, 13)
+    both, parent, value = label_passes.weighted_targets(scores[0].copy(), Z, weights.astype(float), tree)
+    repeated = edge_targets(np.tile(scores[0], (weights.sum(), 1)), np.repeat(Z, weights, axis=0), tree)
+    np.testing.assert_allclose(both, repeated.both.sum(axis=0))
+    np.testing.assert_allclose(parent, repeated.parent.sum(axis=0))
+    assert value == pytest.approx(repeated.log_likelihood.sum())
+
+
 @pytest.mark.parametrize("n", range(2, 9))
 def test_sums_over_all_pairs_equal_enumeration(n):
     scores, Z, alpha, parents = problem(n, seed=100 + n, n_rows=11)
@@ -127,7 +138,9 @@ def test_threads_and_blocks_change_nothing(monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("name", ["_posterior", "_edge_targets", "_best_states", "_pair_sums", "_pair_targets"])
+@pytest.mark.parametrize(
+    "name", ["_posterior", "_edge_targets", "_weighted_targets", "_best_states", "_pair_sums", "_pair_targets"]
+)
 def test_compiled_loops_equal_their_plain_versions(name, monkeypatch):
     scores, Z, alpha, parents = problem(6, seed=2, n_rows=9)
     tree = as_inputs(alpha, parents, 0.01)
@@ -136,7 +149,15 @@ def test_compiled_loops_equal_their_plain_versions(name, monkeypatch):
         Q = posterior(scores, Z, tree)
         edges = edge_targets(scores, Z, tree)
         other = np.array([-1, 0, 1, 0, 2, 2])
-        return [*Q, *edges, best_states(scores, Z, tree), *pair_sums(Q, scores, tree), pair_targets(Q, tree, other)]
+        weighted = label_passes.weighted_targets(scores[0].copy(), Z, np.ones(len(Z)), tree)
+        return [
+            *Q,
+            *edges,
+            *weighted,
+            best_states(scores, Z, tree),
+            *pair_sums(Q, scores, tree),
+            pair_targets(Q, tree, other),
+        ]
 
     compiled = run()
     monkeypatch.setattr(label_passes, name, getattr(label_passes, name).py_func)

@@ -68,7 +68,7 @@ def test_further_parents_are_written_behind_the_label_and_names_are_no_mathemati
 def test_a_dashed_line_is_weak_evidence():
     tree = sl.LabelTree([-1, 0, 0], ["a", "b", "c"])
     drawn = LabelTreeDisplay(tree, evidence=[np.nan, 50.0, 1.0]).plot()
-    styles = [line.get_linestyle() for line in drawn.ax_.lines if len(line.get_xdata()) == 3]
+    styles = [line.get_linestyle() for line in drawn.ax_.lines if len(set(line.get_xdata())) == 2]
     assert styles == ["-", "-", "--"]
 
 

@@ -89,6 +89,24 @@ def edge_targets(scores: Floats, Z: Entries, tree: Inputs) -> EdgeTargets:
     return found
 
 
+def weighted_targets(scores: Floats, Z: Entries, weights: Floats, tree: Inputs) -> tuple[Floats, Floats, float]:
+    """Sum :func:`edge_targets` over weighted rows that all have the same scores, without a matrix of them.
+
+    Returns the sums of ``both`` and ``parent`` for each label, and of the log-likelihood.
+    """
+    Z, n_labels = _writable(Z), len(scores)
+    blocks = _blocks(len(Z), max(1, _ENTRIES // n_labels))
+    both, parent = np.zeros((2, len(blocks), n_labels))
+    logs = np.zeros(len(blocks))
+
+    def work(number: int) -> None:
+        rows = blocks[number]
+        logs[number] = _weighted_targets(scores, Z[rows], *tree, weights[rows], both[number], parent[number])
+
+    for_each_in_threads(work, range(len(blocks)))
+    return both.sum(axis=0), parent.sum(axis=0), float(logs.sum())
+
+
 def best_states(scores: Floats, Z: Entries, tree: Inputs) -> Entries:
     """Find the most probable states in which no label is on without its parent (``tree.eps`` is not used)."""
     Z, states = _writable(Z), np.empty(scores.shape, dtype=np.int8)
@@ -269,6 +287,33 @@ def _edge_targets(
             above = 1.0 if parents[c] < 0 else q[parents[c]]
             parent[i, c] = above
             both[i, c] = a[c] * above
+
+
+@kernel(
+    "float64(float64[::1], int8[:, ::1], float64[::1], intp[::1], intp[::1], float64, float64[::1], float64[::1], "
+    "float64[::1])"
+)
+def _weighted_targets(
+    scores: Floats,
+    Z: Entries,
+    alpha: Floats,
+    parents: Ints,
+    order: Ints,
+    eps: float,
+    weights: Floats,
+    both: Floats,
+    parent: Floats,
+) -> float:
+    n = scores.shape[0]
+    off, on, a, b, q = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    total = 0.0
+    for i in range(Z.shape[0]):
+        total += weights[i] * _one_row(scores, Z[i], alpha, parents, order, eps, off, on, a, b, q)
+        for c in range(n):
+            above = weights[i] if parents[c] < 0 else weights[i] * q[parents[c]]
+            parent[c] += above
+            both[c] += a[c] * above
+    return total
 
 
 @kernel("void(float64[:, ::1], int8[:, ::1], float64[::1], intp[::1], intp[::1], int8[:, ::1])")

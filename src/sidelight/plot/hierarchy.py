@@ -113,14 +113,16 @@ class LabelTreeDisplay:
         return self
 
     def _edge(self, label: int, line: Mapping[int, float], depth: float) -> None:
-        """Draw the elbow from the parent; its width grows with the evidence, dashed when it is weak."""
+        """Draw the branch from the parent's trunk; its width grows with the evidence, dashed when it is weak."""
         parent = int(self.tree.parents[label])
         nats = np.nan if self.evidence is None else self.evidence[label]
         width = 1.2 if np.isnan(nats) else float(np.clip(0.6 + 0.35 * np.log1p(max(nats, 0.0)), 0.6, 3.0))
         weak = not np.isnan(nats) and nats < 3  # e^3 = 20 to 1
         x, tint = _INDENT * (depth - 1), _RED if self._differs(label) else "#4477aa"
         style = "--" if weak else "-"
-        self.ax_.plot([x, x, x + 0.8 * _INDENT], [line[parent], line[label], line[label]], style, color=tint, lw=width)
+        trunk = line[parent] - 0.25 if parent >= 0 else line[parent]
+        self.ax_.plot([x, x], [trunk, line[label]], "-", color="#bbbbbb", lw=0.8, zorder=1)
+        self.ax_.plot([x, x + 0.9 * _INDENT], [line[label], line[label]], style, color=tint, lw=width, zorder=2)
         self.ax_.plot(x + 0.9 * _INDENT, line[label], "o", color=tint, markersize=3)
 
     def _caption(self, label: int, below: int) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from sidelight._core.label_passes import as_inputs, edge_targets
+from sidelight._core.label_passes import as_inputs, weighted_targets
 from sidelight.estimators.hierarchy import edges
 from sidelight.estimators.hierarchy.counts import Entries, Floats, PairCounts, count_pairs
 from sidelight.estimators.hierarchy.loss_rates import (
@@ -70,7 +70,10 @@ def best_candidate(Z: Entries, eps: float, *, rates: str = "auto") -> tuple[Cand
     if rates == "label" or (rates == "auto" and rates_differ(*certified(Z, ungated.parents))):
         made += [_per_label(Z, counts), _per_label_ungated(Z, counts, ungated)]
     patterns, weights = unique_rows(Z)
-    judged = [replace(one, value=_value(one, patterns, weights, eps)) for one in made]
+    judged: list[Candidate] = []
+    for one in made:
+        same = [other.value for other in judged if _is_same(one, other)]  # gates often agree
+        judged.append(replace(one, value=same[0] if same else _value(one, patterns, weights, eps)))
     return max(judged, key=lambda one: one.value), judged, counts
 
 
@@ -104,14 +107,16 @@ def label_likelihood(
     tree = as_inputs(alphas, parents, eps)
     theta, last, value = np.full(len(parents), 0.3), -np.inf, -np.inf
     for _ in range(max_iter):
-        scores = np.tile(logit(theta), (len(patterns), 1))
-        found = edge_targets(scores, patterns, tree)
-        value = float(weights @ found.log_likelihood)
-        theta = np.clip((weights @ found.both + 1e-3) / (weights @ found.parent + 2e-3), 1e-6, 1 - 1e-6)
+        both, parent, value = weighted_targets(np.asarray(logit(theta)), patterns, weights, tree)
+        theta = np.clip((both + 1e-3) / (parent + 2e-3), 1e-6, 1 - 1e-6)
         if value - last < 0.05:
             break
         last = value
     return value, theta
+
+
+def _is_same(one: Candidate, other: Candidate) -> bool:
+    return np.array_equal(one.parents, other.parents) and np.array_equal(one.alphas, other.alphas)
 
 
 def _value(one: Candidate, patterns: Entries, weights: Floats, eps: float) -> float:

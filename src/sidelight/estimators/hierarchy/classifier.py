@@ -67,7 +67,7 @@ class LatentHierarchyClassifier(BaseEstimator):
         bound wins. "counts" needs no start.
     n_init : int, default=3
         How many starts, where there are several or random ones.
-    max_iter : int, default=40
+    max_iter : int, default=100
         Most EM rounds.
     tol : float, default=1e-5
         Relative gain of the objective at which EM stops.
@@ -138,7 +138,7 @@ class LatentHierarchyClassifier(BaseEstimator):
         eps: float = 1e-3,
         init: str = "several",
         n_init: int = 3,
-        max_iter: int = 40,
+        max_iter: int = 100,
         tol: float = 1e-5,
         random_state: Any = None,
     ) -> None:
