@@ -38,10 +38,11 @@ def fill(sheet: Sheet) -> None:
     """Measure and add the tables."""
     warnings.simplefilter("ignore", SidelightWarning)
     sheet.notes.append(
-        "Each run draws a split (70 % of the rows to learn from, every label set in proportion) and drops every label that is on with the given "
-        "probability; five runs a cell, mean ± standard deviation. Nothing is chosen by the truth, except where it is "
-        "said. Newsgroups: tf-idf of body and Subject, 100 principal components of all posts, as [P17] (the Newsgroups "
-        "header would give the label away). Pascal 2007 with OverFeat features is not to be had, nor is Sosh."
+        "Each run draws a split (70 % of the rows to learn from, every label set in proportion) and drops every label "
+        "that is on with the given probability; five runs a cell, mean ± standard deviation. Nothing is chosen by the "
+        "truth, except where it is said. Newsgroups: tf-idf of body and Subject, 100 components of all posts, "
+        "as [P17] (the Newsgroups header would give the label away). Pascal 2007 with OverFeat features is not to be "
+        "had, nor is Sosh."
     )
     ledger = Ledger("hierarchy_fidelity")
     trees(sheet, ledger)

@@ -122,3 +122,15 @@ def test_numbers_near_the_largest_are_scaled(rows):
     huge = sl.Standardized(sl.DiscriminativeClustering(3, random_state=0)).fit(X * 1e300)
     np.testing.assert_array_equal(plain.labels_, huge.labels_)
     np.testing.assert_array_equal(huge.predict(X * 1e300), plain.labels_)
+
+
+def test_filling_gaps_sees_standardised_rows():
+    sample = sl.make_label_tree(300, n_labels=5, n_features=3, missing=0.3, random_state=0)
+    raw = sample.X * [100.0, 1.0, 0.01] + [1000.0, 0.0, 5.0]
+    inner = sl.LatentHierarchyClassifier()
+    outer = sl.Standardized(inner).fit(raw, sample.Y_incomplete)
+    X = (raw - raw.mean(axis=0)) / raw.std(axis=0)
+    inner.fit(X, sample.Y_incomplete)
+    for method in ("complete", "complete_proba", "score"):
+        by_outer = getattr(outer, method)(raw, sample.Y_incomplete)
+        np.testing.assert_allclose(by_outer, getattr(inner, method)(X, sample.Y_incomplete), atol=1e-9)

@@ -104,6 +104,16 @@ def test_rows_without_labels_are_taken_for_unlabelled_and_the_page_says_so(cells
     assert any("empty='none'" in sentence for sentence in told)
 
 
+def test_features_in_any_unit_fill_the_same_gaps(sample, tmp_path):
+    header = ["photo", "a", "b", "c", "d", *(f"tag_{name}" for name in NAMES)]
+    filled = []
+    for number, scale in enumerate((np.ones(4), np.array([1e4, 1e-3, 10.0, 1.0]))):
+        rows = [[f"p{i}", *(x * scale + 7 * scale), *y] for i, (x, y) in enumerate(zip(sample.X, sample.Y_incomplete))]
+        path = table(tmp_path / f"units{number}.csv", header, rows)
+        filled.append(work(RunConfig("hierarchy", path, {"id": "photo", "label": ["tag_*"]})).completed)
+    np.testing.assert_array_equal(*filled)
+
+
 def test_labels_alone_need_no_features(two_tables, cells):
     result = work(RunConfig("hierarchy", cells, {"id": "photo", "label": "tags"}, {"use": "labels", "empty": "none"}))
     assert not result.used_features
@@ -133,6 +143,15 @@ def test_without_labels_the_message_says_what_to_do(two_tables):
 def test_describe_offers_the_job_for_several_labels_a_row(cells, two_tables):
     assert "hierarchy" in [fit.job for fit in describe(cells).fits]
     assert "hierarchy" not in [fit.job for fit in describe(two_tables[0]).fits]
+
+
+def test_the_suggested_command_names_alike_columns_in_short(sample, tmp_path):
+    rows = [[*x, *y] for x, y in zip(sample.X, sample.Y_incomplete)]
+    path = table(tmp_path / "t.csv", ["a", "b", "c", "d", *(f"tag_{name}" for name in NAMES)], rows)
+    assert next(fit for fit in describe(path).fits if fit.job == "hierarchy").roles["label"] == ["tag_*"]
+    path = table(tmp_path / "u.csv", ["tag_size", "b", "c", "d", *(f"tag_{name}" for name in NAMES)], rows)
+    fit = next(fit for fit in describe(path).fits if fit.job == "hierarchy")
+    assert fit.roles["label"] == [f"tag_{name}" for name in NAMES]
 
 
 def test_overlapping_labels_raise_a_doubt(tmp_path):

@@ -133,6 +133,8 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
     bag_scores = _of_inner("bag_scores")
     novelty_score = _of_inner("novelty_score")
     decision_function = _of_inner("decision_function")
+    complete = _of_inner("complete")
+    complete_proba = _of_inner("complete_proba")
     memberships = _of_inner("memberships")
     embed = _of_inner("embed")
     transform = _of_inner("transform")

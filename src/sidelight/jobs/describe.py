@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from os.path import commonprefix
 from typing import Any
 
 import numpy as np
@@ -178,13 +179,21 @@ def _roles(data: Dataset) -> dict[str, Any]:
     roles: dict[str, Any] = {role: found[0] for role, found in names.items() if found}
     labels = data.columns("label")
     if labels:
-        roles["label"] = labels[0] if len(labels) == 1 else list(labels)
+        roles["label"] = labels[0] if len(labels) == 1 else _in_short(labels, [role.name for role in data.roles])
     events, weight = list(data.columns("event")), data.columns("weight")
     if events:
         roles["events"] = events
     if weight:
         roles["weight"] = weight[0]
     return roles
+
+
+def _in_short(columns: Sequence[str], every: Sequence[str]) -> list[str]:
+    """Return one pattern for columns that share a beginning which no other column has, else their names."""
+    prefix = commonprefix(list(columns))
+    is_plain = len(columns) > 2 and prefix and not set(prefix) & set("*?[")
+    alike = [name for name in every if name.startswith(prefix)]
+    return [f"{prefix}*"] if is_plain and sorted(alike) == sorted(columns) else list(columns)
 
 
 def _is_counts(X: Any) -> bool:
