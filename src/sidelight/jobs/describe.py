@@ -190,7 +190,7 @@ def _roles(data: Dataset) -> dict[str, Any]:
 
 def _in_short(columns: Sequence[str], every: Sequence[str]) -> list[str]:
     """Return one pattern for columns that share a beginning which no other column has, else their names."""
-    prefix = commonprefix(list(columns))
+    prefix = commonprefix(list(columns))  # noqa: RUF071 - names of columns, compared by their letters
     is_plain = len(columns) > 2 and prefix and not set(prefix) & set("*?[")
     alike = [name for name in every if name.startswith(prefix)]
     return [f"{prefix}*"] if is_plain and sorted(alike) == sorted(columns) else list(columns)
