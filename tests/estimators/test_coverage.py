@@ -6,7 +6,9 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
 
 import sidelight as sl
 from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, UnknownName
@@ -60,8 +62,8 @@ def test_the_likelihood_never_drops():
 
 def test_both_solvers_reach_the_same_likelihood():
     X, bags, _ = recordings()
-    by_lbfgs = sl.CoverageClustering(tol=1e-9).fit(X, bags=bags)
-    by_em = sl.CoverageClustering(tol=1e-7, solver="em", max_iter=1000).fit(X, bags=bags)
+    by_lbfgs = sl.CoverageClustering(random_state=0, tol=1e-9).fit(X, bags=bags)
+    by_em = sl.CoverageClustering(random_state=0, tol=1e-7, solver="em", max_iter=1000).fit(X, bags=bags)
     assert by_lbfgs.trace_[-1] == pytest.approx(by_em.trace_[-1], rel=1e-4)  # EM's last steps are short
     np.testing.assert_array_equal(by_lbfgs.labels_, by_em.labels_)
 
@@ -85,8 +87,8 @@ def test_subclusters_bend_the_boundary_of_a_class():
     X = CENTRES[y] + generator.normal(size=(240, 2))
     name = np.where((y == 0) | (y == 3), "even", "odd")
     bags = sl.Bags(ids, labels={b: set(name[ids == b].tolist()) for b in range(60)})
-    straight = sl.CoverageClustering(random_state=0).fit(X, bags=bags)
-    bent = sl.CoverageClustering(n_subclusters=2, n_init=8, random_state=0).fit(X, bags=bags)
+    straight = sl.CoverageClustering(boundary="straight").fit(X, bags=bags)
+    bent = sl.CoverageClustering(n_subclusters=2, n_init=8, boundary="straight", random_state=0).fit(X, bags=bags)
     assert np.mean(straight.predict_labels(X) == name) < 0.8
     assert np.mean(bent.predict_labels(X) == name) > 0.95
     assert adjusted_rand_index(y, bent.labels_) > 0.9
@@ -207,9 +209,11 @@ def test_score_is_the_mean_log_likelihood_of_labelled_bags():
 
 def test_sparse_rows_give_the_same_answer():
     X, bags, _ = recordings()
-    dense = sl.CoverageClustering(n_subclusters=2, random_state=0).fit(X, bags=bags)
-    sparse = sl.CoverageClustering(n_subclusters=2, random_state=0).fit(csr_array(X), bags=bags)
-    np.testing.assert_array_equal(dense.labels_, sparse.labels_)
+    for options in ({"n_subclusters": 2, "boundary": "straight"}, {"boundary": "curved"}):
+        dense = sl.CoverageClustering(random_state=0, **options).fit(X, bags=bags)
+        sparse = sl.CoverageClustering(random_state=0, **options).fit(csr_array(X), bags=bags)
+        np.testing.assert_array_equal(dense.labels_, sparse.labels_)
+        np.testing.assert_array_equal(dense.predict(X), sparse.predict(csr_array(X)))
 
 
 def test_without_labels_there_is_one_cluster_and_a_warning():
@@ -222,7 +226,7 @@ def test_without_labels_there_is_one_cluster_and_a_warning():
 def test_ored_logistic_regression_is_coverage_by_em():
     X, bags, _ = recordings()
     orlr = sl.OredLogisticRegression(penalty=1.0, tol=1e-6, max_iter=1000).fit(X, bags=bags)
-    coverage = sl.CoverageClustering(penalty=1.0, information=0, tol=1e-8).fit(X, bags=bags)
+    coverage = sl.CoverageClustering(penalty=1.0, information=0, boundary="straight", tol=1e-8).fit(X, bags=bags)
     assert orlr.log_likelihood_ == pytest.approx(coverage.log_likelihood_, rel=1e-2)
     np.testing.assert_array_equal(orlr.labels_, coverage.labels_)
 
@@ -352,3 +356,91 @@ def test_more_clusters_than_rows_are_refused():
 def test_any_number_of_clusters_is_refused_at_once(counts):
     with pytest.raises(InvalidParameter, match="clusters of n_samples=4 rows"):
         sl.CoverageClustering(**counts).fit(np.eye(4), bags=sl.Bags([0, 0, 1, 1], labels={0: {"a"}, 1: {"b"}}))
+
+
+def rings(n_bags=40, seed=0):
+    """Two classes, one around the other: no straight boundary tells them apart."""
+    generator = np.random.default_rng(seed)
+    y = generator.integers(2, size=(n_bags, 4))
+    y[: n_bags // 2] = y[: n_bags // 2, :1]  # half of the bags are of one class
+    y = y.ravel()
+    angle = generator.uniform(0, 2 * np.pi, size=len(y))
+    radius = np.where(y == 1, 2.0, 0.5) + 0.15 * generator.normal(size=len(y))
+    X = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    ids = np.repeat(np.arange(n_bags), 4)
+    bags = sl.Bags(ids, labels={b: {"in" if c == 0 else "out" for c in y[ids == b]} for b in range(n_bags)})
+    return X, bags, y
+
+
+def test_a_curved_boundary_tells_rings_apart_and_held_out_lists_know_it():
+    X, bags, _ = rings()
+    straight = sl.CoverageClustering(boundary="straight", random_state=0).fit(X, bags=bags)
+    auto = sl.CoverageClustering(random_state=0).fit(X, bags=bags)
+    assert straight.boundary_ == "straight"
+    assert "boundary" not in straight.choice_
+    assert auto.boundary_ == auto.choice_["boundary"]["chosen"] == "curved"
+    assert auto.choice_["boundary"]["scores"][1] > auto.choice_["boundary"]["scores"][0]
+    new_X, _, new_y = rings(seed=1)
+    assert np.mean((auto.predict_labels(new_X) == "out") == new_y) > 0.95
+    assert np.mean((straight.predict_labels(new_X) == "out") == new_y) < 0.8
+
+
+def test_straight_data_stay_straight():
+    X, bags, _ = recordings()
+    model = sl.CoverageClustering(random_state=0).fit(X, bags=bags)
+    if model.boundary_ == "curved":  # only where held-out lists gain by more than their standard error
+        scores = model.choice_["boundary"]["scores"]
+        assert scores[1] > scores[0]
+    some = np.flatnonzero(bags.codes < 6)
+    few = sl.CoverageClustering(random_state=0).fit(X[some], bags=bags[some])
+    assert few.boundary_ == "straight"
+    assert "too few" in few.choice_["boundary"]["note"]
+
+
+def test_a_curved_model_is_saved_whole(tmp_path):
+    X, bags, _ = rings()
+    model = sl.CoverageClustering(boundary="curved", random_state=0).fit(X, bags=bags)
+    sl.save(model, tmp_path / "m")
+    np.testing.assert_array_equal(sl.load(tmp_path / "m").predict_proba(X), model.predict_proba(X))
+
+
+def test_models_of_the_previous_version_still_load(tmp_path):
+    X, bags, _ = rings()
+    model = sl.CoverageClustering(boundary="straight").fit(X, bags=bags)
+    for name in ("feature_map_", "reach_", "cluster_shares_", "boundary_"):
+        delattr(model, name)  # what version 0.1 did not have
+    sl.save(model, tmp_path / "m")
+    np.testing.assert_array_equal(sl.load(tmp_path / "m").predict(X), model.predict(X))
+
+
+def test_rows_far_away_are_believed_by_the_shares_of_the_clusters():
+    X, bags, _ = rings()
+    model = sl.CoverageClustering(boundary="curved", random_state=0).fit(X, bags=bags)
+    angle = np.linspace(0, 2 * np.pi, 50)
+    for distance, most in ((50.0, 0.75), (1e4, 0.01)):
+        far = distance * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        assert np.abs(model.predict_proba(far) - model.cluster_shares_).max() < most
+    np.testing.assert_array_equal(model.predict(X, bags=bags), model.labels_)
+
+
+@pytest.mark.parametrize("make", [lambda X: X, sp.csr_array], ids=["dense", "csr"])
+def test_a_curved_boundary_takes_odd_rows(make):
+    X, bags, _ = rings()
+    odd = np.hstack([X, np.ones((len(X), 1)), X[:, :1]])  # a constant and a repeated column
+    odd[:40] = odd[0]  # and rows that repeat
+    model = sl.CoverageClustering(boundary="curved", random_state=0).fit(make(odd), bags=bags)
+    assert np.isfinite(model.predict_proba(make(odd))).all()
+    alike = sl.CoverageClustering(boundary="curved", random_state=0).fit(make(np.ones((8, 2))), bags=bags[:8])
+    assert np.isfinite(alike.predict_proba(make(np.ones((8, 2))))).all()
+    lone = sl.CoverageClustering(boundary="curved").fit(make(X[:4]), bags=sl.Bags([0] * 4, labels={0: {"in", "out"}}))
+    assert np.isfinite(lone.predict_proba(make(X[:4]))).all()
+
+
+def test_the_number_of_threads_changes_no_fit():
+    X, bags, _ = rings(n_bags=600)  # several blocks
+    order = np.random.default_rng(0).permutation(len(X))
+    models = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads, user_api="blas"):
+            models.append(sl.CoverageClustering(boundary="straight", max_iter=40).fit(X[order], bags=bags[order]))
+    np.testing.assert_array_equal(models[0].weights_, models[1].weights_)

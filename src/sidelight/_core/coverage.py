@@ -10,7 +10,7 @@ through the pass in logarithms.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -60,6 +60,29 @@ class BagPlan:
         return len(self.starts) - 1
 
     @property
+    def is_arranged(self) -> bool:
+        """Whether bags are runs of consecutive rows, the first bag first."""
+        return bool((np.diff(self.order) == 1).all()) and (len(self.order) == 0 or self.order[0] == 0)
+
+    def arranged(self) -> BagPlan:
+        """The plan of the rows ``order``: bags become runs of consecutive rows."""
+        return replace(self, order=np.arange(len(self.order)), row_class=self.row_class[self.order])
+
+    def restrict(self, first: int, last: int) -> BagPlan:
+        """The plan of the rows ``first`` to ``last`` of an arranged plan; no bag may be cut."""
+        begin, end = (int(b) for b in np.searchsorted(self.starts, (first, last)))
+        lists = slice(int(self.label_starts[begin]), int(self.label_starts[end]))
+        return BagPlan(
+            order=np.arange(last - first),
+            starts=self.starts[begin : end + 1] - first,
+            label_starts=self.label_starts[begin : end + 1] - lists.start,
+            labels=self.labels[lists],
+            required=self.required[begin:end],
+            others=self.others[begin:end],
+            row_class=self.row_class[first:last],
+        )
+
+    @property
     def is_told(self) -> NDArray[np.bool_]:
         """Whether anybody said anything about each row: its own label, or a list of its bag."""
         told = self.row_class >= 0
@@ -77,6 +100,7 @@ def coverage_posteriors(
     wrong: float = 0.0,
     forgotten: float = 0.0,
     cap: int = CAP,
+    in_threads: bool = True,
 ) -> tuple[Floats, Floats]:
     """Return Q (rows x clusters), the posteriors given the bags, and the log likelihood of every bag.
 
@@ -94,6 +118,8 @@ def coverage_posteriors(
         The probability that a row's label did not make it to the bag's list.
     cap : int
         Bags with more labels than this are approximated.
+    in_threads : bool
+        Share the bags out to threads where that pays.
 
     Notes
     -----
@@ -108,7 +134,10 @@ def coverage_posteriors(
     def work(first: int, last: int) -> None:
         _some_bags(P, log_P, class_of, *said, float(wrong), float(forgotten), int(cap), first, last, Q, log_likelihood)
 
-    _share_out(work, plan)
+    if in_threads:
+        _share_out(work, plan)
+    else:
+        work(0, plan.n_bags)
     return Q, log_likelihood
 
 

@@ -3,7 +3,7 @@
 map(x)      = T' exp(-|x - z|^2 / h) over the landmarks z, with T the inverse root of their kernel matrix
 features(x) = [(x - mean) * row_scale, strength * map(x), centred and of mean square length 1]
 
-Landmarks are k-means centres, which cover the rows better than rows drawn at random. Far from every landmark the map is
+Landmarks are k-means centres, which cover the rows evenly, or rows drawn at random. Far from every landmark the map is
 constant, so the belief of a far row is the straight one. Everything is learnt from at most ``SAMPLE`` rows, and
 features are always dense: of rows with more than ``most_columns`` columns their leading directions are kept.
 """
@@ -18,6 +18,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sidelight._core.params import as_seed
+from sidelight._core.threads import for_each_in_threads
 
 Floats = npt.NDArray[np.float64]
 
@@ -63,6 +64,7 @@ class FeatureMap:
         *,
         generator: np.random.Generator,
         n_landmarks: int = 300,
+        landmarks: str = "centres",
         width: float = 0.3,
         gamma: float | None = None,
         rank: int | None = 150,
@@ -80,6 +82,9 @@ class FeatureMap:
             Draws the sample and the first k-means centres.
         n_landmarks : int
             How many landmarks at most; 0 gives a straight map.
+        landmarks : {"centres", "rows"}
+            K-means centres, which cover the rows evenly, or rows drawn at random, of which there are most where the
+            rows are densest.
         width : float
             h as a multiple of the median squared distance between rows and landmarks.
         gamma : float, default=None
@@ -102,17 +107,17 @@ class FeatureMap:
             basis = _leading_directions(sample, mean, min(most_columns, sample.shape[0]), generator)
         row_scale = 1.0 / length if unit_rows and length > 0 else 1.0
         shift = mean if unit_rows or basis.shape[1] else np.zeros(d)
-        landmarks = _landmarks(sample, n_landmarks, generator)
+        where = _landmarks(sample, n_landmarks, generator, centres=landmarks == "centres")
         straight = cls(shift, basis, row_scale, np.zeros((0, d)), 1.0, np.zeros((0, 0)), np.zeros(0))
-        if not len(landmarks) or length == 0 or strength == 0:
+        if not len(where) or length == 0 or strength == 0:
             return straight
-        distances = _squared_distances(sample, landmarks)
+        distances = _squared_distances(sample, where)
         h = width * float(np.median(distances)) if gamma is None else 1.0 / gamma
         if h <= 0:  # more than half of the distances are 0: the rows repeat a few patterns, and the rest decide
             h = width * float(distances.mean())
-        projection = _inverse_root(np.exp(-_squared_distances(landmarks, landmarks) / h))
+        projection = _inverse_root(np.exp(-_squared_distances(where, where) / h))
         projection, offset = _centred_and_scaled(np.exp(-distances / h), projection, rank, strength)
-        return cls(shift, basis, row_scale, landmarks, h, projection, offset)
+        return cls(shift, basis, row_scale, where, h, projection, offset)
 
     @property
     def n_features(self) -> int:
@@ -121,20 +126,39 @@ class FeatureMap:
 
     def __call__(self, X: Any) -> Floats:
         """Return the features of the rows of X, dense."""
+        return self.map(X)[0]
+
+    def map(self, X: Any, *, dtype: Any = np.float64) -> tuple[npt.NDArray[Any], Floats]:
+        """Return the features of the rows of X, dense, and the squared distance of each row to the nearest landmark.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_rows, n_columns)
+            The rows.
+        dtype : type
+            float64, or float32 for half the memory.
+        """
+        features = np.empty((X.shape[0], self.n_features), dtype=dtype)
+        nearest = np.zeros(X.shape[0])
+
+        def fill(begin: int) -> None:
+            self._fill(X[begin : begin + BLOCK], features[begin : begin + BLOCK], nearest[begin : begin + BLOCK])
+
+        for_each_in_threads(fill, range(0, X.shape[0], BLOCK))
+        return features, nearest
+
+    def _fill(self, rows: Any, features: npt.NDArray[Any], nearest: Floats) -> None:
         n_straight = self.n_features - len(self.offset)
-        features = np.empty((X.shape[0], self.n_features))
-        for begin in range(0, X.shape[0], BLOCK):
-            rows = X[begin : begin + BLOCK]
-            block = features[begin : begin + BLOCK]
-            if self.basis.shape[1]:
-                block[:, :n_straight] = rows @ self.basis - self.mean @ self.basis
-            else:
-                block[:, :n_straight] = (rows.toarray() if sp.issparse(rows) else rows) - self.mean
-            block[:, :n_straight] *= self.row_scale
-            if len(self.offset):
-                kernel = np.exp(-_squared_distances(rows, self.landmarks) / self.width)
-                block[:, n_straight:] = kernel @ self.projection - self.offset
-        return features
+        if self.basis.shape[1]:
+            straight = rows @ self.basis - self.mean @ self.basis
+        else:
+            straight = (rows.toarray() if sp.issparse(rows) else rows) - self.mean
+        features[:, :n_straight] = straight * self.row_scale
+        if len(self.offset):
+            distances = _squared_distances(rows, self.landmarks)
+            nearest[:] = distances.min(axis=1)
+            np.exp(np.divide(distances, -self.width, out=distances), out=distances)
+            features[:, n_straight:] = distances @ self.projection - self.offset
 
     def __archive__(self) -> dict[str, Any]:
         return {part.name: getattr(self, part.name) for part in fields(self)}
@@ -144,25 +168,28 @@ class FeatureMap:
         return cls(**state)
 
 
-def _landmarks(X: Any, n_landmarks: int, generator: np.random.Generator) -> Floats:
-    """K-means centres of the rows, or the distinct rows themselves where these are not more."""
+def _landmarks(X: Any, n_landmarks: int, generator: np.random.Generator, *, centres: bool) -> Floats:
+    """K-means centres of the rows, some of the rows, or all distinct rows where these are not more."""
     from sklearn.cluster import kmeans_plusplus
 
     if n_landmarks == 0:
         return np.zeros((0, X.shape[1]))
     if X.shape[0] <= n_landmarks:
         return np.unique(X.toarray() if sp.issparse(X) else X, axis=0)
-    centres, _ = kmeans_plusplus(X, n_landmarks, random_state=as_seed(generator))
-    centres = np.unique(centres.toarray() if sp.issparse(centres) else centres, axis=0)
+    if not centres:
+        drawn = X[np.sort(generator.choice(X.shape[0], n_landmarks, replace=False))]
+        return np.unique(drawn.toarray() if sp.issparse(drawn) else drawn, axis=0)
+    places, _ = kmeans_plusplus(X, n_landmarks, random_state=as_seed(generator))
+    places = np.unique(places.toarray() if sp.issparse(places) else places, axis=0)
     for _ in range(ROUNDS):
-        nearest = _squared_distances(X, centres).argmin(axis=1)
+        nearest = _squared_distances(X, places).argmin(axis=1)
         members = sp.csr_array(
-            (np.ones(len(nearest)), nearest, np.arange(len(nearest) + 1)), shape=(len(nearest), len(centres))
+            (np.ones(len(nearest)), nearest, np.arange(len(nearest) + 1)), shape=(len(nearest), len(places))
         )
-        sums, sizes = members.T @ X, np.bincount(nearest, minlength=len(centres))
+        sums, sizes = members.T @ X, np.bincount(nearest, minlength=len(places))
         used = sizes > 0
-        centres = (sums.toarray() if sp.issparse(sums) else sums)[used] / sizes[used, None]
-    return np.asarray(centres, dtype=np.float64)
+        places = (sums.toarray() if sp.issparse(sums) else sums)[used] / sizes[used, None]
+    return np.asarray(places, dtype=np.float64)
 
 
 def _squared_distances(X: Any, Z: Floats) -> Floats:

@@ -15,6 +15,8 @@ from scipy.linalg import cholesky, solve_triangular
 
 MOST_FEATURES = 1000  # a factor of more features takes longer than the iterations it saves
 
+BLOCK = 8_192  # rows in float64 at a time
+
 ValueAndGradient = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
@@ -27,11 +29,10 @@ class Whitening:
         self.factor: np.ndarray | None = None
         if d > MOST_FEATURES or n == 0:
             return
-        ones = np.ones(n)
         products = np.empty((d + 1, d + 1))
-        square = X.T @ X
+        square = X.T @ X if X.dtype == np.float64 else _square(X)
         products[:d, :d] = square.toarray() if hasattr(square, "toarray") else square
-        products[:d, d] = products[d, :d] = X.T @ ones
+        products[:d, d] = products[d, :d] = X.T @ np.ones(n)
         products[d, d] = n
         curvature = 0.25 * products
         curvature[np.arange(d), np.arange(d)] += penalty
@@ -45,7 +46,11 @@ class Whitening:
 
     def leave(self, v: np.ndarray) -> np.ndarray:
         """From the round coordinates back to the model's parameters."""
-        return v if self.factor is None else np.asarray(solve_triangular(self.factor, self._table(v))).ravel()
+        return (
+            v
+            if self.factor is None
+            else np.asarray(solve_triangular(self.factor, self._table(v), check_finite=False)).ravel()
+        )
 
     def around(self, objective: ValueAndGradient) -> ValueAndGradient:
         """The same objective as a function of the round coordinates."""
@@ -54,10 +59,21 @@ class Whitening:
 
         def rounded(v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             value, gradient = objective(self.leave(v))
-            return value, np.asarray(solve_triangular(self.factor, self._table(gradient), trans="T")).ravel()
+            return value, np.asarray(
+                solve_triangular(self.factor, self._table(gradient), trans="T", check_finite=False)
+            ).ravel()
 
         return rounded
 
     def _table(self, theta: np.ndarray) -> np.ndarray:
         # W (d x K) followed by b (K) is already the table (d + 1) x K, row by row.
         return theta.reshape(self.n_features + 1, -1)
+
+
+def _square(X: np.ndarray) -> np.ndarray:
+    """X'X of float32 rows in float64, a block at a time: a Cholesky factor needs the precision."""
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for begin in range(0, X.shape[0], BLOCK):
+        rows = X[begin : begin + BLOCK].astype(np.float64)
+        total += rows.T @ rows
+    return total

@@ -37,8 +37,7 @@ def descend(
     report : callable
         Called with (done, total, note) after each iteration.
     """
-    first, _ = objective(start)
-    trace = [float(first)]
+    trace: list[float] = []
 
     def after_iteration(intermediate_result: object) -> None:  # SciPy looks at the parameter's name
         trace.append(float(intermediate_result.fun))  # type: ignore[attr-defined] # SciPy ships no types
@@ -46,5 +45,6 @@ def descend(
 
     options = {"maxiter": max_iter, "ftol": tol, "gtol": tol, "maxfun": 10 * max_iter}
     with one_blas_thread():
+        trace.append(float(objective(start)[0]))
         result = minimize(objective, start, jac=True, method="L-BFGS-B", callback=after_iteration, options=options)
     return Solution(result.x, float(result.fun), np.asarray(trace), bool(result.success))

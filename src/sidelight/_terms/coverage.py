@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,15 @@ class Coverage:
     forgotten: float = 0.0
     cap: int = CAP
 
+    def add_rows(self, first: int, last: int, weight: float, P: np.ndarray, log_P: np.ndarray, G: np.ndarray) -> float:
+        """Add the part about the rows ``first`` to ``last``: whole bags of consecutive rows; the caller has threads."""
+        part = replace(self, plan=self.plan.restrict(first, last))
+        Q, log_likelihood = part.posteriors(P, log_P, in_threads=False)
+        if weight != 1.0:
+            Q *= weight
+        G -= Q
+        return -weight * float(log_likelihood.sum())
+
     def __call__(self, P: np.ndarray, log_P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if P.ndim > 2:
             values, gradients = zip(*(self(p, log_p) for p, log_p in zip(P, log_P)))
@@ -30,8 +39,9 @@ class Coverage:
         Q, log_likelihood = self.posteriors(P, log_P)
         return -log_likelihood.sum(), np.negative(Q, out=Q)
 
-    def posteriors(self, P: np.ndarray, log_P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def posteriors(self, P: np.ndarray, log_P: np.ndarray, *, in_threads: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Return Q (rows x clusters) and the log likelihood of each bag."""
         return coverage_posteriors(
-            P, log_P, self.class_of, self.plan, wrong=self.wrong, forgotten=self.forgotten, cap=self.cap
-        )
+            P, log_P, self.class_of, self.plan, wrong=self.wrong, forgotten=self.forgotten, cap=self.cap,
+            in_threads=in_threads,
+        )  # fmt: skip

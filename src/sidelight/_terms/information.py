@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sidelight._core.posterior_passes import add_confidence
+
 
 @dataclass(frozen=True, slots=True)
 class Balance:
@@ -19,10 +21,17 @@ class Balance:
     """
 
     def __call__(self, P: np.ndarray, log_P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        share = P.mean(axis=-2, keepdims=True)
+        value, slope = self._of_shares(P.mean(axis=-2))
+        return value, P * (slope[..., None, :] / P.shape[-2])
+
+    def of_share(self, share: np.ndarray) -> tuple[float, np.ndarray]:
+        """The value, and its derivative by the mean posterior: for objectives that visit rows block by block."""
+        value, slope = self._of_shares(share)
+        return float(value), slope
+
+    def _of_shares(self, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         log_share = np.log(np.maximum(share, np.finfo(float).tiny))  # 0 log 0 = 0
-        value = (share * log_share).sum(axis=(-2, -1))
-        return value, P * ((log_share + 1.0) / P.shape[-2])
+        return (share * log_share).sum(axis=-1), log_share + 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +39,17 @@ class Confidence:
     """The average entropy of a row's posterior; low when every row knows its cluster.
 
     value = -mean_i sum_k P[i, k] * log P[i, k]
+
+    ``n_rows`` is the number of rows of the mean; None takes those that are there, a block of rows needs to know.
     """
 
+    n_rows: int | None = None
+
+    def add_rows(self, first: int, last: int, weight: float, P: np.ndarray, log_P: np.ndarray, G: np.ndarray) -> float:
+        """Add the part about the rows ``first`` to ``last`` of all ``n_rows``: for objectives that visit blocks."""
+        return float(add_confidence(P, log_P, weight / (self.n_rows or len(P)), G))
+
     def __call__(self, P: np.ndarray, log_P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        n = P.shape[-2]
+        n = self.n_rows or P.shape[-2]
         product = P * np.maximum(log_P, -1e300)  # 0 * -inf would be NaN; exp(-1e300) is 0 all the same
         return -product.sum(axis=(-2, -1)) / n, -(product + P) / n

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
 
 class Choice(TypedDict):
-    """One score (higher is better) and its standard error for each value tried, in the order of trying."""
+    """One score (higher is better) and its standard error for each value tried, in the order of trying.
+
+    ``note`` says why nothing else was tried, where that is so.
+    """
 
     tried: list[Any]
     scores: list[float]
     errors: list[float]
     chosen: Any
+    note: NotRequired[str]
 
 
 def choose_best(tried: Sequence[Any], values: Sequence[np.ndarray], *, simplest_within_error: bool = False) -> Choice:

@@ -15,10 +15,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, check_number
+from sidelight._models.blocked import BlockedObjective, block_cuts, can_be_blocked
 from sidelight._models.objective import Objective, Term
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._models.whitening import Whitening
-from sidelight._solvers.descent import descend
+from sidelight._solvers.descent import ValueAndGradient, descend
 from sidelight._solvers.race import best, race
 from sidelight._solvers.rounding import round_by_kmeans
 from sidelight._solvers.trace import Solution
@@ -31,21 +32,30 @@ from sidelight.estimators._base import reporting, rows_to_judge
 class RuleFit:
     """Softmax-linear rules on one X under one penalty; the whitening of X is made once, for all of them.
 
-    ``whitening`` serves objectives that sum over rows; None walks in the parameters themselves.
+    ``whitening`` serves objectives that sum over rows; None walks in the parameters themselves. ``starts`` says where
+    bags of consecutive rows begin: terms that allow it are then visited in blocks of whole bags, in threads.
     """
 
     X: Any
     penalty: float
     whitening: Whitening | None = field(default=None)
+    starts: np.ndarray | None = field(default=None)
 
     @classmethod
-    def whitened(cls, X: Any, penalty: float) -> RuleFit:
+    def whitened(cls, X: Any, penalty: float, starts: np.ndarray | None = None) -> RuleFit:
         """Fit rules in coordinates in which the sum over the rows of X is round."""
-        return cls(X, penalty, Whitening(X, penalty))
+        return cls(X, penalty, Whitening(X, penalty), starts)
 
     def model(self, n_clusters: int) -> SoftmaxLinear:
         """The rule with so many clusters."""
         return SoftmaxLinear(self.X.shape[1], n_clusters)
+
+    def objective(self, terms: Sequence[tuple[float, Term]], n_clusters: int) -> ValueAndGradient:
+        """The weighted terms plus ``penalty * |W|^2 / 2``, as a function of the parameters of so many clusters."""
+        if self.starts is not None and can_be_blocked(terms):
+            cuts = block_cuts(self.starts, n_clusters)
+            return BlockedObjective(self.model(n_clusters), self.X, list(terms), self.penalty, cuts)
+        return Objective(self.model(n_clusters), self.X, list(terms), self.penalty)
 
     def minimise(
         self,
@@ -58,8 +68,7 @@ class RuleFit:
         stage: str,
     ) -> Solution:
         """Minimise the weighted terms plus ``penalty * |W|^2 / 2`` from ``start``, or from equal weights."""
-        model = self.model(n_clusters)
-        objective = Objective(model, self.X, list(terms), self.penalty)
+        model, objective = self.model(n_clusters), self.objective(terms, n_clusters)
         theta = np.zeros(model.n_parameters) if start is None else start
         if self.whitening is None:
             return descend(objective, theta, max_iter=max_iter, tol=tol, report=reporting(stage))

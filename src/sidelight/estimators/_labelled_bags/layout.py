@@ -47,9 +47,14 @@ class Layout:
         return (*self.classes, *self.names[self.n_clusters - self.n_novel :])
 
     @property
+    def has_subclusters(self) -> bool:
+        """Whether a class has several clusters."""
+        return len(set(self.class_of.tolist())) < self.n_clusters - max(self.n_novel - 1, 0)
+
+    @property
     def is_symmetric(self) -> bool:
         """Whether two clusters could change places, so that a start must tell them apart."""
-        return self.n_novel > 1 or len(set(self.class_of.tolist())) < self.n_clusters - max(self.n_novel - 1, 0)
+        return self.n_novel > 1 or self.has_subclusters
 
     def to_labels(self) -> np.ndarray:
         """Return the matrix (clusters x label names) that adds up the clusters of each name."""

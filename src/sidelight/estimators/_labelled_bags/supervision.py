@@ -14,7 +14,9 @@ from sidelight.errors import InvalidData, LabelsWithoutRows, nearest
 from sidelight.words import counted
 
 
-def plan_bags(bags: Bags, row_class: np.ndarray, *, anything_novel: bool, wrong: float, forgotten: float) -> BagPlan:
+def plan_bags(
+    bags: Bags, row_class: np.ndarray, *, anything_novel: bool, wrong: float, forgotten: float, warn: bool = True
+) -> BagPlan:
     """Write down what every bag demands and allows; refuse what no assignment of rows could satisfy.
 
     A bag that was cut keeps "no other label" and demands nothing. A bag with fewer free rows than labels is asked to
@@ -30,7 +32,7 @@ def plan_bags(bags: Bags, row_class: np.ndarray, *, anything_novel: bool, wrong:
     possible = np.minimum(counts, _most_labels(bags, row_class))
     required = np.where(bags.whole, possible, 0)
     short = np.flatnonzero(bags.whole & (possible < counts))
-    if len(short) and wrong == 0:
+    if warn and len(short) and wrong == 0:
         _warn_short(bags, short, possible)
     return BagPlan(  # copies, because kernels refuse the read-only arrays of frozen bags
         order=np.array(bags.order, dtype=np.intp),

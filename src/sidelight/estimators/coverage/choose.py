@@ -14,6 +14,8 @@ from sidelight.data.bags import Bags
 from sidelight.data.splits import BagKFold
 from sidelight.errors import InvalidParameter, SidelightWarning
 from sidelight.estimators._choice import Choice, choose_best
+from sidelight.estimators._labelled_bags.layout import Layout, count_clusters
+from sidelight.estimators.coverage.boundary import STRAIGHT, Rows, settle_boundary
 from sidelight.progress import report
 
 if TYPE_CHECKING:
@@ -26,8 +28,8 @@ PATIENCE = {"penalty": 1, "n_novel": 2, "n_subclusters": 2}  # a bigger model ma
 
 def choose(
     estimator: CoverageClustering, X: Any, bags: Bags, names: list[Any], generator: np.random.Generator
-) -> tuple[dict[str, Any], dict[str, Choice]]:
-    """Return penalty, n_novel and n_subclusters, and how those that were "auto" were chosen; the others are taken.
+) -> tuple[Rows, dict[str, Any], dict[str, Choice]]:
+    """Return the rows as the rule sees them, penalty, n_novel and n_subclusters, and how what was "auto" was chosen.
 
     Every candidate is fitted on the same folds of whole bags and judged by the log likelihood of the lists that it did
     not see. What is open is settled one after the other, with one cluster for each count that still is.
@@ -35,8 +37,12 @@ def choose(
     settled = {name: getattr(estimator, name) for name in PATIENCE}
     is_open = [name for name, value in settled.items() if isinstance(value, str)]
     choice: dict[str, Choice] = {}
+    layout = _least_layout(estimator, bags)
+    rows, boundary = settle_boundary(estimator, X, bags, names, layout, generator.spawn(1)[0])
+    if boundary is not None:
+        choice["boundary"] = boundary
     if is_open:
-        folds = Folds(estimator, X, bags, names, generator)
+        folds = Folds(estimator, rows.features, bags, names, generator)
         least = {"penalty": None, "n_novel": _least_novel(bags), "n_subclusters": 1}
         candidates: dict[str, Sequence[Any]] = {
             "penalty": PENALTIES,
@@ -48,7 +54,16 @@ def choose(
             choice[name] = folds.settle(name, candidates[name], settled)
             settled[name] = choice[name]["chosen"]
     settled["penalty"] = float(settled["penalty"])
-    return settled, choice
+    return rows, settled, choice
+
+
+def _least_layout(estimator: CoverageClustering, bags: Bags) -> Layout:
+    """The layout that is asked for; of counts that are still open only whether there may be several matters."""
+    most = {"n_subclusters": estimator.max_subclusters, "n_novel": estimator.max_novel}
+    counts = {name: most[name] if getattr(estimator, name) == "auto" else getattr(estimator, name) for name in most}
+    if count_clusters(bags.classes, **counts) > bags.n_rows + len(bags.classes):
+        return Layout.of(bags.classes, 1, 0)  # too many: refused as soon as the counts are settled
+    return Layout.of(bags.classes, **counts)
 
 
 class Folds:
@@ -91,7 +106,9 @@ class Folds:
             model = clone(self.estimator)
             starts = min(self.estimator.n_init, STARTS)
             # not set_params: ORLR has no counts to set
-            vars(model).update(settings, n_init=starts, random_state=self.seed)
+            vars(model).update(
+                settings, boundary=STRAIGHT, n_init=starts, random_state=self.seed
+            )  # the rows are mapped
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SidelightWarning)  # the final fit says it once
                 model.fit(self.X[train], bags=self.bags[train], row_labels=[self.names[i] for i in train])

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.coverage import CAP, BagPlan
 from sidelight._core.params import as_generator, check_choice, check_number
+from sidelight._core.simplex import log_softmax
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._solvers.race import best, race
 from sidelight._solvers.trace import Solution
@@ -33,6 +34,7 @@ from sidelight.estimators._labelled_bags.supervision import (
     with_classes_of_rows,
 )
 from sidelight.estimators._linear_rule import warn_unless_converged
+from sidelight.estimators.coverage.boundary import CURVED, STRAIGHT, Rows
 from sidelight.estimators.coverage.choose import choose
 from sidelight.estimators.coverage.problem import Problem
 from sidelight.estimators.coverage.starts import HEAT, KEPT, draw_starts
@@ -64,6 +66,9 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
     information : float, default=0.3
         Weight of the information between rows and clusters, for each row of a labelled bag: sharper and more even
         clusters. It tells novel clusters apart and names more rows rightly; 0 gives the best probabilities of lists.
+    boundary : {"auto", "straight", "curved"}, default="auto"
+        Whether boundaries between clusters may bend. "straight" is linear in the features; "curved" adds features that
+        say how near a row is to each of 500 landmarks; "auto" asks held-out bags which of them explains lists better.
     neighbours : float, default=0.0
         Weight of the difference between the posteriors of each row and of its 10 nearest rows.
     solver : {"lbfgs", "em"}, default="lbfgs"
@@ -97,7 +102,16 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
     label_names_ : tuple
         What :meth:`predict_labels` can say: the known labels, then the novel clusters.
     weights_, intercept_ : ndarray of shape (n_features, n_clusters) and (n_clusters,)
-        The softmax-linear rule.
+        The softmax-linear rule; of the mapped features when the boundary is curved.
+    boundary_ : {"straight", "curved"}
+        The boundary that was used.
+    feature_map_ : FeatureMap or None
+        From rows to features, when the boundary is curved.
+    reach_ : float
+        The largest squared distance between a training row and its nearest landmark. Rows further away are believed
+        less and less, and far away by ``cluster_shares_`` alone.
+    cluster_shares_ : ndarray of shape (n_clusters,)
+        The mean probability of each cluster over the training rows, by features alone.
     log_likelihood_ : float
         Of all bag lists together, at the end.
     bag_log_likelihood_ : ndarray of shape (n_bags,)
@@ -144,6 +158,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         wrong: float = 0.0,
         forgotten: float = 0.0,
         information: float = 0.3,
+        boundary: str = "auto",
         neighbours: float = 0.0,
         solver: str = "lbfgs",
         n_init: int = 12,
@@ -161,6 +176,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         self.wrong = wrong
         self.forgotten = forgotten
         self.information = information
+        self.boundary = boundary
         self.neighbours = neighbours
         self.solver = solver
         self.n_init = n_init
@@ -197,7 +213,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         check_names(self.n_subclusters, bags.classes)
 
         generator = as_generator(self.random_state)
-        settled, self.choice_ = choose(self, X, bags, names, generator)
+        rows, settled, self.choice_ = choose(self, X, bags, names, generator)
         n_clusters = count_clusters(bags.classes, settled["n_subclusters"], settled["n_novel"])
         if n_clusters > max(X.shape[0], len(bags.classes)):
             raise InvalidParameter(
@@ -206,11 +222,13 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
             )
         layout = Layout.of(bags.classes, settled["n_subclusters"], settled["n_novel"])
         plan = self._plan(bags, row_class, layout)
-        problem = Problem.of(self, X, plan, layout, settled["penalty"], generator)
+        problem = Problem.of(self, rows.features, plan, layout, settled["penalty"], generator)
         starts = draw_starts(
-            self.n_init, problem.model, X, layout, problem.coarse_posteriors, problem.fit_targets, generator
+            self.n_init, problem.model, rows.features, layout, problem.coarse_posteriors, problem.fit_targets, generator
         )
-        return self._publish(problem, bags, race(starts, problem.climb, self.max_iter, heat=HEAT, keep_one_in=KEPT))
+        return self._publish(
+            problem, rows, bags, race(starts, problem.climb, self.max_iter, heat=HEAT, keep_one_in=KEPT)
+        )
 
     def predict(self, X: Any, *, bags: Any = None, row_labels: Any = None) -> np.ndarray:
         """Return the most probable cluster of each row: by features alone, or with the labels of its bag.
@@ -314,8 +332,22 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         X = rows_to_judge(self, X)
         model = SoftmaxLinear(*self.weights_.shape)
-        log_P = model.log_posterior(model.pack(self.weights_, self.intercept_), X)
+        theta = model.pack(self.weights_, self.intercept_)
+        feature_map = getattr(self, "feature_map_", None)  # models of version 0.1 have none
+        if feature_map is None:
+            log_P = model.log_posterior(theta, X)
+        else:
+            log_P = self._curved(model, theta, *feature_map.map(X))
         return np.exp(log_P), log_P
+
+    def _curved(self, model: SoftmaxLinear, theta: np.ndarray, features: np.ndarray, squares: np.ndarray) -> np.ndarray:
+        """Believe rows as far as training rows went; beyond, lean more and more to the shares of the clusters."""
+        log_P = model.log_posterior(theta, features)
+        far = squares > self.reach_ * (1 + 1e-9)  # training rows themselves, up to rounding
+        if far.any():
+            trust = (self.reach_ / squares[far])[:, None]
+            log_P[far] = log_softmax(trust * log_P[far] + (1.0 - trust) * np.log(self.cluster_shares_))
+        return log_P
 
     def _posteriors(
         self, P: np.ndarray, log_P: np.ndarray, bags: Any, row_labels: Any = None
@@ -334,7 +366,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         return Layout(self.classes_, self.class_of_, self.cluster_names_)
 
-    def _publish(self, problem: Problem, bags: Bags, solutions: list[Solution]) -> Self:
+    def _publish(self, problem: Problem, rows: Rows, bags: Bags, solutions: list[Solution]) -> Self:
         solution = best(solutions)
         warn_unless_converged(self, solution, "Raise max_iter or tol, or standardise the features.")
         layout = problem.layout
@@ -342,6 +374,9 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         self.label_names_, self.penalty_ = layout.label_names, problem.fit.penalty
         W, b = problem.model.unpack(solution.parameters)
         self.weights_, self.intercept_ = W.copy(), b.copy()
+        self.feature_map_, self.reach_ = rows.feature_map, rows.reach
+        self.boundary_ = STRAIGHT if rows.feature_map is None else CURVED
+        self.cluster_shares_ = problem.shares(solution.parameters)
         Q, values = problem.posteriors(solution.parameters)
         self.labels_ = np.argmax(Q, axis=1)
         self.bag_log_likelihood_, self.log_likelihood_ = values, float(values.sum())
@@ -371,6 +406,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         for name in ("wrong", "forgotten"):
             check_number(self, name, getattr(self, name), low=0, high=1, open_high=True)
         check_choice(self, "solver", self.solver, ("lbfgs", "em"))
+        check_choice(self, "boundary", self.boundary, ("auto", STRAIGHT, CURVED))
         for name in ("n_init", "max_iter", "max_subclusters", "max_novel"):
             check_number(self, name, getattr(self, name), integer=True, low=1)
         check_number(self, "cap", self.cap, integer=True, low=1, high=20, advice="2^cap numbers are kept for a row.")

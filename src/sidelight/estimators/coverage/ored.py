@@ -49,6 +49,7 @@ class OredLogisticRegression(CoverageClustering):
             n_novel=self._N_NOVEL,
             penalty=penalty,
             information=0.0,
+            boundary="straight",
             solver="em",
             n_init=1,
             max_iter=max_iter,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from sidelight._affinity.neighbours import nearest_rows
 from sidelight._core.coverage import BagPlan
-from sidelight._models.objective import Objective, Term
+from sidelight._models.objective import Term
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._solvers.em import alternate
 from sidelight._solvers.trace import Solution
@@ -27,7 +28,11 @@ M_STEPS = 10  # L-BFGS iterations of one M-step: more fit posteriors that the ne
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Rows, bags and clusters of one fit; ``objective`` is minus the penalised log likelihood."""
+    """Rows, bags and clusters of one fit; the objective is minus the penalised log likelihood.
+
+    Rows go in and come out in the caller's order. Inside, dense rows are arranged bag by bag, so that the objective can
+    visit them in blocks of whole bags; ``order`` says where they come from, None that they were not moved.
+    """
 
     options: Any
     fit: RuleFit
@@ -35,6 +40,7 @@ class Problem:
     layout: Layout
     coverage: Coverage
     others: tuple[tuple[float, Term], ...]
+    order: np.ndarray | None
 
     @classmethod
     def of(
@@ -45,61 +51,74 @@ class Problem:
         # Even clusters are a guess about how common each kind is. It may weigh no more than the rows somebody spoke of.
         weight = options.information * np.count_nonzero(plan.is_told)
         if weight > 0:
-            others += [(weight, Balance()), (weight, Confidence())]
+            others += [(weight, Balance()), (weight, Confidence(n_rows=X.shape[0]))]
+        order = None
+        in_blocks = not issparse(X) and options.neighbours == 0
+        if in_blocks and not plan.is_arranged:
+            order = plan.order
+            X, plan = X[order], plan.arranged()
         if options.neighbours > 0 and X.shape[0] > 1:
             others.append((options.neighbours, Smoothness(_near_graph(X, generator))))
-        return cls(options, RuleFit.whitened(X, penalty), plan, layout, _coverage(options, plan, layout), tuple(others))
+        fit = RuleFit.whitened(X, penalty, plan.starts if in_blocks else None)
+        return cls(options, fit, plan, layout, _coverage(options, plan, layout), tuple(others), order)
 
     @property
     def model(self) -> SoftmaxLinear:
         """The rule that is fitted."""
         return self.fit.model(self.layout.n_clusters)
 
-    def climb(self, start: np.ndarray, max_iter: int, stage: str) -> Solution:
+    def climb(self, start: np.ndarray, max_iter: int, stage: str, *, tol: float | None = None) -> Solution:
         """Climb the likelihood from one start."""
+        tol = self.options.tol if tol is None else tol
         if self.options.solver == "em":
-            return self._by_em(start, max_iter, stage)
-        return self._down([(1.0, self.coverage), *self.others], start, max_iter, self.options.tol, stage)
+            return self._by_em(start, max_iter, stage, tol)
+        return self._down([(1.0, self.coverage), *self.others], start, max_iter, tol, stage)
 
     def posteriors(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return Q of the rows given the bags, and the log likelihood of each bag."""
-        log_P = self.model.log_posterior(theta, self.fit.X)
-        return self.coverage.posteriors(np.exp(log_P), log_P)
+        Q, values = self._posteriors(theta)
+        if self.order is not None:
+            arranged, Q = Q, np.empty_like(Q)
+            Q[self.order] = arranged
+        return Q, values
+
+    def shares(self, theta: np.ndarray) -> np.ndarray:
+        """Return the mean posterior of the rows by features alone; no cluster's share is exactly 0."""
+        share = np.exp(self.model.log_posterior(theta, self.fit.X)).mean(axis=0)
+        return np.asarray(np.maximum(share, 1e-12) / np.maximum(share, 1e-12).sum())  # its logarithm is needed
 
     def coarse_posteriors(self, coarse: Layout) -> np.ndarray:
         """Fit one cluster a class, roughly, and return its posteriors: what starts split."""
         coverage = _coverage(self.options, self.plan, coarse)
-        rough = Problem(self.options, self.fit, self.plan, coarse, coverage, ())
+        rough = replace(self, layout=coarse, coverage=coverage, others=())
         solution = rough._down([(1.0, coverage)], None, 60, 1e-4, "one cluster a class")
         return rough.posteriors(solution.parameters)[0]
 
     def fit_targets(self, targets: np.ndarray) -> np.ndarray:
         """Return parameters whose posteriors are near the targets."""
+        targets = targets if self.order is None else targets[self.order]
         return self._down([(1.0, CrossEntropy(targets))], None, 15, 1e-3, "fitting a start").parameters
+
+    def _posteriors(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        log_P = self.model.log_posterior(theta, self.fit.X)
+        return self.coverage.posteriors(np.exp(log_P), log_P)
 
     def _down(
         self, terms: list[tuple[float, Term]], start: np.ndarray | None, max_iter: int, tol: float, stage: str
     ) -> Solution:
         return self.fit.minimise(terms, self.layout.n_clusters, start, max_iter=max_iter, tol=tol, stage=stage)
 
-    def _by_em(self, start: np.ndarray, max_iter: int, stage: str) -> Solution:
-        objective = Objective(self.model, self.fit.X, [(1.0, self.coverage), *self.others], self.fit.penalty)
+    def _by_em(self, start: np.ndarray, max_iter: int, stage: str, tol: float) -> Solution:
+        objective = self.fit.objective([(1.0, self.coverage), *self.others], self.layout.n_clusters)
 
         def expect(theta: np.ndarray) -> tuple[float, np.ndarray]:
-            return float(objective(theta)[0]), self.posteriors(theta)[0]
+            return float(objective(theta)[0]), self._posteriors(theta)[0]
 
         def maximise(theta: np.ndarray, Q: np.ndarray) -> np.ndarray:
             terms: list[tuple[float, Term]] = [(1.0, CrossEntropy(Q)), *self.others]
-            return self._down(terms, theta, M_STEPS, self.options.tol, stage).parameters
+            return self._down(terms, theta, M_STEPS, tol, stage).parameters
 
-        return alternate(
-            expect,
-            maximise,
-            start,
-            max_iter=max_iter,
-            tol=self.options.tol,
-            report=reporting(stage),
-        )
+        return alternate(expect, maximise, start, max_iter=max_iter, tol=tol, report=reporting(stage))
 
 
 def _coverage(options: Any, plan: BagPlan, layout: Layout) -> Coverage:
