@@ -43,7 +43,11 @@ def learn(data: Dataset, config: RunConfig) -> HierarchyResult:
         penalty=options.penalty,
         random_state=config.seed,
     )
-    model: Any = Standardized(inner) if options.scale == "standard" and X is not None else inner
+    model: Any = (
+        Standardized(inner, feature_names=data.feature_names)
+        if options.scale == "standard" and X is not None
+        else inner
+    )
     with listening() as heard:
         model.fit(X, labels)
     fitted: LatentHierarchyClassifier = model.estimator_ if model is not inner else model

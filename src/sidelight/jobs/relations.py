@@ -31,7 +31,7 @@ def cluster(data: Dataset, config: RunConfig) -> RelationsResult:
     assert isinstance(options, Relations)  # the catalogue says so
     X = as_dense(data)
     inner = DiscriminativeClustering(random_state=config.seed, **options.without("scale"))
-    model: Any = Standardized(inner) if options.scale == "standard" else inner
+    model: Any = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
     with listening() as heard:
         model.fit(X)
     sure = model.predict_proba(X).max(axis=1)

@@ -237,13 +237,14 @@ class CountChoiceDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, name: str | None = None) -> CountChoiceDisplay:
         """Show the choice of a ``CoverageClustering`` fitted with ``"auto"``; ``name`` when it chose several."""
-        if not estimator.choice_:
+        numbers = [name for name in estimator.choice_ if name != "boundary"]
+        if not numbers:
             raise InvalidData(
                 'CountChoiceDisplay needs a model fitted with n_subclusters="auto", n_novel="auto" or penalty="auto".'
             )
-        name = name or next(iter(estimator.choice_))
-        if name not in estimator.choice_:
-            raise UnknownName(f"{name!r} was not chosen but given. {nearest(name, list(estimator.choice_))}")
+        name = name or numbers[0]
+        if name not in numbers:
+            raise UnknownName(f"{name!r} was not chosen but given. {nearest(name, numbers)}")
         return cls(name, **estimator.choice_[name])
 
     def plot(self, ax: Any = None) -> CountChoiceDisplay:

@@ -26,7 +26,7 @@ def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
     assert isinstance(options, Medoids)  # the catalogue says so
     assert bags is not None  # the job looked
     inner = BagKMedoids(random_state=config.seed, **options.without("method", "scale"))
-    model: Any = inner if options.scale == "none" else Standardized(inner)
+    model: Any = inner if options.scale == "none" else Standardized(inner, feature_names=data.feature_names)
     with listening() as heard:
         model.fit(data.X, bags=bags)
     names = [str(name) for name in bags.names]

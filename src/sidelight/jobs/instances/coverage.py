@@ -35,7 +35,7 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
     row_labels = data.y if options.rows == "known" else None
     settings = options.without("method", "scale", "lists", "empty", "rows")
     inner = CoverageClustering(random_state=config.seed, **settings)
-    model: Any = Standardized(inner) if options.scale == "standard" else inner
+    model: Any = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
     with listening() as heard:
         model.fit(data.X, bags=bags, row_labels=row_labels)
         result = _result(data, bags, model, row_labels)

@@ -34,7 +34,7 @@ def cluster(data: Dataset, config: RunConfig) -> SpectralResult:
     n_clusters = options.n_clusters or _default_clusters(bags, config.table)
     settings = options.without("method", "scale", "n_clusters")
     inner = BagSpectralClustering(n_clusters, random_state=config.seed, **settings)
-    model: Any = Standardized(inner) if options.scale == "standard" else inner
+    model: Any = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
     with listening() as heard:
         model.fit(X, bags=bags)
     reading = ClusterReading.from_estimator(model.estimator_ if options.scale == "standard" else model)

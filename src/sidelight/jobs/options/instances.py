@@ -53,6 +53,10 @@ class Coverage(Options, frozen=True):
     information: Annotated[
         float, says("Weight of clear and even clusters; helps rows, and most of all novel clusters.", ge=0)
     ] = 0.3
+    boundary: Annotated[
+        Literal["auto", "straight", "curved"],
+        says("Whether boundaries between clusters may bend; auto asks held-out bags."),
+    ] = "auto"
     n_init: Annotated[int, says("Starts, where sub-clusters or novel clusters need them.", word="starts", ge=1)] = 12
     scale: Scale = "standard"
 

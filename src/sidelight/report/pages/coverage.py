@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 from sidelight.data.dataset import TORN, Note
 from sidelight.plot import ClusterContentsDisplay, ClusterLabelDisplay, CountChoiceDisplay, MovedRowsDisplay
@@ -32,8 +33,9 @@ def sentences(result: CoverageResult) -> list[Sentence]:
         told.append(f"{allowed} allowed, but the lists explain every row.")
     told += [
         f"{name} = {choice['chosen']:g} was chosen by the likelihood of held-out bags."
-        for name, choice in result.choice.items()
+        for name, choice in _numbers(result).items()
     ]
+    told += _about_the_boundary(result.choice.get("boundary"))
     if result.uncovered:
         bag, labels = result.uncovered[0]
         n_short = len(result.uncovered)
@@ -44,6 +46,25 @@ def sentences(result: CoverageResult) -> list[Sentence]:
         )
     notes = result.reading.notes
     return [*told, *(f"In this table {note}." for note in notes if isinstance(note, Note) and note.code == TORN)]
+
+
+def _numbers(result: CoverageResult) -> dict[str, Any]:
+    """The numbers that were chosen; the boundary is no number."""
+    return {name: choice for name, choice in result.choice.items() if name != "boundary"}
+
+
+def _about_the_boundary(choice: Any) -> list[Sentence]:
+    """Say whether boundaries between clusters bend, and what held-out lists gained by it."""
+    if not choice:
+        return []
+    if not choice["scores"]:
+        return [f"Boundaries between clusters are straight: {choice['note']}."]
+    straight, curved = choice["scores"]
+    verb = "bend" if choice["chosen"] == "curved" else "are straight"
+    return [
+        f"Boundaries between clusters {verb}: the mean log likelihood of a held-out list is {curved:.2f} with curved "
+        f"boundaries and {straight:.2f} with straight ones."
+    ]
 
 
 def _sections(result: CoverageResult) -> list[Section]:
@@ -86,7 +107,7 @@ def _sections(result: CoverageResult) -> list[Section]:
             ],
         ),
     ]
-    for name, choice in result.choice.items():
+    for name, choice in _numbers(result).items():
         text = "The smallest number within one standard error (dashed) of the best is taken."
         if name == "penalty":
             text = "The penalty under which held-out lists are most likely is taken."
