@@ -1,0 +1,5 @@
+"""Clustering with answers about pairs and triplets of rows."""
+
+from sidelight.estimators.relations.discriminative import DiscriminativeClustering
+
+__all__ = ["DiscriminativeClustering"]
