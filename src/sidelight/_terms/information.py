@@ -5,6 +5,7 @@ Each is written as something to minimise, so the objective adds both.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,3 +54,20 @@ class Confidence:
         n = self.n_rows or P.shape[-2]
         product = P * np.maximum(log_P, -1e300)  # 0 * -inf would be NaN; exp(-1e300) is 0 all the same
         return -product.sum(axis=(-2, -1)) / n, -(product + P) / n
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OnRows:
+    """Another term, asked about some of the rows only.
+
+    value = term(P[rows], log P[rows])
+    """
+
+    term: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+    rows: np.ndarray
+
+    def __call__(self, P: np.ndarray, log_P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        value, G_rows = self.term(P[..., self.rows, :], log_P[..., self.rows, :])
+        G = np.zeros_like(P)
+        G[..., self.rows, :] = G_rows
+        return value, G

@@ -1,0 +1,106 @@
+"""The sets that answers are drawn on: the thesis' own, and others from scikit-learn; class and scaling as [P17] 3.3.1.
+
+``load(name)`` returns X and y. "digits" stays raw, the others are standardised.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from sklearn import datasets as bundled
+
+import datasets
+
+TITLES = {
+    "ionosphere": "ionosphere",
+    "pima": "pima",
+    "balance": "balance",
+    "digits-389": "digits-389",
+    "letters-IJLT": "letters-IJLT",
+    "digits": "digits, raw",
+    "wine": "wine",
+    "breast": "breast cancer",
+    "pendigits": "pendigits, 2000 rows",
+    "msrcv2-6": "MSRC v2, six classes",
+    "hja": "HJA birdsong",
+    "uneven": "pendigits 3, 8, 9 cut to 900 / 270 / 90",
+    "sonar": "sonar",
+    "letters-IJ": "letters-IJ",
+    "crabs": "crabs, sex",
+    "iris": "iris",
+}
+
+
+@cache
+def load(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows and their classes (0, 1, ...)."""
+    X, y = _SETS[name]()
+    _, y = np.unique(y, return_inverse=True)
+    X = np.asarray(X, dtype=np.float64)
+    if name == "digits":
+        return X, y
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0), y
+
+
+def _uci(file: str, classes: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Read a CSV file whose last column is the class, with a KEEL header, a plain header or none."""
+    text = (datasets.folder() / "uci" / file).read_text()
+    lines = text.split("@data", 1)[-1].strip().splitlines()
+    cells = [[cell.strip() for cell in line.split(",")] for line in lines]
+    try:
+        float(cells[0][0])
+    except ValueError:
+        cells = cells[1:]
+    y = np.array([row[-1] for row in cells])
+    X = np.array([row[:-1] for row in cells], dtype=float)
+    if classes is not None:
+        kept = np.isin(y, classes.split(","))
+        X, y = X[kept], y[kept]
+    return X, y
+
+
+def _crabs() -> tuple[np.ndarray, np.ndarray]:
+    lines = (datasets.folder() / "uci" / "crabs.csv").read_text().split()[1:]  # species, sex, index, five measures
+    cells = [line.split(",") for line in lines]
+    return np.array([row[3:] for row in cells], dtype=float), np.array([row[1] for row in cells])
+
+
+def _common_classes() -> tuple[np.ndarray, np.ndarray]:
+    X, _, y = datasets.load("msrcv2")
+    kept = np.isin(y, np.argsort(-np.bincount(y), kind="stable")[:6])  # the six most frequent: 1046 rows
+    return X[kept], y[kept]
+
+
+def _pendigits() -> tuple[np.ndarray, np.ndarray]:
+    X, y = _uci("penbased.dat")
+    chosen = np.random.default_rng(0).permutation(len(X))[:2000]
+    return X[chosen], y[chosen]
+
+
+def _uneven() -> tuple[np.ndarray, np.ndarray]:
+    X, y = _uci("penbased.dat", "3,8,9")
+    order = np.random.default_rng(0).permutation(len(X))
+    kept = [order[y[order] == digit][:size] for digit, size in (("3", 900), ("8", 270), ("9", 90))]
+    return X[np.concatenate(kept)], y[np.concatenate(kept)]
+
+
+_SETS = {
+    "ionosphere": lambda: _uci("ionosphere.csv"),
+    "pima": lambda: _uci("pima.dat"),
+    "balance": lambda: _uci("balance.dat"),
+    "digits-389": lambda: _uci("penbased.dat", "3,8,9"),
+    "letters-IJLT": lambda: _uci("letter.dat", "I,J,L,T"),
+    "letters-IJ": lambda: _uci("letter.dat", "I,J"),
+    "sonar": lambda: _uci("sonar.dat"),
+    "digits": lambda: bundled.load_digits(return_X_y=True),
+    "wine": lambda: bundled.load_wine(return_X_y=True),
+    "iris": lambda: bundled.load_iris(return_X_y=True),
+    "breast": lambda: bundled.load_breast_cancer(return_X_y=True),
+    "pendigits": _pendigits,
+    "msrcv2-6": _common_classes,
+    "hja": lambda: datasets.load("hja")[::2],
+    "uneven": _uneven,
+    "crabs": _crabs,
+}

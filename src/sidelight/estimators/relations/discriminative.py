@@ -1,0 +1,304 @@
+"""Discriminative clustering with answers about pairs and triplets, [P17] chapter 3, and without any."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight._core.params import as_generator, check_choice, check_flag, check_n_clusters, check_number
+from sidelight._models.feature_map import FeatureMap
+from sidelight._models.softmax_linear import SoftmaxLinear
+from sidelight._terms.information import Balance, Confidence
+from sidelight.data.coerce import as_pairs, as_triplets
+from sidelight.data.relations import Pairs, Triplets
+from sidelight.errors import ConflictingAnswers, InvalidParameter, SidelightWarning
+from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
+from sidelight.estimators._linear_rule import warn_unless_converged
+from sidelight.estimators.relations import direct, variational
+from sidelight.estimators.relations.answered import Answered, without_none
+from sidelight.estimators.relations.noise import ErrorRates, estimate_errors
+
+FIRST_GUESS = 0.2  # error rate of the first fit of eps="auto": high enough that wrong answers bend nothing
+
+
+class DiscriminativeClustering(ClusterMixin, BaseEstimator):
+    """Cluster rows by their features and by answers about pairs and triplets of them.
+
+    By default the likelihood of each answer is maximised directly, on a belief that bends: the softmax of a linear
+    rule on [rows, Nystroem map]. ``objective="variational"`` is the method of [P17] chapter 3 itself, on the rows alone.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    objective : {"answers", "variational"}, default="answers"
+        Maximise the likelihood of each answer, or the variational bound [P17] eq. (3.7).
+    boundary : {"curved", "straight"} or None, default=None
+        Whether boundaries between clusters may bend. None: curved for "answers", straight for "variational".
+    tau : float or None, default=None
+        Weight of the information I(Y, X; W), eq. (3.5). None: 0.3 for "answers", 1 for "variational".
+    penalty : float or None, default=None
+        Weight of ``|W|^2 / 2``. None: 0.04 tau mu / K for "answers", with mu the largest eigenvalue of the covariance of
+        the features, so that one default serves rows of any unit; 2^-5 for "variational". The thesis' lambda
+        multiplies ``|W|^2``, so penalty = 2 lambda: its grid is 2^-9 to 2^-1 on standardised rows.
+    eps : float or "auto", default=0.05
+        The share of wrong answers. "auto" learns it from the answers, for each annotator; 0 takes every answer as
+        certain ("variational" only, eq. (3.11)).
+    errors : {"even", "confusion"}, default="even"
+        What ``eps="auto"`` learns: one rate at which all wrong answers are equally likely, or which answers are
+        mistaken for which ([P17] 3.5.2.2).
+    use_none : bool, default=True
+        Learn from triplets answered "none" too; False leaves them out (the thesis' DC-R-C).
+    on_conflict : {"soften", "raise"}, default="soften"
+        Answers that cannot all be true are warned about and weighed against each other, or refused.
+    n_init : int, default=2
+        How often each of the five kinds of start is tried.
+    max_iter : int, default=300
+        Most L-BFGS iterations, or rounds of variational EM.
+    tol : float, default=1e-6
+        Relative change of the objective at which a fit has converged.
+    max_rows : int, default=20000
+        The information is taken over that many rows at most, drawn at random; rows with answers always count.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the landmarks, starts and samples.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+        Cluster of each row, by its features.
+    violated_ : dict
+        ``"pairs"`` and ``"triplets"``: the numbers of the answers that ``labels_`` breaks.
+    eps_ : float
+        The share of wrong answers in use.
+    annotator_errors_ : dict
+        The share of wrong answers of each annotator, when ``eps="auto"`` and annotators are named.
+    pair_confusion_, triplet_confusion_ : ndarray of shape (2, 2) and (4, 4)
+        Rows are the truth, columns the answer: (different, same) and (a, b, c, none odd).
+    weights_, intercept_ : ndarray of shape (n_mapped, n_clusters) and (n_clusters,)
+        W and b of the softmax rule on the features of ``feature_map_``.
+    feature_map_ : FeatureMap
+        From rows to features.
+    penalty_ : float
+        The penalty in use.
+    start_values_ : dict
+        The objective that each start had reached when they were compared.
+    objective_, trace_, n_iter_ : float, ndarray, int
+        The minimised objective, its value after each iteration (it never rises), and their number.
+    n_features_in_, data_fingerprint_ : int, str
+        Number of features seen by ``fit``, and a short name of the rows.
+
+    Examples
+    --------
+    >>> import sidelight as sl
+    >>> X = [[0.0], [0.2], [1.0], [1.2], [5.0], [5.2]]
+    >>> pairs = sl.Pairs.from_table([(0, 2, "same"), (2, 4, "different")], n_rows=6)
+    >>> labels = sl.DiscriminativeClustering(2, random_state=0).fit(X, pairs=pairs).labels_
+    >>> bool(labels[0] == labels[3] != labels[4])
+    True
+    """
+
+    __metadata_request__fit = {"pairs": True, "triplets": True}
+    __metadata_request__score = {"pairs": True, "triplets": True}
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        objective: str = "answers",
+        boundary: str | None = None,
+        tau: float | None = None,
+        penalty: float | None = None,
+        eps: float | str = 0.05,
+        errors: str = "even",
+        use_none: bool = True,
+        on_conflict: str = "soften",
+        n_init: int = 2,
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        max_rows: int = 20_000,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.objective = objective
+        self.boundary = boundary
+        self.tau = tau
+        self.penalty = penalty
+        self.eps = eps
+        self.errors = errors
+        self.use_none = use_none
+        self.on_conflict = on_conflict
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.max_rows = max_rows
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, *, pairs: Any = None, triplets: Any = None) -> DiscriminativeClustering:
+        """Find clusters of the rows of X that respect the answers.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        y : Pairs, Triplets or None
+            Answers, for tools that know only ``y``.
+        pairs : Pairs or list of (row, row, answer), default=None
+            Answers about pairs of rows.
+        triplets : Triplets or list of (row, row, row, answer), default=None
+            Answers about triplets of rows.
+        """
+        self._check_parameters()
+        X = rows_to_fit(self, X)
+        check_n_clusters(self, self.n_clusters, X.shape[0])
+        pairs, triplets = self._read_answers(X.shape[0], y, pairs, triplets)
+        self._look_for_conflicts(pairs, triplets)
+        generator = as_generator(self.random_state)
+        n_landmarks = 300 if self._boundary == "curved" else 0
+        unit_rows = self.objective == "answers"
+        columns = {} if unit_rows else {"most_columns": None}
+        feature_map = FeatureMap.learn(X, generator=generator, n_landmarks=n_landmarks, unit_rows=unit_rows, **columns)
+        features = feature_map(X)
+        if self.objective == "variational":
+            answered = Answered.evenly(pairs, triplets, float(self.eps))
+            rates = ErrorRates.evenly(float(self.eps))
+            fit = variational.learn(X, features, answered, float(self.eps), self._settings(), generator)
+        else:
+            fit, answered, rates = self._follow_answers(X, features, pairs, triplets, generator)
+        return self._publish(feature_map, features, fit, answered, rates)
+
+    def _follow_answers(
+        self, X: Any, features: np.ndarray, pairs: Pairs, triplets: Triplets, generator: np.random.Generator
+    ) -> tuple[direct.DirectFit, Answered, ErrorRates]:
+        settings = self._settings()
+        if self.eps != "auto" or not (pairs.n_answers + triplets.n_answers):
+            eps = 0.05 if self.eps == "auto" else float(self.eps)
+            answered = Answered.evenly(pairs, triplets, eps)
+            return direct.learn(X, features, answered, settings, generator), answered, ErrorRates.evenly(eps)
+        answered = Answered.evenly(pairs, triplets, FIRST_GUESS)
+        first = direct.learn(X, features, answered, settings, generator)
+        P = np.exp(SoftmaxLinear(features.shape[1], self.n_clusters).log_posterior(first.solution.parameters, features))
+        rates = estimate_errors(answered, P, by_annotator=True, confusion=self.errors == "confusion")
+        answered = rates.believed(pairs, triplets)
+        return direct.learn(X, features, answered, settings, generator), answered, rates
+
+    def _publish(
+        self, feature_map: FeatureMap, features: np.ndarray, fit: Any, answered: Answered, rates: ErrorRates
+    ) -> DiscriminativeClustering:
+        solution = fit.solution
+        warn_unless_converged(self, solution, "Raise max_iter or tol.", stacklevel=5)
+        model = SoftmaxLinear(features.shape[1], self.n_clusters)
+        W, b = model.unpack(solution.parameters)
+        self.feature_map_ = feature_map
+        self.weights_, self.intercept_ = W.copy(), b.copy()
+        self.objective_, self.trace_, self.n_iter_ = solution.value, solution.trace, max(1, solution.n_iter)
+        self.penalty_, self.start_values_ = fit.penalty, fit.starts
+        self.labels_ = np.argmax(model.log_posterior(solution.parameters, features), axis=1)
+        self.violated_ = answered.violated(self.labels_)
+        self.eps_, self.annotator_errors_ = rates.eps, dict(rates.by_annotator)
+        self.pair_confusion_, self.triplet_confusion_ = rates.pair_confusion, rates.triplet_confusion
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most probable cluster of each row of X."""
+        return np.argmax(self._log_posterior(X), axis=1)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return P, the probability of each cluster for each row of X."""
+        return np.exp(self._log_posterior(X))
+
+    def score(
+        self, X: Any, y: Any = None, *, pairs: Any = None, triplets: Any = None, sample_weight: Any = None
+    ) -> float:
+        """Return the mean log likelihood of answers about the rows of X; higher is better.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        y : Pairs, Triplets or None
+            Answers, for tools that know only ``y``.
+        pairs, triplets : Pairs, Triplets or None
+            Answers about these rows, usually held out. Without any, the score is the information I(Y, X; W) of
+            [P17] eq. (3.5), in nats.
+        sample_weight : None
+            Answers carry their own weights.
+        """
+        log_P = self._log_posterior(X)
+        P = np.exp(log_P)
+        pairs, triplets = self._read_answers(len(P), y, pairs, triplets)
+        if pairs.n_answers + triplets.n_answers:
+            return Answered.evenly(pairs, triplets, max(self.eps_, 1e-3)).log_likelihood(P)
+        return -float(Balance()(P, log_P)[0] + Confidence()(P, log_P)[0])
+
+    def _log_posterior(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        features = self.feature_map_(rows_to_judge(self, X))
+        model = SoftmaxLinear(*self.weights_.shape)
+        return model.log_posterior(model.pack(self.weights_, self.intercept_), features)
+
+    def _read_answers(self, n_rows: int, y: Any, pairs: Any, triplets: Any) -> tuple[Pairs, Triplets]:
+        found = as_pairs(pairs, n_rows=n_rows, y=y), as_triplets(triplets, n_rows=n_rows, y=y)
+        return found[0], found[1] if self.use_none else without_none(found[1])
+
+    def _look_for_conflicts(self, pairs: Pairs, triplets: Triplets) -> None:
+        for answers in (pairs, triplets):
+            contradictions = answers.contradictions(limit=1) if answers.n_answers else ()
+            if not contradictions:
+                continue
+            if self.on_conflict == "raise" or self.eps == 0:
+                raise ConflictingAnswers(
+                    f"{type(self).__name__}: not all answers can be true. {contradictions[0]} Drop one with "
+                    f"{answers._word}.without({contradictions[0].against[0]}), or fit with on_conflict='soften' and "
+                    "eps above 0."
+                )
+            warnings.warn(
+                f"{type(self).__name__}: not all answers can be true. {contradictions[0]} They are weighed against "
+                f"each other; {answers._word}.contradictions() lists all of them, on_conflict='raise' refuses them.",
+                SidelightWarning,
+                stacklevel=4,
+            )
+
+    @property
+    def _boundary(self) -> str:
+        return self.boundary or ("curved" if self.objective == "answers" else "straight")
+
+    def _settings(self) -> direct.Settings:
+        tau = self.tau if self.tau is not None else (0.3 if self.objective == "answers" else 1.0)
+        return direct.Settings(
+            self.n_clusters, tau, self.penalty, self.n_init, self.max_iter, self.tol, self.max_rows
+        )
+
+    def _check_parameters(self) -> None:
+        check_number(self, "n_clusters", self.n_clusters, integer=True, low=1)
+        check_choice(self, "objective", self.objective, ("answers", "variational"))
+        check_choice(self, "boundary", self.boundary, ("curved", "straight", None))
+        check_number(self, "tau", self.tau, low=0, open_low=True, none=True)
+        check_number(self, "penalty", self.penalty, low=0, none=True)
+        if self.eps != "auto" or not isinstance(self.eps, str):
+            check_number(self, "eps", self.eps, low=0, high=0.5, open_high=True, advice='It may also be "auto".')
+        if self.objective == "variational" and self.eps == "auto":
+            raise InvalidParameter(
+                "DiscriminativeClustering learns eps only with objective='answers'. Give eps a number, such as 0.05."
+            )
+        if self.objective == "answers" and self.eps == 0:
+            raise InvalidParameter(
+                "DiscriminativeClustering takes eps=0 (every answer is certain) only with objective='variational'. "
+                "Give eps a small number, such as 0.01."
+            )
+        check_choice(self, "errors", self.errors, ("even", "confusion"))
+        check_flag(self, "use_none", self.use_none)
+        check_choice(self, "on_conflict", self.on_conflict, ("soften", "raise"))
+        for name in ("n_init", "max_iter", "max_rows"):
+            check_number(self, name, getattr(self, name), integer=True, low=1)
+        check_number(self, "tol", self.tol, low=0)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse rows are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

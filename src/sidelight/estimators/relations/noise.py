@@ -1,0 +1,112 @@
+"""How often answers are wrong, learnt from the answers themselves: for everybody, for each annotator, by kind of mistake.
+
+Given the probability of each truth, the answers of one annotator are draws from a confusion matrix. Expectation
+maximisation finds it: the truth behind each answer given the answer, then the matrix given the truths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight.data.relations import Pairs, Triplets
+from sidelight.estimators.relations.answered import Answered, even_errors
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+
+PRIOR = (0.5, 4.5)  # wrong and right answers that everybody is taken to have given before: 10 % wrong, weakly
+SHARED = 10.0  # answers' worth of the common rate in the rate of one annotator
+ROUNDS = 50
+LEAST, MOST = 1e-3, 0.45  # rates are kept off certainty and off a coin toss
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRates:
+    """The share of wrong answers, of all and of each annotator, and which truths are mistaken for which."""
+
+    eps: float
+    by_annotator: Mapping[Hashable, float] = field(default_factory=dict)
+    pair_confusion: Floats = field(default_factory=lambda: np.eye(2))
+    triplet_confusion: Floats = field(default_factory=lambda: np.eye(4))
+    uneven: bool = False
+
+    @classmethod
+    def evenly(cls, eps: float) -> Self:
+        """One rate for everybody and every kind of mistake."""
+        return cls(eps, {}, even_confusion(2, eps), even_confusion(4, eps))
+
+    def believed(self, pairs: Pairs, triplets: Triplets) -> Answered:
+        """Return the answers with the chances that these rates give them."""
+        chances = [self._chances(pairs, self.pair_confusion), self._chances(triplets, self.triplet_confusion)]
+        return Answered(pairs, triplets, chances[0], chances[1])
+
+    def _chances(self, answers: Pairs | Triplets, confusion: Floats) -> Floats:
+        eps = np.array([self.by_annotator.get(name, self.eps) for name in answers.annotators])
+        even = even_errors(answers.codes, len(answers.WORDS), eps)
+        if not self.uneven:
+            return even
+        # An annotator's own rate scales everybody's confusions.
+        wrong = confusion * (1.0 - np.eye(len(confusion)))
+        scale = eps / max(self.eps, LEAST)
+        chances = wrong[:, answers.codes].T * scale[:, None]
+        stay = 1.0 - scale[:, None] * wrong.sum(axis=1)[None, :]
+        right = np.arange(len(confusion))[None, :] == answers.codes[:, None]
+        return np.where(right, np.clip(stay, LEAST, 1.0), np.clip(chances, LEAST / 10, 1.0))
+
+
+def even_confusion(n_words: int, eps: float) -> Floats:
+    """Return the confusion matrix of somebody whose wrong answers are all equally likely."""
+    return np.full((n_words, n_words), eps / (n_words - 1)) + np.eye(n_words) * (1.0 - eps - eps / (n_words - 1))
+
+
+def estimate_errors(answered: Answered, P: Floats, *, by_annotator: bool, confusion: bool) -> ErrorRates:
+    """Estimate the rates from answers and from the posteriors of a fit that did not trust them much."""
+    T_pairs, T_triplets = answered.truths(P)
+    kinds = [(answered.pairs, T_pairs), (answered.triplets, T_triplets)]
+    names = {name: None for answers, _ in kinds for name in answers.annotator_names}
+    common = _rate(kinds, None, PRIOR)
+    rates: dict[Hashable, float] = {}
+    if by_annotator and names:
+        prior = (SHARED * common, SHARED * (1.0 - common))
+        rates = {name: _rate(kinds, name, prior) for name in names}
+    tables = [_confusion(answers, T, common) if confusion else even_confusion(T.shape[1], common) for answers, T in kinds]
+    return ErrorRates(common, rates, tables[0], tables[1], confusion)
+
+
+def _rate(
+    kinds: list[tuple[Pairs | Triplets, Floats]], annotator: Hashable | None, prior: tuple[float, float]
+) -> float:
+    """The rate of wrong answers of one annotator, or of all, by EM with a beta prior."""
+    right, others = [], []
+    for answers, T in kinds:
+        mine = np.array([annotator is None or name == annotator for name in answers.annotators], dtype=bool)
+        own = T[mine, answers.codes[mine]]
+        right.append(own)
+        others.append((1.0 - own) / (T.shape[1] - 1))
+    p_right, p_wrong = np.concatenate(right), np.concatenate(others)
+    eps = prior[0] / sum(prior)
+    for _ in range(ROUNDS):
+        wrong = eps * p_wrong
+        share = wrong / np.maximum(wrong + (1.0 - eps) * p_right, 1e-300)  # both are 0 only for a chance of 0
+        eps = (share.sum() + prior[0]) / (len(share) + sum(prior))
+    return float(np.clip(eps, LEAST, MOST))
+
+
+def _confusion(answers: Pairs | Triplets, T: Floats, common: float) -> Floats:
+    """The confusion matrix of all annotators together, pulled towards even mistakes."""
+    n_words = T.shape[1]
+    even = even_confusion(n_words, common)
+    table = even.copy()
+    for _ in range(ROUNDS):
+        joint = T * table[:, answers.codes].T
+        joint /= np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)  # a chance of 0 stays 0
+        counts = np.zeros((n_words, n_words))
+        np.add.at(counts.T, answers.codes, joint)
+        table = counts + SHARED * even
+        table /= table.sum(axis=1, keepdims=True)
+    return table
