@@ -19,8 +19,9 @@ from sidelight._core.coverage import BagPlan
 from sidelight._terms.bags import BagLikeness
 from sidelight._terms.coverage import Coverage
 from sidelight._terms.fit import CrossEntropy
-from sidelight._terms.information import Balance, Confidence
+from sidelight._terms.information import Balance, Confidence, OnRows
 from sidelight._terms.neighbours import Smoothness
+from sidelight._terms.relations import PairLikelihood, TripletLikelihood
 
 TWO_OR_FOUR = "the check expects 2 or 4 columns from any predict_proba; this one has as many as clusters"
 PROBA_COLUMNS = {"check_estimator_sparse_array": TWO_OR_FOUR, "check_estimator_sparse_matrix": TWO_OR_FOUR}
@@ -46,7 +47,7 @@ class Case:
     """An estimator, the supervision that its ``fit`` takes, the rows it likes, and checks it fails for a reason."""
 
     estimator: Any
-    supervision: str | None = None  # None, "bags" or "labels"
+    supervision: str | None = None  # None, "bags", "pairs", "triplets" or "labels"
     rows: Callable[[], np.ndarray] = field(default=lambda: blobs()[0])
     expected_failures: Mapping[str, str] = field(default_factory=dict)
     grid: Mapping[str, list[Any]] = field(default_factory=dict)
@@ -69,7 +70,8 @@ class Case:
 
     def side(self) -> dict[str, Any]:
         """Keyword arguments of ``fit`` besides X."""
-        return {"bags": labelled_bags()} if self.supervision == "bags" else {}
+        makers = {"bags": labelled_bags, "pairs": pair_answers, "triplets": triplet_answers}
+        return {self.supervision: makers[self.supervision]()} if self.supervision in makers else {}
 
 
 def blobs(n: int = 60) -> tuple[np.ndarray, np.ndarray]:
@@ -110,6 +112,16 @@ def pure_bags(n: int = 60) -> np.ndarray:
     return arranged
 
 
+def pair_answers(n: int = 60) -> Any:
+    """Thirty pairs of :func:`blobs`, answered by their groups."""
+    return sl.Pairs.sample(np.arange(n) % 3, 30, random_state=0)
+
+
+def triplet_answers(n: int = 60) -> Any:
+    """Thirty triplets of :func:`blobs`, answered by their groups."""
+    return sl.Triplets.sample(np.arange(n) % 3, 30, random_state=0)
+
+
 CASES = [
     Case(sl.BagSpectralClustering(3, random_state=0), supervision="bags", grid={"alpha": [0.3, 0.7]}),
     Case(
@@ -120,7 +132,8 @@ CASES = [
     Case(sl.SpectralLearning(3, random_state=0), supervision="bags"),
     Case(sl.RegularizedSpectralClustering(3, random_state=0), supervision="bags"),
     Case(
-        sl.DiscriminativeClustering(3, n_init=2, random_state=0),
+        sl.DiscriminativeClustering(3, n_init=1, random_state=0),
+        supervision="pairs",
         expected_failures=PROBA_COLUMNS,
         grid={"penalty": [0.01, 0.1]},
     ),
@@ -197,7 +210,13 @@ _SEVEN = BagConstraint.from_bags(
     sl.Bags([0, 0, 1, 1, 1, 2, 3], labels={0: {"a"}, 1: {"a", "b"}, 2: {"b", "c"}})
 )  # seven rows, as the laws draw
 _LIKENESS = BagLikeness(_SEVEN.gather, _SEVEN.codes, _SEVEN.bag_product)
-TERMS.append(_LIKENESS)
+_FOUR = np.random.default_rng(2).dirichlet(np.ones(4), size=5)  # p(answer | truth) of five answers, as uneven as can be
+TERMS += [
+    _LIKENESS,
+    OnRows(Confidence(), np.array([5, 0, 2])),
+    PairLikelihood(np.array([[0, 1], [1, 2], [6, 0], [3, 4]]), _FOUR[:4, :2], np.array([1.0, 2.0, 0.5, 1.0]), 7),
+    TripletLikelihood(np.array([[0, 1, 2], [2, 3, 4], [6, 5, 0], [1, 0, 3], [4, 5, 6]]), _FOUR, np.arange(1.0, 6.0), 7),
+]
 
 SUPERVISION = (sl.Bags, sl.Pairs, sl.Triplets)  # the strategies of test_supervision.py draw each of them
 

@@ -1,8 +1,7 @@
 """Features of rows on their neighbour graph: rows joined by many short paths lie close together.
 
-With A = D^-1/2 W D^-1/2 of a self-tuned graph of nearest rows and (lambda, V) its leading eigenvectors, the features are the
-rows of D^-1/2 V (1 - lambda + delta)^-1/2, scaled to unit length: a regularised commute-time embedding, in which V of slow
-diffusion weigh most.
+With A = D^-1/2 W D^-1/2 of a self-tuned graph of nearest rows and (lambda, V) its leading eigenvectors, the features
+are the rows of D^-1/2 V (1 - lambda + delta)^-1/2, scaled to unit length: a regularised commute-time embedding.
 """
 
 from __future__ import annotations
@@ -24,9 +23,7 @@ DELTA = 0.02  # keeps components, whose lambda is 1, from counting without bound
 TOLERANCE = 1e-3  # relative accuracy of the eigenvalues; the features are coordinates, not results
 
 
-def graph_features(
-    X: Any, n_features: int, *, generator: np.random.Generator, n_neighbours: int = 10
-) -> Floats:
+def graph_features(X: Any, n_features: int, *, generator: np.random.Generator, n_neighbours: int = 10) -> Floats:
     """Return at most ``n_features`` features of every row of X from its graph of nearest rows."""
     W, _ = graph_local_scaling(nearest_rows(X, n_neighbours, generator=generator))
     operator = NormalisedSum.of(W)

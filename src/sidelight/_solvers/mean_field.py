@@ -1,8 +1,8 @@
 """Mean-field inference over answers: rows are updated one after the other, so the bound never drops.
 
-[P17] eq. (3.10): log q_i = log p_i + sum_j Q~_j log a_j over the answers j about row i, with a = (1 - eps) / eps for a pair
-and 3 (1 - eps) / eps for a triplet; Q~ as in tables 3.3 and 3.4. Updates of all rows at once oscillate on chains of "different".
-With eps = 0 only the labels that agree with most answers remain, eq. (3.11).
+[P17] eq. (3.10): log q_i = log p_i + sum_j Q~_j log a_j over the answers j about row i, with a = (1 - eps) / eps for
+a pair and 3 (1 - eps) / eps for a triplet; Q~ as in tables 3.3 and 3.4. Updates of all rows at once oscillate on chains
+of "different". With eps = 0 only the labels that agree with most answers remain, eq. (3.11).
 """
 
 from __future__ import annotations
@@ -73,7 +73,21 @@ def _answers_by_row(pairs: Ints, triplets: Ints, n_rows: int) -> tuple[Ints, Int
     "void(float64[:, ::1], float64[:, ::1], intp[::1], intp[::1], intp[::1], intp[::1], intp[::1], intp[::1], "
     "float64, float64, boolean, intp, float64)"
 )
-def _sweep(log_P, q, starts, places, pairs, same, triplets, odd, gain_pair, gain_triplet, hard, max_sweeps, tol):  # type: ignore[no-untyped-def] # compiled
+def _sweep(
+    log_P: Floats,
+    q: Floats,
+    starts: Ints,
+    places: Ints,
+    pairs: Ints,
+    same: Ints,
+    triplets: Ints,
+    odd: Ints,
+    gain_pair: float,
+    gain_triplet: float,
+    hard: bool,
+    max_sweeps: int,
+    tol: float,
+) -> None:
     n, K = log_P.shape
     n_pair_places = 2 * len(same)
     score = np.empty(K)

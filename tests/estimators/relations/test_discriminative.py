@@ -12,7 +12,14 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.metrics import adjusted_rand_score
 
 import sidelight as sl
-from sidelight.errors import ConflictingAnswers, InvalidData, InvalidParameter, OutOfRange, SidelightWarning
+from sidelight.errors import (
+    ConflictingAnswers,
+    InvalidData,
+    InvalidParameter,
+    OutOfRange,
+    SidelightWarning,
+    UnknownName,
+)
 
 DIGITS, DIGIT = load_digits(return_X_y=True)
 WINE, KIND = load_wine(return_X_y=True)
@@ -157,11 +164,13 @@ def test_contradictions_are_reported_with_their_chain_or_refused():
         sl.DiscriminativeClustering(2, on_conflict="raise").fit(X, pairs=pairs)
 
 
-@pytest.mark.parametrize("y", [np.zeros(8), sl.Bags(range(8)), "pairs"])
-def test_a_y_that_is_no_answer_is_an_error(y):
+def test_a_y_that_is_no_answer_is_never_ignored():
     X, _, _ = four_corners(8)
-    with pytest.raises(InvalidData, match="Pairs"):
-        sl.DiscriminativeClustering(2).fit(X, y)
+    for y in (sl.Bags(range(8)), "pairs"):
+        with pytest.raises(InvalidData, match="Pairs"):
+            sl.DiscriminativeClustering(2).fit(X, y)
+    with pytest.warns(SidelightWarning, match="not used"):  # scikit-learn's own tools pass labels, and mean no harm
+        sl.DiscriminativeClustering(2).fit(X, np.zeros(8))
 
 
 @pytest.mark.parametrize(
@@ -175,7 +184,7 @@ def test_a_y_that_is_no_answer_is_an_error(y):
         ({"objective": "variational", "eps": "auto"}, None, InvalidParameter),
         ({}, [(0, 8, "same")], OutOfRange),
         ({}, [(0, 0, "same")], InvalidData),
-        ({}, [(0, 1, "perhaps")], InvalidData),
+        ({}, [(0, 1, "perhaps")], UnknownName),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(options, answers, error):

@@ -2,8 +2,8 @@
 
 minimised over W: mean of -log p(answer) + tau (Balance + Confidence) + penalty |W|^2 / 2, on features that bend.
 
-The penalty is scaled by mu, the largest eigenvalue of the features' covariance: at penalty = 2 tau mu / K the information alone
-cannot leave W = 0, whatever the units of the rows.
+The penalty is scaled by mu, the largest eigenvalue of the features' covariance: at penalty = 2 tau mu / K the
+information alone cannot leave W = 0, whatever the units of the rows.
 """
 
 from __future__ import annotations

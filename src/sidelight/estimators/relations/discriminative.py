@@ -10,18 +10,19 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, check_choice, check_flag, check_n_clusters, check_number
-from sidelight._models.feature_map import FeatureMap
+from sidelight._models.feature_map import MOST_COLUMNS, FeatureMap
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._terms.information import Balance, Confidence
 from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import ConflictingAnswers, InvalidParameter, SidelightWarning
-from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._linear_rule import warn_unless_converged
 from sidelight.estimators.relations import direct, variational
 from sidelight.estimators.relations.answered import Answered, without_none
 from sidelight.estimators.relations.noise import ErrorRates, estimate_errors
 
+LANDMARKS = 300  # of the curved features
 FIRST_GUESS = 0.2  # error rate of the first fit of eps="auto": high enough that wrong answers bend nothing
 
 
@@ -29,7 +30,7 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
     """Cluster rows by their features and by answers about pairs and triplets of them.
 
     By default the likelihood of each answer is maximised directly, on a belief that bends: the softmax of a linear
-    rule on [rows, Nystroem map]. ``objective="variational"`` is the method of [P17] chapter 3 itself, on the rows alone.
+    rule on [rows, Nystroem map]. ``objective="variational"`` is the method of [P17] chapter 3, on the rows alone.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
     tau : float or None, default=None
         Weight of the information I(Y, X; W), eq. (3.5). None: 0.3 for "answers", 1 for "variational".
     penalty : float or None, default=None
-        Weight of ``|W|^2 / 2``. None: 0.04 tau mu / K for "answers", with mu the largest eigenvalue of the covariance of
-        the features, so that one default serves rows of any unit; 2^-5 for "variational". The thesis' lambda
+        Weight of ``|W|^2 / 2``. None: 0.04 tau mu / K for "answers", with mu the largest eigenvalue of the covariance
+        of the features, so that one default serves rows of any unit; 2^-5 for "variational". The thesis' lambda
         multiplies ``|W|^2``, so penalty = 2 lambda: its grid is 2^-9 to 2^-1 on standardised rows.
     eps : float or "auto", default=0.05
         The share of wrong answers. "auto" learns it from the answers, for each annotator; 0 takes every answer as
@@ -158,10 +159,14 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         pairs, triplets = self._read_answers(X.shape[0], y, pairs, triplets)
         self._look_for_conflicts(pairs, triplets)
         generator = as_generator(self.random_state)
-        n_landmarks = 300 if self._boundary == "curved" else 0
-        unit_rows = self.objective == "answers"
-        columns = {} if unit_rows else {"most_columns": None}
-        feature_map = FeatureMap.learn(X, generator=generator, n_landmarks=n_landmarks, unit_rows=unit_rows, **columns)
+        ours = self.objective == "answers"
+        feature_map = FeatureMap.learn(
+            X,
+            generator=generator,
+            n_landmarks=LANDMARKS if self._boundary == "curved" else 0,
+            unit_rows=ours,
+            most_columns=MOST_COLUMNS if ours else None,
+        )
         features = feature_map(X)
         if self.objective == "variational":
             answered = Answered.evenly(pairs, triplets, float(self.eps))
@@ -211,6 +216,7 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         """Return P, the probability of each cluster for each row of X."""
         return np.exp(self._log_posterior(X))
 
+    @checks_y
     def score(
         self, X: Any, y: Any = None, *, pairs: Any = None, triplets: Any = None, sample_weight: Any = None
     ) -> float:
@@ -269,9 +275,7 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
 
     def _settings(self) -> direct.Settings:
         tau = self.tau if self.tau is not None else (0.3 if self.objective == "answers" else 1.0)
-        return direct.Settings(
-            self.n_clusters, tau, self.penalty, self.n_init, self.max_iter, self.tol, self.max_rows
-        )
+        return direct.Settings(self.n_clusters, tau, self.penalty, self.n_init, self.max_iter, self.tol, self.max_rows)
 
     def _check_parameters(self) -> None:
         check_number(self, "n_clusters", self.n_clusters, integer=True, low=1)

@@ -1,4 +1,4 @@
-"""How often answers are wrong, learnt from the answers themselves: for everybody, for each annotator, by kind of mistake.
+"""How often answers are wrong, learnt from the answers: for everybody, for each annotator, by kind of mistake.
 
 Given the probability of each truth, the answers of one annotator are draws from a confusion matrix. Expectation
 maximisation finds it: the truth behind each answer given the answer, then the matrix given the truths.
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight.data.relations import Pairs, Triplets
+from sidelight.data.relations.answers import Answers
 from sidelight.estimators.relations.answered import Answered, even_errors
 
 Floats = npt.NDArray[np.float64]
@@ -45,7 +46,7 @@ class ErrorRates:
         chances = [self._chances(pairs, self.pair_confusion), self._chances(triplets, self.triplet_confusion)]
         return Answered(pairs, triplets, chances[0], chances[1])
 
-    def _chances(self, answers: Pairs | Triplets, confusion: Floats) -> Floats:
+    def _chances(self, answers: Answers, confusion: Floats) -> Floats:
         eps = np.array([self.by_annotator.get(name, self.eps) for name in answers.annotators])
         even = even_errors(answers.codes, len(answers.WORDS), eps)
         if not self.uneven:
@@ -67,20 +68,20 @@ def even_confusion(n_words: int, eps: float) -> Floats:
 def estimate_errors(answered: Answered, P: Floats, *, by_annotator: bool, confusion: bool) -> ErrorRates:
     """Estimate the rates from answers and from the posteriors of a fit that did not trust them much."""
     T_pairs, T_triplets = answered.truths(P)
-    kinds = [(answered.pairs, T_pairs), (answered.triplets, T_triplets)]
+    kinds: list[tuple[Answers, Floats]] = [(answered.pairs, T_pairs), (answered.triplets, T_triplets)]
     names = {name: None for answers, _ in kinds for name in answers.annotator_names}
     common = _rate(kinds, None, PRIOR)
     rates: dict[Hashable, float] = {}
     if by_annotator and names:
         prior = (SHARED * common, SHARED * (1.0 - common))
         rates = {name: _rate(kinds, name, prior) for name in names}
-    tables = [_confusion(answers, T, common) if confusion else even_confusion(T.shape[1], common) for answers, T in kinds]
+    tables = [
+        _confusion(answers, T, common) if confusion else even_confusion(T.shape[1], common) for answers, T in kinds
+    ]
     return ErrorRates(common, rates, tables[0], tables[1], confusion)
 
 
-def _rate(
-    kinds: list[tuple[Pairs | Triplets, Floats]], annotator: Hashable | None, prior: tuple[float, float]
-) -> float:
+def _rate(kinds: list[tuple[Answers, Floats]], annotator: Hashable | None, prior: tuple[float, float]) -> float:
     """The rate of wrong answers of one annotator, or of all, by EM with a beta prior."""
     right, others = [], []
     for answers, T in kinds:
@@ -97,7 +98,7 @@ def _rate(
     return float(np.clip(eps, LEAST, MOST))
 
 
-def _confusion(answers: Pairs | Triplets, T: Floats, common: float) -> Floats:
+def _confusion(answers: Answers, T: Floats, common: float) -> Floats:
     """The confusion matrix of all annotators together, pulled towards even mistakes."""
     n_words = T.shape[1]
     even = even_confusion(n_words, common)

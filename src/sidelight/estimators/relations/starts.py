@@ -1,7 +1,8 @@
 """Where the descent begins: a k-means clustering of some coordinates, learnt by a logistic rule.
 
-Several coordinates are tried, because the objective has many optima and no one of them is best everywhere: the rows, their
-features, their neighbour graph, and the *agreement space*, in which rows said to be alike lie close together. That is a canonical correlation analysis of alike rows, minus that of differing ones: with features whitened,
+Several coordinates are tried, because the objective has many optima and none of them is best everywhere: the rows,
+their features, their neighbour graph, and the *agreement space*, in which rows said to be alike lie close together.
+That is a canonical correlation analysis of alike rows, minus that of differing ones: with features whitened,
 M = mean of sym(z_a z_b') over alike pairs - the same over differing ones, and its leading eigenvectors span the space.
 """
 

@@ -1,8 +1,8 @@
 """The method of [P17] chapter 3 itself: variational EM for the objective (3.6), on the rows as they are.
 
 E-step: mean field over the rows with answers, eq. (3.10), or (3.11) when answers are certain. M-step: L-BFGS on
-(1 / M) sum_i Q_i log P_i + tau I(Y, X; W) - lambda |W|^2, with the confidence of the rows without answers only. The traced
-value is minus the lower bound (3.7), which never drops.
+(1 / M) sum_i Q_i log P_i + tau I(Y, X; W) - lambda |W|^2, with the confidence of the rows without answers only. The
+traced value is minus the lower bound (3.7), which never drops.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._solvers.em import alternate
 from sidelight._solvers.mean_field import infer
 from sidelight._solvers.rounding import round_by_kmeans
-from sidelight._solvers.trace import Solution
 from sidelight._terms.fit import CrossEntropy
 from sidelight._terms.information import Balance, Confidence, OnRows
 from sidelight._terms.relations import pair_truths, triplet_truths
@@ -51,7 +50,7 @@ def learn(
     if len(free):  # when every row has an answer the term is absent
         information.append((settings.tau, OnRows(Confidence(), free)))
     if not answered.n_answers:
-        terms = [(settings.tau, Balance()), (settings.tau, Confidence())]
+        terms: list[tuple[float, Term]] = [(settings.tau, Balance()), (settings.tau, Confidence())]
         solution = fit.minimise(terms, K, start, max_iter=settings.max_iter, tol=settings.tol, stage="information")
         return DirectFit(solution, penalty, {"rows": solution.trace[0]})
     few = answered.among(answered_rows)
@@ -83,8 +82,8 @@ def _infer(log_P: Floats, few: Answered, eps: float) -> Floats:
 
 
 def _expected_answers(few: Answered, Q: Floats, eps: float) -> float:
-    """E_Q[log P(L | Y)]; with certain answers what remains is the expected number of broken ones, and it counts alike."""
-    floor = max(eps, 1e-6)  # with eps = 0 a broken answer would cost infinity; q breaks some while it is not yet sharp
+    """Return E_Q[log P(L | Y)]; where answers are certain, a broken one costs a large number."""
+    floor = max(eps, 1e-6)  # the cost would be infinite, and q breaks some answers while it is not yet sharp
     total = 0.0
     for truths, codes, wrong in (
         (pair_truths(Q, few.pairs.rows), few.pairs.codes, floor),
@@ -93,6 +92,3 @@ def _expected_answers(few: Answered, Q: Floats, eps: float) -> float:
         kept = truths[np.arange(len(codes)), codes]
         total += float((kept * np.log(1 - floor) + (1 - kept) * np.log(wrong)).sum())
     return total
-
-
-__all__ = ["Solution", "learn"]
