@@ -17,6 +17,7 @@ import numpy.typing as npt
 from sidelight._affinity.graph_features import graph_features
 from sidelight._affinity.spectral import unit_rows
 from sidelight._core.params import as_seed
+from sidelight._core.threads import one_blas_thread
 from sidelight._models.objective import Term
 from sidelight._solvers.race import best
 from sidelight._solvers.rounding import round_by_kmeans
@@ -24,25 +25,28 @@ from sidelight._solvers.trace import Solution
 from sidelight._terms.information import Balance, Confidence, OnRows
 from sidelight.estimators._linear_rule import RuleFit
 from sidelight.estimators.relations.answered import Answered
-from sidelight.estimators.relations.starts import agreement_space, learnt_start
+from sidelight.estimators.relations.starts import agreement_space, ridge_start
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
-PENALTY = 0.04  # of tau mu / K; 2 would let the information alone find nothing
-START_STEPS = 30  # L-BFGS iterations after which starts are compared
+TAU = 0.3  # weight of the information when answers are as good as exact
+PENALTY = 0.04  # of tau mu / K, likewise; 2 would let the information alone find nothing
+TRUSTED = 0.05  # the share of wrong answers at which TAU and PENALTY hold
+DOUBT_POWER = 3.0  # how fast both grow with the share of wrong answers
+START_STEPS = 20  # L-BFGS iterations after which starts are compared
+START_ROWS = 10_000  # rows that starts are compared on
 FOLLOWED = 2  # starts that are followed to the end
 N_GRAPH = 100  # features of the neighbour graph
-START_ROWS = 10_000  # rows that starts are compared on
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a fit was asked for, with everything settled."""
+    """What a fit was asked for; tau and the penalty may be left to :func:`weigh`."""
 
     n_clusters: int
-    tau: float
-    penalty: float | None  # None: from the features
+    tau: float | None
+    penalty: float | None
     n_init: int
     max_iter: int
     tol: float
@@ -50,56 +54,90 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class DirectFit:
-    """Where a fit ended: the parameters, the penalty in use, and the value each start had reached."""
+class Weights:
+    """The weight of the information and of ``|W|^2 / 2``."""
+
+    tau: float
+    penalty: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Where a fit ended, the penalty in use, and the value that each start had reached when they were compared."""
 
     solution: Solution
     penalty: float
     starts: dict[str, float]
 
 
-def scaled_penalty(features: Floats, tau: float, n_clusters: int) -> float:
-    """Return the default penalty for these features."""
-    covariance = features.T @ features / len(features)
-    return PENALTY * tau * float(np.linalg.eigvalsh(covariance)[-1]) / n_clusters
+@dataclass(frozen=True, slots=True)
+class Terrain:
+    """What every fit on the same rows shares: their features, and coordinates of some rows that starts come from."""
+
+    features: Floats
+    few: Ints
+    coordinates: dict[str, Any]
+    largest_variance: float
+
+    @classmethod
+    def survey(cls, X: Any, features: Floats, answered: Answered, K: int, generator: np.random.Generator) -> Terrain:
+        """Find the coordinates that need no answers: the rows, their features and their neighbour graph."""
+        with one_blas_thread():
+            few = _rows_for_starts(answered, len(features), generator)
+            coordinates = {"rows": X[few], "features": features[few]}
+            if len(few) > K + 1:
+                coordinates["graph"] = graph_features(X[few], N_GRAPH, generator=generator)
+                coordinates["narrow graph"] = unit_rows(coordinates["graph"][:, :K])
+            variances = np.linalg.eigvalsh(features.T @ features / len(features))
+        return cls(features, few, coordinates, float(variances[-1]))
 
 
-def learn(
-    X: Any, features: Floats, answered: Answered, settings: Settings, generator: np.random.Generator
-) -> DirectFit:
+def weigh(settings: Settings, terrain: Terrain, eps: float) -> Weights:
+    """Settle tau and the penalty where they were left open.
+
+    Both grow with the share of wrong answers: an answer that is wrong with probability eps tells less, by about
+    (1 - 2 eps)^2, and a rule that bends would rather follow a wrong answer than break it.
+    """
+    doubt = ((1.0 - 2.0 * TRUSTED) / (1.0 - 2.0 * eps)) ** DOUBT_POWER
+    tau = TAU * doubt if settings.tau is None else settings.tau
+    if settings.penalty is not None:
+        return Weights(tau, settings.penalty)
+    return Weights(tau, PENALTY * tau * doubt * terrain.largest_variance / settings.n_clusters)
+
+
+def learn(terrain: Terrain, answered: Answered, settings: Settings, eps: float, generator: np.random.Generator) -> Fit:
     """Compare the starts, follow the best ones to the end, and keep the lowest."""
-    tau, K = settings.tau, settings.n_clusters
-    penalty = scaled_penalty(features, tau, K) if settings.penalty is None else settings.penalty
-    few = _rows_for_starts(answered, len(features), generator)
-    reached = _compare_starts(X[few], features[few], answered.among(few), settings, penalty, generator)
-    ahead = sorted(reached, key=lambda start: reached[start].value)[:FOLLOWED]
-    if len(few) < len(features):
-        ahead = ahead[:1]  # a long way for each
-    followed = [go_on(features, answered, settings, penalty, reached[name].parameters, generator) for name in ahead]
-    return DirectFit(best(followed), penalty, {start: at.value for start, at in reached.items()})
+    with one_blas_thread():
+        weights = weigh(settings, terrain, eps)
+        reached = _compare_starts(terrain, answered, settings, weights, generator)
+        n_followed = FOLLOWED if len(terrain.few) == len(terrain.features) else 1  # with many rows each is a long way
+        ahead = sorted(reached, key=lambda start: reached[start].value)[:n_followed]
+        followed = [
+            follow(terrain.features, answered, settings, weights, reached[start].parameters, generator)
+            for start in ahead
+        ]
+    return Fit(best(followed), weights.penalty, {start: at.value for start, at in reached.items()})
 
 
-def go_on(
+def follow(
     features: Floats,
     answered: Answered,
     settings: Settings,
-    penalty: float,
+    weights: Weights,
     start: Floats,
     generator: np.random.Generator,
 ) -> Solution:
     """Minimise the objective from one start; the information is that of a sample of the rows where there are many."""
-    n = len(features)
+    n, sample = len(features), None
     if n > settings.max_rows:
-        sample = np.sort(generator.choice(n, settings.max_rows, replace=False))
-        rows = np.union1d(sample, answered.rows)
-        features, answered = features[rows], answered.among(rows)
-        terms = _terms(answered, settings.tau, np.searchsorted(rows, sample))
-    else:
-        terms = _terms(answered, settings.tau, None)
-    return _minimise(features, terms, penalty, start, settings, settings.max_iter, "following the answers")
+        chosen = np.sort(generator.choice(n, settings.max_rows, replace=False))
+        rows = np.union1d(chosen, answered.rows)
+        features, answered, sample = features[rows], answered.among(rows), np.searchsorted(rows, chosen)
+    terms = _terms(answered, weights.tau, sample)
+    return _minimise(features, terms, settings, weights, start, settings.max_iter, "following the answers")
 
 
-def _terms(answered: Answered, tau: float, rows: Ints | None) -> list[tuple[float, Term]]:
+def _terms(answered: Answered, tau: float, rows: Ints | None = None) -> list[tuple[float, Term]]:
     information: list[Term] = [Balance(), Confidence()]
     if rows is not None:
         information = [OnRows(term, rows) for term in information]
@@ -109,39 +147,37 @@ def _terms(answered: Answered, tau: float, rows: Ints | None) -> list[tuple[floa
 def _minimise(
     features: Floats,
     terms: list[tuple[float, Term]],
-    penalty: float,
-    start: Floats,
     settings: Settings,
+    weights: Weights,
+    start: Floats,
     max_iter: int,
     stage: str,
 ) -> Solution:
-    fit = RuleFit(features, penalty)
+    fit = RuleFit(features, weights.penalty)
     return fit.minimise(terms, settings.n_clusters, start, max_iter=max_iter, tol=settings.tol, stage=stage)
 
 
 def _compare_starts(
-    X: Any, features: Floats, answered: Answered, settings: Settings, penalty: float, generator: np.random.Generator
+    terrain: Terrain, answered: Answered, settings: Settings, weights: Weights, generator: np.random.Generator
 ) -> dict[str, Solution]:
     """Cluster several coordinates of the rows, several times each, and go some steps from every clustering."""
-    K = settings.n_clusters
-    coordinates = {"rows": X, "features": features}
+    K, features = settings.n_clusters, terrain.features[terrain.few]
+    answered, coordinates = answered.among(terrain.few), dict(terrain.coordinates)
     if answered.n_answers:
         coordinates["agreement"] = agreement_space(features, *answered.links(), max(1, K - 1))
-    if X.shape[0] > K + 1:
-        coordinates["graph"] = graph_features(X, N_GRAPH, generator=generator)
-        coordinates["narrow graph"] = unit_rows(coordinates["graph"][:, :K])
-    terms, reached = _terms(answered, settings.tau, None), {}
-    for turn in range(settings.n_init):
+    terms, reached = _terms(answered, weights.tau), {}
+    for turn in range(1, settings.n_init + 1):
         for name, space in coordinates.items():
             labels = round_by_kmeans(space, K, seed=as_seed(generator))
-            start = learnt_start(features, labels, K, penalty)
-            stage = f"comparing starts: {name} {turn + 1}"
-            reached[f"{name} {turn + 1}"] = _minimise(features, terms, penalty, start, settings, START_STEPS, stage)
+            start = ridge_start(features, labels, K)
+            reached[f"{name} {turn}"] = _minimise(
+                features, terms, settings, weights, start, START_STEPS, f"trying a start: {name} {turn}"
+            )
     return reached
 
 
 def _rows_for_starts(answered: Answered, n_rows: int, generator: np.random.Generator) -> Ints:
-    """All rows where they are few; else some that answers are about, and as many others."""
+    """All rows where they are few; else some that answers are about, and others."""
     if n_rows <= START_ROWS:
         return np.arange(n_rows)
     chosen = np.zeros(n_rows, dtype=bool)

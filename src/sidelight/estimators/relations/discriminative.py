@@ -20,10 +20,11 @@ from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, ro
 from sidelight.estimators._linear_rule import warn_unless_converged
 from sidelight.estimators.relations import direct, variational
 from sidelight.estimators.relations.answered import Answered, without_none
-from sidelight.estimators.relations.noise import ErrorRates, estimate_errors
+from sidelight.estimators.relations.direct import TRUSTED
+from sidelight.estimators.relations.noise import ErrorRates
+from sidelight.estimators.relations.trust import UNKNOWN, cautious, examine
 
 LANDMARKS = 300  # of the curved features
-FIRST_GUESS = 0.2  # error rate of the first fit of eps="auto": high enough that wrong answers bend nothing
 
 
 class DiscriminativeClustering(ClusterMixin, BaseEstimator):
@@ -41,14 +42,16 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
     boundary : {"curved", "straight"} or None, default=None
         Whether boundaries between clusters may bend. None: curved for "answers", straight for "variational".
     tau : float or None, default=None
-        Weight of the information I(Y, X; W), eq. (3.5). None: 0.3 for "answers", 1 for "variational".
+        Weight of the information I(Y, X; W), eq. (3.5). None: 0.3 for "answers", more where more than 5 % of the
+        answers are wrong; 1 for "variational".
     penalty : float or None, default=None
         Weight of ``|W|^2 / 2``. None: 0.04 tau mu / K for "answers", with mu the largest eigenvalue of the covariance
         of the features, so that one default serves rows of any unit; 2^-5 for "variational". The thesis' lambda
         multiplies ``|W|^2``, so penalty = 2 lambda: its grid is 2^-9 to 2^-1 on standardised rows.
-    eps : float or "auto", default=0.05
-        The share of wrong answers. "auto" learns it from the answers, for each annotator; 0 takes every answer as
-        certain ("variational" only, eq. (3.11)).
+    eps : float or "auto", default="auto"
+        The share of wrong answers. "auto" finds out by held-out answers whether they can be trusted, and how often
+        each annotator errs; fewer than 25 answers are taken to be wrong in 20 % of the cases, so that rows count too.
+        For "variational" it means 0.05. 0 takes every answer as certain ("variational" only, eq. (3.11)).
     errors : {"even", "confusion"}, default="even"
         What ``eps="auto"`` learns: one rate at which all wrong answers are equally likely, or which answers are
         mistaken for which ([P17] 3.5.2.2).
@@ -113,7 +116,7 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         boundary: str | None = None,
         tau: float | None = None,
         penalty: float | None = None,
-        eps: float | str = 0.05,
+        eps: float | str = "auto",
         errors: str = "even",
         use_none: bool = True,
         on_conflict: str = "soften",
@@ -169,27 +172,30 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         )
         features = feature_map(X)
         if self.objective == "variational":
-            answered = Answered.evenly(pairs, triplets, float(self.eps))
-            rates = ErrorRates.evenly(float(self.eps))
-            fit = variational.learn(X, features, answered, float(self.eps), self._settings(), generator)
+            eps = TRUSTED if self.eps == "auto" else float(self.eps)
+            answered, rates = Answered.evenly(pairs, triplets, eps), ErrorRates.evenly(eps)
+            fit = variational.learn(X, features, answered, eps, self._settings(), generator)
         else:
             fit, answered, rates = self._follow_answers(X, features, pairs, triplets, generator)
         return self._publish(feature_map, features, fit, answered, rates)
 
     def _follow_answers(
         self, X: Any, features: np.ndarray, pairs: Pairs, triplets: Triplets, generator: np.random.Generator
-    ) -> tuple[direct.DirectFit, Answered, ErrorRates]:
-        settings = self._settings()
-        if self.eps != "auto" or not (pairs.n_answers + triplets.n_answers):
-            eps = 0.05 if self.eps == "auto" else float(self.eps)
-            answered = Answered.evenly(pairs, triplets, eps)
-            return direct.learn(X, features, answered, settings, generator), answered, ErrorRates.evenly(eps)
-        answered = Answered.evenly(pairs, triplets, FIRST_GUESS)
-        first = direct.learn(X, features, answered, settings, generator)
-        P = np.exp(SoftmaxLinear(features.shape[1], self.n_clusters).log_posterior(first.solution.parameters, features))
-        rates = estimate_errors(answered, P, by_annotator=True, confusion=self.errors == "confusion")
-        answered = rates.believed(pairs, triplets)
-        return direct.learn(X, features, answered, settings, generator), answered, rates
+    ) -> tuple[direct.Fit, Answered, ErrorRates]:
+        """Fit at the share of wrong answers that was given, or that held-out answers speak for."""
+        settings, everything = self._settings(), Answered.evenly(pairs, triplets, TRUSTED)
+        terrain = direct.Terrain.survey(X, features, everything, self.n_clusters, generator)
+        if self.eps == "auto":
+            uneven = self.errors == "confusion"
+            rates = examine(terrain, pairs, triplets, settings, generator, confusion=uneven) or ErrorRates.evenly(
+                UNKNOWN
+            )
+            eps = cautious(rates.eps)
+        else:
+            eps = float(self.eps)
+            rates = ErrorRates.evenly(eps)
+        answered = rates.believed(pairs, triplets) if rates.differ else Answered.evenly(pairs, triplets, eps)
+        return direct.learn(terrain, answered, settings, eps, generator), answered, rates
 
     def _publish(
         self, feature_map: FeatureMap, features: np.ndarray, fit: Any, answered: Answered, rates: ErrorRates
@@ -285,10 +291,6 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         check_number(self, "penalty", self.penalty, low=0, none=True)
         if self.eps != "auto" or not isinstance(self.eps, str):
             check_number(self, "eps", self.eps, low=0, high=0.5, open_high=True, advice='It may also be "auto".')
-        if self.objective == "variational" and self.eps == "auto":
-            raise InvalidParameter(
-                "DiscriminativeClustering learns eps only with objective='answers'. Give eps a number, such as 0.05."
-            )
         if self.objective == "answers" and self.eps == 0:
             raise InvalidParameter(
                 "DiscriminativeClustering takes eps=0 (every answer is certain) only with objective='variational'. "

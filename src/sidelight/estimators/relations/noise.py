@@ -41,6 +41,11 @@ class ErrorRates:
         """One rate for everybody and every kind of mistake."""
         return cls(eps, {}, even_confusion(2, eps), even_confusion(4, eps))
 
+    @property
+    def differ(self) -> bool:
+        """Whether answers deserve different trust."""
+        return self.uneven or len(set(self.by_annotator.values())) > 1
+
     def believed(self, pairs: Pairs, triplets: Triplets) -> Answered:
         """Return the answers with the chances that these rates give them."""
         chances = [self._chances(pairs, self.pair_confusion), self._chances(triplets, self.triplet_confusion)]
@@ -65,14 +70,13 @@ def even_confusion(n_words: int, eps: float) -> Floats:
     return np.full((n_words, n_words), eps / (n_words - 1)) + np.eye(n_words) * (1.0 - eps - eps / (n_words - 1))
 
 
-def estimate_errors(answered: Answered, P: Floats, *, by_annotator: bool, confusion: bool) -> ErrorRates:
-    """Estimate the rates from answers and from the posteriors of a fit that did not trust them much."""
-    T_pairs, T_triplets = answered.truths(P)
-    kinds: list[tuple[Answers, Floats]] = [(answered.pairs, T_pairs), (answered.triplets, T_triplets)]
+def estimate_errors(answered: Answered, truths: tuple[Floats, Floats], *, confusion: bool) -> ErrorRates:
+    """Estimate the rates from answers and from the probability of each truth, by a fit that did not see them."""
+    kinds: list[tuple[Answers, Floats]] = [(answered.pairs, truths[0]), (answered.triplets, truths[1])]
     names = {name: None for answers, _ in kinds for name in answers.annotator_names}
     common = _rate(kinds, None, PRIOR)
     rates: dict[Hashable, float] = {}
-    if by_annotator and names:
+    if names:
         prior = (SHARED * common, SHARED * (1.0 - common))
         rates = {name: _rate(kinds, name, prior) for name in names}
     tables = [

@@ -25,11 +25,11 @@ from sidelight._terms.relations import pair_truths, triplet_truths
 from sidelight.estimators._base import reporting
 from sidelight.estimators._linear_rule import RuleFit
 from sidelight.estimators.relations.answered import Answered
-from sidelight.estimators.relations.direct import DirectFit, Settings
-from sidelight.estimators.relations.starts import learnt_start
+from sidelight.estimators.relations.direct import Fit, Settings
 
 Floats = npt.NDArray[np.float64]
 
+TAU = 1.0  # the middle of the thesis' grid
 PENALTY = 2.0**-5  # 2 lambda with lambda = 2^-6, the middle of the thesis' grid
 KMEANS_RESTARTS = 50  # as the thesis has it
 M_STEPS = 20  # L-BFGS iterations of an M-step; more fit a Q that the next round changes anyway
@@ -37,22 +37,24 @@ M_STEPS = 20  # L-BFGS iterations of an M-step; more fit a Q that the next round
 
 def learn(
     X: Any, features: Floats, answered: Answered, eps: float, settings: Settings, generator: np.random.Generator
-) -> DirectFit:
+) -> Fit:
     """Start from k-means and a logistic rule (3.2.4.3), then alternate both steps."""
     K, n = settings.n_clusters, len(features)
     penalty = PENALTY if settings.penalty is None else settings.penalty
+    tau = TAU if settings.tau is None else settings.tau
     labels = round_by_kmeans(X, K, seed=as_seed(generator), n_init=KMEANS_RESTARTS)
-    start = learnt_start(features, labels, K, penalty)
     model, fit = SoftmaxLinear(features.shape[1], K), RuleFit(features, penalty)
+    targets: list[tuple[float, Term]] = [(1.0 / n, CrossEntropy(np.eye(K)[labels]))]
+    start = fit.minimise(targets, K, max_iter=100, tol=1e-4, stage="learning the start").parameters
     answered_rows = answered.rows
     free = np.setdiff1d(np.arange(n), answered_rows)
-    information: list[tuple[float, Term]] = [(settings.tau, Balance())]
+    information: list[tuple[float, Term]] = [(tau, Balance())]
     if len(free):  # when every row has an answer the term is absent
-        information.append((settings.tau, OnRows(Confidence(), free)))
+        information.append((tau, OnRows(Confidence(), free)))
     if not answered.n_answers:
-        terms: list[tuple[float, Term]] = [(settings.tau, Balance()), (settings.tau, Confidence())]
+        terms: list[tuple[float, Term]] = [(tau, Balance()), (tau, Confidence())]
         solution = fit.minimise(terms, K, start, max_iter=settings.max_iter, tol=settings.tol, stage="information")
-        return DirectFit(solution, penalty, {"rows": solution.trace[0]})
+        return Fit(solution, penalty, {"rows": solution.trace[0]})
     few = answered.among(answered_rows)
     unsupervised = Objective(model, features, information, penalty)
 
@@ -70,7 +72,7 @@ def learn(
     solution = alternate(
         expect, maximise, start, max_iter=settings.max_iter, tol=settings.tol, report=reporting("variational EM")
     )
-    return DirectFit(solution, penalty, {"rows": float(solution.trace[0])})
+    return Fit(solution, penalty, {"rows": float(solution.trace[0])})
 
 
 def _infer(log_P: Floats, few: Answered, eps: float) -> Floats:
