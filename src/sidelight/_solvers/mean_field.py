@@ -58,7 +58,7 @@ def infer(
 
 
 def _flat(codes: Ints) -> Ints:
-    return np.ascontiguousarray(codes, dtype=np.intp).reshape(-1)
+    return np.array(codes, dtype=np.intp).reshape(-1)  # a copy: answers are frozen, and kernels take writable arrays
 
 
 def _answers_by_row(pairs: Ints, triplets: Ints, n_rows: int) -> tuple[Ints, Ints]:

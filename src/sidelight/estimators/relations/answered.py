@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._models.objective import Term
-from sidelight._terms.relations import PairLikelihood, TripletLikelihood, pair_truths, triplet_truths
+from sidelight._terms.relations import LEAST, PairLikelihood, TripletLikelihood, pair_truths, triplet_truths
 from sidelight.data.relations import Pairs, Triplets
 
 Floats = npt.NDArray[np.float64]
@@ -75,15 +75,16 @@ class Answered:
 
     def log_likelihood(self, P: Floats) -> float:
         """Return the mean log likelihood of an answer, by weight."""
-        T_pairs, T_triplets = self.truths(P)
-        values = [
-            weights @ np.log(np.maximum((chances * T).sum(axis=1), 1e-12))  # as the terms have it
-            for weights, chances, T in (
-                (self.pairs.weights, self.pair_chances, T_pairs),
-                (self.triplets.weights, self.triplet_chances, T_triplets),
-            )
-        ]
-        return float(sum(values)) / self.total_weight if self.total_weight > 0 else float("nan")
+        return self.log_likelihood_of(self.truths(P))
+
+    def log_likelihood_of(self, truths: tuple[Floats, Floats]) -> float:
+        """Return the same, given the probability of each truth of each pair and of each triplet."""
+        kinds = (
+            (self.pairs.weights, self.pair_chances, truths[0]),
+            (self.triplets.weights, self.triplet_chances, truths[1]),
+        )
+        total = sum(weights @ np.log(np.maximum((chances * T).sum(axis=1), LEAST)) for weights, chances, T in kinds)
+        return float(total) / self.total_weight if self.total_weight > 0 else float("nan")
 
     def among(self, rows: Ints) -> Self:
         """Return the answers about these rows alone, each row numbered by its place in ``rows``."""

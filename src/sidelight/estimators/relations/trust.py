@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._core.params import as_seed
+from sidelight._core.simplex import log_softmax
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.data.splits import AnswerKFold
@@ -25,6 +26,8 @@ Floats = npt.NDArray[np.float64]
 FEWEST = 25  # answers; of fewer nothing can be held out
 UNKNOWN = 0.2  # the share of wrong answers that so few are taken to hold: the rows have to help
 MANY = 300  # answers; of so many two folds tell enough, of fewer five are needed
+ROUNDS = 2  # a fit that trusted wrong answers blurs the truths, so a large share is estimated again by one that doubts
+SHARPNESSES = (1.0, 2.0, 4.0, 8.0)  # what beliefs are multiplied by
 STEPS = 60  # L-BFGS iterations of a fit that only has to be judged
 CAUTION, MOST = 1.25, 0.25  # the share of wrong answers to fit with, as a multiple of the estimate, and its limit
 
@@ -41,25 +44,48 @@ def examine(
     """Estimate how often answers are wrong from answers that were held out; None when they are too few."""
     if max(pairs.n_answers, triplets.n_answers) < FEWEST:
         return None
+    eps, seed = direct.TRUSTED, as_seed(generator)
+    for _ in range(ROUNDS):
+        held_out, beliefs = _held_out(terrain, pairs, triplets, settings, eps, seed)
+        rates = _likeliest(held_out, beliefs, confusion)
+        believed, eps = eps, cautious(rates.eps)
+        if eps <= believed:  # the fits had doubted enough
+            break
+    return rates
+
+
+def _held_out(
+    terrain: direct.Terrain, pairs: Pairs, triplets: Triplets, settings: direct.Settings, eps: float, seed: int
+) -> tuple[list[Answered], list[Floats]]:
+    """Return the answers of each fold, and log P by the fit that did not see them."""
     quick = replace(settings, n_init=1, max_iter=STEPS)
-    model, seed = SoftmaxLinear(terrain.features.shape[1], settings.n_clusters), as_seed(generator)
+    model = SoftmaxLinear(terrain.features.shape[1], settings.n_clusters)
     n_folds = 5 if pairs.n_answers + triplets.n_answers < MANY else 2
-    judged, of_pairs, of_triplets = [], [], []
+    held_out, beliefs = [], []
     for known, others in _folds(pairs, triplets, n_folds, seed):
-        answered = Answered.evenly(known[0], known[1], direct.TRUSTED)
-        fit = direct.learn(terrain, answered, quick, direct.TRUSTED, np.random.default_rng(seed))
-        P = np.exp(model.log_posterior(fit.solution.parameters, terrain.features))
-        held_out = Answered.evenly(others[0], others[1], direct.TRUSTED)
-        truths = held_out.truths(P)
-        judged.append(held_out)
-        of_pairs.append(truths[0])
-        of_triplets.append(truths[1])
-    pooled = Answered.evenly(
-        sum((part.pairs for part in judged[1:]), judged[0].pairs),
-        sum((part.triplets for part in judged[1:]), judged[0].triplets),
-        direct.TRUSTED,
-    )
-    return estimate_errors(pooled, (np.concatenate(of_pairs), np.concatenate(of_triplets)), confusion=confusion)
+        answered = Answered.evenly(known[0], known[1], eps)
+        fit = direct.learn(terrain, answered, quick, eps, np.random.default_rng(seed))
+        held_out.append(Answered.evenly(others[0], others[1], eps))
+        beliefs.append(model.log_posterior(fit.solution.parameters, terrain.features))
+    return held_out, beliefs
+
+
+def _likeliest(held_out: list[Answered], beliefs: list[Floats], confusion: bool) -> ErrorRates:
+    """Estimate the rates together with how sharp the beliefs should be: penalised fits are too unsure.
+
+    Without the second, every answer about rows that a fit is unsure of would speak for no mistakes at all.
+    """
+    first = held_out[0]
+    pairs = sum((part.pairs for part in held_out[1:]), first.pairs)
+    triplets = sum((part.triplets for part in held_out[1:]), first.triplets)
+    found: list[tuple[float, ErrorRates]] = []
+    for sharpness in SHARPNESSES:
+        posteriors = [np.exp(log_softmax(sharpness * log_P)) for log_P in beliefs]
+        truths = [part.truths(P) for part, P in zip(held_out, posteriors)]
+        T = np.concatenate([t[0] for t in truths]), np.concatenate([t[1] for t in truths])
+        rates = estimate_errors(Answered.evenly(pairs, triplets, UNKNOWN), T, confusion=confusion)
+        found.append((rates.believed(pairs, triplets).log_likelihood_of(T), rates))
+    return max(found, key=lambda pair: pair[0])[1]
 
 
 def cautious(eps: float) -> float:

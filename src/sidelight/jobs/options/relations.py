@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from sidelight.jobs.options.model import Options, says
+from sidelight.jobs.options.model import Options, from_, says
 from sidelight.jobs.options.shared import Clusters, Scale, Starts
 
 
@@ -13,5 +13,7 @@ class Relations(Options, frozen=True):
 
     n_clusters: Clusters
     scale: Scale = "standard"
-    penalty: Annotated[float, says("Weight of |W|^2 / 2; smaller is sharper.", ge=0)] = 2.0**-5
-    n_init: Starts = 4
+    penalty: Annotated[
+        Annotated[float, from_(0)] | None, says("Weight of |W|^2 / 2; smaller is sharper. Default: from the rows.")
+    ] = None
+    n_init: Starts = 2
