@@ -10,6 +10,7 @@
     │   ├── ConflictingAnswers            answers that cannot all be true
     │   ├── UnknownName (KeyError)        a column, bag, class, axis or sample nobody has heard of
     │   ├── UnreadableFile                a file that is not what it should be
+    │   │   └── TooLarge                  a file that would take more memory than it may
     │   └── UnsafeArchive                 a model file that is damaged, hostile or from the future
     ├── OutputExists (FileExistsError)    an output folder or file that would be overwritten
     ├── CannotWrite (OSError)             the disk is full, a folder is not ours to write in
@@ -75,6 +76,10 @@ class UnknownName(InvalidInput, KeyError):
 
 class UnreadableFile(InvalidInput):
     """A file that cannot be read as what it should be."""
+
+
+class TooLarge(UnreadableFile):
+    """A file that would take more memory than it may; nothing was read."""
 
 
 class UnsafeArchive(InvalidInput):

@@ -442,3 +442,24 @@ def test_errors_of_the_readers_advise_options_of_the_command(sidelight, tmp_path
     assert "row_id=" not in err
     code, _, err = sidelight("describe", "twice.csv", "--id", "none")
     assert code == 0, err
+
+
+@pytest.mark.parametrize("unit", [1e155, 1e300])
+def test_huge_features_are_scaled_safely(sidelight, tmp_path, unit):
+    generator = np.random.default_rng(0)
+    rows = generator.normal(size=(60, 2)) + np.repeat([0.0, 9.0], 30)[:, None]
+    for name, factor in (("plain.csv", 1.0), ("huge.csv", unit)):
+        (tmp_path / name).write_text("f1,f2\n" + "".join(f"{a * factor!r},{b}\n" for a, b in rows.tolist()))
+        code, _, err = sidelight("relations", name, "-k", 2, "--out", name[:4])
+        assert (code, err) == (0, "")
+    clusters = [(tmp_path / name / "clusters.csv").read_text() for name in ("plai", "huge")]
+    assert clusters[0] == clusters[1]
+
+
+def test_labels_that_would_not_fit_are_refused_with_the_numbers(sidelight, tmp_path):
+    rows = "".join(f"b{i // 4},l{i // 4},{i}.5\n" for i in range(400))
+    (tmp_path / "bags.csv").write_text("bag,label,f\n" + rows)
+    words = ("instances", "bags.csv", "--bag", "bag", "--label", "label", "--out", "out", "--max-memory")
+    code, _, err = sidelight(*words, "1MB")
+    assert code == 2
+    assert "400 rows with a probability for each of 100 labels would take about 2.56 MB" in err

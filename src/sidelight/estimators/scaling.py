@@ -18,6 +18,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight._core.moments import mean_and_scale, scaled
 from sidelight._core.params import check_estimator
 from sidelight.errors import InvalidData, InvalidParameter, nearest
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
@@ -109,7 +110,9 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
             )
         X = rows_to_fit(self, X, huge=True)
         self._name_columns(X.shape[1])
-        self.mean_, self.scale_ = _mean_and_scale(X)
+        self.mean_, self.scale_ = mean_and_scale(X)
+        if sp.issparse(X):
+            self.mean_ = np.zeros_like(self.mean_)  # centring would make the rows dense
         self.estimator_ = clone(self.estimator).fit(self._standardise(X), y, **side)
         return self
 
@@ -227,10 +230,10 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
         points = points.reshape(-1, len(columns)) if points.ndim == 1 and len(columns) == 1 else points
         if points.ndim != 2:
             return X
-        return _scaled(points, self.mean_[columns], self.scale_[columns])
+        return scaled(points, self.mean_[columns], self.scale_[columns])
 
     def _standardise(self, X: Any) -> Any:
-        return _scaled(X, self.mean_, self.scale_)
+        return scaled(X, self.mean_, self.scale_)
 
     def __sklearn_tags__(self) -> Any:
         """Take and give what the inner estimator does."""
@@ -245,26 +248,3 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
             inner.non_deterministic,
         )
         return tags
-
-
-def _scaled(X: Any, mean: np.ndarray, scale: np.ndarray) -> Any:
-    if sp.issparse(X):
-        return sp.csr_array(X @ sp.diags_array(1.0 / scale))
-    return X / scale - mean / scale  # divided first: the difference of two numbers near 1e308 has no value
-
-
-def _mean_and_scale(X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and standard deviation of every column, of columns divided by their largest entry first."""
-    largest = np.asarray(abs(X).max(axis=0).todense() if sp.issparse(X) else np.abs(X).max(axis=0)).ravel()
-    unit = np.where(largest > 1e100, largest, 1.0)  # squares of larger numbers might overflow
-    if sp.issparse(X):
-        small = sp.csr_array(X @ sp.diags_array(1.0 / unit))
-        mean = np.asarray(small.mean(axis=0)).ravel()
-        variance = np.asarray(small.multiply(small).mean(axis=0)).ravel() - mean**2
-        mean = np.zeros_like(mean)  # centring would make the rows dense
-    else:
-        small = X / unit if (unit != 1.0).any() else X
-        mean, variance = small.mean(axis=0), small.var(axis=0)
-    scale = np.sqrt(np.maximum(variance, 0.0))
-    constant = scale <= 1e-12 * np.maximum(1.0, np.abs(mean))  # rounding noise of a constant column is not a scale
-    return mean * unit, np.where(constant, 1.0, scale) * unit

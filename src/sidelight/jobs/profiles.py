@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+
+from sidelight._core.moments import mean_and_scale
 
 
 def cluster_table(X: Any, labels: np.ndarray, features: Sequence[str], names: Sequence[str]) -> dict[str, list[Any]]:
@@ -15,23 +18,17 @@ def cluster_table(X: Any, labels: np.ndarray, features: Sequence[str], names: Se
     """
     K, n = len(names), X.shape[0]
     sizes = np.bincount(labels, minlength=K)
-    members = np.zeros((K, n))
-    members[labels, np.arange(n)] = 1.0
-    means = np.asarray(members @ X) / np.maximum(sizes, 1)[:, None]
-    mean = np.asarray(X.mean(axis=0)).ravel()
-    spread = np.sqrt(np.maximum(_mean_of_squares(X) - mean**2, 0.0))
-    z = (means - mean) / np.where(spread > 0, spread, np.inf)
+    members = sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(K, n))
+    mean, scale = mean_and_scale(X)
+    inside = members @ (X @ sp.diags_array(1.0 / scale) if sp.issparse(X) else X / scale)
+    inside = inside.toarray() if sp.issparse(inside) else np.asarray(inside)
+    z = inside / np.maximum(sizes, 1)[:, None] - mean / scale
     return {
         "cluster": list(names),
         "rows": sizes.tolist(),
         "share": (sizes / n).round(4).tolist(),
         "stands out by": [_words(z[k], features) if sizes[k] else "(empty)" for k in range(K)],
     }
-
-
-def _mean_of_squares(X: Any) -> np.ndarray:
-    squares = X.multiply(X) if hasattr(X, "multiply") else np.square(X)
-    return np.asarray(squares.mean(axis=0)).ravel()
 
 
 def _words(z: np.ndarray, features: Sequence[str], most: int = 4) -> str:

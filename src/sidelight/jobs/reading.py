@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from sidelight._core.moments import mean_and_scale, scaled
 from sidelight.data.dataset import Dataset, LeftOut
 from sidelight.data.readers import read
 from sidelight.data.readers.dialect import is_gap
@@ -88,8 +89,7 @@ def standard(X: Any) -> Any:
     """Give every column of a dense matrix mean 0 and variance 1, for a picture; a sparse one stays as it is."""
     if sp.issparse(X):
         return X
-    spread = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return scaled(X, *mean_and_scale(X))
 
 
 @contextmanager

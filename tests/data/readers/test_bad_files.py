@@ -269,3 +269,22 @@ def test_c45_lines_end_with_a_class_and_a_dot(put):
 def test_svmlight_pairs_are_checked(put):
     rows = "1 1:0.5 3:2\n" * 60
     assert "line 61: expected index:value" in refused(put("a.svm", rows + "1 x:2\n"))
+
+
+@pytest.mark.parametrize(
+    "row", ["1 1:2:3 4", "1 1:2: 3:4", "1 1.5:2", "1 -1:2", "1 ١:2", "1 1:2 :3", "1 99999999999:1"]
+)
+def test_svmlight_pairs_have_one_colon_and_a_whole_index(put, row):
+    rows = "1 1:0.5 3:2\n" * 60
+    assert "line 61: expected index:value" in refused(put("a.svm", rows + row + "\n"))
+
+
+def test_svmlight_refuses_an_index_that_comes_twice(put):
+    rows = "1 1:0.5 3:2\n" * 60
+    assert "row 61: the index 3 comes twice" in refused(put("a.svm", rows + "1 3:1 1:2 3:5\n"))
+
+
+def test_svmlight_takes_indices_in_any_order_and_rows_without_pairs(put):
+    data = sl.read(put("a.svm", "1 1:0.5 3:2\n" * 3 + "2 3:7 1:5\n1\n2 2:1\n"))
+    assert data.X.toarray()[3:].tolist() == [[5, 0, 7], [0, 0, 0], [0, 1, 0]]
+    assert data.y.tolist() == ["1", "1", "1", "2", "1", "2"]

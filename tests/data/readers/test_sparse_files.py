@@ -12,7 +12,7 @@ import scipy.io
 import scipy.sparse as sp
 
 import sidelight as sl
-from sidelight.errors import UnreadableFile
+from sidelight.errors import TooLarge, UnreadableFile
 
 
 def element(kind, content):
@@ -105,3 +105,11 @@ def test_indices_of_an_archive_are_checked(tmp_path, indices, indptr):
     np.savez(path, data=np.ones(2), indices=np.array(indices), indptr=np.array(indptr), shape=np.array([2, 3]))
     with pytest.raises(UnreadableFile, match=r"a\.npz: expected a sparse matrix"):
         sl.read(path)
+
+
+@pytest.mark.parametrize(("shape", "ends"), [((2**31 - 1, 2), [0, 1, 2]), ((2, 2_000_000_000), [0, 2])])
+def test_two_billion_rows_or_columns_are_refused_with_the_numbers(tmp_path, shape, ends):
+    path = tmp_path / "a.mat"
+    path.write_bytes(matlab_file(sparse_variable(shape, [0, 1], ends, [1.0, 2.0])))
+    with pytest.raises(TooLarge, match=f"a sparse table of {shape[0]} rows and {shape[1]} columns would take about"):
+        sl.read(path, max_memory="4GB")

@@ -9,6 +9,7 @@ from typing import Any
 
 from sidelight._core.params import check_choice
 from sidelight.data.dataset import ColumnRole, Dataset
+from sidelight.data.readers.limits import memory_limit, need_dense
 from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.recognise import FORMATS, recognise
 from sidelight.errors import InvalidParameter
@@ -38,6 +39,7 @@ def read(
     separator: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    max_memory: int | float | str | None = None,
 ) -> Dataset:
     """Read a file of any known format, and say what each of its columns was taken for.
 
@@ -83,6 +85,9 @@ def read(
         "idx" or "folder".
     separator, encoding, header : str, str, bool, optional
         How a text file is written, when the guess is wrong.
+    max_memory : int or str, optional
+        What the file may take, in bytes or as a text such as ``"8GB"``; by default half of what this process may have.
+        A file that would take more is refused, with the numbers, before it is read.
 
     Returns
     -------
@@ -119,10 +124,11 @@ def read(
         label_level=label_level,
         bag_label=bag_label,
     )
-    found = format or recognise(file).format
-    how = {"separator": separator, "encoding": encoding, "header": header}
-    data = _reader(found)(file, wanted, None if label_file is None else _as_path(label_file), how)
-    return replace(data, reader=found, kept=data.kept or _kept_features(data, file, keep))
+    with memory_limit(max_memory):
+        found = format or recognise(file).format
+        how = {"separator": separator, "encoding": encoding, "header": header}
+        data = _reader(found)(file, wanted, None if label_file is None else _as_path(label_file), how)
+        return replace(data, reader=found, kept=data.kept or _kept_features(data, file, keep))
 
 
 def _kept_features(data: Dataset, path: Path, keep: str | Sequence[str]) -> dict[str, Any]:
@@ -132,6 +138,7 @@ def _kept_features(data: Dataset, path: Path, keep: str | Sequence[str]) -> dict
     from sidelight.data.readers.roles import match_columns
 
     columns = match_columns(path, data.feature_names, keep, "keep")
+    need_dense(path, data.n_rows, len(columns))
     cells = data.X[:, columns]
     cells = cells.toarray() if hasattr(cells, "toarray") else cells
     return {data.feature_names[j]: cells[:, k] for k, j in enumerate(columns)}

@@ -58,10 +58,12 @@ class Coder:
             return np.fromiter((self.found.setdefault(cell, len(self.found)) for cell in piece), dtype=np.intp)
         import polars as pl
 
-        text = piece.cast(pl.String).fill_null("").str.strip_chars()
-        local = text.unique(maintain_order=True)
-        mine = [self.found.setdefault(value, len(self.found)) for value in local.to_list()]
-        codes = text.replace_strict(local, pl.Series(mine, dtype=pl.Int64), return_dtype=pl.Int64)
+        local = piece.unique(maintain_order=True)  # each text once: a long one may come back a million times
+        texts = local.cast(pl.String).fill_null("").str.strip_chars().to_list()
+        mine = pl.Series([self.found.setdefault(text, len(self.found)) for text in texts], dtype=pl.Int64)
+        if piece.dtype == pl.Categorical:
+            piece, local = piece.to_physical(), local.to_physical()
+        codes = piece.replace_strict(local, mine, return_dtype=pl.Int64)
         return np.asarray(codes.to_numpy(), dtype=np.intp)
 
     def add(self, piece: Any) -> None:

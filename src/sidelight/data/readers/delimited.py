@@ -18,6 +18,7 @@ import numpy as np
 from sidelight.data.readers.blocks import Block, count_byte, rows_with_lines, text_blocks, unclosed_quote
 from sidelight.data.readers.columns import Coder, Loaded
 from sidelight.data.readers.dialect import MISSING, Dialect, sniff
+from sidelight.data.readers.limits import need
 from sidelight.data.readers.problems import header_only, not_a_number, ragged
 from sidelight.errors import MissingExtra, UnreadableFile
 from sidelight.progress import report
@@ -49,7 +50,8 @@ class DelimitedSource:
     def load(self, numbers: Sequence[int], texts: Sequence[int]) -> Loaded:
         """Return some columns as numbers and some as text; the others are never kept."""
         size = self.path.stat().st_size
-        buffer, n_rows = _Rows(len(numbers)), 0
+        self._need(size, len(numbers), len(texts))
+        buffer, n_rows = _Rows(self.path, len(numbers)), 0
         coders = {j: Coder() for j in texts}
         seen = 0
         for block in self._blocks():
@@ -63,6 +65,14 @@ class DelimitedSource:
         if not n_rows:
             raise header_only(self.path, self.names)
         return Loaded(buffer.result(n_rows), {j: coder.result() for j, coder in coders.items()})
+
+    def _need(self, size: int, n_numbers: int, n_texts: int) -> None:
+        """Estimate the rows by the length of the first ones; a packed file is watched while it grows."""
+        rows = self.dialect.rows[:1000]
+        mean = sum(sum(map(len, row)) + len(row) for row in rows) / len(rows)
+        n_rows = int(size / max(mean, 1))
+        what = f"about {n_rows} rows with {n_numbers} columns of numbers and {n_texts} of text"
+        need(self.path, 8 * n_rows * (n_numbers + n_texts + 1), what)
 
     def frames(self, columns: Sequence[int], weight: int | None) -> Iterator[Any]:
         """Yield the columns block by block, as polars frames with the table's own names."""
@@ -188,7 +198,8 @@ def need_polars() -> None:
 class _Rows:
     """A float64 matrix that grows in place, so that a large table is never in memory twice."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, path: Path, width: int) -> None:
+        self._path = path
         self._array = np.empty((0, width))
         self._used = 0
 
@@ -196,6 +207,7 @@ class _Rows:
         n = len(frame)
         if self._used + n > len(self._array):
             room = max(self._used + n, int(len(self._array) * 1.3))
+            need(self._path, 8 * room * (self._array.shape[1] + 1), f"more than {self._used} rows")
             self._array.resize((room, self._array.shape[1]), refcheck=False)
         target = self._array[self._used : self._used + n]
         for k, name in enumerate(columns):

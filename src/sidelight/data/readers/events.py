@@ -10,6 +10,7 @@ import numpy as np
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.dataset import Dataset, LeftOut
 from sidelight.data.readers.columns import Coded, Coder, Source
+from sidelight.data.readers.limits import need_dense
 from sidelight.data.readers.plan import Plan
 from sidelight.data.readers.problems import listing
 from sidelight.errors import InvalidData
@@ -36,6 +37,7 @@ def event_table(source: Source, plan: Plan) -> Dataset:
     about["row_ids"][:] = rows
     X, names = counts.to_csr(), tuple(map(str, columns))
     if plan.item_and_label:
+        need_dense(source.path, *X.shape)
         Y = (X.toarray() > 0).astype(np.int8)
         empty = np.empty((len(rows), 0))
         return Dataset(empty, (), str(source.path), source.title, Y=Y, label_names=names, **about)

@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.readers.clus import tree_of
+from sidelight.data.readers.limits import need
 from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.source import MAX_RATIO, MAX_UNPACKED
 from sidelight.errors import UnreadableFile
@@ -25,6 +26,7 @@ from sidelight.progress import report
 
 _LARGEST = 1 << 24  # a text file beyond this is not a document
 _MOST = 2_000_000
+_FILE, _GROWTH = 1_000, 8  # bytes that a file takes, and that each of its bytes takes as text, words and counts
 _MAIL = re.compile(r"[A-Za-z][A-Za-z-]*:( |\t|$)")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -137,7 +139,10 @@ def without_mail_header(text: str) -> str:
 
 def _documents(path: Path, encoding: str | None) -> Iterator[Document]:
     members = _from_folder(path) if path.is_dir() else _from_tar(path)
+    taken = 0
     for k, (name, data) in enumerate(members):
+        taken += _FILE + _GROWTH * len(data)
+        need(path, taken, f"the words of the first {k + 1} files")
         if k >= _MOST:
             raise UnreadableFile(f"{path}: more than {_MOST} files; split the folder.")
         if b"\0" in data[:4096]:

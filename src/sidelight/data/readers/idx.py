@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.data.dataset import ColumnRole, Dataset
+from sidelight.data.readers.limits import need, need_dense
 from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.source import open_bytes, read_up_to
 from sidelight.errors import InvalidData, UnreadableFile
@@ -26,6 +27,7 @@ def read_idx(path: Path, wanted: Wanted, label_file: Path | None = None) -> Data
             f"{path}: expected images or vectors, found {len(array)} single numbers: these are labels.",
             do=["Read the file of images; the labels are found beside it, or pass ", Setting("label_file"), "."],
         )
+    need_dense(path, len(array), array.size // len(array))
     X = array.reshape(len(array), -1).astype(np.float64)
     beside = label_file or (_labels_beside(path) if wanted.label is not False else None)
     roles = [ColumnRole(path.name, "feature", " x ".join(map(str, array.shape)) + " numbers")]
@@ -55,6 +57,7 @@ def load_idx(path: Path) -> NDArray[Any]:
         wanted = dtype.itemsize
         for size in shape:
             wanted *= size
+        need(path, wanted, f"an array of {' x '.join(map(str, shape))}")
         data = stream.read()  # what is there, never what is declared
     if len(data) != wanted or not wanted:
         raise UnreadableFile(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sidelight.data.readers.columns import Coded
 from sidelight.data.readers.dialect import is_gap
+from sidelight.data.readers.limits import need
 from sidelight.data.readers.problems import listing, shown
 from sidelight.errors import InvalidData
 
@@ -49,6 +50,7 @@ class RowLabels:
 
     def indicator(self) -> NDArray[np.int8]:
         """Return rows x labels: 1 present, 0 absent, -1 unknown."""
+        need("The labels", len(self.codes) * len(self.names), f"{len(self.codes)} rows with {len(self.names)} labels")
         column = {name: k for k, name in enumerate(self.names)}
         table = np.zeros((len(self.sets), len(self.names)), dtype=np.int8)
         for i, members in enumerate(self.sets):

@@ -13,12 +13,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.data.readers.limits import NAME, need, need_sparse
 from sidelight.data.readers.source import MAX_RATIO, MAX_UNPACKED
 from sidelight.errors import UnreadableFile
 
 _MATRIX, _COMPRESSED = 14, 15
 _CELL, _STRUCT, _OBJECT, _SPARSE = 1, 2, 3, 5
 _DEEPEST = 20
+_ARRAY = 2 * NAME  # bytes of an array without its numbers
 _INTEGERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 12: "i8", 13: "u8"}  # how indices may be stored
 _WIDTHS = {1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 4, 9: 8, 12: 8, 13: 8}  # bytes of one stored number, by its type
 _ELEMENT_SIZES = {4: 1, 6: 8, 7: 4, 8: 1, 9: 1, 10: 2, 11: 2, 12: 4, 13: 4, 14: 8, 15: 8}
@@ -27,7 +29,7 @@ _ELEMENT_SIZES = {4: 1, 6: 8, 7: 4, 8: 1, 9: 1, 10: 2, 11: 2, 12: 4, 13: 4, 14: 
 def check_mat5(path: Path, data: bytes) -> None:
     """Raise :class:`UnreadableFile` unless every element of the file is as long as it says."""
     order = "<" if data[126:128] == b"IM" else ">"
-    position, unpacked = 128, 0
+    position, taken = 128, 0
     while position < len(data):
         kind, size = _tag(path, data, position, order)
         start, end = position + 8, position + 8 + size
@@ -38,15 +40,16 @@ def check_mat5(path: Path, data: bytes) -> None:
             )
         if kind == _COMPRESSED:
             body = _inflate(path, data[start:end], len(data))
-            unpacked += len(body)
+            taken += len(body)
             inner, inner_size = _tag(path, body, 0, order)
             if inner == _MATRIX:
-                _check_matrix(path, body[8 : 8 + inner_size], inner_size, order, 0)
+                taken += _check_matrix(path, body[8 : 8 + inner_size], inner_size, order, 0)
             position = end
         else:
             if kind == _MATRIX:
-                _check_matrix(path, data[start:end], size, order, 0)
-            position = end + (-size % 8 if kind != _COMPRESSED else 0)
+                taken += _check_matrix(path, data[start:end], size, order, 0)
+            position = end + -size % 8
+        need(path, taken, "what its variables declare")
 
 
 def _inflate(path: Path, packed: bytes, file_size: int) -> bytes:
@@ -85,20 +88,21 @@ def _element(path: Path, data: bytes, at: int, order: str) -> tuple[int, int, in
     return kind, at + 8, size, at + 8 + size + (-size % 8)
 
 
-def _check_matrix(path: Path, data: bytes, size: int, order: str, depth: int) -> None:
+def _check_matrix(path: Path, data: bytes, size: int, order: str, depth: int) -> int:
+    """Raise unless a matrix fits its bytes; return what it will take in memory."""
     if depth > _DEEPEST:
         raise _damaged(path, f"cells inside cells, {depth} deep")
     if len(data) < size:
         raise _damaged(path, f"a matrix declares {size} bytes where {len(data)} are left")
     if not size:
-        return  # an empty cell
+        return _ARRAY  # an empty cell
     _, start, n, at = _element(path, data, 0, order)
     if n != 8:
         raise _damaged(path, "a matrix without flags")
     (flags,) = struct.unpack_from(order + "I", data, start)
     kind = flags & 0xFF
     if kind > 15:  # opaque objects (17: tables, strings, function handles) are not arrays; SciPy leaves them closed
-        return
+        return len(data)
     _, start, n, at = _element(path, data, at, order)
     if n % 4 or not 8 <= n <= 4 * 32:
         raise _damaged(path, f"a matrix with {n // 4} dimensions")
@@ -112,12 +116,14 @@ def _check_matrix(path: Path, data: bytes, size: int, order: str, depth: int) ->
     if n_name > 255:
         raise _damaged(path, f"a name of {n_name} bytes")
     if kind in (_CELL, _STRUCT, _OBJECT):
-        _check_children(path, data, at, order, kind, cells, depth)
-    elif kind == _SPARSE:
+        return _check_children(path, data, at, order, kind, cells, depth)
+    if kind == _SPARSE:
         _check_sparse(path, data, at, order, dims)
-    elif kind in _ELEMENT_SIZES and cells > len(data) - at:
+        return 2 * len(data)
+    if kind in _ELEMENT_SIZES and cells > len(data) - at:
         # The numbers may be stored in fewer bytes than their class, but never in less than one byte each.
         raise _damaged(path, f"a matrix of size {dims} in {len(data) - at} bytes")
+    return _ARRAY + cells * _ELEMENT_SIZES.get(kind, 8)
 
 
 def _check_sparse(path: Path, data: bytes, at: int, order: str, dims: tuple[int, ...]) -> None:
@@ -125,6 +131,7 @@ def _check_sparse(path: Path, data: bytes, at: int, order: str, dims: tuple[int,
     if len(dims) != 2:
         raise _damaged(path, f"a sparse matrix with {len(dims)} dimensions")
     height, width = dims
+    need_sparse(path, height, width, 0)
     rows, at = _indices(path, data, at, order)
     ends, at = _indices(path, data, at, order)
     kind, start, size, _ = _element(path, data, at, order)
@@ -160,7 +167,7 @@ def _indices(path: Path, data: bytes, at: int, order: str) -> tuple[NDArray[np.i
     return np.frombuffer(data, dtype=dtype, count=count, offset=start).astype(np.int64), following
 
 
-def _check_children(path: Path, data: bytes, at: int, order: str, kind: int, cells: int, depth: int) -> None:
+def _check_children(path: Path, data: bytes, at: int, order: str, kind: int, cells: int, depth: int) -> int:
     n_fields = 1
     if kind == _OBJECT:
         _, _, _, at = _element(path, data, at, order)
@@ -173,12 +180,14 @@ def _check_children(path: Path, data: bytes, at: int, order: str, kind: int, cel
         n_fields = n // width
     if cells * n_fields > (len(data) - at) // 8:
         raise _damaged(path, f"{cells * n_fields} cells in {len(data) - at} bytes")
+    taken = cells * n_fields * 8
     for _ in range(cells * n_fields):
         child, start, size, following = _element(path, data, at, order)
         if child != _MATRIX:
             raise _damaged(path, f"a cell of type {child}")
-        _check_matrix(path, data[start : start + size], size, order, depth + 1)
+        taken += _check_matrix(path, data[start : start + size], size, order, depth + 1)
         at = following
+    return taken
 
 
 def _damaged(path: Path, found: str) -> UnreadableFile:

@@ -97,7 +97,7 @@ def _plain(path: Path, variables: dict[str, Any], wanted: Wanted) -> Dataset:
         name = max(numeric, key=lambda k: int(np.prod(numeric[k].shape, dtype=np.int64)))
     if name not in numeric:
         raise InvalidData(f"{path}, variable {name!r}: expected a matrix of numbers, found {variables[name].dtype}.")
-    X = sp.csr_array(numeric[name], dtype=np.float64) if sp.issparse(numeric[name]) else dense(numeric[name])
+    X = sp.csr_array(numeric[name], dtype=np.float64) if sp.issparse(numeric[name]) else dense(path, numeric[name])
     roles = [ColumnRole(name, "feature", reason(wanted.features, f"the largest matrix, {X.shape[0]} x {X.shape[1]}"))]
     label = find_variable(path, variables, wanted.label) if wanted.label is not False else None
     if label is None and wanted.label is None:
@@ -157,7 +157,7 @@ def _vector(path: Path, name: str, value: Any, n_rows: int) -> NDArray[np.object
         out = np.empty(n_rows, dtype=object)
         out[:] = [str(np.asarray(v).reshape(-1)[0]) if np.size(v) else "" for v in value.reshape(-1)]
         return out
-    return as_names(dense(value).reshape(-1))
+    return as_names(dense(path, value).reshape(-1))
 
 
 def _names_of(variables: dict[str, Any], shape: tuple[int, int]) -> tuple[tuple[str, ...], Any]:

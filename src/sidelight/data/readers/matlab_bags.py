@@ -19,6 +19,7 @@ from sidelight.data.readers.matlab_shapes import (
     as_names,
     dense,
     find_variable,
+    full,
     is_marks,
     is_numeric,
     reason,
@@ -75,7 +76,7 @@ def _stack(
     path: Path, name: str, cells: NDArray[Any], sizes: list[int] | None
 ) -> tuple[NDArray[np.float64], NDArray[np.intp], list[str]]:
     """Stack bags as rows; the dimension that all bags share is the features, whichever way they lie."""
-    arrays = [np.asarray(c.toarray() if sp.issparse(c) else c, dtype=np.float64) for c in cells]
+    arrays = [dense(path, c) for c in cells]
     full = [a for a in arrays if a.size]
     heights, widths = {a.shape[0] for a in full}, {a.shape[1] for a in full}
     if sizes is not None and all(a.shape[1] == n for a, n in zip(arrays, sizes) if a.size):
@@ -123,7 +124,7 @@ def _find_targets(variables: dict[str, Any], n_bags: int, skip: set[str]) -> str
 
 def as_marks(path: Path, name: str, value: Any, n_bags: int) -> NDArray[np.int8]:
     """Return marks (bags x labels) as 0 and 1, whichever way they lie and whether absent is 0 or -1."""
-    marks = np.asarray(value.toarray() if sp.issparse(value) else value)
+    marks = full(path, value)
     if marks.shape[0] != n_bags:
         marks = marks.T
     if marks.ndim != 2 or marks.shape[0] != n_bags:
@@ -147,10 +148,10 @@ def bag_of_row(fields: dict[str, Any]) -> str | None:
 
 def read_dd(path: Path, name: str, fields: dict[str, Any]) -> Dataset:
     """Read a struct of rows, the bag of each row, and the labels of bags and rows."""
-    X = dense(fields["X"]) if not sp.issparse(fields["X"]) else sp.csr_array(fields["X"], dtype=np.float64)
+    X = dense(path, fields["X"]) if not sp.issparse(fields["X"]) else sp.csr_array(fields["X"], dtype=np.float64)
     where = bag_of_row(fields)
     assert where is not None  # the caller looked
-    ids = dense(fields[where]).reshape(-1)
+    ids = dense(path, fields[where]).reshape(-1)
     if not np.isfinite(ids).all() or (ids != np.round(ids)).any():
         raise InvalidData(f"{path}, {name}.{where}: expected the number of a bag for each row, found {ids.min():g}.")
     ids = ids.astype(np.int64)
@@ -163,7 +164,7 @@ def read_dd(path: Path, name: str, fields: dict[str, Any]) -> Dataset:
     bags, y = Bags(ids.tolist()), None
     YB, order = fields.get("YB"), fields.get("B")
     if is_numeric(YB):
-        names = dense(order).reshape(-1).astype(np.int64) if is_numeric(order) else np.arange(1, YB.shape[0] + 1)
+        names = dense(path, order).reshape(-1).astype(np.int64) if is_numeric(order) else np.arange(1, YB.shape[0] + 1)
         Y = as_marks(path, f"{name}.YB", YB, len(names))
         known = np.isin(names, ids)
         if not np.isin(ids, names).all():
@@ -176,7 +177,7 @@ def read_dd(path: Path, name: str, fields: dict[str, Any]) -> Dataset:
         roles.append(ColumnRole(f"{name}.YB", "label", "marks for each bag", "0/1"))
     YR = fields.get("YR")
     if is_numeric(YR) and YR.shape[0] == X.shape[0]:
-        y = _row_classes(dense(YR))
+        y = _row_classes(dense(path, YR))
         classes = classes or tuple(dict.fromkeys(v for v in y.tolist() if v))
         roles.append(ColumnRole(f"{name}.YR", "label", "a class for each row", "0/1"))
     unused = [

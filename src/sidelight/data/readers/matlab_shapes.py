@@ -10,10 +10,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sidelight.data.dataset import ColumnRole
+from sidelight.data.readers.limits import need
 from sidelight.data.readers.plan import SAID
 from sidelight.data.readers.problems import no_such_column
-from sidelight.data.readers.source import MAX_UNPACKED
-from sidelight.errors import InvalidData
 
 
 def is_numeric(value: Any) -> TypeGuard[Any]:
@@ -49,13 +48,18 @@ def cell_size(value: Any) -> int:
     return sum(int(np.prod(np.shape(part), dtype=np.int64)) for part in value.reshape(-1))
 
 
-def dense(value: Any) -> NDArray[np.float64]:
+def full(path: Path, value: Any) -> NDArray[Any]:
+    """Return a full matrix."""
+    if not sp.issparse(value):
+        return np.asarray(value)
+    n_rows, n_columns = value.shape
+    need(path, 8 * n_rows * n_columns, f"a sparse matrix of {n_rows} x {n_columns}, needed as a full one,")
+    return np.asarray(value.toarray())
+
+
+def dense(path: Path, value: Any) -> NDArray[np.float64]:
     """Return a full matrix of float64."""
-    if sp.issparse(value):
-        if value.shape[0] * value.shape[1] * 8 > MAX_UNPACKED:
-            raise InvalidData(f"A sparse matrix of {value.shape} where a full one was expected.")
-        value = value.toarray()
-    return np.asarray(value, dtype=np.float64)
+    return np.asarray(full(path, value), dtype=np.float64)
 
 
 def as_names(values: NDArray[Any]) -> NDArray[np.object_]:

@@ -13,6 +13,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.readers.columns import Coded
 from sidelight.data.readers.labels import RowLabels, from_cells
+from sidelight.data.readers.limits import need_dense
 from sidelight.data.readers.looks import look_at
 from sidelight.data.readers.plan import SAID, Wanted
 from sidelight.data.readers.problems import no_such_column
@@ -34,6 +35,8 @@ def from_matrices(path: Path, title: str, arrays: dict[str, Any], wanted: Wanted
     name = _features(path, arrays, wanted)
     X = arrays[name]
     n = X.shape[0]
+    if not sp.issparse(X):
+        need_dense(path, n, X.size // n)
     X = X if sp.issparse(X) else np.ascontiguousarray(X.reshape(n, -1), dtype=np.float64)
     roles = [ColumnRole(name, "feature", SAID if wanted.features else f"the largest matrix, {n} x {X.shape[1]}")]
     found = {role: _vector(path, arrays, wanted, role, n, name, roles) for role in _ROLES}
@@ -101,6 +104,8 @@ def _vector(
 def _labels(path: Path, arrays: dict[str, Any], value: Any, n: int) -> RowLabels | None:
     if value is None:
         return None
+    if sp.issparse(value):
+        need_dense(path, *value.shape)
     dense = value.toarray() if sp.issparse(value) else value
     if dense.ndim == 2 and dense.shape[1] > 1:
         names = _texts(arrays, _LABEL_NAMES, dense.shape[1]) or tuple(str(k) for k in range(dense.shape[1]))

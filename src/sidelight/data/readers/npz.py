@@ -7,6 +7,7 @@ refused, and so are archives that unpack to far more than they weigh.
 from __future__ import annotations
 
 import io
+import math
 import zipfile
 import zlib
 from pathlib import Path
@@ -16,10 +17,11 @@ import numpy as np
 from numpy.lib import format as npy
 
 from sidelight.data.dataset import Dataset
+from sidelight.data.readers.limits import need, need_sparse
 from sidelight.data.readers.matrices import from_matrices
 from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.source import MAX_RATIO, MAX_UNPACKED, open_bytes
-from sidelight.errors import UnreadableFile
+from sidelight.errors import TooLarge, UnreadableFile
 
 _HEADER = 1 << 16
 
@@ -47,6 +49,7 @@ def load_npz(path: Path) -> dict[str, Any]:
                     f"{path}: {path.stat().st_size} bytes unpack to {total}; this looks like a decompression bomb. "
                     "If you trust it, load it with numpy and save it again with np.savez."
                 )
+            need(path, total, f"{len(members)} arrays")
             arrays = {member.filename.removesuffix(".npy"): _member(path, archive, member) for member in members}
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
         raise UnreadableFile(f"{path}: a damaged archive ({error}). Fetch or save it again.") from None
@@ -89,6 +92,7 @@ def _array(path: Path, name: str, data: bytes) -> Any:
             f"{path}, array {name!r}: expected {size} bytes for shape {shape} of {dtype}, found {left}. "
             "The file was cut off or damaged: save it again."
         )
+    need(path, size + 8 * math.prod(shape), f"the array {name!r} of {' x '.join(map(str, shape))}")
     array = np.frombuffer(data, dtype=dtype, offset=stream.tell()) if size else np.empty(0, dtype=dtype)
     return array.reshape(shape, order="F" if fortran else "C")
 
@@ -107,8 +111,13 @@ def _sparse(path: Path, arrays: dict[str, Any]) -> dict[str, Any]:
         if maker is None:
             raise ValueError(f"the format {name!r}; csr and csc are read")
         shape = tuple(int(n) for n in arrays["shape"].reshape(-1))
+        if len(shape) != 2 or min(shape) < 0:
+            raise ValueError(f"the shape {shape}")
+        need_sparse(path, *shape, len(arrays["data"]))
         matrix = maker((arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"]), shape=shape)
         matrix.check_format(full_check=True)
+    except TooLarge:
+        raise
     except Exception as error:  # SciPy raises whatever damaged indices lead it to
         raise UnreadableFile(f"{path}: expected a sparse matrix, found {error}. Save it again.") from None
     return {"X": sp.csr_array(matrix), **rest}

@@ -14,11 +14,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from sidelight.data.readers.limits import need
 from sidelight.errors import InvalidParameter, UnreadableFile
 
 GZIP_MAGIC = b"\x1f\x8b"
 # Real tables of text shrink 3 to 60 times; a megabyte of zeros shrinks 1000 times.
 MAX_RATIO = 250
+_CELL = 66  # bytes of a short text in a list, which is what a cell is while lines are read
 MAX_UNPACKED = 1 << 28  # below this a strange ratio does no harm
 
 
@@ -121,10 +123,13 @@ def text_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[int, s
     chosen = check_encoding(path, encoding) if encoding else guess_encoding(head(path, 1 << 20))
     with open_bytes(path) as raw:
         stream = io.TextIOWrapper(raw, encoding=chosen, errors="strict" if encoding else "replace")  # closed with raw
-        number = 0
+        number, taken = 0, 0
         try:
             for line in stream:
                 number += 1
+                taken += len(line) + _CELL * (1 + line.count(",") + line.count(" "))
+                if not number % 1000:
+                    need(path, taken, f"the first {number} lines, cut into cells,")
                 if "\0" in line:
                     raise UnreadableFile(
                         f"{path}, line {number}: expected text, found a zero byte. "

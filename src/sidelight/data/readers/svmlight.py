@@ -1,7 +1,12 @@
-"""svmlight (libsvm) files: ``label index:value ...``, several labels between commas, ``qid:`` taken for the bag."""
+"""svmlight (libsvm) files: ``label index:value ...``, several labels between commas, ``qid:`` taken for the bag.
+
+scikit-learn's reader is not used: it takes neither words as labels, rows without a label nor indices in any order, and
+does not say which line is wrong.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +17,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.readers.columns import Coded
 from sidelight.data.readers.labels import from_cells
+from sidelight.data.readers.limits import need_sparse
 from sidelight.data.readers.plan import Wanted
 from sidelight.data.readers.problems import shown
 from sidelight.data.readers.source import text_lines
@@ -19,6 +25,7 @@ from sidelight.errors import UnreadableFile
 
 _HIGHEST = 1 << 31  # beyond this an index is damage, not a feature
 _BATCH = 2_000
+_PAIRS = re.compile(r"(?:\d+:[^\s:]+(?: |$))*", re.ASCII)
 
 
 def read_svmlight(path: Path, wanted: Wanted) -> Dataset:
@@ -58,8 +65,10 @@ def _dataset(path: Path, wanted: Wanted, pairs: Any, counts: list[int], labels: 
     index -= base
     width = int(index.max()) + 1 if len(index) else 0
     indptr = np.concatenate([[0], np.cumsum(counts)])
+    need_sparse(path, len(counts), width, len(index))
     X = sp.csr_array((pairs[:, 1], index, indptr), shape=(len(counts), width))
-    X.sum_duplicates()
+    X.sort_indices()
+    _check_repeats(path, X, base)
     said = None
     if wanted.label is not False and any(labels):
         said = from_cells(Coded.of(_plain(label) for label in labels), "," if any("," in s for s in labels) else None)
@@ -72,7 +81,7 @@ def _dataset(path: Path, wanted: Wanted, pairs: Any, counts: list[int], labels: 
     single = said is not None and said.is_single
     return Dataset(
         X,
-        tuple(f"f{j + base}" for j in range(width)) if width <= 1_000_000 else (),
+        tuple(f"f{j + base}" for j in range(width)),
         str(path),
         "svmlight",
         bags=found,
@@ -80,26 +89,38 @@ def _dataset(path: Path, wanted: Wanted, pairs: Any, counts: list[int], labels: 
         Y=said.indicator() if said is not None and not single else None,
         label_names=said.names if said is not None else (),
         roles=tuple(roles),
-        notes=() if width <= 1_000_000 else (f"{width} columns: too many to name",),
     )
+
+
+def _check_repeats(path: Path, X: Any, base: int) -> None:
+    """Refuse a row that names one index twice: nobody can say which of the values is meant."""
+    is_first = np.zeros(len(X.indices), dtype=bool)
+    is_first[X.indptr[:-1][np.diff(X.indptr) > 0]] = True
+    again = np.flatnonzero((np.diff(X.indices, prepend=-1) == 0) & ~is_first)
+    if len(again):
+        row = int(np.searchsorted(X.indptr, again[0], side="right"))
+        raise UnreadableFile(
+            f"{path}, row {row}: the index {int(X.indices[again[0]]) + base} comes twice. Keep one of its values."
+        )
 
 
 def _numbers(path: Path, held: list[tuple[int, list[str]]]) -> Any:
     """Return index, value, index, value ... of many lines at once; only a failure looks at single lines."""
-    try:
-        flat = np.array(" ".join(" ".join(pairs) for _, pairs in held).replace(":", " ").split(), dtype=np.float64)
-        fine = flat[0::2]
-        n_pairs = sum(len(pairs) for _, pairs in held)
-        in_range = not n_pairs or (fine.min() >= 0 and fine.max() < _HIGHEST)
-        if len(flat) == 2 * n_pairs and in_range and (fine == np.floor(fine)).all():
+    text = " ".join(" ".join(pairs) for _, pairs in held if pairs)
+    if _PAIRS.fullmatch(text):
+        try:
+            flat = np.array(text.replace(":", " ").split(), dtype=np.float64)
+        except ValueError:
+            flat = np.full(2, np.inf)  # a value that is no number: the loop below finds it
+        if not len(flat) or flat[0::2].max() < _HIGHEST:
             return flat
-    except ValueError:
-        pass
     for number, pairs in held:
         for pair in pairs:
             index, colon, value = pair.partition(":")
             try:
-                bad = not colon or not index.isdecimal() or int(index) >= _HIGHEST
+                bad = not (
+                    colon and index.isascii() and index.isdecimal() and len(index) < 12 and int(index) < _HIGHEST
+                )
                 float(value)
             except ValueError:
                 bad = True

@@ -9,6 +9,7 @@ import numpy as np
 
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
+from sidelight.data.readers.limits import memory_limit, need
 from sidelight.errors import InvalidData
 from sidelight.estimators.coverage import CoverageClustering
 from sidelight.estimators.scaling import Standardized
@@ -22,6 +23,7 @@ from sidelight.results import Columns, Reading, columns_of
 from sidelight.results.jobs import Contents, CoverageResult, Moved
 from sidelight.words import Setting
 
+_COPIES = 8  # matrices of rows x labels that a fit and its page hold at once
 USES = ("id", "bag", "label", "bag label", "feature")
 
 
@@ -32,6 +34,9 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
     if data.bags is None or not data.bags.is_labelled.any():
         raise _no_labels(data, config.table, config.roles)
     bags = as_meant(data.bags, options.lists, options.empty)
+    with memory_limit(config.roles.max_memory):
+        what = f"{data.n_rows} rows with a probability for each of {bags.n_classes} labels"
+        need(config.table, _COPIES * 8 * data.n_rows * bags.n_classes, what)
     row_labels = data.y if options.rows == "known" else None
     settings = options.without("method", "scale", "lists", "empty", "rows")
     inner = CoverageClustering(random_state=config.seed, **settings)

@@ -72,6 +72,10 @@ class Roles(Options, frozen=True):
     ] = None
     encoding: Annotated[str | None, says("Encoding of a text file, such as latin-1.", shown="NAME", group=FILE)] = None
     header: Annotated[bool | None, says("Whether the first line names the columns.", group=FILE)] = None
+    max_memory: Annotated[
+        str | None,
+        says("What the file may take, such as 8GB; by default half of the memory there is.", shown="SIZE", group=FILE),
+    ] = None
 
     def __post_init__(self) -> None:
         """Refuse True, which names no column."""
