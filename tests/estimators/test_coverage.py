@@ -444,3 +444,70 @@ def test_the_number_of_threads_changes_no_fit():
         with threadpool_limits(n_threads, user_api="blas"):
             models.append(sl.CoverageClustering(boundary="straight", max_iter=40).fit(X[order], bags=bags[order]))
     np.testing.assert_array_equal(models[0].weights_, models[1].weights_)
+
+
+def with_candidates(n=240, seed=0):
+    """Rows of four groups; beside its own name each row has one or two others as candidates."""
+    generator = np.random.default_rng(seed)
+    y = generator.integers(4, size=n)
+    X = CENTRES[y] + generator.normal(size=(n, 2))
+    others = [
+        generator.choice([c for c in range(4) if c != own], size=1 + i % 2, replace=False) for i, own in enumerate(y)
+    ]
+    return X, [{NAMES[own], *NAMES[more]} for own, more in zip(y, others)], NAMES[y]
+
+
+def test_candidates_are_read_as_one_of_these():
+    X, candidates, names = with_candidates()
+    model = sl.CoverageClustering(boundary="straight").fit(X, candidates=candidates)
+    assert np.mean(model.predict_labels(X) == names) > 0.95
+    found = model.predict_labels(X, candidates=candidates)
+    assert all(name in some for name, some in zip(found, candidates))
+    np.testing.assert_array_equal(model.predict(X, candidates=candidates), model.labels_)
+    P = model.predict_proba(X) @ model.layout.to_labels()
+    inside = [P[i, [model.classes_.index(c) for c in some]].sum() for i, some in enumerate(candidates)]
+    assert model.score(X, candidates=candidates) == pytest.approx(np.mean(np.log(inside)))
+    assert model.log_likelihood_ == pytest.approx(np.sum(np.log(inside)))
+
+
+def test_rows_without_candidates_are_open_and_novel_clusters_are_never_candidates():
+    X, candidates, names = with_candidates()
+    some = {row: labels for row, labels in enumerate(candidates) if row % 3}
+    model = sl.CoverageClustering(n_novel=1, random_state=0).fit(X, candidates=some)
+    found = model.predict_labels(X, candidates=some)
+    assert all(found[row] in labels for row, labels in some.items())
+    assert np.mean(model.predict_labels(X) == names) > 0.9
+
+
+def test_candidates_that_cannot_be_read_are_refused():
+    X, candidates, _ = with_candidates(8)
+    for wrong, words in (
+        (candidates[:3], "candidates has 3"),
+        ({99: {"ant"}}, "names row 99"),
+        ([*candidates[:7], set()], "Row 7 has no candidates"),
+        (["ant"] * 8, "Row 0 has 'ant'"),
+        (5, "one set of labels for each row"),
+    ):
+        with pytest.raises(InvalidData, match=words):
+            sl.CoverageClustering().fit(X, candidates=wrong)
+    with pytest.raises(InvalidData, match="both bags and candidates"):
+        sl.CoverageClustering().fit(X, bags=sl.Bags(range(8)), candidates=candidates)
+
+
+def test_a_row_with_several_labels_is_told_about_both_readings():
+    X, candidates, _ = with_candidates(40)
+    bags = sl.Bags(range(40), labels=dict(enumerate(candidates)))
+    with pytest.warns(SidelightWarning, match=r"all of these are there.*one of these is it.*candidates="):
+        sl.CoverageClustering(boundary="straight").fit(X, bags=bags)
+
+
+def test_candidates_survive_model_selection():
+    from sklearn import config_context
+    from sklearn.model_selection import cross_validate
+
+    X, candidates, _ = with_candidates()
+    sets = np.empty(len(candidates), dtype=object)
+    sets[:] = candidates
+    with config_context(enable_metadata_routing=True):
+        done = cross_validate(sl.CoverageClustering(), X, cv=3, params={"candidates": sets}, error_score="raise")
+    assert (done["test_score"] > -1).all()

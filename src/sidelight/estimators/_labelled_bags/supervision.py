@@ -15,12 +15,20 @@ from sidelight.words import counted
 
 
 def plan_bags(
-    bags: Bags, row_class: np.ndarray, *, anything_novel: bool, wrong: float, forgotten: float, warn: bool = True
+    bags: Bags,
+    row_class: np.ndarray,
+    *,
+    anything_novel: bool,
+    wrong: float,
+    forgotten: float,
+    one_of: bool = False,
+    warn: bool = True,
 ) -> BagPlan:
     """Write down what every bag demands and allows; refuse what no assignment of rows could satisfy.
 
     A bag that was cut keeps "no other label" and demands nothing. A bag with fewer free rows than labels is asked to
-    carry as many labels as it can, with a warning that names it.
+    carry as many labels as it can, with a warning that names it. With ``one_of`` every bag is a row and its list holds
+    candidates: one of them is carried, and nothing else.
     """
     matrix = bags.label_matrix
     counts = np.diff(matrix.indptr)
@@ -32,7 +40,9 @@ def plan_bags(
     possible = np.minimum(counts, _most_labels(bags, row_class))
     required = np.where(bags.whole, possible, 0)
     short = np.flatnonzero(bags.whole & (possible < counts))
-    if warn and len(short) and wrong == 0:
+    if one_of:  # without novel clusters a row can carry nothing but a candidate anyway
+        required = np.minimum(required, int(anything_novel))
+    elif warn and len(short) and wrong == 0:
         _warn_short(bags, short, possible)
     return BagPlan(  # copies, because kernels refuse the read-only arrays of frozen bags
         order=np.array(bags.order, dtype=np.intp),
@@ -138,6 +148,15 @@ def _refuse_known_rows_outside(bags: Bags, row_class: np.ndarray, is_open: np.nd
 
 def _warn_short(bags: Bags, short: np.ndarray, possible: np.ndarray) -> None:
     b = short[0]
+    if bags.sizes[b] == 1:
+        warnings.warn(
+            f"{counted(len(short), 'bag lists', 'bags list')} more labels than rows that could carry them, for example "
+            f"{bags.names[b]!r}: one row and {_listing(bags, b)}. A list is read as 'all of these are there'. If it "
+            "means 'one of these is it', pass candidates= instead of bags=; if labels may be wrong, set wrong > 0.",
+            LabelsWithoutRows,
+            stacklevel=4,
+        )
+        return
     warnings.warn(
         f"{len(short)} of {counted(bags.n_bags, 'bag')} {'has' if len(short) == 1 else 'have'} more labels than rows "
         f"that could carry them, for example bag {bags.names[b]!r}: its rows can carry {possible[b]} of "

@@ -61,7 +61,14 @@ def map_rows(X: Any, layout: Layout, generator: np.random.Generator) -> Rows:
 
 
 def settle_boundary(
-    estimator: Any, X: Any, bags: Bags, names: list[Any], layout: Layout, generator: np.random.Generator
+    estimator: Any,
+    X: Any,
+    bags: Bags,
+    names: list[Any],
+    layout: Layout,
+    generator: np.random.Generator,
+    *,
+    one_of: bool = False,
 ) -> tuple[Rows, Choice | None]:
     """Return the rows as the rule shall see them, and how that was chosen where it was "auto"."""
     if estimator.boundary == STRAIGHT:
@@ -73,7 +80,7 @@ def settle_boundary(
         return Rows(X), {"tried": [STRAIGHT], "scores": [], "errors": [], "chosen": STRAIGHT, "note": note}
     rows = map_rows(X, layout, generator)
     chosen = _some_bags(bags, generator)
-    judge = _Judge(estimator, bags[chosen], [names[i] for i in chosen], generator)
+    judge = _Judge(estimator, bags[chosen], [names[i] for i in chosen], one_of, generator)
     scores = [judge.scores(features[chosen]) for features in (X, rows.features)]
     choice = choose_best([STRAIGHT, CURVED], scores)
     gain = scores[1] - scores[0]
@@ -111,7 +118,10 @@ def _some_bags(bags: Bags, generator: np.random.Generator) -> np.ndarray:
 class _Judge:
     """Held-out lists under rough fits with one cluster a class: what the boundary is judged by."""
 
-    def __init__(self, estimator: Any, bags: Bags, names: list[Any], generator: np.random.Generator) -> None:
+    def __init__(
+        self, estimator: Any, bags: Bags, names: list[Any], one_of: bool, generator: np.random.Generator
+    ) -> None:
+        self.one_of = one_of
         empty = np.diff(bags.label_matrix.indptr) == 0
         self.options, self.bags, self.row_class = estimator, bags, code_rows(names, bags.classes)
         novel = estimator.n_novel == "auto" or estimator.n_novel > 0 or bool((empty & bags.is_labelled).any())
@@ -136,7 +146,7 @@ class _Judge:
     def _problem(self, features: Any, rows: np.ndarray) -> Problem:
         plan = plan_bags(
             self.bags[rows], self.row_class[rows], anything_novel=self.layout.n_novel > 0,
-            wrong=self.options.wrong, forgotten=self.options.forgotten, warn=False,
+            wrong=self.options.wrong, forgotten=self.options.forgotten, one_of=self.one_of, warn=False,
         )  # fmt: skip
         generator = np.random.default_rng(self.seed)
         return Problem.of(self.options, features, plan, self.layout, self.penalty, generator)

@@ -14,6 +14,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.splits import BagKFold
 from sidelight.errors import InvalidParameter, SidelightWarning
 from sidelight.estimators._choice import Choice, choose_best
+from sidelight.estimators._labelled_bags.candidates import candidates_of
 from sidelight.estimators._labelled_bags.layout import Layout, count_clusters
 from sidelight.estimators.coverage.boundary import STRAIGHT, Rows, settle_boundary
 from sidelight.progress import report
@@ -27,7 +28,13 @@ PATIENCE = {"penalty": 1, "n_novel": 2, "n_subclusters": 2}  # a bigger model ma
 
 
 def choose(
-    estimator: CoverageClustering, X: Any, bags: Bags, names: list[Any], generator: np.random.Generator
+    estimator: CoverageClustering,
+    X: Any,
+    bags: Bags,
+    names: list[Any],
+    generator: np.random.Generator,
+    *,
+    one_of: bool = False,
 ) -> tuple[Rows, dict[str, Any], dict[str, Choice]]:
     """Return the rows as the rule sees them, penalty, n_novel and n_subclusters, and how what was "auto" was chosen.
 
@@ -38,11 +45,11 @@ def choose(
     is_open = [name for name, value in settled.items() if isinstance(value, str)]
     choice: dict[str, Choice] = {}
     layout = _least_layout(estimator, bags)
-    rows, boundary = settle_boundary(estimator, X, bags, names, layout, generator.spawn(1)[0])
+    rows, boundary = settle_boundary(estimator, X, bags, names, layout, generator.spawn(1)[0], one_of=one_of)
     if boundary is not None:
         choice["boundary"] = boundary
     if is_open:
-        folds = Folds(estimator, rows.features, bags, names, generator)
+        folds = Folds(estimator, rows.features, bags, names, generator, one_of)
         least = {"penalty": None, "n_novel": _least_novel(bags), "n_subclusters": 1}
         candidates: dict[str, Sequence[Any]] = {
             "penalty": PENALTIES,
@@ -69,14 +76,16 @@ def _least_layout(estimator: CoverageClustering, bags: Bags) -> Layout:
 class Folds:
     """The folds that all candidates share."""
 
-    def __init__(self, estimator: CoverageClustering, X: Any, bags: Bags, names: list[Any], generator: Any) -> None:
+    def __init__(
+        self, estimator: CoverageClustering, X: Any, bags: Bags, names: list[Any], generator: Any, one_of: bool
+    ) -> None:
         n_labelled = int(bags.is_labelled.sum())
         if n_labelled < estimator.cv:
             raise InvalidParameter(
                 f'"auto" needs at least cv={estimator.cv} labelled bags to hold some out; there are {n_labelled}. '
                 "Give the number, or lower cv."
             )
-        self.estimator, self.X, self.bags, self.names = estimator, X, bags, names
+        self.estimator, self.X, self.bags, self.names, self.one_of = estimator, X, bags, names, one_of
         self.seed = as_seed(generator)
         split = BagKFold(estimator.cv, shuffle=True, random_state=as_seed(generator))
         self.splits = list(split.split(X, groups=bags))
@@ -111,9 +120,14 @@ class Folds:
             )  # the rows are mapped
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SidelightWarning)  # the final fit says it once
-                model.fit(self.X[train], bags=self.bags[train], row_labels=[self.names[i] for i in train])
-                scores.append(model.bag_scores(self.X[test], self.bags[test]))
+                model.fit(self.X[train], row_labels=[self.names[i] for i in train], **self._side(train))
+                scores.append(model.bag_scores(self.X[test], **self._side(test)))
         return np.concatenate(scores)
+
+    def _side(self, rows: np.ndarray) -> dict[str, Any]:
+        """What is known about some rows: candidates of their own, or lists of their bags."""
+        bags = self.bags[rows]
+        return {"candidates": candidates_of(bags)} if self.one_of else {"bags": bags}
 
 
 def _last_rise(values: list[np.ndarray]) -> int:

@@ -25,6 +25,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._labelled_bags.candidates import read_candidates
 from sidelight.estimators._labelled_bags.layout import Layout, check_counts, check_names, count_clusters
 from sidelight.estimators._labelled_bags.supervision import (
     check_row_weights,
@@ -145,9 +146,9 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
     ['wren', 'wren', 'owl', 'owl', 'wren', 'owl']
     """
 
-    __metadata_request__fit = {"bags": True, "row_labels": True}
-    __metadata_request__predict = {"bags": True, "row_labels": True}
-    __metadata_request__score = {"bags": True}
+    __metadata_request__fit = {"bags": True, "row_labels": True, "candidates": True}
+    __metadata_request__predict = {"bags": True, "row_labels": True, "candidates": True}
+    __metadata_request__score = {"bags": True, "candidates": True}
 
     def __init__(
         self,
@@ -189,7 +190,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, *, bags: Any = None, row_labels: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, bags: Any = None, row_labels: Any = None, candidates: Any = None) -> Self:
         """Find clusters that explain the rows by the labels of their bags.
 
         Parameters
@@ -203,17 +204,21 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         row_labels : sequence or mapping, default=None
             The label of each row where somebody knows it, None (or NaN, or "") elsewhere; or a mapping from row
             numbers to labels.
+        candidates : sequence or mapping, default=None
+            Instead of ``bags``: one set of labels for each row, of which exactly one is true; None where nothing is
+            known. The list of a bag says "all of these are there", candidates say "one of these is it".
         """
         self._check_parameters()
         X = rows_to_fit(self, X)
         names = read_row_labels(row_labels, X.shape[0])
-        bags = with_classes_of_rows(as_bags(bags, n_rows=X.shape[0], y=y), names)
+        bags = with_classes_of_rows(_lists(bags, candidates, n_rows=X.shape[0], y=y), names)
+        one_of = candidates is not None
         row_class = code_rows(names, bags.classes)
         self._say_if_silent(bags, row_class)
         check_names(self.n_subclusters, bags.classes)
 
         generator = as_generator(self.random_state)
-        rows, settled, self.choice_ = choose(self, X, bags, names, generator)
+        rows, settled, self.choice_ = choose(self, X, bags, names, generator, one_of=one_of)
         n_clusters = count_clusters(bags.classes, settled["n_subclusters"], settled["n_novel"])
         if n_clusters > max(X.shape[0], len(bags.classes)):
             raise InvalidParameter(
@@ -221,7 +226,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
                 "Lower n_subclusters or n_novel, or bring more rows."
             )
         layout = Layout.of(bags.classes, settled["n_subclusters"], settled["n_novel"])
-        plan = self._plan(bags, row_class, layout)
+        plan = self._plan(bags, row_class, layout, one_of)
         problem = Problem.of(self, rows.features, plan, layout, settled["penalty"], generator)
         starts = draw_starts(
             self.n_init, problem.model, rows.features, layout, problem.coarse_posteriors, problem.fit_targets, generator
@@ -230,7 +235,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
             problem, rows, bags, race(starts, problem.climb, self.max_iter, heat=HEAT, keep_one_in=KEPT)
         )
 
-    def predict(self, X: Any, *, bags: Any = None, row_labels: Any = None) -> np.ndarray:
+    def predict(self, X: Any, *, bags: Any = None, row_labels: Any = None, candidates: Any = None) -> np.ndarray:
         """Return the most probable cluster of each row: by features alone, or with the labels of its bag.
 
         Parameters
@@ -241,19 +246,22 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
             The bags of these rows, when their labels are known.
         row_labels : sequence or mapping, default=None
             Labels of single rows, as in :meth:`fit`.
+        candidates : sequence or mapping, default=None
+            Candidates of single rows, as in :meth:`fit`.
         """
-        return np.argmax(self.predict_proba(X, bags=bags, row_labels=row_labels), axis=1)
+        return np.argmax(self.predict_proba(X, bags=bags, row_labels=row_labels, candidates=candidates), axis=1)
 
-    def predict_proba(self, X: Any, *, bags: Any = None, row_labels: Any = None) -> np.ndarray:
+    def predict_proba(self, X: Any, *, bags: Any = None, row_labels: Any = None, candidates: Any = None) -> np.ndarray:
         """Return the probability of each cluster for each row; see :meth:`predict`."""
         P, log_P = self._belief(X)
-        if bags is None and row_labels is None:
+        if bags is None and row_labels is None and candidates is None:
             return P
-        return self._posteriors(P, log_P, bags, row_labels)[0]
+        return self._posteriors(P, log_P, bags, row_labels, candidates)[0]
 
-    def predict_labels(self, X: Any, *, bags: Any = None, row_labels: Any = None) -> np.ndarray:
+    def predict_labels(self, X: Any, *, bags: Any = None, row_labels: Any = None, candidates: Any = None) -> np.ndarray:
         """Return the most probable name of each row: a known label, or the name of a novel cluster."""
-        named = self.predict_proba(X, bags=bags, row_labels=row_labels) @ self.layout.to_labels()
+        P = self.predict_proba(X, bags=bags, row_labels=row_labels, candidates=candidates)
+        named = P @ self.layout.to_labels()
         names = np.empty(len(self.label_names_), dtype=object)
         names[:] = self.label_names_
         return names[np.argmax(named, axis=1)]
@@ -289,7 +297,9 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         return self.predict_proba(X, bags=bags)[:, self.class_of_ < 0].sum(axis=1)
 
     @checks_y
-    def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any = None, *, bags: Any = None, candidates: Any = None, sample_weight: Any = None
+    ) -> float:
         """Return the mean log likelihood of the label lists of these bags; higher is better, 0 is best.
 
         Unlabelled bags do not count; NaN, with a warning, when there are no others.
@@ -302,12 +312,15 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
             May hold the bags; anything else is ignored.
         bags : Bags, default=None
             The labelled bags.
+        candidates : sequence or mapping, default=None
+            Candidates of single rows, as in :meth:`fit`: the probability that a row is one of them counts.
         sample_weight : array of shape (n_rows,), default=None
             A bag counts as much as the mean weight of its rows.
         """
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        bags = as_bags(bags, n_rows=n_rows, y=y)
-        values = self.bag_scores(X, bags)
+        lists = _lists(bags, candidates, n_rows=n_rows, y=y)
+        values = self.bag_scores(X, lists) if candidates is None else self.bag_scores(X, candidates=candidates)
+        bags = lists
         if len(values) == 0:
             warnings.warn(
                 f"{type(self).__name__}.score judges label lists, but none of the {counted(bags.n_bags, 'bag')} given "
@@ -322,11 +335,11 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
             raise InvalidData("Every labelled bag has sample_weight 0. Give some of their rows a weight above 0.")
         return float(np.average(values, weights=weight_of_bag))
 
-    def bag_scores(self, X: Any, bags: Any) -> np.ndarray:
-        """Return the log likelihood of the list of each labelled bag, in the order of ``bags.names``."""
+    def bag_scores(self, X: Any, bags: Any = None, *, candidates: Any = None) -> np.ndarray:
+        """Return the log likelihood of the list of each labelled bag, or of each row's candidates, in their order."""
         P, log_P = self._belief(X)
-        bags = as_bags(bags, n_rows=len(P))
-        return self._posteriors(P, log_P, bags)[1][bags.is_labelled]
+        lists = _lists(bags, candidates, n_rows=len(P))
+        return self._posteriors(P, log_P, bags, None, candidates)[1][lists.is_labelled]
 
     def _belief(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)
@@ -350,15 +363,18 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         return log_P
 
     def _posteriors(
-        self, P: np.ndarray, log_P: np.ndarray, bags: Any, row_labels: Any = None
+        self, P: np.ndarray, log_P: np.ndarray, bags: Any, row_labels: Any = None, candidates: Any = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        bags = as_bags(bags, n_rows=len(P), classes=self.classes_)
+        lists = _lists(bags, candidates, n_rows=len(P), classes=self.classes_)
         row_class = code_rows(read_row_labels(row_labels, len(P)), self.classes_)
-        plan = self._plan(bags, row_class, self.layout)
+        plan = self._plan(lists, row_class, self.layout, candidates is not None)
         return Coverage(plan, self.class_of_, self.wrong, self.forgotten, self.cap).posteriors(P, log_P)
 
-    def _plan(self, bags: Bags, row_class: np.ndarray, layout: Layout) -> BagPlan:
-        return plan_bags(bags, row_class, anything_novel=layout.n_novel > 0, wrong=self.wrong, forgotten=self.forgotten)
+    def _plan(self, bags: Bags, row_class: np.ndarray, layout: Layout, one_of: bool) -> BagPlan:
+        return plan_bags(
+            bags, row_class, anything_novel=layout.n_novel > 0, wrong=self.wrong, forgotten=self.forgotten,
+            one_of=one_of,
+        )  # fmt: skip
 
     @property
     def layout(self) -> Layout:
@@ -417,6 +433,18 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _lists(bags: Any, candidates: Any, *, n_rows: int, y: Any = None, classes: Any = None) -> Bags:
+    """Return what was said of bags, or of rows by their candidates; both at once would be two answers."""
+    if candidates is None:
+        return as_bags(bags, n_rows=n_rows, y=y, classes=classes)
+    if bags is not None or isinstance(y, Bags):
+        raise InvalidData(
+            "Got both bags and candidates. Bags say that all labels of a list are there, candidates that one of them "
+            "is it, row by row: pass one of the two."
+        )
+    return read_candidates(candidates, n_rows, classes=classes)
 
 
 def _left_uncovered(bags: Bags, required: np.ndarray, row_class: np.ndarray) -> tuple[tuple[Hashable, Any], ...]:
