@@ -469,18 +469,21 @@ def no_hierarchy(sheet: Sheet) -> None:
             drawn.figure_, f"{name}: the tree that was learned; counts are rows with both labels of rows with one"
         )
         linked = model.tree_.parents >= 0
-        weak = int((model.edge_evidence_[linked] < 3).sum())
-        rows.append([name, f"{model.alpha_:.2f}", int(linked.sum()), weak, model.source_, len(model.extra_parents_)])
-    header = [
-        "set",
-        "alpha",
-        "labels under another",
-        "of them with less than 3 nats",
-        "candidate taken",
-        "further parents",
-    ]
+        rows.append([name, f"{model.alpha_:.2f}", int(linked.sum()), *_gaps(model), model.source_])
+    for name, load in SETS.items():
+        data = load()
+        model = sl.LatentHierarchyClassifier().fit(None, drop(data.Y, 0.3, np.random.default_rng(0)))
+        linked = model.tree_.parents >= 0
+        rows.append([f"{name}, noise 0.3", f"{model.alpha_:.2f}", int(linked.sum()), *_gaps(model), model.source_])
+    header = ["set", "alpha", "labels under another", "edges tested", "gaps not random", "candidate taken"]
     text = (
-        "Nobody dropped labels here, and the labels are no hierarchy: alpha reads overlap as loss. The evidence on the "
-        "edges is what tells such a tree from a true one."
+        "Nobody dropped labels of yeast and emotions, and they are no hierarchy: alpha reads overlap as loss. What "
+        "tells them from true trees is `gap_p_values_`: where a label implies its parent, whether the parent was seen "
+        "depends on no other label. Edges are tested where there are enough rows; below 0.001 the gaps are "
+        "called not random."
     )
-    sheet.section("Labels that are no hierarchy", header, rows, text)
+    sheet.section("Labels that are no hierarchy, beside three that are", header, rows, text)
+
+
+def _gaps(model: Any) -> tuple[int, int]:
+    return int(np.isfinite(model.gap_p_values_).sum()), int((model.gap_p_values_ < 1e-3).sum())

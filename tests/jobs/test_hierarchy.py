@@ -68,6 +68,8 @@ def test_label_columns_keep_what_nobody_looked_at_apart(columns, sample):
     assert result.n_unknown == sum((i + j) % 19 == 0 for i in range(600) for j in range(6))
     assert robinson_foulds(sample.tree.parents, result.tree.parents) == 0
     assert result.alpha == pytest.approx(0.2, abs=0.04)
+    assert result.n_tested > 0
+    assert result.n_not_random == 0
 
 
 def test_the_three_ways_to_write_labels_agree(columns, cells, two_tables):
@@ -160,8 +162,9 @@ def test_overlapping_labels_raise_a_doubt(tmp_path):
     Y = (mood @ rng.normal(size=(2, 6)) + rng.normal(size=(500, 6)) > 0.3).astype(int)
     path = table(tmp_path / "moods.csv", [f"tag_{i}" for i in range(6)] + ["x"], [[*y, 0.0] for y in Y])
     result = work(RunConfig("hierarchy", path, {"label": ["tag_*"]}, {"use": "labels"}))
-    if result.n_linked:
-        assert any("Look at the evidence" in spoken(s) for s in page_of(result).sentences)
+    assert result.n_not_random > 0
+    assert any("do not look like forgetting" in spoken(s) for s in page_of(result).sentences)
+    assert "no" in result.tables["tree"]["gaps look like forgetting"]
 
 
 def test_a_declared_tree_is_compared_with_and_not_used(data_dir):

@@ -72,6 +72,12 @@ def test_a_dashed_line_is_weak_evidence():
     assert styles == ["-", "-", "--"]
 
 
+def test_a_label_is_orange_where_the_gaps_are_not_random():
+    tree = sl.LabelTree([-1, 0, 0], ["a", "b", "c"])
+    drawn = LabelTreeDisplay(tree, gap_p_values=[np.nan, 0.5, 1e-6]).plot()
+    assert [text.get_color() for text in drawn.ax_.texts[:3]] == ["black", "black", "#cc6600"]
+
+
 def test_estimates_are_drawn_over_the_truth():
     drawn = LossRateDisplay(
         [0.1, 0.3], {"ours": [[0.1, 0.1], [0.3, 0.28]], "thesis": [[0.05, 0.06], [0.2, 0.2]]}

@@ -16,6 +16,7 @@ from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.options.hierarchy import Hierarchy
 from sidelight.jobs.reading import DESCRIBE, listening, read_data
+from sidelight.plot.hierarchy import NOT_RANDOM
 from sidelight.results import Columns, Reading, columns_of
 from sidelight.results.jobs import HierarchyResult
 from sidelight.words import Setting
@@ -72,12 +73,15 @@ def learn(data: Dataset, config: RunConfig) -> HierarchyResult:
         depth=fitted.tree_.depth,
         n_linked=int(linked.sum()),
         n_weak=int((fitted.edge_evidence_[linked] < _WEAK).sum()),
+        n_tested=int(np.isfinite(fitted.gap_p_values_).sum()),
+        n_not_random=int((fitted.gap_p_values_ < NOT_RANDOM).sum()),
         extra_parents=list(fitted.extra_parents_),
         obeys_extra_parents=options.structure == "graph",
         tree=fitted.tree_,
         declared=_declared(data, labels),
         evidence=fitted.edge_evidence_,
         counts=fitted.edge_counts_,
+        gap_p_values=fitted.gap_p_values_,
         completed=completed,
     )
 
@@ -137,9 +141,14 @@ def _tree_table(model: LatentHierarchyClassifier, labels: LabelMatrix) -> Column
         "rows": labels.is_seen.sum(axis=0)[order].tolist(),
         "rows with the parent seen": [int(model.edge_counts_[c, 0]) if p >= 0 else "" for c, p in zip(order, parents)],
         "evidence (nats)": [round(float(model.edge_evidence_[c]), 1) if p >= 0 else "" for c, p in zip(order, parents)],
+        "gaps look like forgetting": [_verdict(float(model.gap_p_values_[c])) for c in order],
         "forgotten": [round(float(model.label_alphas_[c]), 3) for c in order],
         "further parents": ["|".join(names) for names in further],
     }
+
+
+def _verdict(p_value: float) -> str:
+    return "" if np.isnan(p_value) else "no" if p_value < NOT_RANDOM else "yes"
 
 
 def _gap_table(data: Dataset, labels: LabelMatrix, completed: np.ndarray, proba: np.ndarray) -> Columns:

@@ -13,7 +13,8 @@ from sidelight.plot._axes import axes, colour, tidy
 
 _MOST_LABELS = 60  # lines that can be read on one page
 _INDENT = 1.0
-_GREY, _RED = "#999999", "#cc3311"
+_GREY, _RED, _ORANGE = "#999999", "#cc3311", "#cc6600"
+NOT_RANDOM = 1e-3  # p-value below which the gaps of a parent are not called forgetting
 
 
 class LabelTreeDisplay:
@@ -28,6 +29,8 @@ class LabelTreeDisplay:
         The tree.
     evidence : array-like of shape (n_labels,), optional
         Nats for the parent of each label; NaN where there are none.
+    gap_p_values : array-like of shape (n_labels,), optional
+        Whether the gaps of each label's parent look like forgetting; a label where they do not is orange.
     counts : array-like of shape (n_labels, 2), optional
         Rows with label and parent seen, and rows with the label seen.
     extra_parents : sequence of (parent, child, nats), optional
@@ -51,6 +54,7 @@ class LabelTreeDisplay:
         *,
         evidence: Any = None,
         counts: Any = None,
+        gap_p_values: Any = None,
         extra_parents: Sequence[tuple[str, str, float]] = (),
         compared_with: LabelTree | None = None,
         most: int = _MOST_LABELS,
@@ -60,6 +64,7 @@ class LabelTreeDisplay:
         self.tree = tree
         self.evidence = None if evidence is None else np.asarray(evidence, dtype=np.float64)
         self.counts = None if counts is None else np.asarray(counts)
+        self.gap_p_values = None if gap_p_values is None else np.asarray(gap_p_values, dtype=np.float64)
         self.extra_parents = list(extra_parents)
         self.compared_with = compared_with
         self.most = most
@@ -83,6 +88,7 @@ class LabelTreeDisplay:
             estimator.tree_,
             evidence=getattr(estimator, "edge_evidence_", None),
             counts=getattr(estimator, "edge_counts_", None),
+            gap_p_values=getattr(estimator, "gap_p_values_", None),
             extra_parents=getattr(estimator, "extra_parents_", ()),
             compared_with=compared_with,
             most=most,
@@ -104,7 +110,7 @@ class LabelTreeDisplay:
                 self._caption(label, int(below[label])),
                 va="center",
                 fontsize=8,
-                color=_RED if self._differs(label) else "black",
+                color=self._tint(label, "black"),
             )
         self.ax_.plot(0, 1.0, "o", color="black", markersize=4)
         self.ax_.text(0.12, 1.0, "(every row)", va="center", fontsize=8, color=_GREY)
@@ -118,12 +124,19 @@ class LabelTreeDisplay:
         nats = np.nan if self.evidence is None else self.evidence[label]
         width = 1.2 if np.isnan(nats) else float(np.clip(0.6 + 0.35 * np.log1p(max(nats, 0.0)), 0.6, 3.0))
         weak = not np.isnan(nats) and nats < 3  # e^3 = 20 to 1
-        x, tint = _INDENT * (depth - 1), _RED if self._differs(label) else "#4477aa"
+        x, tint = _INDENT * (depth - 1), self._tint(label, "#4477aa")
         style = "--" if weak else "-"
         trunk = line[parent] - 0.25 if parent >= 0 else line[parent]
         self.ax_.plot([x, x], [trunk, line[label]], "-", color="#bbbbbb", lw=0.8, zorder=1)
         self.ax_.plot([x, x + 0.9 * _INDENT], [line[label], line[label]], style, color=tint, lw=width, zorder=2)
         self.ax_.plot(x + 0.9 * _INDENT, line[label], "o", color=tint, markersize=3)
+
+    def _tint(self, label: int, usual: str) -> str:
+        """Red where another tree differs, orange where the gaps do not look like forgetting."""
+        if self._differs(label):
+            return _RED
+        p = np.nan if self.gap_p_values is None else self.gap_p_values[label]
+        return _ORANGE if p < NOT_RANDOM else usual
 
     def _caption(self, label: int, below: int) -> str:
         text = _plain(self.tree.names[label])

@@ -218,10 +218,13 @@ class HierarchyResult(Result):
     depth: int
     n_linked: int
     n_weak: int
+    n_tested: int
+    n_not_random: int
     extra_parents: Sequence[tuple[str, str, float]]
     obeys_extra_parents: bool
     tree: LabelTree = big()
     declared: LabelTree | None = big(default=None)
     evidence: np.ndarray = big()
     counts: np.ndarray = big()
+    gap_p_values: np.ndarray = big()
     completed: np.ndarray = big()

@@ -216,3 +216,26 @@ def test_bad_trees_are_refused(tree, kind, message):
 def test_bad_parameters_are_named(sample, bad):
     with pytest.raises(InvalidParameter, match=next(iter(bad))):
         sl.LatentHierarchyClassifier(**bad).fit(sample.X, sample.Y_incomplete)
+
+
+def test_gaps_of_a_true_tree_look_like_forgetting_and_overlap_does_not(sample, model):
+    tested = model.gap_p_values_[~np.isnan(model.gap_p_values_)]
+    assert len(tested) > 3
+    assert (tested > 1e-3).all()
+    rng = np.random.default_rng(0)
+    overlapping = (rng.normal(size=(900, 2)) @ rng.normal(size=(2, 8)) + rng.normal(size=(900, 8)) > 0.4).astype(int)
+    fitted = sl.LatentHierarchyClassifier().fit(None, overlapping)
+    assert np.nanmin(fitted.gap_p_values_) < 1e-3
+
+
+def test_the_gap_test_is_a_g_test():
+    from scipy.stats import chi2_contingency
+
+    from sidelight.estimators.hierarchy.evidence import _g_tests
+
+    tables = np.random.default_rng(0).integers(8, 40, size=(6, 2, 2)).astype(float)
+    both, first, second, total = tables[:, 0, 0], tables[:, 0].sum(1), tables[:, :, 0].sum(1), tables.sum((1, 2))
+    G, can_tell = _g_tests(both, first, second, total)
+    for g, cells in zip(G, tables):
+        assert g == pytest.approx(chi2_contingency(cells, correction=False, lambda_="log-likelihood").statistic)
+    assert can_tell.all()

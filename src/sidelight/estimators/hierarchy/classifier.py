@@ -28,7 +28,7 @@ from sidelight.estimators.hierarchy import decoding
 from sidelight.estimators.hierarchy._labels import labels_to_fit
 from sidelight.estimators.hierarchy.candidates import Candidate, best_candidate, known_tree
 from sidelight.estimators.hierarchy.counts import Entries, Floats, PairCounts, count_pairs
-from sidelight.estimators.hierarchy.evidence import edge_evidence
+from sidelight.estimators.hierarchy.evidence import edge_evidence, gap_p_values
 from sidelight.estimators.hierarchy.further_parents import further_parents
 from sidelight.estimators.hierarchy.given_tree import as_tree
 from sidelight.estimators.hierarchy.joint import INITS, joint_em, starts
@@ -88,6 +88,10 @@ class LatentHierarchyClassifier(BaseEstimator):
         Nats by which the counts prefer the parent of each label to its grandparent; NaN directly under the root.
     edge_counts_ : ndarray of shape (n_labels, 2)
         Rows where label and parent were both seen, and rows where the label was seen and the parent looked at.
+    gap_p_values_ : ndarray of shape (n_labels,)
+        Whether the gaps of each label's parent look like forgetting: p-value of the test that, on the rows of the
+        label, seeing the parent depends on no other label. Small values mean that the labels overlap and none implies
+        the other, or that forgetting is not random; ``alpha_`` is then too high. NaN where it cannot be told.
     extra_parents_ : list of (parent, child, evidence)
         Further labels that a label seems to imply, by name, with nats.
     candidates_ : dict of str to float
@@ -297,6 +301,7 @@ class LatentHierarchyClassifier(BaseEstimator):
         self.tree_ = LabelTree(chosen.parents, labels.names)
         self.alpha_, self.label_alphas_, self.source_ = chosen.alpha, chosen.alphas, chosen.source
         self.edge_evidence_, self.edge_counts_ = edge_evidence(counts, chosen)
+        self.gap_p_values_ = gap_p_values(labels.values, chosen)
         links = further_parents(counts, chosen)
         self.extra_parents_ = [(labels.names[p], labels.names[c], nats) for p, c, nats in links]
 

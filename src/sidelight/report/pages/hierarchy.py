@@ -8,8 +8,8 @@ from sidelight.report.page import Page, Section, Table
 from sidelight.results.jobs import HierarchyResult
 from sidelight.words import Sentence, Setting, counted, some_of
 
-_MANY_WEAK = 1 / 3  # share of weak edges at which the labels are probably no hierarchy
-_MUCH_LOST = 0.25  # rate of loss that overlap alone reaches on labels that are no hierarchy
+_MANY_WEAK = 1 / 3  # share of weak edges that is worth a word
+_FEW = 0.05  # share of edges with odd gaps that large true trees have
 
 
 def page(result: HierarchyResult) -> Page:
@@ -45,16 +45,17 @@ def _sentences(result: HierarchyResult) -> list[Sentence]:
 
 
 def _doubt(result: HierarchyResult) -> str:
-    """Say when the labels look like no hierarchy: overlap then reads as loss."""
-    if not result.n_linked or result.source == "given":
-        return ""
-    if result.n_weak < _MANY_WEAK * result.n_linked and result.alpha < _MUCH_LOST:
-        return ""
-    weak = f"{result.n_weak} of {result.n_linked} edges have weak evidence (dashed)"
-    return (
-        f"Look at the evidence before you believe the tree: {weak}. Where labels only overlap and none implies "
-        "another, overlap is read as loss, and the estimate above is too high."
-    )
+    """Say when the gaps do not look like forgetting: overlap then reads as loss."""
+    if result.n_not_random > _FEW * result.n_tested:
+        return (
+            f"The gaps do not look like forgetting on {result.n_not_random} of {result.n_tested} edges that could be "
+            "tested (orange): whether the parent was seen depends on other labels. Either these labels only overlap "
+            "and none implies the other, or forgetting is not random; the estimate above is too high, and so are the "
+            "additions."
+        )
+    if result.n_linked and result.n_weak > _MANY_WEAK * result.n_linked:
+        return f"{result.n_weak} of {result.n_linked} edges have weak evidence (dashed): more rows would help."
+    return ""
 
 
 def _further(result: HierarchyResult) -> Sentence:
@@ -69,7 +70,11 @@ _GRAPH = Setting("structure", "graph")
 
 def _sections(result: HierarchyResult) -> list[Section]:
     tree = LabelTreeDisplay(
-        result.tree, evidence=result.evidence, counts=result.counts, extra_parents=result.extra_parents
+        result.tree,
+        evidence=result.evidence,
+        counts=result.counts,
+        gap_p_values=result.gap_p_values,
+        extra_parents=result.extra_parents,
     )
     sections = [
         Section(
