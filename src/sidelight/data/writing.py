@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from sidelight._core.atomic import replacing
 from sidelight.data.dataset import Dataset
-from sidelight.data.readers.labels import EMPTY_SET
+from sidelight.data.readers.roles.labels import EMPTY_SET
 from sidelight.errors import InvalidData, InvalidParameter
 
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".npz")
@@ -135,7 +135,7 @@ def _write_csv(data: Dataset, handle: Any, *, packed: bool) -> None:
 
 
 def _write_parquet(data: Dataset, handle: Any) -> None:
-    from sidelight.data.readers.delimited import need_polars
+    from sidelight.data.readers.text.delimited import need_polars
 
     need_polars()
     import polars as pl

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 
 from sidelight.data.dataset import Dataset
 from sidelight.data.readers import read
-from sidelight.data.readers.channels import guess_channels
-from sidelight.data.readers.facts import column_facts, n_repeated_rows
+from sidelight.data.readers.roles.channels import guess_channels
+from sidelight.data.readers.roles.facts import column_facts, n_repeated_rows
 from sidelight.jobs.options import Roles
 from sidelight.words import some_of
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sidelight._core.moments import mean_and_scale, scaled
 from sidelight.data.dataset import Dataset, LeftOut
 from sidelight.data.readers import read
-from sidelight.data.readers.dialect import is_gap
+from sidelight.data.readers.roles.cells import is_gap
 from sidelight.errors import InvalidData, LabelsWithoutRows, SidelightWarning
 from sidelight.jobs.options import Roles
 from sidelight.words import Setting, counted

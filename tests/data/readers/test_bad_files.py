@@ -84,8 +84,8 @@ def test_a_gzip_bomb_is_refused_while_small(put, monkeypatch):
 
 
 def test_a_line_without_end_is_refused(put, monkeypatch):
-    monkeypatch.setattr("sidelight.data.readers.blocks.LONGEST_ROW", 1 << 20)
-    monkeypatch.setattr("sidelight.data.readers.blocks.BLOCK", 1 << 18)
+    monkeypatch.setattr("sidelight.data.readers.text.blocks.LONGEST_ROW", 1 << 20)
+    monkeypatch.setattr("sidelight.data.readers.text.blocks.BLOCK", 1 << 18)
     assert "line 2: expected rows" in refused(put("a.csv", b"f1,f2\n1," + b"0" * (3 << 20)))
 
 
@@ -102,6 +102,21 @@ def test_a_late_accent_of_latin1_is_read_too(put):
     text = "name,f1\n" + "plain,1\n" * 200_000 + "café,2\n"
     data = sl.read(put("a.csv", text.encode("latin-1")), label="name")
     assert data.y[-1] == "café"
+    assert any("line 200002 is not UTF-8 and was read as Latin-1" in note for note in data.notes)
+
+
+def test_a_bad_byte_in_a_file_of_utf8_is_refused_by_line(put):
+    text = ("name,f1\n" + "plain,1\n" * 200_000 + "café,2\nthé,3\n").encode()
+    assert "line 200004: expected utf-8 text, found byte 0xff" in refused(put("a.csv", text + b"x\xffy,4\n"))
+
+
+@pytest.mark.parametrize("late", [0, 40_000])
+def test_lines_that_are_not_utf8_are_noted(put, late):
+    head = "@relation r\n@attribute f numeric\n@attribute class {a,é}\n@data\n".replace("é", "é" if late == 0 else "b")
+    rows = "1.2345678901234567890123456,a\n" * max(late, 3)
+    content = (head + rows).encode("latin-1") + (b"% caf\xe9\n1,a\n" if late else b"")
+    data = sl.read(put("a.arff", content))
+    assert any("Latin-1" in note for note in data.notes)
 
 
 def test_zero_bytes_are_not_text(put):
@@ -202,7 +217,7 @@ def test_a_cell_array_of_a_billion_cells_is_refused_before_it_is_allocated(put):
 
 
 def test_a_compressed_variable_that_explodes_is_refused(put, monkeypatch):
-    monkeypatch.setattr("sidelight.data.readers.mat5_guard.MAX_UNPACKED", 1 << 20)
+    monkeypatch.setattr("sidelight.data.readers.matlab.guard.MAX_UNPACKED", 1 << 20)
     bomb = zlib.compress(b"\0" * (8 << 20), 9)
     data = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM" + struct.pack("<II", 15, len(bomb)) + bomb
     assert "decompression bomb" in refused(put("a.mat", data))
@@ -218,7 +233,7 @@ def test_pickled_objects_are_refused(put):
 
 
 def test_a_bomb_of_zeros_is_refused_from_its_table_of_contents(put, monkeypatch):
-    monkeypatch.setattr("sidelight.data.readers.npz.MAX_UNPACKED", 1 << 20)
+    monkeypatch.setattr("sidelight.data.readers.arrays.npz.MAX_UNPACKED", 1 << 20)
     buffer = io.BytesIO()
     with (
         zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive,

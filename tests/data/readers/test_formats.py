@@ -90,7 +90,7 @@ def test_with_a_table_of_labels_no_other_column_is_taken_for_them(tmp_path):
 
 
 def test_blocks_meet_without_losing_a_row(tmp_path, monkeypatch):
-    from sidelight.data.readers import blocks
+    from sidelight.data.readers.text import blocks
 
     monkeypatch.setattr(blocks, "BLOCK", 97)
     rng = np.random.default_rng(0)

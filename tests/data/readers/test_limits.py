@@ -80,7 +80,7 @@ def test_long_texts_that_begin_later_are_seen_too(tmp_path, monkeypatch):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    monkeypatch.setattr("sidelight.data.readers.parquet.SLICE", 10_000)
+    monkeypatch.setattr("sidelight.data.readers.arrays.parquet.SLICE", 10_000)
     codes = np.repeat(np.array([0, 1], np.int32), [2_000, 40_000])
     column = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(["short", "x" * 100_000]))
     pq.write_table(pa.table({"s": column, "f": np.arange(42_000.0)}), tmp_path / "a.parquet")

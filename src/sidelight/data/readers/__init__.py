@@ -10,8 +10,9 @@ from typing import Any
 from sidelight._core.params import check_choice
 from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.readers.limits import memory_limit, need_dense
-from sidelight.data.readers.plan import Wanted
+from sidelight.data.readers.noticed import noticing
 from sidelight.data.readers.recognise import FORMATS, recognise
+from sidelight.data.readers.roles.plan import Wanted
 from sidelight.errors import InvalidParameter
 
 __all__ = ["ColumnRole", "Dataset", "read"]
@@ -124,18 +125,19 @@ def read(
         label_level=label_level,
         bag_label=bag_label,
     )
-    with memory_limit(max_memory):
+    with memory_limit(max_memory), noticing() as notes:
         found = format or recognise(file).format
         how = {"separator": separator, "encoding": encoding, "header": header}
         data = _reader(found)(file, wanted, None if label_file is None else _as_path(label_file), how)
-        return replace(data, reader=found, kept=data.kept or _kept_features(data, file, keep))
+        kept = data.kept or _kept_features(data, file, keep)
+        return replace(data, reader=found, kept=kept, notes=(*data.notes, *notes))
 
 
 def _kept_features(data: Dataset, path: Path, keep: str | Sequence[str]) -> dict[str, Any]:
     """Keep columns of X, for formats whose other columns have no names."""
     if not keep or data.counts is not None:
         return {}
-    from sidelight.data.readers.roles import match_columns
+    from sidelight.data.readers.roles.choosing import match_columns
 
     columns = match_columns(path, data.feature_names, keep, "keep")
     need_dense(path, data.n_rows, len(columns))
@@ -153,69 +155,69 @@ def _reader(name: str) -> Reader:
 
 
 def _delimited(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.delimited import DelimitedSource
-    from sidelight.data.readers.tabular import read_table
+    from sidelight.data.readers.roles.tables import read_table
+    from sidelight.data.readers.text.delimited import DelimitedSource
 
     return read_table(DelimitedSource(path, **how), wanted, _label_table(label_file))
 
 
 def _parquet(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.parquet import ParquetSource
-    from sidelight.data.readers.tabular import read_table
+    from sidelight.data.readers.arrays.parquet import ParquetSource
+    from sidelight.data.readers.roles.tables import read_table
 
     return read_table(ParquetSource(path), wanted, _label_table(label_file))
 
 
 def _matlab(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.matlab import read_matlab
+    from sidelight.data.readers.matlab.reading import read_matlab
 
     return read_matlab(path, wanted)
 
 
 def _c45(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.c45 import read_c45
+    from sidelight.data.readers.text.c45 import read_c45
 
     return read_c45(path, wanted)
 
 
 def _arff(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.arff import read_arff
+    from sidelight.data.readers.arff.reading import read_arff
 
     return read_arff(path, wanted, label_file, how["encoding"])
 
 
 def _keel(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.keel import read_keel
+    from sidelight.data.readers.text.keel import read_keel
 
     return read_keel(path, wanted, how["encoding"])
 
 
 def _svmlight(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.svmlight import read_svmlight
+    from sidelight.data.readers.text.svmlight import read_svmlight
 
     return read_svmlight(path, wanted)
 
 
 def _idx(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.idx import read_idx
+    from sidelight.data.readers.arrays.idx import read_idx
 
     return read_idx(path, wanted, label_file)
 
 
 def _npz(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.npz import read_npz
+    from sidelight.data.readers.arrays.npz import read_npz
 
     return read_npz(path, wanted)
 
 
 def _npy(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.npz import read_npy
+    from sidelight.data.readers.arrays.npz import read_npy
 
     return read_npy(path, wanted)
 
 
 def _folder(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.folder import read_folder
+    from sidelight.data.readers.text.folder import read_folder
 
     return read_folder(path, wanted, how["encoding"])
 
@@ -238,8 +240,8 @@ _READERS: dict[str, Reader] = {
 def _label_table(path: Path | None) -> Any:
     if path is None:
         return None
-    from sidelight.data.readers.delimited import DelimitedSource
-    from sidelight.data.readers.parquet import ParquetSource
+    from sidelight.data.readers.arrays.parquet import ParquetSource
+    from sidelight.data.readers.text.delimited import DelimitedSource
 
     return ParquetSource(path) if recognise(path).format == "parquet" else DelimitedSource(path)
 

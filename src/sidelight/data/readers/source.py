@@ -15,11 +15,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from sidelight.data.readers.limits import need
+from sidelight.data.readers.noticed import notice
 from sidelight.errors import InvalidParameter, UnreadableFile
 
 GZIP_MAGIC = b"\x1f\x8b"
 # Real tables of text shrink 3 to 60 times; a megabyte of zeros shrinks 1000 times.
 MAX_RATIO = 250
+LATIN = "not UTF-8: read as Latin-1; say which encoding it is if accents look wrong"
+LATIN_FROM = "line {line} is not UTF-8 and was read as Latin-1; say which encoding it is if accents look wrong"
 _CELL = 66  # bytes of a short text in a list, which is what a cell is while lines are read
 MAX_UNPACKED = 1 << 28  # below this a strange ratio does no harm
 
@@ -121,8 +124,12 @@ def check_encoding(path: Path, encoding: str) -> str:
 def text_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line without its end) for every line of a text file."""
     chosen = check_encoding(path, encoding) if encoding else guess_encoding(head(path, 1 << 20))
+    if not encoding and chosen == "latin-1":
+        notice(LATIN)
     with open_bytes(path) as raw:
-        stream = io.TextIOWrapper(raw, encoding=chosen, errors="strict" if encoding else "replace")  # closed with raw
+        stream = io.TextIOWrapper(
+            raw, encoding=chosen, errors="strict" if encoding else "surrogateescape"
+        )  # closed with raw
         number, taken = 0, 0
         try:
             for line in stream:
@@ -130,6 +137,8 @@ def text_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[int, s
                 taken += len(line) + _CELL * (1 + line.count(",") + line.count(" "))
                 if not number % 1000:
                     need(path, taken, f"the first {number} lines, cut into cells,")
+                if not encoding and not line.isascii():
+                    line = _settled(line, number)
                 if "\0" in line:
                     raise UnreadableFile(
                         f"{path}, line {number}: expected text, found a zero byte. "
@@ -138,6 +147,16 @@ def text_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[int, s
                 yield number, line.rstrip("\r\n")
         except UnicodeDecodeError as error:
             raise not_decodable(path, number + 1, chosen, error) from None
+
+
+def _settled(line: str, number: int) -> str:
+    """Read a line as Latin-1 when its bytes are not UTF-8, and say so."""
+    try:
+        line.encode("utf-8")
+    except UnicodeEncodeError:  # what was not UTF-8 is a lone surrogate
+        notice(LATIN_FROM.format(line=number))
+        return line.encode("utf-8", errors="surrogateescape").decode("latin-1")
+    return line
 
 
 def not_decodable(path: Path, line: int, encoding: str, error: UnicodeDecodeError) -> UnreadableFile:

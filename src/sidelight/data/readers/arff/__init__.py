@@ -1,0 +1,1 @@
+"""ARFF files: the header, dense and sparse rows, relational bags, and the hierarchies of CLUS and Mulan."""

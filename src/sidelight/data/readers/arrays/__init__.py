@@ -1,0 +1,1 @@
+"""Arrays that are numbers already: NPZ, NPY, IDX and Parquet."""

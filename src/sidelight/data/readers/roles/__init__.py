@@ -1,0 +1,1 @@
+"""What each column is for, and how features, labels, bags, roles and notes become one Dataset."""

@@ -1,0 +1,224 @@
+"""Delimited text of any size: cut into blocks of whole rows, each parsed by polars, so that memory stays bounded.
+
+Two parsers take turns. The quick one reads numbers as numbers. When it stumbles (a gap written ``NA``, blanks around
+cells, a word among numbers) the careful one reads the block as text, strips it and looks at every cell, and either
+succeeds or knows the line and column to blame.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from sidelight.data.readers.limits import need
+from sidelight.data.readers.problems import header_only, not_a_number, ragged
+from sidelight.data.readers.roles.cells import MISSING
+from sidelight.data.readers.roles.columns import Coder, Loaded
+from sidelight.data.readers.text.blocks import Block, count_byte, rows_with_lines, text_blocks, unclosed_quote
+from sidelight.data.readers.text.dialect import Dialect, sniff
+from sidelight.errors import MissingExtra, UnreadableFile
+from sidelight.progress import report
+from sidelight.words import Setting
+
+
+class DelimitedSource:
+    """A delimited text file as a table."""
+
+    declares_words = False
+
+    def __init__(
+        self, path: Path, *, separator: str | None = None, encoding: str | None = None, header: bool | None = None
+    ) -> None:
+        need_polars()
+        self.path = path
+        self.dialect: Dialect = sniff(path, separator=separator, encoding=encoding, header=header)
+        self._encoding_was_given = encoding is not None
+        self.names, self.notes, self.title = self.dialect.names, self.dialect.notes, self.dialect.title
+        if not self.dialect.rows:
+            raise header_only(path, self.names)
+
+    def sample(self) -> Sequence[Sequence[str]]:
+        """Return the first rows as text, cut or filled to the width of the table."""
+        width = len(self.names)
+        rows = (row for row in self.dialect.rows[:1000])
+        return [tuple(self._point(cell) for cell in row[:width]) + ("",) * (width - len(row)) for row in rows]
+
+    def load(self, numbers: Sequence[int], texts: Sequence[int]) -> Loaded:
+        """Return some columns as numbers and some as text; the others are never kept."""
+        size = self.path.stat().st_size
+        self._need(size, len(numbers), len(texts))
+        buffer, n_rows = _Rows(self.path, len(numbers)), 0
+        coders = {j: Coder() for j in texts}
+        seen = 0
+        for block in self._blocks():
+            frame = self._parse(block, numbers, texts)
+            buffer.add(frame, [f"column_{j + 1}" for j in numbers])
+            for j, coder in coders.items():
+                coder.add(frame[f"column_{j + 1}"])
+            n_rows += len(frame)
+            seen += len(block.data)
+            report("reading", seen, max(size, seen), self.path.name)
+        if not n_rows:
+            raise header_only(self.path, self.names)
+        return Loaded(buffer.result(n_rows), {j: coder.result() for j, coder in coders.items()})
+
+    def _need(self, size: int, n_numbers: int, n_texts: int) -> None:
+        """Estimate the rows by the length of the first ones; a packed file is watched while it grows."""
+        rows = self.dialect.rows[:1000]
+        mean = sum(sum(map(len, row)) + len(row) for row in rows) / len(rows)
+        n_rows = int(size / max(mean, 1))
+        what = f"about {n_rows} rows with {n_numbers} columns of numbers and {n_texts} of text"
+        need(self.path, 8 * n_rows * (n_numbers + n_texts + 1), what)
+
+    def frames(self, columns: Sequence[int], weight: int | None) -> Iterator[Any]:
+        """Yield the columns block by block, as polars frames with the table's own names."""
+        numbers = [] if weight is None else [weight]
+        for block in self._blocks():
+            frame = self._parse(block, numbers, columns)
+            chosen = [*columns, *numbers]
+            yield frame.select(f"column_{j + 1}" for j in chosen).rename(
+                {f"column_{j + 1}": self.names[j] for j in chosen}
+            )
+
+    def _blocks(self) -> Iterator[Block]:
+        return text_blocks(self.path, self.dialect, strict=self._encoding_was_given)
+
+    def place(self, row: int) -> str:
+        """Find the line of a row; only errors ask, so the file is simply read again."""
+        for block in self._blocks():
+            for line, _ in rows_with_lines(block, self.dialect):
+                if row == 0:
+                    return f"line {line}"
+                row -= 1
+        return "its end"
+
+    # ---- parsing
+
+    def _parse(self, block: Block, numbers: Sequence[int], texts: Sequence[int]) -> Any:
+        """Return a polars frame with ``column_<j>`` as Float64 or String (gaps null in numbers, "" in texts)."""
+        import polars as pl
+
+        d, width = self.dialect, len(self.names)
+        data = _single_blanks(block.data) if d.separator == " " else block.data
+        if b"\n\n" in data or data.startswith(b"\n"):
+            data = re.sub(rb"\n{2,}", b"\n", data).lstrip(b"\n")
+        quoted = b'"' in data and d.separator != " "
+        self._check_width(block, data, quoted)
+        last = width - 1
+        wanted = sorted({*numbers, *texts, last})
+        as_number = set(numbers)
+        if not d.has_padding:
+            try:
+                return self._quick(pl, data, wanted, as_number, quoted).with_columns(
+                    pl.col(f"column_{j + 1}").fill_null("") for j in texts if j not in as_number
+                )
+            except pl.exceptions.PolarsError:
+                pass
+        return self._careful(pl, block, data, wanted, as_number, quoted)
+
+    def _quick(self, pl: Any, data: bytes, wanted: list[int], as_number: set[int], quoted: bool) -> Any:
+        schema = {f"column_{j + 1}": pl.Float64 if j in as_number else pl.String for j in range(len(self.names))}
+        return pl.read_csv(
+            io.BytesIO(data),
+            has_header=False,
+            separator=self.dialect.separator,
+            quote_char='"' if quoted else None,
+            schema=schema,
+            columns=[f"column_{j + 1}" for j in wanted],
+            decimal_comma=self.dialect.decimal_comma,
+            glob=False,
+        )
+
+    def _careful(self, pl: Any, block: Block, data: bytes, wanted: list[int], as_number: set[int], quoted: bool) -> Any:
+        try:
+            frame = self._quick(pl, data, wanted, set(), quoted)
+        except pl.exceptions.PolarsError as error:
+            self._explain(block, str(error))
+        stripped = frame.with_columns(pl.all().str.strip_chars().fill_null(""))
+        changes = []
+        for j in as_number:
+            name = f"column_{j + 1}"
+            text = pl.col(name)
+            if self.dialect.decimal_comma:
+                text = text.str.replace(",", ".", literal=True)
+            gap = pl.col(name).str.to_lowercase().is_in(MISSING)
+            changes.append(pl.when(gap).then(None).otherwise(text).cast(pl.Float64, strict=False).alias(name))
+        out = stripped.with_columns(changes)
+        for j in sorted(as_number):
+            name = f"column_{j + 1}"
+            lost = out[name].is_null() & ~stripped[name].str.to_lowercase().is_in(MISSING)
+            if lost.any():
+                row = int(lost.arg_max() or 0)
+                line = next((n for k, (n, _) in enumerate(rows_with_lines(block, self.dialect)) if k == row), 0)
+                raise not_a_number(self.path, f"line {line or '?'}", self.names[j], stripped[name][row])
+        return out
+
+    def _check_width(self, block: Block, data: bytes, quoted: bool) -> None:
+        """Find short rows, which polars would fill with gaps: separators must come out even."""
+        width, separator = len(self.names), self.dialect.separator.encode()
+        if not quoted:
+            n_lines = count_byte(data, b"\n") + (not data.endswith(b"\n"))
+            if len(separator) == 1 and count_byte(data, separator) == n_lines * (width - 1):
+                return
+        for line, row in rows_with_lines(block, self.dialect):
+            if len(row) != width:
+                if quoted and data.count(b'"') % 2:
+                    raise unclosed_quote(self.path, line)
+                raise ragged(self.path, line, width, len(row))
+
+    def _explain(self, block: Block, found: str) -> NoReturn:
+        for line, row in rows_with_lines(block, self.dialect):
+            if len(row) != len(self.names):
+                raise ragged(self.path, line, len(self.names), len(row))
+        if block.data.count(b'"') % 2:
+            raise unclosed_quote(self.path, block.line + block.data.count(b"\n", 0, block.data.rindex(b'"')))
+        reason = found.splitlines()[0] if found else "no reason given"
+        last = block.line + block.data.count(b"\n")
+        raise UnreadableFile(
+            f"{self.path}, lines {block.line} to {last}: cannot be cut into {len(self.names)} columns ({reason}).",
+            do=["Pass ", Setting("separator"), " or ", Setting("encoding"), " if one of them was guessed wrong."],
+        )
+
+    def _point(self, cell: str) -> str:
+        return cell.replace(",", ".", 1) if self.dialect.decimal_comma else cell
+
+
+def need_polars() -> None:
+    """Raise unless polars is installed."""
+    try:
+        import polars  # noqa: F401 - only asking whether it is there
+    except ImportError:
+        raise MissingExtra("polars", "jobs", "Reading delimited text and Parquet files") from None
+
+
+class _Rows:
+    """A float64 matrix that grows in place, so that a large table is never in memory twice."""
+
+    def __init__(self, path: Path, width: int) -> None:
+        self._path = path
+        self._array = np.empty((0, width))
+        self._used = 0
+
+    def add(self, frame: Any, columns: list[str]) -> None:
+        n = len(frame)
+        if self._used + n > len(self._array):
+            room = max(self._used + n, int(len(self._array) * 1.3))
+            need(self._path, 8 * room * (self._array.shape[1] + 1), f"more than {self._used} rows")
+            self._array.resize((room, self._array.shape[1]), refcheck=False)
+        target = self._array[self._used : self._used + n]
+        for k, name in enumerate(columns):
+            target[:, k] = frame[name].fill_null(float("nan")).to_numpy()
+        self._used += n
+
+    def result(self, n_rows: int) -> Any:
+        self._array.resize((n_rows, self._array.shape[1]), refcheck=False)
+        return self._array
+
+
+def _single_blanks(data: bytes) -> bytes:
+    return re.sub(rb"(?m)^ | $", b"", re.sub(rb"[ \t]+", b" ", data))
