@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from sidelight.metrics import (
 )
 
 UNSEEN = {"Letter recognition": "uci/letter.dat", "Pen digits": "uci/penbased.dat"}
+straight = partial(sl.CoverageClustering, boundary="straight")  # what bends is on the page coverage_boundary
 CLASSES = [f"class-{c}" for c in range(4)]
 
 
@@ -32,7 +34,7 @@ def rows_cell(name: str, fraction: float, run: int, options: dict[str, Any]) -> 
     """K = C: rows judged with their bags' labels, and by features alone."""
     X, bags, y = load(name)
     told = label_some(bags, fraction, run)
-    model = sl.CoverageClustering(random_state=run, **options).fit(X, bags=told)
+    model = straight(random_state=run, **options).fit(X, bags=told)
     alone = normalized_mutual_information(y, model.predict(X))
     changed = float(np.mean(model.predict(X) != model.labels_))
     return {
@@ -45,7 +47,7 @@ def kernel_cell(name: str, run: int) -> dict[str, float]:
     X, bags, y = load(name)
     nearness = Nystroem(gamma=0.3 / X.shape[1], n_components=200, random_state=run).fit_transform(X)
     rich = np.hstack([X, 0.3 * StandardScaler().fit_transform(nearness)])
-    model = sl.CoverageClustering(random_state=run).fit(rich, bags=bags)
+    model = straight(random_state=run).fit(rich, bags=bags)
     return {
         **scores(y, model.labels_, bags),
         "nmi_alone": float(normalized_mutual_information(y, model.predict(rich))),
@@ -69,7 +71,7 @@ def in_order(bags: sl.Bags) -> list[str]:
 def sub_cell(name: str, run: int) -> dict[str, float]:
     """Sub-classes: only the merged names are on the bags, as many clusters as real classes."""
     X, bags, y, counts = merged(name)
-    model = sl.CoverageClustering(n_subclusters=counts, random_state=run).fit(X, bags=bags)
+    model = straight(n_subclusters=counts, random_state=run).fit(X, bags=bags)
     return {
         **scores(y, model.labels_, bags),
         "nmi_alone": float(normalized_mutual_information(y, model.predict(X))),
@@ -109,10 +111,10 @@ def novel_namer(method: str, k: int, X: np.ndarray, bags: sl.Bags, run: int) -> 
     """Fit a method and return how it names rows, and its model."""
     if method != "one class":
         options = {"information": 0} if method == "likelihood" else {}
-        model = sl.CoverageClustering(n_novel=k, random_state=run, **options)
+        model = straight(n_novel=k, random_state=run, **options)
         return model.fit(X, bags=bags).predict_labels, model
     # MIML-NC's idea, then k-means as [Z17] does for its baselines
-    model = sl.CoverageClustering(n_novel=1, random_state=run).fit(X, bags=bags)
+    model = straight(n_novel=1, random_state=run).fit(X, bags=bags)
     split = KMeans(k, n_init=5, random_state=run).fit(X[model.predict_labels(X) == "novel-1"])
 
     def name_rows(rows: np.ndarray, **side: Any) -> np.ndarray:
@@ -146,7 +148,7 @@ def bags_cell(name: str, method: str, run: int) -> dict[str, float]:
         P = np.tile(bags[train].label_matrix.toarray().mean(axis=0), (len(Y), 1))
     else:
         model = {
-            "default": sl.CoverageClustering(),
+            "default": straight(),
             "ORLR": sl.OredLogisticRegression(),
             "ORLR, penalty 1.5": sl.OredLogisticRegression(penalty=1.5),
         }[method]
@@ -168,7 +170,7 @@ def uneven_cell(setting: str, fraction: float, run: int) -> dict[str, float]:
     ids = np.repeat(np.arange(150), 6)
     bags = sl.Bags(ids, labels={b: {f"class-{c}" for c in y[ids == b]} for b in range(150)}, classes=CLASSES)
     information = {"default": 0.3, "`information=0`": 0.0, "weight for all rows": 0.3 / fraction}[setting]
-    model = sl.CoverageClustering(information=information).fit(X, bags=label_some(bags, fraction, run))
+    model = straight(information=information).fit(X, bags=label_some(bags, fraction, run))
     return {"right": float(np.mean(model.predict(X) == y))}
 
 
@@ -186,7 +188,7 @@ def unseen_cell(name: str, evenly: bool, setting: str, run: int) -> dict[str, fl
         model = sl.BagSpectralClustering(len(classes), random_state=run).fit(X[rows], bags=bags)
     else:
         options = {} if setting == "default" else {"information": 0.0}
-        model = sl.CoverageClustering(random_state=run, **options).fit(X[rows], bags=bags)
+        model = straight(random_state=run, **options).fit(X[rows], bags=bags)
     rest = np.setdiff1d(np.arange(len(y)), rows)[:5000]
     return {
         "nmi": float(normalized_mutual_information(y[rows], model.labels_)),
@@ -197,7 +199,7 @@ def unseen_cell(name: str, evenly: bool, setting: str, run: int) -> dict[str, fl
 def count_cell(what: str, run: int) -> dict[str, float]:
     """A generated set whose count is known: 1 to 3 sub-clusters a class, or 1 to 4 novel kinds."""
     X, bags, truth = counted_set(what, run)
-    model = sl.CoverageClustering(**{what: "auto"}, random_state=run).fit(X, bags=bags)
+    model = straight(**{what: "auto"}, random_state=run).fit(X, bags=bags)
     return {"truth": float(truth), "chosen": float(model.choice_[what]["chosen"])}
 
 
