@@ -272,6 +272,6 @@ def candidates_table(sheet: Sheet, found: dict[str, Any]) -> None:
         "Candidates: rows named rightly, pen digits",
         ["candidates", "average of candidates as targets", "candidates, straight", "candidates, auto"],
         rows,
-        "3,000 rows with made candidates, judged on 3,000 others. The average: softmax regression on every candidate of "
+        "3,000 rows with made candidates, judged on 3,000 others. Average: softmax regression on every candidate of "
         "a row with equal weights and the same penalty.",
     )
