@@ -20,9 +20,9 @@ print(f"{right[known].mean():.0%} of new rows with a known digit got its name")
 print(f"{np.mean(model.novelty_score(X[test])[~known] > 0.5):.0%} of the others were said to be novel")
 
 held_out = sample.bags[test]
-found = model.predict_bags(X[test], held_out)
+carried = model.predict_bags(X[test], held_out)[0]  # one set of labels for each bag
 bag = held_out.names[0]
-print(f"bag {bag!r} lists {sorted(held_out.labels[bag])}; its rows look like {sorted(map(str, found[bag]))}")
+print(f"bag {bag!r} lists {sorted(held_out.labels[bag])}; its rows look like {sorted(map(str, carried))}")
 
 surprise = model.bag_scores(X[test], held_out)
 print(f"the most surprising list: bag {held_out.names[int(np.argmin(surprise))]!r}")

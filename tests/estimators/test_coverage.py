@@ -193,7 +193,7 @@ def test_predict_bags_names_what_a_bag_carries():
     X, bags, _ = recordings()
     model = sl.CoverageClustering().fit(X, bags=bags)
     found = model.predict_bags(X, bags)
-    assert np.mean([found[name] == bags.labels[name] for name in bags.names]) > 0.7
+    assert np.mean([carried == bags.labels[name] for name, carried in zip(bags.names, found)]) > 0.7
     scores = model.predict_bags_proba(X, bags)
     assert scores.shape == (60, 3)
     assert ((scores >= 0) & (scores <= 1)).all()

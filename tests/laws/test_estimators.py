@@ -151,10 +151,7 @@ def test_the_order_of_rows_does_not_matter_to_predictions(case: Case):
     for method in ("predict_bags", "predict_bags_proba"):
         if hasattr(fitted, method):
             here, there = getattr(fitted, method)(X, bags), getattr(fitted, method)(X[order], turned)
-            if isinstance(here, dict):
-                assert here == there
-            else:
-                np.testing.assert_allclose(here, np.asarray(there)[place], atol=1e-9)
+            assert_alike(here, there[place])
 
 
 @each_bag_case
@@ -164,13 +161,28 @@ def test_what_is_said_of_bags_agrees_with_each_bag_alone(case: Case):
         if not hasattr(fitted, method):
             continue
         together = getattr(fitted, method)(X, bags)
-        for b, name in enumerate(bags.names):
+        assert isinstance(together, np.ndarray)
+        assert len(together) == bags.n_bags
+        for b in range(bags.n_bags):
             rows = np.flatnonzero(bags.codes == b)
-            alone = getattr(fitted, method)(X[rows], bags[rows])
-            if isinstance(together, dict):
-                assert together[name] == alone[name]
-            else:
-                np.testing.assert_allclose(together[b], alone[0], atol=1e-9)
+            assert_alike(together[b : b + 1], getattr(fitted, method)(X[rows], bags[rows]))
+
+
+def assert_alike(here, there):
+    """Two answers about bags are the same: sets of labels exactly, numbers up to rounding."""
+    if here.dtype == object:
+        assert here.tolist() == there.tolist()
+    else:
+        np.testing.assert_allclose(here, there, atol=1e-9)
+
+
+@with_predict
+def test_score_takes_weights_of_rows(case: Case):
+    if case.reads_y or not hasattr(case.estimator, "score"):
+        pytest.skip("judges y, or nothing")
+    fitted, X = case.fit(), case.rows()
+    plain = fitted.score(X, **case.side())
+    assert fitted.score(X, **case.side(), sample_weight=np.full(len(X), 2.0)) == pytest.approx(plain)
 
 
 def others(case: Case):

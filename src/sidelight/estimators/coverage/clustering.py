@@ -266,8 +266,10 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         names[:] = self.label_names_
         return names[np.argmax(named, axis=1)]
 
-    def predict_bags(self, X: Any, bags: Any) -> dict[Hashable, frozenset[Hashable]]:
-        """Return what each bag carries, by the features of its rows alone: bag name to a set of label names.
+    def predict_bags(self, X: Any, bags: Any) -> np.ndarray:
+        """Return what each bag carries, by the features of its rows alone: one set of label names for each bag.
+
+        The sets come in the order of ``bags.names``, as every ``predict_bags`` answers.
 
         Parameters
         ----------
@@ -278,9 +280,9 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         """
         bags = as_bags(bags, n_rows=X.shape[0] if hasattr(X, "shape") else len(X))
         carried = self.predict_bags_proba(X, bags) > 0.5
-        return {
-            name: frozenset(self.label_names_[j] for j in np.flatnonzero(row)) for name, row in zip(bags.names, carried)
-        }
+        sets = np.empty(bags.n_bags, dtype=object)
+        sets[:] = [frozenset(self.label_names_[j] for j in np.flatnonzero(row)) for row in carried]
+        return sets
 
     def predict_bags_proba(self, X: Any, bags: Any) -> np.ndarray:
         """Return the probability that a bag carries a label, shape (n_bags, n_labels), columns as ``label_names_``.

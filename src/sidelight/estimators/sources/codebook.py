@@ -113,7 +113,7 @@ class Codebook(TransformerMixin, ClusterMixin, BaseEstimator):
         return np.sqrt(_squares(rows_to_judge(self, X), self.prototypes_))
 
     @checks_y
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
         """Return minus the mean squared distance of the rows of X to their prototypes; higher is better.
 
         Parameters
@@ -122,9 +122,12 @@ class Codebook(TransformerMixin, ClusterMixin, BaseEstimator):
             Rows of the channel.
         y : ignored
             Present for scikit-learn.
+        sample_weight : array of shape (n_rows,), default=None
+            What each row counts for.
         """
         check_is_fitted(self)
-        return -float((nearest_prototype(rows_to_judge(self, X), self.prototypes_)[1] ** 2).mean())
+        distances = nearest_prototype(rows_to_judge(self, X), self.prototypes_)[1]
+        return -float(np.average(distances**2, weights=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are welcome."""

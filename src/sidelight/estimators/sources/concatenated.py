@@ -112,7 +112,7 @@ class ConcatenatedKMeans(ClusterMixin, BaseEstimator):
         return nearest_prototype((X - self.offset_) / self.scale_, self.cluster_centers_)[0]
 
     @checks_y
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
         """Return minus the mean squared distance to the centres, in scaled columns; higher is better.
 
         Parameters
@@ -121,10 +121,13 @@ class ConcatenatedKMeans(ClusterMixin, BaseEstimator):
             Rows as in ``fit``.
         y : ignored
             Present for scikit-learn.
+        sample_weight : array of shape (n_rows,), default=None
+            What each row counts for.
         """
         check_is_fitted(self)
         X = dense(rows_to_judge(self, X))
-        return -float((nearest_prototype((X - self.offset_) / self.scale_, self.cluster_centers_)[1] ** 2).mean())
+        distances = nearest_prototype((X - self.offset_) / self.scale_, self.cluster_centers_)[1]
+        return -float(np.average(distances**2, weights=sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are welcome."""

@@ -121,7 +121,7 @@ def _bag_table(X: Any, bags: Bags, model: Any) -> Columns:
         "bag": [str(bags.names[b]) for b in order],
         "rows": [int(bags.sizes[b]) for b in order],
         "labels": ["" if listed[b] is None else _joined(listed[b]) for b in order],
-        "by features alone": [_joined(carried[bags.names[b]]) for b in order],
+        "by features alone": [_joined(carried[b]) for b in order],
         "log likelihood": [float(values[b]) for b in order],
     }
 
