@@ -37,13 +37,11 @@ def fill(sheet: Sheet) -> None:
 def many_features(sheet: Sheet) -> None:
     """10,000 rows x 4096 features x 24 labels, the size of the thesis' Pascal 2007."""
     wide = sl.make_label_tree(10_000, n_features=4096, n_labels=24, missing=0.3, random_state=0)
-    sheet.time(
-        "10,000 rows x 4096 features x 24 labels, whole fit",
-        lambda: sl.LatentHierarchyClassifier().fit(wide.X, wide.Y_incomplete),
-        at_most=30.0,
-        repeats=1,
-        warm_up=0,
-    )
+    begin, processor = time.perf_counter(), time.process_time()
+    sl.LatentHierarchyClassifier().fit(wide.X, wide.Y_incomplete)
+    took, worked = time.perf_counter() - begin, time.process_time() - processor
+    what = "10,000 rows x 4096 features x 24 labels, whole fit"
+    sheet.row(what, f"{took:.1f} s, {worked:.1f} s of processor time on both cores", "<= 30 s", took <= 30)
 
 
 def many_labels(sheet: Sheet) -> None:

@@ -72,13 +72,16 @@ class LabelLogits:
         V, b = self.unpack(theta)
         return 0.5 * (self.penalty * float(np.vdot(V, V)) + _BIAS_PENALTY * float(b @ b))
 
-    def loss(self, theta: Floats, both: Floats, parent: Floats) -> tuple[float, Floats]:
-        """Return minus the value and its gradient; rows are taken in fixed blocks, in threads when there are many."""
+    def loss(self, theta: Floats, both: Floats, parent: Floats, scores: Floats | None = None) -> tuple[float, Floats]:
+        """Return minus the value and its gradient; rows are taken in fixed blocks, in threads when there are many.
+
+        ``scores`` are those of ``theta`` where somebody has them: half of the work.
+        """
         V, b = self.unpack(theta)
 
         def work(part: slice) -> tuple[float, Floats | None, Floats]:
-            scores = np.ascontiguousarray(self._products(V, part) + b)
-            value, residual = logistic_residual(scores, both[part], parent[part])
+            own = np.ascontiguousarray(self._products(V, part) + b) if scores is None else scores[part]
+            value, residual = logistic_residual(own, both[part], parent[part])
             pulled = None if self.rows is None else self.rows.take(part).combine(residual)
             return value, pulled, residual.sum(axis=0)
 

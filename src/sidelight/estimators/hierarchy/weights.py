@@ -36,15 +36,21 @@ def closed_start(model: LabelLogits, Z: Entries, parents: Ints) -> Floats:
     return fit_weights(model, model.start(), on * above, above, steps=START_STEPS)
 
 
-def fit_weights(model: LabelLogits, theta: Floats, both: Floats, parent: Floats, *, steps: int) -> Floats:
-    """Make some steps of L-BFGS on the M-step's objective, [P17] eq. (5.8); without features it has a closed form."""
+def fit_weights(
+    model: LabelLogits, theta: Floats, both: Floats, parent: Floats, *, steps: int, scores: Floats | None = None
+) -> Floats:
+    """Make some steps of L-BFGS on the M-step's objective, [P17] eq. (5.8); without features it has a closed form.
+
+    ``scores`` are those of ``theta``, if the E-step left them.
+    """
     if model.rows is None:
         rate = np.clip((both.sum(axis=0) + 1e-3) / (parent.sum(axis=0) + 2e-3), 1e-6, 1 - 1e-6)  # finite for 0 of n
         return np.asarray(logit(rate))
-    seen: list[tuple[Floats, Any]] = []  # the solver asks for the start twice, and X may be large
+    first = model.loss(theta, both, parent, scores)
+    seen: list[tuple[Floats, Any]] = [(theta.copy(), first)]  # the solver asks for the start twice, and X may be large
 
     def loss(t: Floats) -> Any:
-        if not seen or not np.array_equal(seen[-1][0], t):
+        if not np.array_equal(seen[-1][0], t):
             seen[:] = [(t.copy(), model.loss(t, both, parent))]
         return seen[-1][1]
 
@@ -64,11 +70,13 @@ def learn_weights(
     """Run EM from the closed labels; ``trace`` is minus the penalised log-likelihood."""
 
     def expect(theta: Floats) -> tuple[float, Any]:
-        found = edge_targets(model.scores(theta), Z, tree)
-        return model.ridge(theta) - float(found.log_likelihood.sum()), found
+        scores = model.scores(theta)
+        found = edge_targets(scores, Z, tree)
+        return model.ridge(theta) - float(found.log_likelihood.sum()), (found, scores)
 
-    def maximise(theta: Floats, found: EdgeTargets) -> Floats:
-        return fit_weights(model, theta, found.both, found.parent, steps=steps)
+    def maximise(theta: Floats, expected: tuple[EdgeTargets, Floats]) -> Floats:
+        found, scores = expected
+        return fit_weights(model, theta, found.both, found.parent, steps=steps, scores=scores)
 
     start = closed_start(model, Z, tree.parents)
     return alternate(expect, maximise, start, max_iter=max_iter, tol=tol, report=report)
