@@ -31,7 +31,10 @@ spells them its own way with ``error.told(spell)``. Nothing decides by the text 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from sidelight.words import Told
 
@@ -120,6 +123,59 @@ class SidelightWarning(Told, UserWarning):
     do : str, or sequence of str and Setting
         What to do about it.
     """
+
+
+Hear = Callable[[SidelightWarning], object]
+_hear: ContextVar[Hear | None] = ContextVar("who hears the warnings of this run", default=None)
+
+
+def warn(message: str | SidelightWarning, category: type[SidelightWarning] | None = None, stacklevel: int = 1) -> None:
+    """Warn whoever listens to this run (:func:`hearing`), else through Python's ``warnings``.
+
+    Python's filters belong to the whole process; a context variable lets two runs at once hear their own warnings only.
+
+    Parameters
+    ----------
+    message : str or SidelightWarning
+        What deserves a look.
+    category : type of SidelightWarning, optional
+        The class of a message that is text.
+    stacklevel : int
+        As in ``warnings.warn``.
+    """
+    warning = message if isinstance(message, SidelightWarning) else (category or SidelightWarning)(message)
+    hear = _hear.get()
+    if hear is None:
+        warnings.warn(warning, stacklevel=stacklevel + 1)
+    else:
+        hear(warning)
+
+
+@contextmanager
+def hearing(hear: Hear) -> Iterator[None]:
+    """Send every warning of Sidelight's inside the block to ``hear``, of this thread or task only."""
+    token = _hear.set(hear)
+    try:
+        yield
+    finally:
+        _hear.reset(token)
+
+
+@contextmanager
+def silenced(*kinds: type[SidelightWarning]) -> Iterator[None]:
+    """Keep warnings of some kinds (all when none is named) from whoever listens; the others pass."""
+    outer = _hear.get()
+
+    def pass_on(warning: SidelightWarning) -> None:
+        if not isinstance(warning, kinds or (SidelightWarning,)):
+            _hear.set(outer)
+            try:
+                warn(warning, stacklevel=4)
+            finally:
+                _hear.set(pass_on)
+
+    with hearing(pass_on):
+        yield
 
 
 class ConvergenceWarning(SidelightWarning):

@@ -7,18 +7,17 @@ give the recall of every number of probes at once.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from sidelight._core.kernels import kernel
 from sidelight._core.params import as_seed
+from sidelight._core.quiet import without_library_warnings
 from sidelight._core.segments import group_rows
 from sidelight._core.threads import for_each_in_threads, one_blas_thread
 from sidelight.progress import report
@@ -98,8 +97,7 @@ class Cells:
 
 
 def _centres(rows: Any, n_cells: int, seed: int) -> np.ndarray:
-    with warnings.catch_warnings(), one_blas_thread():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # duplicates leave cells empty, which harms nobody here
+    with without_library_warnings(), one_blas_thread():  # duplicates leave cells empty, which harms nobody here
         return np.asarray(KMeans(n_cells, n_init=1, max_iter=10, random_state=seed).fit(rows).cluster_centers_)
 
 

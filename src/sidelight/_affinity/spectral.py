@@ -6,7 +6,6 @@ component is therefore solved alone and the best eigenvectors of all of them are
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh, lobpcg
 
 from sidelight._affinity.operators import as_linear_operator
+from sidelight._core.quiet import without_library_warnings
 from sidelight._core.segments import group_rows
 from sidelight._core.threads import one_blas_thread
 from sidelight.errors import SidelightError
@@ -112,8 +112,7 @@ def _solve(
 def _solve_preconditioned(operator: Any, k: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Iterate on a block with a preconditioner, for spectra too wide for Lanczos."""
     block = operator.precondition(generator.standard_normal((operator.n_rows, k + _GUARDS)))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # guard vectors may stay behind; the wanted ones are ordered first
+    with without_library_warnings():  # guard vectors may stay behind; the wanted ones are ordered first
         values, vectors = lobpcg(
             operator.product, block, M=operator.precondition, largest=True, tol=_BLOCK_TOL, maxiter=_BLOCK_STEPS
         )

@@ -89,9 +89,11 @@ def read(path: str | os.PathLike[str], *, resolve: Resolve) -> Any:
 
 def _as_path(path: Any, who: str) -> Path:
     try:
-        return Path(path)
-    except TypeError:
-        raise InvalidParameter(f"{who} needs a path, text or pathlib.Path. Got {path!r:.80}.") from None
+        if os.fspath(path) and b"\0" not in os.fsencode(path):
+            return Path(path)
+    except (TypeError, ValueError):  # no path, or a lone surrogate
+        pass
+    raise InvalidParameter(f"{who} needs a path, text or pathlib.Path. Got {path!r:.80}.")
 
 
 def _check_members(archive: zipfile.ZipFile, path: Path) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import qr
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 
+from sidelight._core.quiet import without_library_warnings
 from sidelight._core.threads import one_blas_thread, one_thread
 
 SAMPLE = 20_000  # rows on which starts compete; K centres are settled long before
@@ -35,8 +34,7 @@ def round_by_kmeans_on_sample(
 ) -> np.ndarray:
     """Let ``n_init`` starts compete on a sample of rows and finish from the best centres on all of them."""
     seed = int(generator.integers(2**31))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct rows than clusters: some stay empty
+    with without_library_warnings():  # fewer distinct rows than clusters: some stay empty
         if len(U) <= FEW:
             with one_thread():
                 return KMeans(n_clusters, n_init=n_init, random_state=seed).fit_predict(U).astype(np.intp)

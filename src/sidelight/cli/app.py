@@ -21,7 +21,7 @@ import click
 
 import sidelight
 from sidelight.cli.wording import as_flag
-from sidelight.errors import Cancelled, SidelightError, SidelightWarning, nearest
+from sidelight.errors import Cancelled, SidelightError, SidelightWarning, hearing, nearest
 from sidelight.jobs.options import JOBS
 
 DONE, MACHINE, CALL, INTERRUPTED = 0, 1, 2, 130
@@ -97,9 +97,9 @@ def run() -> None:
     _noted.clear()
     code: Any = MACHINE
     try:
-        with _interruptible(), warnings.catch_warnings():
+        with _interruptible(), hearing(_hear), warnings.catch_warnings():
             warnings.simplefilter("default")
-            warnings.showwarning = _note  # catch_warnings puts the old one back
+            warnings.showwarning = _note  # of other libraries; catch_warnings puts the old one back
             code = app.main(standalone_mode=False)
             if sys.stdout is not None:  # None where the caller closed it
                 sys.stdout.flush()  # a full device says so here, and not after everything is over
@@ -170,6 +170,10 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+def _hear(warning: SidelightWarning) -> None:
+    _show(warning.told(as_flag))
+
+
 def _note(
     message: Warning | str,
     category: type[Warning],
@@ -178,8 +182,13 @@ def _note(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Show a warning as one line, once, and only if it speaks to the user."""
-    text = message.told(as_flag) if isinstance(message, SidelightWarning) else str(message)
-    if text not in _noted and not issubclass(category, (DeprecationWarning, FutureWarning)):
+    """Show a warning of another library, if it speaks to the user."""
+    if not issubclass(category, (DeprecationWarning, FutureWarning)):
+        _show(str(message))
+
+
+def _show(text: str) -> None:
+    """Show a note as one line, once."""
+    if text not in _noted:
         _noted.add(text)
         click.echo(f"sidelight: note: {text}", err=True)

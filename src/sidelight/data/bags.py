@@ -7,7 +7,6 @@ other label" and loses "every label is carried": ``whole`` remembers which bags 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
@@ -22,7 +21,7 @@ from sidelight.data.label_sets import LabelSets
 from sidelight.data.names import Names, check_distinct, encode, flags_of, look_up, sorted_names
 from sidelight.data.row_keys import as_row_index, is_one_row
 from sidelight.data.summaries import as_html, as_text, bag_summary
-from sidelight.errors import BagsWereCut, InvalidData
+from sidelight.errors import BagsWereCut, InvalidData, warn
 
 Counts = NDArray[np.intp]
 Flags = NDArray[np.bool_]
@@ -389,7 +388,7 @@ class Bags(Frozen):
         cut = present[(self.whole & ~still_whole & has_labels)[present]]
         if len(cut):
             name = self.names[cut[0]]
-            warnings.warn(
+            warn(
                 f"{len(cut)} of {len(present)} bags were cut, for example {name!r}: the rows that are left need not "
                 "carry every label of their bag any more. Select whole bags to keep that; BagKFold never cuts one.",
                 BagsWereCut,

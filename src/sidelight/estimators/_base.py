@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -18,7 +17,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.hierarchy import LabelTree
 from sidelight.data.relations import Pairs, Triplets
-from sidelight.errors import InvalidData, TargetIgnored
+from sidelight.errors import InvalidData, TargetIgnored, warn
 from sidelight.progress import report
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -87,7 +86,7 @@ def check_y(estimator: Any, y: Any, **sides: Any) -> None:
             f"Got {type(y).__name__}."
         )
     if taken and all(side is None for side in sides.values()):
-        warnings.warn(
+        warn(
             f"{who} learns from {wanted}; y is {type(y).__name__} and is not used. "
             f"Pass {' or '.join(f'{name}=' for name in taken)}.",
             TargetIgnored,

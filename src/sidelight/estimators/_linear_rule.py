@@ -5,7 +5,6 @@ A family brings its terms; the rule, its parameters, its coordinates and its pre
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -24,7 +23,7 @@ from sidelight._solvers.race import best, race
 from sidelight._solvers.rounding import round_by_kmeans
 from sidelight._solvers.trace import Solution
 from sidelight._terms.fit import CrossEntropy
-from sidelight.errors import ConvergenceWarning
+from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import reporting, rows_to_judge
 
 
@@ -141,7 +140,7 @@ def warn_unless_converged(estimator: object, solution: Solution, advice: str, *,
     """Warn that the iteration limit ended the fit of ``estimator``."""
     if not solution.converged:
         rounds = f"{solution.n_iter} iteration" + ("s" if solution.n_iter != 1 else "")
-        warnings.warn(
+        warn(
             f"{type(estimator).__name__} stopped after {rounds} before it converged. {advice}",
             ConvergenceWarning,
             stacklevel=stacklevel,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,7 +14,7 @@ from sidelight._core.moments import mean_and_scale, scaled
 from sidelight.data.dataset import Dataset, LeftOut
 from sidelight.data.readers import read
 from sidelight.data.readers.roles.cells import is_gap
-from sidelight.errors import InvalidData, LabelsWithoutRows, SidelightWarning
+from sidelight.errors import InvalidData, LabelsWithoutRows, SidelightWarning, hearing
 from sidelight.jobs.options import Roles
 from sidelight.words import Setting, counted
 
@@ -96,15 +95,13 @@ def standard(X: Any) -> Any:
 def listening() -> Iterator[list[str]]:
     """Collect what a fit warns about, each once; what the result itself says is left out."""
     heard: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", SidelightWarning)
+
+    def hear(warning: SidelightWarning) -> None:
+        if not isinstance(warning, LabelsWithoutRows) and warning.what not in heard:
+            heard.append(warning.what)
+
+    with hearing(hear):
         yield heard
-    for warning in caught:
-        message = warning.message
-        if not isinstance(message, SidelightWarning):
-            warnings.warn_explicit(message, warning.category, warning.filename, warning.lineno)
-        elif not isinstance(message, LabelsWithoutRows) and message.what not in heard:
-            heard.append(message.what)
 
 
 def without_gaps(data: Dataset, missing: str, *, sequences: bool = False) -> Dataset:

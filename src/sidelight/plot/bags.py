@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidData, SidelightWarning
+from sidelight.errors import InvalidData, silenced
 from sidelight.plot._axes import axes, colour, tidy
 from sidelight.plot.clusters import main_directions
 
@@ -175,8 +174,7 @@ class BalanceSizesDisplay:
         """
         sizes = []
         for balance in balances:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SidelightWarning)  # a loose balance is drawn to show what it does
+            with silenced():  # a loose balance is drawn to show what it does
                 fitted = clone(estimator).set_params(balance=balance).fit(X, bags=bags)
             sizes.append(np.sort(np.bincount(fitted.bag_labels_, minlength=fitted.n_clusters))[::-1])
         return cls(balances, np.array(sizes), estimator.balance)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from sidelight.errors import ConvergenceWarning, InvalidData
+from sidelight.errors import ConvergenceWarning, InvalidData, silenced
 from sidelight.plot._axes import axes, colour, figure, plain, tidy
 from sidelight.progress import report
 
@@ -238,8 +237,7 @@ class PreservedInformationDisplay:
             )
         shares, noise = [], []
         independent = _independent(P, random_state) if floor else None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # a curve of quick fits needs no last digit
+        with silenced(ConvergenceWarning):  # a curve of quick fits needs no last digit
             for number, k in enumerate(tried):
                 report("numbers of clusters", number, len(tried))
                 fitted = clone(estimator).set_params(n_clusters=k)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,8 @@ from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.readers.limits import memory_limit, need_dense
 from sidelight.data.readers.noticed import noticing
 from sidelight.data.readers.recognise import FORMATS, recognise
-from sidelight.data.readers.roles.plan import Wanted
-from sidelight.errors import InvalidParameter
+from sidelight.data.readers.roles.plan import Wanted, asked
+from sidelight.errors import InvalidParameter, UnreadableFile
 
 __all__ = ["ColumnRole", "Dataset", "read"]
 
@@ -105,11 +106,7 @@ def read(
         check_choice("sidelight.read", "format", format, FORMATS)
     if label_level is not None:
         check_choice("sidelight.read", "label_level", label_level, ("row", "bag"))
-    if events is True:
-        raise InvalidParameter(
-            "The 'events' parameter of sidelight.read must name two or more columns. Got True instead."
-        )
-    wanted = Wanted(
+    wanted = asked(
         id=id,
         bag=bag,
         label=label,
@@ -125,12 +122,22 @@ def read(
         label_level=label_level,
         bag_label=bag_label,
     )
+    if encoding is not None and not isinstance(encoding, str):
+        raise InvalidParameter(
+            f"The 'encoding' parameter of sidelight.read must be the name of an encoding. Got {encoding!r:.80} instead."
+        )
+    beside = None if label_file is None else _as_path(label_file, "label_file")
+    how = {"separator": separator, "encoding": encoding, "header": header}
     with memory_limit(max_memory), noticing() as notes:
-        found = format or recognise(file).format
-        how = {"separator": separator, "encoding": encoding, "header": header}
-        data = _reader(found)(file, wanted, None if label_file is None else _as_path(label_file), how)
+        try:
+            name = format or recognise(file).format
+            data = _reader(name)(file, wanted, beside, how)
+        except OSError as error:  # a name that is too long, no permission, a file that vanishes while a folder is read
+            raise UnreadableFile(
+                f"{error.filename or file}: cannot be read ({error.strerror or error}). Check the path."
+            ) from None
         kept = data.kept or _kept_features(data, file, keep)
-        return replace(data, reader=found, kept=kept, notes=(*data.notes, *notes))
+        return replace(data, reader=name, kept=kept, notes=(*data.notes, *notes))
 
 
 def _kept_features(data: Dataset, path: Path, keep: str | Sequence[str]) -> dict[str, Any]:
@@ -246,10 +253,10 @@ def _label_table(path: Path | None) -> Any:
     return ParquetSource(path) if recognise(path).format == "parquet" else DelimitedSource(path)
 
 
-def _as_path(path: Any) -> Path:
+def _as_path(path: Any, name: str = "path") -> Path:
     try:
-        return Path(path).expanduser()
-    except (TypeError, RuntimeError):
-        raise InvalidParameter(
-            f"The 'path' parameter of sidelight.read must be a path. Got {path!r} instead."
-        ) from None
+        if os.fspath(path) and b"\0" not in os.fsencode(path):
+            return Path(path).expanduser()
+    except (TypeError, ValueError, RuntimeError):  # no path, a lone surrogate, no home
+        pass
+    raise InvalidParameter(f"The {name!r} parameter of sidelight.read must be a path. Got {path!r:.80} instead.")

@@ -54,3 +54,11 @@ def listing(items: Sequence[object], limit: int = 5) -> str:
     """Name a few of many."""
     text = ", ".join(shown(item) for item in items[:limit])
     return text + (f" and {len(items) - limit} more" if len(items) > limit else "")
+
+
+def unclosed_quote(path: Path, line: int) -> UnreadableFile:
+    """Say that a quotation mark swallows the rest of the file."""
+    return UnreadableFile(
+        f"{path}, line {line}: a quotation mark is opened and not closed. "
+        "Close it, or write a mark inside a cell twice."
+    )

@@ -114,9 +114,9 @@ def check_encoding(path: Path, encoding: str) -> str:
     try:
         codecs.lookup(encoding)
         "".encode(encoding)
-    except (LookupError, TypeError):
+    except (LookupError, TypeError, ValueError):
         raise InvalidParameter(
-            f"{path}: there is no encoding called {encoding!r}. Common ones: 'utf-8', 'latin-1', 'cp1252', 'utf-16'."
+            f"{path}: there is no encoding called {encoding!r:.80}. Common ones: 'utf-8', 'latin-1', 'utf-16'."
         ) from None
     return encoding
 

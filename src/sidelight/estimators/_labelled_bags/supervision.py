@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from sidelight._core.coverage import BagPlan
 from sidelight.data.bags import Bags
-from sidelight.errors import InvalidData, LabelsWithoutRows, nearest
+from sidelight.errors import InvalidData, LabelsWithoutRows, nearest, warn
 from sidelight.words import counted
 
 
@@ -149,7 +148,7 @@ def _refuse_known_rows_outside(bags: Bags, row_class: np.ndarray, is_open: np.nd
 def _warn_short(bags: Bags, short: np.ndarray, possible: np.ndarray) -> None:
     b = short[0]
     if bags.sizes[b] == 1:
-        warnings.warn(
+        warn(
             f"{counted(len(short), 'bag lists', 'bags list')} more labels than rows that could carry them, for example "
             f"{bags.names[b]!r}: one row and {_listing(bags, b)}. A list is read as 'all of these are there'. If it "
             "means 'one of these is it', pass candidates= instead of bags=; if labels may be wrong, set wrong > 0.",
@@ -157,7 +156,7 @@ def _warn_short(bags: Bags, short: np.ndarray, possible: np.ndarray) -> None:
             stacklevel=4,
         )
         return
-    warnings.warn(
+    warn(
         f"{len(short)} of {counted(bags.n_bags, 'bag')} {'has' if len(short) == 1 else 'have'} more labels than rows "
         f"that could carry them, for example bag {bags.names[b]!r}: its rows can carry {possible[b]} of "
         f"{_listing(bags, b)}. They are asked to carry as many as they can; see uncovered_, or fit with wrong > 0.",

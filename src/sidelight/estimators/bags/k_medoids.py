@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from sidelight._core.params import as_generator, check_choice, check_number
 from sidelight._solvers.medoids import Medoids, alternate, faster_pam
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import ConvergenceWarning
+from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
 from sidelight.progress import report
@@ -153,7 +152,7 @@ class BagKMedoids(BagClusterer):
         self.bag_distances_ = distances.min(axis=1)
         self.labels_ = self.bag_labels_[bags.codes]
         if not best.converged:
-            warnings.warn(
+            warn(
                 f"BagKMedoids stopped after max_iter={self.max_iter} passes. Raise max_iter.",
                 ConvergenceWarning,
                 stacklevel=4,

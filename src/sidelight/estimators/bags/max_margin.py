@@ -7,7 +7,6 @@ be. The linear rule has no intercept, so rows are centred; the scaling happens i
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from sidelight._models.scaled_rows import ScaledRows, column_scaling, scaled_row
 from sidelight._solvers.cutting_plane import MarginFit, concave_convex
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import ConvergenceWarning
+from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
 from sidelight.estimators.bags.memberships import members, membership_threshold
@@ -247,7 +246,7 @@ class MaxMarginBagClustering(BagClusterer):
 
     def _status(self, best: MarginFit) -> str:
         if not best.converged:
-            warnings.warn(
+            warn(
                 f"MaxMarginBagClustering stopped after max_iter={self.max_iter} steps. Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=4,

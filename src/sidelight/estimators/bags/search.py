@@ -7,7 +7,6 @@ and margin (what bags reach of the margin of 1). The guide says how far this is 
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 from sidelight._core.params import as_generator, as_seed, check_number
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidParameter, SidelightWarning
+from sidelight.errors import InvalidParameter, silenced
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
 from sidelight.estimators.bags.max_margin import MaxMarginBagClustering
@@ -158,8 +157,7 @@ class MaxMarginBagClusteringCV(BagClusterer):
             max_iter=self.max_iter,
             random_state=seed,
         )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SidelightWarning)  # a bad grid point is no news; its score says it
+        with silenced():  # a bad grid point is no news; its score says it
             partial = [point.fit(X[rows], bags=bags[rows]).predict_bags(X, bags) for rows in resamples]
             point.fit(X, bags=bags)
         stability = np.mean([adjusted_rand_score(point.bag_labels_, labels) for labels in partial])

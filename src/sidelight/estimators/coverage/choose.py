@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from sklearn.base import clone
 from sidelight._core.params import as_seed
 from sidelight.data.bags import Bags
 from sidelight.data.splits import BagKFold
-from sidelight.errors import InvalidParameter, SidelightWarning
+from sidelight.errors import InvalidParameter, silenced
 from sidelight.estimators._choice import Choice, choose_best
 from sidelight.estimators._labelled_bags.candidates import candidates_of
 from sidelight.estimators._labelled_bags.layout import Layout, count_clusters
@@ -118,8 +117,7 @@ class Folds:
             vars(model).update(
                 settings, boundary=STRAIGHT, n_init=starts, random_state=self.seed
             )  # the rows are mapped
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SidelightWarning)  # the final fit says it once
+            with silenced():  # the final fit says it once
                 model.fit(self.X[train], row_labels=[self.names[i] for i in train], **self._side(train))
                 scores.append(model.bag_scores(self.X[test], **self._side(test)))
         return np.concatenate(scores)

@@ -6,7 +6,6 @@ climbs the likelihood itself; EM, which the papers use, reaches the same place i
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Mapping
 from typing import Any, Self
 
@@ -23,7 +22,7 @@ from sidelight._solvers.trace import Solution
 from sidelight._terms.coverage import Coverage
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning
+from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._labelled_bags.candidates import read_candidates
 from sidelight.estimators._labelled_bags.layout import Layout, check_counts, check_names, count_clusters
@@ -324,7 +323,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         values = self.bag_scores(X, lists) if candidates is None else self.bag_scores(X, candidates=candidates)
         bags = lists
         if len(values) == 0:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}.score judges label lists, but none of the {counted(bags.n_bags, 'bag')} given "
                 "has one: the score is NaN. Give bags=Bags(ids, labels={bag: {...}}), or score labelled bags.",
                 SidelightWarning,
@@ -408,7 +407,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
 
     def _say_if_silent(self, bags: Bags, row_class: np.ndarray) -> None:
         if not bags.is_labelled.any() and not (row_class >= 0).any():
-            warnings.warn(
+            warn(
                 "No bag has labels, so there is nothing to cover: every row falls into one cluster. Give "
                 "bags=Bags(ids, labels={bag: {...}}).",
                 SidelightWarning,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from sidelight.data.coerce import as_label_matrix
 from sidelight.data.label_matrix import LabelMatrix
-from sidelight.errors import InvalidData, SidelightWarning
+from sidelight.errors import InvalidData, SidelightWarning, warn
 
 
 def labels_to_fit(estimator: Any, X: Any, y: Any) -> LabelMatrix:
@@ -28,7 +27,7 @@ def labels_to_fit(estimator: Any, X: Any, y: Any) -> LabelMatrix:
         raise InvalidData(f"{who}: no label was seen on any row, so there is nothing to learn. Is 1 the sign for seen?")
     if len(never):
         shown = ", ".join(repr(labels.names[c]) for c in never[:5]) + (", ..." if len(never) > 5 else "")
-        warnings.warn(
+        warn(
             f"{len(never)} of {labels.n_labels} labels were never seen ({shown}). They hang from the root and will "
             "hardly be predicted; leave their columns out.",
             SidelightWarning,

@@ -7,7 +7,6 @@ tree it starts from (docs/guide/hierarchy.md has the figures).
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +21,7 @@ from sidelight._models.scaled_rows import ScaledRows
 from sidelight.data.coerce import as_label_matrix
 from sidelight.data.hierarchy import LabelTree
 from sidelight.data.label_matrix import LabelMatrix
-from sidelight.errors import ConvergenceWarning, InvalidData
+from sidelight.errors import ConvergenceWarning, InvalidData, warn
 from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
 from sidelight.estimators.hierarchy import decoding
 from sidelight.estimators.hierarchy._labels import labels_to_fit
@@ -291,7 +290,7 @@ class LatentHierarchyClassifier(BaseEstimator):
         self.trace_, self.n_iter_ = trace, len(trace) - 1
         self.log_likelihood_ = float(trace[-1] + model.ridge(theta))
         if not converged:
-            warnings.warn(
+            warn(
                 f"EM stopped after max_iter={self.max_iter} rounds before it converged. Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=6,  # the caller of fit, through the guard

@@ -8,7 +8,6 @@ are set aside before the eigenproblem and join the cluster of their nearest rows
 from __future__ import annotations
 
 import inspect
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from sidelight._core.params import as_generator, check_choice, check_n_clusters,
 from sidelight._solvers.spectral_rounding import ROUNDINGS, round_embedding
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidParameter, SidelightWarning
+from sidelight.errors import InvalidParameter, SidelightWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators.instances.class_shares import class_shares
 from sidelight.progress import report
@@ -194,7 +193,7 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
             lie = counted(n_aside, "row lies", "rows lie")
             where = "of the nearest row" if similar.kind != "given" else "of the most similar row, or else the largest"
             notes.append(f"{lie} in parts far smaller than a cluster and joined the cluster {where}.")
-            warnings.warn(SidelightWarning(" ".join(notes), who=type(self).__name__), stacklevel=6)
+            warn(SidelightWarning(" ".join(notes), who=type(self).__name__), stacklevel=6)
         self.notes_ = notes
 
     def _publish(
@@ -286,7 +285,7 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
 
     def _warn_if_unlabelled(self, bags: Bags) -> None:
         if bags.label_matrix.nnz == 0:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: no bag carries a label, so bags change nothing and the result is that of the "
                 "unconstrained method. Pass sl.Bags(ids, labels={...}).",
                 SidelightWarning,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from sidelight._terms.bags import BagLikeness
 from sidelight._terms.information import Balance, Confidence
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import SidelightWarning
+from sidelight.errors import SidelightWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators._linear_rule import LinearRule
 
@@ -112,7 +111,7 @@ class BagDiscriminativeClustering(LinearRule):
         found = as_bags(bags, n_rows=X.shape[0], y=y)
         constraint = BagConstraint.from_bags(found)
         if constraint.is_empty and (bags is not None or isinstance(y, Bags)):
-            warnings.warn(
+            warn(
                 "BagDiscriminativeClustering: no bag carries a label, so bags change nothing. "
                 "Pass sl.Bags(ids, labels={...}).",
                 SidelightWarning,

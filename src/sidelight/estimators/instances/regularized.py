@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from sidelight._affinity.operators import NormalisedSum, PenalisedCut
 from sidelight._affinity.similarities import Similarities
 from sidelight._core.params import check_number
 from sidelight.data.bags import Bags
-from sidelight.errors import SidelightWarning
+from sidelight.errors import SidelightWarning, warn
 from sidelight.estimators.instances._spectral import SpectralFamily
 
 
@@ -82,7 +81,7 @@ class RegularizedSpectralClustering(SpectralFamily):
         links = BagLinks.from_bags(bags)
         self.n_must_ = links.n_must()
         if self.n_must_ and self.n_clusters > bags.n_classes:
-            warnings.warn(
+            warn(
                 f"RegularizedSpectralClustering: with {self.n_clusters} clusters for {bags.n_classes} classes no "
                 "must-link holds, and the result is that of the unconstrained method. Use BagSpectralClustering.",
                 SidelightWarning,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._terms.information import Balance, Confidence
 from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.data.relations import Pairs, Triplets
-from sidelight.errors import ConflictingAnswers, InvalidParameter, SidelightWarning
+from sidelight.errors import ConflictingAnswers, InvalidParameter, SidelightWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._linear_rule import warn_unless_converged
 from sidelight.estimators.relations import direct, variational
@@ -268,7 +267,7 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
                     f"{answers._word}.without({contradictions[0].against[0]}), or fit with on_conflict='soften' and "
                     "eps above 0."
                 )
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: not all answers can be true. {contradictions[0]} They are weighed against "
                 f"each other; {answers._word}.contradictions() lists all of them, on_conflict='raise' refuses them.",
                 SidelightWarning,

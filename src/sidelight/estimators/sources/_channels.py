@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, UnknownName, nearest
+from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, UnknownName, nearest, warn
 
 Ints = NDArray[np.intp]
 
@@ -41,7 +40,7 @@ def _warn_of_shared(who: str, columns: dict[str, Ints]) -> None:
     for name, where in columns.items():
         for j in where.tolist():
             if owner.setdefault(j, name) != name:
-                warnings.warn(
+                warn(
                     f"{who}: the channels {owner[j]!r} and {name!r} share column {j} (counted from 0), so they occur "
                     "together whatever was recorded. Give every channel columns of its own.",
                     SidelightWarning,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.contingency import encode
 from sidelight._core.params import as_generator, as_seed, check_n_clusters, check_number
+from sidelight._core.quiet import without_library_warnings
 from sidelight._core.threads import one_blas_thread
 from sidelight.errors import InvalidData
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
@@ -91,8 +90,7 @@ class Codebook(TransformerMixin, ClusterMixin, BaseEstimator):
         if sequences is None:
             check_n_clusters(self, self.n_codes, X.shape[0], name="n_codes")
             seed = as_seed(as_generator(self.random_state))
-            with warnings.catch_warnings(), one_blas_thread():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than codes: seen to below
+            with without_library_warnings(), one_blas_thread():  # fewer different rows than codes: seen to below
                 centres = KMeans(self.n_codes, n_init=self.n_init, random_state=seed).fit(X).cluster_centers_
             first = np.unique(centres, axis=0, return_index=True)[1]
             self.prototypes_, self.sequence_names_ = centres[np.sort(first)], ()

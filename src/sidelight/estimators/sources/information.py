@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from sidelight._core.params import as_generator, check_number
 from sidelight._solvers.alternating import follow, race
-from sidelight.errors import ConvergenceWarning
+from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import all_or_nothing
 from sidelight.estimators.sources._coclusterer import Coclusterer, random_labels
 from sidelight.estimators.sources._tables import clusters_of_axes, labels_to_start, table_to_fit
@@ -117,7 +116,7 @@ class InformationCoclustering(Coclusterer):
         best, values = race(table, [(pair[0], pair[1]) for pair in starts], k, max_iter=self.max_iter, tol=self.tol)
 
         if not best.converged:
-            warnings.warn(
+            warn(
                 f"InformationCoclustering stopped after max_iter={self.max_iter} rounds before it converged. Raise "
                 "max_iter or tol.",
                 ConvergenceWarning,

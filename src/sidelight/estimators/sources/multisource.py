@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.contingency import contingency
 from sidelight._core.params import as_generator, as_seed, check_choice, check_flag, check_n_clusters, check_number
 from sidelight.data.cooccurrence import CoOccurrence
-from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning
+from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators.sources._channels import channel_columns, check_channel
 from sidelight.estimators.sources._coclusterer import check_coclusterer
@@ -315,7 +314,7 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
         return out
 
     def _warn(self, what: str) -> None:
-        warnings.warn(SidelightWarning(what, who=type(self).__name__), stacklevel=5)  # the caller of fit
+        warn(SidelightWarning(what, who=type(self).__name__), stacklevel=5)  # the caller of fit
 
     def _clusterer(self, clusters: dict[str, int], columns: dict[str, Ints], rng: np.random.Generator) -> Any:
         base = METHODS[self.method]() if isinstance(self.method, str) else clone(self.method)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, check_choice, check_n_clusters, check_number
 from sidelight._solvers.rounding import round_by_kmeans
-from sidelight.errors import ConvergenceWarning
+from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators.sources._channels import channel_columns
 from sidelight.estimators.sources.concatenated import dense
@@ -121,7 +120,7 @@ class SharedPosteriorMixture(ClusterMixin, BaseEstimator):
         runs = [self._run(X, columns, as_seed(generator)) for _ in range(self.n_init)]
         best = max(runs, key=lambda run: run.trace[-1])
         if not best.converged:
-            warnings.warn(
+            warn(
                 f"SharedPosteriorMixture stopped after max_iter={self.max_iter} steps before it converged. Raise "
                 "max_iter or tol.",
                 ConvergenceWarning,

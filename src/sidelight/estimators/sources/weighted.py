@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from sidelight._core.params import as_generator, check_number
 from sidelight._solvers.alternating import follow
 from sidelight._solvers.weights import CONSTRAINTS, Weights, ascend
-from sidelight.errors import ConvergenceWarning, InvalidParameter, nearest
+from sidelight.errors import ConvergenceWarning, InvalidParameter, nearest, warn
 from sidelight.estimators._base import all_or_nothing
 from sidelight.estimators.sources._coclusterer import Coclusterer, Floats, Ints
 from sidelight.estimators.sources._tables import clusters_of_axes, labels_to_start, table_to_fit
@@ -130,7 +129,7 @@ class WeightCoclustering(Coclusterer):
         weights: Weights
         _, weights, rows, columns, lost = max(runs, key=lambda run: run[0])
         if not weights.converged:
-            warnings.warn(
+            warn(
                 f"WeightCoclustering stopped after max_iter={self.max_iter} epochs while its information still moved. "
                 "Raise max_iter.",
                 ConvergenceWarning,

@@ -8,7 +8,6 @@ numeric matrix holds the features.
 from __future__ import annotations
 
 import io
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from sidelight._core.quiet import without_library_warnings
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.data.readers.matlab.bags import LABELS, as_marks, bag_of_row, read_dd, read_miml
@@ -68,8 +68,7 @@ def load_variables(path: Path) -> dict[str, Any]:
         raise UnreadableFile(f"{path}: expected variables after the MATLAB header, found the end of the file.")
     check_mat5(path, data)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # SciPy warns about duplicate names; what was read is described anyway
+        with without_library_warnings():  # duplicate names; what was read is described anyway
             found = loadmat(io.BytesIO(data), chars_as_strings=True)
     except MemoryError:
         raise UnreadableFile(f"{path}: the file declares more than memory holds. It is damaged or hostile.") from None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sidelight.data.dataset import ColumnRole
+from sidelight.errors import InvalidParameter
 
 SAID = "you said so"
 
@@ -40,6 +41,44 @@ class Wanted:
         open_ = {name: hint for name, hint in hints.items() if getattr(self, name) in (None, ())}
         reasons = {name.replace("_", " "): why for name, (_, why) in open_.items()}
         return replace(self, **{name: value for name, (value, _) in open_.items()}, reasons=reasons)
+
+
+_ONE_COLUMN = ("id", "bag", "sequence", "bag_label", "weight")
+_COLUMNS = ("label", "features", "ignore", "show", "keep", "events")
+_FORBID = ("id", "bag", "sequence", "bag_label", "label", "show", "events")  # False is an answer
+
+
+def asked(**wishes: Any) -> Wanted:
+    """Return what the user said; what names no column is refused by the name of its parameter."""
+    for name, value in wishes.items():
+        if value is None or (value is False and name in _FORBID):
+            continue
+        if name in _ONE_COLUMN and not isinstance(value, str):
+            raise _no_columns(name, "a column" + (", or False for none" if name in _FORBID else ""), value)
+        if name in _COLUMNS:
+            wishes[name] = _columns(name, value)
+        if name == "channels":
+            if not isinstance(value, Mapping) or not all(isinstance(channel, str) for channel in value):
+                raise _no_columns(name, "a mapping of names to columns", value)
+            wishes[name] = {channel: _columns(name, columns) for channel, columns in value.items()}
+        if name == "label_separator" and not (isinstance(value, str) and value):
+            raise _no_columns(name, "a text that is not empty", value)
+    return Wanted(**wishes)
+
+
+def _columns(name: str, value: Any) -> Any:
+    """Return a name, or a list of names."""
+    if isinstance(value, str):
+        return value
+    is_list = isinstance(value, Iterable) and not isinstance(value, (bytes, Mapping))
+    names = list(value) if is_list else [None]
+    if not all(isinstance(part, str) for part in names):
+        raise _no_columns(name, "a column, or a list of columns", value)
+    return tuple(str(part) for part in names)
+
+
+def _no_columns(name: str, expected: str, value: Any) -> InvalidParameter:
+    return InvalidParameter(f"The {name!r} parameter of sidelight.read must be {expected}. Got {value!r:.80} instead.")
 
 
 @dataclass

@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sidelight.data.readers.noticed import notice
+from sidelight.data.readers.problems import unclosed_quote
 from sidelight.data.readers.source import LATIN_FROM, head, not_decodable, open_bytes, read_up_to
-from sidelight.data.readers.text.dialect import Dialect, split_rows
+from sidelight.data.readers.text.dialect import LONGEST_ROW, Dialect, split_rows
 from sidelight.errors import UnreadableFile
 from sidelight.words import Setting
 
 BLOCK = 1 << 24
-LONGEST_ROW = 1 << 26  # a row longer than this is an unclosed quotation mark, not a row
 
 
 class Block(NamedTuple):
@@ -45,7 +46,7 @@ def text_blocks(path: Path, dialect: Dialect, *, strict: bool) -> Iterator[Block
             if chunk and data.count(b"\n") <= dialect.skip + 1 and len(data) <= LONGEST_ROW:
                 carry = data  # the header may not be here as a whole yet
                 continue
-            data, line = _drop_top(data, dialect, line)
+            data, line = _drop_top(path, data, dialect, line)
             is_first = False
         cut = len(data) if not chunk else _last_whole_row(data, dialect.separator != " ")
         if not cut and len(data) > LONGEST_ROW:
@@ -59,14 +60,6 @@ def text_blocks(path: Path, dialect: Dialect, *, strict: bool) -> Iterator[Block
 def count_byte(data: bytes, byte: bytes) -> int:
     """Count a frequent byte: ``bytes.count`` stops at each one."""
     return int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == byte[0]))
-
-
-def unclosed_quote(path: Path, line: int) -> UnreadableFile:
-    """Say that a quotation mark swallows the rest of the file."""
-    return UnreadableFile(
-        f"{path}, line {line}: a quotation mark is opened and not closed. "
-        "Close it, or write a mark inside a cell twice."
-    )
 
 
 def rows_with_lines(block: Block, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
@@ -132,22 +125,23 @@ def _decoded(path: Path, encoding: str, *, strict: bool) -> Iterator[bytes]:
     yield b""
 
 
-def _drop_top(data: bytes, dialect: Dialect, line: int) -> tuple[bytes, int]:
+def _drop_top(path: Path, data: bytes, dialect: Dialect, line: int) -> tuple[bytes, int]:
     """Leave out the comments and the header; return what follows and its line number."""
     start = 0
     for _ in range(dialect.skip):
         start = data.find(b"\n", start) + 1 or len(data)
     if dialect.has_header:
-        start = _end_of_row(data, start)
+        end = _end_of_row(data, start)
+        if end == len(data) and data.count(b'"', start) % 2:
+            raise unclosed_quote(path, dialect.skip + line)
+        start = end
     return data[start:], line + data.count(b"\n", 0, start)
 
 
 def _end_of_row(data: bytes, start: int) -> int:
     """Return where the row that begins at ``start`` ends, minding line feeds inside quotation marks."""
-    end = data.find(b"\n", start) + 1 or len(data)
-    while data.count(b'"', start, end) % 2 and end < len(data):
-        end = data.find(b"\n", end) + 1 or len(data)
-    return end
+    ends = _row_ends(data[start:])
+    return start + int(ends[0]) if len(ends) else len(data)
 
 
 def _last_whole_row(data: bytes, minds_quotes: bool) -> int:
@@ -155,12 +149,16 @@ def _last_whole_row(data: bytes, minds_quotes: bool) -> int:
     cut = data.rfind(b"\n") + 1
     if not minds_quotes or b'"' not in data:
         return cut
-    n_quotes = data.count(b'"', 0, cut)
-    while cut and n_quotes % 2:
-        earlier = data.rfind(b"\n", 0, cut - 1) + 1
-        n_quotes -= data.count(b'"', earlier, cut)
-        cut = earlier
-    return cut
+    ends = _row_ends(data)
+    return int(ends[-1]) if len(ends) else 0
+
+
+def _row_ends(data: bytes) -> NDArray[np.intp]:
+    """Return where rows end: after line feeds with an even number of quotation marks before them."""
+    cells = np.frombuffer(data, dtype=np.uint8)
+    ends = np.flatnonzero(cells == 10)
+    n_quotes = np.searchsorted(np.flatnonzero(cells == 34), ends)
+    return ends[n_quotes % 2 == 0] + 1
 
 
 def _utf8_pieces(raw: Any, path: Path, *, strict: bool) -> Iterator[bytes]:

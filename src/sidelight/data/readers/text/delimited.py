@@ -16,10 +16,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from sidelight.data.readers.limits import need
-from sidelight.data.readers.problems import header_only, not_a_number, ragged
+from sidelight.data.readers.problems import header_only, not_a_number, ragged, unclosed_quote
 from sidelight.data.readers.roles.cells import MISSING
 from sidelight.data.readers.roles.columns import Coder, Loaded
-from sidelight.data.readers.text.blocks import Block, count_byte, rows_with_lines, text_blocks, unclosed_quote
+from sidelight.data.readers.text.blocks import Block, count_byte, rows_with_lines, text_blocks
 from sidelight.data.readers.text.dialect import Dialect, sniff
 from sidelight.errors import MissingExtra, UnreadableFile
 from sidelight.progress import report

@@ -9,12 +9,16 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sidelight.data.readers.problems import unclosed_quote
 from sidelight.data.readers.roles.cells import DECIMAL_COMMA, is_gap, is_number
 from sidelight.data.readers.source import LATIN, check_encoding, guess_encoding, head
 from sidelight.errors import InvalidParameter, UnreadableFile
 from sidelight.words import Setting
 
 SAMPLE = 1 << 18
+_FEW = 5  # fewer lines than this do not show how a file is written
+_LINES_IN_A_CELL = 1_000  # more lines than this in a name mean a quotation mark that is not closed
+LONGEST_ROW = 1 << 26  # a row longer than this is an unclosed quotation mark, not a row
 MAX_COLUMNS = 200_000  # wider than any table met so far; a file of separators alone would cost gigabytes
 _SEPARATORS = ("\t", ";", ",", "|", " ")
 
@@ -45,19 +49,29 @@ def sniff(
     path: Path, *, separator: str | None = None, encoding: str | None = None, header: bool | None = None
 ) -> Dialect:
     """Look at the beginning of ``path`` and say how it is written; what the user says is believed."""
-    sample = head(path, SAMPLE)
+    sample, size = head(path, SAMPLE), SAMPLE
+    while len(sample) == size < LONGEST_ROW and sample.count(b"\n") + sample.count(b"\r") < _FEW:
+        size *= 8  # the first rows are longer than that
+        sample = head(path, size)
     chosen = check_encoding(path, encoding) if encoding else guess_encoding(sample)
     text, skip, notes = _body(path, sample, chosen)
     if not encoding and chosen == "latin-1":
         notes = (*notes, LATIN)
     if separator is None:
         separator = _guess_separator(text)
-    elif len(separator) != 1 or separator in '"\n\r':
-        raise InvalidParameter(f"{path}: a separator is one character, such as ',' or ';'. Got {separator!r}.")
+    elif not isinstance(separator, str) or len(separator) != 1 or not separator.isascii() or separator in '"\n\r\0':
+        raise InvalidParameter(
+            f"{path}: a separator is one ASCII character, such as ',' or ';'. Got {separator!r:.80}. "
+            "Replace a longer one in the file first."
+        )
+    if header is not None and not isinstance(header, bool):
+        raise InvalidParameter(f"{path}: header is True, False or None (guess it). Got {header!r:.80}.")
     rows = split_rows(text, separator)
     if not rows:
         raise UnreadableFile(f"{path}: the file holds no rows. Was it written completely?")
-    if len(sample) == SAMPLE and len(rows) > 2:
+    if any(cell.count("\n") > _LINES_IN_A_CELL for cell in rows[0]):
+        raise unclosed_quote(path, skip + 1)
+    if len(sample) == size and len(rows) > 2:
         rows.pop()  # cut in the middle by the end of the sample
     if len(rows[0]) > MAX_COLUMNS:
         raise UnreadableFile(
