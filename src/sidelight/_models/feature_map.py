@@ -160,6 +160,14 @@ class FeatureMap:
             np.exp(np.divide(distances, -self.width, out=distances), out=distances)
             features[:, n_straight:] = distances @ self.projection - self.offset
 
+    def curved(self, X: Any) -> Floats:
+        """Return the curved block alone, not centred: its inner products are those of the kernel, up to a factor."""
+        blocks = [
+            np.exp(-_squared_distances(X[begin : begin + BLOCK], self.landmarks) / self.width) @ self.projection
+            for begin in range(0, X.shape[0], BLOCK)
+        ]
+        return np.concatenate(blocks) if blocks else np.zeros((0, len(self.offset)))
+
     def __archive__(self) -> dict[str, Any]:
         return {part.name: getattr(self, part.name) for part in fields(self)}
 

@@ -1,0 +1,180 @@
+"""The labels of the rows asked about, sampled: answers may be wrong, and nobody knows how often.
+
+A pool of chains holds labelings of these rows, each with its own share of wrong answers eps ~ Beta and its own view of
+the rows. One wrong answer is outvoted by the others and by the rows; the pool then agrees again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betaln
+
+from sidelight._core.matching import match_rows
+from sidelight._solvers.label_chains import contract, sweep_chains
+from sidelight.active.gaussian import NOISES
+
+Floats = npt.NDArray[np.floating[Any]]
+Ints = npt.NDArray[np.intp]
+
+N_CHAINS, N_FRESH, N_SWEEPS = 32, 10, 6
+ERRORS = (0.3, 6.0)  # Beta prior of the share of wrong answers: about 5 %, often nearly none
+LEAST, MOST = 1e-4, 0.45  # shares are kept off certainty and off a coin toss
+MOST_TRUST = 6.5  # log odds: an answer weighs no more than 650 to 1
+MANY_LABELS = 30  # clusters that may be discovered when their number is not known
+PRICE = 1.5  # of a cluster when their number is not known; empty labels would otherwise come free
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where the rows asked about belong: q (l x (m + 1), the last column: somewhere new), labels, and eps."""
+
+    q: Floats
+    labels: Ints
+    n_clusters: int
+    eps: float
+
+
+class LabelPool:
+    """Chains over the labels of the rows asked about."""
+
+    def __init__(self, n_clusters: int | None) -> None:
+        self.n_clusters = n_clusters
+        self.n_labels = n_clusters or MANY_LABELS
+        self.Z = np.zeros((N_CHAINS, 0), dtype=np.intp)
+        self.labels = np.zeros(0, dtype=np.intp)
+
+    def add(self) -> None:
+        """Take one more row; its label is sampled with the next ``place``."""
+        self.Z = np.ascontiguousarray(np.column_stack([self.Z, np.zeros(N_CHAINS, dtype=np.intp)]))
+        self.labels = np.append(self.labels, 0)
+
+    def place(
+        self, links: Ints, kernels: Floats, weights: Floats, log_prior: Floats, generator: np.random.Generator
+    ) -> Placed:
+        """Sample the labels again, after an answer.
+
+        Parameters
+        ----------
+        links : array of shape (n_answers, 3)
+            Two rows (numbered as they were asked about) and 1 for same, 0 for different.
+        kernels : array of shape (n_views, l, l)
+            Kernels among the rows asked about.
+        weights, log_prior : array of shape (n_mixtures, n_views) and (n_mixtures,)
+            Mixtures of views, and their prior.
+        generator : numpy.random.Generator
+            Draws everything.
+        """
+        l = self.Z.shape[1]
+        if len(links) == 1:  # the first answer founds the labels
+            self.Z[:, 1] = self.Z[:, 0] if links[0, 2] else (self.Z[:, 0] + 1) % self.n_labels
+        votes = np.zeros((l, l))
+        np.add.at(votes, (links[:, 0], links[:, 1]), 2.0 * links[:, 2] - 1.0)
+        votes = votes + votes.T
+        D = np.sqrt(self.n_labels - 1.0) if self.n_clusters else 1.0
+        C, log_prior = _centred_inverses(kernels, weights, log_prior, max(D, 1.0))
+        problem = _Problem(C, log_prior, votes, links, self.n_labels, max(D, 1.0), 0.0 if self.n_clusters else PRICE)
+        problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.5, N_SWEEPS, generator)
+        if l > 3:
+            self._refresh(problem, generator)
+        energies, Q, _ = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.0, 1, generator)
+        best = int(np.argmax(energies + problem.answers(self.Z)))
+        return self._agree(Q, best, problem.expected_error(self.Z))
+
+    def _refresh(self, problem: _Problem, generator: np.random.Generator) -> None:
+        """Start chains anew from reweighted answers; each may replace an old one, by the odds of the two."""
+        l = self.Z.shape[1]
+        fresh = np.empty((N_FRESH, l), dtype=np.intp)
+        for f in range(N_FRESH):
+            g = np.triu(generator.exponential(size=(l, l)), 1)
+            C = problem.C[generator.integers(len(problem.C))]
+            scale = np.sqrt(np.maximum(np.diag(C), 1e-12))
+            likeness = -4.0 * C / np.outer(scale, scale) * generator.choice([0.5, 1.0, 2.0])
+            fresh[f] = contract(np.ascontiguousarray(2.5 * problem.votes * (g + g.T) + likeness), self.n_labels)
+        np.minimum(fresh, self.n_labels - 1, out=fresh)
+        problem.sweep(fresh, np.full(N_FRESH, 2.0), 2.0, N_SWEEPS, generator)
+        new, _, _ = problem.sweep(fresh, problem.draw_trust(fresh, generator), 1.0, N_SWEEPS, generator)
+        old, _, _ = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.0, 1, generator)
+        new, old = new + problem.answers(fresh), old + problem.answers(self.Z)
+        for f, r in enumerate(generator.permutation(N_CHAINS)[:N_FRESH]):
+            if new[f] - old[r] > np.log(generator.random()):
+                self.Z[r] = fresh[f]
+
+    def _agree(self, Q: Floats, best: int, eps: float) -> Placed:
+        """Number the labels of all chains like the last labels shown, and average their conditionals."""
+        K, l = self.n_labels, self.Z.shape[1]
+        one_hot = np.eye(K)
+        onto = match_rows(one_hot[self.Z[best]].T @ one_hot[self.labels])
+        target = one_hot[onto[self.Z[best]]]
+        mean = np.zeros((l, K))
+        for r in range(len(Q)):
+            onto = match_rows(one_hot[self.Z[r]].T @ target)
+            mean[:, onto] += Q[r]
+            self.Z[r] = onto[self.Z[r]]
+        mean /= len(Q)
+        labels = mean.argmax(axis=1)
+        used = np.unique(labels)
+        rest = np.setdiff1d(np.arange(K), used)
+        number = np.empty(K, dtype=np.intp)
+        number[np.concatenate([used, rest])] = np.arange(K)
+        self.Z = np.ascontiguousarray(number[self.Z])
+        self.labels = number[labels]
+        q = np.column_stack([mean[:, used], mean[:, rest].sum(axis=1)])
+        return Placed(q, self.labels.copy(), len(used), eps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """One posterior over labels: kernels, answers and prior."""
+
+    C: Floats
+    log_prior: Floats
+    votes: Floats
+    links: Ints
+    n_labels: int
+    D: float
+    price: float
+
+    def violated(self, Z: Ints) -> Ints:
+        """How many answers each chain breaks."""
+        alike = Z[:, self.links[:, 0]] == Z[:, self.links[:, 1]]
+        return np.asarray((alike != self.links[:, 2].astype(bool)).sum(axis=1))
+
+    def answers(self, Z: Ints) -> Floats:
+        """The log likelihood of the answers under each chain, the share of wrong ones integrated out."""
+        v, n = self.violated(Z), len(self.links)
+        return np.asarray(betaln(ERRORS[0] + v, ERRORS[1] + n - v) - betaln(*ERRORS))
+
+    def draw_trust(self, Z: Ints, generator: np.random.Generator) -> Floats:
+        """Draw the share of wrong answers of each chain, as log odds."""
+        v, n = self.violated(Z), len(self.links)
+        eps = np.clip(generator.beta(ERRORS[0] + v, ERRORS[1] + n - v), LEAST, MOST)
+        return np.clip(np.log((1 - eps) / eps), 0.0, MOST_TRUST)
+
+    def expected_error(self, Z: Ints) -> float:
+        """The expected share of wrong answers."""
+        return float(((ERRORS[0] + self.violated(Z)) / (sum(ERRORS) + len(self.links))).mean())
+
+    def sweep(self, Z: Ints, trust: Floats, hot: float, n_sweeps: int, generator: np.random.Generator) -> Any:
+        """Sweep chains in place."""
+        uniforms = generator.random((len(Z), 1 + n_sweeps * Z.shape[1]))
+        return sweep_chains(
+            Z, self.C, self.log_prior, self.votes, np.ascontiguousarray(trust, dtype=np.float64), self.n_labels, self.D,
+            self.price, hot, 1.0, n_sweeps, uniforms,
+        )  # fmt: skip
+
+
+def _centred_inverses(kernels: Floats, weights: Floats, log_prior: Floats, D: float) -> tuple[Floats, Floats]:
+    """C - C11'C / 1'C1 for every mixture of views and noise, and what determinant and prior say for each."""
+    l = kernels.shape[1]
+    mixed = np.tensordot(weights, kernels, 1)[:, None] + NOISES[:, None, None] * np.eye(l)
+    C = np.linalg.inv(mixed).reshape(-1, l, l)
+    sums = C.sum(axis=2)
+    total = sums.sum(axis=1)
+    log_det = np.linalg.slogdet(C)[1]
+    prior = D / 2.0 * (log_det - np.log(np.maximum(total, 1e-300))) + np.repeat(log_prior, len(NOISES))
+    centred = C - sums[:, :, None] * sums[:, None, :] / total[:, None, None]
+    return np.ascontiguousarray(centred), np.ascontiguousarray(prior - prior.max())

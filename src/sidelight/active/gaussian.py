@@ -1,0 +1,164 @@
+"""What labels of a few rows say about all others: Gaussian processes over several views of the rows, weighed by evidence.
+
+With C = K_AA + s2 N over the l rows that have labels (N their doubt) and one-hot labels T, Tc = T - 1/k:
+evidence = -k/2 [l log(tr(Tc' C^-1 Tc) / (k l)) + log det C], the scale of the labels profiled out.
+posterior = sum over the best mixtures of views of w softmax(slope K_iA C^-1 T), the slope by closed-form leave-one-out.
+novelty = posterior over prior variance: near 1 far from every row with a label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._core.simplex import softmax
+
+Floats = npt.NDArray[np.floating[Any]]
+Ints = npt.NDArray[np.intp]
+
+NOISES = np.array([0.03, 0.2])
+SLOPES = np.array([4.0, 8.0, 16.0])
+BEST = 5  # mixtures that the posterior averages
+LIGHT = 0.03  # mixtures with less weight than that are left out
+CANDIDATES, REFERENCE = 2000, 400  # rows that questions are chosen from, and rows that influence is measured on
+
+
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """One way to weigh the views: its own weight, the weights of the views, the noise and the slope."""
+
+    weight: float
+    views: Floats
+    noise: float
+    slope: float
+
+
+class LabelProcess:
+    """Labels of some rows, and the belief about all others that follows."""
+
+    def __init__(self, views: list[Floats], generator: np.random.Generator) -> None:
+        self.views, n, M = views, len(views[0]), len(views)
+        every = np.arange(n)
+        self.candidates: Ints = (
+            every if n <= CANDIDATES else np.sort(generator.choice(n, CANDIDATES, replace=False))
+        )
+        self.place = np.full(n, -1, dtype=np.intp)
+        self.place[self.candidates] = np.arange(len(self.candidates))
+        size = min(len(self.candidates), REFERENCE)
+        self.reference: Ints = generator.choice(len(self.candidates), size, replace=False)
+        near = [view[self.candidates] for view in views]
+        self._near = near
+        self._to_reference = np.stack([view @ view[self.reference].T for view in near])
+        self._own = np.stack([(view * view).sum(axis=1) for view in near])
+        self.weights = np.concatenate([np.full((1, M), 1.0 / M), np.eye(M)])
+        self.log_prior = np.log(np.concatenate([[1.0], np.full(M, 1.0 / 3.0)]))  # the equal mixture is favoured
+        self.rows: list[int] = []
+        self.kernels = np.zeros((M, 0, 0))
+        self._columns = np.zeros((M, len(self.candidates), 0), dtype=np.float32)
+        self.mixtures = [Mixture(1.0, self.weights[0], 0.1, 6.0)]
+        self._settle_mixture()
+        self.T = np.zeros((0, 1))
+
+    def add(self, row: int) -> None:
+        """Take a row among those with labels; its label comes with the next ``fit``."""
+        self.rows.append(row)
+        own = np.stack([view[self.rows] @ view[row] for view in self.views])[:, :, None].astype(np.float64)
+        l = len(self.rows)
+        kernels = np.zeros((len(self.views), l, l))
+        kernels[:, :-1, :-1] = self.kernels
+        kernels[:, :, -1:] = own
+        kernels[:, -1:, :] = own.transpose(0, 2, 1)
+        self.kernels = kernels
+        column = np.stack([near @ view[row] for near, view in zip(self._near, self.views)])[:, :, None]
+        self._columns = np.concatenate([self._columns, column], axis=2)
+
+    def fit(self, T: Floats, doubt: Floats | None = None) -> None:
+        """Weigh the views by the evidence of labels T (l x k); ``doubt`` multiplies the noise of each row."""
+        self.T, (l, k) = T, T.shape
+        self.doubt = np.ones(l) if doubt is None else doubt
+        if k >= 2:
+            self.mixtures = self._weigh(T)
+        self._settle_mixture()
+        N = np.diag(self.doubt)
+        self.inverse = np.linalg.inv(np.tensordot(self.mix, self.kernels, 1) + self.noise * N)
+        self._pulls = [
+            np.linalg.solve(np.tensordot(mixture.views, self.kernels, 1) + mixture.noise * N, T)
+            for mixture in self.mixtures
+        ]
+
+    def _weigh(self, T: Floats) -> list[Mixture]:
+        l, k = T.shape
+        C = np.tensordot(self.weights, self.kernels, 1)[:, None] + NOISES[:, None, None] * np.diag(self.doubt)
+        inverse = np.linalg.inv(C)
+        left_out = T - (inverse @ T) / np.diagonal(inverse, axis1=2, axis2=3)[..., None]
+        scores = SLOPES[:, None, None] * left_out[:, :, None]
+        scores -= scores.max(axis=-1, keepdims=True)
+        log_p = scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True))
+        shared = (T.sum(axis=0)[T.argmax(axis=1)] > 1.5) / self.doubt  # a row alone in its cluster cannot be left out
+        by_slope = ((log_p * T).sum(axis=-1) * shared).sum(axis=-1)
+        centred = T - 1.0 / k
+        fit = np.einsum("lk,cnlm,mk->cn", centred, inverse, centred) / (k * l)
+        evidence = -0.5 * k * (l * np.log(np.maximum(fit, 1e-300)) - np.linalg.slogdet(inverse)[1])
+        total = by_slope - by_slope.max(axis=-1, keepdims=True) + evidence[..., None] + self.log_prior[:, None, None]
+        p = np.exp(total - total.max()).ravel()
+        best = np.argsort(-p, kind="stable")[:BEST]
+        best = best[p[best] > LIGHT * p.sum()]
+        shares = p[best] / p[best].sum()
+        places = [np.unravel_index(at, total.shape) for at in best]
+        return [
+            Mixture(float(w), self.weights[v], float(NOISES[s]), float(SLOPES[t]))
+            for w, (v, s, t) in zip(shares, places)
+        ]
+
+    def _settle_mixture(self) -> None:
+        self.mix = np.sum([mixture.weight * mixture.views for mixture in self.mixtures], axis=0)
+        self.noise = float(sum(mixture.weight * mixture.noise for mixture in self.mixtures))
+
+    def posterior(self, views: list[Floats] | None = None) -> Floats:
+        """Return the probability of each known cluster: for the candidates, or for rows given by their views."""
+        P: Floats = np.zeros(0)
+        for mixture, pull in zip(self.mixtures, self._pulls):
+            if views is None:
+                field = np.tensordot(mixture.views.astype(np.float32), self._columns, 1) @ pull
+            else:
+                field = np.zeros((len(views[0]), pull.shape[1]))
+                for weight, new, view in zip(mixture.views, views, self.views):
+                    if weight > 0:
+                        field += weight * (new @ (view[self.rows].T @ pull.astype(np.float32)))
+            P = P + mixture.weight * softmax(mixture.slope * field) if P.size else mixture.weight * softmax(
+                mixture.slope * field
+            )
+        return P
+
+    def novelty(self) -> Floats:
+        """Return how little the labels say about each candidate, from 0 to 1."""
+        K = np.tensordot(self.mix.astype(np.float32), self._columns, 1)
+        own = self.mix @ self._own
+        return np.clip(1.0 - np.einsum("ij,ij->i", K @ self.inverse, K) / np.maximum(own, 1e-9), 0.0, 1.0)
+
+    def influence(self, weights: Floats) -> Floats:
+        """Return how much a label of each candidate would lower the weighted variance of the reference rows."""
+        mix = self.mix.astype(np.float32)
+        shared, own = np.tensordot(mix, self._to_reference, 1), mix @ self._own
+        if not self.rows:
+            return np.asarray(shared**2 @ weights / (np.maximum(own, 0) + self.noise))
+        K = np.tensordot(mix, self._columns, 1)
+        through = K @ self.inverse.astype(np.float32)
+        shared = shared - through @ K[self.reference].T
+        own = own - (through * K).sum(axis=1)
+        gains = shared**2 @ weights / (np.maximum(own, 0) + self.noise)
+        asked = [(t, self.place[row]) for t, row in enumerate(self.rows) if self.place[row] >= 0]
+        if asked:  # of a row that has a label already: what it would tell if that label were taken away
+            at, places = np.array([t for t, _ in asked]), np.array([place for _, place in asked])
+            own_inverse = self.inverse[at, at]
+            withheld = (self.inverse[at] @ K[self.reference].T) / own_inverse[:, None]
+            spread = np.maximum(1.0 / own_inverse - self.noise * self.doubt[at], 0) + self.noise
+            gains[places] = withheld**2 @ weights / spread
+        return np.asarray(gains)
+
+    def likeness(self, rows: list[int], row: int) -> Floats:
+        """Return how alike some rows are to one, in the present mixture of views."""
+        return np.sum([w * (view[rows] @ view[row]) for w, view in zip(self.mix, self.views)], axis=0)

@@ -1,0 +1,47 @@
+"""Somebody who knows the truth, for experiments: answers any question, wrongly now and then."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sidelight._core.params import as_generator, check_number
+from sidelight.active.questions import Question
+from sidelight.data.names import encode
+from sidelight.data.relations import Pairs, Triplets
+
+
+class Oracle:
+    """Answers questions from the true class of each row.
+
+    Parameters
+    ----------
+    y_true : sequence
+        The true class of each row.
+    noise : float, default=0.0
+        The probability of a wrong answer; all wrong answers are equally likely.
+    random_state : int, RandomState, Generator or None
+        Decides the mistakes. A question asked twice is answered anew.
+
+    Examples
+    --------
+    >>> import sidelight as sl
+    >>> oracle = sl.Oracle(["ant", "ant", "bee"])
+    >>> oracle(sl.Question((0, 1), 0)), oracle(sl.Question((0, 2), 1))
+    ('same', 'different')
+    """
+
+    def __init__(self, y_true: Any, *, noise: float = 0.0, random_state: Any = None) -> None:
+        check_number(self, "noise", noise, low=0, high=1)
+        _, self.classes = encode(y_true, "true class")
+        self.noise = noise
+        self._generator = as_generator(random_state)
+
+    def __call__(self, question: Question) -> str:
+        """Return one of ``question.words``."""
+        kind = Pairs if len(question.rows) == 2 else Triplets
+        code = int(kind._truth(self.classes[np.array([question.rows])])[0])
+        if self.noise and self._generator.random() < self.noise:
+            code = (code + int(self._generator.integers(1, len(kind.WORDS)))) % len(kind.WORDS)
+        return kind.WORDS[code]

@@ -1,0 +1,67 @@
+"""When to stop asking: the clusters hardly change any more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sidelight.metrics import adjusted_rand_index
+
+LITTLE = 0.02  # change of the partition (1 - adjusted Rand index) over ten questions that counts as none
+UNSURE_BELOW = 0.7  # probability of its cluster below which a row counts as unsure
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What further questions promise.
+
+    Attributes
+    ----------
+    enough : bool
+        Whether the clusters changed by less than 0.02 (1 - adjusted Rand index) over ten questions, twice in a row.
+    change : float
+        That change over the last ten questions; NaN before there were twenty.
+    share_unsure : float
+        The share of rows that have no cluster with a probability of at least 0.7.
+    sentence : str
+        All of it in plain words.
+    """
+
+    enough: bool
+    change: float
+    share_unsure: float
+    sentence: str
+
+
+class PartitionHistory:
+    """The partitions shown after every ten questions."""
+
+    EVERY: ClassVar[int] = 10
+
+    def __init__(self) -> None:
+        self.changes: list[float] = []
+        self._last: np.ndarray | None = None
+
+    def add(self, labels: np.ndarray) -> None:
+        """Compare with the partition of ten questions ago."""
+        if self._last is not None:
+            self.changes.append(1.0 - float(adjusted_rand_index(self._last, labels)))
+        self._last = labels
+
+    def outlook(self, n_answers: int, P: Any) -> Outlook:
+        """Say whether to go on."""
+        unsure = float(np.mean(np.asarray(P).max(axis=1) < UNSURE_BELOW))
+        enough = len(self.changes) >= 2 and max(self.changes[-2:]) < LITTLE
+        change = self.changes[-1] if self.changes else float("nan")
+        if enough:
+            sentence = "The clusters hardly changed over the last 20 questions: more questions will change little."
+        elif not self.changes:
+            sentence = f"{n_answers} questions answered; after 30 there is a first word on when to stop."
+        else:
+            sentence = (
+                f"The last ten questions changed {change:.0%} of the clustering, and {unsure:.0%} of the rows are "
+                "unsure: it pays to go on."
+            )
+        return Outlook(enough, change, unsure, sentence)

@@ -1,0 +1,155 @@
+"""How the next question is chosen from a belief.
+
+A strategy has ``choose(belief, asked, generator)``, which returns rows to ask about and what is expected of the answer,
+or None when nothing is left; and ``heard(belief, rows, answer)`` after an answer. It keeps only what replaying the
+answers gives back.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._core.simplex import binary_entropy, entropy
+
+Floats = npt.NDArray[np.floating[Any]]
+
+SETTLED = 0.9  # probability of a cluster from which a row needs no further question
+SURE_ANSWERS = 0.02  # share of wrong answers below which a row is finished before the next is begun
+FORGIVEN = 0.3  # what each "unsure" leaves of the wish to ask about a row again
+TRIES = 50
+
+
+class Asked(Protocol):
+    """What a strategy may know about the questions so far."""
+
+    def __call__(self, a: int, b: int) -> bool:
+        """Say whether a question about two rows was asked already, or its answer follows from others."""
+
+
+class Strategy(Protocol):
+    """Chooses questions."""
+
+    def choose(
+        self, belief: Any, asked: Asked, generator: np.random.Generator, busy: frozenset[int] = frozenset()
+    ) -> tuple[tuple[int, ...], float] | None:
+        """Return the rows of the next question and its expected gain; rows that are ``busy`` are left alone."""
+
+    def heard(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
+        """Take note of an answer."""
+
+
+class RowStrategy:
+    """Choose the row that matters most, ask it against its likeliest clusters until it is placed.
+
+    The row maximises entropy x influence on other uncertain rows / expected number of questions. Finishing a row beats
+    asking the pair of largest information: an unfinished row tells nothing about the others.
+    """
+
+    def __init__(self) -> None:
+        self.current: int | None = None
+        self.tries = 0
+        self.unsure: dict[int, int] = {}
+
+    def choose(
+        self, belief: Any, asked: Asked, generator: np.random.Generator, busy: frozenset[int] = frozenset()
+    ) -> tuple[tuple[int, ...], float] | None:
+        """Return the row in hand, or the best one, against the likeliest cluster that it can be asked about."""
+        Q = belief.places()
+        scores = self._scores(belief, Q)
+        for row in busy:
+            if belief.process.place[row] >= 0:
+                scores[belief.process.place[row]] = -np.inf
+        tried: set[int] = set()
+        for _ in range(TRIES):
+            row = self.current if self.current is not None and self.current not in busy else None
+            if row is None:
+                at = int(np.argmax(scores))
+                if not scores[at] > -np.inf:
+                    return None
+                row = int(belief.candidates[at])
+            place = belief.process.place[row]
+            order = np.argsort(-Q[place, :-1], kind="stable") if place >= 0 else range(belief.n_known)
+            for cluster in order:
+                other = belief.representative(row, int(cluster), lambda a, b: not asked(a, b))
+                if other is not None:
+                    if not busy:
+                        self.current = row
+                    return (row, other), float(scores[place]) if place >= 0 else float("nan")
+            tried.add(row)
+            self.current = None
+            if place >= 0:
+                scores[place] = -np.inf
+        return None
+
+    def _scores(self, belief: Any, Q: Floats) -> Floats:
+        doubt = entropy(np.maximum(Q, 1e-12))
+        ranked = -np.sort(-Q[:, :-1], axis=1)
+        cost = (ranked * np.arange(1, ranked.shape[1] + 1)).sum(axis=1) + ranked.shape[1] * Q[:, -1]
+        scores = doubt * belief.influence(Q) / np.maximum(cost, 1.0)
+        for row, times in self.unsure.items():
+            place = belief.process.place[row]
+            if place >= 0:
+                scores[place] *= FORGIVEN**times
+        return np.asarray(scores, dtype=np.float64)
+
+    def heard(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
+        """Let go of the row when it is placed, was asked often enough, or answers cannot be trusted one by one."""
+        row = rows[0]
+        if answer == "unsure":
+            self.unsure[row] = self.unsure.get(row, 0) + 1
+            self.current = None
+            return
+        if row != self.current:
+            return
+        self.tries += 1
+        sure = belief.q[belief.at[row]].max() > SETTLED
+        often = self.tries >= belief.n_known + 3
+        if sure or often or belief.eps >= SURE_ANSWERS or len(belief.rows) < 4:
+            self.current, self.tries = None, 0
+
+
+class PairStrategy:
+    """Ask the row and cluster whose relation is least certain, weighed by influence; rows need not be finished."""
+
+    def choose(
+        self, belief: Any, asked: Asked, generator: np.random.Generator, busy: frozenset[int] = frozenset()
+    ) -> tuple[tuple[int, ...], float] | None:
+        """Return the pair of largest expected information."""
+        Q = belief.places()
+        gains = binary_entropy(np.clip(Q[:, :-1], 0, 1)) * belief.influence(Q)[:, None]
+        for row in busy:
+            if belief.process.place[row] >= 0:
+                gains[belief.process.place[row]] = -np.inf
+        for at in np.argsort(-gains, axis=None, kind="stable")[:TRIES]:
+            place, cluster = np.unravel_index(at, gains.shape)
+            row = int(belief.candidates[place])
+            other = belief.representative(row, int(cluster), lambda a, b: not asked(a, b))
+            if other is not None and np.isfinite(gains[place, cluster]):
+                return (row, other), float(gains[place, cluster])
+        return None
+
+    def heard(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
+        """Nothing to note."""
+
+
+class RandomStrategy:
+    """Ask about two rows drawn at random."""
+
+    def choose(
+        self, belief: Any, asked: Asked, generator: np.random.Generator, busy: frozenset[int] = frozenset()
+    ) -> tuple[tuple[int, ...], float] | None:
+        """Return a pair that was not asked about."""
+        for _ in range(1000):
+            a, b = (int(row) for row in generator.choice(belief.n_rows, 2, replace=False))
+            if not asked(a, b) and not busy & {a, b}:
+                return (a, b), float("nan")
+        return None
+
+    def heard(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
+        """Nothing to note."""
+
+
+STRATEGIES = {"rows": RowStrategy, "pairs": PairStrategy, "random": RandomStrategy}

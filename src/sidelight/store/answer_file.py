@@ -1,0 +1,66 @@
+"""Answers in one file of JSON lines: appended, flushed to the disk one by one, never rewritten."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sidelight.errors import CannotWrite, UnreadableFile
+
+
+class AnswerFile:
+    """A recorder for :class:`~sidelight.ActiveSession`: every event is on the disk before the session learns it.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; it is made when it is not there, and added to when it is.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._mend()
+
+    def record(self, event: Mapping[str, Any]) -> None:
+        """Append one event and wait until it is on the disk."""
+        line = json.dumps(dict(event), ensure_ascii=False) + "\n"
+        try:
+            with open(self.path, "ab") as handle:
+                handle.write(line.encode("utf-8"))
+                handle.flush()
+                os.fsync(handle.fileno())
+        except OSError as error:
+            raise CannotWrite(f"Cannot add the answer to {str(self.path)!r}: {error.strerror}.") from error
+
+    def events(self) -> list[dict[str, Any]]:
+        """Return every event in order."""
+        if not self.path.exists():
+            return []
+        found = []
+        for number, line in enumerate(self._read().splitlines(), start=1):
+            try:
+                event = json.loads(line)
+            except ValueError:
+                event = None
+            if not isinstance(event, dict):
+                raise UnreadableFile(f"Line {number} of {str(self.path)!r} is no answer. Move the file away, or mend it.")
+            found.append(event)
+        return found
+
+    def _read(self) -> str:
+        try:
+            return self.path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UnreadableFile(f"Cannot read the answers in {str(self.path)!r}: {error}.") from error
+
+    def _mend(self) -> None:
+        """Cut off half a line that a dead process left; it was never acknowledged."""
+        if not self.path.exists():
+            return
+        content = self.path.read_bytes()
+        if content and not content.endswith(b"\n"):
+            with open(self.path, "r+b") as handle:
+                handle.truncate(content.rfind(b"\n") + 1)
