@@ -1,7 +1,7 @@
 """Markov chains over the labels of a few rows, given answers about pairs of them and kernels between them.
 
 log p(z, c) = sum over answers of trust * [z_i = z_j] - D (l - 1) / 2 * log[(S + nu tr C / l) / (V + nu / l)]
-              - price * (labels in use) + log_prior[c]
+              + log_prior[c]
 
 S = sum over i, j with z_i = z_j of C_ij for the kernel c of the chain, V = 1 - sum_k (n_k / l)^2. S / V makes "all alike" no
 better than labels drawn at random. A flip costs O(l): sums per row and label are kept up to date.
@@ -22,7 +22,7 @@ NU = 2.0  # pseudo-rows that keep the ratio S / V from 0 / 0 while few rows are 
 
 @kernel(
     "Tuple((float64[::1], float64[:, :, ::1], float64[:, ::1]))(intp[:, ::1], float64[:, :, ::1], float64[::1], "
-    "float64[:, ::1], float64[::1], intp, float64, float64, float64, float64, intp, float64[:, ::1])"
+    "float64[:, ::1], float64[::1], intp, float64, float64, float64, intp, float64[:, ::1])"
 )
 def sweep_chains(
     Z: Ints,
@@ -32,7 +32,6 @@ def sweep_chains(
     trust: Floats,
     n_labels: int,
     D: float,
-    price: float,
     hot: float,
     cold: float,
     n_sweeps: int,
@@ -52,8 +51,8 @@ def sweep_chains(
         Answers: how many more said alike than different, symmetric.
     trust : array of shape (n_chains,)
         log((1 - eps) / eps) of each chain.
-    n_labels, D, price : int, float, float
-        Labels allowed, weight of the kernel term, price of a label.
+    n_labels, D : int, float
+        Labels allowed, and the weight of the kernel term.
     hot, cold, n_sweeps : float, float, int
         Temperatures of the first and last sweep, and their number.
     uniforms : array of shape (n_chains, 1 + n_sweeps * l)
@@ -122,8 +121,6 @@ def sweep_chains(
                     V_k = 1.0 - (squares + 2.0 * sizes[k] + 1.0) / l**2
                     S_k = S + 2.0 * (G[i, k] - G[i, old])
                     p[k] = B[i, k] - half * np.log((max(S_k, 0.0) + floor[chosen]) / (V_k + NU / l))
-                    if sizes[k] == 0.0:
-                        p[k] -= price
                     if p[k] > top:
                         top = p[k]
                 total = 0.0
@@ -150,11 +147,7 @@ def sweep_chains(
                             B[j, old] -= trust[r] * A[j, i]
                             B[j, new] += trust[r] * A[j, i]
         V = 1.0 - (sizes * sizes).sum() / l**2
-        used = 0
-        for k in range(n_labels):
-            if sizes[k] > 0.0:
-                used += 1
-        energies[r] = log_prior[chosen] - half * np.log((max(S, 0.0) + floor[chosen]) / (V + NU / l)) - price * used
+        energies[r] = log_prior[chosen] - half * np.log((max(S, 0.0) + floor[chosen]) / (V + NU / l))
     return energies, conditionals, kernels
 
 

@@ -21,21 +21,29 @@ Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.intp]
 
 N_CHAINS, N_FRESH, N_SWEEPS = 32, 10, 6
+N_OBEDIENT, CERTAIN = 4, 1e3  # labelings tried that keep every answer, and what an answer weighs for them
+BENEFIT_OF_THE_DOUBT = 3.0  # nats: odds of 20 to 1, before anything speaks against them, that all answers are right
 ERRORS = (0.3, 6.0)  # Beta prior of the share of wrong answers: about 5 %, often nearly none
-LEAST, MOST = 1e-4, 0.45  # shares are kept off certainty and off a coin toss
+LEAST, MOST = 1e-4, 0.3  # shares are kept off certainty and off a coin toss: a chain may not ignore the answers
+SETTLED = 0.97  # how sure rows are of a place that follows from answers which may all be right
 MOST_TRUST = 6.5  # log odds: an answer weighs no more than 650 to 1
-MANY_LABELS = 30  # clusters that may be discovered when their number is not known
-PRICE = 1.5  # of a cluster when their number is not known; empty labels would otherwise come free
+SPARE_LABELS, MANY_LABELS = 2, 60  # clusters allowed beyond those met when their number is not known, and at most
+
+
+def chance_of_new(labels: Ints) -> float:
+    """Return the chance that the next row belongs to a cluster not met so far (Good and Turing)."""
+    return (int((np.bincount(labels) == 1).sum()) + 0.5) / (len(labels) + 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Where the rows asked about belong: q (l x (m + 1), the last column: somewhere new), labels, and eps."""
+    """Where the rows asked about belong: q (l x (m + 1), the last column: somewhere new), labels, eps, whether all answers can be right."""
 
     q: Floats
     labels: Ints
     n_clusters: int
     eps: float
+    is_consistent: bool
 
 
 class LabelPool:
@@ -43,7 +51,7 @@ class LabelPool:
 
     def __init__(self, n_clusters: int | None) -> None:
         self.n_clusters = n_clusters
-        self.n_labels = n_clusters or MANY_LABELS
+        self.n_labels = n_clusters or 1 + SPARE_LABELS
         self.Z = np.zeros((N_CHAINS, 0), dtype=np.intp)
         self.labels = np.zeros(0, dtype=np.intp)
 
@@ -68,21 +76,38 @@ class LabelPool:
         generator : numpy.random.Generator
             Draws everything.
         """
+        self._make_room()
         l = self.Z.shape[1]
         if len(links) == 1:  # the first answer founds the labels
             self.Z[:, 1] = self.Z[:, 0] if links[0, 2] else (self.Z[:, 0] + 1) % self.n_labels
         votes = np.zeros((l, l))
         np.add.at(votes, (links[:, 0], links[:, 1]), 2.0 * links[:, 2] - 1.0)
         votes = votes + votes.T
-        D = np.sqrt(self.n_labels - 1.0) if self.n_clusters else 1.0
-        C, log_prior = _centred_inverses(kernels, weights, log_prior, max(D, 1.0))
-        problem = _Problem(C, log_prior, votes, links, self.n_labels, max(D, 1.0), 0.0 if self.n_clusters else PRICE)
+        D = max(np.sqrt(self.n_labels - 1.0), 1.0)
+        C, log_prior = _centred_inverses(kernels, weights, log_prior, D)
+        problem = _Problem(C, log_prior, votes, links, self.n_labels, D)
         problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.5, N_SWEEPS, generator)
         if l > 3:
             self._refresh(problem, generator)
         energies, Q, _ = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.0, 1, generator)
-        best = int(np.argmax(energies + problem.answers(self.Z)))
-        return self._agree(Q, best, problem.expected_error(self.Z))
+        energies = energies + problem.answers(self.Z)
+        consistent = np.concatenate([problem.obedient(generator), self.Z]) if l > 3 else self.Z.copy()
+        trust = np.full(len(consistent), MOST_TRUST)
+        if l > 3:
+            problem.sweep(consistent, trust, 1.0, 2, generator)
+        trusting, _, _ = problem.sweep(consistent, trust, 1.0, 0, generator)
+        trusting = np.where(problem.violated(consistent) == 0, trusting + problem.answers(consistent), -np.inf)
+        if trusting.max() >= energies.max() - BENEFIT_OF_THE_DOUBT:
+            kept = consistent[int(trusting.argmax())]
+            self.Z[np.argsort(energies, kind="stable")[:N_OBEDIENT]] = kept  # the pool stays near
+            return self._agree(Q, kept, problem, is_consistent=True)
+        return self._agree(Q, self.Z[int(np.argmax(energies))], problem, is_consistent=False)
+
+    def _make_room(self) -> None:
+        """When the number of clusters is not known, allow some more than were met."""
+        if self.n_clusters is None:
+            self.n_labels = min(int(self.labels.max()) + 1 + SPARE_LABELS, MANY_LABELS)
+            self.Z %= self.n_labels
 
     def _refresh(self, problem: _Problem, generator: np.random.Generator) -> None:
         """Start chains anew from reweighted answers; each may replace an old one, by the odds of the two."""
@@ -90,11 +115,7 @@ class LabelPool:
         fresh = np.empty((N_FRESH, l), dtype=np.intp)
         for f in range(N_FRESH):
             g = np.triu(generator.exponential(size=(l, l)), 1)
-            C = problem.C[generator.integers(len(problem.C))]
-            scale = np.sqrt(np.maximum(np.diag(C), 1e-12))
-            likeness = -4.0 * C / np.outer(scale, scale) * generator.choice([0.5, 1.0, 2.0])
-            fresh[f] = contract(np.ascontiguousarray(2.5 * problem.votes * (g + g.T) + likeness), self.n_labels)
-        np.minimum(fresh, self.n_labels - 1, out=fresh)
+            fresh[f] = problem.contracted(2.5 * (g + g.T), generator)
         problem.sweep(fresh, np.full(N_FRESH, 2.0), 2.0, N_SWEEPS, generator)
         new, _, _ = problem.sweep(fresh, problem.draw_trust(fresh, generator), 1.0, N_SWEEPS, generator)
         old, _, _ = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.0, 1, generator)
@@ -103,18 +124,22 @@ class LabelPool:
             if new[f] - old[r] > np.log(generator.random()):
                 self.Z[r] = fresh[f]
 
-    def _agree(self, Q: Floats, best: int, eps: float) -> Placed:
-        """Number the labels of all chains like the last labels shown, and average their conditionals."""
+    def _agree(self, Q: Floats, best: Ints, problem: _Problem, *, is_consistent: bool) -> Placed:
+        """Number the labels of all chains like the last labels shown, and average their conditionals.
+
+        Where the best labeling keeps every answer, rows whose place follows from answers take it from there.
+        """
         K, l = self.n_labels, self.Z.shape[1]
         one_hot = np.eye(K)
-        onto = match_rows(one_hot[self.Z[best]].T @ one_hot[self.labels])
-        target = one_hot[onto[self.Z[best]]]
-        mean = np.zeros((l, K))
-        for r in range(len(Q)):
+        best = match_rows(one_hot[best].T @ one_hot[self.labels])[best]
+        target, mean = one_hot[best], np.zeros((l, K))
+        for r, conditionals in enumerate(Q):
             onto = match_rows(one_hot[self.Z[r]].T @ target)
-            mean[:, onto] += Q[r]
+            mean[:, onto] += conditionals / len(Q)
             self.Z[r] = onto[self.Z[r]]
-        mean /= len(Q)
+        if is_consistent:
+            settled = problem.settled(best)
+            mean[settled] = SETTLED * target[settled] + (1.0 - SETTLED) * mean[settled]
         labels = mean.argmax(axis=1)
         used = np.unique(labels)
         rest = np.setdiff1d(np.arange(K), used)
@@ -123,7 +148,8 @@ class LabelPool:
         self.Z = np.ascontiguousarray(number[self.Z])
         self.labels = number[labels]
         q = np.column_stack([mean[:, used], mean[:, rest].sum(axis=1)])
-        return Placed(q, self.labels.copy(), len(used), eps)
+        eps = 0.0 if is_consistent else problem.expected_error(self.Z)
+        return Placed(q, self.labels.copy(), len(used), eps, is_consistent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +162,6 @@ class _Problem:
     links: Ints
     n_labels: int
     D: float
-    price: float
 
     def violated(self, Z: Ints) -> Ints:
         """How many answers each chain breaks."""
@@ -147,6 +172,31 @@ class _Problem:
         """The log likelihood of the answers under each chain, the share of wrong ones integrated out."""
         v, n = self.violated(Z), len(self.links)
         return np.asarray(betaln(ERRORS[0] + v, ERRORS[1] + n - v) - betaln(*ERRORS))
+
+    def settled(self, labels: Ints) -> npt.NDArray[np.bool_]:
+        """Rows whose place follows from answers: alike to another row, or different from a row of every other cluster."""
+        links, n = self.links, len(labels)
+        clusters, own = np.unique(labels, return_inverse=True)
+        alike = np.zeros(n, dtype=bool)
+        alike[links[links[:, 2] == 1][:, :2].ravel()] = True
+        apart = np.zeros((n, len(clusters)), dtype=bool)
+        differ = links[links[:, 2] == 0]
+        apart[differ[:, 0], own[differ[:, 1]]] = True
+        apart[differ[:, 1], own[differ[:, 0]]] = True
+        apart[np.arange(n), own] = True
+        return np.asarray(alike | apart.all(axis=1))
+
+    def contracted(self, weight: Any, generator: np.random.Generator) -> Ints:
+        """Join rows greedily by weighted answers, and by how alike they are in some view."""
+        C = self.C[generator.integers(len(self.C))]
+        scale = np.sqrt(np.maximum(np.diag(C), 1e-12))
+        likeness = -4.0 * C / np.outer(scale, scale) * generator.choice([0.5, 1.0, 2.0])
+        labels = contract(np.ascontiguousarray(weight * self.votes + likeness), self.n_labels)
+        return np.minimum(labels, self.n_labels - 1)
+
+    def obedient(self, generator: np.random.Generator) -> Ints:
+        """Return labelings that keep every answer, where that can be."""
+        return np.ascontiguousarray([self.contracted(CERTAIN, generator) for _ in range(N_OBEDIENT)])
 
     def draw_trust(self, Z: Ints, generator: np.random.Generator) -> Floats:
         """Draw the share of wrong answers of each chain, as log odds."""
@@ -163,7 +213,7 @@ class _Problem:
         uniforms = generator.random((len(Z), 1 + n_sweeps * Z.shape[1]))
         return sweep_chains(
             Z, self.C, self.log_prior, self.votes, np.ascontiguousarray(trust, dtype=np.float64), self.n_labels, self.D,
-            self.price, hot, 1.0, n_sweeps, uniforms,
+            hot, 1.0, n_sweeps, uniforms,
         )  # fmt: skip
 
 

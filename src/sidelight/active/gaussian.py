@@ -42,9 +42,7 @@ class LabelProcess:
     def __init__(self, views: list[Floats], generator: np.random.Generator) -> None:
         self.views, n, M = views, len(views[0]), len(views)
         every = np.arange(n)
-        self.candidates: Ints = (
-            every if n <= CANDIDATES else np.sort(generator.choice(n, CANDIDATES, replace=False))
-        )
+        self.candidates: Ints = every if n <= CANDIDATES else np.sort(generator.choice(n, CANDIDATES, replace=False))
         self.place = np.full(n, -1, dtype=np.intp)
         self.place[self.candidates] = np.arange(len(self.candidates))
         size = min(len(self.candidates), REFERENCE)
@@ -128,8 +126,10 @@ class LabelProcess:
                 for weight, new, view in zip(mixture.views, views, self.views):
                     if weight > 0:
                         field += weight * (new @ (view[self.rows].T @ pull.astype(np.float32)))
-            P = P + mixture.weight * softmax(mixture.slope * field) if P.size else mixture.weight * softmax(
-                mixture.slope * field
+            P = (
+                P + mixture.weight * softmax(mixture.slope * field)
+                if P.size
+                else mixture.weight * softmax(mixture.slope * field)
             )
         return P
 

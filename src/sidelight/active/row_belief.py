@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._core.simplex import entropy
-from sidelight.active.chains import LabelPool
+from sidelight.active.chains import LabelPool, chance_of_new
 from sidelight.active.gaussian import LabelProcess
 from sidelight.active.kernels import RowKernels
 from sidelight.active.virtual import seeded_clusters
@@ -52,7 +52,7 @@ class RowBelief:
         self.pool = LabelPool(n_clusters)
         self.links: list[tuple[int, int, int]] = []
         self.at: dict[int, int] = {}
-        self.eps, self.n_known = 0.0, 0
+        self.eps, self.n_known, self.is_consistent = 0.0, 0, True
         gains = self.process.influence(np.ones(len(self.process.reference), dtype=np.float32))
         central = np.argsort(-gains, kind="stable")[: max(len(gains) // CENTRAL, 1)]
         self._take(int(self.process.candidates[generator.choice(central)]))
@@ -75,7 +75,7 @@ class RowBelief:
             self.process.log_prior,
             generator,
         )
-        self.eps = placed.eps
+        self.eps, self.is_consistent = placed.eps, placed.is_consistent
         self._sampled(placed.q, placed.labels, placed.n_clusters)
 
     def _take(self, row: int) -> None:
@@ -97,9 +97,8 @@ class RowBelief:
         return self.process.candidates
 
     def chance_of_new(self) -> float:
-        """Return the chance that the next row belongs to a cluster not met so far (Good and Turing)."""
-        alone = int((np.bincount(self.labels, minlength=self.n_known) == 1).sum())
-        chance = (alone + 0.5) / (len(self.labels) + 1.0)
+        """Return the chance that the next row belongs to a cluster not met so far."""
+        chance = chance_of_new(self.labels)
         if self.n_clusters is None:
             return min(chance, 0.9)
         if self.n_known >= self.n_clusters:
@@ -154,8 +153,7 @@ class RowBelief:
         return labels
 
     def _n_unmet(self) -> int:
-        alone = int((np.bincount(self.labels, minlength=self.n_known) == 1).sum())
-        chance = (alone + 0.5) / (len(self.labels) + 1.0)
+        chance = chance_of_new(self.labels)
         if chance < MET_ENOUGH:
             return 0
         if self.n_clusters is not None:

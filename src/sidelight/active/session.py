@@ -21,7 +21,7 @@ from sidelight._core.params import as_generator, as_seed, check_choice, check_n_
 from sidelight.active.outlook import Outlook, PartitionHistory
 from sidelight.active.questions import UNSURE, Question
 from sidelight.active.row_belief import RowBelief
-from sidelight.active.strategies import STRATEGIES, SURE_ANSWERS
+from sidelight.active.strategies import STRATEGIES
 from sidelight.data.relations import Pairs
 from sidelight.data.relations.facts import Contradiction
 from sidelight.data.row_keys import as_row_index
@@ -224,7 +224,7 @@ class ActiveSession:
         """Whether two rows were asked about, or their relation follows; where answers were wrong nothing follows."""
         if frozenset((a, b)) in self._asked:
             return True
-        return self._belief.eps < SURE_ANSWERS and self._pairs.implies(a, b) is not None
+        return self._belief.is_consistent and self._pairs.implies(a, b) is not None
 
     def _rows_of(self, question: Any) -> tuple[int, ...]:
         rows = question.rows if isinstance(question, Question) else question

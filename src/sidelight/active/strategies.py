@@ -17,7 +17,6 @@ from sidelight._core.simplex import binary_entropy, entropy
 Floats = npt.NDArray[np.floating[Any]]
 
 SETTLED = 0.9  # probability of a cluster from which a row needs no further question
-SURE_ANSWERS = 0.02  # share of wrong answers below which a row is finished before the next is begun
 FORGIVEN = 0.3  # what each "unsure" leaves of the wish to ask about a row again
 TRIES = 50
 
@@ -107,7 +106,7 @@ class RowStrategy:
         self.tries += 1
         sure = belief.q[belief.at[row]].max() > SETTLED
         often = self.tries >= belief.n_known + 3
-        if sure or often or belief.eps >= SURE_ANSWERS or len(belief.rows) < 4:
+        if sure or often or not belief.is_consistent or len(belief.rows) < 4:
             self.current, self.tries = None, 0
 
 

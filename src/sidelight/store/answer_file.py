@@ -46,7 +46,9 @@ class AnswerFile:
             except ValueError:
                 event = None
             if not isinstance(event, dict):
-                raise UnreadableFile(f"Line {number} of {str(self.path)!r} is no answer. Move the file away, or mend it.")
+                raise UnreadableFile(
+                    f"Line {number} of {str(self.path)!r} is no answer. Move the file away, or mend it."
+                )
             found.append(event)
         return found
 

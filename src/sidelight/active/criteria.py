@@ -1,0 +1,76 @@
+"""Info and Uncertain, [P17] eq. (4.6) and (4.7): the pair whose answer teaches most, by particles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._core.forest import components
+from sidelight._core.simplex import binary_entropy
+
+Floats = npt.NDArray[np.float64]
+
+CANDIDATES = 50_000  # pairs that are looked at; all of them where there are no more
+SCORED = 32  # particles that a pair is scored on
+BLOCK = 20_000
+
+
+class CriterionStrategy:
+    """Ask the pair of largest Info or Uncertain among those that close no cycle.
+
+    Parameters
+    ----------
+    criterion : {"info", "uncertain"}
+        What is maximised.
+    n_candidates, n_scored : int
+        Pairs looked at, and particles each is scored on.
+    """
+
+    def __init__(self, criterion: str = "info", n_candidates: int = CANDIDATES, n_scored: int = SCORED) -> None:
+        self.criterion, self.n_candidates, self.n_scored = criterion, n_candidates, n_scored
+
+    def choose(
+        self, belief: Any, asked: Any, generator: np.random.Generator, busy: frozenset[int] = frozenset()
+    ) -> tuple[tuple[int, ...], float] | None:
+        """Return the best candidate."""
+        a, b = _pairs(belief.n_rows, self.n_candidates, generator)
+        tree = components(belief.left, belief.right, belief.n_rows)
+        free = tree[a] != tree[b]
+        if busy:
+            taken = np.isin(np.arange(belief.n_rows), list(busy))
+            free &= ~taken[a] & ~taken[b]
+        a, b = a[free], b[free]
+        if not len(a):
+            return None
+        gains = self.gains(belief.marginals()[: self.n_scored], a, b, belief.eps)
+        for at in np.argsort(-gains, kind="stable")[:100]:
+            pair = (int(a[at]), int(b[at]))
+            if not asked(*pair):
+                return pair, float(gains[at])
+        return None
+
+    def gains(self, q: Floats, a: Any, b: Any, eps: float) -> Floats:
+        """Score pairs by the particles' marginals q (S, n, K)."""
+        out = np.empty(len(a))
+        for begin in range(0, len(a), BLOCK):
+            block = slice(begin, begin + BLOCK)
+            alike = np.einsum("spk,spk->sp", q[:, a[block]], q[:, b[block]])
+            same = eps + (1 - 2 * eps) * alike
+            out[block] = binary_entropy(same.mean(axis=0))
+            if self.criterion == "info":
+                out[block] -= binary_entropy(same).mean(axis=0)
+        return out
+
+    def heard(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
+        """Nothing to note."""
+
+
+def _pairs(n: int, most: int, generator: np.random.Generator) -> tuple[Any, Any]:
+    if n * (n - 1) // 2 <= most:
+        a, b = np.triu_indices(n, 1)
+        return a, b
+    a = generator.integers(n, size=most)
+    b = (a + generator.integers(1, n, size=most)) % n
+    return a, b

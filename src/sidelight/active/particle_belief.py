@@ -1,0 +1,176 @@
+"""The thesis' belief, [P17] chapter 4: a posterior over logistic rules, kept as particles, exact on the forest of answers.
+
+The prior as printed clusters nothing: without answers its mode is W = 0. Unless ``centre="zero"`` asks for it, the Gaussian
+is therefore centred on a start, a k-means clustering learnt by a ridge rule.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._core.forest import spanning_edges
+from sidelight._core.pair_messages import PairForest, best_labels, pair_marginals
+from sidelight._core.params import as_seed
+from sidelight._core.simplex import softmax
+from sidelight._solvers.descent import descend
+from sidelight._solvers.particles import move, resample
+from sidelight._solvers.rounding import round_by_kmeans
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+
+START_RIDGE, SHARPNESS = 1.0, 4.0  # of the rule that the prior is centred on
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """Parameters of the model: [P17] eq. (4.3) and (4.4)."""
+
+    n_clusters: int
+    eps: float = 0.05
+    tau: float = 1.0
+    penalty: float = 10.0
+    centre: str = "start"
+    n_particles: int = 64
+    n_moves: int = 3
+
+
+class ParticleBelief:
+    """Rules W as particles, and what answers about pairs make of them."""
+
+    def __init__(self, X: Any, prior: Prior, generator: np.random.Generator) -> None:
+        dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        self.mean, spread = dense.mean(axis=0), dense.std(axis=0)
+        self.scale = np.where(spread > 0, spread, 1.0)
+        self.X = self._rows(dense)
+        self.prior, self.n_rows = prior, len(self.X)
+        self.eps, self.n_known, self.is_consistent = prior.eps, prior.n_clusters, True
+        self.centre = self._centre(generator)
+        self.left, self.right, self.same = (np.zeros(0, dtype=np.intp) for _ in range(3))
+        spread_W = 1.0 / np.sqrt(prior.penalty)
+        drawn = self.centre + spread_W * generator.standard_normal((prior.n_particles, self.centre.size))
+        self.particles = move(drawn, self.centre, spread_W, self._log_factor, prior.n_moves, generator)
+
+    def _rows(self, X: Floats) -> Floats:
+        return np.column_stack([(X - self.mean) / self.scale, np.ones(len(X))])
+
+    def _centre(self, generator: np.random.Generator) -> Floats:
+        d, K = self.X.shape[1], self.prior.n_clusters
+        if self.prior.centre == "zero":
+            return np.zeros(d * K)
+        labels = round_by_kmeans(self.X[:, :-1], K, seed=as_seed(generator), n_init=10)
+        targets = np.eye(K)[labels] - 1.0 / K
+        gram = self.X.T @ self.X / self.n_rows + START_RIDGE / d * np.eye(d)
+        return np.asarray(SHARPNESS * np.linalg.solve(gram, self.X.T @ targets / self.n_rows)).ravel()
+
+    # -- the model ---------------------------------------------------------------------------------------------------
+
+    def rules(self, W: Floats) -> Floats:
+        """Return P (..., n, K) of the rules W (..., d K)."""
+        table = W.reshape(*W.shape[:-1], self.X.shape[1], self.prior.n_clusters)
+        return softmax(np.matmul(self.X, table))
+
+    @property
+    def asked(self) -> Ints:
+        """The rows in answers, ascending."""
+        return np.unique(np.concatenate([self.left, self.right]))
+
+    def _forest(self) -> tuple[Ints, PairForest]:
+        rows = self.asked
+        ends = np.searchsorted(rows, self.left), np.searchsorted(rows, self.right)
+        return rows, PairForest.of(ends[0], ends[1], self.same.astype(bool), len(rows))
+
+    def _log_factor(self, W: Floats) -> Floats:
+        """Log of everything but the Gaussian: log P(Z | W, X) - tau / N sum_i H(y_i | W, x_i)."""
+        P = self.rules(W)
+        value = self.prior.tau / self.n_rows * (P * np.log(np.maximum(P, 1e-300))).sum(axis=(-2, -1))
+        if len(self.left):
+            rows, forest = self._forest()
+            value = value + pair_marginals(P[..., rows, :], forest, self.prior.eps)[1]
+        return np.asarray(value)
+
+    def tell(self, a: int, b: int, same: bool, generator: np.random.Generator) -> None:
+        """Resample by the chance of the answer, then move: [P17] 4.3.3. An answer that closes a cycle is left out."""
+        left, right = np.append(self.left, a), np.append(self.right, b)
+        if not spanning_edges(left, right, self.n_rows)[-1]:
+            return
+        q = self.marginals()
+        alike = np.einsum("sk,sk->s", q[:, a], q[:, b])
+        chance = self.prior.eps + (1 - 2 * self.prior.eps) * alike
+        kept = resample(np.log(np.maximum(chance if same else 1 - chance, 1e-300)), generator)
+        self.left, self.right, self.same = left, right, np.append(self.same, int(same))
+        spread = 1.0 / np.sqrt(self.prior.penalty)
+        self.particles = move(
+            self.particles[kept], self.centre, spread, self._log_factor, self.prior.n_moves, generator
+        )
+
+    def marginals(self) -> Floats:
+        """Return p(label | answers, W) of every row under each particle."""
+        q = self.rules(self.particles)
+        if len(self.left):
+            rows, forest = self._forest()
+            q[:, rows] = pair_marginals(q[:, rows], forest, self.prior.eps)[0]
+        return q
+
+    # -- the best rule -----------------------------------------------------------------------------------------------
+
+    def best_rule(self) -> Floats:
+        """Return W_map of [P17] eq. (4.13), by L-BFGS with the exact gradient."""
+        return descend(self.negative_log_joint, self.centre, max_iter=200, tol=1e-7).parameters
+
+    def negative_log_joint(self, W: Floats) -> tuple[Floats, Floats]:
+        """Return minus log P(W, Z | X) and its gradient.
+
+        The last term of the gradient printed below (4.13) has the wrong sign; this one agrees with differences.
+        """
+        P = self.rules(W)
+        log_P = np.log(np.maximum(P, 1e-300))
+        away = W - self.centre
+        weight = self.prior.tau / self.n_rows
+        value = 0.5 * self.prior.penalty * away @ away - weight * (P * log_P).sum()
+        G = -weight * P * (log_P - (P * log_P).sum(axis=1, keepdims=True))
+        if len(self.left):
+            rows, forest = self._forest()
+            q, log_Z = pair_marginals(P[rows], forest, self.prior.eps)
+            value -= float(log_Z)
+            G[rows] -= q - P[rows]
+        return np.asarray(value), (self.X.T @ G).ravel() + self.prior.penalty * away
+
+    def posterior(self, X: Any = None) -> Floats:
+        """Return P of the best rule, given the answers, for all rows or for new ones."""
+        W = self._map()
+        if X is not None:
+            dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+            return np.asarray(softmax(self._rows(dense) @ W.reshape(-1, self.prior.n_clusters)))
+        P = self.rules(W)
+        if len(self.left):
+            rows, forest = self._forest()
+            P[rows] = pair_marginals(P[rows], forest, self.prior.eps)[0]
+        return P
+
+    def partition(self, generator: np.random.Generator) -> Ints:
+        """Return the labels of the best rule; rows with answers by max-product."""
+        P = self.rules(self._map())
+        labels = P.argmax(axis=1)
+        if len(self.left):
+            rows, forest = self._forest()
+            labels[rows] = best_labels(P[rows], forest, max(self.prior.eps, 1e-9))
+        return np.asarray(labels)
+
+    def _map(self) -> Floats:
+        known = getattr(self, "_best", None)
+        if known is None or known[0] != len(self.left):
+            self._best = (len(self.left), self.best_rule())
+        return self._best[1]
+
+    def representative(self, row: int, cluster: int, unasked: Any) -> int | None:
+        """Return the surest row of a cluster that ``row`` was not asked against."""
+        P = self.posterior()
+        for other in np.argsort(-P[:, cluster], kind="stable").tolist():
+            if other != row and P[other].argmax() == cluster and unasked(row, other):
+                return int(other)
+        return None
