@@ -5,6 +5,10 @@ from sidelight import errors as errors
 from sidelight import metrics as metrics
 from sidelight import plot as plot
 from sidelight._affinity.bag_distances import bag_distances as bag_distances
+from sidelight.active.bayesian import BayesianActiveClustering as BayesianActiveClustering
+from sidelight.active.oracle import Oracle as Oracle
+from sidelight.active.questions import Question as Question
+from sidelight.active.session import ActiveSession as ActiveSession
 from sidelight.data.bags import Bags as Bags
 from sidelight.data.channels import stack_channels as stack_channels
 from sidelight.data.cooccurrence import CoOccurrence as CoOccurrence
@@ -52,6 +56,7 @@ from sidelight.estimators.sources.shared_posterior import SharedPosteriorMixture
 from sidelight.estimators.sources.spectral import SpectralContingency as SpectralContingency
 from sidelight.estimators.sources.weighted import WeightCoclustering as WeightCoclustering
 from sidelight.progress import progress as progress
+from sidelight.store.answer_file import AnswerFile as AnswerFile
 
 __version__: str
 __all__: list[str]

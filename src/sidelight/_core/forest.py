@@ -96,7 +96,7 @@ def depths(parents: ArrayLike) -> Ints:
 
 
 def _as_edges(left: ArrayLike, right: ArrayLike, n_nodes: int) -> tuple[Ints, Ints]:
-    left, right = np.ascontiguousarray(left, dtype=np.intp), np.ascontiguousarray(right, dtype=np.intp)
+    left, right = np.array(left, dtype=np.intp), np.array(right, dtype=np.intp)  # copies: answers are frozen
     if left.shape != right.shape or left.ndim != 1:
         raise InvalidData(f"Edges need two ends each; got {left.shape} left and {right.shape} right ends.")
     for ends in (left, right):

@@ -1,10 +1,10 @@
 """Markov chains over the labels of a few rows, given answers about pairs of them and kernels between them.
 
-log p(z, c) = sum over answers of trust * [z_i = z_j] - D (l - 1) / 2 * log[(S + nu tr C / l) / (V + nu / l)]
-              + log_prior[c]
+log p(z, c) = sum over answers of trust * [z_i = z_j] + log_prior[c]
+              - D (n_asked - 1) / 2 * log[(S + nu tr C / n_asked) / (V + nu / n_asked)]
 
-S = sum over i, j with z_i = z_j of C_ij for the kernel c of the chain, V = 1 - sum_k (n_k / l)^2. S / V makes "all alike" no
-better than labels drawn at random. A flip costs O(l): sums per row and label are kept up to date.
+S = sum over i, j with z_i = z_j of C_ij for the kernel c of the chain, V = 1 - sum_k (n_k / n_asked)^2. S / V makes
+"all alike" no better than labels drawn at random. A flip costs O(n_asked): sums per row and label are kept up to date.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ def sweep_chains(
 
     Parameters
     ----------
-    Z : array of shape (n_chains, l)
+    Z : array of shape (n_chains, n_asked)
         Labels of each chain.
-    C : array of shape (n_kernels, l, l)
+    C : array of shape (n_kernels, n_asked, n_asked)
         Centred inverse of each kernel matrix.
     log_prior : array of shape (n_kernels,)
         Log prior and determinant of each kernel.
-    A : array of shape (l, l)
+    A : array of shape (n_asked, n_asked)
         Answers: how many more said alike than different, symmetric.
     trust : array of shape (n_chains,)
         log((1 - eps) / eps) of each chain.
@@ -55,7 +55,7 @@ def sweep_chains(
         Labels allowed, and the weight of the kernel term.
     hot, cold, n_sweeps : float, float, int
         Temperatures of the first and last sweep, and their number.
-    uniforms : array of shape (n_chains, 1 + n_sweeps * l)
+    uniforms : array of shape (n_chains, 1 + n_sweeps * n_asked)
         Random numbers.
 
     Returns
@@ -63,30 +63,30 @@ def sweep_chains(
     energies, conditionals, kernels
         log p without the answers of each chain, p(label | the others) of each row, and p(kernel | labels).
     """
-    R, l = Z.shape
+    R, n_asked = Z.shape
     M = len(C)
-    half = D * (l - 1) / 2.0
-    energies, conditionals, kernels = np.zeros(R), np.zeros((R, l, n_labels)), np.zeros((R, M))
+    half = D * (n_asked - 1) / 2.0
+    energies, conditionals, kernels = np.zeros(R), np.zeros((R, n_asked, n_labels)), np.zeros((R, M))
     p, sizes = np.zeros(n_labels), np.zeros(n_labels)
     floor = np.zeros(M)
     for m in range(M):
-        for i in range(l):
-            floor[m] += C[m, i, i] * NU / l
+        for i in range(n_asked):
+            floor[m] += C[m, i, i] * NU / n_asked
     for r in range(R):
         z = Z[r]
         sizes[:] = 0.0
-        for i in range(l):
+        for i in range(n_asked):
             sizes[z[i]] += 1.0
-        V = 1.0 - (sizes * sizes).sum() / l**2
+        V = 1.0 - (sizes * sizes).sum() / n_asked**2
         # the kernel of this chain
         for m in range(M):
             S = 0.0
-            for i in range(l):
+            for i in range(n_asked):
                 S += C[m, i, i]
                 for j in range(i):
                     if z[i] == z[j]:
                         S += 2.0 * C[m, i, j]
-            kernels[r, m] = log_prior[m] - half * np.log((max(S, 0.0) + floor[m]) / (V + NU / l))
+            kernels[r, m] = log_prior[m] - half * np.log((max(S, 0.0) + floor[m]) / (V + NU / n_asked))
         top = kernels[r].max()
         total = 0.0
         for m in range(M):
@@ -100,11 +100,11 @@ def sweep_chains(
             kernels[r, m] /= total
         K = C[chosen]
         # sums per row and label
-        G, B = np.zeros((l, n_labels)), np.zeros((l, n_labels))
+        G, B = np.zeros((n_asked, n_labels)), np.zeros((n_asked, n_labels))
         S = 0.0
-        for i in range(l):
+        for i in range(n_asked):
             S += K[i, i]
-            for j in range(l):
+            for j in range(n_asked):
                 if j != i:
                     G[i, z[j]] += K[i, j]
                     B[i, z[j]] += trust[r] * A[i, j]
@@ -112,15 +112,15 @@ def sweep_chains(
         for turn in range(n_sweeps + 1):
             last = turn == n_sweeps  # the last pass only looks: it takes the conditionals
             T = cold if last or n_sweeps < 2 else hot + (cold - hot) * turn / (n_sweeps - 1)
-            for i in range(l):
+            for i in range(n_asked):
                 old = z[i]
                 sizes[old] -= 1.0
                 squares = (sizes * sizes).sum()
                 top = -1e300
                 for k in range(n_labels):
-                    V_k = 1.0 - (squares + 2.0 * sizes[k] + 1.0) / l**2
+                    V_k = 1.0 - (squares + 2.0 * sizes[k] + 1.0) / n_asked**2
                     S_k = S + 2.0 * (G[i, k] - G[i, old])
-                    p[k] = B[i, k] - half * np.log((max(S_k, 0.0) + floor[chosen]) / (V_k + NU / l))
+                    p[k] = B[i, k] - half * np.log((max(S_k, 0.0) + floor[chosen]) / (V_k + NU / n_asked))
                     if p[k] > top:
                         top = p[k]
                 total = 0.0
@@ -132,7 +132,7 @@ def sweep_chains(
                     for k in range(n_labels):
                         conditionals[r, i, k] = p[k] / total
                 else:
-                    draw, new = uniforms[r, 1 + turn * l + i] * total, 0
+                    draw, new = uniforms[r, 1 + turn * n_asked + i] * total, 0
                     while new < n_labels - 1 and draw > p[new]:
                         draw -= p[new]
                         new += 1
@@ -140,30 +140,30 @@ def sweep_chains(
                 if new != old:
                     z[i] = new
                     S += 2.0 * (G[i, new] - G[i, old])
-                    for j in range(l):
+                    for j in range(n_asked):
                         if j != i:
                             G[j, old] -= K[j, i]
                             G[j, new] += K[j, i]
                             B[j, old] -= trust[r] * A[j, i]
                             B[j, new] += trust[r] * A[j, i]
-        V = 1.0 - (sizes * sizes).sum() / l**2
-        energies[r] = log_prior[chosen] - half * np.log((max(S, 0.0) + floor[chosen]) / (V + NU / l))
+        V = 1.0 - (sizes * sizes).sum() / n_asked**2
+        energies[r] = log_prior[chosen] - half * np.log((max(S, 0.0) + floor[chosen]) / (V + NU / n_asked))
     return energies, conditionals, kernels
 
 
 @kernel("intp[::1](float64[:, ::1], intp)")
 def contract(W: Floats, most: int) -> Ints:
     """Join the two groups of largest total weight while that is positive or there are more than ``most`` groups."""
-    l = len(W)
-    z = np.arange(l)
+    n_asked = len(W)
+    z = np.arange(n_asked)
     M = W.copy()
-    alive = np.ones(l, dtype=np.bool_)
-    left = l
-    for i in range(l):
+    alive = np.ones(n_asked, dtype=np.bool_)
+    left = n_asked
+    for i in range(n_asked):
         M[i, i] = -1e300
     while left > 1:
         best, a, b = -1e300, -1, -1
-        for i in range(l):
+        for i in range(n_asked):
             if alive[i]:
                 for j in range(i):
                     if alive[j] and M[i, j] > best:
@@ -172,17 +172,17 @@ def contract(W: Floats, most: int) -> Ints:
             break
         alive[b] = False
         left -= 1
-        for j in range(l):
+        for j in range(n_asked):
             if z[j] == b:
                 z[j] = a
             if alive[j] and j != a:
                 M[a, j] += M[b, j]
                 M[j, a] = M[a, j]
-    numbers = np.zeros(l, dtype=np.intp)
+    numbers = np.zeros(n_asked, dtype=np.intp)
     n_groups = 0
-    for i in range(l):
+    for i in range(n_asked):
         if alive[i]:
-            for j in range(l):
+            for j in range(n_asked):
                 if z[j] == i:
                     numbers[j] = n_groups
             n_groups += 1

@@ -17,12 +17,11 @@ from sidelight._core.matching import match_rows
 from sidelight._solvers.label_chains import contract, sweep_chains
 from sidelight.active.gaussian import NOISES
 
-Floats = npt.NDArray[np.floating[Any]]
+Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
 N_CHAINS, N_FRESH, N_SWEEPS = 32, 10, 6
 N_OBEDIENT, CERTAIN = 4, 1e3  # labelings tried that keep every answer, and what an answer weighs for them
-BENEFIT_OF_THE_DOUBT = 3.0  # nats: odds of 20 to 1, before anything speaks against them, that all answers are right
 ERRORS = (0.3, 6.0)  # Beta prior of the share of wrong answers: about 5 %, often nearly none
 LEAST, MOST = 1e-4, 0.3  # shares are kept off certainty and off a coin toss: a chain may not ignore the answers
 SETTLED = 0.97  # how sure rows are of a place that follows from answers which may all be right
@@ -37,7 +36,11 @@ def chance_of_new(labels: Ints) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Where the rows asked about belong: q (l x (m + 1), the last column: somewhere new), labels, eps, whether all answers can be right."""
+    """Where the rows asked about belong.
+
+    ``q`` (n_asked, n_clusters + 1) has the probability of each cluster, and last of none of them; ``eps`` is the share
+    of wrong answers, 0 while all may be right.
+    """
 
     q: Floats
     labels: Ints
@@ -69,7 +72,7 @@ class LabelPool:
         ----------
         links : array of shape (n_answers, 3)
             Two rows (numbered as they were asked about) and 1 for same, 0 for different.
-        kernels : array of shape (n_views, l, l)
+        kernels : array of shape (n_views, n_asked, n_asked)
             Kernels among the rows asked about.
         weights, log_prior : array of shape (n_mixtures, n_views) and (n_mixtures,)
             Mixtures of views, and their prior.
@@ -77,27 +80,27 @@ class LabelPool:
             Draws everything.
         """
         self._make_room()
-        l = self.Z.shape[1]
+        n_asked = self.Z.shape[1]
         if len(links) == 1:  # the first answer founds the labels
             self.Z[:, 1] = self.Z[:, 0] if links[0, 2] else (self.Z[:, 0] + 1) % self.n_labels
-        votes = np.zeros((l, l))
+        votes = np.zeros((n_asked, n_asked))
         np.add.at(votes, (links[:, 0], links[:, 1]), 2.0 * links[:, 2] - 1.0)
         votes = votes + votes.T
         D = max(np.sqrt(self.n_labels - 1.0), 1.0)
         C, log_prior = _centred_inverses(kernels, weights, log_prior, D)
         problem = _Problem(C, log_prior, votes, links, self.n_labels, D)
         problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.5, N_SWEEPS, generator)
-        if l > 3:
+        if n_asked > 3:
             self._refresh(problem, generator)
         energies, Q, _ = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.0, 1, generator)
         energies = energies + problem.answers(self.Z)
-        consistent = np.concatenate([problem.obedient(generator), self.Z]) if l > 3 else self.Z.copy()
+        consistent = np.concatenate([problem.obedient(generator), self.Z]) if n_asked > 3 else self.Z.copy()
         trust = np.full(len(consistent), MOST_TRUST)
-        if l > 3:
+        if n_asked > 3:
             problem.sweep(consistent, trust, 1.0, 2, generator)
         trusting, _, _ = problem.sweep(consistent, trust, 1.0, 0, generator)
         trusting = np.where(problem.violated(consistent) == 0, trusting + problem.answers(consistent), -np.inf)
-        if trusting.max() >= energies.max() - BENEFIT_OF_THE_DOUBT:
+        if trusting.max() >= energies.max():  # as probable as any labeling that breaks answers
             kept = consistent[int(trusting.argmax())]
             self.Z[np.argsort(energies, kind="stable")[:N_OBEDIENT]] = kept  # the pool stays near
             return self._agree(Q, kept, problem, is_consistent=True)
@@ -111,10 +114,10 @@ class LabelPool:
 
     def _refresh(self, problem: _Problem, generator: np.random.Generator) -> None:
         """Start chains anew from reweighted answers; each may replace an old one, by the odds of the two."""
-        l = self.Z.shape[1]
-        fresh = np.empty((N_FRESH, l), dtype=np.intp)
+        n_asked = self.Z.shape[1]
+        fresh = np.empty((N_FRESH, n_asked), dtype=np.intp)
         for f in range(N_FRESH):
-            g = np.triu(generator.exponential(size=(l, l)), 1)
+            g = np.triu(generator.exponential(size=(n_asked, n_asked)), 1)
             fresh[f] = problem.contracted(2.5 * (g + g.T), generator)
         problem.sweep(fresh, np.full(N_FRESH, 2.0), 2.0, N_SWEEPS, generator)
         new, _, _ = problem.sweep(fresh, problem.draw_trust(fresh, generator), 1.0, N_SWEEPS, generator)
@@ -129,10 +132,10 @@ class LabelPool:
 
         Where the best labeling keeps every answer, rows whose place follows from answers take it from there.
         """
-        K, l = self.n_labels, self.Z.shape[1]
+        K, n_asked = self.n_labels, self.Z.shape[1]
         one_hot = np.eye(K)
         best = match_rows(one_hot[best].T @ one_hot[self.labels])[best]
-        target, mean = one_hot[best], np.zeros((l, K))
+        target, mean = one_hot[best], np.zeros((n_asked, K))
         for r, conditionals in enumerate(Q):
             onto = match_rows(one_hot[self.Z[r]].T @ target)
             mean[:, onto] += conditionals / len(Q)
@@ -174,7 +177,7 @@ class _Problem:
         return np.asarray(betaln(ERRORS[0] + v, ERRORS[1] + n - v) - betaln(*ERRORS))
 
     def settled(self, labels: Ints) -> npt.NDArray[np.bool_]:
-        """Rows whose place follows from answers: alike to another row, or different from a row of every other cluster."""
+        """Rows whose place follows from answers: alike to a row, or different from a row of every other cluster."""
         links, n = self.links, len(labels)
         clusters, own = np.unique(labels, return_inverse=True)
         alike = np.zeros(n, dtype=bool)
@@ -219,9 +222,9 @@ class _Problem:
 
 def _centred_inverses(kernels: Floats, weights: Floats, log_prior: Floats, D: float) -> tuple[Floats, Floats]:
     """C - C11'C / 1'C1 for every mixture of views and noise, and what determinant and prior say for each."""
-    l = kernels.shape[1]
-    mixed = np.tensordot(weights, kernels, 1)[:, None] + NOISES[:, None, None] * np.eye(l)
-    C = np.linalg.inv(mixed).reshape(-1, l, l)
+    n_asked = kernels.shape[1]
+    mixed = np.tensordot(weights, kernels, 1)[:, None] + NOISES[:, None, None] * np.eye(n_asked)
+    C = np.linalg.inv(mixed).reshape(-1, n_asked, n_asked)
     sums = C.sum(axis=2)
     total = sums.sum(axis=1)
     log_det = np.linalg.slogdet(C)[1]

@@ -1,7 +1,7 @@
-"""What labels of a few rows say about all others: Gaussian processes over several views of the rows, weighed by evidence.
+"""What labels of a few rows say about all others: Gaussian processes over several views, weighed by evidence.
 
-With C = K_AA + s2 N over the l rows that have labels (N their doubt) and one-hot labels T, Tc = T - 1/k:
-evidence = -k/2 [l log(tr(Tc' C^-1 Tc) / (k l)) + log det C], the scale of the labels profiled out.
+With C = K_AA + s2 N over the n_asked rows that have labels (N their doubt) and one-hot labels T, Tc = T - 1/k:
+evidence = -k/2 [n_asked log(tr(Tc' C^-1 Tc) / (k n_asked)) + log det C], the scale of the labels profiled out.
 posterior = sum over the best mixtures of views of w softmax(slope K_iA C^-1 T), the slope by closed-form leave-one-out.
 novelty = posterior over prior variance: near 1 far from every row with a label.
 """
@@ -58,14 +58,13 @@ class LabelProcess:
         self._columns = np.zeros((M, len(self.candidates), 0), dtype=np.float32)
         self.mixtures = [Mixture(1.0, self.weights[0], 0.1, 6.0)]
         self._settle_mixture()
-        self.T = np.zeros((0, 1))
 
     def add(self, row: int) -> None:
         """Take a row among those with labels; its label comes with the next ``fit``."""
         self.rows.append(row)
         own = np.stack([view[self.rows] @ view[row] for view in self.views])[:, :, None].astype(np.float64)
-        l = len(self.rows)
-        kernels = np.zeros((len(self.views), l, l))
+        n_asked = len(self.rows)
+        kernels = np.zeros((len(self.views), n_asked, n_asked))
         kernels[:, :-1, :-1] = self.kernels
         kernels[:, :, -1:] = own
         kernels[:, -1:, :] = own.transpose(0, 2, 1)
@@ -74,9 +73,10 @@ class LabelProcess:
         self._columns = np.concatenate([self._columns, column], axis=2)
 
     def fit(self, T: Floats, doubt: Floats | None = None) -> None:
-        """Weigh the views by the evidence of labels T (l x k); ``doubt`` multiplies the noise of each row."""
-        self.T, (l, k) = T, T.shape
-        self.doubt = np.ones(l) if doubt is None else doubt
+        """Weigh the views by the evidence of labels T (n_asked x k); ``doubt`` multiplies the noise of each row."""
+        self.T: Floats = T
+        n_asked, k = T.shape
+        self.doubt = np.ones(n_asked) if doubt is None else doubt
         if k >= 2:
             self.mixtures = self._weigh(T)
         self._settle_mixture()
@@ -88,7 +88,7 @@ class LabelProcess:
         ]
 
     def _weigh(self, T: Floats) -> list[Mixture]:
-        l, k = T.shape
+        n_asked, k = T.shape
         C = np.tensordot(self.weights, self.kernels, 1)[:, None] + NOISES[:, None, None] * np.diag(self.doubt)
         inverse = np.linalg.inv(C)
         left_out = T - (inverse @ T) / np.diagonal(inverse, axis1=2, axis2=3)[..., None]
@@ -98,8 +98,8 @@ class LabelProcess:
         shared = (T.sum(axis=0)[T.argmax(axis=1)] > 1.5) / self.doubt  # a row alone in its cluster cannot be left out
         by_slope = ((log_p * T).sum(axis=-1) * shared).sum(axis=-1)
         centred = T - 1.0 / k
-        fit = np.einsum("lk,cnlm,mk->cn", centred, inverse, centred) / (k * l)
-        evidence = -0.5 * k * (l * np.log(np.maximum(fit, 1e-300)) - np.linalg.slogdet(inverse)[1])
+        fit = np.einsum("lk,cnlm,mk->cn", centred, inverse, centred) / (k * n_asked)
+        evidence = -0.5 * k * (n_asked * np.log(np.maximum(fit, 1e-300)) - np.linalg.slogdet(inverse)[1])
         total = by_slope - by_slope.max(axis=-1, keepdims=True) + evidence[..., None] + self.log_prior[:, None, None]
         p = np.exp(total - total.max()).ravel()
         best = np.argsort(-p, kind="stable")[:BEST]

@@ -1,7 +1,7 @@
-"""The thesis' belief, [P17] chapter 4: a posterior over logistic rules, kept as particles, exact on the forest of answers.
+"""The thesis' belief, [P17] chapter 4: logistic rules as particles, with exact inference on the forest of answers.
 
-The prior as printed clusters nothing: without answers its mode is W = 0. Unless ``centre="zero"`` asks for it, the Gaussian
-is therefore centred on a start, a k-means clustering learnt by a ridge rule.
+The prior as printed clusters nothing: without answers its mode is W = 0. Unless ``centre="zero"`` asks for it, the
+Gaussian is therefore centred on a start, a k-means clustering learnt by a ridge rule.
 """
 
 from __future__ import annotations

@@ -58,13 +58,13 @@ class RowStrategy:
         """Return the row in hand, or the best one, against the likeliest cluster that it can be asked about."""
         Q = belief.places()
         scores = self._scores(belief, Q)
-        for row in busy:
-            if belief.process.place[row] >= 0:
-                scores[belief.process.place[row]] = -np.inf
-        tried: set[int] = set()
+        for taken in busy:
+            if belief.process.place[taken] >= 0:
+                scores[belief.process.place[taken]] = -np.inf
         for _ in range(TRIES):
-            row = self.current if self.current is not None and self.current not in busy else None
-            if row is None:
+            if self.current is not None and self.current not in busy:
+                row = self.current
+            else:
                 at = int(np.argmax(scores))
                 if not scores[at] > -np.inf:
                     return None
@@ -74,11 +74,8 @@ class RowStrategy:
             for cluster in order:
                 other = belief.representative(row, int(cluster), lambda a, b: not asked(a, b))
                 if other is not None:
-                    if not busy:
-                        self.current = row
                     return (row, other), float(scores[place]) if place >= 0 else float("nan")
-            tried.add(row)
-            self.current = None
+            self.current = None  # it was compared with every cluster
             if place >= 0:
                 scores[place] = -np.inf
         return None
@@ -102,7 +99,7 @@ class RowStrategy:
             self.current = None
             return
         if row != self.current:
-            return
+            self.current, self.tries = row, 0
         self.tries += 1
         sure = belief.q[belief.at[row]].max() > SETTLED
         often = self.tries >= belief.n_known + 3
@@ -151,4 +148,4 @@ class RandomStrategy:
         """Nothing to note."""
 
 
-STRATEGIES = {"rows": RowStrategy, "pairs": PairStrategy, "random": RandomStrategy}
+STRATEGIES: dict[str, Any] = {"rows": RowStrategy, "pairs": PairStrategy, "random": RandomStrategy}

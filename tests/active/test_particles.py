@@ -1,0 +1,99 @@
+"""The thesis' belief against enumeration and differences, and its criteria against all pairs."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+from sklearn.datasets import load_iris
+
+import sidelight as sl
+from sidelight._core.pair_messages import PairForest, best_labels, pair_marginals
+from sidelight._solvers.particles import move
+from sidelight.active.criteria import CriterionStrategy
+from sidelight.active.particle_belief import ParticleBelief, Prior
+
+RNG = np.random.default_rng(0)
+X, Y = load_iris(return_X_y=True)
+LEFT, RIGHT, SAME = np.array([0, 1, 3, 1]), np.array([1, 2, 4, 5]), np.array([1, 0, 0, 1])
+
+
+def enumerate_labels(P, eps):
+    n, K = P.shape
+    total, q, best = 0.0, np.zeros((n, K)), (-1.0, None)
+    for labels in product(range(K), repeat=n):
+        weight = np.prod([P[i, k] for i, k in enumerate(labels)])
+        for a, b, same in zip(LEFT, RIGHT, SAME):
+            weight *= 1 - eps if (labels[a] == labels[b]) == bool(same) else eps
+        total += weight
+        q[np.arange(n), labels] += weight
+        best = max(best, (weight, labels))
+    return q / total, np.log(total), best[1]
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_marginals_and_best_labels_equal_enumeration(K):
+    P = RNG.dirichlet(np.ones(K), size=6)
+    forest = PairForest.of(LEFT, RIGHT, SAME.astype(bool), 6)
+    q, log_Z = pair_marginals(P, forest, 0.1)
+    wanted_q, wanted_log_Z, wanted_best = enumerate_labels(P, 0.1)
+    np.testing.assert_allclose(q, wanted_q, atol=1e-12)
+    assert log_Z == pytest.approx(wanted_log_Z)
+    assert tuple(best_labels(P, forest, 0.1)) == wanted_best
+
+
+def belief(**changes):
+    return ParticleBelief(X[::5], Prior(3, **{"n_particles": 16, **changes}), np.random.default_rng(0))
+
+
+def test_the_gradient_of_the_joint_agrees_with_differences():
+    b = belief(penalty=1.0)
+    b.left, b.right, b.same = LEFT, RIGHT, SAME
+    W = b.centre + 0.1 * RNG.normal(size=b.centre.size)
+    error = check_grad(lambda w: float(b.negative_log_joint(w)[0]), lambda w: b.negative_log_joint(w)[1], W)
+    assert error < 1e-4
+
+
+def test_slice_sampling_keeps_a_known_posterior():
+    # N(0, 1) times exp(-x^2 / 2) is N(0, 1/2)
+    particles = move(np.zeros((4000, 1)), np.zeros(1), 1.0, lambda w: -0.5 * w[:, 0] ** 2, 8, np.random.default_rng(0))
+    assert particles.mean() == pytest.approx(0, abs=0.05)
+    assert particles.var() == pytest.approx(0.5, abs=0.05)
+
+
+def test_the_printed_prior_clusters_nothing():
+    b = belief(centre="zero")
+    np.testing.assert_allclose(b.best_rule(), 0, atol=1e-6)
+
+
+def test_questions_never_close_a_cycle():
+    session = sl.BayesianActiveClustering(3, n_particles=16, random_state=0).start(X[::3])
+    session.run(sl.Oracle(Y[::3]), budget=10)
+    assert len(session._belief.left) == 10  # none was left out
+
+
+@pytest.mark.parametrize("criterion", ["info", "uncertain"])
+def test_sampled_candidates_come_near_the_best_of_all_pairs(criterion):
+    b = belief()
+    every, some = CriterionStrategy(criterion), CriterionStrategy(criterion, n_candidates=200)
+    _, best = every.choose(b, lambda a, c: False, np.random.default_rng(0))
+    _, sampled = some.choose(b, lambda a, c: False, np.random.default_rng(0))
+    assert best >= sampled >= 0.8 * best
+
+
+def test_answers_help():
+    from sklearn.metrics import adjusted_rand_score
+
+    estimator = sl.BayesianActiveClustering(3, penalty=1.0, random_state=0)
+    without = estimator.fit(X).labels_
+    with_answers = estimator.fit(X, pairs=sl.Pairs.sample(Y, 100, random_state=0)).labels_
+    assert adjusted_rand_score(Y, with_answers) > adjusted_rand_score(Y, without)
+
+
+def test_answers_that_close_a_cycle_are_counted():
+    fitted = sl.BayesianActiveClustering(3, random_state=0).fit(
+        X, pairs=[(0, 1, "same"), (1, 2, "same"), (0, 2, "same")]
+    )
+    assert fitted.n_dropped_ == 1

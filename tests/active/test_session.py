@@ -1,0 +1,176 @@
+"""The conversation: what it learns, what it remembers, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_iris, load_wine
+from sklearn.metrics import adjusted_rand_score
+
+import sidelight as sl
+from sidelight.errors import InvalidData, InvalidInput, UnknownName, UnreadableFile
+
+X, Y = load_wine(return_X_y=True)
+X = X / X.std(axis=0)
+
+
+@pytest.fixture(scope="module")
+def answered():
+    session = sl.ActiveSession(X, 3, random_state=0)
+    session.run(sl.Oracle(Y), budget=30)
+    return session
+
+
+def test_questions_beat_what_rows_alone_tell(answered):
+    assert adjusted_rand_score(Y, answered.labels_) > 0.9
+    assert answered.n_answers == 30
+
+
+def test_the_number_of_clusters_can_be_discovered():
+    iris, kind = load_iris(return_X_y=True)
+    session = sl.ActiveSession(iris, random_state=0)
+    session.run(sl.Oracle(kind), budget=40)
+    by_rows = KMeans(3, n_init=5, random_state=0).fit_predict(iris)  # which is told the number
+    assert len(np.unique(session.labels_)) == 3
+    assert adjusted_rand_score(kind, session.labels_) > adjusted_rand_score(kind, by_rows)
+
+
+def test_chosen_questions_beat_random_ones():
+    chosen, drawn = (sl.ActiveSession(X, 3, strategy=name, random_state=0) for name in ("rows", "random"))
+    for session in (chosen, drawn):
+        session.run(sl.Oracle(Y), budget=25)
+    assert adjusted_rand_score(Y, chosen.labels_) > adjusted_rand_score(Y, drawn.labels_)
+
+
+def test_some_wrong_answers_are_outvoted():
+    session = sl.ActiveSession(X, 3, random_state=1)
+    session.run(sl.Oracle(Y, noise=0.1, random_state=3), budget=80)
+    assert adjusted_rand_score(Y, session.labels_) > 0.8
+    assert 0.02 < session.eps_ < 0.25
+
+
+def test_new_rows_get_the_clusters_of_the_session(answered):
+    P = answered.predict_proba(X[:20])
+    assert P.shape == (20, 3)
+    assert np.mean(answered.predict(X[:20]) == answered.labels_[:20]) > 0.9
+
+
+def test_the_same_question_comes_until_it_is_answered():
+    session = sl.ActiveSession(X, 3, random_state=0)
+    first = session.ask()
+    assert session.ask() == first
+    session.tell(first, "unsure")
+    assert session.ask() != first
+
+
+def test_an_implied_answer_is_never_asked(answered):
+    session = sl.ActiveSession(X, 3, random_state=0)
+    oracle = sl.Oracle(Y)
+    for _ in range(30):
+        question = session.ask()
+        assert session.pairs.implies(*question.rows) is None
+        session.tell(question, oracle(question))
+
+
+def test_several_people_get_questions_about_different_rows():
+    session = sl.ActiveSession(X, 3, random_state=0)
+    session.run(sl.Oracle(Y), budget=10)
+    questions = session.ask(3)
+    asked = [question.rows[0] for question in questions]
+    assert len(set(asked)) == 3
+
+
+def test_undo_takes_the_last_answer_back():
+    oracle = sl.Oracle(Y)
+    session = sl.ActiveSession(X, 3, random_state=0)
+    session.run(oracle, budget=12)
+    before, question = session.labels_, session.ask()
+    session.tell(question, "same")
+    session.undo()
+    np.testing.assert_array_equal(session.labels_, before)
+    assert session.ask() == question
+    assert session.n_answers == 12
+
+
+def test_a_saved_session_goes_on_as_it_would_have(tmp_path):
+    oracle = sl.Oracle(Y)
+    one = sl.ActiveSession(X, 3, random_state=0)
+    one.run(oracle, budget=10)
+    one.save(tmp_path / "session.json")
+    two = sl.ActiveSession.resume(tmp_path / "session.json", X)
+    for session in (one, two):
+        session.run(oracle, budget=6)
+    assert one.history == two.history
+    np.testing.assert_array_equal(one.predict_proba(), two.predict_proba())
+
+
+def test_a_session_of_other_rows_is_refused(tmp_path):
+    session = sl.ActiveSession(X, 3, random_state=0)
+    session.save(tmp_path / "session.json")
+    with pytest.raises(InvalidData, match="other rows"):
+        sl.ActiveSession.resume(tmp_path / "session.json", X[:-1])
+    (tmp_path / "session.json").write_text("{")
+    with pytest.raises(UnreadableFile):
+        sl.ActiveSession.resume(tmp_path / "session.json", X)
+
+
+def test_corrections_are_answers():
+    session = sl.ActiveSession(X, 3, random_state=0)
+    session.run(sl.Oracle(Y), budget=20)
+    cluster = int(session.labels_[0])
+    other = (cluster + 1) % 3
+    session.reject(0, other)
+    assert session.history[-1][1] == "different"
+    session.place(0, cluster)
+    assert session.history[-1][1] == "same"
+
+
+def test_contradictions_are_shown():
+    session = sl.ActiveSession(X, 3, random_state=0)
+    for rows, answer in (((0, 1), "same"), ((1, 2), "same"), ((0, 2), "different")):
+        session.tell(rows, answer)
+    assert session.contradictions()[0].rows == (0, 2)
+
+
+def test_the_outlook_says_when_to_stop(answered):
+    assert not sl.ActiveSession(X, 3, random_state=0).outlook().enough
+    session = sl.ActiveSession(X, 3, random_state=0)
+    session.run(sl.Oracle(Y), budget=60)
+    assert session.outlook().enough
+    assert "hardly changed" in session.outlook().sentence
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda s: s.tell((0, 1), "perhaps"), UnknownName),
+        (lambda s: s.tell((0, 0), "same"), InvalidData),
+        (lambda s: s.tell((0, 10**6), "same"), InvalidData),
+        (lambda s: s.tell("rows", "same"), InvalidInput),
+        (lambda s: s.tell(5, "same"), InvalidInput),
+        (lambda s: s.undo(), InvalidData),
+        (lambda s: s.ask(0), InvalidInput),
+        (lambda s: s.place(0, 99), InvalidInput),
+        (lambda s: sl.ActiveSession(X[:2], 3), InvalidInput),
+        (lambda s: sl.ActiveSession(X, strategy="best"), InvalidInput),
+    ],
+)
+def test_what_cannot_be_is_refused_and_changes_nothing(call, error):
+    session = sl.ActiveSession(X, 3, random_state=0)
+    with pytest.raises(error):
+        call(session)
+    assert session.n_answers == 0
+
+
+def test_a_question_is_answered_once():
+    session = sl.ActiveSession(X, 3, random_state=0)
+    session.tell((0, 1), "same")
+    with pytest.raises(InvalidData, match="asked about already"):
+        session.tell((1, 0), "different")
+
+
+def test_one_cluster_and_two_rows_are_no_trouble():
+    session = sl.ActiveSession(X[:2], 1, random_state=0)
+    session.run(sl.Oracle([0, 0]), budget=5)
+    assert session.labels_.tolist() == [0, 0]
