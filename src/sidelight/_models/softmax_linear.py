@@ -39,7 +39,9 @@ class SoftmaxLinear:
         """Log P (..., n, K) of the rows of X."""
         W, b = self.unpack(theta)
         if W.ndim == 2:
-            return log_softmax(np.asarray(X @ W) + b)
+            return log_softmax(
+                np.asarray(X @ W.astype(X.dtype, copy=False)) + b
+            )  # never a float64 copy of float32 rows
         # One product for all starts: fold the leading axes into the columns.
         lead = W.shape[:-2]
         folded = np.moveaxis(W, -2, 0).reshape(self.n_features, -1)

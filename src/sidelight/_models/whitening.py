@@ -32,7 +32,7 @@ class Whitening:
         products = np.empty((d + 1, d + 1))
         square = X.T @ X if X.dtype == np.float64 else _square(X)
         products[:d, :d] = square.toarray() if hasattr(square, "toarray") else square
-        products[:d, d] = products[d, :d] = X.T @ np.ones(n)
+        products[:d, d] = products[d, :d] = X.T @ np.ones(n, dtype=X.dtype)
         products[d, d] = n
         curvature = 0.25 * products
         curvature[np.arange(d), np.arange(d)] += penalty

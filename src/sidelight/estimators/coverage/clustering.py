@@ -351,7 +351,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         if feature_map is None:
             log_P = model.log_posterior(theta, X)
         else:
-            log_P = self._curved(model, theta, *feature_map.map(X))
+            log_P = self._curved(model, theta, *feature_map.map(X, dtype=np.float32))
         return np.exp(log_P), log_P
 
     def _curved(self, model: SoftmaxLinear, theta: np.ndarray, features: np.ndarray, squares: np.ndarray) -> np.ndarray:

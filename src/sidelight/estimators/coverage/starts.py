@@ -26,9 +26,9 @@ SPREAD = 0.1  # standard deviation of the random scores: far from 0 to break tie
 def random_start(model: SoftmaxLinear, X: Any, generator: np.random.Generator) -> np.ndarray:
     """Draw W so that every score has mean 0 and standard deviation ``SPREAD`` over the rows."""
     W = generator.normal(size=(model.n_features, model.n_clusters))
-    scores = np.asarray(X @ W)
+    scores = np.asarray(X @ W.astype(X.dtype, copy=False))
     W *= SPREAD / np.maximum(scores.std(axis=0), 1e-12)  # constant rows: any W is as good as another
-    return model.pack(W, -np.asarray(X @ W).mean(axis=0))
+    return model.pack(W, -np.asarray(X @ W.astype(X.dtype, copy=False)).mean(axis=0))
 
 
 def split_targets(
