@@ -28,7 +28,7 @@ _NAMES = {
     "active.questions": ("Question",),
     "active.session": ("ActiveSession",),
     "store.answer_file": ("AnswerFile",),
-    "estimators.relations": ("DiscriminativeClustering",),
+    "estimators.relations": ("DiscriminativeClustering", "DiscriminativeClusteringCV"),
     "estimators.bags": ("BagKMedoids", "MaxMarginBagClustering", "MaxMarginBagClusteringCV"),
     "_affinity.bag_distances": ("bag_distances",),
     "data.channels": ("stack_channels",),

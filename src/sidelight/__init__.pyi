@@ -44,6 +44,7 @@ from sidelight.estimators.instances import ClusterReading as ClusterReading
 from sidelight.estimators.instances import RegularizedSpectralClustering as RegularizedSpectralClustering
 from sidelight.estimators.instances import SpectralLearning as SpectralLearning
 from sidelight.estimators.relations import DiscriminativeClustering as DiscriminativeClustering
+from sidelight.estimators.relations import DiscriminativeClusteringCV as DiscriminativeClusteringCV
 from sidelight.estimators.scaling import Standardized as Standardized
 from sidelight.estimators.sources.agglomerative import SeededAgglomerative as SeededAgglomerative
 from sidelight.estimators.sources.annealed import AnnealedCoclustering as AnnealedCoclustering

@@ -138,6 +138,13 @@ CASES = [
         grid={"penalty": [0.01, 0.1]},
     ),
     Case(
+        sl.DiscriminativeClusteringCV(
+            3, estimator=sl.DiscriminativeClustering(n_init=1, eps=0.05), cv=2, random_state=0
+        ),
+        supervision="pairs",
+        expected_failures=PROBA_COLUMNS,
+    ),
+    Case(
         sl.BayesianActiveClustering(3, random_state=0),
         supervision="pairs",
         expected_failures=PROBA_COLUMNS,

@@ -11,6 +11,7 @@ from sklearn.datasets import load_digits
 from sidelight.data.bags import Bags
 from sidelight.data.channels import stack_channels
 from sidelight.data.dataset import Dataset
+from sidelight.data.relations import Pairs
 from sidelight.data.samples import load_digit_bags
 from sidelight.data.synth.sources import make_sources
 from sidelight.estimators.instances import ClusterReading
@@ -83,11 +84,12 @@ def bags(seed: int) -> Demo:
 
 
 def relations(seed: int) -> Demo:
-    """Scikit-learn's handwritten digits, without their labels."""
+    """Scikit-learn's handwritten digits, and 500 answers about pairs of them, one in twenty wrong."""
     digits = load_digits()
     data = Dataset(digits.data, tuple(digits.feature_names), path="scikit-learn's digits")
-    config = RunConfig("relations", data.path, options={"n_clusters": 10}, seed=seed)
-    result = relations_job.cluster(data, config)
+    config = RunConfig("relations", data.path, options={"n_clusters": 10, "scale": "none"}, seed=seed)
+    pairs = Pairs.sample(digits.target, 500, noise=0.05, random_state=seed)
+    result = relations_job.cluster(data, config, pairs)
     agreement = adjusted_rand_index(digits.target, result.model.labels_)
     images = _surest(result.model.predict_proba(digits.data), digits.images)
     return Demo(config, result, Story("relations", agreement, images))

@@ -1,4 +1,4 @@
-"""The relations job: clusters of rows, by information maximisation until answers about pairs arrive."""
+"""The relations job: clusters of rows, by their features and by answers about pairs and triplets of them."""
 
 from __future__ import annotations
 
@@ -7,43 +7,79 @@ from typing import Any
 import numpy as np
 
 from sidelight.data.dataset import Dataset
+from sidelight.data.readers.answers import read_answers
+from sidelight.data.relations import Pairs, Triplets
 from sidelight.estimators.relations import DiscriminativeClustering
 from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.options.relations import Relations
 from sidelight.jobs.profiles import cluster_table
 from sidelight.jobs.reading import as_dense, listening, read_rows, standard
+from sidelight.metrics import adjusted_rand_index, normalized_mutual_information
 from sidelight.plot.clusters import main_directions
-from sidelight.results import Map, Reading, columns_of
+from sidelight.results import Columns, Map, Reading, columns_of
 from sidelight.results.jobs import RelationsResult
 
 USES = ("id", "feature")
 
 
 def work(config: RunConfig) -> RelationsResult:
-    """Read the table and cluster its rows."""
-    return cluster(read_rows(config.table, config.roles), config)
+    """Read the table and the answers, and cluster the rows."""
+    options = config.options
+    assert isinstance(options, Relations)  # the catalogue says so
+    data = read_rows(config.table, config.roles)
+    names = data.row_names.tolist()
+    pairs = None if options.pairs is None else read_answers(options.pairs, Pairs, names)
+    triplets = None if options.triplets is None else read_answers(options.triplets, Triplets, names)
+    return cluster(data, config, pairs, triplets)
 
 
-def cluster(data: Dataset, config: RunConfig) -> RelationsResult:
+def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any = None) -> RelationsResult:
     """Cluster rows that were read already."""
     options = config.options
     assert isinstance(options, Relations)  # the catalogue says so
     X = as_dense(data)
-    inner = DiscriminativeClustering(random_state=config.seed, **options.without("scale"))
-    model: Any = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
+    settings = options.without("scale", "pairs", "triplets")
+    inner = DiscriminativeClustering(random_state=config.seed, **settings)
+    model: Any = Standardized(inner) if options.scale == "standard" else inner
+    answers = {name: side for name, side in (("pairs", pairs), ("triplets", triplets)) if side is not None}
     with listening() as heard:
-        model.fit(X)
+        model.fit(X, **answers)
+    fitted: DiscriminativeClustering = model.estimator_ if model is not inner else model
     sure = model.predict_proba(X).max(axis=1)
     names = [str(k) for k in range(options.n_clusters)]
-    clusters = cluster_table(X, model.labels_, data.feature_names, names)
+    clusters = cluster_table(X, fitted.labels_, data.feature_names, names)
+    truth = None if data.y is None or (data.y == "").any() else data.y.astype(str)
     return RelationsResult(
         reading=Reading.of(data, USES),
         model=model,
-        assignments=columns_of(data, {"cluster": model.labels_.tolist(), "probability": sure.tolist()}),
-        tables={"clusters": clusters},
+        assignments=columns_of(data, {"cluster": fitted.labels_.tolist(), "probability": sure.tolist()}),
+        tables={"clusters": clusters, **_broken_table(data, fitted, pairs, triplets)},
         heard=tuple(heard),
         sizes=clusters["rows"],
         share_sure=float(np.mean(sure > 0.9)),
-        map=Map(main_directions(standard(X)), model.labels_, names),
+        n_pairs=0 if pairs is None else pairs.n_answers,
+        n_triplets=0 if triplets is None else triplets.n_answers,
+        n_broken=sum(len(numbers) for numbers in fitted.violated_.values()),
+        eps=float(fitted.eps_),
+        annotator_errors={str(name): rate for name, rate in fitted.annotator_errors_.items()},
+        agreement=None if truth is None else float(adjusted_rand_index(truth, fitted.labels_)),
+        information=None if truth is None else float(normalized_mutual_information(truth, fitted.labels_)),
+        map=Map(main_directions(standard(X)), fitted.labels_, names),
     )
+
+
+def _broken_table(data: Dataset, fitted: DiscriminativeClustering, pairs: Any, triplets: Any) -> dict[str, Columns]:
+    """List the answers that the clusters break, the rows by their names."""
+    names = data.row_names
+    broken: list[tuple[str, str, str, str]] = []
+    for answers, kind in ((pairs, "pairs"), (triplets, "triplets")):
+        for number in fitted.violated_[kind].tolist() if answers is not None else []:
+            answer = answers.answers[number]
+            rows = ", ".join(str(names[row]) for row in answer.rows)
+            found = ", ".join(str(fitted.labels_[row]) for row in answer.rows)
+            broken.append((rows, answer.answer, found, str(answer.annotator or "")))
+    if not broken:
+        return {}
+    titles = ("rows", "answer", "clusters", "annotator")
+    return {"broken_answers": {title: list(column) for title, column in zip(titles, zip(*broken))}}

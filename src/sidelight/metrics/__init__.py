@@ -20,11 +20,16 @@ from sidelight.metrics.discovery import (
 )
 from sidelight.metrics.information import ErrorAccounts, error_accounts, information_loss
 from sidelight.metrics.multilabel import average_precision, hamming_loss, macro_f1, micro_f1, ranking_loss
+from sidelight.metrics.questions import AnswerInformation, QuestionPlan, answer_information, plan_questions
 from sidelight.metrics.trees import robinson_foulds
 
 __all__ = [
     "normalized_mutual_information",
     "purity",
+    "answer_information",
+    "AnswerInformation",
+    "plan_questions",
+    "QuestionPlan",
     "pair_precision_recall_f",
     "PairScores",
     "adjusted_rand_index",

@@ -19,6 +19,13 @@ class RelationsResult(Result):
     page: ClassVar[str] = "relations"
     sizes: Sequence[int]
     share_sure: float
+    n_pairs: int = 0
+    n_triplets: int = 0
+    n_broken: int = 0
+    eps: float = 0.0
+    annotator_errors: Mapping[str, float] = field(default_factory=dict)
+    agreement: float | None = None
+    information: float | None = None
     map: Map = big()
 
 

@@ -85,10 +85,13 @@ JOBS: Mapping[str, Job] = {
         {"margin": Margin, "medoids": Medoids},
     ),
     "relations": Job(
-        "Cluster the rows of a table.",
-        "Cluster the rows of TABLE (any file that `sidelight describe` understands) into K clusters.\n\nWrites "
-        "assignments (.parquet, .csv), clusters.csv, model.sidelight, run.toml and report.html into the output folder.",
-        "a table of rows, and nothing else",
+        "Cluster the rows of a table by answers about pairs and triplets of them.",
+        "Cluster the rows of TABLE (any file that `sidelight describe` understands) into K clusters that respect what "
+        "people said: these two are the same, these two are different; of these three this one is the odd one out. "
+        "Answers may be wrong now and then; without any the rows alone decide.\n\nWrites assignments (.parquet, "
+        ".csv), clusters.csv, broken_answers.csv (answers that do not fit), model.sidelight, run.toml and report.html "
+        "into the output folder.",
+        "a table of rows, and maybe answers about which of them belong together",
         {"n_clusters": 10},
         {"": Relations},
     ),

@@ -36,7 +36,8 @@ _STORIES = {
         "The witnesses of the surest films of each cluster.",
     ),
     "relations": (
-        "Nobody told the method what a digit is: it saw 64 numbers a row and was asked for ten clusters.",
+        "Nobody told the method what a digit is: it saw 64 numbers a row, and 500 answers about whether two images "
+        "show the same digit, one in twenty of them wrong.",
         "Against the digits' true labels, used only here, the adjusted Rand index is {agreement:.2f} "
         "(1 is perfect, 0 is chance).",
         "The surest rows of each cluster.",

@@ -1,0 +1,93 @@
+"""Answers about pairs or triplets from a table on disk: rows by name, what was said, and who said it when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sidelight.data.names import Names
+from sidelight.data.readers.recognise import recognise
+from sidelight.data.relations import Pairs, Triplets
+from sidelight.errors import UnknownName, UnreadableFile, nearest
+from sidelight.words import Setting
+
+EXTRAS = ("weight", "annotator", "time")
+YES = {"same": "same", "1": "same", "true": "same", "yes": "same", "must-link": "same", "ml": "same"}
+NO = {"different": "different", "0": "different", "-1": "different", "false": "different", "no": "different",
+      "cannot-link": "different", "cl": "different"}  # fmt: skip
+ODD = {"a": "a", "b": "b", "c": "c", "none": "none", "0": "a", "1": "b", "2": "c", "-1": "none"}
+UNSURE = ("unsure", "?", "")  # such lines say nothing and are left out
+
+
+def read_answers(path: str | Path, kind: type[Pairs] | type[Triplets], names: Sequence[Any]) -> Pairs | Triplets:
+    """Read answers about rows that go by ``names``.
+
+    Parameters
+    ----------
+    path : str or path
+        A delimited or Parquet file: two (or three) columns of row names, a column of answers, and optionally columns
+        called weight, annotator and time. A header is welcome.
+    kind : type
+        Pairs or Triplets.
+    names : sequence
+        The name of each row of the table that the answers are about.
+    """
+    columns, cells = _texts(Path(path))
+    width = kind.WIDTH
+    if len(columns) < width + 1:
+        raise UnreadableFile(
+            f"{str(path)!r} has {len(columns)} columns, but answers about {'pairs' if width == 2 else 'triplets'} need "
+            f"{width + 1}: {width} names of rows, then the answer."
+        )
+    row_of = {str(name): row for row, name in enumerate(names)}
+    words = {**YES, **NO} if kind is Pairs else ODD
+    first = [column[0] for column in cells]
+    if first[width].strip().lower() not in (*words, *UNSURE) and not any(name in row_of for name in first[:width]):
+        columns, cells = tuple(first), [column[1:] for column in cells]  # all words: it was taken for a line
+    lower = [str(name).strip().lower() for name in columns]
+    extra = {name: lower.index(name) for name in EXTRAS if name in lower[width + 1 :]}
+    told = []
+    for number, line in enumerate(zip(*cells), start=1):
+        said = line[width].strip().lower()
+        if said in UNSURE:
+            continue
+        if said not in words:
+            raise UnreadableFile(
+                f"{str(path)!r}, answer {number}: {line[width]!r} is none of {', '.join(map(repr, kind.WORDS))}."
+            )
+        rows = [_row(line[column], row_of, path, number) for column in range(width)]
+        told.append((*rows, words[said], *(_extra(line, extra, name) for name in EXTRAS)))
+    return kind.from_table(told, n_rows=len(names)) if told else kind.empty(len(names))
+
+
+def _row(name: str, row_of: dict[str, int], path: Any, number: int) -> int:
+    row = row_of.get(name.strip())
+    if row is None:
+        raise UnknownName(
+            f"{str(path)!r}, answer {number}: no row of the table is called {name!r}. {nearest(name, row_of)}",
+            do=["If another column names the rows, say which: ", Setting("id", "COLUMN"), "."],
+        )
+    return row
+
+
+def _extra(line: tuple[str, ...], extra: dict[str, int], name: str) -> Any:
+    if name not in extra:
+        return None
+    cell = line[extra[name]].strip()
+    if name == "annotator":
+        return cell or None
+    try:
+        return float(cell) if cell else None
+    except ValueError:
+        return cell  # a time may be written as a date
+
+
+def _texts(path: Path) -> tuple[Names, list[list[str]]]:
+    from sidelight.data.readers.arrays.parquet import ParquetSource
+    from sidelight.data.readers.text.delimited import DelimitedSource
+
+    source: Any = ParquetSource(path) if recognise(path).format == "parquet" else DelimitedSource(path)
+    every = range(len(source.names))
+    loaded = source.load([], list(every))
+    return tuple(source.names), [[str(cell) for cell in loaded.texts[j].objects().tolist()] for j in every]

@@ -1,0 +1,191 @@
+"""Choosing tau, the penalty and the number of clusters by answers that were held out, as [P17] 3.3.3.1 does."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight._core.params import as_generator, as_seed, check_number
+from sidelight.data.coerce import as_pairs, as_triplets
+from sidelight.data.splits import AnswerKFold
+from sidelight.errors import InvalidData, InvalidParameter
+from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
+from sidelight.estimators._choice import Choice, choose_best
+from sidelight.estimators.relations.discriminative import DiscriminativeClustering
+from sidelight.progress import report
+
+
+class DiscriminativeClusteringCV(ClusterMixin, BaseEstimator):
+    """:class:`DiscriminativeClustering` with tau, penalty and number of clusters chosen by held-out answers.
+
+    Parameters
+    ----------
+    n_clusters : int or sequence of int, default=8
+        The number of clusters, or those to choose from.
+    taus : sequence of float or None, default=(None,)
+        Weights of the information to choose from; None is the default of the estimator.
+    penalties : sequence of float or None, default=(None,)
+        Penalties to choose from; the thesis' grid is 2^-9, 2^-7, ..., 2^-1 with ``objective="variational"``.
+    estimator : DiscriminativeClustering or None, default=None
+        Everything else; None takes the defaults.
+    cv : int, default=5
+        Number of folds of answers.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the folds and fits.
+
+    Attributes
+    ----------
+    best_estimator_ : DiscriminativeClustering
+        The best settings, fitted to all answers.
+    choice_ : dict
+        What was tried, as (n_clusters, tau, penalty); the mean log likelihood of held-out answers of each and its
+        standard error; and what was taken.
+    labels_ : ndarray of shape (n_rows,)
+        Cluster of each row.
+    n_clusters_ : int
+        The number of clusters in use.
+    n_features_in_, data_fingerprint_ : int, str
+        Number of features seen by ``fit``, and a short name of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sidelight as sl
+    >>> y = np.arange(60) % 3
+    >>> X = 5 * np.eye(3)[y] + np.random.default_rng(0).normal(size=(60, 3))
+    >>> search = sl.DiscriminativeClusteringCV([2, 3, 4], cv=2, random_state=0)
+    >>> search.fit(X, pairs=sl.Pairs.sample(y, 60, random_state=0)).n_clusters_
+    3
+    """
+
+    __metadata_request__fit = {"pairs": True, "triplets": True}
+    __metadata_request__score = {"pairs": True, "triplets": True}
+
+    def __init__(
+        self,
+        n_clusters: Any = 8,
+        *,
+        taus: Any = (None,),
+        penalties: Any = (None,),
+        estimator: Any = None,
+        cv: int = 5,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.taus = taus
+        self.penalties = penalties
+        self.estimator = estimator
+        self.cv = cv
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, *, pairs: Any = None, triplets: Any = None) -> DiscriminativeClusteringCV:
+        """Choose the settings by held-out answers, then fit them to all answers.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        y : Pairs, Triplets or None
+            Answers, for tools that know only ``y``.
+        pairs, triplets : Pairs, Triplets or None
+            Answers about the rows.
+        """
+        grid = self._grid()
+        X = rows_to_fit(self, X)
+        pairs, triplets = as_pairs(pairs, n_rows=X.shape[0], y=y), as_triplets(triplets, n_rows=X.shape[0], y=y)
+        seed = as_seed(as_generator(self.random_state))
+        if len(grid) > 1:
+            self.choice_ = self._choose(X, pairs, triplets, grid, seed)
+        else:
+            self.choice_ = Choice(tried=grid, scores=[float("nan")], errors=[float("nan")], chosen=grid[0])
+        self.best_estimator_ = self._made(self.choice_["chosen"], seed).fit(X, pairs=pairs, triplets=triplets)
+        self.labels_, self.n_clusters_ = self.best_estimator_.labels_, int(self.choice_["chosen"][0])
+        return self
+
+    def _choose(self, X: Any, pairs: Any, triplets: Any, grid: list[Any], seed: int) -> Choice:
+        answers = {"pairs": pairs, "triplets": triplets}
+        used = {name: side for name, side in answers.items() if side.n_answers >= self.cv}
+        if not used:
+            raise InvalidData(
+                f"{type(self).__name__} holds out answers in {self.cv} folds, but got {pairs.n_answers} about pairs and "
+                f"{triplets.n_answers} about triplets. Bring more answers, lower cv, or give one setting only."
+            )
+        folds = [
+            {name: (known, held) for name, (known, held) in zip(used, parts)}
+            for parts in zip(*(AnswerKFold(self.cv, random_state=seed).split(side) for side in used.values()))
+        ]
+        scores = []
+        for number, settings in enumerate(grid):
+            values = []
+            for fold in folds:
+                known = {name: fold[name][0] if name in fold else answers[name] for name in answers}
+                fitted = self._made(settings, seed).fit(X, **known)
+                values.append(fitted.score(X, **{name: parts[1] for name, parts in fold.items()}))
+            scores.append(np.array(values))
+            report("holding out answers", number + 1, len(grid))
+        return choose_best(grid, scores)
+
+    def _made(self, settings: Any, seed: int) -> DiscriminativeClustering:
+        base = DiscriminativeClustering() if self.estimator is None else clone(self.estimator)
+        K, tau, penalty = settings
+        made: DiscriminativeClustering = base.set_params(n_clusters=K, tau=tau, penalty=penalty, random_state=seed)
+        return made
+
+    def _grid(self) -> list[tuple[int, float | None, float | None]]:
+        if self.estimator is not None and not isinstance(self.estimator, DiscriminativeClustering):
+            raise InvalidParameter(
+                f"The 'estimator' parameter of {type(self).__name__} must be a DiscriminativeClustering or None. Got "
+                f"{self.estimator!r:.80} instead."
+            )
+        check_number(self, "cv", self.cv, integer=True, low=2)
+        sizes = [self.n_clusters] if np.ndim(self.n_clusters) == 0 else list(self.n_clusters)
+        for K in sizes:
+            check_number(self, "n_clusters", K, integer=True, low=1)
+        for name in ("taus", "penalties"):
+            for value in getattr(self, name):
+                check_number(self, name, value, low=0, none=True)
+        grid = [(int(K), tau, penalty) for K, tau, penalty in product(sizes, self.taus, self.penalties)]
+        if not grid:
+            raise InvalidParameter(f"{type(self).__name__} needs at least one value of each setting to choose from.")
+        return grid
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most probable cluster of each row of X."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each cluster for each row of X."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict_proba(X)
+
+    @checks_y
+    def score(
+        self, X: Any, y: Any = None, *, pairs: Any = None, triplets: Any = None, sample_weight: Any = None
+    ) -> float:
+        """Return the mean log likelihood of answers about the rows of X; without any the information in nats.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        y : Pairs, Triplets or None
+            Answers, for tools that know only ``y``.
+        pairs, triplets : Pairs, Triplets or None
+            Answers about these rows.
+        sample_weight : None
+            Answers carry their own weights.
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.score(X, y, pairs=pairs, triplets=triplets)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse rows are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
