@@ -112,8 +112,8 @@ class DiscriminativeClusteringCV(ClusterMixin, BaseEstimator):
         used = {name: side for name, side in answers.items() if side.n_answers >= self.cv}
         if not used:
             raise InvalidData(
-                f"{type(self).__name__} holds out answers in {self.cv} folds, but got {pairs.n_answers} about pairs and "
-                f"{triplets.n_answers} about triplets. Bring more answers, lower cv, or give one setting only."
+                f"{type(self).__name__} holds out answers in {self.cv} folds, but got {pairs.n_answers} about pairs "
+                f"and {triplets.n_answers} about triplets. Bring more answers, lower cv, or give one setting only."
             )
         folds = [
             {name: (known, held) for name, (known, held) in zip(used, parts)}
