@@ -29,7 +29,7 @@ _NAMES = {
     "active.session": ("ActiveSession",),
     "store.answer_file": ("AnswerFile",),
     "estimators.relations": ("DiscriminativeClustering", "DiscriminativeClusteringCV"),
-    "estimators.bags": ("BagKMedoids", "MaxMarginBagClustering", "MaxMarginBagClusteringCV"),
+    "estimators.bags": ("BagKMedoids", "BagWordClustering", "MaxMarginBagClustering", "MaxMarginBagClusteringCV"),
     "_affinity.bag_distances": ("bag_distances",),
     "data.channels": ("stack_channels",),
     "data.cooccurrence": ("CoOccurrence",),

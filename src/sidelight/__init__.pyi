@@ -29,6 +29,7 @@ from sidelight.data.synth.words import make_words as make_words
 from sidelight.errors import SidelightError as SidelightError
 from sidelight.errors import SidelightWarning as SidelightWarning
 from sidelight.estimators.bags import BagKMedoids as BagKMedoids
+from sidelight.estimators.bags import BagWordClustering as BagWordClustering
 from sidelight.estimators.bags import MaxMarginBagClustering as MaxMarginBagClustering
 from sidelight.estimators.bags import MaxMarginBagClusteringCV as MaxMarginBagClusteringCV
 from sidelight.estimators.coverage import CoverageClustering as CoverageClustering

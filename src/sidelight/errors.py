@@ -182,6 +182,10 @@ class ConvergenceWarning(SidelightWarning):
     """A solver stopped at its iteration limit before it converged."""
 
 
+class EmptyClusters(SidelightWarning):
+    """Fewer clusters have members than were asked for."""
+
+
 class BagsWereCut(SidelightWarning):
     """Labelled bags lost rows, so not every label of theirs need be carried any more; ``BagKFold`` never does this."""
 

@@ -191,6 +191,12 @@ CASES = [
     Case(sl.ChowLiuTree(positive=True), supervision="labels", reads_y=True),
     Case(sl.BinaryRelevance(), supervision="labels", reads_y=True, expected_failures=LABEL_SETS),
     Case(sl.FastTag(), supervision="labels", reads_y=True, expected_failures=LABEL_SETS),
+    Case(
+        sl.BagWordClustering(3, n_words=(4, 8), n_books=2, n_init=2, random_state=0),
+        supervision="bags",
+        rows=lambda: pure_bags(),
+        grid={"scale": ["standard", "both"]},
+    ),
     Case(sl.BagKMedoids(3, n_init=2, random_state=0), supervision="bags", grid={"distance": ["minimal", "average"]}),
     Case(
         sl.Standardized(sl.CoverageClustering(n_subclusters=2, n_init=2, random_state=0)),

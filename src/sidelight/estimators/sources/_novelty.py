@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.estimators.sources.codebook import nearest_prototype
+from sidelight._core.prototypes import nearest_prototype
 
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]

@@ -5,24 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
-from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.contingency import encode
 from sidelight._core.params import as_generator, as_seed, check_n_clusters, check_number
-from sidelight._core.quiet import without_library_warnings
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.prototypes import group_means, kmeans_prototypes, nearest_prototype, squared_distances
 from sidelight.errors import InvalidData
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.progress import report
 
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
-
-_BLOCK = 4_000_000  # distances held at a time
 
 
 class Codebook(TransformerMixin, ClusterMixin, BaseEstimator):
@@ -90,10 +85,8 @@ class Codebook(TransformerMixin, ClusterMixin, BaseEstimator):
         if sequences is None:
             check_n_clusters(self, self.n_codes, X.shape[0], name="n_codes")
             seed = as_seed(as_generator(self.random_state))
-            with without_library_warnings(), one_blas_thread():  # fewer different rows than codes: seen to below
-                centres = KMeans(self.n_codes, n_init=self.n_init, random_state=seed).fit(X).cluster_centers_
-            first = np.unique(centres, axis=0, return_index=True)[1]
-            self.prototypes_, self.sequence_names_ = centres[np.sort(first)], ()
+            self.prototypes_ = kmeans_prototypes(X, self.n_codes, seed, n_init=self.n_init)
+            self.sequence_names_: tuple[Any, ...] = ()
         else:
             codes, self.sequence_names_ = sequence_codes(sequences, X.shape[0], type(self).__name__)
             self.prototypes_ = group_means(X, codes, len(self.sequence_names_))
@@ -108,7 +101,7 @@ class Codebook(TransformerMixin, ClusterMixin, BaseEstimator):
     def transform(self, X: Any) -> Floats:
         """Return the distance of each row of X to every prototype."""
         check_is_fitted(self)
-        return np.sqrt(_squares(rows_to_judge(self, X), self.prototypes_))
+        return np.sqrt(squared_distances(rows_to_judge(self, X), self.prototypes_))
 
     @checks_y
     def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
@@ -146,34 +139,3 @@ def sequence_codes(sequences: Any, n_rows: int, owner: str) -> tuple[Ints, tuple
                 f"{owner}: row {row} (counted from 0) has no sequence. Give every row a sequence id, or leave rows out."
             )
     return encode(sequences, what=f"sequences of {owner}")
-
-
-def group_means(X: Any, codes: Ints, n_groups: int) -> Floats:
-    """Average the rows of each group."""
-    member = sp.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(n_groups, len(codes)))
-    sums = member @ X
-    sums = sums.toarray() if sp.issparse(sums) else np.asarray(sums)
-    return sums / np.bincount(codes, minlength=n_groups)[:, None]
-
-
-def nearest_prototype(X: Any, prototypes: Floats) -> tuple[Ints, Floats]:
-    """Return the nearest prototype of each row and the distance to it, a block of rows at a time."""
-    codes, distances = np.empty(X.shape[0], dtype=np.intp), np.empty(X.shape[0])
-    step = max(1, _BLOCK // len(prototypes))
-    for begin in range(0, X.shape[0], step):
-        squares = _squares(X[begin : begin + step], prototypes)
-        codes[begin : begin + step] = squares.argmin(axis=1)
-        distances[begin : begin + step] = np.sqrt(squares.min(axis=1))
-    return codes, distances
-
-
-def _squares(X: Any, prototypes: Floats) -> Floats:
-    """Return squared distances, from centred coordinates so that large offsets do not drown small differences."""
-    centre = prototypes.mean(axis=0)
-    if sp.issparse(X):
-        X = sp.csr_array(X)
-        squares = X.multiply(X).sum(axis=1)[:, None] - 2.0 * (X @ prototypes.T) + (prototypes**2).sum(axis=1)
-    else:
-        A, B = X - centre, prototypes - centre
-        squares = (A**2).sum(axis=1)[:, None] - 2.0 * (A @ B.T) + (B**2).sum(axis=1)
-    return np.maximum(squares, 0.0)

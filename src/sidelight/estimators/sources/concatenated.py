@@ -11,10 +11,10 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, check_flag, check_n_clusters, check_number
+from sidelight._core.prototypes import nearest_prototype
 from sidelight._core.threads import one_blas_thread
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators.sources._channels import channel_columns
-from sidelight.estimators.sources.codebook import nearest_prototype
 from sidelight.progress import report
 
 Ints = NDArray[np.intp]

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.contingency import contingency
 from sidelight._core.params import as_generator, as_seed, check_choice, check_flag, check_n_clusters, check_number
+from sidelight._core.prototypes import group_means, nearest_prototype
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
@@ -20,7 +21,7 @@ from sidelight.estimators.sources._channels import channel_columns, check_channe
 from sidelight.estimators.sources._coclusterer import check_coclusterer
 from sidelight.estimators.sources._novelty import thresholds
 from sidelight.estimators.sources.annealed import AnnealedCoclustering
-from sidelight.estimators.sources.codebook import Codebook, group_means, nearest_prototype, sequence_codes
+from sidelight.estimators.sources.codebook import Codebook, sequence_codes
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.estimators.sources.interleaved import InterleavedCoclustering
 from sidelight.estimators.sources.spectral import SpectralContingency

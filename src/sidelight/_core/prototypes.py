@@ -1,0 +1,66 @@
+"""Prototypes of rows: k-means centres or means of groups, and the nearest of them for every row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+
+from sidelight._core.quiet import without_library_warnings
+from sidelight._core.threads import one_blas_thread
+
+Ints = NDArray[np.intp]
+Floats = NDArray[np.float64]
+
+_BLOCK = 4_000_000  # distances held at a time
+
+
+def kmeans_prototypes(X: Any, n_prototypes: int, seed: int, *, n_init: int = 1, max_iter: int = 300) -> Floats:
+    """Return the different centres that k-means finds: fewer than asked for where fewer rows differ.
+
+    Parameters
+    ----------
+    X : array or CSR matrix
+        The rows, at least ``n_prototypes`` of them.
+    n_prototypes, n_init, max_iter, seed : int
+        How many centres, starts and steps; the seed.
+    """
+    with without_library_warnings(), one_blas_thread():  # fewer different rows than centres: seen to below
+        kmeans = KMeans(n_prototypes, n_init=n_init, max_iter=max_iter, random_state=seed)
+        centres: Floats = kmeans.fit(X).cluster_centers_
+    first = np.unique(centres, axis=0, return_index=True)[1]
+    return centres[np.sort(first)]
+
+
+def group_means(X: Any, codes: Ints, n_groups: int) -> Floats:
+    """Average the rows of each group."""
+    member = sp.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))), shape=(n_groups, len(codes)))
+    sums = member @ X
+    sums = sums.toarray() if sp.issparse(sums) else np.asarray(sums)
+    return sums / np.bincount(codes, minlength=n_groups)[:, None]
+
+
+def nearest_prototype(X: Any, prototypes: Floats) -> tuple[Ints, Floats]:
+    """Return the nearest prototype of each row and the distance to it, a block of rows at a time."""
+    codes, distances = np.empty(X.shape[0], dtype=np.intp), np.empty(X.shape[0])
+    step = max(1, _BLOCK // len(prototypes))
+    for begin in range(0, X.shape[0], step):
+        squares = squared_distances(X[begin : begin + step], prototypes)
+        codes[begin : begin + step] = squares.argmin(axis=1)
+        distances[begin : begin + step] = np.sqrt(squares.min(axis=1))
+    return codes, distances
+
+
+def squared_distances(X: Any, prototypes: Floats) -> Floats:
+    """Return squared distances, from centred coordinates so that large offsets do not drown small differences."""
+    centre = prototypes.mean(axis=0)
+    if sp.issparse(X):
+        X = sp.csr_array(X)
+        squares = X.multiply(X).sum(axis=1)[:, None] - 2.0 * (X @ prototypes.T) + (prototypes**2).sum(axis=1)
+    else:
+        A, B = X - centre, prototypes - centre
+        squares = (A**2).sum(axis=1)[:, None] - 2.0 * (A @ B.T) + (B**2).sum(axis=1)
+    return np.maximum(squares, 0.0)
