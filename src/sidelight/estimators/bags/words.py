@@ -39,8 +39,8 @@ class BagWordClustering(BagClusterer):
     Parameters
     ----------
     n_clusters : int or None, default=None
-        Number of clusters. None takes the largest number up to ``max_clusters`` whose clusters come back nearly as surely as
-        those of any other number when they are made from other code books; see ``choice_``.
+        Number of clusters. None takes the largest number up to ``max_clusters`` whose clusters come back nearly as
+        surely as those of any other number when they are made from other code books; see ``choice_``.
     n_words : int or sequence of int, default=(25, 50, 100)
         Sizes of the code books. Small ones see what is common, large ones what is rare. None gets more
         than an eighth of the rows, for a word that occurs once joins nothing.
@@ -89,8 +89,8 @@ class BagWordClustering(BagClusterer):
     Notes
     -----
     Without ``bags`` every row is a bag of its own; a single row holds one word of each book and words do not know which
-    of them are neighbours, so k-means on the rows does better there. Where all bags hold the same words there is nothing to tell them
-    apart by: all of them are in cluster 0, and a warning says so.
+    of them are neighbours, so k-means on the rows does better there. Where all bags hold the same words
+    there is nothing to tell them apart by: all of them are in cluster 0, and a warning says so.
 
     Examples
     --------
