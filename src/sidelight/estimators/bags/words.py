@@ -42,8 +42,8 @@ class BagWordClustering(BagClusterer):
         Number of clusters. None takes the largest number up to ``max_clusters`` whose clusters come back nearly as
         surely as those of any other number when they are made from other code books; see ``choice_``.
     n_words : int or sequence of int, default=(25, 50, 100)
-        Sizes of the code books. Small ones see what is common, large ones what is rare. None gets more
-        than an eighth of the rows, for a word that occurs once joins nothing.
+        Sizes of the code books. Small ones see what is common, large ones what is rare. Where
+        there are few rows the books are smaller, a word for twenty rows, because a word that occurs once joins nothing.
     n_books : int, default=4
         Code books of each size and scaling.
     scale : {"both", "standard", "whitened"}, default="both"
