@@ -29,7 +29,7 @@ def rows_of(path):
 
 @pytest.mark.parametrize("extra", [{}, {"search": True, "n_init": 1}])
 def test_margin_writes_a_witness_for_every_bag(table, tmp_path, extra):
-    config = RunConfig("bags", str(table), {"bag": "image"}, {"n_clusters": 3, **extra})
+    config = RunConfig("bags", str(table), {"bag": "image"}, {"method": "margin", "n_clusters": 3, **extra})
     outcome = run(config, tmp_path / "out")
     found = rows_of(tmp_path / "out" / "bags.csv")
     assert len(found) == 30
@@ -54,3 +54,23 @@ def test_a_table_without_bags_says_what_to_type(tmp_path):
     path.write_text("a,b\n1,2\n3,4\n5,7\n")
     with pytest.raises(InvalidData, match="bag="):
         run(RunConfig("bags", str(path), {}, {"n_clusters": 2}), tmp_path / "out")
+
+
+@pytest.mark.parametrize("k", [None, 3])
+def test_words_are_the_default_and_choose_the_number_of_clusters(table, tmp_path, k):
+    config = RunConfig("bags", str(table), {"bag": "image"}, {} if k is None else {"n_clusters": k})
+    outcome = run(config, tmp_path / "out")
+    found, rows = rows_of(tmp_path / "out" / "bags.csv"), rows_of(tmp_path / "out" / "assignments.csv")
+    assert len(found) == 30
+    for bag in found:
+        assert rows[int(bag["witness row"]) - 1]["bag"] == bag["bag"]
+    assert sum(row["witness"] == "True" for row in rows) == 30
+    model = sl.load(tmp_path / "out" / "model.sidelight")
+    assert isinstance(model, sl.BagWordClustering)
+    data = sl.read(table, bag="image")
+    np.testing.assert_array_equal(model.predict_bags(data.X, data.bags), [int(bag["cluster"]) for bag in found])
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert page.count("data:image/png") == (2 if k is None else 1)
+    assert any("clusters were chosen" in sentence for sentence in outcome.sentences) == (k is None)
+    assert (tmp_path / "out" / "stability.csv").exists() == (k is None)
+    assert len(rows_of(tmp_path / "out" / "clusters.csv")) == model.n_clusters_

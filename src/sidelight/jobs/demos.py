@@ -74,7 +74,7 @@ def bags(seed: int) -> Demo:
     X, films, truth = _films(seed)
     names = tuple(f"pixel {j // 8},{j % 8}" for j in range(64))
     data = Dataset(X, names, bags=films, path="films made of scikit-learn's digits")
-    options = {"n_clusters": 3, "scale": "none", "n_init": 10}
+    options = {"method": "margin", "n_clusters": 3, "scale": "none", "n_init": 10}
     config = RunConfig("bags", data.path, options=options, seed=seed)
     result = margin_method.cluster(data, config)
     surest = np.argsort(-result.margins, kind="stable")

@@ -1,6 +1,6 @@
 """PICTURES: Display objects, the only room that imports matplotlib."""
 
-from sidelight.plot.bags import BagMarginDisplay, BagWitnessDisplay, BalanceSizesDisplay
+from sidelight.plot.bags import BagMarginDisplay, BagWitnessDisplay, BalanceSizesDisplay, StabilityDisplay
 from sidelight.plot.clusters import ClusterScatterDisplay, TypicalImagesDisplay
 from sidelight.plot.coverage import ClusterContentsDisplay, ClusterLabelDisplay, CountChoiceDisplay, MovedRowsDisplay
 from sidelight.plot.hierarchy import LabelTreeDisplay, LossRateDisplay
@@ -29,6 +29,7 @@ __all__ = [
     "LossRateDisplay",
     "MovedRowsDisplay",
     "PreservedInformationDisplay",
+    "StabilityDisplay",
     "StartErrorsDisplay",
     "TypicalImagesDisplay",
 ]

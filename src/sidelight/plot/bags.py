@@ -192,3 +192,44 @@ class BalanceSizesDisplay:
         self.ax_.set_xticks(places, names)
         self.ax_.set(xlabel="balance", ylabel="bags, largest cluster first")
         return self
+
+
+class StabilityDisplay:
+    """How a number of clusters was chosen: agreement of the clusters that two halves of the code books give.
+
+    Parameters
+    ----------
+    tried : sequence of int
+        The numbers tried.
+    scores, errors : sequence of float
+        Mean adjusted Rand index (1: the same clusters, 0: chance), and its standard error.
+    chosen : int
+        The number taken.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib objects
+        Set by :meth:`plot`.
+    """
+
+    def __init__(self, tried: Sequence[int], scores: Sequence[float], errors: Sequence[float], chosen: int) -> None:
+        self.tried, self.scores, self.errors, self.chosen = list(tried), list(scores), list(errors), int(chosen)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any) -> StabilityDisplay:
+        """Show the choice of a ``BagWordClustering`` that was fitted without ``n_clusters``."""
+        if not estimator.choice_:
+            raise InvalidData("StabilityDisplay needs a model that chose its number of clusters: n_clusters=None.")
+        return cls(**estimator.choice_)
+
+    def plot(self, ax: Any = None) -> StabilityDisplay:
+        """Draw on ``ax``, or on a new figure."""
+        self.ax_ = tidy(axes(ax, size=(5.0, 3.2)))
+        self.figure_ = self.ax_.figure
+        self.ax_.errorbar(self.tried, self.scores, self.errors, fmt="o-", color=colour(0), capsize=3)
+        at = (self.chosen, self.scores[self.tried.index(self.chosen)])
+        self.ax_.plot(*at, "o", markersize=12, fillstyle="none", color=colour(1))
+        self.ax_.annotate(f"chosen: {self.chosen}", at, (8, 6), textcoords="offset points", fontsize=8)
+        self.ax_.set_xticks(self.tried)
+        self.ax_.set(xlabel="clusters", ylabel="agreement of two halves")
+        return self

@@ -95,6 +95,31 @@ class SpectralResult(Result):
 
 
 @dataclass(frozen=True, eq=False)
+class Stability:
+    """How surely the clusters of every number tried come back from other code books."""
+
+    tried: Sequence[int]
+    scores: Sequence[float]
+    errors: Sequence[float]
+    chosen: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WordsResult(Result):
+    """Clusters of bags by what they hold, and the row that speaks loudest in each."""
+
+    page: ClassVar[str] = "words"
+    n_bags: int
+    sizes: Sequence[int]
+    share_sure: float
+    stability: Stability | None
+    bag_proba: np.ndarray = big()
+    bag_labels: np.ndarray = big()
+    witnesses: np.ndarray = big()
+    map: Map = big()
+
+
+@dataclass(frozen=True, eq=False)
 class BalanceSizes:
     """Sizes of the clusters, largest first, for other values of the balance."""
 

@@ -6,7 +6,6 @@ is assumed about how many rows of a bag matter: one telling row is a rare word, 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,7 +22,7 @@ from sidelight._models.bag_profiles import BagProfiles, learn_profiles
 from sidelight._models.bag_words import BagWords, WordBooks, learn_books
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import EmptyClusters, InvalidParameter
+from sidelight.errors import EmptyClusters, InvalidParameter, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators._choice import Choice
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
@@ -232,7 +231,7 @@ class BagWordClustering(BagClusterer):
         labels = squared_distances(points, kmeans.cluster_centers_).argmin(axis=1)
         sizes = np.bincount(labels, minlength=k)
         if not sizes.all():
-            warnings.warn(
+            warn(
                 EmptyClusters(
                     f"only {np.count_nonzero(sizes)} of {k} clusters have bags: the others hold the same words. "
                     "Ask for fewer clusters, or bring features that tell the bags apart.",

@@ -4,10 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from sidelight.jobs.options.model import Options, says
+from sidelight.jobs.options.model import Options, from_, says
 from sidelight.jobs.options.shared import Clusters, Scale, Starts
 
-_METHOD = "margin: by one deciding row of each bag; medoids: by the distances between bags."
+_METHOD = "words: by what the bags hold; margin: by one deciding row of each; medoids: by the distances between bags."
+
+
+class Words(Options, frozen=True):
+    """Clusters of bags by the words of several code books that their rows are."""
+
+    method: Annotated[Literal["words"], says(_METHOD)] = "words"
+    n_clusters: Annotated[
+        Annotated[int, from_(1)] | None,
+        says("Number of clusters. Default: the finest that other code books confirm.", word="clusters", letter="k"),
+    ] = None
+    max_clusters: Annotated[int, says("Largest number of clusters to try when none is given.", ge=2)] = 12
+    scale: Annotated[
+        Literal["both", "standard", "whitened"],
+        says("Code books of standardised rows, of whitened rows (correlated features), or of both."),
+    ] = "both"
+    n_init: Starts = 10
 
 
 class Margin(Options, frozen=True):

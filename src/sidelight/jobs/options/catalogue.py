@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sidelight.errors import InvalidParameter, UnknownName, nearest
-from sidelight.jobs.options.bags import Margin, Medoids
+from sidelight.jobs.options.bags import Margin, Medoids, Words
 from sidelight.jobs.options.hierarchy import Hierarchy
 from sidelight.jobs.options.instances import Coverage, Spectral
 from sidelight.jobs.options.model import Options, build, fields_of
@@ -76,13 +76,14 @@ JOBS: Mapping[str, Job] = {
         {"coverage": Coverage, "spectral": Spectral},
     ),
     "bags": Job(
-        "Cluster bags of rows when only some unknown row of each matters.",
-        "Cluster the bags of TABLE (any file that `sidelight describe` understands) into K clusters.\n\nA bag is "
-        "several rows with the same name in the bag column. Writes bags.csv (cluster, margin and deciding row of each "
-        "bag), assignments (.parquet, .csv), clusters.csv, model.sidelight, run.toml and report.html into the folder.",
+        "Cluster bags of rows that nobody labelled.",
+        "Cluster the bags of TABLE (any file that `sidelight describe` understands).\n\nA bag is several rows with the "
+        "same name in the bag column. Writes bags.csv (cluster of each bag, how sure it is, and its witness: the row "
+        "that speaks loudest), assignments (.parquet, .csv), clusters.csv, model.sidelight, run.toml and report.html "
+        "into the output folder; stability.csv when the number of clusters was chosen.",
         "rows in bags (regions of images, passages of documents), and no labels",
-        {"bag": "COLUMN", "n_clusters": 5},
-        {"margin": Margin, "medoids": Medoids},
+        {"bag": "COLUMN"},
+        {"words": Words, "margin": Margin, "medoids": Medoids},
     ),
     "relations": Job(
         "Cluster the rows of a table by answers about pairs and triplets of them.",

@@ -1,0 +1,78 @@
+"""Words: clusters of bags by what they hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sidelight.data.bags import Bags
+from sidelight.data.dataset import Dataset
+from sidelight.estimators.bags import BagWordClustering
+from sidelight.jobs.bags.tables import USES, bag_clusters, row_columns
+from sidelight.jobs.config import RunConfig
+from sidelight.jobs.options.bags import Words
+from sidelight.jobs.profiles import cluster_table
+from sidelight.jobs.reading import listening
+from sidelight.plot.clusters import main_directions
+from sidelight.results import Columns, Map, Reading, columns_of
+from sidelight.results.jobs import Stability, WordsResult
+
+_SURE = 0.8  # probability from which a bag counts as sure
+
+
+def cluster(data: Dataset, config: RunConfig) -> WordsResult:
+    """Cluster bags that were read already."""
+    options, bags = config.options, data.bags
+    assert isinstance(options, Words)  # the catalogue says so
+    assert bags is not None  # the job looked
+    with listening() as heard:
+        model = BagWordClustering(random_state=config.seed, **options.without("method")).fit(data.X, bags=bags)
+    is_witness = np.zeros(bags.n_rows, dtype=bool)
+    is_witness[model.witnesses_] = True
+    tables = {"bags": _bag_table(data, bags, model), "clusters": _cluster_columns(data, model)}
+    stability = Stability(**model.choice_) if model.choice_ else None
+    if stability is not None:
+        tables["stability"] = {
+            "clusters": stability.tried,
+            "agreement": np.round(stability.scores, 4).tolist(),
+            "standard error": np.round(stability.errors, 4).tolist(),
+        }
+    points = model.bag_points(data.X, bags)
+    return WordsResult(
+        reading=Reading.of(data, USES),
+        model=model,
+        assignments=columns_of(data, {**row_columns(bags, model.labels_), "witness": is_witness.tolist()}),
+        tables=tables,
+        heard=tuple(heard),
+        n_bags=bags.n_bags,
+        sizes=np.bincount(model.bag_labels_, minlength=model.n_clusters_).tolist(),
+        share_sure=float(np.mean(model.bag_proba_.max(axis=1) >= _SURE)),
+        stability=stability,
+        bag_proba=model.bag_proba_,
+        bag_labels=model.bag_labels_,
+        witnesses=model.witnesses_,
+        map=Map(main_directions(points), model.bag_labels_, [str(k) for k in range(model.n_clusters_)]),
+    )
+
+
+def _bag_table(data: Dataset, bags: Bags, model: BagWordClustering) -> Columns:
+    order = np.argsort(-model.bag_proba_, axis=1, kind="stable")
+    second: list[Any] = order[:, 1].tolist() if model.n_clusters_ > 1 else [""] * bags.n_bags
+    return {
+        "bag": [str(name) for name in bags.names],
+        "cluster": model.bag_labels_.tolist(),
+        "probability": model.bag_proba_.max(axis=1).round(4).tolist(),
+        "next cluster": second,
+        "witness row": data.row_names[model.witnesses_].tolist(),
+        "rows": bags.sizes.tolist(),
+    }
+
+
+def _cluster_columns(data: Dataset, model: BagWordClustering) -> Columns:
+    """Return sizes, and what the witnesses and all rows of each cluster stand out by."""
+    names = [str(k) for k in range(model.n_clusters_)]
+    columns = bag_clusters(data.X[model.witnesses_], model.bag_labels_, data.feature_names, model.n_clusters_)
+    columns["witnesses stand out by"] = columns.pop("stands out by")
+    columns["rows stand out by"] = cluster_table(data.X, model.labels_, data.feature_names, names)["stands out by"]
+    return columns
