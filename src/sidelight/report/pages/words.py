@@ -29,7 +29,7 @@ def _sentences(result: WordsResult) -> list[Sentence]:
         told.append(
             [
                 f"{chosen.chosen} clusters were chosen: two halves of the code books agree on them with an adjusted "
-                f"Rand index of {agreement:.2f} (1: the same clusters, 0: chance). Another number can be asked for with ",
+                f"Rand index of {agreement:.2f} (1: the same clusters, 0: chance). Ask for another number with ",
                 Setting("n_clusters"),
                 ".",
             ]
