@@ -58,7 +58,8 @@ class PartitionHistory:
         if enough:
             sentence = "The clusters hardly changed over the last 20 questions: more questions will change little."
         elif not self.changes:
-            sentence = f"{n_answers} questions answered; after 30 there is a first word on when to stop."
+            told = f"{n_answers} question{'s were' if n_answers != 1 else ' was'} answered"
+            sentence = f"{told}; after 30 there is a first word on when to stop."
         else:
             sentence = (
                 f"The last ten questions changed {change:.0%} of the clustering, and {unsure:.0%} of the rows are "

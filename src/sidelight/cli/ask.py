@@ -1,0 +1,82 @@
+"""``sidelight ask``: two rows side by side, one key an answer."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from sidelight.cli.options import Grouped, role_options, roles_from, seed_option, table_argument
+from sidelight.words import counted
+
+YOU_HAVE = "a table of rows, and a person who can tell which of them belong together"
+RUN = "sidelight ask TABLE --out answers"
+KEYS = {"s": "same", "d": "different", "u": "unsure"}
+
+
+@click.command("ask", cls=Grouped, short_help="Ask a person about pairs of rows, and cluster by the answers.")
+@table_argument
+@click.option("-k", "--clusters", "n_clusters", type=click.IntRange(min=1), help="Number of clusters, if it is known.")
+@click.option(
+    "--questions", type=click.IntRange(min=1), default=30, show_default=True, help="Questions of this sitting."
+)
+@click.option(
+    "--out", type=click.Path(), required=True, help="Folder of the answers; given again, the session goes on."
+)
+@role_options
+@seed_option
+def command(table: str, n_clusters: int | None, questions: int, out: str, seed: int, **typed: Any) -> None:
+    """Ask about pairs of rows of TABLE, chosen so that each answer teaches most, and cluster all rows by the answers.
+
+    Keys: s same, d different, u unsure, b back (take the last answer back), q stop. Every answer is on the disk before
+    the next question comes. Writes answers.jsonl, assignments.csv, pairs.csv and session.toml into the folder.
+    """
+    from sidelight.jobs.ask import Sitting
+
+    sitting = Sitting(table, roles_from(typed), out, n_clusters=n_clusters, seed=seed)
+    if sitting.n_before:
+        click.echo(f"{sitting.n_before} answers are there already; the session goes on.")
+    asked = 0
+    while asked < questions:
+        question = sitting.session.ask()
+        if question is None:
+            click.echo("There is nothing left to ask.")
+            break
+        _show(sitting.shown(question), sitting.session.n_answers + 1)
+        key = _key()
+        if key == "q":
+            break
+        if key == "b":
+            if sitting.session.n_answers:
+                sitting.session.undo()
+                asked = max(asked - 1, 0)
+            continue
+        sitting.session.tell(question, KEYS[key])
+        asked += 1
+    files = sitting.finish()
+    labels = sitting.session.labels_
+    clusters, answers = counted(len(set(labels.tolist())), "cluster"), counted(sitting.session.n_answers, "answer")
+    click.echo(f"{counted(len(labels), 'row')} in {clusters} after {answers}.")
+    click.echo(sitting.session.outlook().sentence)
+    click.echo(f"Wrote {', '.join(files)} to {out}")
+
+
+def _show(lines: dict[str, list[str]], number: int) -> None:
+    width = max(map(len, lines))
+    columns = [max(len(pair[side]) for pair in lines.values()) for side in (0, 1)]
+    click.echo(f"\nQuestion {number}: do these two belong together?")
+    for name, (left, right) in lines.items():
+        click.echo(f"  {name.ljust(width)}  {left.ljust(columns[0])}  {right.ljust(columns[1])}".rstrip())
+
+
+def _key() -> str:
+    """Read one key from a terminal, or one line from anything else; the end of the input stops."""
+    while True:
+        click.echo("  [s]ame  [d]ifferent  [u]nsure  [b]ack  [q]uit > ", nl=False)
+        typed: str = click.getchar(echo=True) if sys.stdin.isatty() else sys.stdin.readline()
+        click.echo()
+        key = typed.strip().lower()[:1] if typed else "q"
+        if key in (*KEYS, "b", "q"):
+            return key
+        click.echo(f"  {typed.strip()!r} is none of these.")

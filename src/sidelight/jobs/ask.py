@@ -1,0 +1,99 @@
+"""Asking a person about the rows of a table: a session whose answers stay in a folder, and the clusters so far.
+
+The folder holds ``answers.jsonl`` (every answer, appended and on the disk before it counts), ``session.toml`` (table,
+seed and number of clusters) and, after each sitting, ``assignments.csv`` and ``pairs.csv`` for the relations job.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import numpy as np
+
+from sidelight._core.atomic import replacing
+from sidelight._core.fingerprint import fingerprint
+from sidelight.active.questions import Question
+from sidelight.active.session import ActiveSession
+from sidelight.data.dataset import Dataset
+from sidelight.errors import CannotWrite, InvalidData, UnreadableFile
+from sidelight.jobs.options import Roles
+from sidelight.jobs.output import write_csv
+from sidelight.jobs.reading import as_dense, read_rows, standard
+from sidelight.store.answer_file import AnswerFile
+from sidelight.words import Setting
+
+SHOWN = 8  # features of a row that are shown: those in which the two rows differ most
+
+
+class Sitting:
+    """One sitting of a person with a table; the next one goes on where this one ended."""
+
+    def __init__(self, table: str, roles: Roles, folder: str, *, n_clusters: int | None, seed: int) -> None:
+        self.folder = Path(folder)
+        self.data: Dataset = read_rows(table, roles)
+        self.X = standard(as_dense(self.data))
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CannotWrite(f"Cannot make the folder {folder!r}: {error.strerror}.") from error
+        n_clusters, seed = self._remember(table, n_clusters, seed)
+        file = AnswerFile(self.folder / "answers.jsonl")
+        self.session = ActiveSession(self.X, n_clusters, random_state=seed)
+        self.session.replay(file.events())
+        self.n_before = self.session.n_answers
+        self.session.recorder = file
+
+    def _remember(self, table: str, n_clusters: int | None, seed: int) -> tuple[int | None, int]:
+        """Write down what the session is about, or check that it is about the same rows."""
+        path = self.folder / "session.toml"
+        print_of_rows = fingerprint(self.X)
+        if path.exists():
+            try:
+                known = tomllib.loads(path.read_text(encoding="utf-8"))
+                rows, seed, K = str(known["rows"]), int(known["seed"]), known.get("clusters")
+            except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+                raise UnreadableFile(f"{str(path)!r} is not what a session wrote: {error}.") from error
+            if rows != print_of_rows:
+                raise InvalidData(
+                    f"The answers in {str(self.folder)!r} are about other rows than those of {table!r}.",
+                    do=["Give the table they were begun with, or another folder: ", Setting("out"), "."],
+                )
+            return K, seed
+        lines = [f"table = {json.dumps(table)}", f"rows = {json.dumps(print_of_rows)}", f"seed = {seed}"]
+        lines += [] if n_clusters is None else [f"clusters = {n_clusters}"]
+        with replacing(path, "w", encoding="utf-8") as handle:
+            handle.write("\n".join(lines) + "\n")
+        return n_clusters, seed
+
+    def shown(self, question: Question) -> dict[str, list[str]]:
+        """Return what tells two rows apart: their names, what there is to show, and the features that differ most."""
+        a, b = question.rows
+        names = self.data.row_names
+        lines: dict[str, list[str]] = {"row": [str(names[a]), str(names[b])]}
+        for name, column in self.data.show.items():
+            lines[name] = [str(column[a]), str(column[b])]
+        apart = np.argsort(-np.abs(self.X[a] - self.X[b]), kind="stable")[:SHOWN]
+        X = as_dense(self.data)
+        for j in apart.tolist():
+            lines[self.data.feature_names[j]] = [f"{float(X[row, j]):.4g}" for row in (a, b)]
+        return lines
+
+    def finish(self) -> list[str]:
+        """Write the clusters so far and the answers as a table of pairs; return the files."""
+        session, names = self.session, self.data.row_names
+        P = session.predict_proba()
+        clusters = session.labels_
+        write_csv(
+            self.folder / "assignments.csv",
+            {"row": names.tolist(), "cluster": clusters.tolist(), "probability": P.max(axis=1).round(4).tolist()},
+        )
+        answers = session.pairs.answers
+        pairs = {
+            "left": [names[answer.rows[0]] for answer in answers],
+            "right": [names[answer.rows[1]] for answer in answers],
+            "answer": [answer.answer for answer in answers],
+        }
+        write_csv(self.folder / "pairs.csv", pairs)
+        return ["answers.jsonl", "assignments.csv", "pairs.csv", "session.toml"]
