@@ -44,6 +44,7 @@ from sidelight.estimators.instances import BagSpectralClustering as BagSpectralC
 from sidelight.estimators.instances import ClusterReading as ClusterReading
 from sidelight.estimators.instances import RegularizedSpectralClustering as RegularizedSpectralClustering
 from sidelight.estimators.instances import SpectralLearning as SpectralLearning
+from sidelight.estimators.novelty import DMNL as DMNL
 from sidelight.estimators.relations import DiscriminativeClustering as DiscriminativeClustering
 from sidelight.estimators.relations import DiscriminativeClusteringCV as DiscriminativeClusteringCV
 from sidelight.estimators.scaling import Standardized as Standardized

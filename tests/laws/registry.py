@@ -21,6 +21,7 @@ from sidelight._terms.coverage import Coverage
 from sidelight._terms.fit import CrossEntropy
 from sidelight._terms.information import Balance, Confidence, OnRows
 from sidelight._terms.neighbours import Smoothness
+from sidelight._terms.novelty import CompactClusters, DisjointLabels, ListedLabels, SmoothManifold
 from sidelight._terms.relations import PairLikelihood, TripletLikelihood
 
 TWO_OR_FOUR = "the check expects 2 or 4 columns from any predict_proba; this one has as many as clusters"
@@ -171,6 +172,12 @@ CASES = [
     Case(sl.OredLogisticRegression(tol=1e-3), supervision="bags", expected_failures=WITHOUT_BAGS),
     Case(sl.NovelClassLogisticRegression(tol=1e-3), supervision="bags", expected_failures=WITHOUT_BAGS),
     Case(
+        sl.DMNL(n_novel=1, n_init=2, max_iter=10, random_state=0),
+        supervision="bags",
+        expected_failures=WITHOUT_BAGS,
+        grid={"lam": [0.0, 0.1], "structure": ["clusters", "manifold"]},
+    ),
+    Case(
         sl.MaxMarginBagClustering(3, n_init=2, random_state=0),
         supervision="bags",
         rows=lambda: pure_bags(),
@@ -224,6 +231,16 @@ TERMS = [
     Coverage(_PLAN, np.array([0, 0, 1, -1])),
     Coverage(_PLAN, np.array([0, 0, 1, -1]), wrong=0.1, forgotten=0.1),
     Smoothness(_RING),
+]
+_LISTS = sp.csr_array(np.kron(np.eye(3), [0.5, 1.0, 1.0])[:, :7])  # three bags of three, three and one row
+_SIZES = np.array([2.0, 3.0, 1.0, 4.0])
+TERMS += [
+    ListedLabels(
+        _LISTS, np.array([[1.0, 1.0], [0.0, 1.0], [0.0, 0.0]]), np.array([[1.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    ),
+    CompactClusters(np.arange(21.0).reshape(7, 3) % 5, 0.3, _SIZES),
+    SmoothManifold(_RING / 2),
+    DisjointLabels(_SIZES),
 ]
 _SEVEN = BagConstraint.from_bags(
     sl.Bags([0, 0, 1, 1, 1, 2, 3], labels={0: {"a"}, 1: {"a", "b"}, 2: {"b", "c"}})

@@ -33,7 +33,7 @@ def plan_bags(
     counts = np.diff(matrix.indptr)
     is_open = ~bags.is_labelled | bags.is_partial
     if not anything_novel and forgotten == 0:
-        _refuse_empty_sets(bags, counts, is_open)
+        refuse_empty_sets(bags)
     if forgotten == 0:
         _refuse_known_rows_outside(bags, row_class, is_open)
     possible = np.minimum(counts, _most_labels(bags, row_class))
@@ -122,8 +122,10 @@ def _most_labels(bags: Bags, row_class: np.ndarray) -> np.ndarray:
     return free + np.bincount(carried[0][listed], minlength=bags.n_bags)
 
 
-def _refuse_empty_sets(bags: Bags, counts: np.ndarray, is_open: np.ndarray) -> None:
-    empty = np.flatnonzero((counts == 0) & ~is_open)
+def refuse_empty_sets(bags: Bags) -> None:
+    """Refuse a complete list without labels, for use where nothing novel is allowed."""
+    counts = np.diff(bags.label_matrix.indptr)
+    empty = np.flatnonzero((counts == 0) & bags.is_labelled & ~bags.is_partial)
     if len(empty):
         raise InvalidData(
             f"Bag {bags.names[empty[0]]!r} says that none of the known labels is there"

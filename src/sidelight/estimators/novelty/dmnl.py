@@ -1,0 +1,358 @@
+"""DMNL ([Z17]): known labels from the lists of bags, novel labels from the structure of the rows, in one rule.
+
+Algorithm 1 of the paper (a multiplicative step for H and a dual update) diverged in trials, so the constraint
+H'H = I is a penalty here and W goes down by L-BFGS; see docs/guide/novelty.md for every departure.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from sidelight._core.moments import mean_and_scale, scaled
+from sidelight._core.params import as_generator, check_choice, check_number
+from sidelight._core.simplex import softmax
+from sidelight.data.bags import Bags
+from sidelight.data.coerce import as_bags
+from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, warn
+from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._choice import Choice
+from sidelight.estimators._labelled_bags.layout import Layout, check_counts
+from sidelight.estimators._labelled_bags.supervision import check_row_weights, refuse_empty_sets
+from sidelight.estimators.novelty.choose import choose_n_novel
+from sidelight.estimators.novelty.problem import Lists, Problem, State
+from sidelight.estimators.novelty.starts import allowed_labels, draw_labels
+from sidelight.words import counted
+
+N_TYPICAL = 10  # rows shown of a novel label
+STRUCTURES = ("clusters", "manifold")
+
+
+class DMNL(ClusterMixin, BaseEstimator):
+    """Discover multiple novel labels: rows whose kind is on no list, told apart and predicted with the known ones.
+
+    Each row picks a label by a softmax-linear rule. The rows of a bag together should carry its list, and the labels
+    should be compact clusters (or follow the manifold) of all rows, whatever their bag. Rows are standardised inside.
+
+    Parameters
+    ----------
+    n_novel : int or "auto", default="auto"
+        How many novel labels. "auto" asks how well the known labels of held-out bags are told, and warns when that
+        does not tell counts apart.
+    lam : float, default=0.1
+        Weight of the structure of the rows. From 0.3 on a manifold collapses into few labels.
+    rho : float, default=10.0
+        Weight of the constraint that labels share no row.
+    ridge : float, default=0.2
+        Weight of ``|W|^2 / 2``; the paper has none.
+    structure : {"clusters", "manifold"}, default="clusters"
+        Compact clusters, or similar labels for each row and its 10 nearest rows (remark 1 of the paper).
+    n_init : int, default=5
+        Starts; the one with the lowest eq. (2) is taken.
+    max_iter : int, default=30
+        Most rounds of a start: 10 steps of L-BFGS each, after which the sizes of the labels are taken anew.
+    tol : float, default=1e-4
+        A start ends when no row changes its label and the objective changes by less than this share.
+    noise : float, default=0.1
+        A novel label with fewer rows than this share of ``n_rows / n_labels`` is reported as noise.
+    cv : int, default=5
+        Folds of whole bags for "auto".
+    max_novel : int, default=6
+        The most that "auto" tries.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the starts and folds.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_rows,)
+        Label of each row, by its features and its bag's list; a number into ``cluster_names_``.
+    cluster_names_ : tuple of str
+        The known labels, then "novel-1", "novel-2", ...
+    label_names_ : tuple
+        The same, known labels as they were given: what :meth:`predict_labels` can say.
+    classes_ : tuple
+        The known labels.
+    class_of_ : ndarray of shape (n_clusters,)
+        The class of each cluster, -1 for novel ones.
+    novel_labels_ : dict of str to ndarray
+        The novel labels that were found and their typical rows, the most probable first.
+    noise_labels_ : tuple of str
+        Novel labels with too few rows to be believed.
+    weights_, intercept_ : ndarray of shape (n_features, n_clusters) and (n_clusters,)
+        The rule, for rows in the user's own units.
+    trace_ : ndarray
+        Eq. (2) of the paper before the first round and after each round of the best start. Sizes are taken anew
+        after each round, so that it may rise between two rounds.
+    constraint_residual_ : ndarray
+        ``|H'H - I|`` at the same moments: 0 when no two labels share a row.
+    start_values_ : ndarray
+        Eq. (2) at the end of each start.
+    choice_ : dict
+        For "auto": the counts that were tried, their held-out scores and standard errors. Else empty.
+    n_iter_ : int
+        Rounds of the best start.
+    n_features_in_ : int
+        Number of features seen by ``fit``.
+    data_fingerprint_ : str
+        A short name of the rows seen by ``fit``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sidelight as sl
+    >>> X = np.array([[0.0], [5.0], [0.1], [5.1], [0.2], [4.9]])
+    >>> bags = sl.Bags([0, 0, 1, 2, 3, 3], labels={0: {"wren"}, 1: {"wren"}, 2: set(), 3: {"wren"}})
+    >>> model = sl.DMNL(n_novel=1, random_state=0).fit(X, bags=bags)
+    >>> model.predict_labels(X).tolist()
+    ['wren', 'novel-1', 'wren', 'novel-1', 'wren', 'novel-1']
+    """
+
+    __metadata_request__fit = {"bags": True}
+    __metadata_request__predict = {"bags": True}
+    __metadata_request__score = {"bags": True}
+
+    def __init__(
+        self,
+        *,
+        n_novel: int | str = "auto",
+        lam: float = 0.1,
+        rho: float = 10.0,
+        ridge: float = 0.2,
+        structure: str = "clusters",
+        n_init: int = 5,
+        max_iter: int = 30,
+        tol: float = 1e-4,
+        noise: float = 0.1,
+        cv: int = 5,
+        max_novel: int = 6,
+        random_state: Any = None,
+    ) -> None:
+        self.n_novel = n_novel
+        self.lam = lam
+        self.rho = rho
+        self.ridge = ridge
+        self.structure = structure
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.noise = noise
+        self.cv = cv
+        self.max_novel = max_novel
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, *, bags: Any = None) -> Self:
+        """Find the rule that carries the lists of the bags and the structure of the rows.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows, in any units.
+        y : Bags, default=None
+            May hold the bags, for scikit-learn's model selection; anything else is ignored.
+        bags : Bags or sequence of bag ids, default=None
+            Which bag each row is in and what labels the bags carry. An empty list says that no known label is there;
+            a bag without a list says nothing.
+        """
+        self._check_parameters()
+        X = rows_to_fit(self, X)
+        bags = as_bags(bags, n_rows=X.shape[0], y=y)
+        _say_if_silent(bags)
+        generator = as_generator(self.random_state)
+        self.choice_: dict[str, Choice] = {}
+        n_novel = self.n_novel
+        if n_novel == "auto":
+            self.choice_ = {"n_novel": choose_n_novel(self, X, bags, generator)}
+            n_novel = self.choice_["n_novel"]["chosen"]
+        layout = self._lay_out(bags, int(n_novel))
+
+        mean, scale = mean_and_scale(X)
+        rows = scaled(X, mean, scale)
+        problem = Problem.of(rows, bags, layout, self, generator)
+        starts = [draw_labels(rows, bags, layout, generator) for _ in range(self.n_init)]
+        states = [
+            problem.solve(z, self.max_iter, self.tol, f"start {i + 1} of {self.n_init}") for i, z in enumerate(starts)
+        ]
+        return self._publish(X, bags, problem, states, mean, scale)
+
+    def predict(self, X: Any, *, bags: Any = None) -> np.ndarray:
+        """Return the most probable label of each row, as a number: by features alone, or within its bag's list.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        bags : Bags, default=None
+            The bags of these rows, when their lists are known.
+        """
+        return np.argmax(self.predict_proba(X, bags=bags), axis=1)
+
+    def predict_proba(self, X: Any, *, bags: Any = None) -> np.ndarray:
+        """Return the probability of each label for each row; with bags, of those that the bag's list allows."""
+        check_is_fitted(self)
+        X = rows_to_judge(self, X)
+        scores = np.asarray(X @ self.weights_) + self.intercept_
+        if bags is None:
+            return softmax(scores)
+        bags = as_bags(bags, n_rows=X.shape[0], classes=self.classes_)
+        if self.layout.n_novel == 0:
+            refuse_empty_sets(bags)
+        return softmax(np.where(allowed_labels(bags, self.layout), scores, -np.inf))
+
+    def predict_labels(self, X: Any, *, bags: Any = None) -> np.ndarray:
+        """Return the name of each row's most probable label: a known one, or that of a novel one."""
+        names = np.empty(len(self._names()), dtype=object)
+        names[:] = self._names()
+        return names[self.predict(X, bags=bags)]
+
+    def predict_bags(self, X: Any, bags: Any) -> np.ndarray:
+        """Return what each bag carries by the features of its rows: the union of their labels, as the paper has it.
+
+        The sets come in the order of ``bags.names``.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        bags : Bags or sequence of bag ids
+            Which bag each row is in; labels that it may hold are not looked at.
+        """
+        names = self.predict_labels(X)
+        bags = as_bags(bags, n_rows=len(names))
+        sets = np.empty(bags.n_bags, dtype=object)
+        sets[:] = [frozenset(names[bag.rows].tolist()) for bag in bags.each()]
+        return sets
+
+    def novelty_score(self, X: Any, *, bags: Any = None) -> np.ndarray:
+        """Return the probability that each row has a label that nobody named."""
+        P = self.predict_proba(X, bags=bags)
+        return P[:, self.class_of_ < 0].sum(axis=1)
+
+    @checks_y
+    def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
+        """Return 1 - Hamming loss of the known labels of these bags: the paper's criterion; 1 is best.
+
+        Unlabelled bags do not count; NaN, with a warning, when there are no others.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows, usually of held-out bags.
+        y : Bags, default=None
+            May hold the bags; anything else is ignored.
+        bags : Bags, default=None
+            The labelled bags.
+        sample_weight : array of shape (n_rows,), default=None
+            A bag counts as much as the mean weight of its rows.
+        """
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        bags = as_bags(bags, n_rows=n_rows, y=y)
+        values = self.bag_scores(X, bags)
+        if len(values) == 0:
+            warn(
+                f"{type(self).__name__}.score judges label lists, but none of the {counted(bags.n_bags, 'bag')} given "
+                "has one: the score is NaN. Give bags=Bags(ids, labels={bag: {...}}), or score labelled bags.",
+                SidelightWarning,
+                stacklevel=2,
+            )
+            return float("nan")
+        weights = check_row_weights(sample_weight, n_rows)
+        weight_of_bag = (np.add.reduceat(weights[bags.order], bags.starts[:-1]) / bags.sizes)[bags.is_labelled]
+        if not weight_of_bag.any():
+            raise InvalidData("Every labelled bag has sample_weight 0. Give some of their rows a weight above 0.")
+        return float(np.average(values, weights=weight_of_bag))
+
+    def bag_scores(self, X: Any, bags: Any) -> np.ndarray:
+        """Return the share of known labels that is told rightly of each labelled bag, by features alone."""
+        z = self.predict(X)
+        bags = as_bags(bags, n_rows=len(z), classes=self.classes_)
+        lists = Lists.of(bags)
+        carried = np.zeros((bags.n_bags, self.layout.n_clusters))
+        carried[bags.codes, z] = 1.0
+        wrong = lists.told * np.abs(lists.Y - carried[:, : len(self.classes_)])
+        share = wrong.sum(axis=1) / np.maximum(lists.told.sum(axis=1), 1.0)
+        return np.asarray(1.0 - share[bags.is_labelled])
+
+    @property
+    def layout(self) -> Layout:
+        """Which labels there are: the known ones, then the novel ones."""
+        check_is_fitted(self)
+        return Layout(self.classes_, self.class_of_, self.cluster_names_)
+
+    def _names(self) -> tuple[Any, ...]:
+        return self.layout.label_names
+
+    def _publish(
+        self, X: Any, bags: Bags, problem: Problem, states: list[State], mean: np.ndarray, scale: np.ndarray
+    ) -> Self:
+        state = min(states, key=lambda state: state.value)
+        layout = problem.layout
+        self.classes_, self.class_of_, self.cluster_names_ = layout.classes, layout.class_of, layout.names
+        self.label_names_ = layout.label_names
+        W, b = problem.model.unpack(state.theta)
+        self.weights_ = W / scale[:, None]
+        self.intercept_ = b - mean @ self.weights_
+        self.trace_, self.constraint_residual_ = state.values, state.residuals
+        self.start_values_ = np.array([state.value for state in states])
+        self.n_iter_ = len(state.values) - 1
+        Q = self.predict_proba(X, bags=bags)
+        self.labels_ = np.argmax(Q, axis=1)
+        sizes = np.bincount(self.labels_, minlength=layout.n_clusters)
+        few = max(self.noise * len(Q) / layout.n_clusters, 1.0)
+        novel = np.flatnonzero(layout.class_of < 0)
+        self.novel_labels_ = {layout.names[k]: _typical(Q[:, k], self.labels_ == k) for k in novel if sizes[k] >= few}
+        self.noise_labels_ = tuple(layout.names[k] for k in novel if sizes[k] < few)
+        return self
+
+    def _lay_out(self, bags: Bags, n_novel: int) -> Layout:
+        if n_novel > bags.n_rows:
+            raise InvalidParameter(
+                f"{type(self).__name__} was asked for n_novel={n_novel} novel labels of n_samples={bags.n_rows} rows. "
+                "Lower n_novel, or bring more rows."
+            )
+        layout = Layout.of(bags.classes, 1, n_novel)
+        if layout.n_novel == 0:
+            refuse_empty_sets(bags)
+        unlisted = np.flatnonzero(np.asarray(bags.label_matrix.sum(axis=0)).ravel() == 0)
+        if len(unlisted):
+            warn(
+                f"{counted(len(unlisted), 'known label is', 'known labels are')} on no list, for example "
+                f"{bags.classes[unlisted[0]]!r}: no row will get it. Leave it out of classes, or list it.",
+                SidelightWarning,
+                stacklevel=4,
+            )
+        return layout
+
+    def _check_parameters(self) -> None:
+        check_counts(self, 1, self.n_novel)
+        for name in ("lam", "rho", "ridge", "tol", "noise"):
+            check_number(self, name, getattr(self, name), low=0)
+        check_choice(self, "structure", self.structure, STRUCTURES)
+        for name in ("n_init", "max_iter", "max_novel"):
+            check_number(self, name, getattr(self, name), integer=True, low=1)
+        check_number(self, "cv", self.cv, integer=True, low=2)
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse rows are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _typical(probability: np.ndarray, is_member: np.ndarray) -> np.ndarray:
+    """Return the most probable members, the surest first."""
+    rows = np.flatnonzero(is_member)
+    return rows[np.argsort(-probability[rows], kind="stable")[:N_TYPICAL]]
+
+
+def _say_if_silent(bags: Bags) -> None:
+    if not bags.is_labelled.any():
+        warn(
+            "No bag has labels, so every label is novel and DMNL is a clustering of the rows. Give "
+            "bags=Bags(ids, labels={bag: {...}}).",
+            SidelightWarning,
+            stacklevel=4,
+        )

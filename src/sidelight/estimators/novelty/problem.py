@@ -1,0 +1,180 @@
+"""The optimisation of DMNL: eq. (3) of [Z17] with its constraint as a penalty, in rounds between which sizes change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sidelight._affinity.local_scaling import graph_local_scaling
+from sidelight._affinity.neighbours import nearest_rows
+from sidelight._models.objective import Objective, Term
+from sidelight._models.softmax_linear import SoftmaxLinear
+from sidelight._solvers.descent import descend
+from sidelight._terms.fit import CrossEntropy
+from sidelight._terms.novelty import CompactClusters, DisjointLabels, ListedLabels, SmoothManifold
+from sidelight.data.bags import Bags
+from sidelight.estimators._base import reporting
+from sidelight.estimators._labelled_bags.layout import Layout
+
+STEPS = 10  # L-BFGS steps of a round; with many more the labels collapse before their sizes are taken anew
+N_NEIGHBOURS = 10  # of the manifold's graph
+FIT_STEPS = 15  # of the rule that learns the labels of a start: a rough one leaves room to the rounds
+
+
+class CentredRows:
+    """Sparse rows minus their mean, for products only: the descent then takes the same steps as on dense rows."""
+
+    def __init__(self, X: Any, mean: np.ndarray) -> None:
+        self.X, self.mean, self.shape, self.dtype = X, mean, X.shape, X.dtype
+
+    def __matmul__(self, W: np.ndarray) -> np.ndarray:
+        return np.asarray(self.X @ W) - self.mean @ W
+
+    @property
+    def T(self) -> _Turned:
+        """The transpose, for products only."""
+        return _Turned(self)
+
+
+class _Turned:
+    def __init__(self, rows: CentredRows) -> None:
+        self.rows = rows
+
+    def __matmul__(self, H: np.ndarray) -> np.ndarray:
+        return np.asarray(self.rows.X.T @ H) - np.outer(self.rows.mean, H.sum(axis=0))
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """What the lists of bags demand: ``told`` is 1 where a list says whether the label is there."""
+
+    Y: np.ndarray
+    told: np.ndarray
+    codes: np.ndarray
+
+    @classmethod
+    def of(cls, bags: Bags) -> Lists:
+        """Read the lists. A partial one does not rule out labels, a bag that was cut need not carry its labels."""
+        Y = bags.label_matrix.toarray().astype(np.float64)
+        closed = (bags.is_labelled & ~bags.is_partial)[:, None]
+        told = np.where(Y > 0, bags.whole[:, None] | (bags.is_labelled & bags.is_partial)[:, None], closed)
+        return cls(Y, told.astype(np.float64), np.asarray(bags.codes))
+
+    def shares(self, z: np.ndarray, n_clusters: int) -> Any:
+        """Return beta as a sparse matrix: each row's part among the rows of its bag with the same label."""
+        cell = self.codes * n_clusters + z
+        _, inverse, counts = np.unique(cell, return_inverse=True, return_counts=True)
+        beta = 1.0 / counts[inverse]
+        return sp.csr_array((beta, (self.codes, np.arange(len(z)))), shape=(len(self.Y), len(z)))
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a start stands: its parameters, and eq. (2) and the constraint's residual before and after each round."""
+
+    theta: np.ndarray
+    values: np.ndarray
+    residuals: np.ndarray
+
+    @property
+    def value(self) -> float:
+        """Eq. (2) at the end."""
+        return float(self.values[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Everything but the start; ``X`` is standardised, sparse rows inside :class:`CentredRows`."""
+
+    X: Any
+    lists: Lists
+    layout: Layout
+    lam: float
+    rho: float
+    ridge: float
+    N: Any = None
+    scale: float = field(default=1.0)
+
+    @classmethod
+    def of(cls, X: Any, bags: Bags, layout: Layout, options: Any, generator: np.random.Generator) -> Problem:
+        """Scale the rows so that their spread counts as much as there are labelled bags, and make the graph."""
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        squares = float((X.multiply(X) if sp.issparse(X) else np.square(X)).sum()) - X.shape[0] * float(mean @ mean)
+        n_told = int(bags.is_labelled.sum()) or bags.n_bags
+        scale = np.sqrt(n_told / squares) if squares > 1e-9 * X.shape[0] else 0.0  # all columns constant
+        lam, N = options.lam, None
+        if options.structure == "manifold":
+            N, lam = _normalised_graph(X, generator), options.lam * n_told / X.shape[0]
+        if sp.issparse(X):
+            X = CentredRows(X, mean)
+        return cls(X, Lists.of(bags), layout, lam, options.rho, options.ridge, N, scale)
+
+    @property
+    def model(self) -> SoftmaxLinear:
+        """The softmax-linear rule from rows to labels."""
+        return SoftmaxLinear(self.X.shape[1], self.layout.n_clusters)
+
+    def solve(self, z: np.ndarray, max_iter: int, tol: float, stage: str) -> State:
+        """Start from the labels ``z``, then repeat: fix sizes and shares, go down some steps, take them anew."""
+        theta = self._fit_labels(z)
+        told = reporting(stage)
+        z, value, residual = self._judge(theta)
+        values, residuals, before = [value], [residual], np.inf
+        for done in range(max_iter):
+            told(done, max_iter, f"objective {values[-1]:.6g}")
+            solution = descend(self.objective(z), theta, max_iter=STEPS, tol=1e-9)
+            theta, last = solution.parameters, z
+            z, value, residual = self._judge(theta)
+            values.append(value)
+            residuals.append(residual)
+            if np.array_equal(z, last) and abs(before - solution.value) <= tol * abs(solution.value):
+                break
+            before = solution.value
+        return State(theta, np.array(values), np.array(residuals))
+
+    def objective(self, z: np.ndarray) -> Objective:
+        """J of W with the sizes and shares of the labels ``z``."""
+        sizes = self._sizes(z)
+        terms: list[tuple[float, Term]] = [
+            (1.0, self._listed(z)), (self.lam, self._structure(sizes)), (self.rho, DisjointLabels(sizes)),
+        ]  # fmt: skip
+        return Objective(self.model, self.X, terms, self.ridge)
+
+    def hard_value(self, z: np.ndarray) -> float:
+        """Eq. (2) of [Z17] at the labels ``z``: the bags' squared errors minus ``lam`` times the trace."""
+        P = np.eye(self.layout.n_clusters)[z]
+        return float(2.0 * self._listed(z)(P, P)[0] + self.lam * self._structure(self._sizes(z))(P, P)[0])
+
+    def _judge(self, theta: np.ndarray) -> tuple[np.ndarray, float, float]:
+        P = np.exp(self.model.log_posterior(theta, self.X))
+        z = np.argmax(P, axis=1)
+        residual = np.sqrt(2.0 * DisjointLabels(self._sizes(z))(P, P)[0])
+        return z, self.hard_value(z), float(residual)
+
+    def _fit_labels(self, z: np.ndarray) -> np.ndarray:
+        targets = CrossEntropy(np.eye(self.layout.n_clusters)[z])
+        objective = Objective(self.model, self.X, [(1.0, targets)], max(self.ridge, 1e-3))  # else W may have no end
+        return descend(objective, np.zeros(self.model.n_parameters), max_iter=FIT_STEPS, tol=1e-4).parameters
+
+    def _sizes(self, z: np.ndarray) -> np.ndarray:
+        return np.maximum(np.bincount(z, minlength=self.layout.n_clusters), 1).astype(np.float64)
+
+    def _listed(self, z: np.ndarray) -> ListedLabels:
+        return ListedLabels(self.lists.shares(z, self.layout.n_clusters), self.lists.Y, self.lists.told)
+
+    def _structure(self, sizes: np.ndarray) -> Term:
+        if self.N is not None:
+            return SmoothManifold(self.N)
+        return CompactClusters(self.X, self.scale, sizes)
+
+
+def _normalised_graph(X: Any, generator: np.random.Generator) -> Any:
+    """Return the normalised self-tuned adjacency of the nearest rows."""
+    if X.shape[0] < 2:
+        return sp.eye_array(X.shape[0], format="csr")
+    W = graph_local_scaling(nearest_rows(X, N_NEIGHBOURS, generator=generator))[0].astype(np.float64)
+    root = sp.diags_array(1.0 / np.sqrt(np.asarray(W.sum(axis=1)).ravel()))  # a row is its own neighbour: never 0
+    return (root @ W @ root).tocsr()
