@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import numpy as np
 from sklearn.preprocessing import StandardScaler, normalize
 
@@ -45,3 +47,36 @@ def birdsong(most: int = 5) -> tuple[np.ndarray, sl.Bags, np.ndarray]:
 def standardised_unit(X: np.ndarray) -> np.ndarray:
     """Standardised columns, then rows of length one: the pre-processing of the table."""
     return normalize(StandardScaler().fit_transform(X))
+
+
+def sival(classes: tuple[int, ...] = (0, 1, 2, 3, 4, 5)) -> tuple[np.ndarray, sl.Bags, np.ndarray]:
+    """Six classes of SIVAL, or some of them: rows, bags, and the class of each bag."""
+    with gzip.open(folder() / "sival6" / "sival.data.gz", "rt", encoding="ascii") as lines:
+        n_rows, n_features = map(int, next(lines).split())
+        X, ids = np.zeros((n_rows, n_features)), np.empty(n_rows, dtype=np.intp)
+        for row, line in enumerate(lines):
+            name, *cells = line.split()
+            ids[row] = int(name.split(":")[1])
+            for cell in cells:
+                column, value = cell.split(":")
+                X[row, int(column) - 1] = float(value)
+    kind = np.unique((ids - 1) // 60, return_inverse=True)[1]  # the file numbers 60 bags a class
+    rows = np.flatnonzero(np.isin(kind, classes))
+    bags = sl.Bags(ids[rows].tolist())
+    return X[rows], bags, kind[rows][np.asarray(bags.order)[np.asarray(bags.starts)[:-1]]]
+
+
+def made_bags(name: str, n_bags: int = 200, size: int = 15) -> tuple[np.ndarray, sl.Bags, np.ndarray]:
+    """Bags of four groups among normal rows: one telling row, all rows moved a little, or each bag moved as well."""
+    generator = np.random.default_rng(0)
+    truth = np.arange(n_bags) % 4
+    codes = np.repeat(np.arange(n_bags), size)
+    X = generator.normal(size=(n_bags * size, 12))
+    places = generator.normal(size=(4, 12))
+    if name == "one telling row":
+        X[np.arange(n_bags) * size] += 2.5 * places[truth]
+    elif name == "rows alike":
+        X += 0.2 * places[truth][codes]
+    else:
+        X += (0.35 * places[truth] + 0.6 * generator.normal(size=(n_bags, 12)))[codes]
+    return X, sl.Bags(codes.tolist()), truth

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sidelight._core.prototypes import kmeans_prototypes
+from sidelight._core.threads import for_each_in_threads
 from sidelight._models.scaled_rows import column_scaling
 
 Floats = npt.NDArray[np.float64]
@@ -28,7 +29,7 @@ _SAMPLE = 8000  # rows that each code book is learnt from
 _STEPS = 15  # of k-means for a code book; words need not be optimal, and there are many books
 _ROWS_A_WORD = 20  # fewer words than asked for where there are few rows: a word that occurs once joins nothing
 _WIDE = 1000  # features; beyond it whitening would cost more than it tells, and rows are standardised only
-_SCORES = 4_000_000  # distances to words held at a time
+_SCORES = 2_000_000  # distances to words that a thread holds at a time
 _CELLS = 8_000_000  # weights of bags by words held at a time
 
 
@@ -64,11 +65,15 @@ class WordBooks:
         words = np.empty((X.shape[0], self.n_books), dtype=np.int32)
         step = max(1, _SCORES // len(self.offsets))
         shift = self.offsets - (self.directions @ self.mean if sp.issparse(X) else 0.0)
-        for begin in range(0, X.shape[0], step):
+
+        def speak(begin: int) -> None:
             block = X[begin : begin + step]
-            scores = np.asarray((block if sp.issparse(X) else block - self.mean) @ self.directions.T) + shift
+            scores = np.asarray((block if sp.issparse(X) else block - self.mean) @ self.directions.T)
+            scores += shift
             for book, (first, last) in enumerate(zip(self.starts[:-1], self.starts[1:])):
                 words[begin : begin + step, book] = scores[:, first:last].argmin(axis=1) + first
+
+        for_each_in_threads(speak, range(0, X.shape[0], step))
         return words
 
     def some(self, books: Ints) -> WordBooks:

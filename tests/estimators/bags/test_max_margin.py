@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score, f1_score
 
 import sidelight as sl
-from sidelight.errors import ConvergenceWarning, InvalidInput, InvalidParameter
+from sidelight.errors import ConvergenceWarning, EmptyClusters, InvalidInput, InvalidParameter
 from sidelight.estimators.bags.memberships import members, membership_threshold
 
 
@@ -154,7 +154,8 @@ def test_a_balance_that_only_zero_meets_is_a_status():
 
 def test_a_loose_balance_that_leaves_clusters_empty_is_a_status():
     X = np.abs(np.random.default_rng(0).normal(size=(30, 2))) + 5
-    found = sl.MaxMarginBagClustering(3, balance=1e9, scale="none", random_state=0).fit(X)
+    with pytest.warns(EmptyClusters, match="of 3 clusters"):
+        found = sl.MaxMarginBagClustering(3, balance=1e9, scale="none", random_state=0).fit(X)
     assert found.status_ == "empty clusters"
     assert set(found.labels_) == set(range(len(set(found.labels_))))
 

@@ -17,7 +17,7 @@ from sidelight._models.scaled_rows import ScaledRows, column_scaling, scaled_row
 from sidelight._solvers.cutting_plane import MarginFit, concave_convex
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import ConvergenceWarning, warn
+from sidelight.errors import ConvergenceWarning, EmptyClusters, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
 from sidelight.estimators.bags.memberships import members, membership_threshold
@@ -84,7 +84,7 @@ class MaxMarginBagClustering(BagClusterer):
         How the best start ended. "no margin": only W = 0 meets the balance (one cluster, all rows alike, or nothing but
         one feature that the balance ties), so all bags are in cluster 0. "empty clusters": the balance is met and some
         cluster has no bag all the same: lower ``balance``, raise ``C`` or ``n_init``, or ask for fewer clusters. (One
-        feature can only feed two clusters.) "iteration limit" comes with a warning.
+        feature can only feed two clusters.) "iteration limit" and "empty clusters" come with a warning.
     n_features_in_, data_fingerprint_
         As everywhere.
 
@@ -254,7 +254,19 @@ class MaxMarginBagClustering(BagClusterer):
             return "iteration limit"
         if self.bag_margins_.max() < 1e-6:  # margins are of order one; the solver stops at 1e-8
             return "no margin"
-        return "converged" if len(np.unique(self.bag_labels_)) == self.n_clusters else "empty clusters"
+        used = len(np.unique(self.bag_labels_))
+        if used == self.n_clusters:
+            return "converged"
+        warn(
+            EmptyClusters(
+                f"only {used} of {self.n_clusters} clusters have bags. The balance of [Z09] bounds the mean rows of "
+                "bags and cannot prevent this where bags have many rows.",
+                who=type(self).__name__,
+                do="Try BagWordClustering, more starts or fewer clusters.",
+            ),
+            stacklevel=4,
+        )
+        return "empty clusters"
 
     def _check_parameters(self) -> None:
         check_number(self, "C", self.C, low=0, open_low=True)
