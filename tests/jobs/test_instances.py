@@ -69,3 +69,22 @@ def test_a_table_without_bags_is_refused_with_advice(tmp_path):
         run(RunConfig("instances", str(path)), tmp_path / "out")
     with pytest.raises(InvalidData, match="n_clusters="):
         run(RunConfig("instances", str(path), {"bag": "a", "label": False}, {"method": "spectral"}), tmp_path / "out")
+
+
+def test_dmnl_names_rows_that_no_list_names(table, tmp_path):
+    text = Path(table).read_text(encoding="utf-8").replace("|cat", "").replace("cat|", "").replace("cat", "")
+    Path(table).write_text(text, encoding="utf-8")
+    roles = {"bag": "recording", "label": "heard"}
+    outcome = run(RunConfig("instances", table, roles, {"method": "dmnl", "n_novel": 1}), tmp_path / "out")
+    with (tmp_path / "out" / "assignments.csv").open(encoding="utf-8") as handle:
+        rows = list(csv.DictReader(handle))
+    assert {row["label"] for i, row in enumerate(rows) if i % 3 == 2} == {"novel-1"}
+    assert any("The objective" in s for s in outcome.sentences)
+    assert "Known and novel labels" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert sl.load(tmp_path / "out" / "model.sidelight").cluster_names_ == ("ant", "bee", "novel-1")
+
+
+def test_dmnl_shows_how_the_count_was_chosen(table, tmp_path):
+    config = RunConfig("instances", table, {"bag": "recording", "label": "heard"}, {"method": "dmnl", "n_init": 1})
+    outcome = run(config, tmp_path / "out")
+    assert any("chosen by how well the known labels" in s for s in outcome.sentences)

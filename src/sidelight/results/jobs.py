@@ -74,6 +74,15 @@ class CoverageResult(Result):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class NovelResult(CoverageResult):
+    """Rows named by the lists of their bags and, where no list names them, by their structure."""
+
+    page: ClassVar[str] = "novel"
+    noise: Sequence[str]
+    objective: Sequence[float]  # before the first round and after the last
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SpectralResult(Result):
     """Clusters of the rows of labelled bags, read by the labels."""
 

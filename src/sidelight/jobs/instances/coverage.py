@@ -31,12 +31,7 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
     """Explain the rows by the labels of their bags."""
     options = config.options
     assert isinstance(options, Coverage)  # the catalogue says so
-    if data.bags is None or not data.bags.is_labelled.any():
-        raise _no_labels(data, config.table, config.roles)
-    bags = as_meant(data.bags, options.lists, options.empty)
-    with memory_limit(config.roles.max_memory):
-        what = f"{data.n_rows} rows with a probability for each of {bags.n_classes} labels"
-        need(config.table, _COPIES * 8 * data.n_rows * bags.n_classes, what)
+    bags = lists_of(data, config, options.lists, options.empty)
     row_labels = data.y if options.rows == "known" else None
     settings = options.without("method", "scale", "lists", "empty", "rows")
     inner = CoverageClustering(random_state=config.seed, **settings)
@@ -45,6 +40,17 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
         model.fit(data.X, bags=bags, row_labels=row_labels)
         result = _result(data, bags, model, row_labels)
     return replace(result, heard=tuple(heard))
+
+
+def lists_of(data: Dataset, config: RunConfig, lists: str, empty: str) -> Bags:
+    """Return the labelled bags, read as the user means them; refuse a table without any, or without room for it."""
+    if data.bags is None or not data.bags.is_labelled.any():
+        raise _no_labels(data, config.table, config.roles)
+    bags = as_meant(data.bags, lists, empty)
+    with memory_limit(config.roles.max_memory):
+        what = f"{data.n_rows} rows with a probability for each of {bags.n_classes} labels"
+        need(config.table, _COPIES * 8 * data.n_rows * bags.n_classes, what)
+    return bags
 
 
 def as_meant(bags: Bags, lists: str, empty: str) -> Bags:
@@ -63,6 +69,16 @@ def _result(data: Dataset, bags: Bags, model: Any, row_labels: Any) -> CoverageR
     """Take the posteriors of the rows once, alone and with their bags, and everything else from them."""
     P = model.predict_proba(data.X)
     Q = model.predict_proba(data.X, bags=bags, row_labels=row_labels)
+    hardest = bag_table(data.X, bags, model, "log likelihood", np.asarray(model.bag_log_likelihood_))
+    return CoverageResult(
+        **named_rows(data, bags, model, P, Q, hardest),
+        choice=model.choice_,
+        uncovered=[(name, list(labels)) for name, labels in model.uncovered_],
+    )
+
+
+def named_rows(data: Dataset, bags: Bags, model: Any, P: np.ndarray, Q: np.ndarray, hardest: Columns) -> dict[str, Any]:
+    """Return what every method that names rows has to show, from the posteriors alone (P) and with the bags (Q)."""
     to_labels, label_names = model.layout.to_labels(), _objects(model.label_names_)
     alone, with_bags = (label_names[np.argmax(part @ to_labels, axis=1)] for part in (P, Q))
     names = _objects(model.cluster_names_)
@@ -76,29 +92,28 @@ def _result(data: Dataset, bags: Bags, model: Any, row_labels: Any) -> CoverageR
         "by features alone": [str(name) for name in alone],
         "novelty": Q[:, class_of < 0].sum(axis=1).tolist(),
     }
-    return CoverageResult(
-        reading=Reading.of(data, USES),
-        model=model,
-        assignments=columns_of(data, own),
-        tables={
-            "clusters": cluster_table(data.X, model.labels_, data.feature_names, [str(name) for name in names]),
-            "bags": _bag_table(data.X, bags, model),
-        },
-        n_bags=bags.n_bags,
-        n_labelled=int(bags.is_labelled.sum()),
-        n_labels=len(model.classes_),
-        n_labels_found=len(np.unique(used[used >= 0])),
-        n_clusters_used=len(used),
-        n_novel_allowed=int(np.count_nonzero(class_of < 0)),
-        n_novel_used=int(np.count_nonzero(used < 0)),
-        share_sure=float(np.mean(Q.max(axis=1) > 0.9)),
-        choice=model.choice_,
-        uncovered=[(name, list(labels)) for name, labels in model.uncovered_],
-        contents=_contents(data, bags, model, Q),
-        moved=_moved(data, P, Q, alone, with_bags),
-        label_shares=ClusterLabelDisplay.from_estimator(model, bags).share,
-        labels=[str(name) for name in bags.classes],
-    )
+    tables = {
+        "clusters": cluster_table(data.X, model.labels_, data.feature_names, [str(name) for name in names]),
+        "bags": hardest,
+    }
+    return {
+        "reading": Reading.of(data, USES),
+        "model": model,
+        "assignments": columns_of(data, own),
+        "tables": tables,
+        "n_bags": bags.n_bags,
+        "n_labelled": int(bags.is_labelled.sum()),
+        "n_labels": len(model.classes_),
+        "n_labels_found": len(np.unique(used[used >= 0])),
+        "n_clusters_used": len(used),
+        "n_novel_allowed": int(np.count_nonzero(class_of < 0)),
+        "n_novel_used": int(np.count_nonzero(used < 0)),
+        "share_sure": float(np.mean(Q.max(axis=1) > 0.9)),
+        "contents": _contents(data, bags, model, Q),
+        "moved": _moved(data, P, Q, alone, with_bags),
+        "label_shares": ClusterLabelDisplay.from_estimator(model, bags).share,
+        "labels": [str(name) for name in bags.classes],
+    }
 
 
 def _contents(data: Dataset, bags: Bags, model: Any, Q: np.ndarray) -> Contents:
@@ -111,18 +126,17 @@ def _moved(data: Dataset, P: np.ndarray, Q: np.ndarray, alone: np.ndarray, with_
     return Moved(shown.rows, shown.before, shown.after, shown.moved, shown.n_moved, shown.n_rows)
 
 
-def _bag_table(X: Any, bags: Bags, model: Any) -> Columns:
+def bag_table(X: Any, bags: Bags, model: Any, what: str, values: np.ndarray) -> Columns:
     """What each bag says, what its rows say by features alone, and how well both agree; the hardest first."""
     carried = model.predict_bags(X, bags)
     listed = [bags.labels[name] for name in bags.names]
-    values = np.asarray(model.bag_log_likelihood_)
     order = np.argsort(values, kind="stable")
     return {
         "bag": [str(bags.names[b]) for b in order],
         "rows": [int(bags.sizes[b]) for b in order],
         "labels": ["" if listed[b] is None else _joined(listed[b]) for b in order],
         "by features alone": [_joined(carried[b]) for b in order],
-        "log likelihood": [float(values[b]) for b in order],
+        what: [float(values[b]) for b in order],
     }
 
 

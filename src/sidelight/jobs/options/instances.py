@@ -7,7 +7,10 @@ from typing import Annotated, Literal
 from sidelight.jobs.options.model import Options, from_, says
 from sidelight.jobs.options.shared import Scale
 
-_METHOD = "coverage: name every row by the lists of the bags; spectral: clusters of the rows, read by the lists."
+_METHOD = (
+    "coverage: name every row by the lists of the bags; spectral: clusters of the rows, read by the lists; dmnl: "
+    "labels that no list names, by the structure of the rows."
+)
 Count = Annotated[int, from_(1)] | Literal["auto"]
 
 
@@ -59,6 +62,31 @@ class Coverage(Options, frozen=True):
     ] = "auto"
     n_init: Annotated[int, says("Starts, where sub-clusters or novel clusters need them.", word="starts", ge=1)] = 12
     scale: Scale = "standard"
+
+
+class Dmnl(Options, frozen=True):
+    """Known labels from the lists of the bags, novel labels from the structure of the rows."""
+
+    method: Annotated[Literal["dmnl"], says(_METHOD)] = "dmnl"
+    n_novel: Annotated[
+        Annotated[int, from_(0)] | Literal["auto"],
+        says("Labels for kinds that no list names.", word="novel", shown="N|auto"),
+    ] = "auto"
+    structure: Annotated[
+        Literal["clusters", "manifold"], says("Compact clusters, or the same label for near rows.")
+    ] = "clusters"
+    lam: Annotated[float, says("Weight of the structure of the rows.", ge=0)] = 0.1
+    rho: Annotated[float, says("Weight of labels that share no row.", ge=0)] = 10.0
+    ridge: Annotated[float, says("Weight of |W|^2 / 2.", ge=0)] = 0.2
+    lists: Annotated[
+        Literal["complete", "partial"],
+        says("Whether a bag's list names everything in it, or others may be there too."),
+    ] = "complete"
+    empty: Annotated[
+        Literal["unlabelled", "none"],
+        says("What an empty list means: nobody looked, or none of the known labels is there (needs {n_novel})."),
+    ] = "unlabelled"
+    n_init: Annotated[int, says("Starts.", word="starts", ge=1)] = 5
 
 
 class Spectral(Options, frozen=True):

@@ -14,7 +14,7 @@ from sidelight.words import Sentence, counted
 
 def page(result: CoverageResult) -> Page:
     """Say what the clusters hold, what the bags changed, and which bags are hard to explain."""
-    return Page("Rows explained by the labels of their bags", sentences(result), _sections(result))
+    return Page("Rows explained by the labels of their bags", sentences(result), sections(result))
 
 
 def sentences(result: CoverageResult) -> list[Sentence]:
@@ -67,9 +67,10 @@ def _about_the_boundary(choice: Any) -> list[Sentence]:
     ]
 
 
-def _sections(result: CoverageResult) -> list[Section]:
+def sections(result: CoverageResult) -> list[Section]:
+    """Show the clusters, what the bags changed, the bags themselves, and how numbers were chosen."""
     contents = result.contents
-    sections = [
+    shown_parts = [
         Section(
             "The clusters",
             ["A cluster bears the name of its label; novel ones hold rows that no label of their bag explains."],
@@ -112,8 +113,10 @@ def _sections(result: CoverageResult) -> list[Section]:
         if name == "penalty":
             text = "The penalty under which held-out lists are most likely is taken."
         shown = CountChoiceDisplay(name, **choice)
-        sections.append(Section(f"How {name} was chosen", [text], [(shown, "Likelihood of bags that were held out.")]))
-    return sections
+        shown_parts.append(
+            Section(f"How {name} was chosen", [text], [(shown, "Likelihood of bags that were held out.")])
+        )
+    return shown_parts
 
 
 def _what_changed(moved: Moved) -> str:

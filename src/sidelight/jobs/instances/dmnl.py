@@ -1,0 +1,45 @@
+"""DMNL: known labels from the lists of bags, novel labels from the structure of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sidelight.data.bags import Bags
+from sidelight.data.dataset import Dataset
+from sidelight.estimators.novelty import DMNL
+from sidelight.estimators.scaling import Standardized
+from sidelight.jobs.config import RunConfig
+from sidelight.jobs.instances.coverage import bag_table, lists_of, named_rows
+from sidelight.jobs.options.instances import Dmnl
+from sidelight.jobs.reading import listening
+from sidelight.results.jobs import NovelResult
+
+
+def cluster(data: Dataset, config: RunConfig) -> NovelResult:
+    """Name the rows, with labels that no list names among the names."""
+    options = config.options
+    assert isinstance(options, Dmnl)  # the catalogue says so
+    bags = lists_of(data, config, options.lists, options.empty)
+    inner = DMNL(random_state=config.seed, **options.without("method", "lists", "empty"))
+    model: Any = Standardized(inner, feature_names=data.feature_names)  # finds the columns of new tables by name
+    with listening() as heard:
+        model.fit(data.X, bags=bags)
+        result = _result(data, bags, model)
+    return replace(result, heard=tuple(heard))
+
+
+def _result(data: Dataset, bags: Bags, model: Any) -> NovelResult:
+    P, Q = model.predict_proba(data.X), model.predict_proba(data.X, bags=bags)
+    told_rightly = np.ones(bags.n_bags)
+    told_rightly[bags.is_labelled] = model.bag_scores(data.X, bags)
+    hardest = bag_table(data.X, bags, model, "labels told rightly", told_rightly)
+    return NovelResult(
+        **named_rows(data, bags, model, P, Q, hardest),
+        choice=model.choice_,
+        uncovered=(),
+        noise=list(model.noise_labels_),
+        objective=[float(model.trace_[0]), float(model.trace_[-1])],
+    )
