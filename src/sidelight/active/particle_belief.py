@@ -19,6 +19,7 @@ from sidelight._core.simplex import softmax
 from sidelight._solvers.descent import descend
 from sidelight._solvers.particles import move, resample
 from sidelight._solvers.rounding import round_by_kmeans
+from sidelight.estimators._base import reporting
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
@@ -120,7 +121,8 @@ class ParticleBelief:
 
     def best_rule(self) -> Floats:
         """Return W_map of [P17] eq. (4.13), by L-BFGS with the exact gradient."""
-        return descend(self.negative_log_joint, self.centre, max_iter=200, tol=1e-7).parameters
+        progress = reporting("finding the best rule")
+        return descend(self.negative_log_joint, self.centre, max_iter=200, tol=1e-7, report=progress).parameters
 
     def negative_log_joint(self, W: Floats) -> tuple[Floats, Floats]:
         """Return minus log P(W, Z | X) and its gradient.

@@ -54,7 +54,7 @@ def answer_information(class_shares: Any, *, pair_error: float = 0.0, triplet_er
     >>> import sidelight as sl
     >>> worth = sl.metrics.answer_information([0.25, 0.25, 0.25, 0.25])
     >>> round(worth.pair, 3), round(worth.triplet, 3)
-    (0.811, 1.879)
+    (0.811, 1.88)
     """
     p = _shares(class_shares)
     for name, value in (("pair_error", pair_error), ("triplet_error", triplet_error)):

@@ -203,11 +203,13 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         warn_unless_converged(self, solution, "Raise max_iter or tol.", stacklevel=5)
         model = SoftmaxLinear(features.shape[1], self.n_clusters)
         W, b = model.unpack(solution.parameters)
+        labels = np.argmax(model.log_posterior(solution.parameters, features), axis=1)
+        order = _by_first_row(labels, self.n_clusters)  # which of equally good starts won must not show
         self.feature_map_ = feature_map
-        self.weights_, self.intercept_ = W.copy(), b.copy()
+        self.weights_, self.intercept_ = W[:, order], b[order]
         self.objective_, self.trace_, self.n_iter_ = solution.value, solution.trace, max(1, solution.n_iter)
         self.penalty_, self.start_values_ = fit.penalty, fit.starts
-        self.labels_ = np.argmax(model.log_posterior(solution.parameters, features), axis=1)
+        self.labels_ = np.argsort(order)[labels]
         self.violated_ = answered.violated(self.labels_)
         self.eps_, self.annotator_errors_ = rates.eps, dict(rates.by_annotator)
         self.pair_confusion_, self.triplet_confusion_ = rates.pair_confusion, rates.triplet_confusion
@@ -307,3 +309,10 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _by_first_row(labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Return the clusters in the order of their first rows, empty ones last."""
+    first = np.full(n_clusters, len(labels))
+    np.minimum.at(first, labels, np.arange(len(labels)))
+    return np.argsort(first, kind="stable")
