@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 _NAMES = {
     "data.bags": ("Bags",),
     "estimators.novelty": ("DMNL",),
+    "estimators.coverage.novelty_test": ("novelty_test",),
     "estimators.coverage": ("CoverageClustering", "NovelClassLogisticRegression", "OredLogisticRegression"),
     "estimators.instances": (
         "BagDiscriminativeClustering",

@@ -35,6 +35,7 @@ from sidelight.estimators.bags import MaxMarginBagClusteringCV as MaxMarginBagCl
 from sidelight.estimators.coverage import CoverageClustering as CoverageClustering
 from sidelight.estimators.coverage import NovelClassLogisticRegression as NovelClassLogisticRegression
 from sidelight.estimators.coverage import OredLogisticRegression as OredLogisticRegression
+from sidelight.estimators.coverage.novelty_test import novelty_test as novelty_test
 from sidelight.estimators.hierarchy import BinaryRelevance as BinaryRelevance
 from sidelight.estimators.hierarchy import ChowLiuTree as ChowLiuTree
 from sidelight.estimators.hierarchy import FastTag as FastTag
