@@ -26,6 +26,10 @@ LIGHT = 0.03  # mixtures with less weight than that are left out
 CANDIDATES, REFERENCE = 2000, 400  # rows that questions are chosen from, and rows that influence is measured on
 
 
+# On ``errstate`` below: OpenBLAS' float32 kernels raise the flag of invalid operations on lanes of a register that hold
+# no number. The results are right, and views are finite by construction.
+
+
 @dataclass(frozen=True, slots=True)
 class Mixture:
     """One way to weigh the views: its own weight, the weights of the views, the noise and the slope."""
@@ -39,6 +43,7 @@ class Mixture:
 class LabelProcess:
     """Labels of some rows, and the belief about all others that follows."""
 
+    @np.errstate(invalid="ignore")  # see above
     def __init__(self, views: list[Floats], generator: np.random.Generator) -> None:
         self.views, n, M = views, len(views[0]), len(views)
         every = np.arange(n)
@@ -59,6 +64,7 @@ class LabelProcess:
         self.mixtures = [Mixture(1.0, self.weights[0], 0.1, 6.0)]
         self._settle_mixture()
 
+    @np.errstate(invalid="ignore")  # see above
     def add(self, row: int) -> None:
         """Take a row among those with labels; its label comes with the next ``fit``."""
         self.rows.append(row)
@@ -115,6 +121,7 @@ class LabelProcess:
         self.mix = np.sum([mixture.weight * mixture.views for mixture in self.mixtures], axis=0)
         self.noise = float(sum(mixture.weight * mixture.noise for mixture in self.mixtures))
 
+    @np.errstate(invalid="ignore")  # see above
     def posterior(self, views: list[Floats] | None = None) -> Floats:
         """Return the probability of each known cluster: for the candidates, or for rows given by their views."""
         P: Floats = np.zeros(0)
@@ -133,12 +140,14 @@ class LabelProcess:
             )
         return P
 
+    @np.errstate(invalid="ignore")  # see above
     def novelty(self) -> Floats:
         """Return how little the labels say about each candidate, from 0 to 1."""
         K = np.tensordot(self.mix.astype(np.float32), self._columns, 1)
         own = self.mix @ self._own
         return np.clip(1.0 - np.einsum("ij,ij->i", K @ self.inverse, K) / np.maximum(own, 1e-9), 0.0, 1.0)
 
+    @np.errstate(invalid="ignore")  # see above
     def influence(self, weights: Floats) -> Floats:
         """Return how much a label of each candidate would lower the weighted variance of the reference rows."""
         mix = self.mix.astype(np.float32)
@@ -159,6 +168,7 @@ class LabelProcess:
             gains[places] = withheld**2 @ weights / spread
         return np.asarray(gains)
 
+    @np.errstate(invalid="ignore")  # see above
     def likeness(self, rows: list[int], row: int) -> Floats:
         """Return how alike some rows are to one, in the present mixture of views."""
         return np.sum([w * (view[rows] @ view[row]) for w, view in zip(self.mix, self.views)], axis=0)

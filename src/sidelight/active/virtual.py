@@ -13,6 +13,7 @@ Ints = npt.NDArray[np.intp]
 STARTS, ROUNDS, SAMPLE, TRIES = 6, 15, 3000, 8
 
 
+@np.errstate(invalid="ignore")  # as in gaussian.py
 def seeded_clusters(
     view: Floats, rows: list[int], labels: Ints, n_known: int, n_more: int, generator: np.random.Generator
 ) -> Ints:
