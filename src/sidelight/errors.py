@@ -6,7 +6,8 @@
     ├── InvalidInput (ValueError)         something given to us cannot be used
     │   ├── InvalidParameter              a constructor or function parameter
     │   ├── InvalidData                   rows, bags, answers, tables of counts, trees
-    │   │   └── OutOfRange (IndexError)   a row that is not there
+    │   │   ├── OutOfRange (IndexError)   a row that is not there
+    │   │   └── WrongKind (TypeError)     something of a kind that cannot hold rows or answers
     │   ├── ConflictingAnswers            answers that cannot all be true
     │   ├── UnknownName (KeyError)        a column, bag, class, axis or sample nobody has heard of
     │   ├── UnreadableFile                a file that is not what it should be
@@ -67,6 +68,10 @@ class InvalidData(InvalidInput):
 
 class OutOfRange(InvalidData, IndexError):
     """A row that is not there."""
+
+
+class WrongKind(InvalidData, TypeError):
+    """Something of a kind that cannot hold rows, bags, answers or counts."""
 
 
 class ConflictingAnswers(InvalidInput):
@@ -196,6 +201,28 @@ class LabelsWithoutRows(SidelightWarning):
 
 class TargetIgnored(SidelightWarning):
     """``y`` holds labels of rows, which this estimator does not learn from."""
+
+
+@contextmanager
+def as_invalid_data(who: str = "") -> Iterator[None]:
+    """Raise what other libraries say about bad input as our own errors, with their words.
+
+    Parameters
+    ----------
+    who : str
+        The estimator or function that complains, where the words do not name it.
+    """
+    before = f"{who}: " if who else ""
+    try:
+        yield
+    except SidelightError:
+        raise
+    except TypeError as error:
+        raise WrongKind(f"{before}{error}") from error
+    except (ValueError, OverflowError, AttributeError) as error:
+        if type(error) not in (ValueError, OverflowError, AttributeError, UnicodeEncodeError, UnicodeDecodeError):
+            raise  # NotFittedError and the like are what people wait for
+        raise InvalidData(f"{before}{error}") from error
 
 
 def close_names(name: object, known: Iterable[object], *, limit: int = 3) -> list[str]:

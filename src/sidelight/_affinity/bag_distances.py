@@ -17,7 +17,7 @@ from sidelight._core.params import check_choice
 from sidelight._core.segments import segment_max, segment_sum
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidData
+from sidelight.errors import InvalidData, as_invalid_data
 from sidelight.progress import report
 
 Floats = npt.NDArray[np.float64]
@@ -67,9 +67,10 @@ def bag_distances(
     """
     check_choice("bag_distances", "kind", kind, KINDS)
     check_choice("bag_distances", "metric", metric, METRICS)
-    X = check_array(
-        X, accept_sparse="csr" if metric == "euclidean" else False, dtype=np.float64, estimator="bag_distances"
-    )
+    with as_invalid_data("bag_distances"):
+        X = check_array(X, accept_sparse="csr" if metric == "euclidean" else False, dtype=np.float64)
+        if X_other is not None and metric != "precomputed":
+            X_other = check_array(X_other, accept_sparse="csr", dtype=np.float64)
     bags = as_bags(bags, n_rows=X.shape[0])
     if metric == "precomputed":
         itself = bags_other is None
@@ -78,7 +79,7 @@ def bag_distances(
         source: Any = X
     else:
         itself = X_other is None
-        X_other = X if itself else check_array(X_other, accept_sparse="csr", dtype=np.float64)
+        X_other = X if itself else X_other
         other_bags = bags if itself else as_bags(bags_other, n_rows=X_other.shape[0])
         source = (X, X_other)
     with np.errstate(over="ignore", invalid="ignore"):  # said below, with what to do

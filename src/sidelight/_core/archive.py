@@ -13,6 +13,7 @@ import math
 import os
 import platform
 import re
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -147,7 +148,17 @@ def _read_array(archive: zipfile.ZipFile, name: str, path: Path) -> np.ndarray:
     if count * dtype.itemsize != len(content) - stream.tell() or (dtype.itemsize == 0 and count):
         raise UnsafeArchive(f"{name} in {str(path)!r} claims shape {shape} of {dtype}, which is not what it holds.")
     array = np.frombuffer(content, dtype=dtype, count=count, offset=stream.tell())
+    if not is_text(array):
+        raise UnsafeArchive(f"{name} in {str(path)!r} holds texts with characters that do not exist. Save it again.")
     return array.reshape(shape, order="F" if fortran else "C").copy()
+
+
+def is_text(array: np.ndarray) -> bool:
+    """Say whether every character of an array of texts exists; Python crashes on one that does not."""
+    if array.dtype.kind != "U" or not array.size or not array.dtype.itemsize:
+        return True
+    order = array.dtype.byteorder if array.dtype.byteorder in "<>" else "="
+    return bool(np.ascontiguousarray(array).reshape(-1).view(f"{order}u4").max() <= sys.maxunicode)
 
 
 def _library_versions() -> dict[str, str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import numbers
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -45,12 +46,12 @@ def check_number(
         return
     kind = numbers.Integral if integer else numbers.Real
     is_number = isinstance(value, kind) and not isinstance(value, (bool, np.bool_))
-    inside = is_number and np.isfinite(value) and low <= value <= high
+    inside = is_number and _is_finite(value) and low <= value <= high
     inside = inside and not (open_low and value == low) and not (open_high and value == high)
     if inside:
         return
-    left = "(" if open_low or np.isinf(low) else "["
-    right = ")" if open_high or np.isinf(high) else "]"
+    left = "(" if open_low or low == -np.inf else "["
+    right = ")" if open_high or high == np.inf else "]"
     noun = "an int" if integer else "a float"
     wanted = f"{noun} in the range {left}{_bound(low)}, {_bound(high)}{right}" + (" or None" if none else "")
     _raise(owner, name, value, wanted, advice)
@@ -63,6 +64,26 @@ def check_choice(owner: object, name: str, value: Any, choices: Collection[Any],
     if isinstance(value, str) and not advice:
         advice = nearest(value, [c for c in choices if isinstance(c, str)])
     _raise(owner, name, value, "one of " + ", ".join(repr(c) for c in choices), advice)
+
+
+def as_sequence(owner: object, name: str, value: Any, wanted: str = "a sequence") -> list[Any]:
+    """Return ``value`` as a list; a text, a mapping or a single value is refused.
+
+    Parameters
+    ----------
+    owner : object or str
+        Whose parameter it is; an instance is named by its class.
+    name, value : str, object
+        The parameter and what came.
+    wanted : str
+        What it should be, in words.
+    """
+    if isinstance(value, (str, bytes, Mapping)) or (isinstance(value, np.ndarray) and not value.ndim):
+        _raise(owner, name, value, wanted, "")
+    try:
+        return list(value)
+    except TypeError:
+        _raise(owner, name, value, wanted, "")
 
 
 def check_flag(owner: object, name: str, value: Any) -> None:
@@ -110,9 +131,14 @@ def as_seed(generator: np.random.Generator) -> int:
     return int(generator.integers(2**31))
 
 
-def _raise(owner: object, name: str, value: Any, wanted: str, advice: str) -> None:
-    sentence = f"The {name!r} parameter of {_named(owner)} must be {wanted}. Got {value!r} instead."
+def _raise(owner: object, name: str, value: Any, wanted: str, advice: str) -> NoReturn:
+    sentence = f"The {name!r} parameter of {_named(owner)} must be {wanted}. Got {value!r:.200} instead."
     raise InvalidParameter(f"{sentence} {advice}".rstrip())
+
+
+def _is_finite(value: Any) -> bool:
+    """Say whether a number is finite; a whole number must also fit into 64 bits."""
+    return abs(int(value)) < 2**63 if isinstance(value, numbers.Integral) else math.isfinite(value)
 
 
 def _named(owner: object) -> str:

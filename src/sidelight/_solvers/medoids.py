@@ -17,6 +17,8 @@ from sidelight._core.kernels import kernel
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
+_MOST_PASSES = 100_000  # swaps end long before; what may be asked for is any whole number
+
 
 @dataclass(frozen=True, slots=True)
 class Medoids:
@@ -49,7 +51,7 @@ def faster_pam(distances: Floats, start: Ints, *, max_iter: int = 100) -> Medoid
         return alternate(distances, start, max_iter=max_iter)
     distances = np.ascontiguousarray(distances, dtype=np.float64)
     medoids = np.array(start, dtype=np.intp)
-    trace = np.empty(max_iter + 1)
+    trace = np.empty(min(max_iter, _MOST_PASSES) + 1)
     n_passes, converged = _swap_passes(distances, medoids, trace)
     return Medoids(medoids, nearest_medoid(distances, medoids), trace[: n_passes + 1].copy(), bool(converged))
 

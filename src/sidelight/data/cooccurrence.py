@@ -30,7 +30,7 @@ from sidelight.data.table_checks import (
     checked_sizes,
     frame_names,
 )
-from sidelight.errors import InvalidData
+from sidelight.errors import InvalidData, WrongKind
 from sidelight.words import counted
 
 Unit = Literal["nats", "bits"]
@@ -215,6 +215,8 @@ class CoOccurrence(Frozen):
                 "CoOccurrence.from_batches needs several pieces of a table, got a single table. Use from_table."
             )
         counter: EventCounter | None = None
+        if not isinstance(batches, Iterable):
+            raise WrongKind(f"CoOccurrence.from_batches needs several pieces of a table, got {batches!r:.80}.")
         for batch in batches:
             if counter is None:
                 found = [name for name in column_names(batch) if name != weights] if axes is None else axes
@@ -257,6 +259,7 @@ class CoOccurrence(Frozen):
             values = dense[found]
         if axes is None:
             axes = ("rows", "columns") if len(shape) == 2 else tuple(f"axis{i}" for i in range(len(shape)))
+        axes = checked_axes(axes)
         if len(axes) != len(shape):
             raise InvalidData(
                 f"CoOccurrence.from_matrix got {len(shape)} dimensions but {len(axes)} axis names "

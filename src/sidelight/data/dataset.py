@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sidelight.data.bags import Bags
 from sidelight.data.cooccurrence import CoOccurrence
+from sidelight.errors import WrongKind
 from sidelight.words import some_of
 
 if TYPE_CHECKING:
@@ -189,7 +190,11 @@ class Dataset:
     row_numbers: NDArray[np.intp] = None  # type: ignore[assignment]  # filled in below: one number a row
 
     def __post_init__(self) -> None:
-        """Count the rows, unless somebody did."""
+        """Check that X is a table, and count its rows unless somebody did."""
+        if len(getattr(self.X, "shape", ())) != 2:
+            raise WrongKind(
+                f"Dataset: X must be a dense array or a CSR array with rows and columns. Got {self.X!r:.80}."
+            )
         if self.row_numbers is None:
             object.__setattr__(self, "row_numbers", np.arange(1, self.n_rows + 1))
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sidelight._core.params import as_sequence
 from sidelight.data.frozen import Frozen, read_only
 from sidelight.data.names import is_missing, plain, sorted_names
 from sidelight.data.summaries import html_table
@@ -22,6 +23,7 @@ from sidelight.words import counted
 
 Entries = NDArray[np.int8]
 UNKNOWN = -1
+_ONE_NAME = "a sequence with one name a column"
 
 
 class LabelMatrix(Frozen):
@@ -77,9 +79,10 @@ class LabelMatrix(Frozen):
         names : sequence, optional
             All labels in their order; what occurs, sorted, by default.
         """
-        rows = [_members(members, row) for row, members in enumerate(sets)]
+        listed = as_sequence("LabelMatrix.from_sets", "sets", sets, "a sequence with one collection of names a row")
+        rows = [_members(members, row) for row, members in enumerate(listed)]
         used = {name for members in rows if members is not None for name in members}
-        order = sorted_names(used) if names is None else tuple(names)
+        order = sorted_names(used) if names is None else tuple(as_sequence("LabelMatrix", "names", names, _ONE_NAME))
         columns = _as_names(order, len(order))
         if not columns:
             raise InvalidData("LabelMatrix: no row has any label. Give at least one row a label, or pass names=.")
@@ -286,9 +289,7 @@ def _members(members: Any, row: int) -> list[str] | None:
 
 
 def _as_names(names: Iterable[Any], n_labels: int) -> tuple[str, ...]:
-    if isinstance(names, (str, Mapping)):
-        raise InvalidData(f"LabelMatrix: names must be a sequence with one name a column. Got {names!r}.")
-    chosen = tuple(str(plain(name)) for name in names)
+    chosen = tuple(str(plain(name)) for name in as_sequence("LabelMatrix", "names", names, _ONE_NAME))
     if len(chosen) != n_labels:
         raise InvalidData(f"LabelMatrix: {n_labels} columns but {len(chosen)} names. Bring one name a column.")
     for place, name in enumerate(chosen):

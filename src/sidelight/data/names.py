@@ -154,7 +154,8 @@ def table_columns(table: Any, columns: Sequence[str | None], who: str) -> tuple[
             if wanted[-1] not in known:
                 raise UnknownName(f"{who}: the table has no column {name!r}. {nearest(name, known)}")
         return tuple(frame.get_column(name).to_list() for name in wanted)
-    if isinstance(table, (str, bytes, Mapping, Set)) or not isinstance(table, Iterable):
+    is_one = isinstance(table, np.ndarray) and not table.ndim
+    if is_one or isinstance(table, (str, bytes, Mapping, Set)) or not isinstance(table, Iterable):
         raise InvalidData(f"{who}: expected a data frame or a list of {width}-tuples. Got {_shown(table)}.")
     rows = [tuple(row) if isinstance(row, (tuple, list, np.ndarray)) else row for row in table]
     for position, row in enumerate(rows):

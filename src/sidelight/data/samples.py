@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight._core.params import as_generator, check_number
+from sidelight._core.params import as_generator, as_sequence, check_number
 from sidelight.data.bags import Bags
 from sidelight.data.synth.label_counts import draw_label_counts
 from sidelight.errors import InvalidParameter
@@ -86,8 +86,12 @@ def load_digit_bags(
     check_number("load_digit_bags", "n_bags", n_bags, integer=True, low=_N_DIGITS, high=300)
     check_number("load_digit_bags", "labels_per_bag", labels_per_bag, low=1, high=5)
     check_number("load_digit_bags", "labelled", labelled, low=0, high=1)
-    hidden = tuple(novel)
-    if not set(hidden) <= set(range(_N_DIGITS)) or len(set(hidden)) < len(hidden):
+    hidden = tuple(as_sequence("load_digit_bags", "novel", novel, "a sequence of digits"))
+    if (
+        not all(type(d) is int or isinstance(d, np.integer) for d in hidden)
+        or not set(hidden) <= set(range(_N_DIGITS))
+        or len(set(hidden)) < len(hidden)
+    ):
         raise InvalidParameter(
             f"The 'novel' parameter of load_digit_bags must name different digits from 0 to 9. Got {hidden!r} instead."
         )

@@ -10,16 +10,15 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sidelight._core.params import as_sequence
 from sidelight.data.counting import as_codes, plain_name
 from sidelight.data.names import as_list, encode, is_missing, sorted_names
-from sidelight.errors import InvalidData, UnknownName, nearest
+from sidelight.errors import InvalidData, UnknownName, WrongKind, nearest
 
 
 def checked_axes(axes: Sequence[str]) -> tuple[str, ...]:
     """Return the axis names as a tuple: two or more different, non-empty strings."""
-    if isinstance(axes, str):
-        raise InvalidData(f"CoOccurrence: axes must be a sequence of names, got the single string {axes!r}.")
-    names = tuple(axes)
+    names = tuple(as_sequence("CoOccurrence", "axes", axes, "a sequence of names"))
     for name in names:
         if not isinstance(name, str) or not name:
             raise InvalidData(f"CoOccurrence: the name of an axis must be a non-empty string, got {name!r}.")
@@ -36,7 +35,7 @@ def checked_axes(axes: Sequence[str]) -> tuple[str, ...]:
 
 def checked_sizes(names: Sequence[str], shape: Sequence[int]) -> tuple[int, ...]:
     """Return the sizes of the axes as a tuple of ints, each at least 1."""
-    sizes = tuple(shape)
+    sizes = tuple(as_sequence("CoOccurrence", "shape", shape, "a sequence of sizes"))
     if len(sizes) != len(names):
         raise InvalidData(f"CoOccurrence: {len(names)} axes but {len(sizes)} sizes. Bring one size per axis.")
     for name, size in zip(names, sizes):
@@ -105,6 +104,8 @@ def checked_labels(
     names: Sequence[str], sizes: Sequence[int], labels: Mapping[str, Sequence[Any]]
 ) -> Mapping[str, tuple[Any, ...] | None]:
     """Return the names of the codes of every axis, None where there are none."""
+    if not isinstance(labels, Mapping):
+        raise WrongKind(f"CoOccurrence: labels must map the name of an axis to its names. Got {labels!r:.80}.")
     for axis in labels:
         axis_index(names, axis)
     checked: dict[str, tuple[Any, ...] | None] = {}

@@ -13,6 +13,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight._core.params import as_sequence
 from sidelight.data.names import is_missing, plain, table_columns
 from sidelight.errors import InvalidData, UnknownName, nearest
 
@@ -26,7 +27,7 @@ def read_edges(edges: Iterable[tuple[Any, Any]], names: Sequence[Any] | None) ->
     frame = nw.from_native(edges, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         edges = zip(*table_columns(edges, (None, None), "LabelTree.from_edges"))
-    for place, edge in enumerate(edges):
+    for place, edge in enumerate(as_sequence("LabelTree.from_edges", "edges", edges, "pairs of (parent, child)")):
         if isinstance(edge, str) or not isinstance(edge, Iterable) or len(pair := tuple(edge)) != 2:
             raise InvalidData(f"LabelTree.from_edges: edge {place} must be (parent, child), got {edge!r}.")
         parent = None if is_missing(pair[0]) else str(plain(pair[0]))
@@ -49,10 +50,8 @@ def read_paths(paths: Iterable[str], separator: str) -> Written:
     """Read paths; each prefix is a label named by its whole path."""
     if not isinstance(separator, str) or not separator:
         raise InvalidData(f"LabelTree.from_paths: the separator must be a non-empty string, got {separator!r}.")
-    if isinstance(paths, str):
-        raise InvalidData(f"LabelTree.from_paths needs a sequence of paths, got the single string {paths!r}.")
     parent_of: dict[str, str | None] = {}
-    for path in paths:
+    for path in as_sequence("LabelTree.from_paths", "paths", paths, "a sequence of paths"):
         if not isinstance(path, str) or not all(step.strip() for step in path.split(separator)):
             raise InvalidData(f"LabelTree.from_paths: {path!r} is not a path: a step between {separator!r} is empty.")
         above = None
@@ -105,7 +104,7 @@ def _numbered(parent_of: dict[str, str | None], found: list[str], names: Sequenc
     """Number the labels in the order of ``names``, or as found."""
     if not found and names is None:
         raise InvalidData(f"{who}: there is no label in what was given. A tree has at least one.")
-    order = found if names is None else [str(plain(name)) for name in names]
+    order = found if names is None else [str(plain(name)) for name in as_sequence(who, "names", names)]
     number = {name: i for i, name in enumerate(order)}
     for name in found:
         if name not in number:

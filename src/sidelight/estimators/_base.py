@@ -17,7 +17,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.hierarchy import LabelTree
 from sidelight.data.relations import Pairs, Triplets
-from sidelight.errors import InvalidData, TargetIgnored, warn
+from sidelight.errors import InvalidData, TargetIgnored, as_invalid_data, warn
 from sidelight.progress import report
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -119,7 +119,8 @@ def rows_to_fit(estimator: Any, X: Any, *, huge: bool = False, **options: Any) -
     **options : objects
         For ``sklearn.utils.validation.validate_data``.
     """
-    X = validate_data(estimator, X, accept_sparse="csr", dtype="float64", order="C", **options)
+    with as_invalid_data():
+        X = validate_data(estimator, X, accept_sparse="csr", dtype="float64", order="C", **options)
     _refuse_huge(estimator, X, huge)
     estimator.data_fingerprint_ = fingerprint(X)
     return X
@@ -136,14 +137,16 @@ def rows_to_judge(estimator: Any, X: Any, *, huge: bool = False, names: bool = T
         Warn when ``fit`` saw names of columns and X has none, or other ones.
     """
     if not names:
-        X = check_array(X, accept_sparse="csr", dtype="float64", order="C", estimator=estimator, **options)
+        with as_invalid_data():
+            X = check_array(X, accept_sparse="csr", dtype="float64", order="C", estimator=estimator, **options)
         if X.shape[1] != estimator.n_features_in_:
             raise InvalidData(
                 f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
                 f"{estimator.n_features_in_} features as input."
             )
     else:
-        X = validate_data(estimator, X, accept_sparse="csr", dtype="float64", order="C", reset=False, **options)
+        with as_invalid_data():
+            X = validate_data(estimator, X, accept_sparse="csr", dtype="float64", order="C", reset=False, **options)
     _refuse_huge(estimator, X, huge)
     return X
 

@@ -19,7 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.moments import mean_and_scale, scaled
-from sidelight._core.params import check_estimator
+from sidelight._core.params import as_sequence, check_estimator
 from sidelight.errors import InvalidData, InvalidParameter, nearest
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 
@@ -198,12 +198,13 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
         """Remember ``feature_names`` as if they had come with a data frame."""
         if self.feature_names is None or hasattr(self, "feature_names_in_"):
             return
-        if isinstance(self.feature_names, str) or len(self.feature_names) != n_columns:
+        names = as_sequence(self, "feature_names", self.feature_names, "a sequence with one name a column")
+        if len(names) != n_columns:
             raise InvalidParameter(
                 f"The 'feature_names' parameter of Standardized must hold one name for each of the {n_columns} "
                 f"columns. Got {self.feature_names!r} instead."
             )
-        self.feature_names_in_ = np.array([str(name) for name in self.feature_names], dtype=object)
+        self.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
 
     def _rows(self, X: Any) -> Any:
         """Validate rows to judge; the columns of a data frame are found by name."""

@@ -124,6 +124,7 @@ def _cells(table: Any) -> tuple[list[Ints], Floats, tuple[int, ...]]:
         values, shape = np.asarray(sparse.data, dtype=np.float64), tuple(sparse.shape)
     else:
         dense = as_array("information_loss", "table", table, np.float64)
+        dense = np.atleast_1d(dense)
         coords, values, shape = np.nonzero(dense), dense[np.nonzero(dense)], dense.shape
     if len(shape) < 2 or not np.all(np.isfinite(values)) or np.any(values < 0) or not values.sum() > 0:
         raise InvalidData(
@@ -157,8 +158,9 @@ def _clusters_of_axes(table: Any, clusters: Any, shape: tuple[int, ...]) -> list
             f"got {len(clusters)}."
         )
     for axis, (groups, size) in enumerate(zip(clusters, shape)):
-        if groups is not None and len(groups) != size:
-            raise InvalidData(f"information_loss: axis {axis} has {size} codes, but {len(groups)} clusters were given.")
+        count = len(groups) if hasattr(groups, "__len__") else groups
+        if groups is not None and count != size:
+            raise InvalidData(f"information_loss: axis {axis} has {size} codes, but {count!r:.80} clusters were given.")
     return list(clusters)
 
 

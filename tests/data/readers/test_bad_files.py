@@ -303,3 +303,15 @@ def test_svmlight_takes_indices_in_any_order_and_rows_without_pairs(put):
     data = sl.read(put("a.svm", "1 1:0.5 3:2\n" * 3 + "2 3:7 1:5\n1\n2 2:1\n"))
     assert data.X.toarray()[3:].tolist() == [[5, 0, 7], [0, 0, 0], [0, 1, 0]]
     assert data.y.tolist() == ["1", "1", "1", "2", "1", "2"]
+
+
+def test_characters_that_do_not_exist_are_refused(put):
+    buffer = io.BytesIO()
+    np.savez(buffer, X=np.ones((2, 2)), ids=np.array(["ab", "cd"]))
+    with zipfile.ZipFile(io.BytesIO(buffer.getvalue())) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content.replace("d".encode("utf-32-le"), struct.pack("<I", 0x3B9ACA00)))
+    assert "characters that do not exist" in refused(put("a.npz", out.getvalue()))

@@ -8,7 +8,7 @@ not. The poem makes 166 bags and 718 rows; Letter-Carroll as passed around has 7
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sidelight._core.params import as_generator, check_flag
+from sidelight._core.params import as_generator, as_sequence, check_flag
 from sidelight.data.bags import Bags
 from sidelight.data.names import as_list, plain
 from sidelight.errors import InvalidData, nearest
@@ -148,12 +148,22 @@ def _checked_pool(X: Any, y: Any) -> tuple[Any, list[Any]]:
     return X, labels
 
 
+_WORD = "a sequence of words, each a sequence of letters"
+
+
 def _words(text: str | Iterable[Sequence[Any]]) -> tuple[Any, ...]:
     if isinstance(text, str):
         parts = re.split(r"\s+|--+|[\u2013\u2014]", text)  # a hyphen holds a word together, a dash does not
         words: tuple[Any, ...] = tuple(word for part in parts if (word := re.sub(r"[\W_]", "", part).lower()))
     else:
-        words = tuple(tuple(plain(letter) for letter in word) for word in text)
+        listed = as_sequence("make_words", "text", text, "a text, or a sequence of words")
+        words = tuple(
+            tuple(
+                plain(letter)
+                for letter in (word if isinstance(word, str) else as_sequence("make_words", "text", word, _WORD))
+            )
+            for word in listed
+        )
         words = tuple(word for word in words if word)
     if not words:
         raise InvalidData("make_words: the text has no words. Bring at least one letter.")
@@ -165,7 +175,7 @@ def _speller(labels: list[Any], *, is_text: bool) -> Any:
     by_letter = {(str(label).lower() if is_text else label): label for label in labels}
 
     def spell(letter: Any, word: Any) -> Any:
-        if letter not in by_letter:
+        if not isinstance(letter, Hashable) or letter not in by_letter:
             known = list(dict.fromkeys(labels))
             raise InvalidData(f"make_words: the pool has no {letter!r}, needed for {word!r}. {nearest(letter, known)}")
         return by_letter[letter]

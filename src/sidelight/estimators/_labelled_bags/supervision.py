@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from sidelight._core.coverage import BagPlan
+from sidelight._core.params import as_sequence
 from sidelight.data.bags import Bags
-from sidelight.errors import InvalidData, LabelsWithoutRows, nearest, warn
+from sidelight.errors import InvalidData, LabelsWithoutRows, WrongKind, nearest, warn
 from sidelight.words import counted
 
 
@@ -65,7 +66,9 @@ def read_row_labels(row_labels: Any, n_rows: int) -> list[Hashable]:
                 raise InvalidData(f"row_labels names row {row!r}, but the rows are 0 to {n_rows - 1}.")
             found[int(row)] = name
     else:
-        found = list(row_labels)
+        found = as_sequence(
+            "fit", "row_labels", row_labels, "one label or None for each row, or a mapping from rows to labels"
+        )
     if len(found) != n_rows:
         raise InvalidData(
             f"X has {n_rows} rows but row_labels has {len(found)}. Give one label or None for each row, "
@@ -109,6 +112,8 @@ def _is_gap(name: Any) -> bool:
         return bool(name != name)  # NaN and NaT
     except TypeError:  # pandas.NA answers neither yes nor no
         return True
+    except ValueError:  # an array is no name
+        raise WrongKind(f"row_labels must hold one label or None for each row. Got {name!r:.80} as a label.") from None
 
 
 def _most_labels(bags: Bags, row_class: np.ndarray) -> np.ndarray:

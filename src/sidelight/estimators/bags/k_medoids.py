@@ -179,6 +179,6 @@ class BagKMedoids(BagClusterer):
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn when X is a table of distances."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.sparse = self.metric != "precomputed"
+        is_table = isinstance(self.metric, str) and self.metric == "precomputed"
+        tags.input_tags.pairwise, tags.input_tags.sparse = is_table, not is_table
         return tags

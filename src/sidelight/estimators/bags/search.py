@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from sidelight._core.params import as_generator, as_seed, check_number
+from sidelight._core.params import as_generator, as_seed, as_sequence, check_number
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidParameter, silenced
@@ -199,7 +199,10 @@ class MaxMarginBagClusteringCV(BagClusterer):
     def _check_grid(self) -> list[tuple[float, float]]:
         check_number(self, "n_resamples", self.n_resamples, integer=True, low=1)
         check_number(self, "share", self.share, low=0, high=1, open_low=True)
-        grid = [(C, balance) for C in list(self.Cs) for balance in list(self.balances)]
+        Cs, balances = (
+            as_sequence(self, name, getattr(self, name), "a sequence of numbers") for name in ("Cs", "balances")
+        )
+        grid = [(C, balance) for C in Cs for balance in balances]
         if not grid:
             raise InvalidParameter(
                 f"{type(self).__name__} has nothing to try: Cs={self.Cs!r}, balances={self.balances!r}. "

@@ -355,7 +355,7 @@ class LatentHierarchyClassifier(BaseEstimator):
         check_choice(self, "structure", self.structure, STRUCTURES)
         check_choice(self, "init", self.init, INITS)
         check_choice(self, "alpha", self.alpha, ("auto", "shared", "label"))
-        if self.threshold is not None and self.threshold != "f1":
+        if self.threshold is not None and not (isinstance(self.threshold, str) and self.threshold == "f1"):
             if isinstance(self.threshold, str):
                 check_choice(self, "threshold", self.threshold, ("f1",), advice="Or None, or a float between 0 and 1.")
             check_number(self, "threshold", self.threshold, low=0, high=1, open_high=True)

@@ -296,7 +296,7 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
         """Tell scikit-learn what X may be."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.affinity == "precomputed"
+        tags.input_tags.pairwise = isinstance(self.affinity, str) and self.affinity == "precomputed"
         return tags
 
 

@@ -8,8 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from sidelight._core.params import as_sequence, check_number
 from sidelight.data.bags import Bags
-from sidelight.errors import InvalidData
+from sidelight.errors import InvalidData, WrongKind
 from sidelight.estimators.instances.class_shares import class_shares
 
 MAJORITY = 0.5  # a cluster refines the class that holds at least this share of it
@@ -68,6 +69,10 @@ class ClusterReading:
         n_nearest : int
             How many rows stand for a cluster.
         """
+        if not hasattr(estimator, "labels_"):
+            raise InvalidData(
+                f"ClusterReading.from_estimator needs a fitted estimator with labels_. Got {estimator!r:.80}."
+            )
         found = bags if bags is not None else getattr(estimator, "bags_", None)
         if found is None:
             raise InvalidData(f"{type(estimator).__name__} keeps no bags. Pass bags= to ClusterReading.from_estimator.")
@@ -76,7 +81,11 @@ class ClusterReading:
             centres = np.asarray(estimator.centres_)[estimator.labels_]
             gaps = np.linalg.norm(np.asarray(estimator.embedding_) - centres, axis=1)
         return cls.from_labels(
-            estimator.labels_, found, n_clusters=estimator.n_clusters, distances=gaps, n_nearest=n_nearest
+            estimator.labels_,
+            found,
+            n_clusters=getattr(estimator, "n_clusters", None),
+            distances=gaps,
+            n_nearest=n_nearest,
         )
 
     @classmethod
@@ -98,10 +107,23 @@ class ClusterReading:
         n_nearest : int
             How many rows stand for a cluster.
         """
-        labels = np.asarray(labels)
-        if len(labels) != bags.n_rows:
-            raise InvalidData(f"ClusterReading got {len(labels)} labels for bags of {bags.n_rows} rows.")
-        K = int(labels.max(initial=-1)) + 1 if n_clusters is None else n_clusters
+        if not isinstance(bags, Bags):
+            raise WrongKind(f"ClusterReading needs Bags with labels. Got {bags!r:.80}.")
+        labels = np.asarray(as_sequence("ClusterReading", "labels", labels, "the cluster of each row"))
+        if labels.shape != (bags.n_rows,) or labels.dtype.kind not in "iu" or labels.min(initial=0) < 0:
+            raise InvalidData(
+                f"ClusterReading needs a cluster from 0 on for each of the {bags.n_rows} rows of bags. Got an array of "
+                f"{labels.dtype} with shape {labels.shape}."
+            )
+        check_number("ClusterReading", "n_nearest", n_nearest, integer=True, low=0)
+        K = int(labels.max(initial=-1)) + 1
+        if n_clusters is not None:
+            check_number("ClusterReading", "n_clusters", n_clusters, integer=True, low=K, high=max(K, bags.n_rows))
+            K = int(n_clusters)
+        if distances is not None:
+            distances = np.asarray(as_sequence("ClusterReading", "distances", distances, "a distance for each row"))
+            if distances.shape != labels.shape or distances.dtype.kind not in "iuf":
+                raise InvalidData(f"ClusterReading got distances of shape {distances.shape} for {len(labels)} rows.")
         shares = class_shares(labels, bags, K)
         top = shares.argmax(axis=1) if shares.size else np.zeros(K, dtype=np.intp)
         clear = shares.max(axis=1, initial=0.0) >= MAJORITY

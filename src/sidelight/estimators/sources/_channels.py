@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ def _warn_of_shared(who: str, columns: dict[str, Ints]) -> None:
 
 def check_channel(owner: object, name: Any, known: Any, what: str = "channel") -> None:
     """Raise unless ``name`` is one of the channels."""
-    if name not in known:
+    if not isinstance(name, Hashable) or name not in known:
         raise UnknownName(f"{type(owner).__name__} has no {what} {name!r}. {nearest(name, known)}")
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sidelight._core.fingerprint import fingerprint
 from sidelight._core.information import total_correlation
-from sidelight._core.params import check_number
+from sidelight._core.params import as_sequence, check_number
 from sidelight._solvers.alternating import Table
 from sidelight._solvers.cluster_state import Cells
 from sidelight.data.cooccurrence import CoOccurrence
@@ -138,6 +138,7 @@ def labels_to_start(estimator: Any, init: Any, joint: JointTable, n_clusters: tu
                     f"{type(estimator).__name__}.fit: init names the axis {axis!r}. {nearest(axis, joint.axes)}"
                 )
         init = [init.get(axis) for axis in joint.axes]
+    init = as_sequence(f"{type(estimator).__name__}.fit", "init", init, "labels (or None) for each axis")
     if len(init) != len(joint.axes):
         raise InvalidData(f"{type(estimator).__name__}.fit: init needs labels (or None) for {len(joint.axes)} axes.")
     starts: list[Ints | None] = []

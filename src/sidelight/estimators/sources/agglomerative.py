@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from sidelight._core.contingency import encode
-from sidelight._core.params import check_choice, check_n_clusters
+from sidelight._core.params import as_sequence, check_choice, check_n_clusters
 from sidelight._solvers.merging import LINKAGES, group_distances, merge
 from sidelight.errors import InvalidData, InvalidParameter
 from sidelight.estimators._base import all_or_nothing, rows_to_fit
@@ -69,6 +69,7 @@ class SeededAgglomerative(ClusterMixin, BaseEstimator):
         names: Any = tuple(range(X.shape[0]))
         codes = np.arange(X.shape[0], dtype=np.intp)
         if groups is not None:
+            groups = as_sequence(self, "groups", groups, "a sequence with the group of each row")
             if len(groups) != X.shape[0]:
                 raise InvalidData(
                     f"SeededAgglomerative got {X.shape[0]} rows but {len(groups)} groups. Bring one per row."

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
-from sidelight._core.params import as_generator, as_seed, check_number
+from sidelight._core.params import as_generator, as_seed, as_sequence, check_number
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.errors import InvalidParameter, UnknownName, nearest
 from sidelight.estimators._base import all_or_nothing
@@ -132,9 +132,9 @@ class InterleavedCoclustering(BaseEstimator):
             strength = {pair: table.mutual_information(*pair) for pair in pairs}
             return tuple(sorted(pairs, key=lambda pair: strength[pair]))
         margins = []
-        for pair in self.margins:
-            for axis in pair:
-                if axis not in table.axes:
+        for pair in as_sequence(self, "margins", self.margins, '"all", the name of an axis, or pairs of names'):
+            for axis in as_sequence(self, "margins", pair, "pairs of names"):
+                if not isinstance(axis, str) or axis not in table.axes:
                     raise UnknownName(
                         f"InterleavedCoclustering: margins name the axis {axis!r}, which the table does not have. "
                         + nearest(axis, table.axes)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight._core.params import as_generator, check_number
+from sidelight._core.params import as_generator, as_sequence, check_number
 from sidelight._solvers.alternating import follow
 from sidelight._solvers.weights import CONSTRAINTS, Weights, ascend
 from sidelight.errors import ConvergenceWarning, InvalidParameter, nearest, warn
@@ -145,9 +145,13 @@ class WeightCoclustering(Coclusterer):
         check_number(self, "n_init", self.n_init, integer=True, low=1)
         check_number(self, "max_iter", self.max_iter, integer=True, low=1)
         check_number(self, "learning_rate", self.learning_rate, low=0, open_low=True)
-        constraints = (self.constraints,) if isinstance(self.constraints, str) else tuple(self.constraints)
+        constraints = (
+            (self.constraints,)
+            if isinstance(self.constraints, str)
+            else tuple(as_sequence(self, "constraints", self.constraints))
+        )
         for name in constraints:
-            if name not in CONSTRAINTS:
+            if not isinstance(name, str) or name not in CONSTRAINTS:
                 raise InvalidParameter(
                     f"The 'constraints' parameter of WeightCoclustering must be some of {', '.join(CONSTRAINTS)}. "
                     f"Got {name!r}. {nearest(name, CONSTRAINTS)}"

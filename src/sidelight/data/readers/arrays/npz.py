@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
+from sidelight._core.archive import is_text
 from sidelight.data.dataset import Dataset
 from sidelight.data.readers.arrays.matrices import from_matrices
 from sidelight.data.readers.limits import need, need_sparse
@@ -94,6 +95,10 @@ def _array(path: Path, name: str, data: bytes) -> Any:
         )
     need(path, size + 8 * math.prod(shape), f"the array {name!r} of {' x '.join(map(str, shape))}")
     array = np.frombuffer(data, dtype=dtype, offset=stream.tell()) if size else np.empty(0, dtype=dtype)
+    if not is_text(array):
+        raise UnreadableFile(
+            f"{path}, array {name!r}: holds characters that do not exist. It is damaged: save it again."
+        )
     return array.reshape(shape, order="F" if fortran else "C")
 
 

@@ -34,7 +34,7 @@ class ParquetSource:
             self._scan = pl.scan_parquet(path, glob=False)
             self._schema = self._scan.collect_schema()
             self.n_rows = int(self._scan.select(pl.len()).collect().item())
-        except Exception as error:  # polars raises its own, OSError and, on damaged files, its panics
+        except (Exception, pl.exceptions.PanicException) as error:  # on damaged files polars panics, too
             raise _damaged(path, error) from None
         self.names = tuple(self._schema.names())
         if not self.n_rows:
@@ -109,9 +109,11 @@ class ParquetSource:
         return f"row {row + 1}"
 
     def _collect(self, scan: Any) -> Any:
+        import polars as pl
+
         try:
             return scan.collect()
-        except Exception as error:  # polars raises its own, OSError and, on damaged files, its panics
+        except (Exception, pl.exceptions.PanicException) as error:  # on damaged files polars panics, too
             raise _damaged(self.path, error) from None
 
 
@@ -153,7 +155,7 @@ def _as_text(series: Any, longest: int | None = None) -> list[str]:
         return [str(value) for value in series.to_list()]
 
 
-def _damaged(path: Path, error: Exception) -> UnreadableFile:
+def _damaged(path: Path, error: BaseException) -> UnreadableFile:
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     return UnreadableFile(
         f"{path}: a Parquet file that cannot be read ({reason}). It was cut off or damaged: fetch or write it again."

@@ -1,0 +1,48 @@
+"""Attack everything that takes something from outside, and count what was clean: ``make bench BENCH=attack``.
+
+``ATTACK=0.1 make bench BENCH=attack`` does a tenth. Finished cases are kept in benchmarks/.work/attack: a stopped
+attack goes on where it was; remove the folder to begin again.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections import Counter
+
+from attack.worker import run
+from runner import Sheet
+
+TITLE = "Attack: damaged files, odd calls, hostile places, sudden ends"
+KINDS = {
+    "files": "damaged files of every format",
+    "calls": "calls made from the public signatures",
+    "models": "damaged model files",
+    "configs": "broken run.toml",
+    "shell": "the command line under limits",
+    "kills": "kill -9, then a look at the folder, then another run",
+}
+
+
+def fill(sheet: Sheet) -> None:
+    """Run every kind and write what came out."""
+    share = float(os.environ.get("ATTACK", "1"))
+    sheet.notes.append(
+        "A case is clean when it is accepted or refused with one message of ours, in a minute and in bounded memory, "
+        "and leaves nothing half-written. Cases are drawn from a fixed seed."
+    )
+    table = ["| kind | tried | accepted | refused | not clean |", "|---|---|---|---|---|"]
+    findings: Counter[str] = Counter()
+    for kind, title in KINDS.items():
+        count = max(1, round(importlib.import_module(f"attack.{kind}").COUNT * share))
+        lines = run(kind, count)
+        verdicts = Counter(verdict for line in lines for verdict in line["verdicts"])
+        bad = {verdict: n for verdict, n in verdicts.items() if verdict not in ("accepted", "refused")}
+        findings.update(bad)
+        tried, n_bad = sum(verdicts.values()), sum(bad.values())
+        table.append(f"| {title} | {tried} | {verdicts['accepted']} | {verdicts['refused']} | {n_bad} |")
+        sheet.row(title, f"{n_bad} of {tried} not clean", "0", n_bad == 0)
+    sheet.sections.append("\n".join(table))
+    if findings:
+        listed = [f"- {n} x `{verdict[:300].replace('`', '')}`" for verdict, n in findings.most_common(40)]
+        sheet.sections.append("## Not clean\n\n" + "\n".join(listed))
