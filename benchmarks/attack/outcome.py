@@ -11,12 +11,16 @@ SECONDS = 60  # of one case, generous because machines are shared
 ACCEPTED, REFUSED = "accepted", "refused"
 
 
+class TooLate(BaseException):
+    """A case took too long; no handler for ordinary errors may swallow this."""
+
+
 def judged(call: Callable[[], Any], seconds: int = SECONDS) -> str:
     """Call, and say what came of it; whatever is no error of ours is named with the place it came from."""
     import sidelight as sl
 
     def too_late(*_: Any) -> None:
-        raise TimeoutError(f"more than {seconds} s")
+        raise TooLate(f"more than {seconds} s")
 
     before = signal.signal(signal.SIGALRM, too_late)
     signal.alarm(seconds)

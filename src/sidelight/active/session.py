@@ -25,7 +25,7 @@ from sidelight.active.strategies import STRATEGIES
 from sidelight.data.relations import Pairs
 from sidelight.data.relations.facts import Contradiction
 from sidelight.data.row_keys import as_row_index
-from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
+from sidelight.errors import InvalidData, UnknownName, UnreadableFile, as_invalid_data, nearest
 from sidelight.progress import report
 
 FORMAT = 1
@@ -89,7 +89,8 @@ class ActiveSession:
         recorder: Recorder | None = None,
         random_state: Any = None,
     ) -> None:
-        self._X = check_array(X, accept_sparse="csr", dtype="float64", estimator="ActiveSession")
+        with as_invalid_data():
+            self._X = check_array(X, accept_sparse="csr", dtype="float64", estimator="ActiveSession")
         check_n_clusters(self, 1 if n_clusters is None else n_clusters, self._X.shape[0])
         if self._X.shape[0] < 2:
             raise InvalidData("ActiveSession asks about pairs of rows, but X has one row. Bring at least two.")
@@ -295,7 +296,8 @@ class ActiveSession:
     def _posterior(self, X: Any) -> np.ndarray:
         if X is None:
             return np.asarray(self._belief.posterior())
-        X = check_array(X, accept_sparse="csr", dtype="float64", estimator="ActiveSession")
+        with as_invalid_data():
+            X = check_array(X, accept_sparse="csr", dtype="float64", estimator="ActiveSession")
         if X.shape[1] != self._X.shape[1]:
             raise InvalidData(f"The session's rows have {self._X.shape[1]} features; these have {X.shape[1]}.")
         return np.asarray(self._belief.posterior(X))

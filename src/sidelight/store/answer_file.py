@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sidelight.errors import CannotWrite, UnreadableFile
+from sidelight.errors import CannotWrite, InvalidParameter, UnreadableFile
 
 
 class AnswerFile:
@@ -21,7 +21,10 @@ class AnswerFile:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        try:
+            self.path = Path(path)
+        except TypeError:
+            raise InvalidParameter(f"AnswerFile needs a path, text or pathlib.Path. Got {path!r:.80}.") from None
         self._mend()
 
     def record(self, event: Mapping[str, Any]) -> None:

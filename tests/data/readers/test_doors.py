@@ -92,3 +92,22 @@ def test_an_unclosed_quotation_mark_is_found_quickly_and_never_read_over(tmp_pat
     path.write_text("\n".join(lines) + "\n")
     with pytest.raises(UnreadableFile, match=rf"line {line}: a quotation mark is opened and not closed"):
         sl.read(path)
+
+
+@pytest.mark.parametrize("cell", ["2.5", "NA", " 7 ", "oops"])
+def test_a_very_wide_table_is_read_row_by_row(tmp_path, cell):
+    width = 30_000
+    rows = [
+        ",".join(f"f{j}" for j in range(width)),
+        *[",".join(["1.5"] * width)] * 11,
+        ",".join(["2"] * (width - 1) + [cell]),
+    ]
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(rows) + "\n")
+    if cell == "oops":
+        with pytest.raises(SidelightError, match=rf"line 13, column 'f{width - 1}': expected a number, found 'oops'"):
+            sl.read(path)
+        return
+    X = sl.read(path).X
+    assert X.shape == (12, width)
+    np.testing.assert_array_equal(X[-2:, -1], [1.5, {"2.5": 2.5, "NA": np.nan, " 7 ": 7.0}[cell]])

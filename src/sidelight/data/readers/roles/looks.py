@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 from sidelight.data.readers.roles.cells import is_gap, is_number
@@ -32,7 +33,7 @@ class Look:
     odd: str = ""  # a word among numbers
     dressed: str = ""  # a number with a mark such as % in a column of such numbers
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The name without case, blanks and punctuation."""
         return re.sub(r"[^a-z0-9]", "", self.name.lower())

@@ -17,13 +17,15 @@ import numpy as np
 
 from sidelight.data.readers.limits import need
 from sidelight.data.readers.problems import header_only, not_a_number, ragged, unclosed_quote
-from sidelight.data.readers.roles.cells import MISSING
+from sidelight.data.readers.roles.cells import MISSING, is_gap, is_number
 from sidelight.data.readers.roles.columns import Coder, Loaded
 from sidelight.data.readers.text.blocks import Block, count_byte, rows_with_lines, text_blocks
 from sidelight.data.readers.text.dialect import Dialect, sniff
 from sidelight.errors import MissingExtra, UnreadableFile
 from sidelight.progress import report
 from sidelight.words import Setting
+
+_WIDE = 20_000  # columns beyond which polars is slower than a loop
 
 
 class DelimitedSource:
@@ -112,6 +114,8 @@ class DelimitedSource:
         last = width - 1
         wanted = sorted({*numbers, *texts, last})
         as_number = set(numbers)
+        if width > _WIDE:
+            return self._wide(pl, block, wanted, as_number)
         if not d.has_padding:
             try:
                 return self._quick(pl, data, wanted, as_number, quoted).with_columns(
@@ -140,23 +144,38 @@ class DelimitedSource:
         except pl.exceptions.PolarsError as error:
             self._explain(block, str(error))
         stripped = frame.with_columns(pl.all().str.strip_chars().fill_null(""))
-        changes = []
-        for j in as_number:
-            name = f"column_{j + 1}"
-            text = pl.col(name)
-            if self.dialect.decimal_comma:
-                text = text.str.replace(",", ".", literal=True)
-            gap = pl.col(name).str.to_lowercase().is_in(MISSING)
-            changes.append(pl.when(gap).then(None).otherwise(text).cast(pl.Float64, strict=False).alias(name))
-        out = stripped.with_columns(changes)
-        for j in sorted(as_number):
-            name = f"column_{j + 1}"
-            lost = out[name].is_null() & ~stripped[name].str.to_lowercase().is_in(MISSING)
-            if lost.any():
-                row = int(lost.arg_max() or 0)
-                line = next((n for k, (n, _) in enumerate(rows_with_lines(block, self.dialect)) if k == row), 0)
-                raise not_a_number(self.path, f"line {line or '?'}", self.names[j], stripped[name][row])
+        names = [f"column_{j + 1}" for j in sorted(as_number)]
+        if not names:
+            return stripped
+        cells = pl.col(names)  # one expression for all columns: a loop over them is slow in wide tables
+        text = cells.str.replace(",", ".", literal=True) if self.dialect.decimal_comma else cells
+        gaps = cells.str.to_lowercase().is_in(MISSING)
+        out = stripped.with_columns(pl.when(~gaps).then(text).otherwise(None).cast(pl.Float64, strict=False))
+        lost = out.select(cells.is_null()).to_numpy() & ~stripped.select(gaps).to_numpy()
+        if lost.any():
+            column = int(lost.any(axis=0).argmax())
+            row = int(lost[:, column].argmax())
+            line = next((n for k, (n, _) in enumerate(rows_with_lines(block, self.dialect)) if k == row), 0)
+            name = self.names[sorted(as_number)[column]]
+            raise not_a_number(self.path, f"line {line or '?'}", name, stripped[names[column]][row])
         return out
+
+    def _wide(self, pl: Any, block: Block, wanted: list[int], as_number: set[int]) -> Any:
+        """Read the few long rows of a very wide table one by one: polars takes minutes for so many columns."""
+        lines, rows = zip(*rows_with_lines(block, self.dialect))
+        columns = {}
+        for j in wanted:
+            cells = [row[j].strip() for row in rows]
+            if j not in as_number:
+                columns[f"column_{j + 1}"] = pl.Series(cells, dtype=pl.String)
+                continue
+            try:
+                numbers = [None if is_gap(cell) else float(self._point(cell)) for cell in cells]
+            except ValueError:
+                bad = next(k for k, cell in enumerate(cells) if not is_gap(cell) and not is_number(self._point(cell)))
+                raise not_a_number(self.path, f"line {lines[bad]}", self.names[j], cells[bad]) from None
+            columns[f"column_{j + 1}"] = pl.Series(numbers, dtype=pl.Float64)
+        return pl.DataFrame(columns)
 
     def _check_width(self, block: Block, data: bytes, quoted: bool) -> None:
         """Find short rows, which polars would fill with gaps: separators must come out even."""
@@ -210,9 +229,9 @@ class _Rows:
             room = max(self._used + n, int(len(self._array) * 1.3))
             need(self._path, 8 * room * (self._array.shape[1] + 1), f"more than {self._used} rows")
             self._array.resize((room, self._array.shape[1]), refcheck=False)
-        target = self._array[self._used : self._used + n]
-        for k, name in enumerate(columns):
-            target[:, k] = frame[name].fill_null(float("nan")).to_numpy()
+        if columns:
+            numbers = frame.select(columns).fill_null(float("nan"))
+            self._array[self._used : self._used + n] = numbers.to_numpy()
         self._used += n
 
     def result(self, n_rows: int) -> Any:

@@ -19,7 +19,7 @@ SAMPLE = 1 << 18
 _FEW = 5  # fewer lines than this do not show how a file is written
 _LINES_IN_A_CELL = 1_000  # more lines than this in a name mean a quotation mark that is not closed
 LONGEST_ROW = 1 << 26  # a row longer than this is an unclosed quotation mark, not a row
-MAX_COLUMNS = 200_000  # wider than any table met so far; a file of separators alone would cost gigabytes
+MAX_COLUMNS = 100_000  # wider than any table met so far; a file of separators alone would cost gigabytes
 _SEPARATORS = ("\t", ";", ",", "|", " ")
 
 
