@@ -65,6 +65,11 @@ CALLS = {
     "novel": lambda: sl.CoverageClustering(n_novel=10**12).fit(ROWS, bags=np.arange(40) // 4),
     "medoids": lambda: sl.BagKMedoids(10**19).fit(ROWS, bags=np.arange(40) // 4),
     "load": lambda: sl.load(5),
+    "rectangles": lambda: sl.make_rectangles(novel=0),
+    "test of novelty": lambda: sl.novelty_test(0, [0]),
+    "belief": lambda: sl.ActiveSession(ROWS, 2, belief=5),
+    "answers": lambda: sl.AnswerFile([1]),
+    "table of triplets": lambda: sl.Triplets.from_table(np.array(3.0), n_rows=30),
 }
 
 

@@ -99,6 +99,8 @@ class ActiveSession:
         self.n_clusters, self.strategy = n_clusters, strategy
         self.recorder = recorder
         self.seed_ = as_seed(as_generator(random_state))
+        if belief is not None and not callable(belief):
+            raise InvalidData(f"ActiveSession: belief must be a callable that makes one, or None. Got {belief!r:.80}.")
         self._new_belief = belief or RowBelief
         self._events: list[dict[str, Any]] = []
         self._begin()

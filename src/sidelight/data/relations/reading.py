@@ -33,7 +33,7 @@ def answer_columns(
         more = [found[len(columns) + present.index(name)] if name is not None else None for name in wanted]
         return found[: len(columns)], more
     if isinstance(table, np.ndarray):
-        table = list(table)
+        table = list(np.atleast_1d(table))
     try:
         width = min(max(len(table[0]), len(columns)), len(columns) + len(EXTRAS))
     except (TypeError, IndexError, KeyError):

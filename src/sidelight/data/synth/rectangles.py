@@ -6,13 +6,14 @@ Where the rectangles lie it shows only in a picture; ours lie in two rows of thr
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight._core.params import as_generator, check_number
+from sidelight._core.params import as_generator, as_sequence, check_number
 from sidelight.data.bags import Bags
 from sidelight.data.synth.label_counts import draw_label_counts
 from sidelight.errors import InvalidParameter
@@ -144,8 +145,9 @@ def _points(rectangles: Floats, classes: Codes, rng: np.random.Generator) -> Flo
 
 
 def _checked_novel(novel: Any) -> tuple[int, ...]:
-    hidden = tuple(novel)
-    if len(set(hidden)) < len(hidden) or not set(hidden) <= set(range(_N_CLASSES)):
+    hidden = tuple(as_sequence("make_rectangles", "novel", novel, "a sequence of classes"))
+    is_whole = all(isinstance(c, numbers.Integral) for c in hidden)
+    if not is_whole or len(set(hidden)) < len(hidden) or not set(hidden) <= set(range(_N_CLASSES)):
         raise InvalidParameter(
             f"The 'novel' parameter of make_rectangles must name different classes from 0 to 5. Got {novel!r} instead."
         )

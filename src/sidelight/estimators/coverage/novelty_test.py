@@ -15,7 +15,7 @@ from sidelight._core.moments import mean_and_scale, scaled
 from sidelight._core.params import as_generator, as_seed, check_number
 from sidelight.data.coerce import as_bags
 from sidelight.data.splits import BagKFold
-from sidelight.errors import InvalidData, silenced
+from sidelight.errors import InvalidData, as_invalid_data, silenced
 from sidelight.estimators.coverage.clustering import CoverageClustering
 from sidelight.progress import report
 
@@ -86,7 +86,8 @@ def novelty_test(X: Any, bags: Any, *, n_novel: int = 1, cv: int = 5, random_sta
     """
     check_number("novelty_test", "n_novel", n_novel, integer=True, low=1)
     check_number("novelty_test", "cv", cv, integer=True, low=2)
-    X = check_array(X, accept_sparse="csr", dtype="float64")
+    with as_invalid_data("novelty_test"):
+        X = check_array(X, accept_sparse="csr", dtype="float64")
     bags = as_bags(bags, n_rows=X.shape[0])
     n_labelled = int(bags.is_labelled.sum())
     if n_labelled < cv:
