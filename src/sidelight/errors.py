@@ -22,6 +22,7 @@
     ├── ConvergenceWarning                a solver stopped at its limit
     ├── BagsWereCut                       rows were taken out of labelled bags
     ├── LabelsWithoutRows                 bags list more labels than they have rows
+    ├── EmptyClusters                     fewer clusters than asked for hold anything
     └── TargetIgnored                     y holds labels of rows, which nobody uses
 
 Every message says who complains, what was expected, what came, and what to do next. What to do next may name parameters

@@ -225,7 +225,7 @@ def test_reading_names_clusters_and_finds_who_objects():
     assert reading.disagreeing == [[3], [], []]
     assert reading.nearest[0].tolist() == [5, 2, 0]
     assert reading.to_columns(list("uvwxyz"))["typical rows"][0] == "z, w, u"
-    with pytest.raises(InvalidData, match="2 labels"):
+    with pytest.raises(InvalidData, match="each of the 6 rows of bags"):
         sl.ClusterReading.from_labels(np.zeros(2, dtype=int), bags)
 
 
