@@ -54,14 +54,14 @@ class BagConstraint:
         cls, bags: Bags, *, ambiguous_only: bool = False, centred: bool = False, dtype: Any = np.float64
     ) -> Self:
         """Read the label sets of ``bags``; an unlabelled bag has y = 0."""
-        said = bags.label_matrix
-        counts = np.maximum(np.diff(said.indptr), 1)
-        Y = sparse.diags_array(1.0 / counts) @ said
+        labels_of_bag = bags.label_matrix
+        counts = np.maximum(np.diff(labels_of_bag.indptr), 1)
+        Y = sparse.diags_array(1.0 / counts) @ labels_of_bag
         total = np.asarray(Y.sum(axis=0)).ravel()
         single = None
         if ambiguous_only:
-            alone = (np.diff(said.indptr) == 1) & ~bags.is_partial
-            single = sparse.diags_array(alone.astype(np.float64)) @ said
+            alone = (np.diff(labels_of_bag.indptr) == 1) & ~bags.is_partial
+            single = sparse.diags_array(alone.astype(np.float64)) @ labels_of_bag
             single = single.T.tocsr().astype(dtype)
         mu = float(total @ total) / bags.n_bags**2
         return cls(bags.codes, Y.T.tocsr().astype(dtype), mu, centred, single, _gather(bags.codes, bags.n_bags, dtype))

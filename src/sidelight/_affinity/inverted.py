@@ -31,7 +31,7 @@ _TOGETHER = 32  # cells between two reports of progress
 def search(X: Any, k: int, *, generator: np.random.Generator, recall: float = RECALL) -> tuple[Any, Any, float]:
     """Find about the ``k`` nearest other rows of every row: indices, distances and the measured recall."""
     cells = Cells(X, generator)
-    n_probe, found = _probes(cells, k, recall, generator)
+    n_probe, neighbours = _probes(cells, k, recall, generator)
     indices = np.empty((X.shape[0], k), dtype=np.int32 if X.shape[0] < 2**31 else np.int64)
     distances = np.empty((X.shape[0], k))
 
@@ -47,7 +47,7 @@ def search(X: Any, k: int, *, generator: np.random.Generator, recall: float = RE
     for at in range(0, cells.n_cells, _TOGETHER):
         report("neighbours", at, cells.n_cells)
         for_each_in_threads(fill, range(at, min(at + _TOGETHER, cells.n_cells)))
-    return indices, distances, found
+    return indices, distances, neighbours
 
 
 class Cells:
@@ -84,7 +84,7 @@ class Cells:
     def nearest(self, queries: np.ndarray, cells: np.ndarray, k: int) -> np.ndarray:
         """Return the places of the ``k`` rows of some cells that are nearest to each query's place, itself left out."""
         best = np.full((len(queries), k), np.inf, dtype=np.float32)
-        found = np.full((len(queries), k), -1, dtype=np.intp)
+        neighbours = np.full((len(queries), k), -1, dtype=np.intp)
         left = self.rows[queries]
         for first, last in zip(self.starts[cells], self.starts[cells + 1]):
             step = max(1, _BLOCK // max(1, last - first))
@@ -92,8 +92,8 @@ class Cells:
                 part = slice(at, at + step)
                 dots = safe_sparse_dot(left[part], self.rows[first:last].T, dense_output=True)
                 dots = np.ascontiguousarray(dots, dtype=np.float32)
-                keep_smallest(dots, self.lengths[first:last], first, queries[part], best[part], found[part])
-        return found
+                keep_smallest(dots, self.lengths[first:last], first, queries[part], best[part], neighbours[part])
+        return neighbours
 
 
 def _centres(rows: Any, n_cells: int, seed: int) -> np.ndarray:

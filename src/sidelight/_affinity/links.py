@@ -43,21 +43,21 @@ class BagLinks:
     @classmethod
     def from_bags(cls, bags: Bags) -> Self:
         """Read the label sets of ``bags``."""
-        said = sparse.csr_array(bags.label_matrix)
+        labels_of_bag = sparse.csr_array(bags.label_matrix)
         complete = bags.is_labelled & ~bags.is_partial
-        alone = complete & (np.diff(said.indptr) == 1)
+        alone = complete & (np.diff(labels_of_bag.indptr) == 1)
         single = np.full(bags.n_bags, -1, dtype=np.intp)
-        single[alone] = said[np.flatnonzero(alone)].indices
+        single[alone] = labels_of_bag[np.flatnonzero(alone)].indices
         kind = np.full(bags.n_bags, -1, dtype=np.intp)
         number: dict[bytes, int] = {}
         first = []
         for bag in np.flatnonzero(complete):
-            key = np.sort(said.indices[said.indptr[bag] : said.indptr[bag + 1]]).tobytes()
+            key = np.sort(labels_of_bag.indices[labels_of_bag.indptr[bag] : labels_of_bag.indptr[bag + 1]]).tobytes()
             if key not in number:
                 number[key] = len(number)
                 first.append(bag)
             kind[bag] = number[key]
-        return cls(bags.codes, single, kind, said[np.asarray(first, dtype=np.intp)])
+        return cls(bags.codes, single, kind, labels_of_bag[np.asarray(first, dtype=np.intp)])
 
     @property
     def single_rows(self) -> np.ndarray:

@@ -72,9 +72,9 @@ def make_similarities(
         W, scales = dense_local_scaling(as_metric_rows(X, metric), t)
         kind = "dense"
     else:
-        found = nearest_rows(as_metric_rows(X, metric), max(n_neighbors, t), generator=generator)
-        W, scales = graph_local_scaling(found, t)
-        kind, recall = "neighbours", found.recall
+        neighbours = nearest_rows(as_metric_rows(X, metric), max(n_neighbors, t), generator=generator)
+        W, scales = graph_local_scaling(neighbours, t)
+        kind, recall = "neighbours", neighbours.recall
     d = degrees(W)
     parts = similarity_components(W, d)
     return Similarities(W, d, kind, scales, recall, parts, tuple(_notes(W, kind, recall, parts)))

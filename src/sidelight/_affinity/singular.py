@@ -49,17 +49,17 @@ def left_singular_vectors(A: Any, k: int, rng: np.random.Generator) -> tuple[Flo
     m, n = A.shape
     graph = sp.csr_array(sp.block_array([[None, A], [A.T, None]])) if m + n > DENSE_SIDE else None
     n_parts, parts = connected_components(graph, directed=False) if graph is not None else (1, np.zeros(m + n))
-    found: list[tuple[float, Ints, Floats]] = []
+    triples: list[tuple[float, Ints, Floats]] = []
     for part in range(n_parts):
         rows, columns = np.flatnonzero(parts[:m] == part), np.flatnonzero(parts[m:] == part)
         if rows.size and columns.size:
             values, vectors = _solve(A[rows][:, columns] if n_parts > 1 else A, k, rng)
-            found += [(float(value), rows, vector) for value, vector in zip(values, vectors.T)]
-    found.sort(key=lambda one: (-round(one[0], 9), -one[1].size))  # ties between blocks: the larger block first
-    vectors = np.zeros((m, min(k, len(found))))
-    for column, (_, rows, vector) in enumerate(found[:k]):
+            triples += [(float(value), rows, vector) for value, vector in zip(values, vectors.T)]
+    triples.sort(key=lambda one: (-round(one[0], 9), -one[1].size))  # ties between blocks: the larger block first
+    vectors = np.zeros((m, min(k, len(triples))))
+    for column, (_, rows, vector) in enumerate(triples[:k]):
         vectors[rows, column] = vector
-    return np.array([one[0] for one in found[:k]]), vectors
+    return np.array([one[0] for one in triples[:k]]), vectors
 
 
 def _solve(A: Any, k: int, rng: np.random.Generator) -> tuple[Floats, Floats]:

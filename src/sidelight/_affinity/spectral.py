@@ -64,17 +64,17 @@ def leading_eigenvectors(
     if n_parts == 1:
         return _solve(operator, k, generator, tol, dtype)
     order, starts = group_rows(parts, n_parts)
-    found: list[tuple[float, int, np.ndarray, np.ndarray]] = []
+    solutions: list[tuple[float, int, np.ndarray, np.ndarray]] = []
     for part in range(n_parts):
         report("components", part, n_parts)
         rows = order[starts[part] : starts[part + 1]]
         values, vectors = _solve(operator.take(rows), min(k, len(rows)), generator, tol, dtype)
-        found += [(value, len(rows), rows, vector) for value, vector in zip(values, vectors.T)]
-    found.sort(key=lambda one: (-round(one[0] / _TIE), -one[1]))
+        solutions += [(value, len(rows), rows, vector) for value, vector in zip(values, vectors.T)]
+    solutions.sort(key=lambda one: (-round(one[0] / _TIE), -one[1]))
     vectors = np.zeros((len(parts), k), dtype=dtype)
-    for column, (_, _, rows, vector) in enumerate(found[:k]):
+    for column, (_, _, rows, vector) in enumerate(solutions[:k]):
         vectors[rows, column] = vector
-    return np.array([one[0] for one in found[:k]]), vectors
+    return np.array([one[0] for one in solutions[:k]]), vectors
 
 
 def unit_rows(V: np.ndarray) -> np.ndarray:

@@ -128,11 +128,13 @@ def coverage_posteriors(
     P = np.ascontiguousarray(P, dtype=np.float64)
     log_P = np.ascontiguousarray(log_P, dtype=np.float64)
     class_of = np.ascontiguousarray(class_of, dtype=np.intp)
-    said = (plan.order, plan.starts, plan.label_starts, plan.labels, plan.required, plan.others, plan.row_class)
+    plan_arrays = (plan.order, plan.starts, plan.label_starts, plan.labels, plan.required, plan.others, plan.row_class)
     Q, log_likelihood = np.empty_like(P), np.empty(plan.n_bags)
 
     def work(first: int, last: int) -> None:
-        _some_bags(P, log_P, class_of, *said, float(wrong), float(forgotten), int(cap), first, last, Q, log_likelihood)
+        _some_bags(
+            P, log_P, class_of, *plan_arrays, float(wrong), float(forgotten), int(cap), first, last, Q, log_likelihood
+        )
 
     if in_threads:
         _share_out(work, plan)

@@ -134,13 +134,13 @@ class Decoder:
         return _SIMPLE[tag](self, content)
 
     def _class(self, name: str, ability: str) -> type:
-        found = self.resolve(name)
-        if found is None or not hasattr(found, ability):
+        class_ = self.resolve(name)
+        if class_ is None or not hasattr(class_, ability):
             raise UnsafeArchive(
                 f"{self.source!r} asks for a class called {name!r}, which is not a public class of Sidelight. "
                 "Upgrade sidelight if the file comes from a newer version; otherwise do not trust it."
             )
-        return found
+        return class_
 
     def _estimator(self, form: dict[str, Any]) -> Any:
         estimator = self._class(form["estimator"], "get_params")(

@@ -68,25 +68,25 @@ def posterior(scores: Floats, Z: Entries, tree: Inputs) -> Posterior:
     """Compute all posteriors of single labels, and the conditionals that posteriors of pairs are made of."""
     Z = _writable(Z)
     Q, A, B = (np.empty(scores.shape) for _ in range(3))
-    found = Posterior(Q, A, B, np.empty(len(scores)))
+    result = Posterior(Q, A, B, np.empty(len(scores)))
 
     def work(rows: slice) -> None:
-        _posterior(scores[rows], Z[rows], *tree, *(part[rows] for part in found))
+        _posterior(scores[rows], Z[rows], *tree, *(part[rows] for part in result))
 
     _over_rows(work, scores.shape)
-    return found
+    return result
 
 
 def edge_targets(scores: Floats, Z: Entries, tree: Inputs) -> EdgeTargets:
     """Compute the posteriors on the edges of the tree: the E-step when the tree is fixed."""
     Z = _writable(Z)
-    found = EdgeTargets(np.empty(scores.shape), np.empty(scores.shape), np.empty(len(scores)))
+    targets = EdgeTargets(np.empty(scores.shape), np.empty(scores.shape), np.empty(len(scores)))
 
     def work(rows: slice) -> None:
-        _edge_targets(scores[rows], Z[rows], *tree, *(part[rows] for part in found))
+        _edge_targets(scores[rows], Z[rows], *tree, *(part[rows] for part in targets))
 
     _over_rows(work, scores.shape)
-    return found
+    return targets
 
 
 def weighted_targets(scores: Floats, Z: Entries, weights: Floats, tree: Inputs) -> tuple[Floats, Floats, float]:
@@ -141,15 +141,15 @@ def pair_sums(Q: Posterior, scores: Floats, tree: Inputs) -> tuple[Floats, Float
 
 def pair_targets(Q: Posterior, tree: Inputs, parents: Ints) -> Floats:
     """Compute Q(y_p = 1, y_c = 1) for p = ``parents[c]`` of another tree under the posterior of ``tree``."""
-    found = np.empty(Q.on.shape)
+    targets = np.empty(Q.on.shape)
     wanted = np.array(parents, dtype=np.intp)
 
     def work(rows: slice) -> None:
         parts = (Q.on[rows], Q.on_given_on[rows], Q.on_given_off[rows])
-        _pair_targets(*parts, tree.parents, tree.order, wanted, found[rows])
+        _pair_targets(*parts, tree.parents, tree.order, wanted, targets[rows])
 
     _over_rows(work, Q.on.shape)
-    return found
+    return targets
 
 
 def parent_columns(Q: Floats, parents: Ints) -> Floats:

@@ -58,10 +58,10 @@ class RowKernels:
                     "graph": graph_features(rows, N_GRAPH, generator=generator),
                     "whitened graph": graph_features(white, N_GRAPH, generator=generator),
                 }
-            found = cls({}, straight, whitening, curved, rows)
-            found.views.update(found._explicit(rows, white))
-            found.views.update({name: graph.astype(np.float32) for name, graph in graphs.items()})
-        return found
+            kernels = cls({}, straight, whitening, curved, rows)
+            kernels.views.update(kernels._explicit(rows, white))
+            kernels.views.update({name: graph.astype(np.float32) for name, graph in graphs.items()})
+        return kernels
 
     def of_new(self, X: Any) -> dict[str, Floats]:
         """Return the features of new rows; on the graph they take the mean of their nearest known rows."""

@@ -113,8 +113,8 @@ class Bags(Frozen):
     ) -> None:
         names, codes = encode(ids, "bag id")
         code_of = {name: code for code, name in enumerate(names)}
-        said = label_sets.read(labels, code_of, classes)
-        self._settle(names, codes, said, partial, whole, code_of)
+        label_sets_ = label_sets.read(labels, code_of, classes)
+        self._settle(names, codes, label_sets_, partial, whole, code_of)
 
     @classmethod
     def from_table(

@@ -258,8 +258,8 @@ class LabelTree(Frozen):
             rows, columns = (on[:, below] > on[:, self.parents[below]]).nonzero()
         else:
             rows, columns = np.nonzero((Y[:, below] != 0) & (Y[:, self.parents[below]] == 0))
-        found = np.column_stack([rows, below[columns]]).astype(np.intp)
-        return found[np.lexsort((found[:, 1], found[:, 0]))]
+        broken = np.column_stack([rows, below[columns]]).astype(np.intp)
+        return broken[np.lexsort((broken[:, 1], broken[:, 0]))]
 
     def is_consistent(self, Y: Any) -> bool:
         """Say whether every label that is on has its parent on."""

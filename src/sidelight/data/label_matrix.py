@@ -281,11 +281,11 @@ def _members(members: Any, row: int) -> list[str] | None:
         raise InvalidData(
             f"LabelMatrix: row {row} must be a collection of label names, or None where nobody looked. Got {members!r}."
         )
-    found = [plain(name) for name in members]
-    for name in found:
+    names = [plain(name) for name in members]
+    for name in names:
         if is_missing(name):
             raise InvalidData(f"LabelMatrix: row {row} has the label {name!r}, which names nothing.")
-    return [str(name) for name in found]
+    return [str(name) for name in names]
 
 
 def _as_names(names: Iterable[Any], n_labels: int) -> tuple[str, ...]:

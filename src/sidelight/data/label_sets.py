@@ -79,16 +79,16 @@ def from_mapping(labels: Mapping[Any, Any], code_of: Mapping[Hashable, int], cla
     """Read ``{bag: {label, ...}}``; None leaves a bag unlabelled."""
     is_labelled = np.zeros(len(code_of), dtype=bool)
     bags: list[int] = []
-    said: list[Hashable] = []
+    listed: list[Hashable] = []
     for bag, members in labels.items():
         code = look_up(bag, code_of, "Bags labels", "bag")
         if members is None:
             continue
         names = _members(members, bag)
         is_labelled[code] = True
-        said.extend(names)
+        listed.extend(names)
         bags.extend([code] * len(names))
-    return _assemble(bags, said, is_labelled, classes, tuple(code_of))
+    return _assemble(bags, listed, is_labelled, classes, tuple(code_of))
 
 
 def from_columns(
@@ -97,14 +97,14 @@ def from_columns(
     """Read a table of (bag, label) rows; a row without a label says that the bag carries none."""
     is_labelled = np.zeros(len(code_of), dtype=bool)
     bags: list[int] = []
-    said: list[Hashable] = []
+    listed: list[Hashable] = []
     for bag, label in zip(bag_column, label_column, strict=True):
         code = look_up(bag, code_of, "Bags.from_table", "bag")
         is_labelled[code] = True
         if not is_missing(label):
             bags.append(code)
-            said.append(plain(label))
-    return _assemble(bags, said, is_labelled, classes, tuple(code_of))
+            listed.append(plain(label))
+    return _assemble(bags, listed, is_labelled, classes, tuple(code_of))
 
 
 def from_frame(table: Any, code_of: Mapping[Hashable, int], classes: Any, columns: tuple[Any, Any]) -> LabelSets:

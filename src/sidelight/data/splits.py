@@ -69,10 +69,10 @@ class BagKFold(BaseCrossValidator):
         groups, bags : Bags or sequence of bag ids, default=None
             Which bag each row is in.
         """
-        found = self._bags(X, y, groups if bags is None else bags)
-        if found.n_bags < self.n_splits:
-            raise InvalidData(f"BagKFold: {self.n_splits} folds need as many bags, but there are {found.n_bags}.")
-        fold_of_row = deal(found.sizes, self.n_splits, self.shuffle, self.random_state)[found.codes]
+        whole_bags = self._bags(X, y, groups if bags is None else bags)
+        if whole_bags.n_bags < self.n_splits:
+            raise InvalidData(f"BagKFold: {self.n_splits} folds need as many bags, but there are {whole_bags.n_bags}.")
+        fold_of_row = deal(whole_bags.sizes, self.n_splits, self.shuffle, self.random_state)[whole_bags.codes]
         for fold in range(self.n_splits):
             yield np.flatnonzero(fold_of_row != fold), np.flatnonzero(fold_of_row == fold)
 

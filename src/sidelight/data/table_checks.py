@@ -170,7 +170,7 @@ def as_clusters(axis: str, of_code: ArrayLike, size: int) -> tuple[NDArray[np.in
         )
     if all(isinstance(item, (int, np.integer)) and not isinstance(item, bool) for item in items):
         return as_codes(items, axis), None
-    found, _ = encode(items, f"cluster on axis {axis!r}", "code")
-    names = sorted_names(found)
+    codes, _ = encode(items, f"cluster on axis {axis!r}", "code")
+    names = sorted_names(codes)
     number = {name: i for i, name in enumerate(names)}
     return np.array([number[name] for name in items], dtype=np.intp), names

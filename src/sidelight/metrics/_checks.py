@@ -24,8 +24,10 @@ def check_lengths(judge: str, **columns: Any) -> None:
     """Raise unless all columns have the same number of rows, and at least one."""
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
-        said = ", ".join(f"{name} has {n}" for name, n in lengths.items())
-        raise InvalidData(f"{judge} needs one label per row from each side, but {said}. Check that the rows match.")
+        lengths_in_words = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+        raise InvalidData(
+            f"{judge} needs one label per row from each side, but {lengths_in_words}. Check that the rows match."
+        )
     if 0 in lengths.values():
         raise InvalidData(f"{judge} has nothing to judge: {' and '.join(lengths)} have no rows.")
 
@@ -75,8 +77,10 @@ def check_shapes(judge: str, **matrices: Any) -> None:
     """Raise unless all matrices have the same shape, with at least one row and one column."""
     shapes = {name: tuple(matrix.shape) for name, matrix in matrices.items()}
     if len(set(shapes.values())) > 1:
-        said = " and ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise InvalidData(f"{judge} needs matrices of the same shape; got {said}. Rows and labels must match.")
+        shapes_in_words = " and ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise InvalidData(
+            f"{judge} needs matrices of the same shape; got {shapes_in_words}. Rows and labels must match."
+        )
     if 0 in next(iter(shapes.values())):
         raise InvalidData(f"{judge} has nothing to judge: the matrices have shape {next(iter(shapes.values()))}.")
 

@@ -111,11 +111,11 @@ def adjusted_rand_index(labels_true: Any, labels_pred: Any) -> float:
     """
     table = meet("adjusted_rand_index", labels_true=labels_true, labels_pred=labels_pred)
     together = n_pairs(table.counts)
-    true, found = n_pairs(table.row_totals), n_pairs(table.column_totals)
+    true, clustered = n_pairs(table.row_totals), n_pairs(table.column_totals)
     everything = table.total * (table.total - 1) // 2
     # (together - expected) / ((true + found) / 2 - expected), expected = true * found / everything, in whole numbers
-    above = 2 * (together * everything - true * found)
-    below = (true + found) * everything - 2 * true * found
+    above = 2 * (together * everything - true * clustered)
+    below = (true + clustered) * everything - 2 * true * clustered
     return above / below if below else 1.0  # both sides in one part, or both in singletons
 
 

@@ -98,15 +98,15 @@ def error_accounts(classes: Any, clusters: Any, sequences: Any, prototypes: Any)
     ErrorAccounts(quantisation=1, raw=0, total=1, final=0, n_points=4)
     """
     judge = "error_accounts"
-    truth, found = codes_of(judge, classes=classes, clusters=clusters)
+    truth, clustered = codes_of(judge, classes=classes, clusters=clusters)
     sequence, names = encode(sequences, what=f"sequences of {judge}")
     given, given_names = encode(prototypes, what=f"prototypes of {judge}")
-    check_lengths(judge, classes=truth, clusters=found, sequences=sequence, prototypes=given)
+    check_lengths(judge, classes=truth, clusters=clustered, sequences=sequence, prototypes=given)
     code_of = {name: code for code, name in enumerate(names)}
     same_name = np.array([code_of.get(name, -1) for name in given_names], dtype=np.intp)
     quantisation = int((same_name[given] != sequence).sum())
-    total = _n_unmatched(found, truth)
-    settled = contingency(sequence, found).row_favourite()[sequence]
+    total = _n_unmatched(clustered, truth)
+    settled = contingency(sequence, clustered).row_favourite()[sequence]
     return ErrorAccounts(quantisation, total - quantisation, total, _n_unmatched(settled, truth), len(truth))
 
 

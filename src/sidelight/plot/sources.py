@@ -105,13 +105,13 @@ class CoclusterDisplay:
         self.ax_ = np.asarray(ax)
         self.figure_ = self.ax_[0].figure
         top = np.sqrt(max(self.P.max(), self.Q.max()))
-        for one, table, title in zip(self.ax_, (self.P, self.Q), ("P, as counted", "Q, from the clusters")):
-            one.imshow(np.sqrt(table), cmap="Blues", vmin=0.0, vmax=top, aspect="auto", interpolation="nearest")
+        for panel, table, title in zip(self.ax_, (self.P, self.Q), ("P, as counted", "Q, from the clusters")):
+            panel.imshow(np.sqrt(table), cmap="Blues", vmin=0.0, vmax=top, aspect="auto", interpolation="nearest")
             for at in self.row_breaks:
-                one.axhline(at - 0.5, color="#ee6677", lw=0.7)
+                panel.axhline(at - 0.5, color="#ee6677", lw=0.7)
             for at in self.column_breaks:
-                one.axvline(at - 0.5, color="#ee6677", lw=0.7)
-            one.set(title=title, xlabel=plain(self.axes_names[1]), xticks=[], yticks=[])
+                panel.axvline(at - 0.5, color="#ee6677", lw=0.7)
+            panel.set(title=title, xlabel=plain(self.axes_names[1]), xticks=[], yticks=[])
         self.ax_[0].set_ylabel(plain(self.axes_names[0]))
         return self
 
@@ -139,10 +139,10 @@ class StartErrorsDisplay:
             ax = figure((7.2, 3.4)).subplots(1, 2, sharey=True)
         self.ax_ = np.asarray(ax)
         self.figure_ = self.ax_[0].figure
-        for one, errors, title in zip(self.ax_, (self.raw, self.final), ("raw error (RE)", "final error (FE)")):
-            tidy(one).boxplot([100 * np.asarray(v) for v in errors.values()], showfliers=True)
-            one.set_xticks(range(1, len(errors) + 1), [plain(name) for name in errors], rotation=20, fontsize=8)
-            one.set_title(title)
+        for panel, errors, title in zip(self.ax_, (self.raw, self.final), ("raw error (RE)", "final error (FE)")):
+            tidy(panel).boxplot([100 * np.asarray(v) for v in errors.values()], showfliers=True)
+            panel.set_xticks(range(1, len(errors) + 1), [plain(name) for name in errors], rotation=20, fontsize=8)
+            panel.set_title(title)
         self.ax_[0].set_ylabel("points in the wrong cluster, %")
         return self
 
@@ -179,9 +179,9 @@ class ClusterWeightsDisplay:
             ax = figure((7.2, 2.6)).subplots(1, 2)
         self.ax_ = np.asarray(ax)
         self.figure_ = self.ax_[0].figure
-        for one, weights, title in zip(self.ax_, (self.rows, self.columns), ("rows", "columns")):
-            one.imshow(weights.T, cmap="gray_r", vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest")
-            one.set(title=f"weights of {title}", xlabel="code", ylabel="cluster", yticks=range(weights.shape[1]))
+        for panel, weights, title in zip(self.ax_, (self.rows, self.columns), ("rows", "columns")):
+            panel.imshow(weights.T, cmap="gray_r", vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest")
+            panel.set(title=f"weights of {title}", xlabel="code", ylabel="cluster", yticks=range(weights.shape[1]))
         return self
 
 

@@ -42,7 +42,7 @@ class AnswerFile:
         """Return every event in order."""
         if not self.path.exists():
             return []
-        found = []
+        read = []
         for number, line in enumerate(self._read().splitlines(), start=1):
             try:
                 event = json.loads(line)
@@ -52,8 +52,8 @@ class AnswerFile:
                 raise UnreadableFile(
                     f"Line {number} of {str(self.path)!r} is no answer. Move the file away, or mend it."
                 )
-            found.append(event)
-        return found
+            read.append(event)
+        return read
 
     def _read(self) -> str:
         try:

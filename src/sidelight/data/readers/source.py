@@ -161,8 +161,8 @@ def _settled(line: str, number: int) -> str:
 
 def not_decodable(path: Path, line: int, encoding: str, error: UnicodeDecodeError) -> UnreadableFile:
     """Say where bytes stop being text of an encoding."""
-    found = error.object[error.start : error.start + 1].hex()
+    byte = error.object[error.start : error.start + 1].hex()
     return UnreadableFile(
-        f"{path}, line {line}: expected {encoding} text, found byte 0x{found}. "
+        f"{path}, line {line}: expected {encoding} text, found byte 0x{byte}. "
         "Say which encoding it is, for example encoding='latin-1' (Western Windows files) or 'utf-16'."
     )

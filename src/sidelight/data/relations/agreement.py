@@ -30,15 +30,15 @@ def compare(
         dict(zip(questions[mine].tolist(), codes[mine].tolist()))
         for mine in (annotator_codes == code for code in range(len(annotators)))
     ]
-    found = []
+    rows = []
     for i, j in combinations(range(len(annotators)), 2):
         common = given[i].keys() & given[j].keys()
         if common:
             table = np.zeros((n_words, n_words))
             for question in common:
                 table[given[i][question], given[j][question]] += 1
-            found.append(Agreement(annotators[i], annotators[j], len(common), *_share_and_kappa(table)))
-    return tuple(found)
+            rows.append(Agreement(annotators[i], annotators[j], len(common), *_share_and_kappa(table)))
+    return tuple(rows)
 
 
 def _share_and_kappa(table: NDArray[np.float64]) -> tuple[float, float]:

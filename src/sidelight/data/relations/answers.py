@@ -232,12 +232,13 @@ class Answers(Frozen):
 
     def check_consistent(self) -> None:
         """Raise :class:`~sidelight.errors.ConflictingAnswers` when not all answers can be true."""
-        found = self.contradictions(limit=2)
-        if not found:
+        contradictions = self.contradictions(limit=2)
+        if not contradictions:
             return
-        more = f" There are more: see {self._word}.contradictions()." if len(found) > 1 else ""
+        more = f" There are more: see {self._word}.contradictions()." if len(contradictions) > 1 else ""
         raise ConflictingAnswers(
-            f"{found[0]} Drop one, for example with {self._word}.without({found[0].against[0]}).{more}"
+            f"{contradictions[0]} Drop one, for example with "
+            f"{self._word}.without({contradictions[0].against[0]}).{more}"
         )
 
     # -- rows, as scikit-learn takes them -----------------------------------------------------------------------------
@@ -350,7 +351,7 @@ class Answers(Frozen):
         )
         if not sound or np.any(codes < 0):
             raise InvalidData(f"{cls.__name__}: the stored answers contradict themselves; the file is damaged.")
-        said = [cls.WORDS[code] for code in codes.tolist()]
+        words = [cls.WORDS[code] for code in codes.tolist()]
         annotators = [names[code] for code in who.tolist()]
         new = cls.__new__(cls)
-        return new._settle(list(rows.T), said, state["n_rows"], state["weights"], annotators, state["times"])
+        return new._settle(list(rows.T), words, state["n_rows"], state["weights"], annotators, state["times"])

@@ -69,12 +69,12 @@ class Facts:
 
     def relation(self, left: Ints, right: Ints) -> Ints:
         """Return for each pair of rows SAME, DIFFERENT or UNKNOWN."""
-        found = np.where(self.groups[left] == self.groups[right], SAME, UNKNOWN)
+        relation = np.where(self.groups[left] == self.groups[right], SAME, UNKNOWN)
         keys = self._keys(left, right)
         if len(self.apart):
             place = np.minimum(np.searchsorted(self.apart, keys), len(self.apart) - 1)
-            found[(self.apart[place] == keys) & (found == UNKNOWN)] = DIFFERENT
-        return found
+            relation[(self.apart[place] == keys) & (relation == UNKNOWN)] = DIFFERENT
+        return relation
 
     @cached_property
     def conflicts(self) -> Ints:
@@ -138,12 +138,12 @@ class Facts:
 
     @cached_property
     def _neighbours(self) -> dict[int, list[tuple[int, int]]]:
-        found = defaultdict(list)
+        neighbours = defaultdict(list)
         facts = np.flatnonzero(self.same)
         for a, b, fact in zip(self.left[facts].tolist(), self.right[facts].tolist(), facts.tolist()):
-            found[a].append((b, fact))
-            found[b].append((a, fact))
-        return found
+            neighbours[a].append((b, fact))
+            neighbours[b].append((a, fact))
+        return neighbours
 
 
 def _walk_back(came: dict[int, tuple[int, int]], row: int) -> list[int]:

@@ -174,8 +174,8 @@ class Pairs(Answers):
             Stop after this many.
         """
         facts = self._facts
-        found = []
+        contradictions = []
         for answer in facts.conflicts[:limit].tolist():
-            one, other = int(self.left[answer]), int(self.right[answer])
-            found.append(Contradiction((one, other), tuple(facts.chain(one, other)), (answer,)))
-        return tuple(found)
+            left, right = int(self.left[answer]), int(self.right[answer])
+            contradictions.append(Contradiction((left, right), tuple(facts.chain(left, right)), (answer,)))
+        return tuple(contradictions)

@@ -15,7 +15,7 @@ from sidelight.errors import InvalidData
 def comparisons(rankings: Any, n_alike: Any) -> list[tuple[Any, Any, Any]]:
     """Return (first, closer, farther) for the lists; with a line after ``n_alike`` only those that it separates."""
     check_number("Triplets.from_ranking", "n_alike", n_alike, integer=True, low=1, none=True)
-    found = []
+    compared = []
     if isinstance(rankings, np.ndarray) and rankings.ndim == 2:
         rankings = rankings.tolist()
     for number, ranking in enumerate(as_list(rankings, "ranking", "question")):
@@ -29,7 +29,7 @@ def comparisons(rankings: Any, n_alike: Any) -> list[tuple[Any, Any, Any]]:
         if repeated:
             raise InvalidData(f"Triplets.from_ranking: ranking {number} names a row twice: {ranking!r}.")
         if n_alike is None:
-            found += [(anchor, closer, farther) for closer, farther in combinations(others, 2)]
+            compared += [(anchor, closer, farther) for closer, farther in combinations(others, 2)]
         else:
-            found += [(anchor, closer, farther) for closer, farther in product(others[:n_alike], others[n_alike:])]
-    return found
+            compared += [(anchor, closer, farther) for closer, farther in product(others[:n_alike], others[n_alike:])]
+    return compared

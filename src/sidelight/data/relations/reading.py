@@ -106,11 +106,11 @@ def as_codes(said: Any, words: tuple[str, ...], aliases: dict[Any, str], n_answe
 
 def as_weights(weights: Any, n_answers: int, who: str) -> NDArray[np.float64]:
     """Return a weight for each answer; 1 where none is given."""
-    found = _numbers(weights, n_answers, 1.0, who, "weight")
-    wrong = np.flatnonzero(~((found >= 0) & np.isfinite(found)))
+    numbers = _numbers(weights, n_answers, 1.0, who, "weight")
+    wrong = np.flatnonzero(~((numbers >= 0) & np.isfinite(numbers)))
     if len(wrong):
-        raise InvalidData(f"{who}: the weight of answer {wrong[0]} is {found[wrong[0]]}; weights are 0 or more.")
-    return found
+        raise InvalidData(f"{who}: the weight of answer {wrong[0]} is {numbers[wrong[0]]}; weights are 0 or more.")
+    return numbers
 
 
 def as_times(times: Any, n_answers: int, who: str) -> NDArray[np.float64]:
@@ -149,7 +149,7 @@ def _numbers(values: Any, n_answers: int, default: float, who: str, what: str) -
     items = as_list(values, what, "answer")
     if len(items) != n_answers:
         raise InvalidData(f"{who}: {n_answers} answers but {len(items)} {what}s. Give one for each, or None.")
-    found = np.empty(n_answers)
+    numbers = np.empty(n_answers)
     for answer, item in enumerate(items):
         if is_missing(item):
             item = default
@@ -158,7 +158,7 @@ def _numbers(values: Any, n_answers: int, default: float, who: str, what: str) -
         if isinstance(item, bool) or not isinstance(item, (int, float, np.number)):
             raise InvalidData(f"{who}: the {what} of answer {answer} is {item!r}; expected a number, or None.")
         try:
-            found[answer] = item
+            numbers[answer] = item
         except OverflowError as error:
             raise InvalidData(f"{who}: the {what} of answer {answer} is too large.") from error
-    return found
+    return numbers

@@ -255,7 +255,7 @@ class Derived(NamedTuple):
 
     def answers_behind(self, facts: list[int]) -> tuple[int, ...]:
         """Return the triplets that these facts rest on, in their order along the chain."""
-        found: dict[int, None] = {}
+        answers: dict[int, None] = {}
         todo = list(reversed(facts))
         seen: set[int] = set()
         while todo:
@@ -263,11 +263,11 @@ class Derived(NamedTuple):
             if fact in seen:
                 continue
             seen.add(fact)
-            one, other, n_then = self.reasons[fact].tolist()
-            if one >= 0:
-                todo.extend(reversed(self.stages[n_then].explain(one, other)))
-            found.setdefault(int(self.triplet[fact]))
-        return tuple(found)
+            left, right, n_then = self.reasons[fact].tolist()
+            if left >= 0:
+                todo.extend(reversed(self.stages[n_then].explain(left, right)))
+            answers.setdefault(int(self.triplet[fact]))
+        return tuple(answers)
 
 
 def _decided(rows: Ints, codes: Ints) -> tuple[Ints, Ints, NDArray[np.bool_]]:

@@ -60,21 +60,21 @@ def read_row_labels(row_labels: Any, n_rows: int) -> list[Hashable]:
     if row_labels is None:
         return [None] * n_rows
     if isinstance(row_labels, Mapping):
-        found: list[Hashable] = [None] * n_rows
+        labels: list[Hashable] = [None] * n_rows
         for row, name in row_labels.items():
             if not isinstance(row, (int, np.integer)) or not 0 <= row < n_rows:
                 raise InvalidData(f"row_labels names row {row!r}, but the rows are 0 to {n_rows - 1}.")
-            found[int(row)] = name
+            labels[int(row)] = name
     else:
-        found = as_sequence(
+        labels = as_sequence(
             "fit", "row_labels", row_labels, "one label or None for each row, or a mapping from rows to labels"
         )
-    if len(found) != n_rows:
+    if len(labels) != n_rows:
         raise InvalidData(
-            f"X has {n_rows} rows but row_labels has {len(found)}. Give one label or None for each row, "
+            f"X has {n_rows} rows but row_labels has {len(labels)}. Give one label or None for each row, "
             "or a mapping from row numbers to labels."
         )
-    return [None if _is_gap(name) else name.item() if isinstance(name, np.generic) else name for name in found]
+    return [None if _is_gap(name) else name.item() if isinstance(name, np.generic) else name for name in labels]
 
 
 def code_rows(names: list[Hashable], classes: tuple[Hashable, ...]) -> np.ndarray:
@@ -174,9 +174,9 @@ def _warn_short(bags: Bags, short: np.ndarray, possible: np.ndarray) -> None:
 
 def _is_listed(bags: Bags, codes: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Whether each bag lists each class, pair by pair."""
-    said = bags.label_matrix.tocoo()
+    listed = bags.label_matrix.tocoo()
     width = max(bags.n_classes, 1)
-    return np.isin(codes * width + classes, said.coords[0] * width + said.coords[1])
+    return np.isin(codes * width + classes, listed.coords[0] * width + listed.coords[1])
 
 
 def _listing(bags: Bags, b: int) -> str:

@@ -41,8 +41,8 @@ class BagClusterer(ClusterMixin, BaseEstimator):
         bags : Bags or sequence of bag ids, optional
             The bag of each row.
         """
-        found, rows = self._judged(X, bags)
-        return self._bag_labels(rows, found)[found.codes]
+        bags, rows = self._judged(X, bags)
+        return self._bag_labels(rows, bags)[bags.codes]
 
     def predict_bags(self, X: Any, bags: Any = None) -> np.ndarray:
         """Return the cluster of each bag, in the order of ``bags.names``.
@@ -54,8 +54,8 @@ class BagClusterer(ClusterMixin, BaseEstimator):
         bags : Bags or sequence of bag ids, optional
             The bag of each row.
         """
-        found, rows = self._judged(X, bags)
-        return self._bag_labels(rows, found)
+        bags, rows = self._judged(X, bags)
+        return self._bag_labels(rows, bags)
 
     def _judged(self, X: Any, bags: Any) -> tuple[Bags, Any]:
         from sklearn.utils.validation import check_is_fitted

@@ -113,8 +113,8 @@ class BagKMedoids(BagClusterer):
         D = bag_distances(X, bags, kind=self.distance, metric=self.metric)
         generator = as_generator(self.random_state)
         starts = [generator.choice(bags.n_bags, self.n_clusters, replace=False) for _ in range(self.n_init)]
-        found = [self._search(D, start, number) for number, start in enumerate(starts)]
-        return self._publish(X, bags, min(found, key=lambda one: one.inertia))
+        solutions = [self._search(D, start, number) for number, start in enumerate(starts)]
+        return self._publish(X, bags, min(solutions, key=lambda one: one.inertia))
 
     @checks_y
     def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:

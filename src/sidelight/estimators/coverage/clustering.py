@@ -452,9 +452,9 @@ def _left_uncovered(bags: Bags, required: np.ndarray, row_class: np.ndarray) -> 
     """Name the bags that were asked to carry only some of their labels, and the labels that no row got."""
     starts, listed = bags.label_matrix.indptr, bags.label_matrix.indices
     short = np.flatnonzero(bags.whole & (required < np.diff(starts)))
-    found = []
+    uncovered = []
     for b in short.tolist():
         carried = set(row_class[bags.order[bags.starts[b] : bags.starts[b + 1]]].tolist())
         missing = tuple(bags.classes[c] for c in listed[starts[b] : starts[b + 1]].tolist() if c not in carried)
-        found.append((bags.names[b], missing))
-    return tuple(found)
+        uncovered.append((bags.names[b], missing))
+    return tuple(uncovered)

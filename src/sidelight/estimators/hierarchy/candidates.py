@@ -71,10 +71,10 @@ def best_candidate(Z: Entries, eps: float, *, rates: str = "auto") -> tuple[Cand
         made += [_per_label(Z, counts), _per_label_ungated(Z, counts, ungated)]
     patterns, weights = unique_rows(Z)
     judged: list[Candidate] = []
-    for one in made:
-        same = [other.value for other in judged if _is_same(one, other)]  # gates often agree
-        judged.append(replace(one, value=same[0] if same else _value(one, patterns, weights, eps)))
-    return max(judged, key=lambda one: one.value), judged, counts
+    for candidate in made:
+        same = [other.value for other in judged if _is_same(candidate, other)]  # gates often agree
+        judged.append(replace(candidate, value=same[0] if same else _value(candidate, patterns, weights, eps)))
+    return max(judged, key=lambda candidate: candidate.value), judged, counts
 
 
 def known_tree(Z: Entries, parents: Ints, *, rates: str = "auto") -> Candidate:

@@ -250,7 +250,7 @@ class LatentHierarchyClassifier(BaseEstimator):
             return self._learn_together(model, labels)
         if self.tree is None:
             chosen, judged, counts = best_candidate(Z, self.eps, rates=self.alpha)
-            self.candidates_ = {one.source: one.value for one in judged}
+            self.candidates_ = {candidate.source: candidate.value for candidate in judged}
         else:
             counts = count_pairs(Z)
             chosen = known_tree(Z, as_tree(self.tree, labels).parents, rates=self.alpha)

@@ -38,8 +38,8 @@ class PairCounts(NamedTuple):
     @property
     def is_positive(self) -> NDArray[np.bool_]:
         """Whether p and c are seen together more often than by chance."""
-        found: NDArray[np.bool_] = self.both * self.rows > self.parent * self.child
-        return found
+        positive: NDArray[np.bool_] = self.both * self.rows > self.parent * self.child
+        return positive
 
 
 def count_pairs(Z: Entries) -> PairCounts:

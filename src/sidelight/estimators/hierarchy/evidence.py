@@ -37,7 +37,7 @@ def gap_p_values(Z: Entries, chosen: Candidate) -> Floats:
     A G-test of z_parent against every other label over the rows where the label was seen; the smallest of the p-values
     times their number (Bonferroni), at most 1. NaN under the root and where there are too few rows to tell.
     """
-    found = np.full(len(chosen.parents), np.nan)
+    p_values = np.full(len(chosen.parents), np.nan)
     for c, p in enumerate(chosen.parents.tolist()):
         if p < 0:
             continue
@@ -48,8 +48,8 @@ def gap_p_values(Z: Entries, chosen: Candidate) -> Floats:
         on = (others == 1).astype(np.float64)
         G, can_tell = _g_tests(parent @ on, parent @ known, on.sum(axis=0), known.sum(axis=0))
         if can_tell.any():
-            found[c] = min(1.0, float(can_tell.sum() * chi2.sf(G[can_tell].max(), 1)))
-    return found
+            p_values[c] = min(1.0, float(can_tell.sum() * chi2.sf(G[can_tell].max(), 1)))
+    return p_values
 
 
 def _g_tests(both: Floats, first: Floats, second: Floats, total: Floats) -> tuple[Floats, np.ndarray]:

@@ -32,19 +32,19 @@ def further_parents(counts: PairCounts, chosen: Candidate) -> list[tuple[int, in
     seen = counts.seen
     evidence = np.where(related | (seen[:, None] < seen[None, :]), -np.inf, _against_associates(counts, chosen.alphas))
     evidence[shortfalls(counts, chosen.alphas) > _MOST_SHORT] = -np.inf
-    found: dict[tuple[int, int], float] = {}
+    further: dict[tuple[int, int], float] = {}
     for p, c in np.argwhere(evidence >= _LEAST_EVIDENCE).tolist():
         meet = _meeting_point(chosen.parents, above, p, c)
         top = _child_towards(chosen.parents, p, meet)
         beside = triple_evidence(counts, chosen.alphas, chosen.shared, c, np.array([p]), int(chosen.parents[top]))[0]
         nats = min(float(evidence[p, c]), float(beside))
         if nats >= _LEAST_EVIDENCE:
-            found[p, c] = nats
+            further[p, c] = nats
     kept = [
         (p, c, nats)
-        for (p, c), nats in found.items()
-        if not any((below, c) in found for below in np.flatnonzero(above[p]).tolist())
-        and not any((p, higher) in found for higher in np.flatnonzero(above[:, c]).tolist())
+        for (p, c), nats in further.items()
+        if not any((below, c) in further for below in np.flatnonzero(above[p]).tolist())
+        and not any((p, higher) in further for higher in np.flatnonzero(above[:, c]).tolist())
     ]
     return sorted(kept, key=lambda link: -link[2])
 

@@ -71,12 +71,12 @@ def learn_weights(
 
     def expect(theta: Floats) -> tuple[float, Any]:
         scores = model.scores(theta)
-        found = edge_targets(scores, Z, tree)
-        return model.ridge(theta) - float(found.log_likelihood.sum()), (found, scores)
+        targets = edge_targets(scores, Z, tree)
+        return model.ridge(theta) - float(targets.log_likelihood.sum()), (targets, scores)
 
     def maximise(theta: Floats, expected: tuple[EdgeTargets, Floats]) -> Floats:
-        found, scores = expected
-        return fit_weights(model, theta, found.both, found.parent, steps=steps, scores=scores)
+        targets, scores = expected
+        return fit_weights(model, theta, targets.both, targets.parent, steps=steps, scores=scores)
 
     start = closed_start(model, Z, tree.parents)
     return alternate(expect, maximise, start, max_iter=max_iter, tol=tol, report=report)

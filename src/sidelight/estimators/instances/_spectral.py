@@ -75,16 +75,17 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
         self._check_parameters()
         X = rows_to_fit(self, X)
         check_n_clusters(self, self.n_clusters, X.shape[0])
-        found = as_bags(bags, n_rows=X.shape[0], y=y)
-        if bags is not None or isinstance(y, Bags):
-            self._warn_if_unlabelled(found)
+        has_bags = bags is not None or isinstance(y, Bags)
+        bags = as_bags(bags, n_rows=X.shape[0], y=y)
+        if has_bags:
+            self._warn_if_unlabelled(bags)
         generator = as_generator(self.random_state)
         similar = make_similarities(
             X, self.affinity, metric=self.metric, n_neighbors=self.n_neighbors, t=self.scale_neighbor,
             generator=generator,
         )  # fmt: skip
-        embedded = self._embed(X, found, similar, generator)
-        self._publish(X, found, similar, embedded, generator)
+        embedded = self._embed(X, bags, similar, generator)
+        self._publish(X, bags, similar, embedded, generator)
         return self
 
     def predict(self, X: Any, bags: Any = None) -> np.ndarray:
@@ -103,11 +104,11 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
         X = rows_to_judge(self, X)
         if bags is None:
             return self._vote(X)
-        found = as_bags(bags, n_rows=X.shape[0])
-        if self._is_training(X, found):
+        bags = as_bags(bags, n_rows=X.shape[0])
+        if self._is_training(X, bags):
             return self.labels_.copy()
         labels = self._vote(X)
-        U, pulled = self._pulled(X, found)
+        U, pulled = self._pulled(X, bags)
         labels[pulled] = self._nearest_centre(U)
         return labels
 
@@ -145,17 +146,17 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = rows_to_judge(self, X)
-        found = as_bags(bags, n_rows=X.shape[0], y=y)
+        bags = as_bags(bags, n_rows=X.shape[0], y=y)
         labels = self._vote(X)
         weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        said = found.is_labelled[found.codes]
-        if not said.any() or not self.class_shares_.size:
+        in_labelled_bag = bags.is_labelled[bags.codes]
+        if not in_labelled_bag.any() or not self.class_shares_.size:
             gaps = ((unit_rows(self._spread_over(X, self.embedding_)) - self.centres_[labels]) ** 2).sum(axis=1)
             return -float(np.average(gaps, weights=weight))
-        allowed = found.with_classes(_all_classes(self.bags_, found)).row_label_mask()[:, : self.class_shares_.shape[1]]
+        allowed = bags.with_classes(_all_classes(self.bags_, bags)).row_label_mask()[:, : self.class_shares_.shape[1]]
         inside = (self.class_shares_[labels] * allowed).sum(axis=1)
         floor = 1.0 / (len(self.labels_) + 1)  # a class never seen in a cluster is unlikely, not impossible
-        return float(np.average(np.log(np.maximum(inside, floor))[said], weights=weight[said]))
+        return float(np.average(np.log(np.maximum(inside, floor))[in_labelled_bag], weights=weight[in_labelled_bag]))
 
     # -- what a method adds -------------------------------------------------------------------------------------------
 

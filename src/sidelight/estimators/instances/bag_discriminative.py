@@ -108,8 +108,8 @@ class BagDiscriminativeClustering(LinearRule):
         self._check_parameters()
         X = rows_to_fit(self, X)
         check_n_clusters(self, self.n_clusters, X.shape[0])
-        found = as_bags(bags, n_rows=X.shape[0], y=y)
-        constraint = BagConstraint.from_bags(found)
+        bags = as_bags(bags, n_rows=X.shape[0], y=y)
+        constraint = BagConstraint.from_bags(bags)
         if constraint.is_empty and (bags is not None or isinstance(y, Bags)):
             warn(
                 "BagDiscriminativeClustering: no bag carries a label, so bags change nothing. "

@@ -35,9 +35,9 @@ def class_shares(labels: np.ndarray, bags: Bags, n_clusters: int) -> np.ndarray:
     number = np.full(bags.n_bags, -1, dtype=np.intp)
     number[telling] = kind
     of_row = number[bags.codes]
-    said = of_row >= 0
+    labelled = of_row >= 0
     counts = np.zeros((n_clusters, masks.shape[0]))
-    np.add.at(counts, (labels[said], of_row[said]), 1.0)
+    np.add.at(counts, (labels[labelled], of_row[labelled]), 1.0)
     return _em(counts, masks)
 
 

@@ -176,11 +176,11 @@ class ClusterReading:
 def _names(refines: list[Any], sizes: np.ndarray, shares: np.ndarray) -> list[str]:
     says = shares.sum(axis=1) > 0
     nameless = np.where(sizes == 0, "empty", np.where(says, "mixed", "unlabelled"))
-    said = [str(nameless[k] if refined is None else refined) for k, refined in enumerate(refines)]
-    counts = {name: said.count(name) for name in said}
+    class_names = [str(nameless[k] if refined is None else refined) for k, refined in enumerate(refines)]
+    counts = {name: class_names.count(name) for name in class_names}
     seen: dict[str, int] = {}
     names = []
-    for name in said:
+    for name in class_names:
         seen[name] = seen.get(name, 0) + 1
         names.append(name if counts[name] == 1 else f"{name}/{seen[name]}")
     return names

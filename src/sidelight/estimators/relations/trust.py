@@ -78,14 +78,14 @@ def _likeliest(held_out: list[Answered], beliefs: list[Floats], confusion: bool)
     first = held_out[0]
     pairs = sum((part.pairs for part in held_out[1:]), first.pairs)
     triplets = sum((part.triplets for part in held_out[1:]), first.triplets)
-    found: list[tuple[float, ErrorRates]] = []
+    fits: list[tuple[float, ErrorRates]] = []
     for sharpness in SHARPNESSES:
         posteriors = [np.exp(log_softmax(sharpness * log_P)) for log_P in beliefs]
         truths = [part.truths(P) for part, P in zip(held_out, posteriors)]
         T = np.concatenate([t[0] for t in truths]), np.concatenate([t[1] for t in truths])
         rates = estimate_errors(Answered.evenly(pairs, triplets, UNKNOWN), T, confusion=confusion)
-        found.append((rates.believed(pairs, triplets).log_likelihood_of(T), rates))
-    return max(found, key=lambda pair: pair[0])[1]
+        fits.append((rates.believed(pairs, triplets).log_likelihood_of(T), rates))
+    return max(fits, key=lambda pair: pair[0])[1]
 
 
 def cautious(eps: float) -> float:

@@ -12,6 +12,14 @@ _METHOD = (
     "labels that no list names, by the structure of the rows."
 )
 Count = Annotated[int, from_(1)] | Literal["auto"]
+Lists = Annotated[
+    Literal["complete", "partial"],
+    says("Whether a bag's list names everything in it, or others may be there too."),
+]
+Empty = Annotated[
+    Literal["unlabelled", "none"],
+    says("What an empty list means: nobody looked, or none of the known labels is there (needs {n_novel})."),
+]
 
 
 class Coverage(Options, frozen=True):
@@ -30,14 +38,8 @@ class Coverage(Options, frozen=True):
         Annotated[int, from_(0)] | Literal["auto"],
         says("Clusters for kinds that no list names.", word="novel", shown="N|auto"),
     ] = 0
-    lists: Annotated[
-        Literal["complete", "partial"],
-        says("Whether a bag's list names everything in it, or others may be there too."),
-    ] = "complete"
-    empty: Annotated[
-        Literal["unlabelled", "none"],
-        says("What an empty list means: nobody looked, or none of the known labels is there (needs {n_novel})."),
-    ] = "unlabelled"
+    lists: Lists = "complete"
+    empty: Empty = "unlabelled"
     rows: Annotated[
         Literal["no", "known"],
         says("'known' believes the label column row by row where it is filled; else it only says what the bag holds."),
@@ -78,14 +80,8 @@ class Dmnl(Options, frozen=True):
     lam: Annotated[float, says("Weight of the structure of the rows.", ge=0)] = 0.1
     rho: Annotated[float, says("Weight of labels that share no row.", ge=0)] = 10.0
     ridge: Annotated[float, says("Weight of |W|^2 / 2.", ge=0)] = 0.2
-    lists: Annotated[
-        Literal["complete", "partial"],
-        says("Whether a bag's list names everything in it, or others may be there too."),
-    ] = "complete"
-    empty: Annotated[
-        Literal["unlabelled", "none"],
-        says("What an empty list means: nobody looked, or none of the known labels is there (needs {n_novel})."),
-    ] = "unlabelled"
+    lists: Lists = "complete"
+    empty: Empty = "unlabelled"
     n_init: Annotated[int, says("Starts.", word="starts", ge=1)] = 5
 
 

@@ -51,13 +51,13 @@ def _close(path: Path, attribute: Attribute, data: Dataset) -> Dataset:
             f"{path}, attribute {attribute.name!r}: {len(strangers)} labels are not declared in the header: "
             f"{listing(strangers, 3)}. {nearest(strangers[0], nodes)}"
         )
-    said = data.Y if data.Y is not None else _marks(data)
+    marks = data.Y if data.Y is not None else _marks(data)
     Y = np.zeros((data.n_rows, len(nodes)), dtype=np.int8)
     for k, name in enumerate(data.label_names):
-        rows = said[:, k] == 1
+        rows = marks[:, k] == 1
         for node in ancestors(name, parents):
             Y[rows, place[node]] = 1
-    unknown = (said == -1).all(axis=1) if said.shape[1] else np.ones(data.n_rows, dtype=bool)
+    unknown = (marks == -1).all(axis=1) if marks.shape[1] else np.ones(data.n_rows, dtype=bool)
     Y[unknown] = -1
     notes = (*data.notes, "every label brings its ancestors")
     if not is_tree:
@@ -79,14 +79,14 @@ def node_parents(values: Iterable[str]) -> tuple[Parents, bool]:
     """Return the parents of every node, and whether they form a tree."""
     values = list(values)
     if any(value.startswith("root/") for value in values):
-        found: dict[str, list[str]] = {}
+        parents_of: dict[str, list[str]] = {}
         for value in values:
             parent, _, child = value.rpartition("/")
-            above = found.setdefault(child, [])
+            above = parents_of.setdefault(child, [])
             if parent and parent != "root":
-                found.setdefault(parent, [])
+                parents_of.setdefault(parent, [])
                 above.append(parent)
-        return {node: tuple(above) for node, above in found.items()}, all(len(a) < 2 for a in found.values())
+        return {node: tuple(above) for node, above in parents_of.items()}, all(len(a) < 2 for a in parents_of.values())
     parents: Parents = {}
     for value in values:
         steps = value.split("/")

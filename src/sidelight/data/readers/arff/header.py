@@ -77,17 +77,17 @@ def split_values(path: Path, number: int, text: str) -> list[str]:
         return [cell.strip() for cell in cells]
     values, at = [], 0
     while at <= len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
+        match = _TOKEN.match(text, at)
+        if match is None:
             raise _bad(path, number, f"a quotation mark that is not closed, near {shown(text[at : at + 30])}")
-        single, double, plain = found.groups()
+        single, double, plain = match.groups()
         quoted = single if single is not None else double
         if quoted is None and plain[:1] in ("'", '"'):
             raise _bad(path, number, f"a quotation mark that is not closed, near {shown(plain[:30])}")
         values.append(_unescape(quoted) if quoted is not None else plain)
-        if found.end() == at or (found.end() == len(text) and not found.group().rstrip().endswith(",")):
+        if match.end() == at or (match.end() == len(text) and not match.group().rstrip().endswith(",")):
             break
-        at = found.end()
+        at = match.end()
         if at == len(text):
             values.append("")
             break
@@ -103,10 +103,10 @@ def unquote(text: str) -> str:
 
 
 def _attribute(path: Path, number: int, text: str) -> Attribute:
-    found = _NAME.fullmatch(text)
-    if found is None:
+    match = _NAME.fullmatch(text)
+    if match is None:
         raise _bad(path, number, f"expected a name and a type after @attribute, found {shown(text)}")
-    single, double, plain, rest = found.groups()
+    single, double, plain, rest = match.groups()
     name = plain if plain is not None else _unescape(single if single is not None else double)
     rest = rest.strip()
     if rest.startswith("{"):

@@ -82,10 +82,10 @@ def _xml_beside(path: Path) -> Path | None:
 
 
 def _meka(header: Header) -> LabelNames | None:
-    found = re.search(r"-C\s+(-?\d+)", header.relation)
-    if found is None:
+    match = re.search(r"-C\s+(-?\d+)", header.relation)
+    if match is None:
         return None
-    count = int(found.group(1))
+    count = int(match.group(1))
     names = [attribute.name for attribute in header.attributes]
     if not 0 < abs(count) < len(names):
         return None

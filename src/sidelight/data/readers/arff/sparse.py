@@ -35,7 +35,7 @@ def read_sparse(
     features = [j for j in chosen if j not in label_at and j not in ignored]
     place = {j: k for k, j in enumerate(features)}
     indptr, indices, values = [0], [], []
-    said: list[dict[int, str]] = []
+    cells_of_row: list[dict[int, str]] = []
     for number, text in rows:
         mine: dict[int, str] = {}
         named: set[int] = set()
@@ -49,11 +49,11 @@ def read_sparse(
             elif j in label_at:
                 mine[j] = cell
         indptr.append(len(indices))
-        said.append(mine)
+        cells_of_row.append(mine)
     X = sp.csr_array((np.array(values), np.array(indices, dtype=np.int64), indptr), shape=(len(rows), len(features)))
     data = Builder(path, "ARFF, sparse" + (" with label names" if labels else ""))
     data.features(X, [names[j] for j in features])
-    data.y, data.Y, data.label_names = _labels(path, rows, attributes, label_at, said)
+    data.y, data.Y, data.label_names = _labels(path, rows, attributes, label_at, cells_of_row)
     for j, name in enumerate(names):
         data.role(name, *_role(j, label_at, place, why))
     return data.build()

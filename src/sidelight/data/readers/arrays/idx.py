@@ -77,8 +77,8 @@ def _labels_beside(path: Path) -> Path | None:
     stem = path.name.removesuffix(".gz").replace("images", "labels")
     for old in ("idx3", "idx2", "idx4"):
         stem = stem.replace(old, "idx1")
-    found = [path.with_name(name) for name in (stem, stem + ".gz") if path.with_name(name).is_file()]
-    return found[0] if found else None
+    label_files = [path.with_name(name) for name in (stem, stem + ".gz") if path.with_name(name).is_file()]
+    return label_files[0] if label_files else None
 
 
 def _pixel_names(shape: tuple[int, ...]) -> tuple[str, ...]:

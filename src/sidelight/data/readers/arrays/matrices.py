@@ -104,25 +104,26 @@ def _labels(path: Path, arrays: dict[str, Any], value: Any, n: int) -> RowLabels
     return from_cells(Coded.of(str(v) for v in _names(dense.reshape(-1)).tolist()), None)
 
 
-def _bags(path: Path, ids: Any, said: RowLabels | None, own: Any) -> Bags | None:
+def _bags(path: Path, ids: Any, label_sets: RowLabels | None, own: Any) -> Bags | None:
     if ids is None:
         return None
     names = _names(ids)
     if own is not None and own.dtype.kind in "US":
         cells = [str(cell) for cell in _names(own).tolist()]
-        said = from_cells(Coded.of(cells), look_at("", cells[:1000]).separator)
-    if said is None:
+        label_sets = from_cells(Coded.of(cells), look_at("", cells[:1000]).separator)
+    if label_sets is None:
         return Bags(names.tolist())
     plain = Bags(names.tolist())
-    if len(said.codes) == len(names):
-        sets = said.of_bags(plain.codes, plain.n_bags)
-    elif len(said.codes) == plain.n_bags:
-        sets = [said.sets[code] for code in said.codes.tolist()]
+    if len(label_sets.codes) == len(names):
+        sets = label_sets.of_bags(plain.codes, plain.n_bags)
+    elif len(label_sets.codes) == plain.n_bags:
+        sets = [label_sets.sets[code] for code in label_sets.codes.tolist()]
     else:
         raise InvalidData(
-            f"{path}: expected one label for each of {len(names)} rows or {plain.n_bags} bags, found {len(said.codes)}."
+            f"{path}: expected one label for each of {len(names)} rows or {plain.n_bags} bags, "
+            f"found {len(label_sets.codes)}."
         )
-    return Bags(names.tolist(), labels=dict(zip(plain.names, sets)), classes=said.names)
+    return Bags(names.tolist(), labels=dict(zip(plain.names, sets)), classes=label_sets.names)
 
 
 def _names(value: NDArray[Any]) -> NDArray[Any]:

@@ -103,13 +103,13 @@ def _row_label_cell(variables: dict[str, Any], name: str, cells: NDArray[Any]) -
 
 
 def _find_targets(variables: dict[str, Any], n_bags: int, skip: set[str]) -> str | None:
-    found = [
+    targets = [
         k
         for k, v in variables.items()
         if k not in skip and is_numeric(v) and n_bags in v.shape and is_marks(v) and min(v.shape) >= 1
     ]
-    named = [k for k in found if k.lower() in LABELS]
-    return next(iter(named or found), None)
+    named = [k for k in targets if k.lower() in LABELS]
+    return next(iter(named or targets), None)
 
 
 def as_marks(path: Path, name: str, value: Any, n_bags: int) -> NDArray[np.int8]:

@@ -12,9 +12,9 @@ def guess_channels(names: Sequence[str]) -> dict[str, list[str]] | None:
     """Return channel -> columns when every column has one of 2 to 20 prefixes, with two columns each on average."""
     groups: dict[str, list[str]] = {}
     for name in names:
-        found = _PARTS.fullmatch(name)
-        if found is None:
+        match = _PARTS.fullmatch(name)
+        if match is None:
             return None
-        groups.setdefault(found.group(1), []).append(name)
+        groups.setdefault(match.group(1), []).append(name)
     enough = 2 <= len(groups) <= 20 and len(names) >= 2 * len(groups)
     return groups if enough else None

@@ -37,15 +37,15 @@ def plan_roles(source: Source, wanted: Wanted) -> Plan:
 def match_columns(path: Path, names: Sequence[str], wanted: Any, role: str) -> list[int]:
     """Return the columns that names or patterns (``f*``) stand for; a name that matches nothing is an error."""
     given = [wanted] if isinstance(wanted, str) else list(wanted)
-    found: list[int] = []
+    matched: list[int] = []
     for name in given:
         if not isinstance(name, str):
             raise InvalidParameter(f"{path}: {role} takes column names or patterns, got {name!r}.")
         hits = [j for j, n in enumerate(names) if n == name] or [j for j, n in enumerate(names) if fnmatchcase(n, name)]
         if not hits:
             raise no_such_column(path, name, role, names)
-        found.extend(j for j in hits if j not in found)
-    return found
+        matched.extend(j for j in hits if j not in matched)
+    return matched
 
 
 def _obey(plan: Plan, path: Path, wanted: Wanted) -> None:

@@ -23,9 +23,9 @@ class Coded:
     @classmethod
     def of(cls, cells: Iterable[str], declared: Iterable[str] = ()) -> Coded:
         """Encode cells: declared values first, then in order of first appearance."""
-        found: dict[str, int] = {value: code for code, value in enumerate(dict.fromkeys(declared))}
-        codes = np.fromiter((found.setdefault(cell, len(found)) for cell in cells), dtype=np.intp)
-        return cls(tuple(found), codes)
+        code_of: dict[str, int] = {value: code for code, value in enumerate(dict.fromkeys(declared))}
+        codes = np.fromiter((code_of.setdefault(cell, len(code_of)) for cell in cells), dtype=np.intp)
+        return cls(tuple(code_of), codes)
 
     def objects(self) -> NDArray[np.object_]:
         """Return one shared string a row."""

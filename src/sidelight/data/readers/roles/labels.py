@@ -182,8 +182,8 @@ def _names(sets: Sequence[frozenset[str] | None]) -> tuple[str, ...]:
 
 def _without_prefix(names: Sequence[str]) -> tuple[str, ...]:
     """Return the label in ``label_wren``: what all columns share in front of the name is no part of it."""
-    found = [re.match(r"(labels?|class|tag|target|y)[_:.\- ](?=.)", name, re.IGNORECASE) for name in names]
-    prefixes = {match.group() if match else "" for match in found}
+    matches = [re.match(r"(labels?|class|tag|target|y)[_:.\- ](?=.)", name, re.IGNORECASE) for name in names]
+    prefixes = {match.group() if match else "" for match in matches}
     prefix = prefixes.pop() if len(prefixes) == 1 and len(names) > 1 else ""
     return tuple(name[len(prefix) :] for name in names)
 

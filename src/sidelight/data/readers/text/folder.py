@@ -43,15 +43,15 @@ class Document(NamedTuple):
 
 def read_folder(path: Path, wanted: Wanted, encoding: str | None = None) -> Dataset:
     """Count the words of every file below ``path``."""
-    found = list(_documents(path, encoding))
-    if not found:
+    documents = list(_documents(path, encoding))
+    if not documents:
         raise UnreadableFile(f"{path}: expected text files in folders, found none.")
-    texts = [without_mail_header(document.text) for document in found]
-    n_mails = sum(len(t) != len(d.text) for t, d in zip(texts, found))
-    X, words = count_words(texts, least=2 if len(found) > 1 else 1)
+    texts = [without_mail_header(document.text) for document in documents]
+    n_mails = sum(len(t) != len(d.text) for t, d in zip(texts, documents))
+    X, words = count_words(texts, least=2 if len(documents) > 1 else 1)
     if not words:
         raise UnreadableFile(f"{path}: expected texts that share words, found no word in two of {len(texts)} files.")
-    folders = [document.folder for document in found]
+    folders = [document.folder for document in documents]
     names, paths, Y = dotted_labels(folders)
     has_labels = len(set(folders)) > 1 and wanted.label is not False
     notes = ["words that occur in a single file were left out"]
@@ -70,7 +70,7 @@ def read_folder(path: Path, wanted: Wanted, encoding: str | None = None) -> Data
     data.role("words", "feature", f"{X.shape[1]} words, counted", "text")
     data.role("text", "show", "the text of the file", "text")
     return data.build(
-        row_ids=_texts([document.name for document in found]),
+        row_ids=_texts([document.name for document in documents]),
         tree=tree_of(names, {p[-1]: p[-2] if len(p) > 1 else None for p in paths}) if nested else None,
         show={"text": _texts([text[:2000] for text in texts])},
     )

@@ -58,12 +58,12 @@ def read_keel(path: Path, wanted: Wanted, encoding: str | None = None) -> Datase
 
 
 def _attribute(path: Path, number: int, text: str) -> tuple[str, str]:
-    found = _ATTRIBUTE.fullmatch(text)
-    if found is None:
+    match = _ATTRIBUTE.fullmatch(text)
+    if match is None:
         raise UnreadableFile(
             f"{path}, line {number}: expected a name and a type after @attribute, found {shown(text)}."
         )
-    return found.group(1).strip("'\""), found.group(2).strip()
+    return match.group(1).strip("'\""), match.group(2).strip()
 
 
 def _hints(names: list[str], is_text: list[bool], inputs: list[str], outputs: list[str]) -> dict[str, tuple[Any, str]]:
