@@ -120,7 +120,7 @@ def rows_to_fit(estimator: Any, X: Any, *, huge: bool = False, **options: Any) -
         For ``sklearn.utils.validation.validate_data``.
     """
     with as_invalid_data():
-        X = validate_data(estimator, X, accept_sparse="csr", dtype="float64", order="C", **options)
+        X = validate_data(estimator, X, **{"accept_sparse": "csr", **options}, dtype="float64", order="C")
     _refuse_huge(estimator, X, huge)
     estimator.data_fingerprint_ = fingerprint(X)
     return X
@@ -138,7 +138,7 @@ def rows_to_judge(estimator: Any, X: Any, *, huge: bool = False, names: bool = T
     """
     if not names:
         with as_invalid_data():
-            X = check_array(X, accept_sparse="csr", dtype="float64", order="C", estimator=estimator, **options)
+            X = check_array(X, **{"accept_sparse": "csr", **options}, dtype="float64", order="C", estimator=estimator)
         if X.shape[1] != estimator.n_features_in_:
             raise InvalidData(
                 f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
@@ -146,7 +146,9 @@ def rows_to_judge(estimator: Any, X: Any, *, huge: bool = False, names: bool = T
             )
     else:
         with as_invalid_data():
-            X = validate_data(estimator, X, accept_sparse="csr", dtype="float64", order="C", reset=False, **options)
+            X = validate_data(
+                estimator, X, **{"accept_sparse": "csr", **options}, dtype="float64", order="C", reset=False
+            )
     _refuse_huge(estimator, X, huge)
     return X
 

@@ -1,0 +1,109 @@
+"""Assignments in turn: every row takes its cheapest cluster, given where the rows linked to it are.
+
+One kernel serves the constrained k-means methods. A link of rows i and j has a price that depends on their clusters:
+alike rows in clusters k and l cost cut[m, k] + cut[m, l], differing rows in one cluster k cost join[m, k]. An infinite
+price forbids.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._core.kernels import kernel
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+
+NOWHERE = -1  # the label of a row that was not assigned yet
+
+
+class Incidence(NamedTuple):
+    """The links at each row: those of row i are ``links[starts[i]:starts[i + 1]]``, to ``others`` at these places."""
+
+    starts: Ints
+    others: Ints
+    links: Ints
+
+    @classmethod
+    def of(cls, rows: Ints, n_rows: int) -> Incidence:
+        """List both ends of every link."""
+        here = np.concatenate([rows[:, 0], rows[:, 1]])
+        there = np.concatenate([rows[:, 1], rows[:, 0]])
+        order = np.argsort(here, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(here, minlength=n_rows))])
+        links = np.tile(np.arange(len(rows)), 2)[order]
+        return cls(starts.astype(np.intp), there[order].astype(np.intp), links.astype(np.intp))
+
+
+def assign_in_turn(
+    costs: Floats, labels: Ints, order: Ints, incidence: Incidence, same: npt.NDArray[np.bool_], prices: Floats
+) -> int:
+    """Assign the rows of ``order`` one after the other, in place; return the row that no cluster can take, or -1.
+
+    Parameters
+    ----------
+    costs : array of shape (n_rows, n_clusters)
+        What each row costs in each cluster by itself.
+    labels : array of shape (n_rows,)
+        Where rows are; -1 where they are nowhere yet, so that their links cost nothing.
+    order : array of int
+        The rows to assign.
+    incidence : Incidence
+        The links at each row.
+    same : array of bool of shape (n_links,)
+        Whether a link says alike.
+    prices : array of shape (n_links, n_clusters)
+        ``cut`` of alike and ``join`` of differing rows.
+    """
+    return int(
+        _assign(
+            np.ascontiguousarray(costs), labels, np.array(order, dtype=np.intp), *incidence,
+            np.array(same, dtype=np.intp), np.ascontiguousarray(prices),
+        )
+    )  # fmt: skip
+
+
+@kernel("intp(float64[:, ::1], intp[::1], intp[::1], intp[::1], intp[::1], intp[::1], intp[::1], float64[:, ::1])")
+def _assign(
+    costs: Floats, labels: Ints, order: Ints, starts: Ints, others: Ints, links: Ints, same: Ints, prices: Floats
+) -> int:
+    K = costs.shape[1]
+    total = np.empty(K)
+    for i in order:
+        for k in range(K):
+            total[k] = costs[i, k]
+        for place in range(starts[i], starts[i + 1]):
+            at = labels[others[place]]
+            if at < 0 or others[place] == i:
+                continue
+            m = links[place]
+            if same[m]:
+                for k in range(K):
+                    if k != at:
+                        total[k] += prices[m, k] + prices[m, at]
+            else:
+                total[at] += prices[m, at]
+        best = 0
+        for k in range(1, K):
+            if total[k] < total[best]:
+                best = k
+        if total[best] == np.inf:
+            return i
+        labels[i] = best
+    return -1
+
+
+def broken_links(labels: Ints, rows: Ints, same: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Say which links the labels break."""
+    return (labels[rows[:, 0]] == labels[rows[:, 1]]) != same
+
+
+def price_of_broken(labels: Ints, rows: Ints, same: npt.NDArray[np.bool_], prices: Floats) -> float:
+    """Return what the broken links cost together."""
+    broken = np.flatnonzero(broken_links(labels, rows, same))
+    left, right = labels[rows[broken, 0]], labels[rows[broken, 1]]
+    cost = prices[broken, left] + np.where(same[broken], prices[broken, right], 0.0)
+    return float(cost.sum())

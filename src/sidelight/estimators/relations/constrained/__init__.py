@@ -1,0 +1,1 @@
+"""Clusterers that other papers built around answers: k-means, mixtures, graphs."""

@@ -1,0 +1,1 @@
+"""Metrics learnt from answers, each a transformer, and k-means over any of them."""
