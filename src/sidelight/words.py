@@ -41,6 +41,19 @@ def spoken(sentence: Sentence, spell: Spell = str) -> str:
     return "".join(part if isinstance(part, str) else spell(part) for part in sentence)
 
 
+class Heard(str):
+    """What a fit warned about: a text, with what to do about it."""
+
+    __slots__ = ("do",)
+    do: Sentence
+
+    def __new__(cls, text: str, do: Sentence = ()) -> Heard:
+        """Make a text with advice."""
+        heard = super().__new__(cls, text)
+        heard.do = do
+        return heard
+
+
 class Told:
     """A message in two parts: what happened, and what to do about it."""
 

@@ -88,7 +88,7 @@ def test_a_report_does_not_ask_to_look_where_nothing_changed(tmp_path):
 def test_novel_clusters_that_nothing_needed_are_mentioned(table):
     result = work(RunConfig("instances", str(table), ROLES))
     needless = replace(result, n_novel_allowed=1, n_novel_used=0)
-    told = page_of(needless).sentences
+    told = page_of(needless).told
     assert any("1 novel cluster was allowed, but the lists explain every row" in sentence for sentence in told)
 
 
@@ -97,7 +97,7 @@ def test_with_known_rows_the_page_and_the_summary_count_the_same_rows(table):
     page = page_of(result)
     n_changed = sum(a != b for a, b in zip(result.assignments["label"], result.assignments["by features alone"]))
     assert result.moved.n_moved == n_changed
-    assert f"changed the name of {n_changed} row" in page.sentences[1]
+    assert f"changed the name of {n_changed} row" in page.sure[1]
     (section,) = [s for s in page.sections if s.title == "What the bags changed"]
     assert str(n_changed) in section.sentences[0] or n_changed == 0
 

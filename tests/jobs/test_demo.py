@@ -12,5 +12,6 @@ def test_every_demo_ends_in_a_page(job, tmp_path):
     outcome = run_demo(tmp_path / "demo", only=job)
     assert (tmp_path / "demo" / "index.html").read_text().count(f'href="{job}/report.html"') == 1
     page = (tmp_path / "demo" / job / "report.html").read_text()
-    assert "data:image/png;base64" in page
+    assert "<svg" in page
+    assert f"sidelight demo only=&#x27;{job}&#x27;" in page
     assert outcome.sentences

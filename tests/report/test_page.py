@@ -5,28 +5,29 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight.data.dataset import ColumnRole, LeftOut
-from sidelight.report import Page, Section, Table, to_html
-from sidelight.report.pages.reading import about_reading, reading_sections
+from sidelight.report import Page, Provenance, Section, to_html
+from sidelight.report.components import table
+from sidelight.report.pages.reading import about_columns, about_left_out, reading_sections
 from sidelight.results import Reading
 from sidelight.words import Setting, spoken
 
 
 def test_text_from_data_is_escaped():
-    page = to_html(Page("<script>alert(1)</script>", ["a < b"], [Section("x", tables=[Table({"<b>": ["<i>"]})])]))
-    assert "<script>" not in page
+    page = to_html(Page("<script>alert(1)</script>", ["a < b"], [Section("x", parts=[table({"<b>": ["<i>"]})])]))
+    assert "<script>alert" not in page
     assert "<i>" not in page
     assert "a &lt; b" in page
 
 
 def test_long_tables_are_cut_and_say_so():
-    page = to_html(Page("t", [], [Section("x", tables=[Table({"n": list(range(80))}, most=10)])]))
-    assert "<td>9</td>" in page
-    assert "<td>10</td>" not in page
-    assert "70 more" in page
+    page = to_html(Page("t", [], [Section("x", parts=[table({"n": list(range(80))}, most=10)])]))
+    assert 'data-value="9">9</td>' in page
+    assert 'data-value="10">10</td>' not in page
+    assert "The first 10 of 80" in page
 
 
 def test_provenance_is_shown():
-    assert "<dt>seed</dt><dd>7</dd>" in to_html(Page("t", []), {"seed": 7})
+    assert "<dt>seed</dt><dd>7</dd>" in to_html(Page("t", []), Provenance({"seed": 7}))
 
 
 def test_a_setting_in_a_sentence_is_spelled_by_whoever_shows_the_page():
@@ -44,7 +45,7 @@ def test_every_unused_column_and_every_row_left_out_is_named_with_its_reason():
         unused=(ColumnRole("price", "ignored", "numbers written as '15%'"), ColumnRole("kind", "label", "its name")),
         guessed=(ColumnRole("rec", "bag", "its name", is_guess=True),),
     )
-    told = [spoken(sentence) for sentence in about_reading(reading)]
+    told = [spoken(sentence) for sentence in [*about_left_out(reading), *about_columns(reading)]]
     assert told == [
         "2 of 10 rows have a gap in 'a', the first in line 4: left out.",
         "2 columns were not used: 'price' (numbers written as '15%') and 'kind' (taken for the label, which this job "
@@ -52,4 +53,5 @@ def test_every_unused_column_and_every_row_left_out_is_named_with_its_reason():
         "Guessed: the bag is 'rec'. Say otherwise with bag=.",
     ]
     (section,) = reading_sections(reading)
-    assert section.tables[0].columns["column"] == ["price", "kind"]
+    assert "<td>price</td>" in section.parts[0]
+    assert "<td>kind</td>" in section.parts[0]

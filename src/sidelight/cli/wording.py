@@ -34,7 +34,7 @@ def as_words(value: Any) -> list[str]:
     if value is False:
         return ["none"]
     if isinstance(value, Mapping):
-        return [f"{name}={part if isinstance(part, str) else ','.join(part)}" for name, part in value.items()]
+        return [f"{name}={','.join(part) if isinstance(part, (list, tuple)) else part}" for name, part in value.items()]
     if isinstance(value, (list, tuple)):
         return [str(item) for item in value]
     return [f"{value:g}" if isinstance(value, float) else str(value)]

@@ -138,7 +138,7 @@ class Dataset:
     channels : dict or None
         Channel name -> slice of the columns of ``X``, when the features come in several channels.
     show : dict
-        Column -> texts, or paths of images and sounds, to show beside a row.
+        Column -> texts, paths of images and sounds, or images themselves (arrays of grey pixels), to show beside a row.
     kept : dict
         Column -> cells that were asked for with ``keep``, to be carried along with each row.
     roles : tuple of ColumnRole

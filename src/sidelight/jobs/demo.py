@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,11 +12,12 @@ from sidelight.jobs.config import as_toml
 from sidelight.jobs.output import check_free, output_folder, write_text
 from sidelight.jobs.run import Outcome, publish, versions_in_use
 from sidelight.progress import report
-from sidelight.words import Spell
+from sidelight.words import Setting, Spell
 
 if TYPE_CHECKING:
     from sidelight.jobs.demos import Demo
     from sidelight.report import Page
+    from sidelight.report.components import Markup
 
 # The name of each demo's folder, and the function of jobs/demos.py that makes it. A new demo is one line here.
 DEMOS: Mapping[str, str] = {
@@ -34,13 +34,15 @@ def run_demo(
     out: str | Path, *, only: str | None = None, seed: int = 0, overwrite: bool = False, spell: Spell = str
 ) -> Outcome:
     """Run every demo (or ``only`` one) into ``out``; nothing appears unless all of it does."""
+    from sidelight.report.pages.demos import demo_card, index_page, picture_of
+
     out = Path(out)
     if only is not None and only not in DEMOS:
         raise UnknownName(f"There is no demo called {only!r}. {nearest(only, DEMOS)}")
     check_free(out, overwrite)
     chosen = [only] if only else list(DEMOS)
     sentences: list[str] = []
-    links: list[str] = []
+    made: list[Markup] = []
 
     def manifest(files: object) -> str:
         keys = {"job": "demo", "table": "built-in samples", "seed": seed, "files": files}
@@ -50,10 +52,12 @@ def run_demo(
         for number, name in enumerate(chosen):
             report("demo", number, len(chosen), name)
             demo = _maker(name)(seed)
-            outcome = publish(demo.config, demo.result, folder / name, spell=spell, page=_page_of(demo))
+            command = f"sidelight demo {spell(Setting('only', name))}"
+            page = _page_of(demo)
+            outcome = publish(demo.config, demo.result, folder / name, spell=spell, page=page, command=command)
             sentences += [f"{name}: {sentence}" for sentence in outcome.sentences[:2]]
-            links.append(f'<li><a href="{name}/report.html">{name}</a>: {escape(outcome.sentences[0])}</li>')
-        write_text(folder / "index.html", _index(links))
+            made.append(demo_card(name, demo.story, command, picture_of(demo.result)))
+        write_text(folder / "index.html", index_page(made))
     return Outcome(out, ["index.html", *(f"{name}/report.html" for name in chosen)], sentences)
 
 
@@ -67,12 +71,3 @@ def _page_of(demo: Demo) -> Page:
     from sidelight.report.pages.demos import with_story
 
     return with_story(page_of(demo.result), demo.story)
-
-
-def _index(links: list[str]) -> str:
-    style = "body { font: 16px/1.6 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; }"
-    return (
-        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Sidelight demo</title>'
-        f"<style>{style}</style></head><body><h1>Sidelight demo</h1>"
-        f"<p>One page per job.</p><ul>{''.join(links)}</ul></body></html>\n"
-    )

@@ -14,7 +14,6 @@ from sidelight.data.dataset import Dataset
 from sidelight.data.relations import Pairs
 from sidelight.data.samples import load_digit_bags
 from sidelight.data.synth.sources import make_sources
-from sidelight.estimators.instances import ClusterReading
 from sidelight.jobs import hierarchy as hierarchy_job
 from sidelight.jobs import relations as relations_job
 from sidelight.jobs import sources as sources_job
@@ -32,8 +31,6 @@ from sidelight.metrics import (
 from sidelight.results import Result
 from sidelight.results.demos import Story
 
-_N_SHOWN = 12  # images of each cluster
-
 
 @dataclass(frozen=True, eq=False)
 class Demo:
@@ -47,52 +44,48 @@ class Demo:
 def instances(seed: int) -> Demo:
     """Handwritten digits in bags that say which digits they hold, except for two that nobody ever named."""
     sample = load_digit_bags(novel=(3, 7), random_state=seed)
-    data = Dataset(sample.X, _pixels(sample.X), bags=sample.bags, path="scikit-learn's digits in bags")
+    data = Dataset(
+        sample.X, _pixels(sample.X), bags=sample.bags, path="scikit-learn's digits in bags", show=_images(sample.images)
+    )
     config = RunConfig("instances", data.path, options={"n_novel": 2}, seed=seed)
     result = coverage_method.cluster(data, config)
     agreement = normalized_mutual_information(sample.y, result.model.labels_)
-    images = _surest(result.model.predict_proba(sample.X), sample.images)
-    return Demo(config, result, Story("instances", agreement, images, result.contents.names))
+    return Demo(config, result, Story("instances", agreement))
 
 
 def instances_spectral(seed: int) -> Demo:
     """Digits that come in bags, each with the set of digits it holds, in more clusters than digits."""
     sample = load_digit_bags(random_state=seed)
-    data = Dataset(sample.X, _pixels(sample.X), bags=sample.bags, path="scikit-learn's digits in bags")
+    data = Dataset(
+        sample.X, _pixels(sample.X), bags=sample.bags, path="scikit-learn's digits in bags", show=_images(sample.images)
+    )
     options = {"method": "spectral", "n_clusters": 20, "alpha": "auto", "scale": "none"}
     config = RunConfig("instances", data.path, options=options, seed=seed)
     result = spectral_method.cluster(data, config)
-    reading = ClusterReading.from_estimator(result.model, n_nearest=_N_SHOWN)
-    order = np.lexsort((np.arange(len(reading.names)), reading.shares.argmax(axis=1)))
-    images = [sample.images[reading.nearest[k]] for k in order]
-    story = Story("spectral", purity(sample.y, result.model.labels_), images, [reading.names[k] for k in order])
-    return Demo(config, result, story)
+    return Demo(config, result, Story("spectral", purity(sample.y, result.model.labels_)))
 
 
 def bags(seed: int) -> Demo:
     """Films of handwritten digits with one sharp picture each: find the films that show the same digit."""
     X, films, truth = _films(seed)
     names = tuple(f"pixel {j // 8},{j % 8}" for j in range(64))
-    data = Dataset(X, names, bags=films, path="films made of scikit-learn's digits")
+    shown = _images(X.reshape(-1, 8, 8))
+    data = Dataset(X, names, bags=films, path="films made of scikit-learn's digits", show=shown)
     options = {"method": "margin", "n_clusters": 3, "scale": "none", "n_init": 10}
     config = RunConfig("bags", data.path, options=options, seed=seed)
     result = margin_method.cluster(data, config)
-    surest = np.argsort(-result.margins, kind="stable")
-    chosen = [result.witnesses[surest[result.bag_labels[surest] == k][:_N_SHOWN]] for k in range(3)]
-    images = [X[rows].reshape(-1, 8, 8) for rows in chosen]
-    return Demo(config, result, Story("bags", clustering_accuracy(truth, result.bag_labels), images))
+    return Demo(config, result, Story("bags", clustering_accuracy(truth, result.bag_labels)))
 
 
 def relations(seed: int) -> Demo:
     """Scikit-learn's handwritten digits, and 500 answers about pairs of them, one in twenty wrong."""
     digits = load_digits()
-    data = Dataset(digits.data, tuple(digits.feature_names), path="scikit-learn's digits")
+    data = Dataset(digits.data, tuple(digits.feature_names), path="scikit-learn's digits", show=_images(digits.images))
     config = RunConfig("relations", data.path, options={"n_clusters": 10, "scale": "none"}, seed=seed)
     pairs = Pairs.sample(digits.target, 500, noise=0.05, random_state=seed)
     result = relations_job.cluster(data, config, pairs)
     agreement = adjusted_rand_index(digits.target, result.model.labels_)
-    images = _surest(result.model.predict_proba(digits.data), digits.images)
-    return Demo(config, result, Story("relations", agreement, images))
+    return Demo(config, result, Story("relations", agreement))
 
 
 def hierarchy(seed: int) -> Demo:
@@ -129,14 +122,11 @@ def sources(seed: int) -> Demo:
     return Demo(config, result, Story("sources", clustering_accuracy(seen.subjects, result.model.labels_)))
 
 
-def _surest(P: np.ndarray, images: np.ndarray) -> list[np.ndarray]:
-    """Return the images of the rows with the highest posterior in each cluster."""
-    labels = np.argmax(P, axis=1)
-    chosen = []
-    for k in range(P.shape[1]):
-        rows = np.flatnonzero(labels == k)
-        chosen.append(images[rows[np.argsort(-P[rows, k], kind="stable")][:_N_SHOWN]])
-    return chosen
+def _images(images: np.ndarray) -> dict[str, np.ndarray]:
+    """Return images as a column to show, an array of pixels in each cell."""
+    cells = np.empty(len(images), dtype=object)
+    cells[:] = list(images)
+    return {"image": cells}
 
 
 def _pixels(X: Any) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from sidelight.data.readers import read
 from sidelight.data.readers.roles.cells import is_gap
 from sidelight.errors import InvalidData, LabelsWithoutRows, SidelightWarning, hearing
 from sidelight.jobs.options import Roles
-from sidelight.words import Setting, counted
+from sidelight.words import Heard, Setting, counted
 
 _DENSE_LIMIT = 1 << 30  # bytes that a sparse table may take when a job needs it dense
 DROP, MEAN, IGNORE = Setting("missing", "drop"), Setting("missing", "mean"), Setting("ignore")
@@ -98,7 +98,7 @@ def listening() -> Iterator[list[str]]:
 
     def hear(warning: SidelightWarning) -> None:
         if not isinstance(warning, LabelsWithoutRows) and warning.what not in heard:
-            heard.append(warning.what)
+            heard.append(Heard(warning.what, warning.do))
 
     with hearing(hear):
         yield heard

@@ -12,6 +12,7 @@ from sidelight.data.relations import Pairs, Triplets
 from sidelight.estimators.relations import DiscriminativeClustering
 from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.config import RunConfig
+from sidelight.jobs.gallery import gallery_of
 from sidelight.jobs.options.relations import Relations
 from sidelight.jobs.profiles import cluster_table
 from sidelight.jobs.reading import as_dense, listening, read_rows, standard
@@ -20,7 +21,7 @@ from sidelight.plot.clusters import main_directions
 from sidelight.results import Columns, Map, Reading, columns_of
 from sidelight.results.jobs import RelationsResult
 
-USES = ("id", "feature")
+USES = ("id", "feature", "show")
 
 
 def work(config: RunConfig) -> RelationsResult:
@@ -65,7 +66,8 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
         annotator_errors={str(name): rate for name, rate in fitted.annotator_errors_.items()},
         agreement=None if truth is None else float(adjusted_rand_index(truth, fitted.labels_)),
         information=None if truth is None else float(normalized_mutual_information(truth, fitted.labels_)),
-        map=Map(main_directions(standard(X)), fitted.labels_, names),
+        map=Map(main_directions(standard(X)), fitted.labels_, names, data.row_names, sure=sure),
+        gallery=gallery_of(data, fitted.labels_, sure, [f"cluster {name}" for name in names]),
     )
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable, Sequence
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -27,7 +28,7 @@ from sidelight.jobs.output import (
     write_parquet,
     write_text,
 )
-from sidelight.words import Spell, spoken
+from sidelight.words import Setting, Spell, spoken
 
 if TYPE_CHECKING:
     from sidelight.report import Page
@@ -96,13 +97,15 @@ def publish(
     overwrite: bool = False,
     spell: Spell = str,
     page: Page | None = None,
+    command: str = "",
 ) -> Outcome:
     """Write what a job found: assignments, tables, model, run.toml and report.html."""
-    from sidelight.report import to_html
+    from sidelight.report import Provenance, to_html
     from sidelight.report.pages import page_of
 
     shown = page or page_of(result)
-    html = to_html(shown, provenance(config, result), spell=spell)
+    made = Provenance(provenance(config, result), files_told(result), command or command_of(config, spell))
+    html = to_html(shown, made, spell=spell)
     versions = versions_in_use()
     with output_folder(
         out, lambda files: config.to_toml(files=files, versions=versions), overwrite=overwrite
@@ -114,7 +117,50 @@ def publish(
         sidelight.save(result.model, folder / "model.sidelight")
         write_text(folder / "report.html", html)
         names = sorted([*(path.name for path in folder.iterdir()), MANIFEST])
-    return Outcome(out, names, [spoken(sentence, spell) for sentence in shown.sentences], result)
+    return Outcome(out, names, [spoken(sentence, spell) for sentence in shown.told], result)
+
+
+def files_told(result: Result) -> dict[str, str]:
+    """Return the files of a run beside its page, and what each holds."""
+    tables = {f"{name}.csv": _FILES.get(name, "") for name in result.tables}
+    return {
+        "assignments.csv": "what each row was found to be",
+        **tables,
+        "assignments.parquet": "the same as assignments.csv, with types",
+        "model.sidelight": "the fitted model, for new tables and for sidelight.load",
+        MANIFEST: "what the run was told; sidelight run repeats it",
+    }
+
+
+_FILES = {
+    "bags": "one line for each bag",
+    "broken_answers": "answers that the clusters break",
+    "cells": "which clusters occur together",
+    "channels": "what each channel shares with the primary one",
+    "class_shares": "the share of each class in each cluster",
+    "clusters": "one line for each cluster",
+    "columns": "the cluster of each column",
+    "curve": "information kept by numbers of clusters",
+    "gaps": "every label that was added",
+    "new": "which rows of the second table fit no cluster",
+    "sequences": "one line for each sequence",
+    "stability": "how surely each number of clusters comes back",
+    "tree": "one line for each label",
+}
+
+
+def command_of(config: RunConfig, spell: Spell) -> str:
+    """Return the command that repeats a run, in the words of the shell that asked; empty when no shell did."""
+    if spell is str:
+        return ""
+    words = ["sidelight", config.job, shlex.quote(config.table)]
+    for settings in (config.options.settings(), config.roles.settings()):
+        for name, value in settings.items():
+            several = [{key: part} for key, part in value.items()] if isinstance(value, Mapping) else value
+            words += [
+                spell(Setting(name, part)) for part in (several if isinstance(several, (list, tuple)) else [several])
+            ]
+    return " ".join([*words, spell(Setting("seed", config.seed))])
 
 
 def provenance(config: RunConfig, result: Result) -> dict[str, Any]:

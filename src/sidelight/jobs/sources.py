@@ -13,6 +13,7 @@ from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.estimators.sources.multisource import MultiSourceClustering
 from sidelight.jobs.coclusters import blocks_of, curve_columns, curve_of
 from sidelight.jobs.config import RunConfig
+from sidelight.jobs.gallery import distance_to_centre, gallery_of
 from sidelight.jobs.options.sources import Sources
 from sidelight.jobs.reading import DESCRIBE, as_dense, listening, read_data, standard
 from sidelight.plot import PreservedInformationDisplay
@@ -21,7 +22,7 @@ from sidelight.results import Columns, Map, Reading, columns_of
 from sidelight.results.jobs import Curve, Judged, SourcesResult
 from sidelight.words import Setting
 
-USES = ("id", "sequence", "feature")
+USES = ("id", "sequence", "feature", "show")
 _TORN = 0.7  # a sequence of which fewer rows agree deserves a look
 
 
@@ -67,13 +68,14 @@ def cluster(data: Dataset, config: RunConfig) -> SourcesResult:
     own: dict[str, Any] = {} if sequences is None else {"sequence": sequences}
     own["cluster"] = model.labels_.tolist()
     own |= {f"cluster of {name}": model.channel_labels_[name].tolist() for name in channels}
-    n_names = int(model.labels_.max()) + 1
+    names = [str(k) for k in range(int(model.labels_.max()) + 1)]
+    main = standard(X[:, model.channel_columns_[primary]])
     return SourcesResult(
         reading=Reading.of(data, USES),
         model=model,
         assignments=columns_of(data, own),
         tables=tables,
-        heard=tuple(text[0].upper() + text[1:] for text in heard),
+        heard=tuple(heard),
         channels=list(channels),
         primary=primary,
         partner=partner,
@@ -90,10 +92,13 @@ def cluster(data: Dataset, config: RunConfig) -> SourcesResult:
             model.code_labels_[partner],
             axes=(primary, partner),
         ),
-        map=Map(
-            main_directions(standard(X[:, model.channel_columns_[primary]])),
+        map=Map(main_directions(main), model.labels_, names, data.row_names, sequences),
+        gallery=gallery_of(
+            data,
             model.labels_,
-            [str(k) for k in range(n_names)],
+            -distance_to_centre(main, model.labels_),
+            [f"cluster {name}" for name in names],
+            is_probability=False,
         ),
     )
 

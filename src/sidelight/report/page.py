@@ -1,45 +1,29 @@
-"""A page is sections of sentences, Displays and tables, with the provenance of every figure at its end."""
+"""A page: what was found in plain words, how sure, what to do next, then sections of pictures and tables."""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from importlib.resources import files
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files as package_files
 from typing import Any
 
 from sidelight.errors import MissingExtra
-from sidelight.plot._axes import as_png
+from sidelight.report import components as parts
+from sidelight.report.components.markup import Markup, clean, element
+from sidelight.report.glossary import TERMS
 from sidelight.words import Sentence, Spell, spoken
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """Columns of equal length; a page shows the first ``most`` rows and says how many it left out."""
-
-    columns: Mapping[str, Sequence[Any]]
-    caption: str = ""
-    most: int = 50
-
-    @property
-    def rows(self) -> list[list[str]]:
-        """The rows to show, as text."""
-        return [[_text(value) for value in row] for row in list(zip(*self.columns.values()))[: self.most]]
-
-    @property
-    def left_out(self) -> int:
-        """Number of rows that are not shown."""
-        return max(0, max((len(column) for column in self.columns.values()), default=0) - self.most)
-
-
-@dataclass(frozen=True, slots=True)
 class Section:
-    """One heading: what was found in sentences, then pictures (display, caption), then tables."""
+    """One heading: sentences, then what components made: pictures, tables, galleries."""
 
     title: str
     sentences: Sequence[Sentence] = ()
-    displays: Sequence[tuple[Any, str]] = ()
-    tables: Sequence[Table] = ()
+    parts: Sequence[Markup] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,45 +35,133 @@ class Page:
     title : str
         The heading of the page.
     sentences : sequence of Sentence
-        What a reader in a hurry should know; the terminal shows these.
+        What was found, for a reader in a hurry: about three, in plain words.
     sections : sequence of Section
         The rest, in reading order.
+    sure : sequence of Sentence
+        How sure it is.
+    next : sequence of Sentence
+        What to do next.
+    warnings : sequence of Sentence
+        What went wrong or was left out, one line each, with what to do.
+    notes : sequence of Sentence
+        What a careful reader would like to know about the table: guesses, columns that were not used.
+    terms : sequence of str
+        Words of the glossary that the page uses.
+    file : str
+        The table that the page is about.
     """
 
     title: str
     sentences: Sequence[Sentence]
     sections: Sequence[Section] = ()
+    sure: Sequence[Sentence] = ()
+    next: Sequence[Sentence] = ()
+    warnings: Sequence[Sentence] = ()
+    notes: Sequence[Sentence] = ()
+    terms: Sequence[str] = ()
+    file: str = ""
+
+    @property
+    def told(self) -> list[Sentence]:
+        """What a terminal says too: everything but what to do next, which is on the page."""
+        return [*self.sentences, *self.sure, *self.warnings, *self.notes]
 
 
-def to_html(page: Page, provenance: Mapping[str, Any] | None = None, *, spell: Spell = str) -> str:
-    """Return a page as HTML; pictures are inside, nothing is fetched.
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a page came from: facts, the files beside it, and the command that repeats the run."""
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    command: str = ""
+
+
+def to_html(page: Page, provenance: Provenance | None = None, *, spell: Spell = str) -> str:
+    """Return a page as HTML; style, script and pictures are inside, and nothing is fetched.
 
     Parameters
     ----------
     page : Page
         What to show.
-    provenance : mapping, optional
-        Data, parameters, seed and versions.
+    provenance : Provenance, optional
+        Data, parameters, seed, versions, files and command.
     spell : callable
         How the reader would type a setting that a sentence speaks of.
     """
+    made = provenance or Provenance()
+    sections = [*page.sections, *_closing(page, made)]
+    anchors = [(f"s{number}", section.title) for number, section in enumerate(sections, start=1)]
+    body = [_opening(page, spell)]
+    for (anchor, title), section in zip(anchors, sections):
+        sentences = [element("p", spoken(sentence, spell)) for sentence in section.sentences]
+        body.append(element("section", element("h2", title), sentences, list(section.parts), id=anchor))
+    name = f"{page.title} · {page.file}" if page.file else page.title
+    return document(name, parts.join(*body), contents=parts.contents([("findings", "What was found"), *anchors]))
+
+
+def document(title: str, body: Markup, *, contents: Markup | None = None) -> str:
+    """Return a whole HTML document: the page's style and script inside, named by their hash in its security policy."""
     try:
         from jinja2 import Environment
     except ImportError as error:
         raise MissingExtra("jinja2", "jobs", "Writing a report") from error
-    source = (files("sidelight.report") / "page.html").read_text(encoding="utf-8")
-    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(source)
+    template = Environment(autoescape=True).from_string(asset("page.html"))
     return template.render(
-        page=page, provenance=provenance or {}, picture=_picture, spoken=lambda sentence: spoken(sentence, spell)
+        title=clean(title),
+        body=body,
+        contents=contents or Markup(""),
+        policy=policy(),
+        style=Markup(asset("page.css")),
+        script=Markup(asset("page.js")),
     )
 
 
-def _picture(display: Any) -> str:
-    drawn = display.plot()
-    return "data:image/png;base64," + base64.b64encode(as_png(drawn.figure_)).decode("ascii")
+def policy() -> str:
+    """Return the security policy: this style, this script, pictures and sounds from inside the page, nothing else."""
+    style, script = (_hash(asset(name)) for name in ("page.css", "page.js"))
+    allowed = f"style-src '{style}'; script-src '{script}'; img-src data:; media-src data:"
+    return f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
-    return str(value)
+@cache
+def asset(name: str) -> str:
+    """Return the text of a file of this room: the one style, the one script, the frame."""
+    return (package_files("sidelight.report") / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+def _opening(page: Page, spell: Spell) -> Markup:
+    """Title, the findings in plain words, how sure, what to do next, and what went wrong."""
+    title = element("h1", element("span", page.file, class_="file") if page.file else None, page.title)
+    lead = element("div", [element("p", spoken(sentence, spell)) for sentence in page.sentences], class_="lead")
+    answers = [
+        element("div", element("h2", heading), element("ul", [element("li", spoken(s, spell)) for s in sentences]))
+        for heading, sentences in (("How sure", page.sure), ("What to do next", page.next))
+        if sentences
+    ]
+    warned = [parts.notice(spoken(sentence, spell)) for sentence in page.warnings]
+    noted = [element("p", spoken(sentence, spell), class_="faint") for sentence in page.notes]
+    boxes = element("div", answers, class_="answers") if answers else None
+    return element("section", title, lead, boxes, warned, noted, id="findings")
+
+
+def _closing(page: Page, made: Provenance) -> list[Section]:
+    """Files, the command, what the run was made of, and the words."""
+    sections = []
+    how: list[Markup] = []
+    if made.files:
+        sections.append(Section("Files", parts=[parts.files(made.files)]))
+    if made.command:
+        how += [element("p", "This command repeats the run:"), parts.command(made.command)]
+    if made.facts:
+        how.append(parts.facts(made.facts))
+    if how:
+        sections.append(Section("How this was made", parts=how))
+    terms = {word: TERMS[word] for word in sorted(set(page.terms), key=str.lower)}
+    if terms:
+        sections.append(Section("Words", parts=[parts.glossary(terms)]))
+    return sections

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sidelight.data.dataset import ColumnRole, Dataset, LeftOut
+from sidelight.results.gallery import Gallery
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -65,11 +66,30 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """Rows (or bags) as dots: coordinates (n, 2), the cluster of each, and the names of the clusters."""
+    """Rows (or bags) as dots.
+
+    Attributes
+    ----------
+    coordinates : ndarray of shape (n, 2)
+        Where each lies.
+    labels : ndarray of int
+        The cluster of each.
+    names : sequence of str
+        What the clusters are called.
+    ids : sequence
+        What the rows (or bags) are called.
+    bags : sequence, optional
+        The bag of each row.
+    sure : ndarray, optional
+        The probability of each one's cluster.
+    """
 
     coordinates: np.ndarray
     labels: np.ndarray
     names: Sequence[str]
+    ids: Sequence[Any] | np.ndarray = ()
+    bags: Sequence[Any] | None = None
+    sure: np.ndarray | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,6 +108,8 @@ class Result:
         Tables for the output folder, by file name without ending. Names are fixed in the code, never taken from data.
     heard : tuple of str
         What the fit warned about.
+    gallery : Gallery, optional
+        Rows to look at.
     """
 
     page: ClassVar[str]
@@ -96,6 +118,7 @@ class Result:
     assignments: Columns = big()
     tables: Mapping[str, Columns] = field(default_factory=dict)
     heard: tuple[str, ...] = ()
+    gallery: Gallery | None = big(default=None)
 
     def numbers(self) -> dict[str, Any]:
         """Return everything but what is big, as plain values that can be written as JSON."""

@@ -1,11 +1,8 @@
-"""What a demo adds to a result: how it compares with the truth, and images of typical rows."""
+"""What a demo adds to a result: how it compares with the truth."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-
-import numpy as np
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,13 +15,7 @@ class Story:
         Which story the page tells.
     agreement : float
         How well the clusters match the truth, which only the demo knows.
-    images : sequence of ndarray
-        For each cluster the images of typical rows; empty when there are none.
-    names : sequence of str
-        What the clusters are called.
     """
 
     name: str
     agreement: float
-    images: Sequence[np.ndarray] = field(default_factory=tuple)
-    names: Sequence[str] | None = None

@@ -64,6 +64,7 @@ class CoverageResult(Result):
     n_clusters_used: int
     n_novel_allowed: int
     n_novel_used: int
+    n_bags_novel: int
     share_sure: float
     choice: Mapping[str, Mapping[str, Any]]
     uncovered: Sequence[tuple[Any, Sequence[Any]]]
@@ -71,6 +72,8 @@ class CoverageResult(Result):
     moved: Moved
     label_shares: np.ndarray
     labels: Sequence[Any]
+    own_labels: Sequence[int]  # the label of each cluster, -1 for novel ones
+    map: Map = big()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -158,6 +161,8 @@ class MarginResult(Result):
     witnesses: np.ndarray = big()
     bag_of_row: np.ndarray = big()
     coordinates: np.ndarray = big()
+    row_names: Sequence[Any] | np.ndarray = big(default=())
+    bag_names: Sequence[Any] = big(default=())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -11,6 +11,7 @@ from sidelight.data.dataset import Dataset
 from sidelight.estimators.bags import MaxMarginBagClustering, MaxMarginBagClusteringCV
 from sidelight.jobs.bags.tables import USES, bag_clusters, row_columns
 from sidelight.jobs.config import RunConfig
+from sidelight.jobs.gallery import gallery_of
 from sidelight.jobs.options.bags import Margin
 from sidelight.jobs.reading import listening, standard
 from sidelight.plot import BalanceSizesDisplay
@@ -65,6 +66,18 @@ def cluster(data: Dataset, config: RunConfig) -> MarginResult:
         witnesses=inner.witnesses_,
         bag_of_row=bags.codes,
         coordinates=main_directions(standard(data.X)),
+        row_names=data.row_names,
+        bag_names=[str(name) for name in bags.names],
+        gallery=gallery_of(
+            data,
+            inner.bag_labels_,
+            inner.bag_margins_,
+            [f"cluster {k}" for k in range(inner.n_clusters)],
+            rows=inner.witnesses_,
+            item_names=bags.names,
+            is_probability=False,
+            what="bag",
+        ),
     )
 
 

@@ -13,6 +13,7 @@ from sidelight.estimators.bags import BagKMedoids
 from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.bags.tables import USES, bag_clusters, row_columns
 from sidelight.jobs.config import RunConfig
+from sidelight.jobs.gallery import gallery_of
 from sidelight.jobs.options.bags import Medoids
 from sidelight.jobs.reading import listening, standard
 from sidelight.plot.clusters import main_directions
@@ -38,6 +39,7 @@ def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
         "distance": model.bag_distances_.round(4).tolist(),
         "rows": bags.sizes.tolist(),
     }
+    numbers = [str(k) for k in range(options.n_clusters)]
     medoids = [names[b] for b in model.medoids_]
     return MedoidsResult(
         reading=Reading.of(data, USES),
@@ -49,7 +51,17 @@ def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
         sizes=np.bincount(model.bag_labels_, minlength=options.n_clusters).tolist(),
         distance=options.distance,
         mean_distance=float(model.bag_distances_.mean()),
-        map=Map(main_directions(standard(means)), model.bag_labels_, [str(k) for k in range(options.n_clusters)]),
+        map=Map(main_directions(standard(means)), model.bag_labels_, numbers, names),
+        gallery=gallery_of(
+            data,
+            model.bag_labels_,
+            -model.bag_distances_,
+            [f"cluster {k}" for k in numbers],
+            rows=bags.order[bags.starts[:-1]],
+            item_names=names,
+            is_probability=False,
+            what="bag",
+        ),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sidelight.data.bags import Bags
 from sidelight.jobs.profiles import cluster_table
 
-USES = ("id", "bag", "feature")
+USES = ("id", "bag", "feature", "show")
 
 
 def bag_clusters(X: Any, labels: np.ndarray, features: Sequence[str], n_clusters: int) -> dict[str, list[Any]]:

@@ -11,6 +11,7 @@ from sidelight.data.dataset import Dataset
 from sidelight.estimators.bags import BagWordClustering
 from sidelight.jobs.bags.tables import USES, bag_clusters, row_columns
 from sidelight.jobs.config import RunConfig
+from sidelight.jobs.gallery import gallery_of
 from sidelight.jobs.options.bags import Words
 from sidelight.jobs.profiles import cluster_table
 from sidelight.jobs.reading import listening
@@ -38,7 +39,8 @@ def cluster(data: Dataset, config: RunConfig) -> WordsResult:
             "agreement": np.round(stability.scores, 4).tolist(),
             "standard error": np.round(stability.errors, 4).tolist(),
         }
-    points = model.bag_points(data.X, bags)
+    points, sure = model.bag_points(data.X, bags), model.bag_proba_.max(axis=1)
+    names = [str(k) for k in range(model.n_clusters_)]
     return WordsResult(
         reading=Reading.of(data, USES),
         model=model,
@@ -52,7 +54,16 @@ def cluster(data: Dataset, config: RunConfig) -> WordsResult:
         bag_proba=model.bag_proba_,
         bag_labels=model.bag_labels_,
         witnesses=model.witnesses_,
-        map=Map(main_directions(points), model.bag_labels_, [str(k) for k in range(model.n_clusters_)]),
+        map=Map(main_directions(points), model.bag_labels_, names, [str(n) for n in bags.names], sure=sure),
+        gallery=gallery_of(
+            data,
+            model.bag_labels_,
+            sure,
+            [f"cluster {name}" for name in names],
+            rows=model.witnesses_,
+            item_names=bags.names,
+            what="bag",
+        ),
     )
 
 

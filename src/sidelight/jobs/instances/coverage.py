@@ -14,17 +14,19 @@ from sidelight.errors import InvalidData
 from sidelight.estimators.coverage import CoverageClustering
 from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.config import RunConfig
+from sidelight.jobs.gallery import bag_of_rows, gallery_of
 from sidelight.jobs.options import Roles
 from sidelight.jobs.options.instances import Coverage
 from sidelight.jobs.profiles import cluster_table
-from sidelight.jobs.reading import DESCRIBE, listening
+from sidelight.jobs.reading import DESCRIBE, listening, standard
 from sidelight.plot import ClusterContentsDisplay, ClusterLabelDisplay, MovedRowsDisplay
-from sidelight.results import Columns, Reading, columns_of
+from sidelight.plot.clusters import main_directions
+from sidelight.results import Columns, Map, Reading, columns_of
 from sidelight.results.jobs import Contents, CoverageResult, Moved
 from sidelight.words import Setting
 
 _COPIES = 8  # matrices of rows x labels that a fit and its page hold at once
-USES = ("id", "bag", "label", "bag label", "feature")
+USES = ("id", "bag", "label", "bag label", "feature", "show")
 
 
 def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
@@ -84,13 +86,14 @@ def named_rows(data: Dataset, bags: Bags, model: Any, P: np.ndarray, Q: np.ndarr
     names = _objects(model.cluster_names_)
     class_of = np.asarray(model.class_of_)
     used = class_of[np.unique(model.labels_)]  # the class of each cluster that holds rows
+    novelty = Q[:, class_of < 0].sum(axis=1)
     own = {
         "bag": [str(name) for name in bags],
         "cluster": names[model.labels_].tolist(),
         "label": [str(name) for name in with_bags],
         "probability": Q.max(axis=1).tolist(),
         "by features alone": [str(name) for name in alone],
-        "novelty": Q[:, class_of < 0].sum(axis=1).tolist(),
+        "novelty": novelty.tolist(),
     }
     tables = {
         "clusters": cluster_table(data.X, model.labels_, data.feature_names, [str(name) for name in names]),
@@ -108,12 +111,23 @@ def named_rows(data: Dataset, bags: Bags, model: Any, P: np.ndarray, Q: np.ndarr
         "n_clusters_used": len(used),
         "n_novel_allowed": int(np.count_nonzero(class_of < 0)),
         "n_novel_used": int(np.count_nonzero(used < 0)),
+        "n_bags_novel": int(np.unique(bags.codes[class_of[np.asarray(model.labels_)] < 0]).size),
         "share_sure": float(np.mean(Q.max(axis=1) > 0.9)),
         "contents": _contents(data, bags, model, Q),
         "moved": _moved(data, P, Q, alone, with_bags),
         "label_shares": ClusterLabelDisplay.from_estimator(model, bags).share,
         "labels": [str(name) for name in bags.classes],
+        "own_labels": class_of.tolist(),
+        "map": _map(data, bags, model, Q),
+        "gallery": gallery_of(
+            data, np.asarray(model.labels_), Q.max(axis=1), [str(name) for name in names], novelty=novelty
+        ),
     }
+
+
+def _map(data: Dataset, bags: Bags, model: Any, Q: np.ndarray) -> Map:
+    names, labels = [str(name) for name in model.cluster_names_], np.asarray(model.labels_)
+    return Map(main_directions(standard(data.X)), labels, names, data.row_names, bag_of_rows(bags), Q.max(axis=1))
 
 
 def _contents(data: Dataset, bags: Bags, model: Any, Q: np.ndarray) -> Contents:

@@ -13,6 +13,7 @@ from sidelight.errors import InvalidData
 from sidelight.estimators.instances import BagSpectralClustering, ClusterReading
 from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.config import RunConfig
+from sidelight.jobs.gallery import bag_of_rows, distance_to_centre, gallery_of
 from sidelight.jobs.options.instances import Spectral
 from sidelight.jobs.profiles import cluster_table
 from sidelight.jobs.reading import as_dense, listening
@@ -22,7 +23,7 @@ from sidelight.results import Map, Reading, columns_of
 from sidelight.results.jobs import SpectralResult
 from sidelight.words import Setting
 
-USES = ("id", "bag", "label", "bag label", "feature")
+USES = ("id", "bag", "label", "bag label", "feature", "show")
 
 
 def cluster(data: Dataset, config: RunConfig) -> SpectralResult:
@@ -48,6 +49,8 @@ def cluster(data: Dataset, config: RunConfig) -> SpectralResult:
         "name": names[model.labels_].tolist(),
     }
     said = " ".join(heard)
+    flat = main_directions(model.embedding_)
+    nearness = -distance_to_centre(model.embedding_, model.labels_)
     return SpectralResult(
         reading=Reading.of(data, USES),
         model=model,
@@ -67,7 +70,8 @@ def cluster(data: Dataset, config: RunConfig) -> SpectralResult:
         alpha=float(model.alpha_),
         alpha_search=dict(model.alpha_search_ or {}),
         notes=[note for note in model.notes_ if note not in said],
-        map=Map(main_directions(model.embedding_), model.labels_, reading.names),
+        map=Map(flat, model.labels_, reading.names, data.row_names, bag_of_rows(bags)),
+        gallery=gallery_of(data, model.labels_, nearness, reading.names, is_probability=False),
     )
 
 

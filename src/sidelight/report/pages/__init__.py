@@ -5,18 +5,33 @@ A page never computes: what it shows is in the result. What was read, left out a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 
 from sidelight.report.page import Page
-from sidelight.report.pages.reading import about_reading, reading_sections
+from sidelight.report.pages.reading import about_columns, about_left_out, reading_sections
 from sidelight.results import Result
+from sidelight.words import Heard, Sentence
 
 
 def page_of(result: Result) -> Page:
     """Turn a result into its page."""
     page: Page = import_module(f"sidelight.report.pages.{result.page}").page(result)
-    sentences = [*page.sentences, *result.heard, *about_reading(result.reading)]
-    return Page(page.title, sentences, [*page.sections, *reading_sections(result.reading)])
+    return replace(
+        page,
+        file=Path(result.reading.path).name,
+        sections=[*page.sections, *reading_sections(result.reading)],
+        warnings=[*page.warnings, *map(_with_advice, result.heard), *about_left_out(result.reading)],
+        notes=about_columns(result.reading),
+    )
+
+
+def _with_advice(text: str) -> Sentence:
+    """Return a warning with what to do about it."""
+    what = text[:1].upper() + text[1:]
+    do = text.do if isinstance(text, Heard) else ()
+    return [f"{what} ", *([do] if isinstance(do, str) else do)] if do else what
 
 
 __all__ = ["page_of"]

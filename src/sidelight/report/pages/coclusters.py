@@ -4,68 +4,87 @@ from __future__ import annotations
 
 import math
 
-from sidelight.plot import PreservedInformationDisplay
-from sidelight.report.page import Page, Section, Table
-from sidelight.report.pages.sources import blocks_display
+from sidelight.report.components import Markup, bars, percent, table
+from sidelight.report.page import Page, Section
+from sidelight.report.pages.sources import blocks_figure, curve_section
 from sidelight.results.jobs import CoclustersResult
-from sidelight.words import Sentence, in_words
+from sidelight.words import Sentence, Setting, counted, in_words
 
 
 def page(result: CoclustersResult) -> Page:
     """Say what the clusters keep, show the table beside its approximation, and list what goes together."""
-    return Page("Co-clusters", _sentences(result), _sections(result))
+    share = _share(result)
+    of = "the information in its pairs of axes" if result.is_of_pairs else "the table's information"
+    kept, total = (nats / math.log(2) for nats in (result.nats_kept, result.nats_total))
+    return Page(
+        "Co-clusters",
+        [
+            f"{in_words([_many(axis, size) for axis, size in result.axes.items()])} fell into "
+            f"{' x '.join(str(k) for k in result.n_found.values())} clusters.",
+            f"The clusters keep {percent(share)} of {of}: what goes with what can be read from {_pairs(result)} "
+            "combinations instead of single counts.",
+        ],
+        _sections(result, share),
+        sure=[f"Kept: {kept:.3f} of {total:.3f} bits. More clusters keep more, and are less sure."],
+        next=[
+            "Read the combinations that occur far more often than chance: they say what goes with what.",
+            ["Compare with another number of clusters: ", Setting("n_clusters"), "."],
+        ],
+        warnings=_warnings(result),
+        terms=["bit", "cluster"],
+    )
 
 
-def _sentences(result: CoclustersResult) -> list[Sentence]:
+def _pairs(result: CoclustersResult) -> int:
+    return math.prod(max(1, k) for k in result.n_found.values())
+
+
+def _share(result: CoclustersResult) -> float:
+    return result.nats_kept / result.nats_total if result.nats_total > 0 else 1.0
+
+
+def _warnings(result: CoclustersResult) -> list[Sentence]:
     told: list[Sentence] = [
-        f"{in_words([_many(axis, size) for axis, size in result.axes.items()])} fell into "
-        f"{' x '.join(str(k) for k in result.n_found.values())} clusters."
-    ]
-    told += [
         f"{result.n_asked[axis]} clusters of {axis!r} were asked for; no more than {n} could be told apart."
         for axis, n in result.n_found.items()
         if n < result.n_asked[axis]
     ]
-    share = result.nats_kept / result.nats_total if result.nats_total > 0 else 1.0
-    bits = f"{result.nats_kept / math.log(2):.3f} of {result.nats_total / math.log(2):.3f} bits"
-    of = "the information in its pairs of axes" if result.is_of_pairs else "the table's information"
-    told.append(f"The clusters keep {share:.0%} of {of} ({bits}).")
     empty = [f"{n} of {axis!r}" for axis, n in result.n_empty.items() if n]
     if empty:
         told.append(f"Without any count, and so without a cluster (-1): {in_words(empty)}.")
     return told
 
 
-def _sections(result: CoclustersResult) -> list[Section]:
-    sections = []
-    if result.blocks is not None:
-        sections.append(
-            Section(
-                "The table and what its clusters remember of it",
-                ["Sorted by cluster; the closer the right half looks to the left one, the less was lost."],
-                [
-                    (
-                        blocks_display(result.blocks),
-                        "Counts (left) and their approximation by clusters (right); darker is more.",
-                    )
-                ],
-            )
-        )
-    if result.curve is not None:
-        curve = PreservedInformationDisplay(result.curve.n_clusters, result.curve.shares, result.curve.floor)
-        sections.append(
-            Section(
-                "How many clusters?",
-                ["Where the curve bends, more clusters remember little more."],
-                [(curve, "Information that k x k clusters keep.")],
-            )
-        )
-    cells = Table(result.tables["cells"], "Combinations of clusters, most frequent first.")
-    sections.append(Section("What goes together", tables=[cells]))
+def _sections(result: CoclustersResult, share: float) -> list[Section]:
+    cells = table(result.tables["cells"], "Combinations of clusters, most frequent first.", file="cells.csv")
+    sections = [Section("What goes together", parts=[*_strongest(result), cells])]
     for axis, members in result.members.items():
-        sections.append(Section(f"Clusters of {axis}", tables=[Table(members, "Most frequent members first.")]))
+        caption = "The most frequent members of each cluster first."
+        sections.append(Section(f"Clusters of {axis}", parts=[table(members, caption)]))
+    if result.blocks is not None:
+        told = "Sorted by cluster; the closer the second table looks to the first, the less was lost."
+        drawn = blocks_figure(result.blocks, "Counts, and their approximation by clusters.", kept=share)
+        sections.append(Section("The table and what its clusters remember of it", [told], [drawn]))
+    if result.curve is not None:
+        in_use = set(result.n_asked.values())
+        only = in_use.pop() if len(in_use) == 1 else None
+        sections.append(curve_section(result.curve, only, "Information that k x k clusters keep."))
     return sections
 
 
+def _strongest(result: CoclustersResult) -> list[Markup]:
+    """Draw the combinations that are furthest above chance."""
+    cells = result.tables["cells"]
+    axes = [name for name in cells if name.startswith("cluster of ")]
+    rows = sorted(range(len(cells["count"])), key=lambda i: -float(cells["times chance"][i]))[:8]
+    rows = [i for i in rows if float(cells["times chance"][i]) > 1.05]  # a twentieth above chance is nothing to draw
+    if not rows:
+        return []
+    names = [", ".join(f"{axis.removeprefix('cluster of ')} {cells[axis][i]}" for axis in axes) for i in rows]
+    values = [float(cells["times chance"][i]) for i in rows]
+    caption = "Combinations of clusters that occur more often than chance: 2 means twice as often."
+    return [bars(names, values, caption, name_title="clusters", value_title="times chance")]
+
+
 def _many(axis: str, size: int) -> str:
-    return f"{size} {axis}" if axis in ("rows", "columns") else f"{size} codes of {axis!r}"
+    return counted(size, axis.removesuffix("s")) if axis in ("rows", "columns") else f"{size} codes of {axis!r}"

@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.plot import BagMarginDisplay, BagWitnessDisplay, BalanceSizesDisplay
-from sidelight.report.page import Page, Section, Table
+from sidelight.report.components import histogram, lines, percent, table
+from sidelight.report.page import Page, Section
+from sidelight.report.pages.common import clusters_section, gallery_sections, is_spread, map_section
+from sidelight.results import Map
 from sidelight.results.jobs import MarginResult
 from sidelight.words import Sentence, Setting, counted, sizes_in_words
 
 _STATUS: dict[str, Sentence] = {
     "no margin": [
-        "No margin was found: all bags are alike under this balance. Try a larger ", Setting("balance"),
+        "The bags could not be told apart: all are alike under this balance. Try a larger ", Setting("balance"),
         ", or check that the rows differ.",
     ],
     "empty clusters": [
@@ -26,7 +28,21 @@ _STATUS: dict[str, Sentence] = {
 
 def page(result: MarginResult) -> Page:
     """Say how the bags fell, which rows decided, and how sure they are."""
-    return Page("Clusters of bags", _sentences(result), _sections(result))
+    return Page(
+        "Clusters of bags",
+        [
+            bags_fell(result.n_bags, result.reading.n_rows, result.sizes),
+            "Each bag was judged by one of its rows, its witness: the one that leans most to one cluster.",
+        ],
+        _sections(result),
+        sure=_sure(result),
+        next=[
+            "Look at the witnesses of each cluster: they show what its bags have in common.",
+            "Look at the bags below the line of the histogram: no row of theirs was clear enough.",
+        ],
+        warnings=[_STATUS[result.status]] if result.status in _STATUS else [],
+        terms=["bag", "cluster", "margin", "witness", "stands out by", "standard deviation"],
+    )
 
 
 def bags_fell(n_bags: int, n_rows: int, sizes: Any) -> str:
@@ -38,63 +54,80 @@ def bags_fell(n_bags: int, n_rows: int, sizes: Any) -> str:
     )
 
 
-def _sentences(result: MarginResult) -> list[Sentence]:
+def _sure(result: MarginResult) -> list[Sentence]:
     told: list[Sentence] = [
-        bags_fell(result.n_bags, result.reading.n_rows, result.sizes),
-        f"{result.share_at_margin:.0%} of the bags have a row that reaches the margin of 1; in "
-        f"{result.n_with_second_cluster} of {result.n_bags} bags a further row speaks for another cluster (a margin "
+        f"{percent(result.share_at_margin)} of the bags have a row that is beyond doubt (a margin of 1 or more).",
+        f"In {result.n_with_second_cluster} of {result.n_bags} bags a further row speaks for another cluster (a margin "
         f"above {result.membership_threshold:.2f}).",
     ]
     if result.search_score is not None:
         told.append(
             f"C = {result.C:g} and balance = {result.balance:g} were chosen without labels, by stability, evenness and "
-            f"margin (score {result.search_score:.2f} of 1)."
+            f"margin (score {percent(result.search_score)})."
         )
-    return [*told, *([_STATUS[result.status]] if result.status in _STATUS else [])]
+    return told
 
 
 def _sections(result: MarginResult) -> list[Section]:
-    margins = BagMarginDisplay(result.margins, result.bag_labels)
-    pictures: list[tuple[Any, str]] = [
-        (margins, "Margins of the bags. Left of the dashed line no row was clear enough.")
-    ]
-    if result.balance_sizes is not None:
-        tried = result.balance_sizes
-        words = "Cluster sizes when the balance is tightened or loosened."
-        if (tried.sizes == tried.sizes[0]).all():
-            words += " Here it changes nothing: the mean rows of the bags sum to zero."
-        pictures.append((BalanceSizesDisplay(tried.balances, tried.sizes, tried.chosen), words))
-    witnesses = BagWitnessDisplay(result.coordinates, result.witnesses, result.bag_labels, result.bag_of_row)
+    names = [str(k) for k in range(len(result.sizes))]
+    is_witness = np.zeros(len(result.bag_of_row), dtype=bool)
+    is_witness[result.witnesses] = True
+    shown = Map(
+        result.coordinates,
+        np.asarray(result.bag_labels)[result.bag_of_row],
+        names,
+        result.row_names,
+        [result.bag_names[b] for b in np.asarray(result.bag_of_row).tolist()],
+    )
+    margins = {
+        f"cluster {k}": np.asarray(result.margins)[np.asarray(result.bag_labels) == k] for k in range(len(result.sizes))
+    }
+    sure = histogram(
+        margins, "Margins of the bags. Left of the line no row was clear enough.",
+        alt=f"{percent(result.share_at_margin)} of {result.n_bags} bags reach a margin of 1.",
+        x_title="margin", y_title="bags", marked=1.0, mark_name="clear",
+    )  # fmt: skip
+    about = "Large dots are witnesses, the rows that decided; a row is coloured by the cluster of its bag."
     sections = [
+        *gallery_sections(result),
         Section(
             "The rows that decided",
-            ["A bag is judged by one row, its witness: the one that leans most to one cluster. Lines lead to its bag."],
-            [(witnesses, "Witnesses by cluster among all rows, on the two main directions.")],
-            [Table(_surest(result), "The surest bags of each cluster, and the row that decided them.")],
-        ),
-        Section("How sure the bags are", displays=pictures),
-        Section(
-            "The clusters",
-            tables=[
-                Table(
-                    result.tables["clusters"],
-                    "Sizes, and what the witnesses of a cluster stand out by among all witnesses.",
+            parts=[
+                table(
+                    _surest(result), "The surest bags of each cluster, and the row that decided them.", file="bags.csv"
                 )
             ],
         ),
+        Section("How sure the bags are", parts=[sure]),
+        map_section(shown, about, marked=is_witness, mark_name="decided its bag"),
+        clusters_section(result, "Sizes, and what the witnesses of a cluster stand out by among all witnesses."),
+        *_balance(result),
     ]
     if result.search:
+        told = (
+            "Stability: agreement with the clusters of part of the bags. Evenness: how alike the sizes are. "
+            "Margin: what "
+            "bags reach of the margin of 1. The product decides; it is a guide, not the truth."
+        )
         sections.append(
-            Section(
-                "How C and balance were chosen",
-                [
-                    "Stability: agreement with the clusters of part of the bags. Evenness: entropy of the sizes. "
-                    "Margin: what bags reach of the margin of 1. The product decides; it is a guide, not the truth."
-                ],
-                tables=[Table(result.search, "Everything that was tried.")],
-            )
+            Section("How C and balance were chosen", [told], [table(result.search, "Everything that was tried.")])
         )
     return sections
+
+
+def _balance(result: MarginResult) -> list[Section]:
+    """Show the sizes over the balance, unless it changes nothing."""
+    tried = result.balance_sizes
+    if tried is None or (np.asarray(tried.sizes) == np.asarray(tried.sizes)[0]).all():
+        return []
+    sizes = np.asarray(tried.sizes)
+    series = {"largest cluster": sizes[:, 0].tolist(), "smallest cluster": sizes[:, -1].tolist()}
+    drawn = lines(
+        list(tried.balances), series, "Sizes of the largest and the smallest cluster, over the balance.",
+        alt=f"The largest cluster has {int(sizes[:, 0].min())} to {int(sizes[:, 0].max())} bags.",
+        x_title="balance", y_title="bags", marked=tried.chosen, is_even=is_spread(tried.balances),
+    )  # fmt: skip
+    return [Section("What the balance does", ["A smaller balance forces clusters of like sizes."], [drawn])]
 
 
 def _surest(result: MarginResult, most: int = 3) -> dict[str, list[Any]]:

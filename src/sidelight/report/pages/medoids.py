@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from sidelight.plot import ClusterScatterDisplay
-from sidelight.report.page import Page, Section, Table
+from sidelight.report.page import Page
+from sidelight.report.pages.common import clusters_section, gallery_sections, map_section
 from sidelight.report.pages.margin import bags_fell
 from sidelight.results.jobs import MedoidsResult
+from sidelight.words import Setting
 
 
 def page(result: MedoidsResult) -> Page:
     """Say how the bags fell, and show them on a map."""
-    shown = ClusterScatterDisplay(result.map.coordinates, result.map.labels, result.map.names)
-    caption = "Medoids, sizes, and what the mean rows of bags stand out by."
+    about = "A bag lies at the mean of its rows; the distances themselves look at single rows."
     return Page(
         "Clusters of bags",
         [
             bags_fell(result.n_bags, result.reading.n_rows, result.sizes),
-            f"Each cluster gathers around one bag, by the {result.distance} Hausdorff distance; on average a bag is "
-            f"{result.mean_distance:.3g} away from it.",
+            "Each cluster gathers around one of its bags, the medoid: look at it to know the cluster.",
         ],
         [
-            Section(
-                "The bags on a map",
-                ["Each dot is a bag, at the mean of its rows; the distances themselves look at single rows."],
-                [(shown, "Bags by cluster, on the first two principal components of their means.")],
-            ),
-            Section("The clusters", tables=[Table(result.tables["clusters"], caption)]),
+            *gallery_sections(result),
+            clusters_section(result, "Medoids, sizes, and what the mean rows of bags stand out by."),
+            map_section(result.map, about, what="bag"),
         ],
+        sure=[
+            f"On average a bag is {result.mean_distance:.3g} away from its medoid, by the {result.distance} Hausdorff "
+            "distance."
+        ],
+        next=[
+            "Compare the medoids with each other: each stands for its cluster.",
+            ["Compare with another number of clusters: ", Setting("n_clusters"), "."],
+        ],
+        terms=["bag", "cluster", "Hausdorff distance", "medoid", "stands out by", "standard deviation"],
     )

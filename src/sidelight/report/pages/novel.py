@@ -2,44 +2,54 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from sidelight.plot import CountChoiceDisplay
 from sidelight.report.page import Page, Section
 from sidelight.report.pages import coverage
+from sidelight.report.pages.common import choice_section
 from sidelight.results.jobs import NovelResult
 from sidelight.words import Sentence, counted
 
 
 def page(result: NovelResult) -> Page:
     """Say what the labels hold, which of them are novel or noise, and what the bags changed."""
-    plain = replace(result, choice={})  # DMNL compares labels told rightly, not likelihoods
     return Page(
         "Known and novel labels of rows",
-        [*coverage.sentences(plain), *_about_novelty(result)],
-        [*coverage.sections(plain), *_choice(result)],
+        coverage.findings(result),
+        [*coverage.sections(result), *_choice(result)],
+        sure=[*coverage.how_sure(result), *_chosen(result)],
+        next=coverage.what_next(result),
+        warnings=[*_noise(result), *coverage.warnings(result)],
+        terms=coverage.terms(result, *(["held out", "standard error"] if result.choice else [])),
     )
 
 
-def _about_novelty(result: NovelResult) -> list[Sentence]:
-    first, last = result.objective
-    told: list[Sentence] = [f"The objective (eq. 2 of the method) went from {first:.4g} to {last:.4g}."]
-    if result.noise:
-        few = counted(len(result.noise), "novel label has", "novel labels have")
-        told.append(f"{few} too few rows to be believed and may be noise: {', '.join(result.noise)}.")
-    told += [
-        f"n_novel = {choice['chosen']} was chosen by how well the known labels of held-out bags are told."
+def _noise(result: NovelResult) -> list[Sentence]:
+    if not result.noise:
+        return []
+    few = counted(len(result.noise), "novel label has", "novel labels have")
+    return [
+        f"{few} too few rows to be believed and may be noise: {', '.join(result.noise)}. Look at its rows before you "
+        "name it."
+    ]
+
+
+def _chosen(result: NovelResult) -> list[Sentence]:
+    return [
+        f"{counted(choice['chosen'], 'novel label')} were allowed: with that number the known labels of held-out bags "
+        "are told best."
         for choice in result.choice.values()
     ]
-    return told
 
 
 def _choice(result: NovelResult) -> list[Section]:
-    return [
-        Section(
+    shown: list[Section] = []
+    for name, choice in result.choice.items():
+        shown += choice_section(
             f"How {name} was chosen",
-            ["The smallest number within one standard error (dashed) of the best is taken."],
-            [(CountChoiceDisplay(name, **choice), "Share of the known labels of held-out bags that is told rightly.")],
+            "The smallest number within one standard error (the band) of the best is taken.",
+            choice,
+            "Share of the known labels of held-out bags that is told rightly.",
+            x_title="novel labels allowed",
+            y_title="labels told rightly",
+            is_share=True,
         )
-        for name, choice in result.choice.items()
-    ]
+    return shown

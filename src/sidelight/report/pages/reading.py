@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sidelight.data.dataset import ColumnRole
-from sidelight.report.page import Section, Table
+from sidelight.report.components import Markup, table
+from sidelight.report.page import Section
 from sidelight.results import Reading
 from sidelight.words import Sentence, Setting, counted, in_words, some_of
 
 _MOST_NAMED = 6  # unused columns that a sentence names; the page has them all
 
 
-def about_reading(reading: Reading) -> list[Sentence]:
-    """Say what was left out and why, what was not used and why, and what was guessed."""
-    sentences: list[Sentence] = [f"{rows}: left out." for rows in reading.left_out]
+def about_left_out(reading: Reading) -> list[Sentence]:
+    """Say which rows were left out and why."""
+    return [f"{rows}: left out." for rows in reading.left_out]
+
+
+def about_columns(reading: Reading) -> list[Sentence]:
+    """Say which columns were not used and why, and what was guessed."""
+    sentences: list[Sentence] = []
     if reading.unused:
         named = [f"{role.name!r} ({why_unused(role)})" for role in reading.unused]
         many = counted(len(named), "column was", "columns were")
@@ -24,17 +30,17 @@ def about_reading(reading: Reading) -> list[Sentence]:
 
 def reading_sections(reading: Reading) -> list[Section]:
     """List every column that was not used, and the rows that were left out, when there are any."""
-    tables = []
+    tables: list[Markup] = []
     if reading.unused:
         columns = {
             "column": [role.name for role in reading.unused],
             "why": [why_unused(role) for role in reading.unused],
         }
-        tables.append(Table(columns, "Columns of the table that were not used."))
+        tables.append(table(columns, "Columns of the table that were not used."))
     tables += [
-        Table({"row": rows.names.tolist()}, f"Rows that were left out: {rows}.", most=20) for rows in reading.left_out
+        table({"row": rows.names.tolist()}, f"Rows that were left out: {rows}.", most=20) for rows in reading.left_out
     ]
-    return [Section("What was not used", tables=tables)] if tables else []
+    return [Section("What was not used", parts=tables)] if tables else []
 
 
 def why_unused(role: ColumnRole) -> str:
@@ -49,11 +55,12 @@ def _guesses(guessed: Sequence[ColumnRole]) -> list[Sentence]:
         names.setdefault(role.role, []).append(repr(role.name))
     if not names:
         return []
-    told = in_words([f"the {role} is {some_of(columns, 3)}" for role, columns in names.items()])
+    told = in_words([f"the {_ROLES.get(role, role)} is {some_of(columns, 3)}" for role, columns in names.items()])
     settings: list[str | Setting] = []
     for name in names:
         settings += [Setting(_FIELDS.get(name, name.replace(" ", "_"))), ", "]
     return [[f"Guessed: {told}. Say otherwise with ", *settings[:-1], "."]]
 
 
+_ROLES = {"show": "column to show"}
 _FIELDS = {"event": "events"}  # what a role is called where several columns have it

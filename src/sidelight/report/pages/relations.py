@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from sidelight.plot import ClusterScatterDisplay
-from sidelight.report.page import Page, Section, Table
+from sidelight.report.components import percent, table
+from sidelight.report.page import Page, Section
+from sidelight.report.pages.common import clusters_section, gallery_sections, map_section
 from sidelight.results.jobs import RelationsResult
-from sidelight.words import counted, sizes_in_words
+from sidelight.words import Sentence, Setting, counted, sizes_in_words
+
+_UNSURE = 0.8  # share of sure rows below which more answers are advised
 
 
 def page(result: RelationsResult) -> Page:
@@ -17,14 +20,25 @@ def page(result: RelationsResult) -> Page:
             f"{counted(result.reading.n_rows, 'row')} fell into {counted(n_used, 'cluster')}"
             f"{sizes_in_words(result.sizes)}.",
             *_about_answers(result),
-            f"{result.share_sure:.0%} of the rows have a probability above 90 % for their cluster.",
-            *_about_truth(result),
         ],
-        [*_broken(result), *_clusters(result)],
+        [
+            *gallery_sections(result),
+            *_broken(result),
+            map_section(result.map, "The map keeps the two directions in which rows differ most."),
+            clusters_section(
+                result, "Sizes, and the features that each cluster stands out by, in standard deviations."
+            ),
+        ],
+        sure=[
+            f"{percent(result.share_sure)} of the rows have a probability above 90% for their cluster.",
+            *_truth(result),
+        ],
+        next=_next(result),
+        terms=["cluster", "probability", "stands out by", "standard deviation", *_truth_terms(result)],
     )
 
 
-def _about_answers(result: RelationsResult) -> list[str]:
+def _about_answers(result: RelationsResult) -> list[Sentence]:
     n_answers = result.n_pairs + result.n_triplets
     if not n_answers:
         return ["No answers about pairs or triplets were given: the rows alone decided."]
@@ -34,16 +48,18 @@ def _about_answers(result: RelationsResult) -> list[str]:
         if n
     ]
     kept = n_answers - result.n_broken
-    sentences = [f"{' and '.join(kinds)} judged by people; the clusters keep {kept / n_answers:.0%} of the answers."]
+    sentences: list[Sentence] = [
+        f"{' and '.join(kinds)} judged by people; the clusters keep {percent(kept / n_answers)} of the answers."
+    ]
     if result.eps > 0.02:
-        sentences.append(f"About {result.eps:.0%} of the answers seem to be wrong, and were weighed accordingly.")
+        sentences.append(f"About {percent(result.eps)} of the answers seem to be wrong, and were weighed accordingly.")
     worst = max(result.annotator_errors, key=lambda name: result.annotator_errors[name], default=None)
     if worst is not None and result.annotator_errors[worst] > 0.1:
-        sentences.append(f"{worst} errs most often, in about {result.annotator_errors[worst]:.0%} of the answers.")
+        sentences.append(f"{worst} errs most often, in about {percent(result.annotator_errors[worst])} of the answers.")
     return sentences
 
 
-def _about_truth(result: RelationsResult) -> list[str]:
+def _truth(result: RelationsResult) -> list[Sentence]:
     if result.agreement is None or result.information is None:
         return []
     return [
@@ -52,28 +68,28 @@ def _about_truth(result: RelationsResult) -> list[str]:
     ]
 
 
+def _truth_terms(result: RelationsResult) -> list[str]:
+    return [] if result.agreement is None else ["rand index, adjusted", "normalised mutual information"]
+
+
+def _next(result: RelationsResult) -> list[Sentence]:
+    told: list[Sentence] = []
+    if result.n_broken:
+        told.append("Look at the answers that do not fit: correct the wrong ones and run again.")
+    if not result.n_pairs + result.n_triplets:
+        told.append(
+            ["Answer a few questions about pairs (sidelight ask), and give the answers with ", Setting("pairs"), "."]
+        )
+    elif result.share_sure < _UNSURE:
+        told.append("More answers about doubtful rows would help: sidelight ask chooses the ones that tell most.")
+    told.append(["Compare with another number of clusters: ", Setting("n_clusters"), "."])
+    return told
+
+
 def _broken(result: RelationsResult) -> list[Section]:
     if "broken_answers" not in result.tables:
         return []
     text = "Look at these first: either the answer is wrong, or the features cannot tell the rows apart."
-    table = Table(
-        result.tables["broken_answers"], "Answers that the clusters break: the rows, what was said, and where they are."
-    )
-    return [Section("Answers that do not fit", [text], tables=[table])]
-
-
-def _clusters(result: RelationsResult) -> list[Section]:
-    scatter = ClusterScatterDisplay(result.map.coordinates, result.map.labels, result.map.names)
-    return [
-        Section(
-            "The rows on a map",
-            ["Each dot is a row; the map keeps the two directions in which rows differ most."],
-            [(scatter, "Rows by cluster, on the first two principal components.")],
-        ),
-        Section(
-            "The clusters",
-            tables=[
-                Table(result.tables["clusters"], "Sizes, and the features that differ most, in standard deviations.")
-            ],
-        ),
-    ]
+    caption = "Answers that the clusters break: the rows, what was said, and the clusters they are in."
+    shown = table(result.tables["broken_answers"], caption, file="broken_answers.csv")
+    return [Section("Answers that do not fit", [text], [shown])]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.plot import AlphaCurveDisplay, ClusterClassDisplay, EmbeddingDisplay
-from sidelight.report.page import Page, Section, Table
+from sidelight.report.components import heat, percent, table
+from sidelight.report.page import Page, Section
+from sidelight.report.pages.common import choice_section, gallery_sections, is_flat, map_section
 from sidelight.results.jobs import SpectralResult
 from sidelight.words import Sentence, Setting, counted, some_of
 
@@ -20,10 +21,22 @@ def page(result: SpectralResult) -> Page:
         f"{counted(n_classes, 'class', 'classes')}) fell into "
         f"{counted(int(np.count_nonzero(result.sizes)), 'cluster')}."
     ]
-    if n_classes:
-        sentences += [*_classes_found(result), *_disagreements(result), *_in_one_cluster(result)]
-    sentences += [*_choice_of_alpha(result), *result.notes]
-    return Page("Clusters of rows in labelled bags", sentences, _sections(result))
+    return Page(
+        "Clusters of rows in labelled bags",
+        [*sentences, *(_classes_found(result) if n_classes else [])],
+        _sections(result),
+        sure=[*(_one_cluster(result) if n_classes else []), *_choice_of_alpha(result)],
+        next=_next(result),
+        warnings=[*_mixed(result), *result.notes],
+        terms=[
+            "bag",
+            "cluster",
+            "label",
+            "stands out by",
+            "standard deviation",
+            *(["F1", "weight of the bags"] if result.alpha_search else []),
+        ],
+    )
 
 
 def _classes_found(result: SpectralResult) -> list[Sentence]:
@@ -41,27 +54,42 @@ def _classes_found(result: SpectralResult) -> list[Sentence]:
         sentences.append(f"{len(told)} of {len(result.classes)} classes {verb}: {some_of(told, 6)}.")
     if missed:
         sentences.append(f"None was found for {some_of(missed, 6)}.")
-    if result.n_mixed:
-        sentences.append(f"{counted(result.n_mixed, 'cluster is', 'clusters are')} mixed: no class makes up half.")
     return sentences
 
 
-def _disagreements(result: SpectralResult) -> list[Sentence]:
-    """Say how many labelled bags have rows in clusters of other labels: a label was missed, or a row misplaced."""
-    if not result.disagreeing:
+def _mixed(result: SpectralResult) -> list[Sentence]:
+    if not result.classes or not result.n_mixed:
         return []
     return [
-        f"In {len(result.disagreeing)} of {result.n_labelled} labelled bags some rows lie in a cluster of a class not "
-        f"named there ({some_of([name for name, _ in result.disagreeing], 3)}): a label was forgotten, or a row "
-        "misplaced."
+        [
+            f"{counted(result.n_mixed, 'cluster is', 'clusters are')} mixed: no class makes up half. Ask for "
+            "more clusters "
+            "with ",
+            Setting("n_clusters"),
+            ".",
+        ]
     ]
 
 
-def _in_one_cluster(result: SpectralResult) -> list[Sentence]:
+def _next(result: SpectralResult) -> list[Sentence]:
+    """Say which bags to look at: a label was missed, or a row misplaced."""
+    told: list[Sentence] = []
+    if result.disagreeing:
+        told.append(
+            f"In {len(result.disagreeing)} of {result.n_labelled} labelled bags some rows lie in a cluster of a "
+            "class not "
+            f"named there ({some_of([name for name, _ in result.disagreeing], 3)}): a label was forgotten, or a row "
+            "misplaced. Look at these bags first."
+        )
+    told.append(["More clusters than classes show the ways in which a class varies: ", Setting("n_clusters"), "."])
+    return told
+
+
+def _one_cluster(result: SpectralResult) -> list[Sentence]:
     share, n_clusters, n_classes = result.share_in_one_cluster, len(result.names), len(result.classes)
     if share is None:
         return []
-    told = f"{share:.0%} of the bags with several labels ended wholly in one cluster"
+    told = f"{percent(share)} of the bags with several labels ended wholly in one cluster"
     if n_clusters < n_classes:
         return [f"{told}; with {counted(n_clusters, 'cluster')} for {n_classes} classes some have to."]
     if share > TOO_MANY:
@@ -78,39 +106,44 @@ def _in_one_cluster(result: SpectralResult) -> list[Sentence]:
 def _choice_of_alpha(result: SpectralResult) -> list[Sentence]:
     search = result.alpha_search
     if not search:
-        return ["Alpha is 0: bags only name the clusters."] if result.alpha == 0 and result.classes else []
-    best, worst = max(search["agreement"]), min(search["agreement"])
-    told = f"The clusters carry the bags' label sets with F1 {best:.2f} (1 is perfect)"
-    if best == worst:
-        return [f"{told}, whatever alpha, the weight of the bags; the smallest of {len(search['alpha'])} was kept."]
-    return [f"{told}, the best of {len(search['alpha'])} weights of the bags tried: alpha {search['chosen']:g}."]
+        return ["Bags only name the clusters; they did not shape them."] if result.alpha == 0 and result.classes else []
+    best = max(search["agreement"])
+    told = f"The clusters carry the bags' labels with an F1 of {percent(best)}"
+    if is_flat(search["agreement"]):
+        return [f"{told}, however strongly bags are weighed; the smallest of {len(search['alpha'])} weights was kept."]
+    return [f"{told}, the best of {len(search['alpha'])} weights of the bags that were tried."]
 
 
 def _sections(result: SpectralResult) -> list[Section]:
     sections = []
+    order = np.lexsort((np.arange(len(result.names)), np.asarray(result.names)))  # clusters of one class together
     if result.classes:
         text = "Nobody labelled a row. The shares are those that make the label sets of the bags most likely."
-        heat = ClusterClassDisplay(result.shares, result.classes, result.names, result.sizes)
-        shown = [(heat, "Share of each class in each cluster, in percent.")]
-        sections.append(Section("What the clusters are made of", [text], shown))
+        shown = heat(
+            result.shares[order], [result.names[k] for k in order], result.classes,
+            "Percent of each class in each cluster.", row_title="cluster",
+        )  # fmt: skip
+        sections.append(Section("What the clusters are made of", [text], [shown]))
     caption = (
         "A cluster is named after the class that makes up at least half of it. Typical rows, with their bags, are "
         "nearest its centre; a bag disagrees when it has rows in the cluster but not that label."
     )
-    order = np.lexsort((np.arange(len(result.names)), np.asarray(result.names)))  # clusters of one class together
     by_name = {column: [values[k] for k in order] for column, values in result.tables["clusters"].items()}
-    embedding = EmbeddingDisplay(result.map.coordinates, result.map.labels, result.map.names)
     sections += [
-        Section("The clusters one by one", tables=[Table(by_name, caption)]),
-        Section(
-            "The rows on a map",
-            ["Rows close together are similar and come from like bags."],
-            [(embedding, "Rows in the spectral embedding.")],
-        ),
+        *gallery_sections(result),
+        Section("The clusters one by one", parts=[table(by_name, caption, percents=("share",), file="clusters.csv")]),
+        map_section(result.map, "Rows close together are similar and come from like bags."),
     ]
     search = result.alpha_search
     if search:
-        curve = AlphaCurveDisplay(search["alpha"], {"agreement with bag labels": search["agreement"]}, search["chosen"])
-        shown_curve = [(curve, "How well clusters carry the label sets, over alpha.")]
-        sections.append(Section("How alpha was chosen", displays=shown_curve))
+        choice = {"tried": search["alpha"], "scores": search["agreement"], "chosen": search["chosen"]}
+        sections += choice_section(
+            "How the weight of the bags was chosen",
+            "The weight under which the clusters carry the bags' labels best is taken.",
+            choice,
+            "How well clusters carry the label sets, over the weight of the bags (alpha).",
+            x_title="weight of the bags (alpha)",
+            y_title="F1 of the bags' labels",
+            is_share=True,
+        )
     return sections

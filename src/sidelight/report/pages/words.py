@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.plot import ClusterScatterDisplay, StabilityDisplay
-from sidelight.report.page import Page, Section, Table
+from sidelight.report.components import percent, table
+from sidelight.report.page import Page, Section
+from sidelight.report.pages.common import choice_section, gallery_sections, map_section
 from sidelight.report.pages.margin import bags_fell
 from sidelight.results.jobs import WordsResult
 from sidelight.words import Sentence, Setting
@@ -18,56 +19,77 @@ _DOUBTFUL = 8  # bags shown of all
 
 def page(result: WordsResult) -> Page:
     """Say how the bags fell, what clusters have in common, and which bags are sure and doubtful."""
-    return Page("Clusters of bags", _sentences(result), _sections(result))
+    return Page(
+        "Clusters of bags",
+        _sentences(result),
+        _sections(result),
+        sure=_sure(result),
+        next=[
+            "Listen to, look at or read the witnesses of each cluster: they show what its bags have in common.",
+            ["Compare with another number of clusters: ", Setting("n_clusters"), "."],
+        ],
+        terms=["bag", "cluster", "witness", "probability", "stands out by", "standard deviation"]
+        + (["rand index, adjusted", "standard error"] if result.stability is not None else []),
+    )
 
 
 def _sentences(result: WordsResult) -> list[Sentence]:
     told: list[Sentence] = [bags_fell(result.n_bags, result.reading.n_rows, result.sizes)]
     chosen = result.stability
     if chosen is not None:
-        agreement = dict(zip(chosen.tried, chosen.scores))[chosen.chosen]
         told.append(
             [
-                f"{chosen.chosen} clusters were chosen: two halves of the code books agree on them with an adjusted "
-                f"Rand index of {agreement:.2f} (1: the same clusters, 0: chance). Ask for another number with ",
+                f"{chosen.chosen} clusters were chosen: that many come back when only half of the evidence is "
+                "used. Ask for "
+                "another number with ",
                 Setting("n_clusters"),
                 ".",
             ]
         )
-    told.append(f"{result.share_sure:.0%} of the bags are sure of their cluster (a probability of 0.8 or more).")
+    return told
+
+
+def _sure(result: WordsResult) -> list[Sentence]:
+    told: list[Sentence] = [
+        f"{percent(result.share_sure)} of the bags are sure of their cluster (a probability of 80% or more)."
+    ]
+    if result.stability is not None:
+        agreement = dict(zip(result.stability.tried, result.stability.scores))[result.stability.chosen]
+        told.append(
+            f"Two halves of the evidence agree on the clusters with an adjusted Rand index of {agreement:.2f} "
+            "(1: the same "
+            "clusters, 0: chance)."
+        )
     return told
 
 
 def _sections(result: WordsResult) -> list[Section]:
-    shown = ClusterScatterDisplay(result.map.coordinates, result.map.labels, result.map.names)
+    caption = "Sizes, and what the witnesses and all rows of a cluster stand out by, in standard deviations."
     sections = [
+        *gallery_sections(result),
         Section(
             "What the clusters have in common",
             ["The witness of a bag is the row that speaks loudest for its cluster."],
-            tables=[Table(result.tables["clusters"], "Sizes, and what stands out, in standard deviations.")],
+            [table(result.tables["clusters"], caption, percents=("share",), file="clusters.csv")],
         ),
         Section(
             "Sure and doubtful bags",
-            tables=[
-                Table(_rows(result, _surest(result)), "The surest bags of each cluster, with their witnesses."),
-                Table(_rows(result, _doubtful(result)), "The most doubtful bags, with their witnesses."),
+            parts=[
+                _bag_table(result, _surest(result), "The surest bags of each cluster, with their witnesses."),
+                _bag_table(result, _doubtful(result), "The most doubtful bags, with their witnesses."),
             ],
         ),
-        Section(
-            "The bags on a map",
-            ["Each dot is a bag, placed by the words it holds; bags that hold the same kinds of rows lie together."],
-            [(shown, "Bags by cluster, on the two main directions.")],
-        ),
+        map_section(result.map, "Bags that hold the same kinds of rows lie together.", what="bag"),
     ]
     chosen = result.stability
     if chosen is not None:
-        curve = StabilityDisplay(chosen.tried, chosen.scores, chosen.errors, chosen.chosen)
-        sections.append(
-            Section(
-                "How many clusters",
-                ["The largest number is taken whose clusters are within 0.05 of the best agreement."],
-                [(curve, "Agreement of the clusters that two halves of the code books give, for every number tried.")],
-            )
+        sections += choice_section(
+            "How many clusters",
+            "The largest number is taken whose clusters are within 0.05 of the best agreement.",
+            {"tried": chosen.tried, "scores": chosen.scores, "errors": chosen.errors, "chosen": chosen.chosen},
+            "Agreement of the clusters that two halves of the evidence give, for every number tried.",
+            x_title="clusters",
+            y_title="agreement (adjusted Rand index)",
         )
     return sections
 
@@ -82,8 +104,9 @@ def _doubtful(result: WordsResult) -> list[int]:
     return doubtful
 
 
-def _rows(result: WordsResult, chosen: list[int]) -> dict[str, list[Any]]:
+def _bag_table(result: WordsResult, chosen: list[int], caption: str) -> Any:
     """Pick these bags from the table of bags."""
     bags = result.tables["bags"]
     names = ("cluster", "bag", "witness row", "probability", "next cluster")
-    return {name: [bags[name][b] for b in chosen] for name in names}
+    columns = {name: [bags[name][b] for b in chosen] for name in names}
+    return table(columns, caption, percents=("probability",), file="bags.csv")
