@@ -57,7 +57,8 @@ def test_a_table_becomes_a_folder_of_results(sidelight, table, tmp_path):
     assert code == 0, err
     results = tmp_path / "results"
     assert files(results) == {
-        "assignments.csv", "assignments.parquet", "clusters.csv", "model.sidelight", "report.html", "run.toml",
+        "assignments.csv", "assignments.parquet", "clusters.csv", "model.sidelight", "numbers.json", "report.html",
+        "run.toml",
     }  # fmt: skip
     assert "40 rows fell into 2 clusters" in out
     with (results / "assignments.csv").open() as handle:
@@ -408,7 +409,7 @@ def test_an_interrupt_leaves_nothing_half_written(sidelight, table, tmp_path, mo
 
 def test_a_warning_is_one_line_and_said_once(sidelight, tmp_path):
     (tmp_path / "same.csv").write_text("a,b\n" + "1,2\n" * 6)
-    code, _, err = sidelight("relations", "same.csv", "-k", 2, "--out", "results")
+    code, _, err = sidelight("relations", "same.csv", "-k", 2, "--out", "results", "--quiet")
     assert code == 0
     assert err.count("distinct") == 1
     assert err.startswith("sidelight: note: ")
@@ -451,7 +452,7 @@ def test_huge_features_are_scaled_safely(sidelight, tmp_path, unit):
     rows = generator.normal(size=(60, 2)) + np.repeat([0.0, 9.0], 30)[:, None]
     for name, factor in (("plain.csv", 1.0), ("huge.csv", unit)):
         (tmp_path / name).write_text("f1,f2\n" + "".join(f"{a * factor!r},{b}\n" for a, b in rows.tolist()))
-        code, _, err = sidelight("relations", name, "-k", 2, "--out", name[:4])
+        code, _, err = sidelight("relations", name, "-k", 2, "--out", name[:4], "--quiet")
         assert (code, err) == (0, "")
     texts = [(tmp_path / name / "clusters.csv").read_text() for name in ("plai", "huge")]
     tables = [list(csv.DictReader(text.splitlines())) for text in texts]

@@ -20,7 +20,7 @@ def run(*words):
     if isinstance(done.exception, sl.SidelightError):
         return str(done.exception)
     assert done.exception is None, done.exception
-    return done.output
+    return done.stdout
 
 
 @pytest.fixture

@@ -25,7 +25,17 @@ from sidelight.errors import Cancelled, SidelightError, SidelightWarning, hearin
 from sidelight.jobs.options import JOBS
 
 DONE, MACHINE, CALL, INTERRUPTED = 0, 1, 2, 130
-_COMMANDS = {"ask", "convert", "demo", "describe", "run", "sample"}  # the files of this folder that are commands
+_COMMANDS = {
+    "ask",
+    "compare",
+    "convert",
+    "demo",
+    "describe",
+    "predict",
+    "run",
+    "sample",
+    "score",
+}  # the files of this folder that are commands
 _ALIASES = {"coverage": "instances"}  # what an older name means now; not listed
 _noted: set[str] = set()  # warnings that were shown already
 

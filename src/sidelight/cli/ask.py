@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from sidelight.cli.options import Grouped, role_options, roles_from, seed_option, table_argument
+from sidelight.cli.options import Grouped, role_options, roles_from, seed_option, shown_options, table_argument
+from sidelight.cli.terminal import show_json
 from sidelight.words import counted
 
 YOU_HAVE = "a table of rows, and a person who can tell which of them belong together"
@@ -26,7 +27,17 @@ KEYS = {"s": "same", "d": "different", "u": "unsure"}
 )
 @role_options
 @seed_option
-def command(table: str, n_clusters: int | None, questions: int, out: str, seed: int, **typed: Any) -> None:
+@shown_options
+def command(
+    table: str,
+    n_clusters: int | None,
+    questions: int,
+    out: str,
+    seed: int,
+    as_json: bool,
+    quiet: bool,
+    **typed: Any,
+) -> None:
     """Ask about pairs of rows of TABLE, chosen so that each answer teaches most, and cluster all rows by the answers.
 
     Keys: s same, d different, u unsure, b back (take the last answer back), q stop. Every answer is on the disk before
@@ -56,6 +67,10 @@ def command(table: str, n_clusters: int | None, questions: int, out: str, seed: 
         asked += 1
     files = sitting.finish()
     labels = sitting.session.labels_
+    if as_json:
+        show_json({"out": out, "files": files, "n_answers": sitting.session.n_answers, "labels": labels.tolist()})
+    if as_json or quiet:
+        return
     clusters, answers = counted(len(set(labels.tolist())), "cluster"), counted(sitting.session.n_answers, "answer")
     click.echo(f"{counted(len(labels), 'row')} in {clusters} after {answers}.")
     click.echo(sitting.session.outlook().sentence)

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from sidelight.cli.options import Grouped, role_options, roles_from
-from sidelight.cli.terminal import progress_bar
+from sidelight.cli.options import Grouped, role_options, roles_from, shown_options
+from sidelight.cli.terminal import progress_bar, show_sentences
 
 
 @click.command("convert", cls=Grouped, short_help="Rewrite a file as CSV, Parquet or NPZ.")
@@ -15,11 +15,11 @@ from sidelight.cli.terminal import progress_bar
 @click.argument("out", type=click.Path())
 @role_options
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
-def command(file: str, out: str, overwrite: bool, **typed: Any) -> None:
+@shown_options
+def command(file: str, out: str, overwrite: bool, as_json: bool, quiet: bool, **typed: Any) -> None:
     """Read FILE and write it to OUT, whose ending decides: .csv, .csv.gz, .parquet or .npz."""
     from sidelight.jobs.convert import convert
 
-    with progress_bar():
+    with progress_bar(quiet):
         sentences = convert(file, out, roles_from(typed), overwrite=overwrite)
-    for sentence in sentences:
-        click.echo(sentence)
+    show_sentences(sentences, {"out": out, "sentences": sentences}, as_json=as_json, quiet=quiet)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from sidelight.cli.options import seed_option
-from sidelight.cli.terminal import progress_bar, show_outcome
+from sidelight.cli.options import seed_option, shown_options
+from sidelight.cli.terminal import progress_bar, show_json, show_outcome
 from sidelight.cli.wording import as_flag
 
 YOU_HAVE = "two minutes"
@@ -17,10 +17,14 @@ RUN = "sidelight demo"
 @click.option("--only", metavar="NAME", help="Run one demo only.")
 @click.option("--overwrite", is_flag=True, help="Replace the output of an earlier demo.")
 @seed_option
-def command(out: str, only: str | None, overwrite: bool, seed: int) -> None:
+@shown_options
+def command(out: str, only: str | None, overwrite: bool, seed: int, as_json: bool, quiet: bool) -> None:
     """Run every job on data that needs no download, and write one report page each."""
     from sidelight.jobs.demo import run_demo
 
-    with progress_bar():
+    with progress_bar(quiet):
         outcome = run_demo(out, only=only, seed=seed, overwrite=overwrite, spell=as_flag)
-    show_outcome(outcome, open_first="index.html")
+    if as_json:
+        show_json({**outcome.as_dict(), "sentences": list(outcome.sentences)})
+    elif not quiet:
+        show_outcome(outcome, open_first="index.html")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from sidelight.cli.options import Grouped, role_options, roles_from
+from sidelight.cli.options import Grouped, role_options, roles_from, shown_options
 from sidelight.cli.suggest import command_line
 from sidelight.cli.terminal import progress_bar
 
@@ -19,8 +19,8 @@ RUN = "sidelight describe FILE"
 @click.command("describe", cls=Grouped, short_help="Say what is in a file and which commands fit it.")
 @click.argument("file", type=click.Path())
 @role_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
-def command(file: str, as_json: bool, **typed: Any) -> None:
+@shown_options
+def command(file: str, as_json: bool, quiet: bool, **typed: Any) -> None:
     """Say what is inside FILE, what each column was taken for and why, and which commands fit it.
 
     FILE may be CSV or any delimited text (also gzipped), Parquet, NPZ, MATLAB 5, ARFF, KEEL, C4.5, svmlight, IDX, or a
@@ -32,7 +32,7 @@ def command(file: str, as_json: bool, **typed: Any) -> None:
     check_there(file)
     from sidelight.jobs.describe import describe
 
-    with progress_bar():
+    with progress_bar(quiet):
         found = describe(file, roles)
     lines = [(fit.why, command_line(fit.job, file, fit.roles, n_clusters=fit.n_clusters)) for fit in found.fits]
     fitting = [(why, line) for why, line in lines if line is not None]
@@ -42,7 +42,8 @@ def command(file: str, as_json: bool, **typed: Any) -> None:
         del content["fits"]
         click.echo(json.dumps(content, indent=2, ensure_ascii=False))
         return
-    click.echo("\n".join(_page(found.as_dict(), fitting)))
+    if not quiet:
+        click.echo("\n".join(_page(found.as_dict(), fitting)))
 
 
 def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]]) -> list[str]:

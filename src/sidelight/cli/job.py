@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -17,7 +16,7 @@ from sidelight.cli.options import (
     seed_option,
     table_argument,
 )
-from sidelight.cli.terminal import progress_bar, show_outcome
+from sidelight.cli.terminal import progress_bar, show_json, show_outcome
 from sidelight.cli.wording import as_flag
 from sidelight.jobs.options import find_job
 
@@ -32,16 +31,16 @@ def job_command(name: str, *, called: str | None = None, hidden: bool = False) -
     @role_options
     @seed_option
     @out_options
-    def command(table: str, out: str, overwrite: bool, as_json: bool, seed: int, **typed: Any) -> None:
+    def command(table: str, out: str, overwrite: bool, as_json: bool, quiet: bool, seed: int, **typed: Any) -> None:
         from sidelight.jobs.config import RunConfig
         from sidelight.jobs.run import run
 
         config = RunConfig(name, table, roles_from(typed), job.options(options_from(job, typed)), seed)
-        with progress_bar():
+        with progress_bar(quiet):
             outcome = run(config, out, overwrite=overwrite, spell=as_flag)
         if as_json:
-            click.echo(json.dumps(outcome.as_dict(), ensure_ascii=False, allow_nan=False))
-        else:
+            show_json(outcome.as_dict())
+        elif not quiet:
             show_outcome(outcome)
 
     return command

@@ -137,13 +137,21 @@ def table_argument(function: F) -> F:
 
 def out_options(function: F) -> F:
     """Where the files go, and in which form the numbers are shown."""
-    function = click.option("--json", "as_json", is_flag=True, help="Print the numbers as one JSON object.")(function)
+    function = shown_options(function)
     function = click.option(
         "--overwrite", is_flag=True, help="Replace the files of an earlier run in that folder; others stay."
     )(function)
     return click.option("--out", required=True, type=click.Path(), help="Folder for the results; made if missing.")(
         function
     )
+
+
+def shown_options(function: F) -> F:
+    """In which form the numbers are shown, and whether anything else is."""
+    function = click.option(
+        "--quiet", "-q", is_flag=True, help="Print errors and notes only (and what --json asks for)."
+    )(function)
+    return click.option("--json", "as_json", is_flag=True, help="Print the numbers as one JSON object.")(function)
 
 
 def seed_option(function: F) -> F:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from sidelight.cli.options import seed_option
+from sidelight.cli.options import seed_option, shown_options
+from sidelight.cli.terminal import show_json, show_sentences
 
 YOU_HAVE = "no data yet, and want to try"
 RUN = "sidelight sample birds birds.csv"
@@ -15,10 +16,14 @@ RUN = "sidelight sample birds birds.csv"
 @click.argument("out", type=click.Path(), required=False)
 @seed_option
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
-def command(name: str | None, out: str | None, seed: int, overwrite: bool) -> None:
+@shown_options
+def command(name: str | None, out: str | None, seed: int, overwrite: bool, as_json: bool, quiet: bool) -> None:
     """Write the sample NAME to the file OUT (.csv, .csv.gz, .parquet or .npz); without a name, list the samples."""
     from sidelight.jobs.samples import SAMPLES, write_sample
 
+    if name is None and as_json:
+        show_json({key: sample.what for key, sample in SAMPLES.items()})
+        return
     if name is None:
         width = max(map(len, SAMPLES))
         for key, sample in SAMPLES.items():
@@ -27,5 +32,5 @@ def command(name: str | None, out: str | None, seed: int, overwrite: bool) -> No
         return
     if out is None:
         raise click.UsageError("Say where to write it: sidelight sample NAME OUT, for example birds.csv.")
-    for sentence in write_sample(name, out, seed=seed, overwrite=overwrite):
-        click.echo(sentence)
+    sentences = write_sample(name, out, seed=seed, overwrite=overwrite)
+    show_sentences(sentences, {"out": out, "sentences": sentences}, as_json=as_json, quiet=quiet)

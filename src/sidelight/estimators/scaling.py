@@ -133,6 +133,7 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
     predict_labels = _of_inner("predict_labels")
     predict_bags = _of_inner("predict_bags")
     predict_bags_proba = _of_inner("predict_bags_proba")
+    predict_bag_proba = _of_inner("predict_bag_proba")
     bag_scores = _of_inner("bag_scores")
     novelty_score = _of_inner("novelty_score")
     decision_function = _of_inner("decision_function")

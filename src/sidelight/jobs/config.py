@@ -17,7 +17,7 @@ from sidelight.jobs.options.catalogue import ALIASES
 from sidelight.jobs.options.model import build
 
 _KEYS = ("job", "table", "seed", "roles", "options")
-_WRITTEN = ("versions", "files")  # written for people and for the next run; a run is decided by the rest
+_WRITTEN = ("versions", "files", "read")  # written for people and for the next run; a run is decided by the rest
 _MOST_SEED = 2**32 - 1  # what scikit-learn takes
 
 
@@ -73,7 +73,14 @@ class RunConfig:
         for name, value in checked.items():
             object.__setattr__(self, name, value)  # frozen from here on
 
-    def to_toml(self, *, files: Sequence[str] = (), versions: Mapping[str, str] | None = None) -> str:
+    def to_toml(
+        self,
+        *,
+        files: Sequence[str] = (),
+        versions: Mapping[str, str] | None = None,
+        read: Mapping[str, Any] | None = None,
+        beside: Path | None = None,
+    ) -> str:
         """Return the file's text; ``from_toml`` reads it back.
 
         Parameters
@@ -82,12 +89,23 @@ class RunConfig:
             What the run wrote: a later run in this place may replace these and nothing else.
         versions : mapping of str to str, optional
             Versions of the libraries, for people.
+        read : mapping, optional
+            The fingerprint of the table and what its columns were taken for.
+        beside : Path, optional
+            The folder that the text will lie in: paths are written as they look from there.
         """
+        roles, options = self.roles.settings(), self.options.settings()
+        for settings in (roles, options):
+            for name in PATHS:
+                if isinstance(settings.get(name), str):
+                    settings[name] = seen_from(beside, settings[name])
+        table = seen_from(beside, self.table)
         return as_toml(
-            {"job": self.job, "table": self.table, "seed": self.seed, **({"files": list(files)} if files else {})},
+            {"job": self.job, "table": table, "seed": self.seed, **({"files": list(files)} if files else {})},
             {
-                "roles": self.roles.settings(),
-                "options": self.options.settings(),
+                "roles": roles,
+                "options": options,
+                **({"read": read} if read else {}),
                 **({"versions": versions} if versions else {}),
             },
         )
@@ -103,9 +121,38 @@ class RunConfig:
             if not isinstance(content.get(key), str):
                 raise InvalidInput(f'{str(path)!r} must say {key} = "...". Got {content.get(key)!r:.80}.')
         try:
-            return cls(**{key: content[key] for key in _KEYS if key in content})
+            return cls(**_from_there(Path(path).parent, {key: content[key] for key in _KEYS if key in content}))
         except InvalidInput as error:
             raise type(error)(f"{str(path)!r}: {error.what}", do=error.do) from None
+
+
+PATHS = ("label_file", "judge", "tree", "pairs", "triplets", "corrections")  # roles and options that name files
+
+
+def seen_from(folder: Path | None, path: str) -> str:
+    """Return a path as it looks from ``folder``; what is not there stays as it is."""
+    if folder is None or not os.path.exists(os.path.expanduser(path)):
+        return path
+    try:
+        return os.path.relpath(os.path.abspath(os.path.expanduser(path)), os.path.abspath(folder))
+    except ValueError:  # another drive
+        return os.path.abspath(path)
+
+
+def _from_there(folder: Path, content: dict[str, Any]) -> dict[str, Any]:
+    """Turn paths that are seen from the folder of a run.toml into paths that are seen from here."""
+
+    def found(path: Any) -> Any:
+        if not isinstance(path, str) or "\0" in path or os.path.isabs(os.path.expanduser(path)):
+            return path
+        there = os.path.normpath(folder / path)
+        return there if os.path.exists(there) or not os.path.exists(path) else path  # runs of 0.1: seen from here
+
+    content = {**content, "table": found(content["table"])}
+    for part in ("roles", "options"):
+        if isinstance(content.get(part), Mapping):
+            content[part] = {k: found(v) if k in PATHS else v for k, v in content[part].items()}
+    return content
 
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:

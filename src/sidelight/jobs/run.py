@@ -7,6 +7,8 @@ the page that ``report/pages`` makes of the result.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import platform
 import shlex
@@ -18,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import sidelight
 from sidelight.errors import UnreadableFile
-from sidelight.jobs.config import RunConfig
+from sidelight.jobs.config import PATHS, RunConfig, read_toml
 from sidelight.jobs.output import (
     MANIFEST,
     check_free,
@@ -28,12 +30,14 @@ from sidelight.jobs.output import (
     write_parquet,
     write_text,
 )
+from sidelight.progress import report
 from sidelight.words import Setting, Spell, spoken
 
 if TYPE_CHECKING:
     from sidelight.report import Page
     from sidelight.results import Result
 
+NUMBERS = "numbers.json"
 LIBRARIES = ("sidelight", "numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -68,7 +72,8 @@ def run(config: RunConfig, out: str | Path, *, overwrite: bool = False, spell: S
     """
     out = Path(out)
     check_free(out, overwrite)
-    for path in (config.table, config.roles.label_file, *map(config.options.settings().get, ("judge", "tree"))):
+    settings = {**config.roles.settings(), **config.options.settings()}
+    for path in (config.table, *(settings.get(name) for name in PATHS)):
         if path is not None:
             check_there(path)
     return publish(config, worker(config.job)(config), out, overwrite=overwrite, spell=spell)
@@ -104,18 +109,26 @@ def publish(
     from sidelight.report.pages import page_of
 
     shown = page or page_of(result)
+    report("writing the page", 0, 1)
     made = Provenance(provenance(config, result), files_told(result), command or command_of(config, spell))
     html = to_html(shown, made, spell=spell)
     versions = versions_in_use()
-    with output_folder(
-        out, lambda files: config.to_toml(files=files, versions=versions), overwrite=overwrite
-    ) as folder:
+    read = {**fingerprint_of(config.table), **result.reading.columns}
+    remember_columns(result.model, result.reading.features)
+
+    def manifest(files: Sequence[str]) -> str:
+        return config.to_toml(files=files, versions=versions, read=read, beside=out)
+
+    with output_folder(out, manifest, overwrite=overwrite) as folder:
         write_parquet(folder / "assignments.parquet", result.assignments)
         write_csv(folder / "assignments.csv", result.assignments)
         for name, columns in result.tables.items():
             write_csv(table_path(folder, name), columns)
         sidelight.save(result.model, folder / "model.sidelight")
         write_text(folder / "report.html", html)
+        numbers = json.dumps(result.numbers(), ensure_ascii=False, allow_nan=False, indent=1)
+        write_text(folder / NUMBERS, numbers + "\n")
+        report("writing the page", 1, 1)
         names = sorted([*(path.name for path in folder.iterdir()), MANIFEST])
     return Outcome(out, names, [spoken(sentence, spell) for sentence in shown.told], result)
 
@@ -128,6 +141,7 @@ def files_told(result: Result) -> dict[str, str]:
         **tables,
         "assignments.parquet": "the same as assignments.csv, with types",
         "model.sidelight": "the fitted model, for new tables and for sidelight.load",
+        NUMBERS: "every figure of this page, for programs",
         MANIFEST: "what the run was told; sidelight run repeats it",
     }
 
@@ -146,6 +160,7 @@ _FILES = {
     "sequences": "one line for each sequence",
     "stability": "how surely each number of clusters comes back",
     "tree": "one line for each label",
+    "truth": "clusters against the truth in the table",
 }
 
 
@@ -161,6 +176,37 @@ def command_of(config: RunConfig, spell: Spell) -> str:
                 spell(Setting(name, part)) for part in (several if isinstance(several, (list, tuple)) else [several])
             ]
     return " ".join([*words, spell(Setting("seed", config.seed))])
+
+
+def remember_columns(model: Any, names: Sequence[str]) -> None:
+    """Let a model know its columns by name; scikit-learn's own attribute would demand data frames from then on."""
+    if names and getattr(model, "n_features_in_", None) == len(names):
+        model.column_names_ = tuple(str(name) for name in names)
+
+
+def fingerprint_of(path: str) -> dict[str, str]:
+    """Return a short name of a file's content, for a later run to compare; nothing for what is no file."""
+    file = Path(path).expanduser()
+    try:
+        if not file.is_file():
+            return {}
+        digest = hashlib.blake2b(digest_size=16)
+        with file.open("rb") as handle:
+            while piece := handle.read(1 << 20):
+                digest.update(piece)
+    except (OSError, ValueError):  # ValueError: a NUL in the name
+        return {}
+    return {"fingerprint": f"blake2b:{digest.hexdigest()}"}
+
+
+def what_changed(run_toml: str | Path, config: RunConfig) -> str | None:
+    """Say so when the table of an earlier run is no longer what that run read."""
+    kept = read_toml(run_toml).get("read")
+    before = kept.get("fingerprint") if isinstance(kept, dict) else None
+    now = fingerprint_of(config.table).get("fingerprint")
+    if before is None or now is None or before == now:
+        return None
+    return f"{config.table} has changed since the run of {str(run_toml)!r}: the result may differ."
 
 
 def provenance(config: RunConfig, result: Result) -> dict[str, Any]:

@@ -46,6 +46,10 @@ class Reading:
         Columns that were used for what they were guessed to be, features apart.
     notes : tuple of str
         What else a careful reader of the file would like to know.
+    columns : mapping of str to str or list
+        The columns that were used and are no features, by role: what a later table is read with.
+    features : tuple of str
+        The names of the features.
     """
 
     path: str
@@ -55,13 +59,34 @@ class Reading:
     unused: tuple[ColumnRole, ...] = ()
     guessed: tuple[ColumnRole, ...] = ()
     notes: tuple[str, ...] = ()
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    features: tuple[str, ...] = big(default=())
 
     @classmethod
     def of(cls, data: Dataset, uses: Sequence[str]) -> Reading:
         """Say what a job that uses columns of these roles made of ``data``."""
         idle = tuple(role for role in data.roles if role.role not in uses and role.name not in data.kept)
         guessed = tuple(role for role in data.roles if role.role in uses and role.is_guess and role.role != "feature")
-        return cls(data.path, data.n_rows, data.n_features, data.left_out, idle, guessed, data.notes)
+        used = [role for role in _SAID if role in uses and data.columns(role)]
+        columns = {role.replace(" ", "_"): _one_or_all(data.columns(role)) for role in used}
+        return cls(
+            data.path,
+            data.n_rows,
+            data.n_features,
+            data.left_out,
+            idle,
+            guessed,
+            data.notes,
+            columns,
+            tuple(data.feature_names),
+        )
+
+
+_SAID = ("id", "bag", "sequence", "label", "bag label")  # roles that a later table is read with
+
+
+def _one_or_all(names: Sequence[str]) -> str | list[str]:
+    return names[0] if len(names) == 1 else list(names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +135,8 @@ class Result:
         What the fit warned about.
     gallery : Gallery, optional
         Rows to look at.
+    truth : Truth or None
+        How the clusters agree with a column of the table that was not used; the cross table is ``tables["truth"]``.
     """
 
     page: ClassVar[str]
@@ -119,6 +146,7 @@ class Result:
     tables: Mapping[str, Columns] = field(default_factory=dict)
     heard: tuple[str, ...] = ()
     gallery: Gallery | None = big(default=None)
+    truth: Any = None
 
     def numbers(self) -> dict[str, Any]:
         """Return everything but what is big, as plain values that can be written as JSON."""

@@ -165,14 +165,14 @@ def _delimited(path: Path, wanted: Wanted, label_file: Path | None, how: dict[st
     from sidelight.data.readers.roles.tables import read_table
     from sidelight.data.readers.text.delimited import DelimitedSource
 
-    return read_table(DelimitedSource(path, **how), wanted, _label_table(label_file))
+    return read_table(DelimitedSource(path, **how), wanted, label_table(label_file))
 
 
 def _parquet(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
     from sidelight.data.readers.arrays.parquet import ParquetSource
     from sidelight.data.readers.roles.tables import read_table
 
-    return read_table(ParquetSource(path), wanted, _label_table(label_file))
+    return read_table(ParquetSource(path), wanted, label_table(label_file))
 
 
 def _matlab(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
@@ -244,7 +244,8 @@ _READERS: dict[str, Reader] = {
 }
 
 
-def _label_table(path: Path | None) -> Any:
+def label_table(path: Path | None) -> Any:
+    """Open a second table that holds the labels."""
     if path is None:
         return None
     from sidelight.data.readers.arrays.parquet import ParquetSource

@@ -8,6 +8,7 @@ import numpy as np
 
 from sidelight._affinity.bag_distances import KINDS, METRICS, bag_distances
 from sidelight._core.params import as_generator, check_choice, check_number
+from sidelight._core.simplex import log_softmax
 from sidelight._solvers.medoids import Medoids, alternate, faster_pam
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
@@ -135,6 +136,21 @@ class BagKMedoids(BagClusterer):
         bags = as_bags(bags, n_rows=rows.shape[0], y=y)
         weights = None if sample_weight is None else np.bincount(bags.codes, sample_weight, minlength=bags.n_bags)
         return -float(np.average(self._to_medoids(rows, bags).min(axis=1), weights=weights))
+
+    def predict_bag_proba(self, X: Any, bags: Any = None) -> np.ndarray:
+        """Return how surely each bag belongs to each cluster, in the order of ``bags.names``.
+
+        It falls with the squared distance to the medoids, in units of the mean squared distance inside clusters.
+
+        Parameters
+        ----------
+        X, bags
+            As in :meth:`predict_bags`.
+        """
+        found, rows = self._judged(X, bags)
+        inside = float(np.mean(self.bag_distances_**2))
+        squares = self._to_medoids(rows, found) ** 2
+        return np.exp(log_softmax(-squares / (2.0 * inside if inside > 0 else 1.0)))
 
     def _search(self, D: np.ndarray, start: np.ndarray, number: int) -> Medoids:
         report("medoids", number, self.n_init)

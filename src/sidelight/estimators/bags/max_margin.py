@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sidelight._core.params import as_generator, check_choice, check_number
+from sidelight._core.simplex import log_softmax
 from sidelight._models.bag_margin import BagMargin
 from sidelight._models.scaled_rows import ScaledRows, column_scaling, scaled_rows, spread_rows
 from sidelight._solvers.cutting_plane import MarginFit, concave_convex
@@ -166,6 +167,16 @@ class MaxMarginBagClustering(BagClusterer):
         """
         found, rows = self._judged(X, bags)
         return self._margin(rows, found).cluster_margins(self.weights_)
+
+    def predict_bag_proba(self, X: Any, bags: Any = None) -> np.ndarray:
+        """Return how surely each bag belongs to each cluster: the softmax of its margins, in the order of bags.
+
+        Parameters
+        ----------
+        X, bags
+            As in :meth:`decision_function`.
+        """
+        return np.exp(log_softmax(self.decision_function(X, bags=bags)))
 
     def memberships(self, X: Any, *, bags: Any = None, threshold: float | None = None) -> np.ndarray:
         """Return which clusters each bag belongs to, maybe several, as booleans of shape (n_bags, n_clusters).

@@ -129,6 +129,11 @@ class MaxMarginBagClusteringCV(BagClusterer):
         found, rows = self._judged(X, bags)
         return self.best_estimator_.decision_function(rows, bags=found)
 
+    def predict_bag_proba(self, X: Any, bags: Any = None) -> np.ndarray:
+        """Return how surely each bag belongs to each cluster; see :class:`MaxMarginBagClustering`."""
+        found, rows = self._judged(X, bags)
+        return self.best_estimator_.predict_bag_proba(rows, found)
+
     def memberships(self, X: Any, *, bags: Any = None, threshold: float | None = None) -> np.ndarray:
         """Return which clusters each bag belongs to, maybe several; see :class:`MaxMarginBagClustering`."""
         found, rows = self._judged(X, bags)

@@ -20,6 +20,7 @@ from sidelight._affinity.neighbours import METRICS, as_metric_rows, nearest_of
 from sidelight._affinity.similarities import Similarities, make_similarities, similarities_of_new_rows
 from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
 from sidelight._core.params import as_generator, check_choice, check_n_clusters, check_number
+from sidelight._core.simplex import log_softmax
 from sidelight._solvers.spectral_rounding import ROUNDINGS, round_embedding
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
@@ -111,6 +112,38 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
         U, pulled = self._pulled(X, bags)
         labels[pulled] = self._nearest_centre(U)
         return labels
+
+    def predict_proba(self, X: Any, bags: Any = None) -> np.ndarray:
+        """Return how surely each row belongs to each cluster, shape (n_rows, n_clusters); rows sum to 1.
+
+        By features alone it is the share of the nearest known rows' votes. With labelled bags, and for the training
+        rows with theirs, it falls with the squared distance to the centres of the embedding, in units of the spread
+        inside clusters. The most probable cluster is the one that :meth:`predict` returns.
+
+        Parameters
+        ----------
+        X, bags
+            As in :meth:`predict`.
+        """
+        check_is_fitted(self)
+        X = rows_to_judge(self, X)
+        found = None if bags is None else as_bags(bags, n_rows=X.shape[0])
+        if found is not None and self._is_training(X, found):
+            return _with_the_lead(self._near_centres(self.embedding_), self.labels_)
+        votes = self._spread_over(X, np.eye(self.n_clusters)[self.labels_])
+        total = votes.sum(axis=1, keepdims=True)
+        P = np.where(total > 0, votes / np.where(total > 0, total, 1.0), np.eye(self.n_clusters)[votes.argmax(axis=1)])
+        if found is not None:
+            U, pulled = self._pulled(X, found)
+            P[pulled] = _with_the_lead(self._near_centres(U), self._nearest_centre(U))
+        return np.asarray(P)
+
+    def _near_centres(self, U: np.ndarray) -> np.ndarray:
+        """Turn squared distances to the centres into probabilities, by the spread inside clusters."""
+        inside = ((self.embedding_ - self.centres_[self.labels_]) ** 2).sum(axis=1).mean()
+        squares = (U**2).sum(axis=1)[:, None] - 2 * U @ self.centres_.T + (self.centres_**2).sum(axis=1)
+        squares[:, np.bincount(self.labels_, minlength=self.n_clusters) == 0] = np.inf  # an empty cluster has no centre
+        return np.exp(log_softmax(-squares / (2.0 * inside if inside > 0 else 1.0)))
 
     def embed(self, X: Any, bags: Any = None) -> np.ndarray:
         """Return where the rows of X lie in the embedding: unit rows, one coordinate per eigenvector."""
@@ -299,6 +332,13 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = isinstance(self.affinity, str) and self.affinity == "precomputed"
         return tags
+
+
+def _with_the_lead(P: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Give the cluster that rounding chose at least the probability of any other."""
+    rows = np.arange(len(P))
+    P[rows, labels] = P.max(axis=1, initial=0.0) * (1 + 1e-12)  # by a hair, so that the largest entry is unique
+    return np.asarray(P / P.sum(axis=1, keepdims=True))
 
 
 def _nearest_kept(X: Any, similar: Similarities, kept: np.ndarray, aside: np.ndarray, metric: str) -> np.ndarray:

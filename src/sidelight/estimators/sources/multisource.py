@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.contingency import contingency
 from sidelight._core.params import as_generator, as_seed, check_choice, check_flag, check_n_clusters, check_number
 from sidelight._core.prototypes import group_means, nearest_prototype
+from sidelight._core.simplex import softmax
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
@@ -91,6 +92,8 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
         The fitted method.
     primary_ : str
         The channel of ``labels_``.
+    spread_ : float
+        Mean squared distance between rows and their prototypes, in the primary channel.
     novelty_thresholds_ : dict of str to (float, float)
         Distance beyond which a point, and the mean of a sequence, are new.
     channel_columns_ : dict of str to ndarray
@@ -175,6 +178,8 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
         self.table_, self.clusterer_, self.code_labels_ = table, clusterer, of_code
         self.channel_labels_ = {name: self._settle(of_code[name][codes[name]], home) for name in columns}
         self.labels_ = self.channel_labels_[primary]
+        gaps = nearest_prototype(X[:, columns[primary]], books[primary].prototypes_)[1]
+        self.spread_ = float(np.mean(gaps**2))
         self.novelty_thresholds_ = {
             name: thresholds(X[:, where], home, books[name].prototypes_, of_code[name], self.novelty)
             for name, where in columns.items()
@@ -194,6 +199,35 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         X = rows_to_judge(self, X)
         return self.predict_channel(self.primary_, X[:, self.channel_columns_[self.primary_]], sequences=sequences)
+
+    def predict_proba(self, X: Any, *, sequences: Any = None) -> NDArray[np.float64]:
+        """Return how surely each row belongs to each cluster, shape (n_rows, n_clusters); rows sum to 1.
+
+        Where rows follow their sequence it is the share of the sequence's rows in each cluster; else it falls with the
+        squared distance to the nearest prototype of each cluster, in units of the mean one of the training rows.
+
+        Parameters
+        ----------
+        X, sequences
+            As in :meth:`predict`.
+        """
+        check_is_fitted(self)
+        X = rows_to_judge(self, X)[:, self.channel_columns_[self.primary_]]
+        book, used = self._book(self.primary_)
+        X = self._points(self.primary_, X)
+        of_code = self.code_labels_[self.primary_][used]
+        n_clusters = int(self.code_labels_[self.primary_].max()) + 1
+        if sequences is not None and self.reassign:
+            home = sequence_codes(sequences, X.shape[0], type(self).__name__)[0]
+            raw = of_code[nearest_prototype(X, book.prototypes_[used])[0]]
+            votes = contingency(home, raw, (int(home.max()) + 1, n_clusters)).dense().astype(np.float64)
+            return np.asarray((votes / votes.sum(axis=1, keepdims=True))[home])
+        squares = np.empty((X.shape[0], n_clusters))
+        for k in range(n_clusters):
+            mine = used[of_code == k]
+            squares[:, k] = nearest_prototype(X, book.prototypes_[mine])[1] ** 2 if len(mine) else np.inf
+        spread = getattr(self, "spread_", 1.0)  # models of version 0.1 have none
+        return softmax(-squares / (2.0 * spread if spread > 0 else 1.0))
 
     def predict_channel(self, channel: str, X: Any, *, sequences: Any = None) -> Ints:
         """Return the cluster of new points of one channel, from that channel alone.

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sidelight.report.page import Page
 from sidelight.report.pages.reading import about_columns, about_left_out, reading_sections
+from sidelight.report.pages.truth import about_truth, truth_section
 from sidelight.results import Result
 from sidelight.words import Heard, Sentence
 
@@ -18,10 +19,13 @@ from sidelight.words import Heard, Sentence
 def page_of(result: Result) -> Page:
     """Turn a result into its page."""
     page: Page = import_module(f"sidelight.report.pages.{result.page}").page(result)
+    truth = [] if result.truth is None else [about_truth(result.truth)]
+    compared = [] if result.truth is None else [truth_section(result.truth, result.tables["truth"])]
     return replace(
         page,
+        sure=[*page.sure, *truth],
         file=Path(result.reading.path).name,
-        sections=[*page.sections, *reading_sections(result.reading)],
+        sections=[*page.sections, *compared, *reading_sections(result.reading)],
         warnings=[*page.warnings, *map(_with_advice, result.heard), *about_left_out(result.reading)],
         notes=about_columns(result.reading),
     )

@@ -16,6 +16,7 @@ from sidelight.errors import InvalidData, UnreadableFile
 from sidelight.words import Setting
 
 SLICE = 2_000_000
+_PIECE, _MOST = 1 << 21, 100_000  # cells and rows of a piece
 _LONGEST = 4_000  # characters of a cell that are enough to see what it is
 
 
@@ -103,6 +104,19 @@ class ParquetSource:
         for start in range(0, self.n_rows, SLICE):
             frame = self._collect(scan.slice(start, SLICE))
             yield frame.with_columns(pl.col(name).cast(pl.String).fill_null("") for name in names)
+
+    def pieces(self, numbers: Sequence[int], texts: Sequence[int]) -> Iterator[Any]:
+        """Yield polars frames of some rows each, ``column_<j>`` as Float64 (gaps NaN) or String."""
+        import polars as pl
+
+        chosen = list(dict.fromkeys([*numbers, *texts]))
+        scan = self._scan.select(self.names[j] for j in chosen)
+        step = min(_MOST, max(1000, _PIECE // max(len(chosen), 1)))
+        for start in range(0, self.n_rows, step):
+            frame = self._collect(scan.slice(start, step))
+            columns = {f"column_{j + 1}": pl.Series(self._as_numbers(frame[self.names[j]])) for j in numbers}
+            columns |= {f"column_{j + 1}": pl.Series(_as_text(frame[self.names[j]]), dtype=pl.String) for j in texts}
+            yield pl.DataFrame(columns)
 
     def place(self, row: int) -> str:
         """Say which row it is, from 1."""

@@ -87,6 +87,15 @@ class DelimitedSource:
                 {f"column_{j + 1}": self.names[j] for j in chosen}
             )
 
+    def pieces(self, numbers: Sequence[int], texts: Sequence[int]) -> Iterator[Any]:
+        """Yield polars frames of some rows each, ``column_<j>`` as Float64 (gaps NaN) or String."""
+        import polars as pl
+
+        chosen = [*numbers, *texts]
+        for block in self._blocks():
+            frame = self._parse(block, numbers, texts).select(f"column_{j + 1}" for j in chosen)
+            yield frame.with_columns(pl.col(f"column_{j + 1}").fill_null(float("nan")) for j in numbers)
+
     def _blocks(self) -> Iterator[Block]:
         return text_blocks(self.path, self.dialect, strict=self._encoding_was_given)
 
