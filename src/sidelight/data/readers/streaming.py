@@ -31,6 +31,7 @@ from sidelight.progress import report
 from sidelight.words import Setting, some_of
 
 _BUCKET = 1 << 23  # cells of a bucket
+_MOST = 100_000  # rows of a block, unless a bag has more
 _ROW = "row"  # the number of each row in the file, from 0
 STREAMED = ("delimited", "parquet")
 
@@ -137,9 +138,11 @@ class RowsInBlocks:
         """Yield pieces with the number of each row."""
         seen = 0
         for frame in self.source.pieces(numbers, texts or ([] if numbers else [0])):
-            yield frame.with_row_index(_ROW, offset=seen)
+            frame = frame.with_row_index(_ROW, offset=seen)
+            for start in range(0, len(frame), _MOST):
+                yield frame[start : start + _MOST]
+                report("placing rows", seen + min(start + _MOST, len(frame)), None, self.source.path.name)
             seen += len(frame)
-            report("placing rows", seen, None, self.source.path.name)
 
     def _look_at_bags(self) -> tuple[int, bool]:
         """Count the rows, and say whether the rows of every bag stand together; 8 bytes a run of rows are kept."""
