@@ -6,14 +6,25 @@ from typing import Any
 
 import numpy as np
 
+from sidelight._core.prototypes import group_means
 from sidelight.data.dataset import Dataset
 from sidelight.data.readers.answers import read_answers
 from sidelight.data.relations import Pairs, Triplets
-from sidelight.estimators.relations import DiscriminativeClustering
+from sidelight.estimators.relations import (
+    ConstrainedGaussianMixture,
+    ConstraintPropagation,
+    COPKMeans,
+    DiscriminativeClustering,
+    MetricKMeans,
+    MPCKMeans,
+    PCKMeans,
+    SSSVaD,
+)
+from sidelight.estimators.relations.metric.kmeans import METRICS
 from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import gallery_of
-from sidelight.jobs.options.relations import Relations
+from sidelight.jobs.options.relations import Peer, Relations
 from sidelight.jobs.profiles import cluster_table
 from sidelight.jobs.reading import as_dense, listening, read_rows, standard
 from sidelight.metrics import adjusted_rand_index, normalized_mutual_information
@@ -22,12 +33,20 @@ from sidelight.results import Columns, Map, Reading, columns_of
 from sidelight.results.jobs import RelationsResult
 
 USES = ("id", "feature", "show")
+ESTIMATORS: dict[str, Any] = {
+    "cop-kmeans": COPKMeans,
+    "pck-means": PCKMeans,
+    "mpck-means": MPCKMeans,
+    "gaussian-mixture": ConstrainedGaussianMixture,
+    "sssvad": SSSVaD,
+    "propagation": ConstraintPropagation,
+}  # the methods that learn no metric
 
 
 def work(config: RunConfig) -> RelationsResult:
     """Read the table and the answers, and cluster the rows."""
     options = config.options
-    assert isinstance(options, Relations)  # the catalogue says so
+    assert isinstance(options, Relations | Peer)  # the catalogue says so
     data = read_rows(config.table, config.roles)
     names = data.row_names.tolist()
     pairs = None if options.pairs is None else read_answers(options.pairs, Pairs, names)
@@ -38,40 +57,66 @@ def work(config: RunConfig) -> RelationsResult:
 def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any = None) -> RelationsResult:
     """Cluster rows that were read already."""
     options = config.options
-    assert isinstance(options, Relations)  # the catalogue says so
+    assert isinstance(options, Relations | Peer)  # the catalogue says so
     X = as_dense(data)
-    settings = options.without("scale", "pairs", "triplets")
-    inner = DiscriminativeClustering(random_state=config.seed, **settings)
+    inner = make_estimator(options, config.seed)
     model: Any = Standardized(inner) if options.scale == "standard" else inner
     answers = {name: side for name, side in (("pairs", pairs), ("triplets", triplets)) if side is not None}
     with listening() as heard:
         model.fit(X, **answers)
-    fitted: DiscriminativeClustering = model.estimator_ if model is not inner else model
-    sure = model.predict_proba(X).max(axis=1)
+    fitted = model.estimator_ if model is not inner else model
+    sure = model.predict_proba(X).max(axis=1) if hasattr(inner, "predict_proba") else None
     names = [str(k) for k in range(options.n_clusters)]
     clusters = cluster_table(X, fitted.labels_, data.feature_names, names)
     truth = None if data.y is None or (data.y == "").any() else data.y.astype(str)
     return RelationsResult(
         reading=Reading.of(data, USES),
         model=model,
-        assignments=columns_of(data, {"cluster": fitted.labels_.tolist(), "probability": sure.tolist()}),
+        assignments=columns_of(
+            data,
+            {"cluster": fitted.labels_.tolist(), **({} if sure is None else {"probability": sure.tolist()})},
+        ),
         tables={"clusters": clusters, **_broken_table(data, fitted, pairs, triplets)},
         heard=tuple(heard),
         sizes=clusters["rows"],
-        share_sure=float(np.mean(sure > 0.9)),
+        share_sure=None if sure is None else float(np.mean(sure > 0.9)),
         n_pairs=0 if pairs is None else pairs.n_answers,
         n_triplets=0 if triplets is None else triplets.n_answers,
         n_broken=sum(len(numbers) for numbers in fitted.violated_.values()),
-        eps=float(fitted.eps_),
-        annotator_errors={str(name): rate for name, rate in fitted.annotator_errors_.items()},
+        eps=float(getattr(fitted, "eps_", 0.0)),  # the other methods do not ask whether answers are wrong
+        annotator_errors={str(name): rate for name, rate in getattr(fitted, "annotator_errors_", {}).items()},
         agreement=None if truth is None else float(adjusted_rand_index(truth, fitted.labels_)),
         information=None if truth is None else float(normalized_mutual_information(truth, fitted.labels_)),
         map=Map(main_directions(standard(X)), fitted.labels_, names, data.row_names, sure=sure),
-        gallery=gallery_of(data, fitted.labels_, sure, [f"cluster {name}" for name in names]),
+        gallery=gallery_of(
+            data,
+            fitted.labels_,
+            _closeness(X, fitted.labels_) if sure is None else sure,
+            [f"cluster {name}" for name in names],
+            is_probability=sure is not None,
+        ),
     )
 
 
-def _broken_table(data: Dataset, fitted: DiscriminativeClustering, pairs: Any, triplets: Any) -> dict[str, Columns]:
+def make_estimator(options: Relations | Peer, seed: int | None) -> Any:
+    """Return the estimator of a method, not fitted."""
+    settings = options.without("method", "scale", "pairs", "triplets")
+    if isinstance(options, Relations):
+        return DiscriminativeClustering(random_state=seed, **settings)
+    if options.method in METRICS:
+        settings["metric"] = options.method
+    return ESTIMATORS.get(options.method, MetricKMeans)(random_state=seed, **settings)
+
+
+def _closeness(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Minus the distance of each row to the mean of its cluster, where a method gives no probabilities."""
+    Z = standard(X)
+    used, codes = np.unique(labels, return_inverse=True)
+    gaps = Z - group_means(Z, codes, len(used))[codes]
+    return -np.sqrt((gaps**2).sum(axis=1))
+
+
+def _broken_table(data: Dataset, fitted: Any, pairs: Any, triplets: Any) -> dict[str, Columns]:
     """List the answers that the clusters break, the rows by their names."""
     names = data.row_names
     broken: list[tuple[str, str, str, str]] = []

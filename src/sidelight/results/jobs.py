@@ -18,7 +18,7 @@ class RelationsResult(Result):
 
     page: ClassVar[str] = "relations"
     sizes: Sequence[int]
-    share_sure: float
+    share_sure: float | None
     n_pairs: int = 0
     n_triplets: int = 0
     n_broken: int = 0

@@ -281,8 +281,9 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         return self.boundary or ("curved" if self.objective == "answers" else "straight")
 
     def _settings(self) -> direct.Settings:
-        tau = self.tau if self.tau is not None else (0.3 if self.objective == "answers" else 1.0)
-        return direct.Settings(self.n_clusters, tau, self.penalty, self.n_init, self.max_iter, self.tol, self.max_rows)
+        return direct.Settings(
+            self.n_clusters, self.tau, self.penalty, self.n_init, self.max_iter, self.tol, self.max_rows
+        )
 
     def _check_parameters(self) -> None:
         check_number(self, "n_clusters", self.n_clusters, integer=True, low=1)

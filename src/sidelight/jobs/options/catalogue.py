@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from sidelight.errors import InvalidParameter, UnknownName, nearest
 from sidelight.jobs.options.bags import Margin, Medoids, Words
 from sidelight.jobs.options.hierarchy import Hierarchy
 from sidelight.jobs.options.instances import Coverage, Dmnl, Spectral
 from sidelight.jobs.options.model import Options, build, fields_of
-from sidelight.jobs.options.relations import Relations
+from sidelight.jobs.options.relations import Peer, Peers, Relations
 from sidelight.jobs.options.sources import Coclusters, Sources
 from sidelight.words import Setting
 
@@ -95,7 +95,7 @@ JOBS: Mapping[str, Job] = {
         "into the output folder.",
         "a table of rows, and maybe answers about which of them belong together",
         {"n_clusters": 10},
-        {"": Relations},
+        {"discriminative": Relations, **dict.fromkeys(get_args(Peers), Peer)},
     ),
     "hierarchy": Job(
         "Find the tree behind labels with gaps, and fill the gaps.",

@@ -29,10 +29,7 @@ def page(result: RelationsResult) -> Page:
                 result, "Sizes, and the features that each cluster stands out by, in standard deviations."
             ),
         ],
-        sure=[
-            f"{percent(result.share_sure)} of the rows have a probability above 90% for their cluster.",
-            *_truth(result),
-        ],
+        sure=[*_certainty(result), *_truth(result)],
         next=_next(result),
         terms=["cluster", "probability", "stands out by", "standard deviation", *_truth_terms(result)],
     )
@@ -59,6 +56,12 @@ def _about_answers(result: RelationsResult) -> list[Sentence]:
     return sentences
 
 
+def _certainty(result: RelationsResult) -> list[Sentence]:
+    if result.share_sure is None:
+        return ["This method gives no probabilities."]
+    return [f"{percent(result.share_sure)} of the rows have a probability above 90% for their cluster."]
+
+
 def _truth(result: RelationsResult) -> list[Sentence]:
     if result.agreement is None or result.information is None:
         return []
@@ -80,7 +83,7 @@ def _next(result: RelationsResult) -> list[Sentence]:
         told.append(
             ["Answer a few questions about pairs (sidelight ask), and give the answers with ", Setting("pairs"), "."]
         )
-    elif result.share_sure < _UNSURE:
+    elif result.share_sure is not None and result.share_sure < _UNSURE:
         told.append("More answers about doubtful rows would help: sidelight ask chooses the ones that tell most.")
     told.append(["Compare with another number of clusters: ", Setting("n_clusters"), "."])
     return told

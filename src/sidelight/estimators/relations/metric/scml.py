@@ -24,10 +24,11 @@ FEWEST = 10  # comparisons that a region needs
 class SCML(LearntMetric):
     """Learn a metric as a sparse, non-negative sum of directions that tell near from far pairs in some region.
 
-    minimised over w >= 0: mean of max(0, 1 + sum_b w_b ((b.near)^2 - (b.far)^2)) + penalty sum_b w_b. The paper steps
-    through the comparisons at random; here the hinge is smoothed a little and L-BFGS takes all of them at once. Its
-    directions come from class labels, which there are none of: a region's directions are the generalised eigenvectors
-    of the spread of its far pairs against that of its near pairs.
+    minimised over w >= 0, with M = I / unit + sum_b w_b b b': mean of max(0, 1 + d^2(near) - d^2(far)) + penalty sum_b
+    w_b. The paper steps through the comparisons at random; here the hinge is smoothed a little and L-BFGS takes all of
+    them at once. Its directions come from class labels, which there are none of: a region's directions are the
+    generalised eigenvectors of the spread of its far pairs against that of its near pairs. The Euclidean part, with the
+    mean squared distance of far pairs as unit, is ours: without it a few comparisons decide everything.
 
     Parameters
     ----------
@@ -48,6 +49,8 @@ class SCML(LearntMetric):
         The directions.
     basis_weights_ : ndarray of shape (n_basis,)
         w; most are 0.
+    prior_ : float
+        1 / unit, the weight of the Euclidean metric.
     objective_, n_iter_ : float, int
         The objective with the plain hinge, and the steps made.
     n_features_in_, data_fingerprint_ : int, str
@@ -87,32 +90,35 @@ class SCML(LearntMetric):
     def _learn_map(self, X: Any, pairs: Pairs, triplets: Triplets, generator: np.random.Generator) -> np.ndarray | None:
         comparisons, d = compare(pairs, triplets, generator), X.shape[1]
         self.basis_, self.basis_weights_ = np.eye(d), np.ones(d)
-        self.objective_, self.n_iter_ = 0.0, 1
+        self.prior_, self.objective_, self.n_iter_ = 1.0, 0.0, 1
         if not len(comparisons.near) or not comparisons.weights.sum() > 0:
             return None
         n_basis = min(10 * d, 400) if self.n_basis is None else int(self.n_basis)
         near, far = differences(X, comparisons.near), differences(X, comparisons.far)
+        if not (far**2).sum() > 0:
+            return None  # rows said to differ are equal: no metric tells them apart
         basis = local_directions(X, comparisons, near, far, n_basis, generator)
         report("learning a metric", 0, 1)
         margins = (near @ basis.T) ** 2 - (far @ basis.T) ** 2
         weights = comparisons.weights / comparisons.weights.sum()
+        self.prior_ = 1.0 / float((far**2).sum(axis=1).mean())
+        euclidean = self.prior_ * ((near**2).sum(axis=1) - (far**2).sum(axis=1))
         result = minimize(
-            smooth_objective, np.full(len(basis), 1.0 / len(basis)), args=(margins, weights, self.penalty), jac=True,
+            smooth_objective, np.full(len(basis), 1e-3), args=(margins, euclidean, weights, self.penalty), jac=True,
             method="L-BFGS-B", bounds=[(0.0, None)] * len(basis), options={"maxiter": self.max_iter},
         )  # fmt: skip
-        if not result.x.sum() > 0:
-            return None
         self.basis_, self.basis_weights_ = basis, result.x
-        self.objective_ = float(weights @ np.maximum(1.0 + margins @ result.x, 0.0) + self.penalty * result.x.sum())
+        slack = np.maximum(1.0 + euclidean + margins @ result.x, 0.0)
+        self.objective_ = float(weights @ slack + self.penalty * result.x.sum())
         self.n_iter_ = max(1, int(result.nit))
-        return map_of((basis.T * result.x) @ basis)
+        return map_of((basis.T * result.x) @ basis + self.prior_ * np.eye(d))
 
 
 def smooth_objective(
-    w: np.ndarray, margins: np.ndarray, weights: np.ndarray, penalty: float
+    w: np.ndarray, margins: np.ndarray, euclidean: np.ndarray, weights: np.ndarray, penalty: float
 ) -> tuple[float, np.ndarray]:
     """Return the smoothed objective and its gradient: quadratic where the hinge is below ``SMOOTH``."""
-    slack = 1.0 + margins @ w
+    slack = 1.0 + euclidean + margins @ w
     value = np.where(slack > SMOOTH, slack - SMOOTH / 2, np.maximum(slack, 0.0) ** 2 / (2 * SMOOTH))
     slope = np.clip(slack / SMOOTH, 0.0, 1.0)
     return float(weights @ value + penalty * w.sum()), (weights * slope) @ margins + penalty
