@@ -61,7 +61,7 @@ _NAMES = {
     "data.synth.overlapping": ("make_overlapping_bags",),
     "data.synth.sources": ("make_sources",),
     "data.synth.words": ("make_words",),
-    "data.relations": ("Pairs", "Triplets"),
+    "data.relations": ("Labeller", "Pairs", "Triplets"),
     "data.splits": ("AnswerKFold", "BagKFold"),
     "estimators.sources.agglomerative": ("SeededAgglomerative",),
     "estimators.sources.annealed": ("AnnealedCoclustering",),

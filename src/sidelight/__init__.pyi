@@ -16,6 +16,7 @@ from sidelight.data.hierarchy import LabelTree as LabelTree
 from sidelight.data.label_matrix import LabelMatrix as LabelMatrix
 from sidelight.data.readers import Dataset as Dataset
 from sidelight.data.readers import read as read
+from sidelight.data.relations import Labeller as Labeller
 from sidelight.data.relations import Pairs as Pairs
 from sidelight.data.relations import Triplets as Triplets
 from sidelight.data.samples import load_digit_bags as load_digit_bags

@@ -9,7 +9,7 @@ import numpy as np
 from sidelight._core.params import as_generator, check_number
 from sidelight.active.questions import Question
 from sidelight.data.names import encode
-from sidelight.data.relations import Pairs, Triplets
+from sidelight.data.relations import Labeller, Pairs, Triplets
 
 
 class Oracle:
@@ -21,8 +21,15 @@ class Oracle:
         The true class of each row.
     noise : float, default=0.0
         The probability of a wrong answer; all wrong answers are equally likely.
+    labeller : Labeller, default=None
+        Somebody with a confusion and seconds of its own, instead of ``noise``.
     random_state : int, RandomState, Generator or None
         Decides the mistakes. A question asked twice is answered anew.
+
+    Attributes
+    ----------
+    seconds : float
+        How long all answers took together; NaN where the labeller has no times.
 
     Examples
     --------
@@ -32,16 +39,20 @@ class Oracle:
     ('same', 'different')
     """
 
-    def __init__(self, y_true: Any, *, noise: float = 0.0, random_state: Any = None) -> None:
+    def __init__(
+        self, y_true: Any, *, noise: float = 0.0, labeller: Labeller | None = None, random_state: Any = None
+    ) -> None:
         check_number(self, "noise", noise, low=0, high=1)
         _, self.classes = encode(y_true, "true class")
         self.noise = noise
+        self.labeller = Labeller(noise=noise) if labeller is None else labeller
+        self.seconds = 0.0
         self._generator = as_generator(random_state)
 
     def __call__(self, question: Question) -> str:
         """Return one of ``question.words``."""
         kind = Pairs if len(question.rows) == 2 else Triplets
-        code = int(kind._truth(self.classes[np.array([question.rows])])[0])
-        if self.noise and self._generator.random() < self.noise:
-            code = (code + int(self._generator.integers(1, len(kind.WORDS)))) % len(kind.WORDS)
-        return kind.WORDS[code]
+        truth = kind._truth(self.classes[np.array([question.rows])])
+        codes, seconds = self.labeller.answer(truth, len(kind.WORDS), self._generator)
+        self.seconds += float(seconds[0])
+        return kind.WORDS[int(codes[0])]

@@ -5,6 +5,7 @@ from sidelight.plot.clusters import ClusterScatterDisplay, TypicalImagesDisplay
 from sidelight.plot.coverage import ClusterContentsDisplay, ClusterLabelDisplay, CountChoiceDisplay, MovedRowsDisplay
 from sidelight.plot.hierarchy import LabelTreeDisplay, LossRateDisplay
 from sidelight.plot.instances import AlphaCurveDisplay, ClusterClassDisplay, EmbeddingDisplay
+from sidelight.plot.relations import AnswerInformationDisplay, ScoreCurveDisplay
 from sidelight.plot.sources import (
     ClusterWeightsDisplay,
     CoclusterDisplay,
@@ -14,6 +15,7 @@ from sidelight.plot.sources import (
 
 __all__ = [
     "AlphaCurveDisplay",
+    "AnswerInformationDisplay",
     "BagMarginDisplay",
     "BagWitnessDisplay",
     "BalanceSizesDisplay",
@@ -29,6 +31,7 @@ __all__ = [
     "LossRateDisplay",
     "MovedRowsDisplay",
     "PreservedInformationDisplay",
+    "ScoreCurveDisplay",
     "StabilityDisplay",
     "StartErrorsDisplay",
     "TypicalImagesDisplay",

@@ -13,10 +13,12 @@ from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight._core.params import check_number
 from sidelight.data.frozen import Frozen
 from sidelight.data.names import Names, check_distinct, encode, look_up
 from sidelight.data.relations import agreement, reading, sampling
 from sidelight.data.relations.facts import Contradiction
+from sidelight.data.relations.labeller import Labeller
 from sidelight.data.relations.questions import question_codes
 from sidelight.data.row_keys import as_row_index, is_one_row
 from sidelight.data.summaries import html_table
@@ -106,7 +108,14 @@ class Answers(Frozen):
 
     @classmethod
     def sample(
-        cls, y_true: Any, n: int, *, noise: float = 0.0, random_state: Any = None, annotator: Any = None
+        cls,
+        y_true: Any,
+        n: int,
+        *,
+        noise: float = 0.0,
+        labeller: Labeller | None = None,
+        random_state: Any = None,
+        annotator: Any = None,
     ) -> Self:
         """Ask ``n`` different random questions of somebody who knows the truth.
 
@@ -118,21 +127,26 @@ class Answers(Frozen):
             How many questions, no two about the same rows.
         noise : float, default=0.0
             The probability of a wrong answer; all wrong answers are equally likely ([P17] tables 3.1 and 3.2).
+        labeller : Labeller, default=None
+            Who answers, with a confusion and seconds of its own, instead of ``noise``.
         random_state : int, RandomState, Generator or None
-            Decides the questions and the mistakes.
+            Decides the questions, the mistakes and the times.
         annotator : hashable, default=None
-            Who answers.
+            What the person who answers is called; by default the name of the labeller.
         """
         _, classes = encode(y_true, "true class")
         rows, rng = sampling.draw_questions(len(classes), cls.WIDTH, n, random_state, f"{cls.__name__}.sample")
-        codes = sampling.with_mistakes(cls._truth(classes[rows]), noise, len(cls.WORDS), rng, f"{cls.__name__}.sample")
-        names, annotator_codes = reading.as_annotators([annotator] * len(rows), len(rows), f"{cls.__name__}.sample")
+        check_number(f"{cls.__name__}.sample", "noise", noise, low=0, high=1)
+        person = Labeller(noise=noise) if labeller is None else labeller
+        codes, times = person.answer(cls._truth(classes[rows]), len(cls.WORDS), rng)
+        name = person.name if annotator is None else annotator
+        names, annotator_codes = reading.as_annotators([name] * len(rows), len(rows), f"{cls.__name__}.sample")
         return cls._make(
             rows=rows,
             codes=codes,
             n_rows=len(classes),
             weights=np.ones(len(rows)),
-            times=np.full(len(rows), np.nan),
+            times=times,
             annotator_names=names,
             annotator_codes=annotator_codes,
         )
