@@ -124,14 +124,19 @@ def triplet_answers(n: int = 60) -> Any:
 
 
 CASES = [
-    Case(sl.BagSpectralClustering(3, random_state=0), supervision="bags", grid={"alpha": [0.3, 0.7]}),
+    Case(
+        sl.BagSpectralClustering(3, random_state=0),
+        supervision="bags",
+        grid={"alpha": [0.3, 0.7]},
+        expected_failures=PROBA_COLUMNS,
+    ),
     Case(
         sl.BagDiscriminativeClustering(3, n_init=2, random_state=0),
         supervision="bags",
         expected_failures=PROBA_COLUMNS,
     ),
-    Case(sl.SpectralLearning(3, random_state=0), supervision="bags"),
-    Case(sl.RegularizedSpectralClustering(3, random_state=0), supervision="bags"),
+    Case(sl.SpectralLearning(3, random_state=0), supervision="bags", expected_failures=PROBA_COLUMNS),
+    Case(sl.RegularizedSpectralClustering(3, random_state=0), supervision="bags", expected_failures=PROBA_COLUMNS),
     Case(
         sl.DiscriminativeClustering(3, n_init=1, random_state=0),
         supervision="pairs",
@@ -176,7 +181,11 @@ CASES = [
     Case(sl.InterleavedCoclustering(sl.InformationCoclustering(2, n_init=2), random_state=0)),
     Case(sl.SeededAgglomerative(3)),
     Case(sl.Codebook(6, random_state=0), grid={"n_codes": [3, 6]}),
-    Case(sl.MultiSourceClustering(2, method="information", random_state=0), grid={"n_codes": [4, 8]}),
+    Case(
+        sl.MultiSourceClustering(2, method="information", random_state=0),
+        grid={"n_codes": [4, 8]},
+        expected_failures=PROBA_COLUMNS,
+    ),
     Case(sl.ConcatenatedKMeans(3, n_init=2, random_state=0), grid={"balance": [False, True]}),
     Case(
         sl.SharedPosteriorMixture(3, rule="product", n_init=1, random_state=0), grid={"rule": ["entropy", "product"]}

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from sidelight._core.simplex import softmax
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, InvalidParameter
 from sidelight.estimators.sources.interleaved import InterleavedCoclustering
 from sidelight.estimators.sources.multisource import METHODS
+from sidelight.jobs.checking import checked
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.options.sources import Coclusters
 from sidelight.jobs.reading import listening, read_data
@@ -44,8 +46,9 @@ def work(config: RunConfig) -> CoclustersResult:
     curve = _curve(table, options.curve) if table.n_axes == 2 else None
     kept, total, is_of_pairs = _information(model)
     is_matrix = data.counts is None
-    own = {name: axes[first][name] for name in ("cluster", "count")}
-    return CoclustersResult(
+    axes[first] = {**axes[first], "probability": row_probabilities(table, model.axis_labels_).round(4).tolist()}
+    own = {name: axes[first][name] for name in ("cluster", "count", "probability")}
+    result = CoclustersResult(
         reading=Reading.of(data, USES),
         model=model,
         assignments=columns_of(data, own) if is_matrix else axes[first],
@@ -67,6 +70,7 @@ def work(config: RunConfig) -> CoclustersResult:
         members={axis: _members(columns) for axis, columns in axes.items()},
         blocks=blocks_of(table, *model.axis_labels_.values(), axes=table.axes) if table.n_axes == 2 else None,
     )
+    return checked(result, data)
 
 
 def as_counts(data: Dataset) -> CoOccurrence:
@@ -88,6 +92,33 @@ def as_counts(data: Dataset) -> CoOccurrence:
         )
     labels = {"rows": data.row_names.tolist(), "columns": list(data.feature_names)}
     return CoOccurrence.from_matrix(data.X, axes=("rows", "columns"), labels=labels)
+
+
+def row_probabilities(table: CoOccurrence, labels: dict[str, np.ndarray]) -> np.ndarray:
+    """Return how surely each code of the first axis belongs to its cluster, by what it occurs with.
+
+    The counts of a code are multinomial draws from what its cluster occurs with, cluster by cluster of the other axis;
+    the posterior of its own cluster is returned, as a mean over the other axes, and 0 for codes that never occur.
+    """
+    first, *rest = table.axes
+    mine = labels[first]
+    K = int(mine.max()) + 1
+    logs = np.zeros((len(mine), K))
+    for axis in rest:
+        counts = table.margin(first, axis)
+        theirs = np.maximum(labels[axis], 0)
+        L = int(theirs.max()) + 1
+        codes, others = counts.coords
+        joint = np.zeros((K, L))
+        kept = mine[codes] >= 0
+        np.add.at(joint, (mine[codes][kept], theirs[others][kept]), counts.counts[kept])
+        rates = np.log((joint + 0.5) / (joint + 0.5).sum(axis=1, keepdims=True))  # half a count: no rate is 0
+        of_code = np.zeros((len(mine), L))
+        np.add.at(of_code, (codes, theirs[others]), counts.counts)
+        logs += of_code @ rates.T / len(rest)
+    shares = np.bincount(mine[mine >= 0], minlength=K) + 0.5
+    P = softmax(logs + np.log(shares / shares.sum()))
+    return np.where(mine >= 0, P[np.arange(len(mine)), np.maximum(mine, 0)], 0.0)
 
 
 def blocks_of(table: Any, row_labels: np.ndarray, column_labels: np.ndarray, *, axes: Any) -> Blocks:

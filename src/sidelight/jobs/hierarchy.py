@@ -10,9 +10,11 @@ import numpy as np
 from sidelight.data.dataset import Dataset
 from sidelight.data.hierarchy import LabelTree
 from sidelight.data.label_matrix import LabelMatrix
-from sidelight.errors import InvalidData, UnreadableFile
+from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
 from sidelight.estimators.hierarchy import LatentHierarchyClassifier
 from sidelight.estimators.scaling import Standardized
+from sidelight.jobs.checking import MOST, row_numbers
+from sidelight.jobs.columns import Columns as Table
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.options.hierarchy import Hierarchy
 from sidelight.jobs.reading import DESCRIBE, listening, read_data
@@ -22,6 +24,7 @@ from sidelight.results.jobs import HierarchyResult
 from sidelight.words import Setting
 
 USES = ("id", "feature", "label")
+RIGHT_ENTRY = "right"  # the empty column for corrections of entries: 0 or 1
 _WEAK = 3.0  # nats: odds of 20 to 1
 
 
@@ -35,6 +38,8 @@ def learn(data: Dataset, config: RunConfig) -> HierarchyResult:
     options = config.options
     assert isinstance(options, Hierarchy)  # the catalogue says so
     labels = _labels(data, options.empty)
+    right = {} if options.corrections is None else _corrections(options.corrections, data, labels)
+    labels = _corrected(labels, right)
     X = data.X if data.n_features and options.use == "features" else None
     inner = LatentHierarchyClassifier(
         structure=options.structure,
@@ -52,13 +57,19 @@ def learn(data: Dataset, config: RunConfig) -> HierarchyResult:
     with listening() as heard:
         model.fit(X, labels)
     fitted: LatentHierarchyClassifier = model.estimator_ if model is not inner else model
-    completed, proba = model.complete(X, labels), model.complete_proba(X, labels)
+    completed, proba = np.array(model.complete(X, labels)), np.array(model.complete_proba(X, labels))
+    for entry, value in right.items():  # a person looked: nothing is more certain
+        completed[entry], proba[entry] = value, value
     linked = fitted.tree_.parents >= 0
     return HierarchyResult(
         reading=Reading.of(data, USES),
         model=model,
-        assignments=columns_of(data, _filled(labels, completed)),
-        tables={"tree": _tree_table(fitted, labels), "gaps": _gap_table(data, labels, completed, proba)},
+        assignments=columns_of(data, _filled(labels, completed, proba)),
+        tables={
+            "tree": _tree_table(fitted, labels),
+            "gaps": _gap_table(data, labels, completed, proba),
+            "check": _check_table(data, labels, completed, proba),
+        },
         heard=tuple(heard),
         n_labels=labels.n_labels,
         n_seen=int(labels.is_seen.sum()),
@@ -84,6 +95,50 @@ def learn(data: Dataset, config: RunConfig) -> HierarchyResult:
         gap_p_values=fitted.gap_p_values_,
         completed=completed,
     )
+
+
+def _corrections(path: str, data: Dataset, labels: LabelMatrix) -> dict[tuple[int, int], int]:
+    """Read which entries were corrected; lines that were left empty say nothing."""
+    table = Table(path)
+    for name in ("label", RIGHT_ENTRY):
+        if name not in table.names:
+            raise InvalidData(f"{path!r} has no column {name!r}: fill in the check.csv of a run of this job.")
+    rows = row_numbers(path, table.cells(table.names[0]), data)
+    column_of = {str(name): column for column, name in enumerate(labels.names)}
+    right: dict[tuple[int, int], int] = {}
+    for row, name, value in zip(rows, table.cells("label"), table.cells(RIGHT_ENTRY)):
+        if not value.strip():
+            continue
+        if name not in column_of:
+            raise UnknownName(f"{path!r} speaks of a label {name!r}. {nearest(name, column_of)}")
+        if value.strip() not in ("0", "1"):
+            raise InvalidData(f"{path!r}: the right entry of {name!r} is 0 or 1. Got {value!r:.80}.")
+        right[row, column_of[name]] = int(value)
+    return right
+
+
+def _corrected(labels: LabelMatrix, right: dict[tuple[int, int], int]) -> LabelMatrix:
+    """Write corrections into the labels; a label that is said to be there was ticked."""
+    if not right:
+        return labels
+    values = np.array(labels.values)
+    for entry, value in right.items():
+        values[entry] = value
+    return LabelMatrix(values, labels.names)
+
+
+def _check_table(data: Dataset, labels: LabelMatrix, completed: np.ndarray, proba: np.ndarray) -> Columns:
+    """List the entries that were not ticked and are least sure, each with room for what is right."""
+    doubt = np.where(labels.is_seen, np.inf, np.abs(proba - 0.5))
+    order = np.argsort(doubt, axis=None, kind="stable")[:MOST]
+    rows, columns = np.unravel_index(order[np.isfinite(doubt.ravel()[order])], doubt.shape)
+    return {
+        data.row_title: data.row_names[rows].tolist(),
+        "label": [labels.names[c] for c in columns],
+        "found": completed[rows, columns].tolist(),
+        "probability": np.round(proba[rows, columns], 4).tolist(),
+        RIGHT_ENTRY: [""] * len(rows),
+    }
 
 
 def _labels(data: Dataset, empty: str) -> LabelMatrix:
@@ -116,12 +171,16 @@ def _declared(data: Dataset, labels: LabelMatrix) -> LabelTree | None:
     return data.tree if data.tree is not None and set(data.tree.names) == set(labels.names) else None
 
 
-def _filled(labels: LabelMatrix, completed: np.ndarray) -> Columns:
-    """One column a label, and the same as lists of names; what was added has a column of its own."""
+def _filled(labels: LabelMatrix, completed: np.ndarray, proba: np.ndarray) -> Columns:
+    """One column a label, and the same as lists of names; what was added has a column of its own.
+
+    The probability of a row is that of its least sure label.
+    """
     added = (completed == 1) & ~labels.is_seen
     own: dict[str, list[Any]] = {"labels": _named(labels, completed == 1), "added": _named(labels, added)}
+    own["probability"] = np.where(completed == 1, proba, 1.0 - proba).min(axis=1, initial=1.0).round(4).tolist()
     for column, name in enumerate(labels.names):
-        own[name if name not in ("labels", "added") else f"label {name}"] = completed[:, column].tolist()
+        own[name if name not in ("labels", "added", "probability") else f"label {name}"] = completed[:, column].tolist()
     return own
 
 

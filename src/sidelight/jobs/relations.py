@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sidelight._core.prototypes import group_means
+from sidelight._core.prototypes import group_means, squared_distances
+from sidelight._core.simplex import softmax
 from sidelight.data.dataset import Dataset
 from sidelight.data.readers.answers import read_answers
 from sidelight.data.relations import Pairs, Triplets
@@ -22,12 +24,12 @@ from sidelight.estimators.relations import (
 )
 from sidelight.estimators.relations.metric.kmeans import METRICS
 from sidelight.estimators.scaling import Standardized
+from sidelight.jobs.checking import MOST, checked
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import gallery_of
 from sidelight.jobs.options.relations import Peer, Relations
 from sidelight.jobs.profiles import cluster_table
 from sidelight.jobs.reading import as_dense, listening, read_rows, standard
-from sidelight.metrics import adjusted_rand_index, normalized_mutual_information
 from sidelight.plot.clusters import main_directions
 from sidelight.results import Columns, Map, Reading, columns_of
 from sidelight.results.jobs import RelationsResult
@@ -51,6 +53,9 @@ def work(config: RunConfig) -> RelationsResult:
     names = data.row_names.tolist()
     pairs = None if options.pairs is None else read_answers(options.pairs, Pairs, names)
     triplets = None if options.triplets is None else read_answers(options.triplets, Triplets, names)
+    if options.corrections is not None:
+        right = read_answers(options.corrections, Pairs, names)
+        pairs = right if pairs is None else pairs + right
     return cluster(data, config, pairs, triplets)
 
 
@@ -65,42 +70,50 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
     with listening() as heard:
         model.fit(X, **answers)
     fitted = model.estimator_ if model is not inner else model
-    sure = model.predict_proba(X).max(axis=1) if hasattr(inner, "predict_proba") else None
+    P = model.predict_proba(X) if hasattr(inner, "predict_proba") else _by_means(X, fitted.labels_, options.n_clusters)
+    sure = P[np.arange(len(P)), fitted.labels_]
     names = [str(k) for k in range(options.n_clusters)]
     clusters = cluster_table(X, fitted.labels_, data.feature_names, names)
-    truth = None if data.y is None or (data.y == "").any() else data.y.astype(str)
-    return RelationsResult(
+    result = RelationsResult(
         reading=Reading.of(data, USES),
         model=model,
-        assignments=columns_of(
-            data,
-            {"cluster": fitted.labels_.tolist(), **({} if sure is None else {"probability": sure.tolist()})},
-        ),
+        assignments=columns_of(data, {"cluster": fitted.labels_.tolist(), "probability": sure.tolist()}),
         tables={"clusters": clusters, **_broken_table(data, fitted, pairs, triplets)},
         heard=tuple(heard),
         sizes=clusters["rows"],
-        share_sure=None if sure is None else float(np.mean(sure > 0.9)),
+        share_sure=float(np.mean(sure > 0.9)),
         n_pairs=0 if pairs is None else pairs.n_answers,
         n_triplets=0 if triplets is None else triplets.n_answers,
         n_broken=sum(len(numbers) for numbers in fitted.violated_.values()),
         eps=float(getattr(fitted, "eps_", 0.0)),  # the other methods do not ask whether answers are wrong
         annotator_errors={str(name): rate for name, rate in getattr(fitted, "annotator_errors_", {}).items()},
-        agreement=None if truth is None else float(adjusted_rand_index(truth, fitted.labels_)),
-        information=None if truth is None else float(normalized_mutual_information(truth, fitted.labels_)),
         map=Map(main_directions(standard(X)), fitted.labels_, names, data.row_names, sure=sure),
-        gallery=gallery_of(
-            data,
-            fitted.labels_,
-            _closeness(X, fitted.labels_) if sure is None else sure,
-            [f"cluster {name}" for name in names],
-            is_probability=sure is not None,
-        ),
+        gallery=gallery_of(data, fitted.labels_, sure, [f"cluster {name}" for name in names]),
     )
+    judged = checked(result, data)
+    return replace(judged, tables={**judged.tables, "check": _pairs_to_ask(data, P)})
+
+
+def _pairs_to_ask(data: Dataset, P: np.ndarray) -> Columns:
+    """Ask of the rows that are least sure whether they are the same as the surest row of their two best clusters."""
+    if P.shape[1] < 2:
+        return {"left": [], "right": [], "answer": [], "probability of same": []}
+    surest = P.argmax(axis=0)
+    best = np.argsort(-P, axis=1, kind="stable")[:, :2]
+    order = np.argsort(P.max(axis=1), kind="stable")[: MOST // 2]
+    asked = [(row, int(surest[k]), float(P[row, k])) for row in order.tolist() for k in best[row] if surest[k] != row]
+    names = data.row_names
+    return {
+        "left": [names[row] for row, _, _ in asked],
+        "right": [names[other] for _, other, _ in asked],
+        "answer": [""] * len(asked),
+        "probability of same": [round(sure, 4) for _, _, sure in asked],
+    }
 
 
 def make_estimator(options: Relations | Peer, seed: int | None) -> Any:
     """Return the estimator of a method, not fitted."""
-    settings = options.without("method", "scale", "pairs", "triplets")
+    settings = options.without("method", "scale", "pairs", "triplets", "corrections")
     if isinstance(options, Relations):
         return DiscriminativeClustering(random_state=seed, **settings)
     if options.method in METRICS:
@@ -108,12 +121,18 @@ def make_estimator(options: Relations | Peer, seed: int | None) -> Any:
     return ESTIMATORS.get(options.method, MetricKMeans)(random_state=seed, **settings)
 
 
-def _closeness(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Minus the distance of each row to the mean of its cluster, where a method gives no probabilities."""
+def _by_means(X: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Return probabilities for a method that has none: by squared distances to the means of its clusters.
+
+    They are counted in units of the mean squared distance inside clusters; empty clusters have probability 0.
+    """
     Z = standard(X)
     used, codes = np.unique(labels, return_inverse=True)
-    gaps = Z - group_means(Z, codes, len(used))[codes]
-    return -np.sqrt((gaps**2).sum(axis=1))
+    squares = squared_distances(Z, group_means(Z, codes, len(used)))
+    inside = float(squares[np.arange(len(Z)), codes].mean())
+    P = np.zeros((len(Z), n_clusters))
+    P[:, used] = softmax(-squares / (2.0 * inside if inside > 0 else 1.0))
+    return P
 
 
 def _broken_table(data: Dataset, fitted: Any, pairs: Any, triplets: Any) -> dict[str, Columns]:

@@ -151,6 +151,7 @@ _FILES = {
     "broken_answers": "answers that the clusters break",
     "cells": "which clusters occur together",
     "channels": "what each channel shares with the primary one",
+    "check": "what is most worth a look by hand",
     "class_shares": "the share of each class in each cluster",
     "clusters": "one line for each cluster",
     "columns": "the cluster of each column",

@@ -11,6 +11,7 @@ from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidInput
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.estimators.sources.multisource import MultiSourceClustering
+from sidelight.jobs.checking import checked
 from sidelight.jobs.coclusters import blocks_of, curve_columns, curve_of
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import distance_to_centre, gallery_of
@@ -67,10 +68,12 @@ def cluster(data: Dataset, config: RunConfig) -> SourcesResult:
         torn = [name for name, share in zip(by_sequence["sequence"], by_sequence["agreement"]) if share < _TORN]
     own: dict[str, Any] = {} if sequences is None else {"sequence": sequences}
     own["cluster"] = model.labels_.tolist()
+    P = model.predict_proba(X, sequences=sequences)
+    own["probability"] = P[np.arange(len(P)), model.labels_].round(4).tolist()
     own |= {f"cluster of {name}": model.channel_labels_[name].tolist() for name in channels}
     names = [str(k) for k in range(int(model.labels_.max()) + 1)]
     main = standard(X[:, model.channel_columns_[primary]])
-    return SourcesResult(
+    result = SourcesResult(
         reading=Reading.of(data, USES),
         model=model,
         assignments=columns_of(data, own),
@@ -101,6 +104,7 @@ def cluster(data: Dataset, config: RunConfig) -> SourcesResult:
             is_probability=False,
         ),
     )
+    return checked(result, data)
 
 
 def _sequences_of(data: Dataset) -> list[Any] | None:

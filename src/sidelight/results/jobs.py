@@ -24,8 +24,6 @@ class RelationsResult(Result):
     n_broken: int = 0
     eps: float = 0.0
     annotator_errors: Mapping[str, float] = field(default_factory=dict)
-    agreement: float | None = None
-    information: float | None = None
     map: Map = big()
 
 

@@ -10,6 +10,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.bags import MaxMarginBagClustering, MaxMarginBagClusteringCV
 from sidelight.jobs.bags.tables import USES, bag_clusters, row_columns
+from sidelight.jobs.checking import checked_bags
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import gallery_of
 from sidelight.jobs.options.bags import Margin
@@ -36,15 +37,17 @@ def cluster(data: Dataset, config: RunConfig) -> MarginResult:
         else:
             model = inner = MaxMarginBagClustering(random_state=config.seed, **settings).fit(data.X, bags=bags)
     belongs = inner.memberships(data.X, bags=bags)
+    P = inner.predict_bag_proba(data.X, bags)
+    sure = P[np.arange(len(P)), inner.bag_labels_]
     is_witness = np.zeros(bags.n_rows, dtype=bool)
     is_witness[inner.witnesses_] = True
     features = data.feature_names
-    return MarginResult(
+    result = MarginResult(
         reading=Reading.of(data, USES),
         model=model,
-        assignments=columns_of(data, {**row_columns(bags, inner.labels_), "witness": is_witness.tolist()}),
+        assignments=columns_of(data, {**row_columns(bags, inner.labels_, sure), "witness": is_witness.tolist()}),
         tables={
-            "bags": _bag_table(data, bags, inner, belongs),
+            "bags": _bag_table(data, bags, inner, belongs, sure),
             "clusters": bag_clusters(data.X[inner.witnesses_], inner.bag_labels_, features, inner.n_clusters),
         },
         heard=tuple(heard),
@@ -79,13 +82,16 @@ def cluster(data: Dataset, config: RunConfig) -> MarginResult:
             what="bag",
         ),
     )
+    return checked_bags(result, data)
 
 
 def _listed(results: dict[str, Any]) -> Columns:
     return {key: np.asarray(values).tolist() for key, values in results.items()}
 
 
-def _bag_table(data: Dataset, bags: Bags, inner: MaxMarginBagClustering, belongs: np.ndarray) -> Columns:
+def _bag_table(
+    data: Dataset, bags: Bags, inner: MaxMarginBagClustering, belongs: np.ndarray, sure: np.ndarray
+) -> Columns:
     also = [
         " ".join(str(k) for k in np.flatnonzero(row) if k != own)
         for row, own in zip(belongs, inner.bag_labels_.tolist())
@@ -93,6 +99,7 @@ def _bag_table(data: Dataset, bags: Bags, inner: MaxMarginBagClustering, belongs
     return {
         "bag": [str(name) for name in bags.names],
         "cluster": inner.bag_labels_.tolist(),
+        "probability": sure.round(4).tolist(),
         "margin": inner.bag_margins_.round(4).tolist(),
         "witness row": data.row_names[inner.witnesses_].tolist(),
         "also in": also,

@@ -12,6 +12,7 @@ from sidelight.data.dataset import Dataset
 from sidelight.estimators.bags import BagKMedoids
 from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.bags.tables import USES, bag_clusters, row_columns
+from sidelight.jobs.checking import checked_bags
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import gallery_of
 from sidelight.jobs.options.bags import Medoids
@@ -31,20 +32,23 @@ def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
     with listening() as heard:
         model.fit(data.X, bags=bags)
     names = [str(name) for name in bags.names]
+    P = model.predict_bag_proba(data.X, bags)
+    sure = P[np.arange(len(P)), model.bag_labels_]
     means = _bag_means(data.X, bags)
     clusters = bag_clusters(means, model.bag_labels_, data.feature_names, options.n_clusters)
     table = {
         "bag": names,
         "cluster": model.bag_labels_.tolist(),
+        "probability": sure.round(4).tolist(),
         "distance": model.bag_distances_.round(4).tolist(),
         "rows": bags.sizes.tolist(),
     }
     numbers = [str(k) for k in range(options.n_clusters)]
     medoids = [names[b] for b in model.medoids_]
-    return MedoidsResult(
+    result = MedoidsResult(
         reading=Reading.of(data, USES),
         model=model,
-        assignments=columns_of(data, row_columns(bags, model.labels_)),
+        assignments=columns_of(data, row_columns(bags, model.labels_, sure)),
         tables={"bags": table, "clusters": {"cluster": clusters["cluster"], "medoid": medoids, **clusters}},
         heard=tuple(heard),
         n_bags=bags.n_bags,
@@ -63,6 +67,7 @@ def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
             what="bag",
         ),
     )
+    return checked_bags(result, data)
 
 
 def _bag_means(X: Any, bags: Bags) -> np.ndarray:

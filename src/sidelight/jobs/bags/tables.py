@@ -19,7 +19,11 @@ def bag_clusters(X: Any, labels: np.ndarray, features: Sequence[str], n_clusters
     return {("bags" if key == "rows" else key): values for key, values in table.items()}
 
 
-def row_columns(bags: Bags, labels: np.ndarray) -> dict[str, list[Any]]:
-    """Return the bag and the cluster of each row."""
+def row_columns(bags: Bags, labels: np.ndarray, sure: np.ndarray) -> dict[str, list[Any]]:
+    """Return the bag and the cluster of each row, and how sure the bag is of it."""
     names = [str(name) for name in bags.names]
-    return {"bag": [names[code] for code in bags.codes.tolist()], "cluster": labels.tolist()}
+    return {
+        "bag": [names[code] for code in bags.codes.tolist()],
+        "cluster": labels.tolist(),
+        "probability": sure[bags.codes].round(4).tolist(),
+    }

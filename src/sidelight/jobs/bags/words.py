@@ -10,6 +10,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.bags import BagWordClustering
 from sidelight.jobs.bags.tables import USES, bag_clusters, row_columns
+from sidelight.jobs.checking import checked_bags
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import gallery_of
 from sidelight.jobs.options.bags import Words
@@ -41,10 +42,10 @@ def cluster(data: Dataset, config: RunConfig) -> WordsResult:
         }
     points, sure = model.bag_points(data.X, bags), model.bag_proba_.max(axis=1)
     names = [str(k) for k in range(model.n_clusters_)]
-    return WordsResult(
+    result = WordsResult(
         reading=Reading.of(data, USES),
         model=model,
-        assignments=columns_of(data, {**row_columns(bags, model.labels_), "witness": is_witness.tolist()}),
+        assignments=columns_of(data, {**row_columns(bags, model.labels_, sure), "witness": is_witness.tolist()}),
         tables=tables,
         heard=tuple(heard),
         n_bags=bags.n_bags,
@@ -65,6 +66,7 @@ def cluster(data: Dataset, config: RunConfig) -> WordsResult:
             what="bag",
         ),
     )
+    return checked_bags(result, data)
 
 
 def _bag_table(data: Dataset, bags: Bags, model: BagWordClustering) -> Columns:

@@ -13,6 +13,7 @@ from sidelight.data.readers.limits import memory_limit, need
 from sidelight.errors import InvalidData
 from sidelight.estimators.coverage import CoverageClustering
 from sidelight.estimators.scaling import Standardized
+from sidelight.jobs.checking import RIGHT, checked, row_corrections
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import bag_of_rows, gallery_of
 from sidelight.jobs.options import Roles
@@ -34,14 +35,33 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
     options = config.options
     assert isinstance(options, Coverage)  # the catalogue says so
     bags = lists_of(data, config, options.lists, options.empty)
-    row_labels = data.y if options.rows == "known" else None
-    settings = options.without("method", "scale", "lists", "empty", "rows")
+    row_labels: Any = data.y if options.rows == "known" else None
+    if options.corrections is not None:
+        bags, row_labels = _corrected(bags, row_labels, row_corrections(options.corrections, data))
+    settings = options.without("method", "scale", "lists", "empty", "rows", "corrections")
     inner = CoverageClustering(random_state=config.seed, **settings)
     model: Any = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
     with listening() as heard:
         model.fit(data.X, bags=bags, row_labels=row_labels)
         result = _result(data, bags, model, row_labels)
-    return replace(result, heard=tuple(heard))
+    judged = replace(result, heard=tuple(heard))
+    return checked(judged, data, judged="label", right=RIGHT, uses_y=row_labels is not None)
+
+
+def _corrected(bags: Bags, row_labels: Any, right: dict[int, str]) -> tuple[Bags, list[Any]]:
+    """Believe corrections of rows; where a row's list lacks its right label, the list was wrong."""
+    labels: list[Any] = [None] * bags.n_rows if row_labels is None else [name or None for name in row_labels]
+    lists = {name: set(listed) for name, listed in bags.labels.items() if listed is not None}
+    whole = dict(zip(bags.names, bags.whole.tolist()))
+    known = {str(name): name for name in bags.classes}
+    for row, name in right.items():
+        label = known.setdefault(name, name)
+        labels[row] = label
+        bag = bags.names[int(bags.codes[row])]
+        if bag in lists:
+            lists[bag].add(label)
+    partial = [bag for bag in lists if not whole[bag]]
+    return bags.with_labels(lists, classes=list(known.values()), partial=partial), labels
 
 
 def lists_of(data: Dataset, config: RunConfig, lists: str, empty: str) -> Bags:

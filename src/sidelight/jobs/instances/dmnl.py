@@ -11,6 +11,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.novelty import DMNL
 from sidelight.estimators.scaling import Standardized
+from sidelight.jobs.checking import checked
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.instances.coverage import bag_table, lists_of, named_rows
 from sidelight.jobs.options.instances import Dmnl
@@ -28,7 +29,7 @@ def cluster(data: Dataset, config: RunConfig) -> NovelResult:
     with listening() as heard:
         model.fit(data.X, bags=bags)
         result = _result(data, bags, model)
-    return replace(result, heard=tuple(heard))
+    return checked(replace(result, heard=tuple(heard)), data, judged="label")
 
 
 def _result(data: Dataset, bags: Bags, model: Any) -> NovelResult:

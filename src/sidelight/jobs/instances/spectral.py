@@ -12,6 +12,7 @@ from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData
 from sidelight.estimators.instances import BagSpectralClustering, ClusterReading
 from sidelight.estimators.scaling import Standardized
+from sidelight.jobs.checking import checked
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import bag_of_rows, distance_to_centre, gallery_of
 from sidelight.jobs.options.instances import Spectral
@@ -43,15 +44,17 @@ def cluster(data: Dataset, config: RunConfig) -> SpectralResult:
     clusters["stands out by"] = cluster_table(X, model.labels_, data.feature_names, reading.names)["stands out by"]
     names = np.array(reading.names, dtype=object)
     shares = {str(c): reading.shares[:, i].round(4).tolist() for i, c in enumerate(bags.classes)}
+    P = model.predict_proba(X, bags=bags)
     own = {
         "bag": [str(name) for name in bags],
         "cluster": model.labels_.tolist(),
         "name": names[model.labels_].tolist(),
+        "probability": P[np.arange(len(P)), model.labels_].tolist(),
     }
     said = " ".join(heard)
     flat = main_directions(model.embedding_)
     nearness = -distance_to_centre(model.embedding_, model.labels_)
-    return SpectralResult(
+    result = SpectralResult(
         reading=Reading.of(data, USES),
         model=model,
         assignments=columns_of(data, own),
@@ -73,6 +76,7 @@ def cluster(data: Dataset, config: RunConfig) -> SpectralResult:
         map=Map(flat, model.labels_, reading.names, data.row_names, bag_of_rows(bags)),
         gallery=gallery_of(data, model.labels_, nearness, reading.names, is_probability=False),
     )
+    return checked(result, data)
 
 
 def _share_in_one(model: Any, bags: Bags) -> float | None:

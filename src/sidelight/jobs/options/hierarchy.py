@@ -33,5 +33,9 @@ class Hierarchy(Options, frozen=True):
     use: Annotated[Literal["features", "labels"], says("Learn from the features too, or from the labels alone.")] = (
         "features"
     )
+    corrections: Annotated[
+        str | None,
+        says("The check.csv of an earlier run with right entries (0 or 1) filled in.", shown="PATH"),
+    ] = None
     penalty: Annotated[float, says("Weight of |W|^2 / 2; smaller is sharper.", ge=0)] = 10.0
     scale: Scale = "standard"

@@ -62,6 +62,10 @@ class Coverage(Options, frozen=True):
         Literal["auto", "straight", "curved"],
         says("Whether boundaries between clusters may bend; auto asks held-out bags."),
     ] = "auto"
+    corrections: Annotated[
+        str | None,
+        says("The check.csv of an earlier run with right labels filled in.", shown="PATH"),
+    ] = None
     n_init: Annotated[int, says("Starts, where sub-clusters or novel clusters need them.", word="starts", ge=1)] = 12
     scale: Scale = "standard"
 

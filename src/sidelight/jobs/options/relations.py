@@ -19,6 +19,7 @@ TripletsFile = Annotated[
     str | None,
     says("Table of answers about triplets: three row names, then the odd one out (a, b, c or none).", shown="PATH"),
 ]
+Corrections = Annotated[str | None, says("The check.csv of an earlier run with answers filled in.", shown="PATH")]
 Peers = Literal[
     "cop-kmeans",
     "pck-means",
@@ -41,6 +42,7 @@ class Relations(Options, frozen=True):
     method: Annotated[Literal["discriminative"], says(_METHOD)] = "discriminative"
     pairs: PairsFile = None
     triplets: TripletsFile = None
+    corrections: Corrections = None
     eps: Annotated[
         Annotated[float, from_(0)] | Literal["auto"],
         says("Share of wrong answers; auto finds out from the answers."),
@@ -60,4 +62,5 @@ class Peer(Options, frozen=True):
     method: Annotated[Peers, says(_METHOD)]
     pairs: PairsFile = None
     triplets: TripletsFile = None
+    corrections: Corrections = None
     scale: Scale = "standard"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sidelight.report.page import Page
 from sidelight.report.pages.reading import about_columns, about_left_out, reading_sections
-from sidelight.report.pages.truth import about_truth, truth_section
+from sidelight.report.pages.truth import about_truth, truth_section, truth_terms
 from sidelight.results import Result
 from sidelight.words import Heard, Sentence
 
@@ -24,6 +24,7 @@ def page_of(result: Result) -> Page:
     return replace(
         page,
         sure=[*page.sure, *truth],
+        terms=list(dict.fromkeys([*page.terms, *truth_terms(result)])),
         file=Path(result.reading.path).name,
         sections=[*page.sections, *compared, *reading_sections(result.reading)],
         warnings=[*page.warnings, *map(_with_advice, result.heard), *about_left_out(result.reading)],

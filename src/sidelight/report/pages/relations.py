@@ -29,9 +29,9 @@ def page(result: RelationsResult) -> Page:
                 result, "Sizes, and the features that each cluster stands out by, in standard deviations."
             ),
         ],
-        sure=[*_certainty(result), *_truth(result)],
+        sure=_certainty(result),
         next=_next(result),
-        terms=["cluster", "probability", "stands out by", "standard deviation", *_truth_terms(result)],
+        terms=["cluster", "probability", "stands out by", "standard deviation"],
     )
 
 
@@ -60,19 +60,6 @@ def _certainty(result: RelationsResult) -> list[Sentence]:
     if result.share_sure is None:
         return ["This method gives no probabilities."]
     return [f"{percent(result.share_sure)} of the rows have a probability above 90% for their cluster."]
-
-
-def _truth(result: RelationsResult) -> list[Sentence]:
-    if result.agreement is None or result.information is None:
-        return []
-    return [
-        f"Against the labels in the table, which were not used: adjusted Rand index {result.agreement:.2f} "
-        f"(1 is perfect, 0 is chance), normalised mutual information {result.information:.2f}."
-    ]
-
-
-def _truth_terms(result: RelationsResult) -> list[str]:
-    return [] if result.agreement is None else ["rand index, adjusted", "normalised mutual information"]
 
 
 def _next(result: RelationsResult) -> list[Sentence]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sidelight.report.components import percent, table
 from sidelight.report.page import Section
-from sidelight.results import Columns, Truth
+from sidelight.results import Columns, Result, Truth
 from sidelight.words import counted
 
 
@@ -22,3 +22,8 @@ def truth_section(truth: Truth, crossed: Columns) -> Section:
     """Show the cross table."""
     caption = f"How many {truth.what}s of each kind (columns) each cluster (lines) holds."
     return Section("Clusters and the truth", parts=[table(crossed, caption, file="truth.csv")])
+
+
+def truth_terms(result: Result) -> list[str]:
+    """Return the words of the glossary that a comparison with the truth uses."""
+    return [] if result.truth is None else ["rand index, adjusted", "normalised mutual information"]

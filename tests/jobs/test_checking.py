@@ -1,0 +1,127 @@
+"""Every job says how sure each row is, compares itself with a truth in the table, and takes corrections back."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+import sidelight as sl
+from sidelight.errors import InvalidData, UnknownName
+from sidelight.jobs.checking import MOST
+from sidelight.jobs.config import RunConfig
+from sidelight.jobs.run import run
+from sidelight.jobs.samples import write_sample
+
+pytestmark = pytest.mark.filterwarnings("ignore::sidelight.errors.SidelightWarning")
+PEOPLE = {"channels": {part: [f"{part}_*"] for part in ("face", "upper", "lower", "height")}}
+RUNS = {
+    "instances": ("digit-bags", "instances", {}, {"boundary": "straight"}, "label"),
+    "spectral": ("birds", "instances", {}, {"method": "spectral", "alpha": 0.7}, "cluster"),
+    "words": ("birds", "bags", {}, {"n_clusters": 3}, "cluster"),
+    "margin": ("birds", "bags", {}, {"method": "margin", "n_clusters": 3, "n_init": 1}, "cluster"),
+    "medoids": ("birds", "bags", {}, {"method": "medoids", "n_clusters": 3}, "cluster"),
+    "relations": ("wine", "relations", {}, {"n_clusters": 3}, "cluster"),
+    "hierarchy": ("label-tree", "hierarchy", {}, {}, None),
+    "sources": ("people", "sources", PEOPLE, {"n_clusters": 3}, "cluster"),
+    "coclusters": ("visits", "coclusters", {}, {"n_clusters": [4, 3]}, "cluster"),
+}
+COMPARED = {"instances", "relations", "sources"}  # samples that hold a truth of rows
+CORRECTED = {"instances": "right label", "relations": "answer", "hierarchy": "right"}
+
+
+def read(path):
+    with open(path, newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+def write(path, rows):
+    with open(path, "w", newline="") as handle:
+        writer = csv.DictWriter(handle, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("checking")
+
+
+def do(folder, name, out=None, **more):
+    sample, job, roles, options, _ = RUNS[name]
+    table = folder / f"{sample}.csv"
+    if not table.exists():
+        write_sample(sample, str(table))
+    return run(RunConfig(job, str(table), roles, {**options, **more}), folder / (out or name), overwrite=True)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_row_has_a_probability_and_the_doubtful_ones_are_listed(folder, name):
+    outcome = do(folder, name)
+    rows = read(folder / name / "assignments.csv")
+    assert all(0 <= float(row["probability"]) <= 1 for row in rows)
+    check = read(folder / name / "check.csv")
+    assert 0 < len(check) <= MOST
+    empty = [column for column in check[0] if all(row[column] == "" for row in check)]
+    assert empty == ([CORRECTED[name]] if name in CORRECTED else [])
+    truth = outcome.result.truth
+    assert (truth is not None) == (name in COMPARED)
+    if truth is not None:
+        assert truth.information > 0.3
+        crossed = read(folder / name / "truth.csv")
+        assert sum(int(row[kind]) for row in crossed for kind in row if kind != "cluster") == truth.n_rows
+        assert any("mutual information" in sentence for sentence in outcome.sentences)
+
+
+def test_corrected_rows_are_believed(folder):
+    do(folder, "instances")
+    data = sl.read(folder / "digit-bags.csv")
+    truth = {str(name): label for name, label in zip(data.row_names, data.y)}
+    check = read(folder / "instances" / "check.csv")
+    key = next(iter(check[0]))
+    for row in check:
+        row["right label"] = truth[row[key]]
+    write(folder / "filled.csv", check)
+    do(folder, "instances", "corrected", corrections=str(folder / "filled.csv"))
+    after = {row[key]: row["label"] for row in read(folder / "corrected" / "assignments.csv")}
+    assert all(after[row[key]] == truth[row[key]] for row in check)
+    before = {row[key]: row["label"] for row in read(folder / "instances" / "assignments.csv")}
+    right = [np.mean([labels[name] == truth[name] for name in truth]) for labels in (before, after)]
+    assert right[1] > right[0]
+
+
+def test_corrected_pairs_are_answers(folder):
+    before = do(folder, "relations")
+    check = read(folder / "relations" / "check.csv")
+    for row in check[:10]:
+        row["answer"] = "different"
+    write(folder / "pairs.csv", check)
+    after = do(folder, "relations", "answered", corrections=str(folder / "pairs.csv"))
+    assert (before.result.n_pairs, after.result.n_pairs) == (0, 10)
+
+
+def test_corrected_entries_are_in_the_completed_labels(folder):
+    do(folder, "hierarchy")
+    check = read(folder / "hierarchy" / "check.csv")
+    key = next(iter(check[0]))
+    for number, row in enumerate(check[:8]):
+        row["right"] = str(number % 2)
+    write(folder / "entries.csv", check)
+    do(folder, "hierarchy", "entries", corrections=str(folder / "entries.csv"))
+    after = {row[key]: row for row in read(folder / "entries" / "assignments.csv")}
+    assert all(after[row[key]][row["label"]] == row["right"] for row in check[:8])
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("row,other\n1,x\n", InvalidData, "right label"),
+        ("row,right label\nnobody,3\n", UnknownName, "nobody"),
+    ],
+)
+def test_corrections_that_fit_nothing_are_refused(folder, text, error, message):
+    (folder / "bad.csv").write_text(text)
+    with pytest.raises(error, match=message):
+        do(folder, "instances", "bad", corrections=str(folder / "bad.csv"))
+    assert not (folder / "bad").exists()
