@@ -78,7 +78,7 @@ def test_the_three_ways_to_write_labels_agree(columns, cells, two_tables):
     one = work(RunConfig("hierarchy", cells, {**roles, "label": "tags"}, {"empty": "none"}))
     other = work(RunConfig("hierarchy", rows, {**roles, "label_file": tags}, {"empty": "none"}))
     assert one.assignments == other.assignments
-    assert set(one.assignments) == {"photo", "labels", "added", *NAMES}
+    assert set(one.assignments) == {"photo", "labels", "added", "probability", *NAMES}
 
 
 def test_the_table_comes_back_with_its_gaps_filled(cells, sample, tmp_path):
