@@ -57,8 +57,8 @@ def test_a_table_becomes_a_folder_of_results(sidelight, table, tmp_path):
     assert code == 0, err
     results = tmp_path / "results"
     assert files(results) == {
-        "assignments.csv", "assignments.parquet", "clusters.csv", "check.csv", "model.sidelight", "numbers.json", "report.html",
-        "run.toml",
+        "assignments.csv", "assignments.parquet", "clusters.csv", "check.csv", "model.sidelight", "numbers.json",
+        "report.html", "run.toml",
     }  # fmt: skip
     assert "40 rows fell into 2 clusters" in out
     with (results / "assignments.csv").open() as handle:
