@@ -164,7 +164,7 @@ def _seen(chosen: dict[int, dict[str, list[int]]], rows: np.ndarray, look: Look 
 
 
 def _bag(data: Dataset, row: int) -> str:
-    return "" if data.bags is None else str(data.bags.names[data.bags.codes[row]])
+    return "" if data.bags is None else f"bag {data.bags.names[data.bags.codes[row]]}"
 
 
 class _Profiles:

@@ -14,11 +14,22 @@ from sidelight.report.components.maps import picture, row_map
 from sidelight.report.components.markup import Markup, clip, element, escape, join
 from sidelight.report.components.numbers import number, percent
 from sidelight.report.components.tables import table
-from sidelight.report.components.texts import card, cards, command, contents, facts, files, glossary, notice
+from sidelight.report.components.texts import (
+    card,
+    cards,
+    command,
+    contents,
+    facts,
+    files,
+    folded,
+    glossary,
+    notice,
+)
 from sidelight.report.components.trees import Branch, tree, tree_picture
 
 __all__ = [
-    "bars", "blocks", "card", "cards", "command", "contents", "facts", "figure", "files", "gallery", "glossary", "heat",
-    "histogram", "lines", "media", "notice", "picture", "profile", "row_map", "table", "tree", "tree_picture",
+    "bars", "blocks", "card", "cards", "command", "contents", "facts", "figure", "files", "folded", "gallery",
+    "glossary", "heat", "histogram", "lines", "media", "notice", "picture", "profile", "row_map", "table", "tree",
+    "tree_picture",
     "Branch", "Markup", "clip", "element", "escape", "join", "number", "percent",
 ]  # fmt: skip

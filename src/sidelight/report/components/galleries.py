@@ -50,7 +50,7 @@ def profile(values: Profile, alt: str) -> Markup:
 
     Values are in standard deviations from the mean of all rows, so that features can share one scale.
     """
-    wide, step = 150, 13
+    wide, step = 112, 15  # pixels: the chart is not scaled, so that its lines meet the names beside them
     tall = step * len(values.features) + 4
     spread = max([2.0, *(abs(v) for v in values.row), *(abs(m) + s for m, s in zip(values.mean, values.spread))])
 
@@ -84,7 +84,7 @@ def _group(group: Group, what: str) -> Markup:
         for kind, members in group.members.items()
         if members
     ]
-    return element("section", head, kinds, class_="group")
+    return element("section", head, element("div", kinds, class_="kinds"), class_="group")
 
 
 def _member(member: Member) -> Markup:

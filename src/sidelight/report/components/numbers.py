@@ -8,8 +8,15 @@ from typing import Any
 import numpy as np
 
 
-def percent(share: float) -> str:
+def percent(share: float, digits: int | None = None) -> str:
     """Return a share as a percentage, without claiming all or nothing when a little is missing.
+
+    Parameters
+    ----------
+    share : float
+        Between 0 and 1.
+    digits : int, optional
+        Decimals, for a column in which all should have as many; by default as many as matter.
 
     >>> percent(0.0991), percent(1), percent(0.99996), percent(0.00002)
     ('9.9%', '100%', '>99.9%', '<0.1%')
@@ -20,6 +27,8 @@ def percent(share: float) -> str:
         return "<0.1%"
     if 0.999 < share < 1:
         return ">99.9%"
+    if digits is not None:
+        return f"{100 * share:.{digits}f}%"
     text = f"{100 * share:.0f}" if share >= 0.995 or share == 0 or abs(share) >= 0.1 else f"{100 * share:.1f}"
     return f"{text.removesuffix('.0')}%"
 

@@ -6,11 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from sidelight.report.components.markup import Markup, clip, element
+from sidelight.report.components.markup import Markup, clean, clip, element
 from sidelight.report.components.numbers import is_number, number, percent
 
 MOST = 50  # rows shown of a table; the file has them all
+NAMES = ("row", "bag", "cluster", "sequence", "witness row", "next cluster")  # columns whose numbers are names
 _LONG = 400  # characters of a cell
+_WORDY = 30  # characters from which a cell gets room for several words a line
 
 
 def table(
@@ -19,6 +21,7 @@ def table(
     *,
     most: int = MOST,
     percents: Collection[str] = (),
+    names: Collection[str] = NAMES,
     file: str = "",
 ) -> Markup:
     """Return columns of equal length as a table.
@@ -28,50 +31,60 @@ def table(
     columns : mapping of str to sequence
         Title and cells; a cell may be markup.
     caption : str
-        What the table shows.
+        What the table shows; it stands above the table and stays there when the table is moved sideways.
     most : int
         The number of rows shown; the reader is told how many were left out.
     percents : collection of str
         Columns of shares, to be shown as percentages.
+    names : collection of str
+        Columns of names: a number there is written as it is, to the left.
     file : str
         The file that has all rows, for a link.
     """
     titles, cells = list(columns), list(columns.values())
     n_rows = max((len(column) for column in cells), default=0)
-    is_numeric = [all(is_number(cell) or cell in ("", None) for cell in islice(column, most)) for column in cells]
-    head = [
-        element(
-            "th",
-            element("button", title, type="button", class_="sort"),
-            scope="col",
-            class_="number" if numeric else None,
-        )
-        for title, numeric in zip(titles, is_numeric)
+    is_name = [title in names for title in titles]
+    numeric = [
+        not name and all(is_number(cell) or cell in ("", None) for cell in islice(column, most))
+        for name, column in zip(is_name, cells)
     ]
+    head = [_title(title, right) for title, right in zip(titles, numeric)]
     rows = [
-        element("tr", [_cell(cell, title in percents) for title, cell in zip(titles, row)])
+        element("tr", [_cell(cell, title in percents, name) for title, name, cell in zip(titles, is_name, row)])
         for row in islice(zip(*cells), most)
     ]
     drawn = element(
         "table",
-        element("caption", caption) if caption else None,
         element("thead", element("tr", head)),
         element("tbody", rows),
         class_="sortable",
+        aria_label=clean(caption) or None,
     )
-    return element("div", element("div", drawn, class_="scroll"), _rest(n_rows, most, file), class_="table")
+    above = element("p", caption, class_="caption") if caption else None
+    scroll = element("div", drawn, class_="scroll", tabindex="0", role="region", aria_label=clean(caption) or "Table")
+    return element("div", above, scroll, _rest(n_rows, most, file), class_="table")
 
 
-def _cell(value: Any, is_share: bool) -> Markup:
+def _title(title: str, is_right: bool) -> Markup:
+    button = element("button", title, type="button", class_="sort")
+    return element("th", button, scope="col", class_="number" if is_right else None)
+
+
+def _cell(value: Any, is_share: bool, is_name: bool) -> Markup:
     if isinstance(value, Markup):
         return element("td", value)
-    if is_number(value):
-        shown = percent(float(value)) if is_share else number(value)
-        return element("td", shown, class_="number", data_value=f"{float(value):.12g}")
-    if value is None or value == "":
+    if value is None or (isinstance(value, str) and not value):
         return element("td", class_="empty")
-    text = number(value)
-    return element("td", clip(text, _LONG), dir="auto" if not text.isascii() else None)
+    if is_number(value) and not is_name:
+        shown = percent(float(value), digits=1) if is_share else number(value)
+        return element("td", shown, class_="number", data_value=f"{float(value):.12g}")
+    text = str(value) if is_name else number(value)
+    return element(
+        "td",
+        clip(text, _LONG),
+        class_="wordy" if len(text) >= _WORDY else None,
+        dir="auto" if not text.isascii() else None,
+    )
 
 
 def _rest(n_rows: int, most: int, file: str) -> Markup | None:

@@ -21,6 +21,11 @@ def glossary(terms: Mapping[str, str]) -> Markup:
     )
 
 
+def folded(title: str, *inside: Markup) -> Markup:
+    """Return parts that wait behind a title until somebody opens them."""
+    return element("details", element("summary", title), *inside, class_="numbers")
+
+
 def notice(text: str) -> Markup:
     """Return one warning, with what to do about it."""
     return element("p", element("b", "Note: "), text, class_="notice")

@@ -7,7 +7,7 @@ import math
 from sidelight.data.hierarchy import LabelTree
 from sidelight.metrics import robinson_foulds
 from sidelight.plot.hierarchy import NOT_RANDOM
-from sidelight.report.components import Branch, Markup, bars, percent, table, tree
+from sidelight.report.components import Branch, Markup, bars, folded, percent, table, tree
 from sidelight.report.page import Page, Section
 from sidelight.report.pages.common import gallery_sections
 from sidelight.results.jobs import HierarchyResult
@@ -15,6 +15,7 @@ from sidelight.words import Sentence, Setting, counted, some_of
 
 _MANY_WEAK = 1 / 3  # share of weak edges that is worth a word
 _FEW = 0.05  # share of edges with odd gaps that large true trees have
+_SHOWN = 12  # additions shown of the surest, and of the least sure
 _WEAK = 3.0  # nats: odds of 20 to 1
 _GRAPH = Setting("structure", "graph")
 
@@ -105,11 +106,14 @@ def _sections(result: HierarchyResult) -> list[Section]:
             ],
             [
                 _tree(result, result.tree),
-                table(
-                    result.tables["tree"],
-                    "The same as a table; evidence against hanging one level higher.",
-                    percents=("forgotten",),
-                    file="tree.csv",
+                folded(
+                    "The same as a table",
+                    table(
+                        result.tables["tree"],
+                        "Evidence is measured against hanging one level higher.",
+                        percents=("forgotten",),
+                        file="tree.csv",
+                    ),
                 ),
             ],
         ),
@@ -125,12 +129,20 @@ def _sections(result: HierarchyResult) -> list[Section]:
         sections.append(
             Section("Beside the tree that the file declares", [told], [_tree(result, result.tree, result.declared)])
         )
-    gaps = table(
-        result.tables["gaps"], "Labels that were added, the surest first, and how probable they are.",
-        percents=("probability",), file="gaps.csv",
-    )  # fmt: skip
-    sections.append(Section("What was added", parts=[*_most_added(result), gaps]))
+    sections.append(Section("What was added", parts=[*_most_added(result), *_additions(result)]))
     return sections
+
+
+def _additions(result: HierarchyResult) -> list[Markup]:
+    """Show the surest additions, and the least sure: those are the ones to check."""
+    gaps, n = result.tables["gaps"], result.n_added
+    if n <= 2 * _SHOWN:
+        return [table(gaps, "Labels that were added, the surest first.", percents=("probability",), file="gaps.csv")]
+    last = {name: list(reversed(column[-_SHOWN:])) for name, column in gaps.items()}
+    return [
+        table(last, "The least sure additions: check some of these.", percents=("probability",), file="gaps.csv"),
+        table(gaps, "The surest additions.", most=_SHOWN, percents=("probability",), file="gaps.csv"),
+    ]
 
 
 def _most_added(result: HierarchyResult) -> list[Markup]:

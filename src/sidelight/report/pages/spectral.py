@@ -125,10 +125,15 @@ def _sections(result: SpectralResult) -> list[Section]:
         )  # fmt: skip
         sections.append(Section("What the clusters are made of", [text], [shown]))
     caption = (
-        "A cluster is named after the class that makes up at least half of it. Typical rows, with their bags, are "
-        "nearest its centre; a bag disagrees when it has rows in the cluster but not that label."
+        "A cluster is named after the class that makes up at least half of it. A bag disagrees when it has rows in the "
+        "cluster but not that label."
     )
-    by_name = {column: [values[k] for k in order] for column, values in result.tables["clusters"].items()}
+    clusters = dict(result.tables["clusters"])
+    for name in ("cluster", "made of", "typical rows"):  # on the page a cluster goes by its name; the rest is above
+        clusters.pop(name)
+    by_name = {
+        "cluster" if column == "name" else column: [values[k] for k in order] for column, values in clusters.items()
+    }
     sections += [
         *gallery_sections(result),
         Section("The clusters one by one", parts=[table(by_name, caption, percents=("share",), file="clusters.csv")]),
