@@ -26,6 +26,13 @@ MADE = ("one telling row", "rows alike", "overlapping")
 METHODS: dict[str, Callable[[int, int], Any]] = {
     "words": lambda k, seed: sl.BagWordClustering(k, random_state=seed),
     "margin": lambda k, seed: sl.MaxMarginBagClustering(k, random_state=seed),
+    "margin, rows": lambda k, seed: sl.MaxMarginBagClustering(
+        k, margin="rows", scale="standard", C=4.0, random_state=seed
+    ),
+    "margin, rows, whitened": lambda k, seed: sl.MaxMarginBagClustering(k, margin="rows", C=4.0, random_state=seed),
+    "margin, paper": lambda k, seed: sl.MaxMarginBagClustering(
+        k, margin="paper", scale="standard", C=4.0, random_state=seed
+    ),
     "medoids, average": lambda k, seed: sl.Standardized(sl.BagKMedoids(k, random_state=seed)),
 }
 

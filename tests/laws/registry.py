@@ -205,7 +205,7 @@ CASES = [
         grid={"lam": [0.0, 0.1], "structure": ["clusters", "manifold"]},
     ),
     Case(
-        sl.MaxMarginBagClustering(3, n_init=2, random_state=0),
+        sl.MaxMarginBagClustering(3, n_init=4, random_state=0),
         supervision="bags",
         rows=lambda: pure_bags(),
         grid={"C": [1.0, 8.0]},

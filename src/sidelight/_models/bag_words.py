@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from sidelight._core.prototypes import kmeans_prototypes
 from sidelight._core.threads import for_each_in_threads
-from sidelight._models.scaled_rows import column_scaling
+from sidelight._models.scaled_rows import column_scaling, whitening
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
@@ -128,9 +128,7 @@ def _transform(X: Any, mean: Floats, inverse_scale: Floats, scale: str, generato
     if scale == "standard" or X.shape[1] > _WIDE:
         return inverse_scale
     Z = _sample(X, mean, inverse_scale, generator)
-    values, vectors = np.linalg.eigh(Z.T @ Z / len(Z))
-    values = np.maximum(values, 0.0) + RIDGE * max(float(values.mean()), np.finfo(np.float64).tiny)
-    return np.asarray(inverse_scale[:, None] * vectors / np.sqrt(values), dtype=np.float64)
+    return np.asarray(inverse_scale[:, None] * whitening(Z.T @ Z / len(Z), RIDGE), dtype=np.float64)
 
 
 def _sample(X: Any, mean: Floats, T: Floats, generator: np.random.Generator) -> Any:

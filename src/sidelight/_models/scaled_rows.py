@@ -31,12 +31,15 @@ class ScaledRows:
         The shift and scale of the columns.
     inverse_norms : array of shape (n_rows,)
         The scale of the rows.
+    turn : array of shape (n_features, n_features), optional
+        Multiplies the scaled rows: :func:`whitening`.
     """
 
     X: Any
     mean: Floats
     inverse_scale: Floats
     inverse_norms: Floats
+    turn: Floats | None = None
 
     @property
     def n_rows(self) -> int:
@@ -45,7 +48,7 @@ class ScaledRows:
 
     def products(self, W: Floats) -> Floats:
         """Return the scaled rows times ``W.T``, of shape (n_rows, len(W))."""
-        V = W * self.inverse_scale
+        V = (W if self.turn is None else W @ self.turn.T) * self.inverse_scale
         scores: Floats = np.asarray(self.X @ V.T, dtype=np.float64)
         scores -= V @ self.mean
         scores *= self.inverse_norms[:, None]
@@ -55,7 +58,8 @@ class ScaledRows:
         """Return ``M.T`` times the scaled rows, of shape (M.shape[1], n_features)."""
         weights = M * self.inverse_norms[:, None]
         sums: Floats = np.asarray(self.X.T @ weights, dtype=np.float64).T
-        return (sums - np.outer(weights.sum(axis=0), self.mean)) * self.inverse_scale
+        scaled: Floats = (sums - np.outer(weights.sum(axis=0), self.mean)) * self.inverse_scale
+        return scaled if self.turn is None else scaled @ self.turn
 
     def magnitude(self, weights: Floats) -> Floats:
         """Return what ``combine(weights)`` adds up in absolute value; its rounding error is of that size times eps."""
@@ -63,11 +67,34 @@ class ScaledRows:
         sums = np.zeros(len(self.mean))
         for block in _blocks(self.n_rows, len(self.mean)):
             sums += np.asarray(abs(self.X[block]).T @ weights[block]).ravel()
-        return (sums + weights.sum() * np.abs(self.mean)) * self.inverse_scale
+        scaled: Floats = (sums + weights.sum() * np.abs(self.mean)) * self.inverse_scale
+        return scaled if self.turn is None else scaled @ np.abs(self.turn)
+
+    def squares(self) -> Floats:
+        """Return the squared length of every row."""
+        if self.turn is None:
+            return _squares(self.X, self.mean, self.inverse_scale) * self.inverse_norms**2
+        squares = np.empty(self.n_rows)
+        for block in _blocks(self.n_rows, len(self.mean)):
+            squares[block] = np.square(self._dense(block)).sum(axis=1)
+        return squares
+
+    def second_moments(self) -> Floats:
+        """Return the sum over rows of their products with themselves, of shape (n_features, n_features)."""
+        total = np.zeros((len(self.mean), len(self.mean)))
+        for block in _blocks(self.n_rows, len(self.mean)):
+            rows = self._dense(block)
+            total += rows.T @ rows
+        return total
+
+    def _dense(self, block: slice) -> Floats:
+        rows = self.X[block] if isinstance(self.X, np.ndarray) else self.X[block].toarray()
+        scaled: Floats = (rows - self.mean) * self.inverse_scale * self.inverse_norms[block, None]
+        return scaled if self.turn is None else scaled @ self.turn
 
     def take(self, rows: Ints | slice) -> ScaledRows:
         """Return some of the rows, under the same scaling of columns."""
-        return ScaledRows(self.X[rows], self.mean, self.inverse_scale, self.inverse_norms[rows])
+        return ScaledRows(self.X[rows], self.mean, self.inverse_scale, self.inverse_norms[rows], self.turn)
 
 
 def column_scaling(X: Any) -> tuple[Floats, Floats]:
@@ -94,7 +121,20 @@ def column_scaling(X: Any) -> tuple[Floats, Floats]:
     return mean, np.divide(1.0, shared, out=np.zeros(n_features), where=varies)
 
 
-def scaled_rows(X: Any, mean: Floats, inverse_scale: Floats, *, unit: bool) -> ScaledRows:
+def whitening(covariance: Floats, ridge: float) -> Floats:
+    """Return the matrix that takes rows of this covariance to directions of nearly the same variance.
+
+    Each direction is divided by the root of its variance plus ``ridge`` times the mean variance, so that directions of
+    rounding stay small.
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    values = np.maximum(values, 0.0)
+    vary = values > 1e-12 * values[-1]  # constant features are directions of rounding: they do not count in the mean
+    mean = float(values[vary].mean()) if vary.any() else 1.0
+    return np.asarray(vectors / np.sqrt(values + ridge * mean), dtype=np.float64)
+
+
+def scaled_rows(X: Any, mean: Floats, inverse_scale: Floats, *, unit: bool, turn: Floats | None = None) -> ScaledRows:
     """Scale ``X`` by columns and, with ``unit``, every row to length one; a row of zeros stays one.
 
     Parameters
@@ -105,9 +145,11 @@ def scaled_rows(X: Any, mean: Floats, inverse_scale: Floats, *, unit: bool) -> S
         From :func:`column_scaling`, or zeros and ones for rows as they are.
     unit : bool
         Divide every row by its length.
+    turn : array of shape (n_features, n_features), optional
+        What multiplies the scaled rows, unless they are of length one.
     """
     if not unit:
-        return ScaledRows(X, mean, inverse_scale, np.ones(X.shape[0]))
+        return ScaledRows(X, mean, inverse_scale, np.ones(X.shape[0]), turn)
     lengths = np.sqrt(_squares(X, mean, inverse_scale))
     tiny = 1e-10  # the lengths of standardised rows are of order one; below this a row is rounding error
     inverse = np.divide(1.0, lengths, out=np.zeros(X.shape[0]), where=lengths > tiny)
@@ -119,7 +161,7 @@ def spread_rows(rows: ScaledRows, count: int, generator: np.random.Generator) ->
 
     The first is drawn by squared distance to 0, so clutter near the mean is seldom among them.
     """
-    squares = _squares(rows.X, rows.mean, rows.inverse_scale) * rows.inverse_norms**2
+    squares = rows.squares()
     nearest = squares.copy()
     drawn = np.empty((count, len(rows.mean)))
     for number in range(count):

@@ -161,7 +161,7 @@ class BalanceSizesDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, *, bags: Any = None, balances: Sequence[float] = (0.0, 0.1, 1.0, 10.0, 100.0)
     ) -> BalanceSizesDisplay:
-        """Fit a copy of ``estimator`` for each balance and count its bags by cluster.
+        """Fit a copy of ``estimator`` with the paper's margin for each balance and count its bags by cluster.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class BalanceSizesDisplay:
         sizes = []
         for balance in balances:
             with silenced():  # a loose balance is drawn to show what it does
-                fitted = clone(estimator).set_params(balance=balance).fit(X, bags=bags)
+                fitted = clone(estimator).set_params(margin="paper", balance=balance).fit(X, bags=bags)
             sizes.append(np.sort(np.bincount(fitted.bag_labels_, minlength=fitted.n_clusters))[::-1])
         return cls(balances, np.array(sizes), estimator.balance)
 

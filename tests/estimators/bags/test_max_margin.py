@@ -148,14 +148,14 @@ def test_rows_that_are_all_alike_have_no_margin():
 
 
 def test_a_balance_that_only_zero_meets_is_a_status():
-    found = sl.MaxMarginBagClustering(2, balance=0.0, scale="none").fit(np.array([[1.0], [2.0], [3.0]]))
+    found = sl.MaxMarginBagClustering(2, margin="paper", balance=0.0, scale="none").fit(np.array([[1.0], [2.0], [3.0]]))
     assert found.status_ == "no margin"
 
 
 def test_a_loose_balance_that_leaves_clusters_empty_is_a_status():
     X = np.abs(np.random.default_rng(0).normal(size=(30, 2))) + 5
     with pytest.warns(EmptyClusters, match="of 3 clusters"):
-        found = sl.MaxMarginBagClustering(3, balance=1e9, scale="none", random_state=0).fit(X)
+        found = sl.MaxMarginBagClustering(3, margin="paper", balance=1e9, scale="none", random_state=0).fit(X)
     assert found.status_ == "empty clusters"
     assert set(found.labels_) == set(range(len(set(found.labels_))))
 
@@ -165,3 +165,70 @@ def test_a_start_cut_short_warns():
     with pytest.warns(ConvergenceWarning, match="max_iter=1"):
         found = sl.MaxMarginBagClustering(3, max_iter=1, n_init=1).fit(X, bags=codes)
     assert found.status_ == "iteration limit"
+
+
+MENDED = ("rest", "rows")
+
+
+def correlated(size, seed=0, n_bags=60):
+    """Rows spread along one direction, with one telling row in each bag that leaves it: many rows a bag."""
+    generator = np.random.default_rng(seed)
+    y = np.arange(n_bags) % 3
+    X = generator.normal(size=(n_bags * size, 1)) + 0.2 * generator.normal(size=(n_bags * size, 6))
+    X[np.arange(n_bags) * size, y] += 1.5
+    return X, np.repeat(np.arange(n_bags), size), y
+
+
+def test_bags_of_many_rows_escape_the_papers_balance_and_not_the_offsets():
+    X, codes, y = correlated(size=40)
+    paper = sl.MaxMarginBagClustering(3, margin="paper", scale="standard", C=4.0, random_state=0)
+    with pytest.warns(EmptyClusters, match=r"cannot prevent this"):
+        paper.fit(X, bags=codes)
+    for margin, C in (("rest", 16.0), ("rows", 4.0)):
+        model = sl.MaxMarginBagClustering(3, margin=margin, C=C, random_state=0).fit(X, bags=codes)
+        assert adjusted_rand_score(y, model.bag_labels_) > 0.9, margin
+
+
+@pytest.mark.parametrize("margin", MENDED)
+def test_with_offsets_the_trace_never_rises_beyond_the_inner_tolerance(margin):
+    X, codes, _ = correlated(size=8)
+    for seed in range(5):
+        model = sl.MaxMarginBagClustering(3, margin=margin, n_init=1, random_state=seed).fit(X, bags=codes)
+        assert (np.diff(model.trace_) <= model.C * model.inner_tol).all()
+
+
+@pytest.mark.parametrize("margin", MENDED)
+def test_one_centred_row_a_bag_is_the_papers_problem(margin):
+    X = np.random.default_rng(3).normal(size=(40, 3))
+    X -= X.mean(axis=0)
+    ours, paper = (
+        sl.MaxMarginBagClustering(3, margin=kind, balance=1e9, C=4.0, scale="standard", n_init=1, random_state=2)
+        for kind in (margin, "paper")
+    )
+    np.testing.assert_allclose(ours.fit(X).decision_function(X), paper.fit(X).decision_function(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("margin", MENDED)
+def test_new_bags_are_judged_by_the_offsets_of_the_training_bags(margin):
+    X, codes, _, _ = needles()
+    model = sl.MaxMarginBagClustering(3, margin=margin, random_state=0).fit(X, bags=codes)
+    few = np.isin(codes, (0, 5, 7))
+    whole = model.decision_function(X, bags=codes)
+    np.testing.assert_allclose(model.decision_function(X[few], bags=codes[few]), whole[[0, 5, 7]], atol=1e-9)
+    assert model.offsets_.shape == (3,)
+
+
+def test_the_margins_of_bags_are_those_of_their_definition():
+    X, codes, _, _ = needles(n_bags=12)
+    for margin in MENDED:
+        model = sl.MaxMarginBagClustering(3, margin=margin, scale="none", random_state=0).fit(X, bags=codes)
+        W = model.weights_ - (model.weights_.mean(axis=0) if margin == "rows" else 0.0)
+        M = np.array([(X[codes == bag] @ W.T).max(axis=0) for bag in range(12)])
+        h = M.mean(axis=0)
+        if margin == "rows":
+            f = 1.5 * ((M - h).max(axis=1) + h.mean())
+        else:
+            f = 1.5 * ((M - h).max(axis=1) - (M - h).mean(axis=1))
+        np.testing.assert_allclose(model.bag_margins_, f, atol=1e-9)
+        J = 0.5 * (model.weights_**2).sum() + model.C * np.maximum(0.0, 1.0 - f).mean()
+        np.testing.assert_allclose(model.objective_, J, atol=1e-9)

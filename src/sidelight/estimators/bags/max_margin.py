@@ -1,8 +1,10 @@
-"""Maximum margin clustering of bags, M3IC-MBM of [Z09].
+"""Maximum margin clustering of bags, M3IC of [Z09], mended.
 
-Each bag is judged by one row, the witness, that leans most to one cluster against the mean of the others. Weights
-are sought that give every bag a witness with a margin of 1, under a bound on how uneven the clusters' mean scores may
-be. The linear rule has no intercept, so rows are centred; the scaling happens inside products and X is never copied.
+Each bag is judged by one row, the witness, that leans most to one cluster. Weights are sought that give every bag a
+witness with a margin of 1. The paper bounds how uneven the clusters' scores of mean rows may be; bags of many rows
+escape that bound, and all fall into one cluster. By default offsets make the scores of best rows equal on average
+instead (:mod:`sidelight._models.bag_maxima`). The rule has no intercept, so rows are centred; the scaling happens
+inside products and X is never copied.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ import numpy as np
 from sidelight._core.params import as_generator, check_choice, check_number
 from sidelight._core.simplex import log_softmax
 from sidelight._models.bag_margin import BagMargin
-from sidelight._models.scaled_rows import ScaledRows, column_scaling, scaled_rows, spread_rows
+from sidelight._models.bag_maxima import BagMaxima
+from sidelight._models.scaled_rows import ScaledRows, column_scaling, scaled_rows, spread_rows, whitening
 from sidelight._solvers.cutting_plane import MarginFit, concave_convex
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
@@ -24,30 +27,40 @@ from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
 from sidelight.estimators.bags.memberships import members, membership_threshold
 from sidelight.progress import report
 
-SCALES = ("unit", "standard", "none")
+MARGINS = ("rest", "rows", "paper")
+SCALES = ("whitened", "standard", "unit", "none")
 STARTS = ("spread", "normal")
+RIDGE = 0.1  # added to the variances when rows are whitened, as a share of their mean
+WIDE = 1000  # features; beyond it whitening would cost more than it tells, and rows are standardised only
 
 
 class MaxMarginBagClustering(BagClusterer):
-    """Cluster bags of rows by the margin of one deciding row in each, M3IC-MBM of [Z09].
+    """Cluster bags of rows by the margin of one deciding row in each, after M3IC of [Z09].
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters. A single one takes every bag, with the status "no margin".
-    C : float, default=4.0
+    C : float, default=16.0
         Price of a bag whose margin is below 1. The paper searches 2^-4 to 2^4.
+    margin : {"rest", "rows", "paper"}, default="rest"
+        "rest": a cluster's best row of the bag against the best rows of the others, each less its mean over bags;
+        "rows": one row's score for a cluster against its other scores, less the same mean; "paper": as "rows", but
+        with the paper's ``balance`` instead of means, under which bags of many rows fall into one cluster.
     balance : float, default=1.0
-        The paper's l: how far apart two clusters' scores, summed over the mean rows of all bags, may be. 0 ties them;
-        large values allow one cluster to take everything. The paper searches 0, 0.001, 0.01, 0.1, 1 to 5 and 10.
-    scale : {"standard", "unit", "none"}, default="standard"
+        For ``margin="paper"``, its l: how far apart two clusters' scores, summed over the mean rows of all bags, may
+        be. 0 ties them; large values allow one cluster to take everything. The paper searches 0, 0.001, 0.01, 0.1, 1
+        to 5 and 10.
+    scale : {"whitened", "standard", "unit", "none"}, default="whitened"
         "standard": every feature gets mean 0 and the same variance, rows a mean squared length of 1, so that C
-        means the same for any number of features; "unit": every row gets length 1 after that, which helps where only
-        the direction of a row matters and hurts where clutter lies near the mean; "none": rows as they are.
+        means the same for any number of features; "whitened": after that the same for every direction, which keeps a
+        few correlated features from deciding alone (beyond 1,000 features: "standard"); "unit": every standardised row
+        gets length 1, which helps where only the direction of a row matters and hurts where clutter lies near the
+        mean; "none": rows as they are.
     init : {"spread", "normal"}, default="spread"
         First weights: rows drawn far from each other as in k-means++, or independent normal numbers as in the paper.
-    n_init : int, default=5
-        Number of starts; the one with the lowest objective wins.
+    n_init : int, default=10
+        Number of starts; of those with the fewest empty clusters the one with the lowest objective wins.
     tol : float, default=0.01
         A start has converged when the objective falls by less than this share of itself; the paper's epsilon_1.
     inner_tol : float, default=0.01
@@ -70,9 +83,13 @@ class MaxMarginBagClustering(BagClusterer):
     membership_threshold_ : float
         Margin from which :meth:`memberships` lets a bag into a further cluster, chosen on the training bags.
     weights_ : ndarray of shape (n_clusters, n_features)
-        W, for rows scaled by ``mean_`` and ``inverse_scale_``.
+        W, for rows scaled by ``mean_`` and ``inverse_scale_`` and turned by ``whitening_``.
+    offsets_ : ndarray of shape (n_clusters,)
+        The best score of a bag for each cluster, averaged over the training bags; zeros for ``margin="paper"``.
     mean_, inverse_scale_ : ndarray of shape (n_features,)
         The shift and scale of the features; constant features have scale 0.
+    whitening_ : ndarray of shape (n_features, n_features) or None
+        What multiplies the scaled rows, where they are whitened.
     objective_ : float
         J of the best start.
     trace_ : ndarray
@@ -83,9 +100,9 @@ class MaxMarginBagClustering(BagClusterer):
         Outer steps of the best start.
     status_ : {"converged", "iteration limit", "empty clusters", "no margin"}
         How the best start ended. "no margin": only W = 0 meets the balance (one cluster, all rows alike, or nothing but
-        one feature that the balance ties), so all bags are in cluster 0. "empty clusters": the balance is met and some
-        cluster has no bag all the same: lower ``balance``, raise ``C`` or ``n_init``, or ask for fewer clusters. (One
-        feature can only feed two clusters.) "iteration limit" and "empty clusters" come with a warning.
+        one feature that the balance ties), so all bags are in cluster 0. "empty clusters": some cluster has no bag:
+        raise ``n_init``, or ask for fewer clusters. (One feature can only feed two clusters.) "iteration limit" and
+        "empty clusters" come with a warning.
     n_features_in_, data_fingerprint_
         As everywhere.
 
@@ -108,11 +125,12 @@ class MaxMarginBagClustering(BagClusterer):
         self,
         n_clusters: int = 8,
         *,
-        C: float = 4.0,
+        C: float = 16.0,
+        margin: str = "rest",
         balance: float = 1.0,
-        scale: str = "standard",
+        scale: str = "whitened",
         init: str = "spread",
-        n_init: int = 5,
+        n_init: int = 10,
         tol: float = 0.01,
         inner_tol: float = 0.01,
         max_iter: int = 100,
@@ -120,6 +138,7 @@ class MaxMarginBagClustering(BagClusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.C = C
+        self.margin = margin
         self.balance = balance
         self.scale = scale
         self.init = init
@@ -146,8 +165,8 @@ class MaxMarginBagClustering(BagClusterer):
         X = rows_to_fit(self, X)
         bags = as_bags(bags, n_rows=X.shape[0], y=y)
         check_bag_clusters(self, self.n_clusters, bags)
-        self.mean_, self.inverse_scale_ = self._column_scaling(X)
-        margin = self._margin(X, bags)
+        self._learn_scaling(X)
+        margin = self._margin(X, bags, offsets=None)
 
         generator = as_generator(self.random_state)
         fits = [self._descend(margin, self._start(margin.rows, generator), number) for number in range(self.n_init)]
@@ -165,8 +184,8 @@ class MaxMarginBagClustering(BagClusterer):
         bags : Bags or sequence of bag ids, optional
             The bag of each row; without it every row is a bag of its own.
         """
-        found, rows = self._judged(X, bags)
-        return self._margin(rows, found).cluster_margins(self.weights_)
+        bags, rows = self._judged(X, bags)
+        return self._margin(rows, bags, self.offsets_).cluster_margins(self.weights_)
 
     def predict_bag_proba(self, X: Any, bags: Any = None) -> np.ndarray:
         """Return how surely each bag belongs to each cluster: the softmax of its margins, in the order of bags.
@@ -207,48 +226,63 @@ class MaxMarginBagClustering(BagClusterer):
         """
         _, rows = self._judged(X, None)
         bags = as_bags(bags, n_rows=rows.shape[0], y=y)
-        missed = np.maximum(0.0, 1.0 - self._margin(rows, bags).witnesses(self.weights_)[2])
+        missed = np.maximum(0.0, 1.0 - self._margin(rows, bags, self.offsets_).witnesses(self.weights_)[2])
         weights = None if sample_weight is None else np.bincount(bags.codes, sample_weight, minlength=bags.n_bags)
         return -float(np.average(missed, weights=weights))
 
     def _bag_labels(self, X: Any, bags: Bags) -> np.ndarray:
-        return self._margin(X, bags).witnesses(self.weights_)[1]
+        return self._margin(X, bags, self.offsets_).witnesses(self.weights_)[1]
 
-    def _column_scaling(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        if self.scale == "none":
-            return np.zeros(X.shape[1]), np.ones(X.shape[1])
-        return column_scaling(X)
+    def _learn_scaling(self, X: Any) -> None:
+        n_features = X.shape[1]
+        self.whitening_ = None
+        self.mean_, self.inverse_scale_ = np.zeros(n_features), np.ones(n_features)
+        if self.scale != "none":
+            self.mean_, self.inverse_scale_ = column_scaling(X)
+        if self.scale == "whitened" and n_features <= WIDE:
+            rows = scaled_rows(X, self.mean_, self.inverse_scale_, unit=False)
+            covariance = rows.second_moments() / rows.n_rows
+            T = whitening(covariance, RIDGE)
+            length = float(np.einsum("ij,ik,jk->", covariance, T, T))  # the mean squared length of a whitened row
+            self.whitening_ = T / np.sqrt(length) if length > 0 else T
 
-    def _margin(self, X: Any, bags: Bags) -> BagMargin:
-        rows = scaled_rows(X, self.mean_, self.inverse_scale_, unit=self.scale == "unit")
-        return BagMargin(rows, np.asarray(bags.order), np.asarray(bags.starts))
+    def _margin(self, X: Any, bags: Bags, offsets: np.ndarray | None) -> BagMargin | BagMaxima:
+        rows = scaled_rows(X, self.mean_, self.inverse_scale_, unit=self.scale == "unit", turn=self.whitening_)
+        order, starts = np.asarray(bags.order), np.asarray(bags.starts)
+        if self.margin == "paper":
+            return BagMargin(rows, order, starts)
+        return BagMaxima(rows, order, starts, self.margin == "rest", offsets)
 
     def _start(self, rows: ScaledRows, generator: np.random.Generator) -> np.ndarray:
         if self.init == "normal":
             return generator.standard_normal((self.n_clusters, len(self.mean_)))
         return spread_rows(rows, self.n_clusters, generator)
 
-    def _descend(self, margin: BagMargin, start: np.ndarray, number: int) -> MarginFit:
+    def _descend(self, margin: BagMargin | BagMaxima, start: np.ndarray, number: int) -> MarginFit:
         return concave_convex(
             margin,
             start,
             C=self.C,
-            centre=margin.centre(),
-            balance=self.balance,
+            centre=margin.centre() if isinstance(margin, BagMargin) else np.zeros(start.shape[1]),
+            balance=self.balance if self.margin == "paper" else np.inf,
             tol=self.tol,
             inner_tol=self.inner_tol,
             max_iter=self.max_iter,
             report=lambda step, J: report(f"start {number + 1} of {self.n_init}", step, self.max_iter, f"J = {J:.4g}"),
         )
 
-    def _publish(self, margin: BagMargin, bags: Bags, fits: list[MarginFit]) -> MaxMarginBagClustering:
+    def _publish(self, margin: BagMargin | BagMaxima, bags: Bags, fits: list[MarginFit]) -> MaxMarginBagClustering:
         self.start_objectives_ = np.array([fit.objective for fit in fits])
-        best = fits[int(np.argmin(self.start_objectives_))]
+        n_used = [len(np.unique(margin.witnesses(fit.W)[1])) for fit in fits]
+        best = fits[min(range(len(fits)), key=lambda start: (-n_used[start], self.start_objectives_[start]))]
         self.objective_, self.trace_, self.n_iter_ = best.objective, best.objectives, len(best.objectives)
         sizes = np.bincount(margin.witnesses(best.W)[1], minlength=self.n_clusters)
         self.weights_ = best.W[
             np.argsort(-sizes, kind="stable")
         ]  # empty clusters last: the numbers in use have no gaps
+        self.offsets_ = np.zeros(self.n_clusters)
+        if isinstance(margin, BagMaxima):
+            self.offsets_ = margin.mean_maxima(self.weights_)
         self.witnesses_, self.bag_labels_, self.bag_margins_ = margin.witnesses(self.weights_)
         self.labels_ = self.bag_labels_[bags.codes]
         self.membership_threshold_ = membership_threshold(margin.cluster_margins(self.weights_))
@@ -268,10 +302,14 @@ class MaxMarginBagClustering(BagClusterer):
         used = len(np.unique(self.bag_labels_))
         if used == self.n_clusters:
             return "converged"
+        why = (
+            " The balance of [Z09] bounds the mean rows of bags and cannot prevent this where bags have many rows."
+            if self.margin == "paper"
+            else ""
+        )
         warn(
             EmptyClusters(
-                f"only {used} of {self.n_clusters} clusters have bags. The balance of [Z09] bounds the mean rows of "
-                "bags and cannot prevent this where bags have many rows.",
+                f"only {used} of {self.n_clusters} clusters have bags.{why}",
                 who=type(self).__name__,
                 do="Try BagWordClustering, more starts or fewer clusters.",
             ),
@@ -282,6 +320,7 @@ class MaxMarginBagClustering(BagClusterer):
     def _check_parameters(self) -> None:
         check_number(self, "C", self.C, low=0, open_low=True)
         check_number(self, "balance", self.balance, low=0, advice="0 ties the clusters, larger values loosen them.")
+        check_choice(self, "margin", self.margin, MARGINS)
         check_choice(self, "scale", self.scale, SCALES)
         check_choice(self, "init", self.init, STARTS)
         check_number(self, "n_init", self.n_init, integer=True, low=1)

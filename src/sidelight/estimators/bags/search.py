@@ -29,15 +29,15 @@ class MaxMarginBagClusteringCV(BagClusterer):
     ----------
     n_clusters : int, default=8
         Number of clusters.
-    Cs : sequence of float, default=(0.25, 1.0, 4.0, 16.0)
+    Cs : sequence of float, default=(1.0, 4.0, 16.0, 64.0)
         Values of ``C`` to try.
     balances : sequence of float, default=(0.0, 0.1, 1.0, 5.0)
-        Values of ``balance`` to try.
+        Values of ``balance`` to try; it only matters for ``margin="paper"``.
     n_resamples : int, default=5
         How often part of the bags is clustered for the stability.
     share : float, default=0.8
         The part of the bags in each resample.
-    scale, init, n_init, tol, inner_tol, max_iter : various
+    margin, scale, init, n_init, tol, inner_tol, max_iter : various
         As in :class:`MaxMarginBagClustering`.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the resamples and starts.
@@ -73,11 +73,12 @@ class MaxMarginBagClusteringCV(BagClusterer):
         self,
         n_clusters: int = 8,
         *,
-        Cs: Any = (0.25, 1.0, 4.0, 16.0),
+        Cs: Any = (1.0, 4.0, 16.0, 64.0),
         balances: Any = (0.0, 0.1, 1.0, 5.0),
         n_resamples: int = 5,
         share: float = 0.8,
-        scale: str = "standard",
+        margin: str = "rest",
+        scale: str = "whitened",
         init: str = "spread",
         n_init: int = 5,
         tol: float = 0.01,
@@ -90,6 +91,7 @@ class MaxMarginBagClusteringCV(BagClusterer):
         self.balances = balances
         self.n_resamples = n_resamples
         self.share = share
+        self.margin = margin
         self.scale = scale
         self.init = init
         self.n_init = n_init
@@ -126,8 +128,8 @@ class MaxMarginBagClusteringCV(BagClusterer):
 
     def decision_function(self, X: Any, *, bags: Any = None) -> np.ndarray:
         """Return the margin of every bag for every cluster; see :class:`MaxMarginBagClustering`."""
-        found, rows = self._judged(X, bags)
-        return self.best_estimator_.decision_function(rows, bags=found)
+        bags, rows = self._judged(X, bags)
+        return self.best_estimator_.decision_function(rows, bags=bags)
 
     def predict_bag_proba(self, X: Any, bags: Any = None) -> np.ndarray:
         """Return how surely each bag belongs to each cluster; see :class:`MaxMarginBagClustering`."""
@@ -136,15 +138,15 @@ class MaxMarginBagClusteringCV(BagClusterer):
 
     def memberships(self, X: Any, *, bags: Any = None, threshold: float | None = None) -> np.ndarray:
         """Return which clusters each bag belongs to, maybe several; see :class:`MaxMarginBagClustering`."""
-        found, rows = self._judged(X, bags)
-        return self.best_estimator_.memberships(rows, bags=found, threshold=threshold)
+        bags, rows = self._judged(X, bags)
+        return self.best_estimator_.memberships(rows, bags=bags, threshold=threshold)
 
     @checks_y
     def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
         """Return minus the mean missed margin of the bags; see :class:`MaxMarginBagClustering`."""
         _, rows = self._judged(X, None)
-        found = as_bags(bags, n_rows=rows.shape[0], y=y)
-        return self.best_estimator_.score(rows, bags=found, sample_weight=sample_weight)
+        bags = as_bags(bags, n_rows=rows.shape[0], y=y)
+        return self.best_estimator_.score(rows, bags=bags, sample_weight=sample_weight)
 
     def _judge(
         self, X: Any, bags: Bags, resamples: list[np.ndarray], C: float, balance: float, seed: int
@@ -153,6 +155,7 @@ class MaxMarginBagClusteringCV(BagClusterer):
         point = MaxMarginBagClustering(
             self.n_clusters,
             C=C,
+            margin=self.margin,
             balance=balance,
             scale=self.scale,
             init=self.init,
@@ -207,6 +210,8 @@ class MaxMarginBagClusteringCV(BagClusterer):
         Cs, balances = (
             as_sequence(self, name, getattr(self, name), "a sequence of numbers") for name in ("Cs", "balances")
         )
+        if self.margin != "paper":
+            balances = balances[:1]
         grid = [(C, balance) for C in Cs for balance in balances]
         if not grid:
             raise InvalidParameter(

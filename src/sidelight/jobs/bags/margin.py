@@ -85,10 +85,6 @@ def cluster(data: Dataset, config: RunConfig) -> MarginResult:
     return checked_bags(result, data)
 
 
-def _listed(results: dict[str, Any]) -> Columns:
-    return {key: np.asarray(values).tolist() for key, values in results.items()}
-
-
 def _bag_table(
     data: Dataset, bags: Bags, inner: MaxMarginBagClustering, belongs: np.ndarray, sure: np.ndarray
 ) -> Columns:
@@ -108,7 +104,7 @@ def _bag_table(
 
 
 def _balance_sizes(inner: MaxMarginBagClustering, X: Any, bags: Bags) -> BalanceSizes | None:
-    if bags.n_rows > _BALANCE_ROWS or inner.n_clusters < 2:
+    if inner.margin != "paper" or bags.n_rows > _BALANCE_ROWS or inner.n_clusters < 2:
         return None
     shown = BalanceSizesDisplay.from_estimator(inner, X, bags=bags)
     return BalanceSizes(shown.balances, shown.sizes, float(inner.balance))

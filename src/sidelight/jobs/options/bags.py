@@ -31,16 +31,26 @@ class Margin(Options, frozen=True):
 
     n_clusters: Clusters
     method: Annotated[Literal["margin"], says(_METHOD)] = "margin"
-    C: Annotated[float, says("C, the price of a bag without a clear row.", word="price", ge=0)] = 4.0
+    margin: Annotated[
+        Literal["rest", "rows", "paper"],
+        says(
+            "What a bag is judged by: the best row of its cluster against the best rows of the others, one row's own "
+            "scores, or these as the paper has it, where bags of many rows fall into one cluster."
+        ),
+    ] = "rest"
+    C: Annotated[float, says("C, the price of a bag without a clear row.", word="price", ge=0)] = 16.0
     balance: Annotated[
-        float, says("How uneven clusters may be; 0 ties them, large values let one take everything.", ge=0)
+        float,
+        says(
+            "How uneven clusters may be as the paper has it; 0 ties them, large values let one take everything.", ge=0
+        ),
     ] = 1.0
     search: Annotated[bool, says("Choose {C} and {balance} without labels, by stability; slower.")] = False
     scale: Annotated[
-        Literal["standard", "unit", "none"],
-        says("Give every feature mean 0 and the same variance; unit: then every row length 1."),
-    ] = "standard"
-    n_init: Starts = 5
+        Literal["whitened", "standard", "unit", "none"],
+        says("Give every feature, or every direction, mean 0 and the same variance; unit: then every row length 1."),
+    ] = "whitened"
+    n_init: Starts = 10
 
 
 class Medoids(Options, frozen=True):

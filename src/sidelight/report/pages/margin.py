@@ -15,13 +15,10 @@ from sidelight.words import Sentence, Setting, counted, sizes_in_words
 
 _STATUS: dict[str, Sentence] = {
     "no margin": [
-        "The bags could not be told apart: all are alike under this balance. Try a larger ", Setting("balance"),
-        ", or check that the rows differ.",
+        "The bags could not be told apart: all are alike. Check that the rows differ; with ", Setting("margin", "paper"),
+        ", try a larger ", Setting("balance"), ".",
     ],
-    "empty clusters": [
-        "Some clusters stayed empty although the balance is met. Try a smaller ", Setting("balance"), ", a larger ",
-        Setting("C"), ", or fewer clusters.",
-    ],
+    "empty clusters": ["Some clusters stayed empty. Ask for fewer, or try more starts with ", Setting("n_init"), "."],
     "iteration limit": "The search stopped at its limit of steps; the clusters are those of the last step.",
 }  # fmt: skip
 
