@@ -25,9 +25,9 @@ from sidelight.progress import report
 
 STRAIGHT, CURVED = "straight", "curved"
 LANDMARKS = 500
-NEAR, WIDE = 1.0, 3.0  # widths h of the kernel exp(-|x - z|^2 / h), in total variances of the rows
+NEAR, WIDE = 0.6, 3.0  # widths h of the kernel exp(-|x - z|^2 / h), in total variances of the rows
 FAR = 4.0  # squared distances from the nearest landmark, in widths, from which the kernel (e^-4) says nothing
-STRENGTH = 2.7  # root mean square length of the curved features; standardised rows have the root of their number
+STRENGTH = 2.3  # root mean square length of the curved features; standardised rows have the root of their number
 FEWEST_BAGS = 10  # labelled bags below which holding some out says nothing
 MOST_ROWS = 20_000  # rows that the choice looks at
 FOLDS, HELD_OUT = 4, 1  # one bag in four is held out, once: its list is judged under both boundaries, pair by pair
