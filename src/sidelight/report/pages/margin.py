@@ -15,8 +15,8 @@ from sidelight.words import Sentence, Setting, counted, sizes_in_words
 
 _STATUS: dict[str, Sentence] = {
     "no margin": [
-        "The bags could not be told apart: all are alike. Check that the rows differ; with ", Setting("margin", "paper"),
-        ", try a larger ", Setting("balance"), ".",
+        "The bags could not be told apart: all are alike. Check that the rows differ; with ",
+        Setting("margin", "paper"), ", try a larger ", Setting("balance"), ".",
     ],
     "empty clusters": ["Some clusters stayed empty. Ask for fewer, or try more starts with ", Setting("n_init"), "."],
     "iteration limit": "The search stopped at its limit of steps; the clusters are those of the last step.",
