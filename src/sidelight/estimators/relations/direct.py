@@ -105,12 +105,21 @@ def weigh(settings: Settings, terrain: Terrain, eps: float) -> Weights:
     return Weights(tau, PENALTY * tau * doubt * terrain.largest_variance / settings.n_clusters)
 
 
-def learn(terrain: Terrain, answered: Answered, settings: Settings, eps: float, generator: np.random.Generator) -> Fit:
+def learn(
+    terrain: Terrain,
+    answered: Answered,
+    settings: Settings,
+    eps: float,
+    generator: np.random.Generator,
+    *,
+    n_followed: int = FOLLOWED,
+) -> Fit:
     """Compare the starts, follow the best ones to the end, and keep the lowest."""
     with one_blas_thread():
         weights = weigh(settings, terrain, eps)
         reached = _compare_starts(terrain, answered, settings, weights, generator)
-        n_followed = FOLLOWED if len(terrain.few) == len(terrain.features) else 1  # with many rows each is a long way
+        if len(terrain.few) < len(terrain.features):
+            n_followed = 1  # with many rows each is a long way
         ahead = sorted(reached, key=lambda start: reached[start].value)[:n_followed]
         followed = [
             follow(terrain.features, answered, settings, weights, reached[start].parameters, generator)

@@ -45,8 +45,9 @@ def examine(
     if max(pairs.n_answers, triplets.n_answers) < FEWEST:
         return None
     eps, seed = direct.TRUSTED, as_seed(generator)
+    reached: list[Floats] = []  # where the fit of each fold ended: the next round goes on from there
     for _ in range(ROUNDS):
-        held_out, beliefs = _held_out(terrain, pairs, triplets, settings, eps, seed)
+        held_out, beliefs, reached = _held_out(terrain, pairs, triplets, settings, eps, seed, reached)
         rates = _likeliest(held_out, beliefs, confusion)
         believed, eps = eps, cautious(rates.eps)
         if eps <= believed:  # the fits had doubted enough
@@ -55,19 +56,30 @@ def examine(
 
 
 def _held_out(
-    terrain: direct.Terrain, pairs: Pairs, triplets: Triplets, settings: direct.Settings, eps: float, seed: int
-) -> tuple[list[Answered], list[Floats]]:
-    """Return the answers of each fold, and log P by the fit that did not see them."""
+    terrain: direct.Terrain,
+    pairs: Pairs,
+    triplets: Triplets,
+    settings: direct.Settings,
+    eps: float,
+    seed: int,
+    reached: list[Floats],
+) -> tuple[list[Answered], list[Floats], list[Floats]]:
+    """Return the answers of each fold, log P by the fit that did not see them, and the parameters of that fit."""
     quick = replace(settings, n_init=1, max_iter=STEPS)
     model = SoftmaxLinear(terrain.features.shape[1], settings.n_clusters)
     n_folds = 5 if pairs.n_answers + triplets.n_answers < MANY else 2
-    held_out, beliefs = [], []
-    for known, others in _folds(pairs, triplets, n_folds, seed):
-        answered = Answered.evenly(known[0], known[1], eps)
-        fit = direct.learn(terrain, answered, quick, eps, np.random.default_rng(seed))
+    held_out, beliefs, ends = [], [], []
+    for fold, (known, others) in enumerate(_folds(pairs, triplets, n_folds, seed)):
+        answered, generator = Answered.evenly(known[0], known[1], eps), np.random.default_rng(seed)
+        if reached:
+            weights = direct.weigh(quick, terrain, eps)
+            solution = direct.follow(terrain.features, answered, quick, weights, reached[fold], generator)
+        else:
+            solution = direct.learn(terrain, answered, quick, eps, generator, n_followed=1).solution
         held_out.append(Answered.evenly(others[0], others[1], eps))
-        beliefs.append(model.log_posterior(fit.solution.parameters, terrain.features))
-    return held_out, beliefs
+        beliefs.append(model.log_posterior(solution.parameters, terrain.features))
+        ends.append(solution.parameters)
+    return held_out, beliefs, ends
 
 
 def _likeliest(held_out: list[Answered], beliefs: list[Floats], confusion: bool) -> ErrorRates:

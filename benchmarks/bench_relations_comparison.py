@@ -1,0 +1,88 @@
+"""All methods that learn from answers side by side, with right and with wrong answers: which one to choose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from relation_cells import METHODS, THESIS_SETS, every_draw, refusals, run, values
+from relation_sets import TITLES
+from runner import Sheet
+
+TITLE = "Relations: which method to choose"
+SETS = tuple(name for name in THESIS_SETS if name != "hja")  # thirteen classes on 4998 rows take most of the time
+AT = (("pairs", (0.2, 0.6)), ("triplets", (0.1, 0.3)))
+COLUMNS = tuple((kind, share) for kind, shares in AT for share in shares)
+WRONG = (0.0, 0.2, 0.1)
+SHOWN = tuple(name for name in METHODS if name not in ("DC hard", "DC without none"))
+CHOOSE = {
+    "k-means": "no answers at all",
+    "ours": "the default: few or many answers, right or wrong, any shape of cluster, new rows",
+    "DC": "the thesis' method, linear boundaries",
+    "Xing": "which features matter, in milliseconds",
+    "ITML": "a metric for other tools; clusters that are compact in it",
+    "LSML": "a metric from comparisons of distances only",
+    "SCML": "a metric with few directions, from triplets",
+    "sparse LP": "a metric with few features",
+    "constrained EM": "elliptic clusters, answers that are right",
+    "SSSVaD": "features that matter in one cluster and not in another",
+    "COP-KMeans": "answers that must all be kept, or refused with the reason",
+    "PCK-Means": "k-means that bends a little",
+    "MPCK-Means": "the same, with weights of features",
+    "propagation": "clusters of any shape on a neighbour graph; no wrong answers",
+}
+
+
+def fill(sheet: Sheet) -> None:
+    """Run what is missing and write the tables."""
+    found: dict[str, Any] = {}
+    for wrong in WRONG:
+        found = run(every_draw(SETS, AT, SHOWN, wrong), f"{wrong:.0%} wrong answers")
+    draws = [len(values(found, name, "pairs", 0.2, "ITML", wrong=wrong)) for name in SETS for wrong in WRONG]
+    sheet.notes += [
+        "Adjusted Rand index, mean over six sets of [P17] ("
+        + ", ".join(TITLES[name] for name in SETS)
+        + f") and {_span(draws)} "
+        "draws of answers each (set RELATIONS_DRAWS for more); all methods see the same answers and have their "
+        "defaults. The cells are those of [relations_fidelity](relations_fidelity.md), with wrong answers added; a "
+        "method is left out of a mean where it refused or has no cell yet on some set.",
+        "k-means sees no answers. Triplets answered none say nothing to most methods; `ours` and DC use them.",
+    ]
+    for wrong in sorted(WRONG):
+        rows = [_row(found, method, wrong) for method in SHOWN]
+        header = ("method", *(f"{share:g}N {kind}" for kind, share in COLUMNS), "seconds, 0.6N pairs", "refused")
+        sheet.section(f"{wrong:.0%} of the answers wrong", header, rows)
+    sheet.section("Which one to choose", ("method", "choose it for"), [(name, CHOOSE[name]) for name in SHOWN])
+    _verdict(sheet, found)
+
+
+def _span(draws: list[int]) -> str:
+    return str(min(draws)) if min(draws) == max(draws) else f"{min(draws)} to {max(draws)}"
+
+
+def _row(found: dict[str, Any], method: str, wrong: float) -> tuple[str, ...]:
+    cells = []
+    for kind, share in COLUMNS:
+        means = [values(found, name, kind, share, method, wrong=wrong) for name in SETS]
+        cells.append(f"{np.mean([m.mean() for m in means]):.3f}" if all(len(m) for m in means) else "")
+    seconds = [values(found, name, "pairs", 0.6, method, "seconds", wrong) for name in SETS]
+    spent = np.concatenate(seconds) if seconds else np.zeros(0)
+    refused = sum(refusals(found, name, kind, share, method, wrong) for name in SETS for kind, share in COLUMNS)
+    return (method, *cells, f"{spent.mean():.2f}" if len(spent) else "", str(refused) if refused else "")
+
+
+def _verdict(sheet: Sheet, found: dict[str, Any]) -> None:
+    """Count where ours is ahead of every other method."""
+    for wrong in sorted(WRONG):
+        ahead, total = 0, 0
+        for name in SETS:
+            for kind, share in COLUMNS:
+                ours = values(found, name, kind, share, "ours", wrong=wrong)
+                others = [values(found, name, kind, share, method, wrong=wrong) for method in SHOWN if method != "ours"]
+                others = [other.mean() for other in others if len(other)]
+                if len(ours) and others:
+                    total += 1
+                    ahead += bool(ours.mean() >= max(others))
+        if total:
+            sheet.row(f"ours ahead of every other method, {wrong:.0%} wrong", f"in {ahead} of {total} cells")
