@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from os.path import commonprefix
 from typing import Any
 
@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from sidelight.data.dataset import Dataset
 from sidelight.data.readers import read
+from sidelight.data.readers.answers import find_answers
 from sidelight.data.readers.roles.channels import guess_channels
 from sidelight.data.readers.roles.facts import column_facts, n_repeated_rows
 from sidelight.jobs.options import Roles
@@ -57,7 +58,24 @@ def describe(path: str, roles: Roles | None = None) -> Description:
         What the columns are, as in a run; the rest is guessed.
     """
     explicit = (roles or Roles()).for_read()
-    return describe_data(read(path, **explicit), explicit)
+    data = read(path, **explicit)
+    return _with_answers(describe_data(data, explicit), data)
+
+
+def _with_answers(described: Description, data: Dataset) -> Description:
+    """Add answers about the rows that lie beside the table, and the command that uses them."""
+    beside = find_answers(described.path, data.row_names.tolist()) if data.n_rows else {}
+    if not beside:
+        return described
+    told = {file.name: f"{n} answers about {kind}" for kind, (file, n) in beside.items()}
+    files = {kind: str(file) for kind, (file, _) in beside.items()}
+    fits = [
+        replace(fit, why="rows with features, and answers about them beside the table", roles={**fit.roles, **files})
+        for fit in described.fits
+        if fit.job == "relations"
+    ]
+    fits += [fit for fit in described.fits if fit.job != "relations"]
+    return replace(described, facts={**described.facts, "answers beside it": told}, fits=tuple(fits))
 
 
 def describe_data(data: Dataset, explicit: Mapping[str, Any] | None = None) -> Description:

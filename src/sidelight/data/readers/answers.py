@@ -9,7 +9,7 @@ from typing import Any
 from sidelight.data.names import Names
 from sidelight.data.readers.recognise import recognise
 from sidelight.data.relations import Pairs, Triplets
-from sidelight.errors import UnknownName, UnreadableFile, nearest
+from sidelight.errors import SidelightError, UnknownName, UnreadableFile, nearest
 from sidelight.words import Setting
 
 EXTRAS = ("weight", "annotator", "time")
@@ -17,6 +17,8 @@ YES = {"same": "same", "1": "same", "true": "same", "yes": "same", "must-link": 
 NO = {"different": "different", "0": "different", "-1": "different", "false": "different", "no": "different",
       "cannot-link": "different", "cl": "different"}  # fmt: skip
 ODD = {"a": "a", "b": "b", "c": "c", "none": "none", "0": "a", "1": "b", "2": "c", "-1": "none"}
+SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
+MOST_FILES, MOST_BYTES = 20, 20_000_000  # looked at beside a table, and how large one may be
 UNSURE = ("unsure", "?", "")  # such lines say nothing and are left out
 
 
@@ -59,6 +61,38 @@ def read_answers(path: str | Path, kind: type[Pairs] | type[Triplets], names: Se
         rows = [_row(line[column], row_of, path, number) for column in range(width)]
         told.append((*rows, words[said], *(_extra(line, extra, name) for name in EXTRAS)))
     return kind.from_table(told, n_rows=len(names)) if told else kind.empty(len(names))
+
+
+def find_answers(path: str | Path, names: Sequence[Any]) -> dict[str, tuple[Path, int]]:
+    """Look for answers beside a table: for "pairs" and "triplets" the first such file and its number of answers.
+
+    Parameters
+    ----------
+    path : str or path
+        The table that the answers would be about.
+    names : sequence
+        The names of its rows.
+    """
+    found: dict[str, tuple[Path, int]] = {}
+    own = Path(path)
+    if not own.is_file():
+        return found
+    beside = [p for p in sorted(own.parent.iterdir()) if p != own and p.suffix.lower() in SUFFIXES and p.is_file()]
+    for candidate in beside[:MOST_FILES]:
+        if candidate.stat().st_size > MOST_BYTES:
+            continue
+        for word, kind in (
+            ("triplets", Triplets),
+            ("pairs", Pairs),
+        ):  # a triplet of numbered rows might pass for a pair
+            try:
+                answers = read_answers(candidate, kind, names)
+            except (SidelightError, OSError, IndexError):
+                continue
+            if answers.n_answers:
+                found.setdefault(word, (candidate, answers.n_answers))
+                break
+    return found
 
 
 def _row(name: str, row_of: dict[str, int], path: Any, number: int) -> int:

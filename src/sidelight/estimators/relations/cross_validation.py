@@ -18,14 +18,16 @@ from sidelight.estimators._choice import Choice, choose_best
 from sidelight.estimators.relations.discriminative import DiscriminativeClustering
 from sidelight.progress import report
 
+COUNTS = tuple(range(2, 13))  # numbers of clusters to choose from when none is given
+
 
 class DiscriminativeClusteringCV(ClusterMixin, BaseEstimator):
     """:class:`DiscriminativeClustering` with tau, penalty and number of clusters chosen by held-out answers.
 
     Parameters
     ----------
-    n_clusters : int or sequence of int, default=8
-        The number of clusters, or those to choose from.
+    n_clusters : int, sequence of int or None, default=8
+        The number of clusters, or those to choose from; None chooses from 2 to 12.
     taus : sequence of float or None, default=(None,)
         Weights of the information to choose from; None is the default of the estimator.
     penalties : sequence of float or None, default=(None,)
@@ -97,6 +99,8 @@ class DiscriminativeClusteringCV(ClusterMixin, BaseEstimator):
         """
         grid = self._grid()
         X = rows_to_fit(self, X)
+        if self.n_clusters is None:
+            grid = [settings for settings in grid if settings[0] <= X.shape[0]] or grid[:1]
         pairs, triplets = as_pairs(pairs, n_rows=X.shape[0], y=y), as_triplets(triplets, n_rows=X.shape[0], y=y)
         seed = as_seed(as_generator(self.random_state))
         if len(grid) > 1:
@@ -143,7 +147,8 @@ class DiscriminativeClusteringCV(ClusterMixin, BaseEstimator):
                 f"{self.estimator!r:.80} instead."
             )
         check_number(self, "cv", self.cv, integer=True, low=2)
-        sizes = [self.n_clusters] if np.ndim(self.n_clusters) == 0 else list(self.n_clusters)
+        wanted = COUNTS if self.n_clusters is None else self.n_clusters
+        sizes = [wanted] if np.ndim(wanted) == 0 else list(wanted)
         for K in sizes:
             check_number(self, "n_clusters", K, integer=True, low=1)
         for name in ("taus", "penalties"):
