@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from pathlib import Path
 
 import click
@@ -10,6 +12,7 @@ import sidelight
 from sidelight.cli.app import app
 from sidelight.cli.wording import flag_of, with_flags
 from sidelight.jobs.options import JOBS, Roles, fields_of
+from sidelight.report.page import document
 
 project = "Sidelight"
 author = "The Sidelight developers"
@@ -21,6 +24,8 @@ myst_heading_anchors = 3
 autosummary_generate = True
 numpydoc_show_class_members = False
 exclude_patterns = ["_build"]
+html_static_path = ["_static", "images", "reference/generated/components"]  # pictures, and a page of each component
+html_css_files = ["cards.css"]
 html_theme = "furo"
 html_title = "Sidelight"
 suppress_warnings = ["myst.xref_missing"]  # guides link to files of the repository, which are not pages
@@ -60,5 +65,27 @@ def write_option_tables() -> None:
     (Path(__file__).parent / "reference" / "generated" / "options.md").write_text("\n".join(lines), encoding="utf-8")
 
 
+def write_component_pages() -> None:
+    """Write one page for each component of a report: the example's code, and what it draws, in a frame."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    from components import EXAMPLES
+
+    folder = Path(__file__).parent / "reference" / "generated" / "components"
+    folder.mkdir(parents=True, exist_ok=True)
+    head = "What reports are built of, each on made-up numbers. They are plain functions that return markup."
+    lines = ["# Components of a page", "", head, "", "```{toctree}", ":maxdepth: 1", ""]
+    for name, make in EXAMPLES.items():
+        about = inspect.getdoc(make) or ""
+        drawn = document(name, make())
+        (folder / f"component-{name}.html").write_text(drawn, encoding="utf-8")
+        frame = f'<iframe class="sl-component" title="{name}" src="../../../_static/component-{name}.html"></iframe>'
+        text = [f"# {about.split(':')[0]}", "", about, "", "```{raw} html", frame, "```", ""]
+        text += ["```python", inspect.getsource(make).rstrip(), "```", ""]
+        (folder / f"{name}.md").write_text("\n".join(text), encoding="utf-8")
+        lines.append(name)
+    (folder / "index.md").write_text("\n".join([*lines, "```", ""]), encoding="utf-8")
+
+
+write_component_pages()
 write_command_pages()
 write_option_tables()

@@ -1,14 +1,20 @@
-"""Draw the pictures of the README: ``python docs/make_pictures.py``."""
+"""Draw the pictures of the README and of the docs' front page: ``python docs/make_pictures.py``."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import sidelight as sl
+from sidelight.jobs import demos
 from sidelight.plot import TypicalImagesDisplay
 from sidelight.plot._axes import as_png
+from sidelight.report.components import Markup
+from sidelight.report.page import asset
+from sidelight.report.pages.demos import picture_of
 
 IMAGES = Path(__file__).parent / "images"
+CARDS = ("instances", "instances_spectral", "bags", "relations", "hierarchy", "sources")  # demos, as on their index
 
 
 def digits() -> None:
@@ -20,6 +26,27 @@ def digits() -> None:
     (IMAGES / "digits.png").write_bytes(as_png(shown.figure_, dpi=100))
 
 
+def cards() -> None:
+    """The picture of each demo as a file of its own, in light and in dark."""
+    for name in CARDS:
+        drawn = picture_of(getattr(demos, name)(0).result)
+        assert drawn is not None
+        (IMAGES / f"demo-{name.replace('_', '-')}.svg").write_text(standalone(drawn), encoding="utf-8")
+
+
+def standalone(drawn: Markup) -> str:
+    """Return an SVG with the colours of the page's style sheet inside."""
+    css = asset("page.css")
+    roots = re.findall(r":root \{.*?\}", css, re.DOTALL)[:2]
+    rules = re.findall(r"^(?:\.fill\.c|\.twig).*$", css, re.MULTILINE)
+    style = f"{roots[0]} @media (prefers-color-scheme: dark) {{ {roots[1]} }} {' '.join(rules)}"
+    size = re.search(r'viewBox="0 0 (\d+) (\d+)"', drawn)
+    assert size is not None
+    opening = f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[1]}" height="{size[2]}" '
+    return re.sub(r"^<svg ", opening, drawn).replace(">", f"><style>{style}</style>", 1) + "\n"
+
+
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
     digits()
+    cards()

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MANIFEST = "run.toml"
 _TABLE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,40}")
 _OTHER: Sentence = ["Choose another ", Setting("out"), "."]
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for the beginning of a formula
 Manifest = Callable[[Sequence[str]], str]
 
 
@@ -131,8 +132,21 @@ def write_text(path: Path, text: str) -> None:
         handle.write(text)
 
 
-def write_csv(path: Path, columns: Columns) -> None:
-    """Write columns of equal length as UTF-8 CSV, whole or not at all."""
+def write_csv(path: Path, columns: Columns, *, disarm: bool = False) -> None:
+    """Write columns of equal length as UTF-8 CSV, whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    columns : mapping of str to sequence
+        Titles and cells.
+    disarm : bool
+        Whether texts that a spreadsheet would run as a formula get an apostrophe in front. They no longer equal the
+        names in the user's table then, so this is for reading and not for joining.
+    """
+    if disarm:
+        columns = {_disarmed(name): [_disarmed(cell) for cell in cells] for name, cells in columns.items()}
     with replacing(path, "w", encoding="utf-8", errors="backslashreplace", newline="") as handle:
         writer = csv.writer(handle)
         writer.writerow(columns.keys())
@@ -150,6 +164,11 @@ def write_parquet(path: Path, columns: Columns) -> None:
     polars.DataFrame(plain, strict=False).write_parquet(buffer)
     with replacing(path) as handle:
         handle.write(buffer.getbuffer())
+
+
+def _disarmed(cell: Any) -> Any:
+    """Return a text that no spreadsheet takes for a formula; numbers stay numbers."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def _plain(cell: Any) -> Any:

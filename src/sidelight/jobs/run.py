@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import sidelight
 from sidelight.errors import UnreadableFile
 from sidelight.jobs.config import PATHS, RunConfig, read_toml
+from sidelight.jobs.options import fields_of
 from sidelight.jobs.output import (
     MANIFEST,
     check_free,
@@ -121,9 +122,10 @@ def publish(
 
     with output_folder(out, manifest, overwrite=overwrite) as folder:
         write_parquet(folder / "assignments.parquet", result.assignments)
-        write_csv(folder / "assignments.csv", result.assignments)
+        disarm = config.roles.disarm
+        write_csv(folder / "assignments.csv", result.assignments, disarm=disarm)
         for name, columns in result.tables.items():
-            write_csv(table_path(folder, name), columns)
+            write_csv(table_path(folder, name), columns, disarm=disarm)
         sidelight.save(result.model, folder / "model.sidelight")
         write_text(folder / "report.html", html)
         numbers = json.dumps(result.numbers(), ensure_ascii=False, allow_nan=False, indent=1)
@@ -170,8 +172,11 @@ def command_of(config: RunConfig, spell: Spell) -> str:
     if spell is str:
         return ""
     words = ["sidelight", config.job, shlex.quote(config.table)]
-    for settings in (config.options.settings(), config.roles.settings()):
-        for name, value in settings.items():
+    for model in (config.options, config.roles):
+        usual = {field.name: field.default for field in fields_of(type(model))}
+        for name, value in model.settings().items():
+            if value == usual[name]:
+                continue
             several = [{key: part} for key, part in value.items()] if isinstance(value, Mapping) else value
             words += [
                 spell(Setting(name, part)) for part in (several if isinstance(several, (list, tuple)) else [several])

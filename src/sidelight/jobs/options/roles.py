@@ -77,6 +77,11 @@ class Roles(Options, frozen=True):
         says("What the file may take, such as 8GB; by default half of the memory there is.", shown="SIZE", group=FILE),
     ] = None
 
+    disarm: Annotated[
+        bool,
+        says("Write an apostrophe before cells of CSV files that a spreadsheet would run as a formula.", group=FILE),
+    ] = False
+
     def __post_init__(self) -> None:
         """Refuse True, which names no column."""
         for name in ("id", "bag", "label", "bag_label", "show", "sequence", "events"):
@@ -88,4 +93,4 @@ class Roles(Options, frozen=True):
 
     def for_read(self) -> dict[str, Any]:
         """Return the parameters of :func:`sidelight.read`."""
-        return self.without("missing")
+        return self.without("missing", "disarm")

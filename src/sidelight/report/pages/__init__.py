@@ -25,6 +25,7 @@ def page_of(result: Result) -> Page:
         page,
         sure=[*page.sure, *truth],
         terms=list(dict.fromkeys([*page.terms, *truth_terms(result)])),
+        next=page.next or ["Open assignments.csv: it has what was found for every row."],
         file=Path(result.reading.path).name,
         sections=[*page.sections, *compared, *reading_sections(result.reading)],
         warnings=[*page.warnings, *map(_with_advice, result.heard), *about_left_out(result.reading)],

@@ -64,8 +64,11 @@ def findings(result: CoverageResult) -> list[Sentence]:
 def how_sure(result: CoverageResult) -> list[Sentence]:
     """Say how sure the rows are, and how much the bags mattered."""
     moved = result.moved
+    sure = f"{percent(result.share_sure)} of the rows are sure of their cluster (probability above 90%)."
+    if not moved.n_moved:
+        return [sure, "The labels of the bags changed the name of 0 rows: features alone say the same."]
     return [
-        f"{percent(result.share_sure)} of the rows are sure of their cluster (probability above 90%).",
+        sure,
         f"The labels of the bags changed the name of {counted(moved.n_moved, 'row')} "
         f"({percent(moved.n_moved / moved.n_rows)}); the others are called the same by their features alone.",
     ]
