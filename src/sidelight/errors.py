@@ -23,6 +23,7 @@
     ├── BagsWereCut                       rows were taken out of labelled bags
     ├── LabelsWithoutRows                 bags list more labels than they have rows
     ├── EmptyClusters                     fewer clusters than asked for hold anything
+    ├── InseparableLabels                 lists of bags that cannot tell some labels apart
     └── TargetIgnored                     y holds labels of rows, which nobody uses
 
 Every message says who complains, what was expected, what came, and what to do next. What to do next may name parameters
@@ -198,6 +199,10 @@ class BagsWereCut(SidelightWarning):
 
 class LabelsWithoutRows(SidelightWarning):
     """Some bags list more labels than they have rows, so not every label can be carried."""
+
+
+class InseparableLabels(SidelightWarning):
+    """Some labels are on the same lists, or on every list: the lists cannot tell them apart."""
 
 
 class TargetIgnored(SidelightWarning):

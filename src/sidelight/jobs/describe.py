@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sidelight.data.dataset import Dataset
+from sidelight.data.inseparable import inseparable_labels
 from sidelight.data.readers import read
 from sidelight.data.readers.answers import find_answers
 from sidelight.data.readers.roles.channels import guess_channels
@@ -128,6 +129,7 @@ def _bag_facts(data: Dataset, facts: dict[str, Any], warnings: list[str]) -> Non
         unused = [str(c) for c, n in zip(data.bags.classes, counts.tolist()) if not n]
         if unused:
             warnings.append(f"labels that no bag has: {some_of(unused)}")
+        warnings += inseparable_labels(data.bags).sentences()
     if data.bags.n_bags == data.n_rows:
         warnings.append("every bag holds a single row")
 

@@ -10,8 +10,16 @@ import numpy as np
 from sidelight._core.coverage import BagPlan
 from sidelight._core.params import as_sequence
 from sidelight.data.bags import Bags
-from sidelight.errors import InvalidData, LabelsWithoutRows, WrongKind, nearest, warn
+from sidelight.data.inseparable import inseparable_labels
+from sidelight.errors import InseparableLabels, InvalidData, LabelsWithoutRows, WrongKind, nearest, warn
 from sidelight.words import counted
+
+
+def warn_if_inseparable(owner: object, bags: Bags, row_class: np.ndarray) -> None:
+    """Say which labels the lists cannot tell apart, unless rows with known labels can."""
+    found = inseparable_labels(bags)
+    if found and not (row_class >= 0).any():
+        warn(InseparableLabels("; ".join(found.sentences()) + ".", who=type(owner).__name__), stacklevel=5)
 
 
 def plan_bags(

@@ -31,6 +31,7 @@ from sidelight.estimators._labelled_bags.supervision import (
     code_rows,
     plan_bags,
     read_row_labels,
+    warn_if_inseparable,
     with_classes_of_rows,
 )
 from sidelight.estimators._linear_rule import warn_unless_converged
@@ -214,6 +215,8 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         one_of = candidates is not None
         row_class = code_rows(names, bags.classes)
         self._say_if_silent(bags, row_class)
+        if not one_of:
+            warn_if_inseparable(self, bags, row_class)
         check_names(self.n_subclusters, bags.classes)
 
         generator = as_generator(self.random_state)

@@ -1,0 +1,69 @@
+"""Labels that lists cannot tell apart: two that always come together, or one that is on every list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sidelight.data.bags import Bags
+from sidelight.words import in_words, some_of
+
+_FEWEST = 20  # lists: among fewer, labels come together by chance
+
+
+@dataclass(frozen=True)
+class Inseparable:
+    """What the lists of bags leave open.
+
+    Attributes
+    ----------
+    together : tuple of tuple
+        Groups of labels that are on the same lists: which row carries which of them is anybody's guess.
+    everywhere : tuple
+        Labels that are on every list: no list says what the rows would be like without them.
+    """
+
+    together: tuple[tuple[Any, ...], ...] = ()
+    everywhere: tuple[Any, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.together or self.everywhere)
+
+    def sentences(self) -> list[str]:
+        """Say it with the names of the labels."""
+        told = [
+            f"the labels {in_words([repr(str(name)) for name in group])} always come together, so no list says which "
+            "rows carry which of them"
+            for group in self.together
+        ]
+        if self.everywhere:
+            names = some_of(repr(str(name)) for name in self.everywhere)
+            told.append(f"{names} is on every list, so no list says what rows without it are like")
+        return told
+
+
+def inseparable_labels(bags: Bags) -> Inseparable:
+    """Find labels that the lists cannot tell apart.
+
+    Parameters
+    ----------
+    bags : Bags
+        Bags, some of them labelled.
+    """
+    n_lists = int(np.count_nonzero(bags.is_labelled))
+    if n_lists < _FEWEST or bags.n_classes < 2:
+        return Inseparable()
+    columns = bags.label_matrix.tocsc()
+    columns.sort_indices()
+    groups: dict[bytes, list[Any]] = {}
+    everywhere = []
+    for number, name in enumerate(bags.classes):
+        on = columns.indices[columns.indptr[number] : columns.indptr[number + 1]]
+        if not len(on):
+            continue
+        if len(on) == n_lists:
+            everywhere.append(name)
+        groups.setdefault(on.tobytes(), []).append(name)
+    return Inseparable(tuple(tuple(group) for group in groups.values() if len(group) > 1), tuple(everywhere))
