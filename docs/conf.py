@@ -24,7 +24,7 @@ myst_heading_anchors = 3
 autosummary_generate = True
 numpydoc_show_class_members = False
 exclude_patterns = ["_build"]
-html_static_path = ["_static", "images", "reference/generated/components"]  # pictures, and a page of each component
+html_static_path = ["_static", "images", "reference/generated/frames"]  # pictures, and a page of each component
 html_css_files = ["cards.css"]
 html_theme = "furo"
 html_title = "Sidelight"
@@ -71,13 +71,15 @@ def write_component_pages() -> None:
     from components import EXAMPLES
 
     folder = Path(__file__).parent / "reference" / "generated" / "components"
-    folder.mkdir(parents=True, exist_ok=True)
+    frames = folder.parent / "frames"  # apart from the pages: Sphinx does not look for pages where it copies files from
+    for place in (folder, frames):
+        place.mkdir(parents=True, exist_ok=True)
     head = "What reports are built of, each on made-up numbers. They are plain functions that return markup."
     lines = ["# Components of a page", "", head, "", "```{toctree}", ":maxdepth: 1", ""]
     for name, make in EXAMPLES.items():
         about = inspect.getdoc(make) or ""
         drawn = document(name, make())
-        (folder / f"component-{name}.html").write_text(drawn, encoding="utf-8")
+        (frames / f"component-{name}.html").write_text(drawn, encoding="utf-8")
         frame = f'<iframe class="sl-component" title="{name}" src="../../../_static/component-{name}.html"></iframe>'
         text = [f"# {about.split(':')[0]}", "", about, "", "```{raw} html", frame, "```", ""]
         text += ["```python", inspect.getsource(make).rstrip(), "```", ""]

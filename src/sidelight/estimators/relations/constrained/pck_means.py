@@ -31,7 +31,7 @@ class Start(NamedTuple):
 class PCKMeans(AnswerClusterer):
     """Cluster rows by k-means, paying a price for every broken answer.
 
-    minimised: sum_i |x_i - centre|^2 + weight (number of broken links), by assigning rows one after the other and
+    minimised: sum_i (x_i - centre)^2 + weight (number of broken links), by assigning rows one after the other and
     moving the centres. The first start takes its centres from rows that must link, the others from k-means++.
 
     Parameters
