@@ -114,7 +114,8 @@ def bag_of_rows(bags: Bags) -> list[str]:
 
 def distance_to_centre(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return how far each row is from the mean of its cluster."""
-    n, K = len(labels), int(labels.max(initial=0)) + 1
+    n, labels = len(labels), np.maximum(labels, 0)
+    K = int(labels.max(initial=0)) + 1
     members = sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(K, n))
     centres = (members @ X) / np.maximum(np.bincount(labels, minlength=K), 1)[:, None]
     distance: np.ndarray = np.sqrt(((X - centres[labels]) ** 2).sum(axis=1))

@@ -16,14 +16,16 @@ from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.checking import MOST, row_numbers
 from sidelight.jobs.columns import Columns as Table
 from sidelight.jobs.config import RunConfig
+from sidelight.jobs.gallery import gallery_of
 from sidelight.jobs.options.hierarchy import Hierarchy
 from sidelight.jobs.reading import DESCRIBE, listening, read_data
 from sidelight.plot.hierarchy import NOT_RANDOM
 from sidelight.results import Columns, Reading, columns_of
+from sidelight.results.gallery import Gallery
 from sidelight.results.jobs import HierarchyResult
 from sidelight.words import Setting
 
-USES = ("id", "feature", "label")
+USES = ("id", "feature", "label", "show")
 RIGHT_ENTRY = "right"  # the empty column for corrections of entries: 0 or 1
 _WEAK = 3.0  # nats: odds of 20 to 1
 
@@ -94,7 +96,16 @@ def learn(data: Dataset, config: RunConfig) -> HierarchyResult:
         counts=fitted.edge_counts_,
         gap_p_values=fitted.gap_p_values_,
         completed=completed,
+        gallery=_gallery(data, labels, completed, proba),
     )
+
+
+def _gallery(data: Dataset, labels: LabelMatrix, completed: np.ndarray, proba: np.ndarray) -> Gallery | None:
+    """Show rows that a label was added to, where the table has something to show."""
+    rows, columns = np.nonzero((completed == 1) & ~labels.is_seen)
+    if not data.show or not len(rows):
+        return None
+    return gallery_of(data, columns, proba[rows, columns], labels.names, rows=rows, what="addition")
 
 
 def _corrections(path: str, data: Dataset, labels: LabelMatrix) -> dict[tuple[int, int], int]:

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import svds
 from sidelight.errors import InvalidData
 from sidelight.plot._axes import axes, colour, figure, plain, tidy
 
+_WIDE = 400  # rows and features beyond which all principal components would take longer than the two that are drawn
 _MOST_POINTS = 5000  # more dots than this hide each other and slow every viewer down
 
 
@@ -124,12 +125,19 @@ class TypicalImagesDisplay:
 def main_directions(X: Any) -> np.ndarray:
     """Coordinates of the rows on the two directions in which they differ most (principal components)."""
     if sp.issparse(X):
-        if min(X.shape) <= 2:
-            return main_directions(X.toarray())
-        U, s, _ = svds(X.astype(float), k=2, random_state=0)
-        return U[:, ::-1] * s[::-1]
+        return main_directions(X.toarray()) if min(X.shape) <= 2 else _two_largest(X.astype(float))
     X = np.asarray(X, dtype=float)
     centred = X - X.mean(axis=0)
+    if min(X.shape) > _WIDE:
+        return _two_largest(centred)
     _, vectors = np.linalg.eigh(centred.T @ centred)
     flat = centred @ vectors[:, ::-1][:, :2]
     return flat if flat.shape[1] == 2 else np.column_stack([flat, np.zeros(len(flat))])
+
+
+def _two_largest(X: Any) -> np.ndarray:
+    """Coordinates on the two largest singular directions, without a table of features by features."""
+    if not (X.nnz if sp.issparse(X) else X.any()):
+        return np.zeros((X.shape[0], 2))
+    U, s, _ = svds(X, k=2, random_state=0)
+    return U[:, ::-1] * s[::-1]

@@ -35,13 +35,16 @@ def map_section(shown: Map, about: str, *, what: str = "row", bag_word: str = "b
     return Section(f"The {what}s on a map", [about], [drawn])
 
 
-def gallery_sections(result: Result) -> list[Section]:
+def gallery_sections(
+    result: Result,
+    title: str = "What the clusters look like",
+    told: str = "The surest members of each cluster, and those that could as well be elsewhere.",
+) -> list[Section]:
     """Return the rows to look at, where there are some."""
     shown = result.gallery
     if shown is None or not shown.groups:
         return []
-    told = "The surest members of each cluster, and those that could as well be elsewhere."
-    return [Section("What the clusters look like", [told], [gallery(shown.groups, notes=shown.notes, what=shown.what)])]
+    return [Section(title, [told], [gallery(shown.groups, notes=shown.notes, what=shown.what)])]
 
 
 def clusters_section(result: Result, caption: str, title: str = "The clusters") -> Section:

@@ -117,7 +117,9 @@ def _sections(result: HierarchyResult) -> list[Section]:
                 ),
             ],
         ),
-        *gallery_sections(result),
+        *gallery_sections(
+            result, "Rows that got a label", "The surest additions of each label, and those that are worth a check."
+        ),
     ]
     if result.declared is not None:
         distance = robinson_foulds(result.declared, result.tree)

@@ -22,9 +22,9 @@ class SparseLPMetric(LearntMetric):
     """Learn a sparse metric from triplets, as the solution of a linear program.
 
     minimised over M and slack >= 0: mean of slack + penalty sum_ij abs(M_ij), with d^2(far) - d^2(near) >= 1 - slack.
-    M is symmetric and diagonally dominant, M_ii >= sum over j of abs(M_ij), which makes it positive semidefinite without
-    any semidefinite programming; or diagonal. Squared differences are divided by their mean first, so that one penalty
-    serves rows of any unit.
+    M is symmetric and diagonally dominant, M_ii >= sum over j of abs(M_ij), which makes it positive semidefinite
+    without any semidefinite programming; or diagonal. Squared differences are divided by their mean first, so that one
+    penalty serves rows of any unit.
 
     Parameters
     ----------
