@@ -39,32 +39,40 @@ def fill(sheet: Sheet) -> None:
     found: dict[str, Any] = {}
     for wrong in WRONG:
         found = run(every_draw(SETS, AT, SHOWN, wrong), f"{wrong:.0%} wrong answers")
-    draws = [len(values(found, name, "pairs", 0.2, "ITML", wrong=wrong)) for name in SETS for wrong in WRONG]
     sheet.notes += [
         "Adjusted Rand index, mean over six sets of [P17] ("
         + ", ".join(TITLES[name] for name in SETS)
-        + f") and {_span(draws)} "
-        "draws of answers each (set RELATIONS_DRAWS for more); all methods see the same answers and have their "
-        "defaults. The cells are those of [relations_fidelity](relations_fidelity.md), with wrong answers added; a "
-        "method is left out of a mean where it refused or has no cell yet on some set.",
+        + "); all methods "
+        "see the same answers and have their defaults. The cells are those of "
+        "[relations_fidelity](relations_fidelity.md), with wrong answers added; a table uses the draws that every "
+        "method has (RELATIONS_DRAWS sets how many are run). An empty cell: refused, or not run yet, on some set. "
+        "Seconds are wall-clock on a busy machine: compare them with each other.",
         "k-means sees no answers. Triplets answered none say nothing to most methods; `ours` and DC use them.",
     ]
     for wrong in sorted(WRONG):
-        rows = [_row(found, method, wrong) for method in SHOWN]
+        n_draws = _common_draws(found, wrong)
+        rows = [_row(found, method, wrong, n_draws) for method in SHOWN]
         header = ("method", *(f"{share:g}N {kind}" for kind, share in COLUMNS), "seconds, 0.6N pairs", "refused")
-        sheet.section(f"{wrong:.0%} of the answers wrong", header, rows)
+        sheet.section(f"{wrong:.0%} of the answers wrong", header, rows, f"Mean over {n_draws} draw(s) on each set.")
     sheet.section("Which one to choose", ("method", "choose it for"), [(name, CHOOSE[name]) for name in SHOWN])
     _verdict(sheet, found)
 
 
-def _span(draws: list[int]) -> str:
-    return str(min(draws)) if min(draws) == max(draws) else f"{min(draws)} to {max(draws)}"
+def _common_draws(found: dict[str, Any], wrong: float) -> int:
+    """Return how many draws every method that ran has, refused or not, on every set."""
+    counts = [
+        len(values(found, name, kind, share, method, wrong=wrong)) + refusals(found, name, kind, share, method, wrong)
+        for name in SETS
+        for kind, share in COLUMNS
+        for method in SHOWN
+    ]
+    return max(1, min((count for count in counts if count), default=1))
 
 
-def _row(found: dict[str, Any], method: str, wrong: float) -> tuple[str, ...]:
+def _row(found: dict[str, Any], method: str, wrong: float, n_draws: int) -> tuple[str, ...]:
     cells = []
     for kind, share in COLUMNS:
-        means = [values(found, name, kind, share, method, wrong=wrong) for name in SETS]
+        means = [values(found, name, kind, share, method, wrong=wrong, n_draws=n_draws) for name in SETS]
         cells.append(f"{np.mean([m.mean() for m in means]):.3f}" if all(len(m) for m in means) else "")
     seconds = [values(found, name, "pairs", 0.6, method, "seconds", wrong) for name in SETS]
     spent = np.concatenate(seconds) if seconds else np.zeros(0)
@@ -79,7 +87,11 @@ def _verdict(sheet: Sheet, found: dict[str, Any]) -> None:
         for name in SETS:
             for kind, share in COLUMNS:
                 ours = values(found, name, kind, share, "ours", wrong=wrong)
-                others = [values(found, name, kind, share, method, wrong=wrong) for method in SHOWN if method != "ours"]
+                others = [
+                    values(found, name, kind, share, method, wrong=wrong, n_draws=len(ours))
+                    for method in SHOWN
+                    if method != "ours"
+                ]
                 others = [other.mean() for other in others if len(other)]
                 if len(ours) and others:
                     total += 1

@@ -125,11 +125,18 @@ def every_draw(
 
 
 def values(
-    found: dict[str, Any], name: str, kind: str, share: float, method: str, measure: str = "ari", wrong: float = 0.0
+    found: dict[str, Any],
+    name: str,
+    kind: str,
+    share: float,
+    method: str,
+    measure: str = "ari",
+    wrong: float = 0.0,
+    n_draws: int = 100,
 ) -> np.ndarray:
-    """Return one measure of all draws that are there; k-means sees no answers, so its cells serve any number."""
+    """Return one measure of the first ``n_draws`` draws that are there; k-means sees no answers, right or wrong."""
     shown = []
-    for draw in range(100):
+    for draw in range(n_draws):
         cell = Cell(name, kind, share, method, draw, 0.0 if method == "k-means" else wrong)
         if cell.key in found and measure in found[cell.key]:
             shown.append(found[cell.key][measure])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,8 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
     boundary : {"curved", "straight"} or None, default=None
         Whether boundaries between clusters may bend. None: curved for "answers", straight for "variational".
     tau : float or None, default=None
-        Weight of the information I(Y, X; W), eq. (3.5). None: 0.3 for "answers", more where more than 5 % of the
-        answers are wrong; 1 for "variational".
+        Weight of the information I(Y, X; W), eq. (3.5). None: 0.3 for "answers", more where answers are wrong and
+        held-out answers say that the rows help; 1 for "variational".
     penalty : float or None, default=None
         Weight of ``|W|^2 / 2``. None: 0.04 tau mu / K for "answers", with mu the largest eigenvalue of the covariance
         of the features, so that one default serves rows of any unit; 2^-5 for "variational". The thesis' lambda
@@ -186,10 +187,9 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         terrain = direct.Terrain.survey(X, features, everything, self.n_clusters, generator)
         if self.eps == "auto":
             uneven = self.errors == "confusion"
-            rates = examine(terrain, pairs, triplets, settings, generator, confusion=uneven) or ErrorRates.evenly(
-                UNKNOWN
-            )
-            eps = cautious(rates.eps)
+            examined = examine(terrain, pairs, triplets, settings, generator, confusion=uneven)
+            rates, tau = examined or (ErrorRates.evenly(UNKNOWN), settings.tau)
+            settings, eps = replace(settings, tau=tau), cautious(rates.eps)
         else:
             eps = float(self.eps)
             rates = ErrorRates.evenly(eps)

@@ -40,8 +40,13 @@ def examine(
     generator: np.random.Generator,
     *,
     confusion: bool,
-) -> ErrorRates | None:
-    """Estimate how often answers are wrong from answers that were held out; None when they are too few."""
+) -> tuple[ErrorRates, float | None] | None:
+    """Estimate how often answers are wrong from answers that were held out; None when they are too few.
+
+    Where some are wrong, the rows may have to count more (tau grows with doubt, see ``direct.weigh``) or may mislead,
+    because the classes are not where the rows are dense. Held-out answers decide that too: the second value is the tau
+    to fit with, None for one that grows.
+    """
     if max(pairs.n_answers, triplets.n_answers) < FEWEST:
         return None
     eps, seed = direct.TRUSTED, as_seed(generator)
@@ -52,7 +57,22 @@ def examine(
         believed, eps = eps, cautious(rates.eps)
         if eps <= believed:  # the fits had doubted enough
             break
-    return rates
+    if eps <= direct.TRUSTED or settings.tau is not None:
+        return rates, settings.tau
+    likelihoods = []
+    for tau in (None, direct.TAU):
+        tried = replace(settings, tau=tau)
+        held_out, beliefs, _ = _held_out(terrain, pairs, triplets, tried, eps, seed, reached)
+        likelihoods.append(max(_log_likelihood(held_out, beliefs, sharpness) for sharpness in SHARPNESSES))
+    return rates, None if likelihoods[0] >= likelihoods[1] else direct.TAU
+
+
+def _log_likelihood(held_out: list[Answered], beliefs: list[Floats], sharpness: float) -> float:
+    """Return the log likelihood of all held-out answers under beliefs made sharper."""
+    return sum(
+        part.total_weight * part.log_likelihood(np.exp(log_softmax(sharpness * log_P)))
+        for part, log_P in zip(held_out, beliefs)
+    )
 
 
 def _held_out(
