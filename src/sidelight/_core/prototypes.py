@@ -18,7 +18,9 @@ Floats = NDArray[np.float64]
 _BLOCK = 4_000_000  # distances held at a time
 
 
-def kmeans_prototypes(X: Any, n_prototypes: int, seed: int, *, n_init: int = 1, max_iter: int = 300) -> Floats:
+def kmeans_prototypes(
+    X: Any, n_prototypes: int, seed: int, *, n_init: int = 1, max_iter: int = 300, init: str = "k-means++"
+) -> Floats:
     """Return the different centres that k-means finds: fewer than asked for where fewer rows differ.
 
     Parameters
@@ -27,9 +29,11 @@ def kmeans_prototypes(X: Any, n_prototypes: int, seed: int, *, n_init: int = 1, 
         The rows, at least ``n_prototypes`` of them.
     n_prototypes, n_init, max_iter, seed : int
         How many centres, starts and steps; the seed.
+    init : {"k-means++", "random"}
+        Where a start begins: at rows far from each other, or, in half the time, at any rows.
     """
     with without_library_warnings(), one_blas_thread():  # fewer different rows than centres: seen to below
-        kmeans = KMeans(n_prototypes, n_init=n_init, max_iter=max_iter, random_state=seed)
+        kmeans = KMeans(n_prototypes, init=init, n_init=n_init, max_iter=max_iter, random_state=seed)
         centres: Floats = kmeans.fit(X).cluster_centers_
     first = np.unique(centres, axis=0, return_index=True)[1]
     return centres[np.sort(first)]

@@ -113,7 +113,9 @@ def learn_books(
             for _ in range(n_books):
                 Z = _sample(X, mean, T, generator)
                 n_words = min(size, max(2, X.shape[0] // _ROWS_A_WORD), Z.shape[0])
-                centres = kmeans_prototypes(Z, n_words, int(generator.integers(2**31)), max_iter=_STEPS)
+                seed = int(generator.integers(2**31))
+                # any rows: many books even out a poor start, and k-means++ would take as long as all steps
+                centres = kmeans_prototypes(Z, n_words, seed, max_iter=_STEPS, init="random")
                 directions.append(-2.0 * (centres * T if T.ndim == 1 else centres @ T.T))
                 offsets.append((centres**2).sum(axis=1))
                 lengths.append(len(centres))

@@ -315,3 +315,9 @@ def test_characters_that_do_not_exist_are_refused(put):
         for name, content in members.items():
             archive.writestr(name, content.replace("d".encode("utf-32-le"), struct.pack("<I", 0x3B9ACA00)))
     assert "characters that do not exist" in refused(put("a.npz", out.getvalue()))
+
+
+def test_a_line_of_nothing_but_separators_after_an_endless_cell_is_still_a_line(put):
+    path = put("endless.csv", 'a,b\n1,2\n3,"' + "x" * 140_000 + '"\n,\n')
+    with pytest.raises(UnreadableFile, match=r"endless\.csv"):
+        sl.read(path)

@@ -82,7 +82,8 @@ def rows_with_lines(block: Block, dialect: Dialect) -> Iterator[tuple[int, list[
     except csv.Error:
         for k, line in enumerate(text.split("\n")[end:]):
             if line:
-                yield block.line + end + k, split_rows(line, dialect.separator)[0] if line.strip() else [line]
+                rows = split_rows(line, dialect.separator)  # none of a line of nothing but separators
+                yield block.line + end + k, rows[0] if rows else line.split(dialect.separator)
 
 
 def _endless_row(path: Path, line: int) -> UnreadableFile:
