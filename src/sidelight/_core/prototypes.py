@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
+from sklearn.cluster import KMeans, kmeans_plusplus
 
 from sidelight._core.quiet import without_library_warnings
 from sidelight._core.threads import one_blas_thread
@@ -19,7 +19,7 @@ _BLOCK = 4_000_000  # distances held at a time
 
 
 def kmeans_prototypes(
-    X: Any, n_prototypes: int, seed: int, *, n_init: int = 1, max_iter: int = 300, init: str = "k-means++"
+    X: Any, n_prototypes: int, seed: int, *, n_init: int = 1, max_iter: int = 300, n_seeding: int | None = None
 ) -> Floats:
     """Return the different centres that k-means finds: fewer than asked for where fewer rows differ.
 
@@ -29,10 +29,16 @@ def kmeans_prototypes(
         The rows, at least ``n_prototypes`` of them.
     n_prototypes, n_init, max_iter, seed : int
         How many centres, starts and steps; the seed.
-    init : {"k-means++", "random"}
-        Where a start begins: at rows far from each other, or, in half the time, at any rows.
+    n_seeding : int, optional
+        Draw the first centres from that many rows only: with many centres, k-means++ on all rows takes as long as all
+        steps after it.
     """
     with without_library_warnings(), one_blas_thread():  # fewer different rows than centres: seen to below
+        init: Any = "k-means++"
+        if n_seeding is not None and n_seeding < X.shape[0]:
+            rows = np.random.default_rng(seed).choice(X.shape[0], max(n_seeding, n_prototypes), replace=False)
+            init = kmeans_plusplus(X[np.sort(rows)], n_prototypes, random_state=seed)[0]
+            init = init.toarray() if sp.issparse(init) else init
         kmeans = KMeans(n_prototypes, init=init, n_init=n_init, max_iter=max_iter, random_state=seed)
         centres: Floats = kmeans.fit(X).cluster_centers_
     first = np.unique(centres, axis=0, return_index=True)[1]
