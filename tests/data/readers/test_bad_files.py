@@ -319,5 +319,4 @@ def test_characters_that_do_not_exist_are_refused(put):
 
 def test_a_line_of_nothing_but_separators_after_an_endless_cell_is_still_a_line(put):
     path = put("endless.csv", 'a,b\n1,2\n3,"' + "x" * 140_000 + '"\n,\n')
-    with pytest.raises(UnreadableFile, match=r"endless\.csv"):
-        sl.read(path)
+    assert sl.read(path).n_rows == 3
