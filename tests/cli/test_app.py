@@ -326,7 +326,7 @@ def test_words_that_do_not_fit_an_option_are_refused(sidelight, words, message):
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_polite_kill_cleans_up_and_says_so(sidelight, table, tmp_path, monkeypatch, name):
-    def killed(path, columns):
+    def killed(path, columns, **options):
         path.write_text("half")
         os.kill(os.getpid(), getattr(signal, name))
         time.sleep(5)
@@ -395,7 +395,7 @@ def test_a_wrong_call_is_answered_before_anything_heavy_is_loaded(tmp_path):
 
 
 def test_an_interrupt_leaves_nothing_half_written(sidelight, table, tmp_path, monkeypatch):
-    def interrupted(path, columns):
+    def interrupted(path, columns, **options):
         path.write_text("half")
         raise KeyboardInterrupt
 

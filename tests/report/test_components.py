@@ -143,6 +143,12 @@ def test_numbers_are_right_aligned_sortable_and_shares_are_percentages():
     assert page.count('<button type="button" class="sort">') == 4
 
 
+def test_a_column_without_content_is_left_out():
+    page = parts.table({"row": ["a", "b"], "annotator": ["", ""], "note": ["", "x"]})
+    assert "annotator" not in page
+    assert "note" in page
+
+
 def test_a_table_links_the_file_that_has_all_of_it():
     assert 'The first 2 of 3; all of them are in <a href="bags.csv">bags.csv</a>.' in parts.table(
         {"n": [1, 2, 3]}, most=2, file="bags.csv"

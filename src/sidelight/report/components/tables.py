@@ -29,7 +29,7 @@ def table(
     Parameters
     ----------
     columns : mapping of str to sequence
-        Title and cells; a cell may be markup.
+        Title and cells; a cell may be markup. A column without any content is left out.
     caption : str
         What the table shows; it stands above the table and stays there when the table is moved sideways.
     most : int
@@ -41,11 +41,12 @@ def table(
     file : str
         The file that has all rows, for a link.
     """
-    titles, cells = list(columns), list(columns.values())
-    n_rows = max((len(column) for column in cells), default=0)
+    n_rows = max((len(column) for column in columns.values()), default=0)
+    filled = {title: cells for title, cells in columns.items() if not n_rows or any(_is_filled(cell) for cell in cells)}
+    titles, cells = list(filled), list(filled.values())
     is_name = [title in names for title in titles]
     numeric = [
-        not name and all(is_number(cell) or cell in ("", None) for cell in islice(column, most))
+        not name and all(is_number(cell) or not _is_filled(cell) for cell in islice(column, most))
         for name, column in zip(is_name, cells)
     ]
     head = [_title(title, right) for title, right in zip(titles, numeric)]
@@ -70,10 +71,14 @@ def _title(title: str, is_right: bool) -> Markup:
     return element("th", button, scope="col", class_="number" if is_right else None)
 
 
+def _is_filled(cell: Any) -> bool:
+    return cell is not None and not (isinstance(cell, str) and not cell)
+
+
 def _cell(value: Any, is_share: bool, is_name: bool) -> Markup:
     if isinstance(value, Markup):
         return element("td", value)
-    if value is None or (isinstance(value, str) and not value):
+    if not _is_filled(value):
         return element("td", class_="empty")
     if is_number(value) and not is_name:
         shown = percent(float(value), digits=1) if is_share else number(value)

@@ -220,8 +220,8 @@ def _changed(result: CoverageResult) -> list[Section]:
         return [Section("What the bags changed", [told])]
     columns = {
         "row": [moved.rows[i] for i in changed],
-        "by features alone": [moved.before[i] for i in changed],
-        "with the bag's labels": [moved.after[i] for i in changed],
+        "by features alone": [str(moved.before[i]) for i in changed],
+        "with the bag's labels": [str(moved.after[i]) for i in changed],
         "moved": [float(moved.moved[i]) for i in changed],
     }
     caption = "The rows that moved most, and how much of their probability moved."
