@@ -25,6 +25,7 @@ from sidelight.estimators.relations import (
 from sidelight.estimators.relations.metric.kmeans import METRICS
 from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.checking import MOST, checked
+from sidelight.jobs.choosing import settled, with_choice
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import gallery_of
 from sidelight.jobs.options.relations import Peer, Relations
@@ -61,18 +62,24 @@ def work(config: RunConfig) -> RelationsResult:
 
 def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any = None) -> RelationsResult:
     """Cluster rows that were read already."""
-    options = config.options
-    assert isinstance(options, Relations | Peer)  # the catalogue says so
+    asked = config.options
+    assert isinstance(asked, Relations | Peer)  # the catalogue says so
     X = as_dense(data)
+    options, choice = settled(asked, standard(X), config.seed)
     inner = make_estimator(options, config.seed)
     model: Any = Standardized(inner) if options.scale == "standard" else inner
     answers = {name: side for name, side in (("pairs", pairs), ("triplets", triplets)) if side is not None}
     with listening() as heard:
         model.fit(X, **answers)
     fitted = model.estimator_ if model is not inner else model
-    P = model.predict_proba(X) if hasattr(inner, "predict_proba") else _by_means(X, fitted.labels_, options.n_clusters)
+    P = (
+        model.predict_proba(X)
+        if hasattr(inner, "predict_proba")
+        else _by_means(X, fitted.labels_, int(options.n_clusters))
+    )
     sure = P[np.arange(len(P)), fitted.labels_]
-    names = [str(k) for k in range(options.n_clusters)]
+    n_clusters = int(options.n_clusters)  # settled above
+    names = [str(k) for k in range(n_clusters)]
     clusters = cluster_table(X, fitted.labels_, data.feature_names, names)
     result = RelationsResult(
         reading=Reading.of(data, USES),
@@ -90,7 +97,7 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
         map=Map(main_directions(standard(X)), fitted.labels_, names, data.row_names, sure=sure),
         gallery=gallery_of(data, fitted.labels_, sure, [f"cluster {name}" for name in names]),
     )
-    judged = checked(result, data)
+    judged = checked(with_choice(result, choice), data)
     return replace(judged, tables={**judged.tables, "check": _pairs_to_ask(data, P)})
 
 

@@ -9,8 +9,9 @@ import numpy as np
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.bags import MaxMarginBagClustering, MaxMarginBagClusteringCV
-from sidelight.jobs.bags.tables import USES, bag_clusters, row_columns
+from sidelight.jobs.bags.tables import USES, bag_clusters, bag_means, row_columns
 from sidelight.jobs.checking import checked_bags
+from sidelight.jobs.choosing import settled, with_choice
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import gallery_of
 from sidelight.jobs.options.bags import Margin
@@ -25,9 +26,10 @@ _BALANCE_ROWS = 20_000  # sizes over the balance take five fits; beyond this the
 
 def cluster(data: Dataset, config: RunConfig) -> MarginResult:
     """Cluster bags that were read already."""
-    options, bags = config.options, data.bags
-    assert isinstance(options, Margin)  # the catalogue says so
+    asked, bags = config.options, data.bags
+    assert isinstance(asked, Margin)  # the catalogue says so
     assert bags is not None  # the job looked
+    options, choice = settled(asked, standard(bag_means(data.X, bags)), config.seed)
     settings = options.without("method", "search")
     with listening() as heard:
         if options.search:
@@ -82,7 +84,7 @@ def cluster(data: Dataset, config: RunConfig) -> MarginResult:
             what="bag",
         ),
     )
-    return checked_bags(result, data)
+    return checked_bags(with_choice(result, choice), data)
 
 
 def _bag_table(

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.bags import BagKMedoids
 from sidelight.estimators.scaling import Standardized
-from sidelight.jobs.bags.tables import USES, bag_clusters, row_columns
+from sidelight.jobs.bags.tables import USES, bag_clusters, bag_means, row_columns
 from sidelight.jobs.checking import checked_bags
+from sidelight.jobs.choosing import settled, with_choice
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import gallery_of
 from sidelight.jobs.options.bags import Medoids
@@ -24,9 +23,12 @@ from sidelight.results.jobs import MedoidsResult
 
 def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
     """Cluster bags that were read already."""
-    options, bags = config.options, data.bags
-    assert isinstance(options, Medoids)  # the catalogue says so
+    asked, bags = config.options, data.bags
+    assert isinstance(asked, Medoids)  # the catalogue says so
     assert bags is not None  # the job looked
+    means = bag_means(data.X, bags)
+    options, choice = settled(asked, standard(means), config.seed)
+    n_clusters = int(options.n_clusters)  # settled above
     inner = BagKMedoids(random_state=config.seed, **options.without("method", "scale"))
     model: Any = inner if options.scale == "none" else Standardized(inner, feature_names=data.feature_names)
     with listening() as heard:
@@ -34,8 +36,7 @@ def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
     names = [str(name) for name in bags.names]
     P = model.predict_bag_proba(data.X, bags)
     sure = P[np.arange(len(P)), model.bag_labels_]
-    means = _bag_means(data.X, bags)
-    clusters = bag_clusters(means, model.bag_labels_, data.feature_names, options.n_clusters)
+    clusters = bag_clusters(means, model.bag_labels_, data.feature_names, n_clusters)
     table = {
         "bag": names,
         "cluster": model.bag_labels_.tolist(),
@@ -43,7 +44,7 @@ def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
         "distance": model.bag_distances_.round(4).tolist(),
         "rows": bags.sizes.tolist(),
     }
-    numbers = [str(k) for k in range(options.n_clusters)]
+    numbers = [str(k) for k in range(n_clusters)]
     medoids = [names[b] for b in model.medoids_]
     result = MedoidsResult(
         reading=Reading.of(data, USES),
@@ -52,7 +53,7 @@ def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
         tables={"bags": table, "clusters": {"cluster": clusters["cluster"], "medoid": medoids, **clusters}},
         heard=tuple(heard),
         n_bags=bags.n_bags,
-        sizes=np.bincount(model.bag_labels_, minlength=options.n_clusters).tolist(),
+        sizes=np.bincount(model.bag_labels_, minlength=n_clusters).tolist(),
         distance=options.distance,
         mean_distance=float(model.bag_distances_.mean()),
         map=Map(main_directions(standard(means)), model.bag_labels_, numbers, names),
@@ -67,10 +68,4 @@ def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
             what="bag",
         ),
     )
-    return checked_bags(result, data)
-
-
-def _bag_means(X: Any, bags: Bags) -> np.ndarray:
-    weights = 1.0 / bags.sizes[bags.codes]
-    mean = sp.csr_array((weights, (bags.codes, np.arange(bags.n_rows))), shape=(bags.n_bags, bags.n_rows)) @ X
-    return mean.toarray() if sp.issparse(mean) else np.asarray(mean)
+    return checked_bags(with_choice(result, choice), data)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from sidelight.data.bags import Bags
 from sidelight.jobs.profiles import cluster_table
@@ -27,3 +28,10 @@ def row_columns(bags: Bags, labels: np.ndarray, sure: np.ndarray) -> dict[str, l
         "cluster": labels.tolist(),
         "probability": sure[bags.codes].round(4).tolist(),
     }
+
+
+def bag_means(X: Any, bags: Bags) -> np.ndarray:
+    """Return the mean row of each bag."""
+    weights = 1.0 / bags.sizes[bags.codes]
+    mean = sp.csr_array((weights, (bags.codes, np.arange(bags.n_rows))), shape=(bags.n_bags, bags.n_rows)) @ X
+    return mean.toarray() if sp.issparse(mean) else np.asarray(mean)

@@ -7,7 +7,15 @@ from typing import Annotated, Literal
 from sidelight.errors import InvalidParameter
 from sidelight.jobs.options.model import from_, says
 
-Clusters = Annotated[int, says("Number of clusters.", word="clusters", letter="k", ge=1)]
+Clusters = Annotated[
+    Annotated[int, from_(1)] | Literal["auto"],
+    says(
+        "Number of clusters; auto takes the largest that other rows confirm.",
+        word="clusters",
+        letter="k",
+        shown="N|auto",
+    ),
+]
 Starts = Annotated[int, says("Number of starts.", word="starts", ge=1)]
 Scale = Annotated[
     Literal["standard", "none"],
