@@ -53,12 +53,13 @@ def fill(sheet: Sheet) -> None:
                 reached += bool(found_here.mean() + _error(found_here) >= target)
         rows.append((TITLES[name], written(values(found, name, "pairs", 0.2, "k-means"), spread=False), *cells))
     sheet.section("Right answers", header, rows)
-    sheet.row(
-        "cells within one standard error of the trial or better",
-        f"{reached} of {compared}",
-        f"{compared}",
-        reached == compared,
-    )
+    if compared:
+        sheet.row(
+            "cells within one standard error of the trial or better",
+            f"{reached} of {compared}",
+            f"{compared}",
+            reached == compared,
+        )
     rows, kept, compared = [], 0, 0
     for name in shown:
         base = values(found, name, "pairs", 0.2, "k-means")
@@ -71,12 +72,13 @@ def fill(sheet: Sheet) -> None:
     sheet.section(
         "20 % of the answers wrong", ("set", "k-means", *(f"{share:g}N {kind}" for kind, share in COLUMNS)), rows
     )
-    sheet.row(
-        "20 % wrong: cells not below k-means by more than one standard error",
-        f"{kept} of {compared}",
-        f"{compared}",
-        kept == compared,
-    )
+    if compared:
+        sheet.row(
+            "20 % wrong: cells not below k-means by more than one standard error",
+            f"{kept} of {compared}",
+            f"{compared}",
+            kept == compared,
+        )
     _uneven(sheet, found)
 
 
