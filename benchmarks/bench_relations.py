@@ -29,7 +29,8 @@ def fill(sheet: Sheet) -> None:
     sheet.say_if_busy()
     sheet.notes.append(
         f"Seconds of wall-clock time, best of {REPEATS}; in brackets seconds of processor time of the same run, which "
-        "other work on the machine lengthens less, and by which a target is judged. Seed 0 everywhere. HJA and MPCK-Means as in the issue "
+        "other work on the machine lengthens less, and by which a target is judged. "
+        "Seed 0 everywhere. HJA and MPCK-Means as in the issue "
         "that set the targets."
     )
     digits, y = relation_sets.load("digits")
