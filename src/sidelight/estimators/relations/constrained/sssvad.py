@@ -83,11 +83,13 @@ class SSSVaD(AnswerClusterer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> import sidelight as sl
-    >>> X = [[0.0, 0.0], [0.1, 6.0], [5.0, 0.1], [5.1, 6.1]]
-    >>> triplets = sl.Triplets.from_table([(0, 1, 2, "c"), (2, 3, 1, "c")], n_rows=4)
-    >>> labels = sl.SSSVaD(2, random_state=0).fit(X, triplets=triplets).labels_
-    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    >>> y = np.arange(60) % 2
+    >>> first, second = (np.random.default_rng(seed).normal(size=60) for seed in (0, 1))
+    >>> X = np.column_stack([4 * y + first, 3 * second])
+    >>> model = sl.SSSVaD(2, random_state=0).fit(X, triplets=sl.Triplets.sample(y, 40, random_state=0))
+    >>> bool((model.feature_weights_[:, 0] > model.feature_weights_[:, 1]).all())
     True
     """
 
