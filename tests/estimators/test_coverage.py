@@ -199,6 +199,62 @@ def test_predict_bags_names_what_a_bag_carries():
     assert ((scores >= 0) & (scores <= 1)).all()
 
 
+def rare_labels(seed, n_bags=150, n_classes=15):
+    """Bags of ten rows with at most two of fifteen labels; the other rows are of kinds that nobody named."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(n_classes + 1, 12))
+    Y = rng.random((n_bags, n_classes)) < 0.05
+    y = np.concatenate([rng.choice(np.r_[np.flatnonzero(row), n_classes], 10) for row in Y])
+    ids = np.repeat(np.arange(n_bags), 10)
+    Y = np.zeros((n_bags, n_classes + 1), dtype=np.int8)
+    Y[ids, y] = 1
+    return centres[y] + rng.normal(size=(len(y), 12)), sl.Bags.from_indicator(ids, Y[:, :-1])
+
+
+def test_rare_labels_are_not_predicted_too_often():
+    X, bags = rare_labels(0)
+    train, test = np.arange(0, 1000), np.arange(1000, 1500)
+    told = bags[test].label_matrix.toarray()
+    model = sl.CoverageClustering(n_novel=1, random_state=0).fit(X[train], bags=bags[train])
+    plain = sl.CoverageClustering(n_novel=1, calibrate=False, random_state=0).fit(X[train], bags=bags[train])
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X))  # rows are as they were
+    ours, without = (m.predict_bags_proba(X[test], bags[test], labels=bags.classes) for m in (model, plain))
+    assert np.abs(ours.mean() - told.mean()) < 0.5 * np.abs(without.mean() - told.mean())
+    assert ((ours > 0.5) != told).mean() < min(((without > 0.5) != told).mean(), told.mean())
+    assert plain.bag_slope_ == 1.0
+
+
+def test_a_threshold_and_the_columns_of_bag_probabilities():
+    X, bags = rare_labels(1, n_bags=60)
+    model = sl.CoverageClustering(n_novel=1, random_state=0).fit(X, bags=bags)
+    P = model.predict_bags_proba(X, bags)
+    some = [bags.classes[3], "novel-1", bags.classes[0]]
+    np.testing.assert_array_equal(model.predict_bags_proba(X, bags, labels=some), P[:, [3, 15, 0]])
+    for threshold in (0.1, 0.9):
+        sets = model.predict_bags(X, bags, threshold=threshold)
+        assert [len(s) for s in sets] == (threshold < P).sum(axis=1).tolist()
+    with pytest.raises(UnknownName, match="labels names 'eagle'"):
+        model.predict_bags_proba(X, bags, labels=["eagle"])
+    with pytest.raises(InvalidParameter, match="threshold"):
+        model.predict_bags(X, bags, threshold=2)
+
+
+def test_the_correction_survives_the_file(tmp_path):
+    X, bags = rare_labels(2, n_bags=60)
+    model = sl.CoverageClustering(n_novel=1, random_state=0).fit(X, bags=bags)
+    assert model.bag_slope_ != 1.0
+    sl.save(model, tmp_path / "model.sidelight")
+    again = sl.load(tmp_path / "model.sidelight")
+    np.testing.assert_array_equal(again.predict_bags_proba(X, bags), model.predict_bags_proba(X, bags))
+
+
+def test_nothing_is_corrected_by_few_or_doubted_lists():
+    X, bags, _ = recordings()
+    few = bags.without_labels(bags.names[15:])
+    assert sl.CoverageClustering(random_state=0).fit(X, bags=few).bag_slope_ == 1.0
+    assert sl.CoverageClustering(forgotten=0.1, random_state=0).fit(X, bags=bags).bag_slope_ == 1.0
+
+
 def test_score_is_the_mean_log_likelihood_of_labelled_bags():
     X, bags, _ = recordings()
     model = sl.CoverageClustering().fit(X, bags=bags)

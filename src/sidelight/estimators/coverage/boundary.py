@@ -16,11 +16,9 @@ from scipy.sparse import issparse
 from sidelight._core.threads import one_blas_thread
 from sidelight._models.feature_map import FeatureMap
 from sidelight.data.bags import Bags
-from sidelight.data.splits import BagKFold
 from sidelight.estimators._choice import Choice, choose_best
 from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators._labelled_bags.supervision import code_rows, plan_bags
-from sidelight.estimators.coverage.problem import Problem
+from sidelight.estimators.coverage.held_out import FEWEST_BAGS, HeldOut, RoughFits
 from sidelight.progress import report
 
 STRAIGHT, CURVED = "straight", "curved"
@@ -28,10 +26,6 @@ LANDMARKS = 500
 NEAR, WIDE = 0.6, 3.0  # widths h of the kernel exp(-|x - z|^2 / h), in total variances of the rows
 FAR = 4.0  # squared distances from the nearest landmark, in widths, from which the kernel (e^-4) says nothing
 STRENGTH = 2.3  # root mean square length of the curved features; standardised rows have the root of their number
-FEWEST_BAGS = 10  # labelled bags below which holding some out says nothing
-MOST_ROWS = 20_000  # rows that the choice looks at
-FOLDS, HELD_OUT = 4, 1  # one bag in four is held out, once: its list is judged under both boundaries, pair by pair
-STEPS, TOL = 15, 1e-3  # of a fit that is only compared
 MOST_NUMBERS = 1 << 29  # features of all rows: 2 GB in float32
 
 
@@ -70,24 +64,32 @@ def settle_boundary(
     generator: np.random.Generator,
     *,
     one_of: bool = False,
-) -> tuple[Rows, Choice | None]:
-    """Return the rows as the rule shall see them, and how that was chosen where it was "auto"."""
+) -> tuple[Rows, Choice | None, HeldOut | None]:
+    """Return the rows as the rule shall see them and, where it was "auto", how that was chosen and by which bags.
+
+    One bag in four is held out, once: its list is judged under both boundaries, pair by pair.
+    """
     if estimator.boundary == STRAIGHT:
-        return Rows(X), None
+        return Rows(X), None, None
     if estimator.boundary == CURVED:
-        return map_rows(X, layout, generator), None
+        return map_rows(X, layout, generator), None, None
     note = _why_straight(X, bags)
     if note:
-        return Rows(X), {"tried": [STRAIGHT], "scores": [], "errors": [], "chosen": STRAIGHT, "note": note}
+        return Rows(X), {"tried": [STRAIGHT], "scores": [], "errors": [], "chosen": STRAIGHT, "note": note}, None
     rows = map_rows(X, layout, generator)
-    chosen = _some_bags(bags, generator)
-    judge = _Judge(estimator, bags[chosen], [names[i] for i in chosen], one_of, generator)
-    scores = [judge.scores(features[chosen]) for features in (X, rows.features)]
+    fits = RoughFits(estimator, bags, names, generator, one_of=one_of)
+    held_out = []
+    for done, features in enumerate((X, rows.features)):
+        report("choosing the boundary", done, 2)
+        held_out.append(fits.hold_out(features, 0, "choosing the boundary"))
+    scores = [judged.values for judged in held_out]
     choice = choose_best([STRAIGHT, CURVED], scores)
     gain = scores[1] - scores[0]
     if gain.mean() <= gain.std() / np.sqrt(len(gain)):  # of two boundaries that explain lists as well, the simpler
         choice["chosen"] = STRAIGHT
-    return (rows if choice["chosen"] == CURVED else Rows(X)), choice
+    if choice["chosen"] == CURVED:
+        return rows, choice, held_out[1]
+    return Rows(X), choice, held_out[0]
 
 
 def _total_variance(X: Any) -> float:
@@ -105,49 +107,3 @@ def _why_straight(X: Any, bags: Bags) -> str:
     if X.shape[0] * (min(X.shape[1], 500) + LANDMARKS) > MOST_NUMBERS:
         return f"the curved features of {X.shape[0]} rows would take more than 2 GB"
     return ""
-
-
-def _some_bags(bags: Bags, generator: np.random.Generator) -> np.ndarray:
-    """Return the rows of whole labelled bags, about ``MOST_ROWS`` of them."""
-    order = generator.permutation(np.flatnonzero(bags.is_labelled))
-    n_kept = max(FEWEST_BAGS, int(np.searchsorted(np.cumsum(bags.sizes[order]), MOST_ROWS)))
-    kept = np.zeros(bags.n_bags, dtype=bool)
-    kept[order[:n_kept]] = True
-    return np.flatnonzero(kept[bags.codes])
-
-
-class _Judge:
-    """Held-out lists under rough fits with one cluster a class: what the boundary is judged by."""
-
-    def __init__(
-        self, estimator: Any, bags: Bags, names: list[Any], one_of: bool, generator: np.random.Generator
-    ) -> None:
-        self.one_of = one_of
-        empty = np.diff(bags.label_matrix.indptr) == 0
-        self.options, self.bags, self.row_class = estimator, bags, code_rows(names, bags.classes)
-        novel = estimator.n_novel == "auto" or estimator.n_novel > 0 or bool((empty & bags.is_labelled).any())
-        self.layout = Layout.of(bags.classes, 1, int(novel))
-        self.penalty = 1.5 if isinstance(estimator.penalty, str) else float(estimator.penalty)
-        split = BagKFold(FOLDS, shuffle=True, random_state=int(generator.integers(2**31)))
-        self.folds = list(split.split(np.empty((bags.n_rows, 0)), groups=bags))[:HELD_OUT]
-        self.seed = int(generator.integers(2**31))
-
-    def scores(self, features: Any) -> np.ndarray:
-        """Return the log likelihood of every labelled bag of the folds, under the model of the other bags."""
-        scores = []
-        for done, (train, test) in enumerate(self.folds):
-            report("choosing the boundary", done, len(self.folds))
-            problem = self._problem(features[train], train)
-            start = np.zeros(problem.model.n_parameters)
-            theta = problem.climb(start, STEPS, "choosing the boundary", tol=TOL).parameters
-            values = self._problem(features[test], test).posteriors(theta)[1]
-            scores.append(values[self.bags[test].is_labelled])
-        return np.concatenate(scores)
-
-    def _problem(self, features: Any, rows: np.ndarray) -> Problem:
-        plan = plan_bags(
-            self.bags[rows], self.row_class[rows], anything_novel=self.layout.n_novel > 0,
-            wrong=self.options.wrong, forgotten=self.options.forgotten, one_of=self.one_of, warn=False,
-        )  # fmt: skip
-        generator = np.random.default_rng(self.seed)
-        return Problem.of(self.options, features, plan, self.layout, self.penalty, generator)

@@ -16,6 +16,7 @@ from sidelight.estimators._choice import Choice, choose_best
 from sidelight.estimators._labelled_bags.candidates import candidates_of
 from sidelight.estimators._labelled_bags.layout import Layout, count_clusters
 from sidelight.estimators.coverage.boundary import STRAIGHT, Rows, settle_boundary
+from sidelight.estimators.coverage.held_out import HeldOut
 from sidelight.progress import report
 
 if TYPE_CHECKING:
@@ -34,8 +35,11 @@ def choose(
     generator: np.random.Generator,
     *,
     one_of: bool = False,
-) -> tuple[Rows, dict[str, Any], dict[str, Choice]]:
+) -> tuple[Rows, dict[str, Any], dict[str, Choice], HeldOut | None]:
     """Return the rows as the rule sees them, penalty, n_novel and n_subclusters, and how what was "auto" was chosen.
+
+    Last comes what was found out about held-out bags, where the boundary was chosen by them.
+
 
     Every candidate is fitted on the same folds of whole bags and judged by the log likelihood of the lists that it did
     not see. What is open is settled one after the other, with one cluster for each count that still is.
@@ -44,7 +48,7 @@ def choose(
     is_open = [name for name, value in settled.items() if isinstance(value, str)]
     choice: dict[str, Choice] = {}
     layout = _least_layout(estimator, bags)
-    rows, boundary = settle_boundary(estimator, X, bags, names, layout, generator.spawn(1)[0], one_of=one_of)
+    rows, boundary, held_out = settle_boundary(estimator, X, bags, names, layout, generator.spawn(1)[0], one_of=one_of)
     if boundary is not None:
         choice["boundary"] = boundary
     if is_open:
@@ -60,7 +64,7 @@ def choose(
             choice[name] = folds.settle(name, candidates[name], settled)
             settled[name] = choice[name]["chosen"]
     settled["penalty"] = float(settled["penalty"])
-    return rows, settled, choice
+    return rows, settled, choice, held_out
 
 
 def _least_layout(estimator: CoverageClustering, bags: Bags) -> Layout:
@@ -114,9 +118,9 @@ class Folds:
             model = clone(self.estimator)
             starts = min(self.estimator.n_init, STARTS)
             # not set_params: ORLR has no counts to set
-            vars(model).update(
-                settings, boundary=STRAIGHT, n_init=starts, random_state=self.seed
-            )  # the rows are mapped
+            vars(model).update(  # the rows are mapped
+                settings, boundary=STRAIGHT, n_init=starts, random_state=self.seed, calibrate=False
+            )
             with silenced():  # the final fit says it once
                 model.fit(self.X[train], row_labels=[self.names[i] for i in train], **self._side(train))
                 scores.append(model.bag_scores(self.X[test], **self._side(test)))

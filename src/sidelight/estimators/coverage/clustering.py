@@ -14,15 +14,16 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.coverage import CAP, BagPlan
-from sidelight._core.params import as_generator, check_choice, check_number
+from sidelight._core.params import as_generator, check_choice, check_flag, check_number
 from sidelight._core.simplex import log_softmax
+from sidelight._models.bag_odds import BagOdds, log_odds
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._solvers.race import best, race
 from sidelight._solvers.trace import Solution
 from sidelight._terms.coverage import Coverage
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, warn
+from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, UnknownName, nearest, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._labelled_bags.candidates import read_candidates
 from sidelight.estimators._labelled_bags.layout import Layout, check_counts, check_names, count_clusters
@@ -37,6 +38,7 @@ from sidelight.estimators._labelled_bags.supervision import (
 from sidelight.estimators._linear_rule import warn_unless_converged
 from sidelight.estimators.coverage.boundary import CURVED, STRAIGHT, Rows
 from sidelight.estimators.coverage.choose import choose
+from sidelight.estimators.coverage.held_out import correct_odds
 from sidelight.estimators.coverage.problem import Problem
 from sidelight.estimators.coverage.starts import HEAT, KEPT, draw_starts
 from sidelight.words import counted
@@ -70,6 +72,10 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
     boundary : {"auto", "straight", "curved"}, default="auto"
         Whether boundaries between clusters may bend. "straight" is linear in the features; "curved" adds features that
         say how near a row is to each of 500 landmarks; "auto" asks held-out bags which of them explains lists better.
+    calibrate : bool, default=True
+        Whether the probabilities of bags (:meth:`predict_bags`) are corrected by held-out lists, so that rare labels
+        are not predicted too often. The probabilities of rows do not depend on it. Nothing is corrected with fewer than
+        20 labelled bags, with cut bags, or with ``wrong``, ``forgotten`` or ``candidates``.
     neighbours : float, default=0.0
         Weight of the difference between the posteriors of each row and of its 10 nearest rows.
     solver : {"lbfgs", "em"}, default="lbfgs"
@@ -113,6 +119,8 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         less and less, and far away by ``cluster_shares_`` alone.
     cluster_shares_ : ndarray of shape (n_clusters,)
         The mean probability of each cluster over the training rows, by features alone.
+    bag_slope_, bag_offsets_ : float and ndarray of shape (n_classes,)
+        The correction of the log-odds of bags; 1 and zeros where nothing is corrected.
     log_likelihood_ : float
         Of all bag lists together, at the end.
     bag_log_likelihood_ : ndarray of shape (n_bags,)
@@ -160,6 +168,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         forgotten: float = 0.0,
         information: float = 0.3,
         boundary: str = "auto",
+        calibrate: bool = True,
         neighbours: float = 0.0,
         solver: str = "lbfgs",
         n_init: int = 12,
@@ -178,6 +187,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         self.forgotten = forgotten
         self.information = information
         self.boundary = boundary
+        self.calibrate = calibrate
         self.neighbours = neighbours
         self.solver = solver
         self.n_init = n_init
@@ -220,7 +230,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         check_names(self.n_subclusters, bags.classes)
 
         generator = as_generator(self.random_state)
-        rows, settled, self.choice_ = choose(self, X, bags, names, generator, one_of=one_of)
+        rows, settled, self.choice_, held_out = choose(self, X, bags, names, generator, one_of=one_of)
         n_clusters = count_clusters(bags.classes, settled["n_subclusters"], settled["n_novel"])
         if n_clusters > max(X.shape[0], len(bags.classes)):
             raise InvalidParameter(
@@ -233,9 +243,10 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         starts = draw_starts(
             self.n_init, problem.model, rows.features, layout, problem.coarse_posteriors, problem.fit_targets, generator
         )
-        return self._publish(
-            problem, rows, bags, race(starts, problem.climb, self.max_iter, heat=HEAT, keep_one_in=KEPT)
-        )
+        solutions = race(starts, problem.climb, self.max_iter, heat=HEAT, keep_one_in=KEPT)
+        odds = correct_odds(self, rows.features, bags, names, generator.spawn(1)[0], held_out, one_of=one_of)
+        self.bag_slope_, self.bag_offsets_ = odds.slope, odds.offsets
+        return self._publish(problem, rows, bags, solutions)
 
     def predict(self, X: Any, *, bags: Any = None, row_labels: Any = None, candidates: Any = None) -> np.ndarray:
         """Return the most probable cluster of each row: by features alone, or with the labels of its bag.
@@ -268,7 +279,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         names[:] = self.label_names_
         return names[np.argmax(named, axis=1)]
 
-    def predict_bags(self, X: Any, bags: Any) -> np.ndarray:
+    def predict_bags(self, X: Any, bags: Any, *, threshold: float = 0.5) -> np.ndarray:
         """Return what each bag carries, by the features of its rows alone: one set of label names for each bag.
 
         The sets come in the order of ``bags.names``, as every ``predict_bags`` answers.
@@ -279,22 +290,43 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
             The rows.
         bags : Bags or sequence of bag ids
             Which bag each row is in; labels that it may hold are not looked at.
+        threshold : float, default=0.5
+            Labels that are more probable than this are named: lower finds more of them, higher names fewer wrongly.
         """
+        check_number(self, "threshold", threshold, low=0, high=1)
         bags = as_bags(bags, n_rows=X.shape[0] if hasattr(X, "shape") else len(X))
-        carried = self.predict_bags_proba(X, bags) > 0.5
+        carried = self.predict_bags_proba(X, bags) > threshold
         sets = np.empty(bags.n_bags, dtype=object)
         sets[:] = [frozenset(self.label_names_[j] for j in np.flatnonzero(row)) for row in carried]
         return sets
 
-    def predict_bags_proba(self, X: Any, bags: Any) -> np.ndarray:
-        """Return the probability that a bag carries a label, shape (n_bags, n_labels), columns as ``label_names_``.
+    def predict_bags_proba(self, X: Any, bags: Any, *, labels: Any = None) -> np.ndarray:
+        """Return the probability that a bag carries a label, shape (n_bags, n_labels), by features alone.
 
-        P(label c in bag b) = 1 - prod_i (1 - P(row i is c)), by features alone.
+        The log-odds of P(label c in bag b) = 1 - prod_i (1 - P(row i is c)), corrected by held-out lists where the
+        label is a known one (``calibrate``).
+
+        Parameters
+        ----------
+        X, bags : rows and their bags
+            As in :meth:`predict_bags`; the answer has a row for each of ``bags.names``.
+        labels : sequence of labels, default=None
+            The columns of the answer, in this order: those of a table of yours, say. ``label_names_`` by default.
         """
         P, _ = self._belief(X)
+        columns = self._columns(labels)
         bags = as_bags(bags, n_rows=len(P))
-        missed = np.log1p(-np.minimum(P @ self.layout.to_labels(), 1.0 - 1e-12))  # log 0 would spoil the sums
-        return -np.expm1(np.add.reduceat(missed[bags.order], bags.starts[:-1], axis=0))
+        odds = BagOdds(getattr(self, "bag_slope_", 1.0), getattr(self, "bag_offsets_", np.zeros(0)))  # 0.1 had none
+        return odds.probability(log_odds(P @ self.layout.to_labels(), bags.order, bags.starts))[:, columns]
+
+    def _columns(self, labels: Any) -> Any:
+        if labels is None:
+            return slice(None)
+        place = {name: column for column, name in enumerate(self.label_names_)}
+        for name in labels:
+            if name not in place:
+                raise UnknownName(f"labels names {name!r}, which the model does not know. {nearest(name, place)}")
+        return [place[name] for name in labels]
 
     def novelty_score(self, X: Any, *, bags: Any = None) -> np.ndarray:
         """Return the probability that each row is of a kind that nobody named."""
@@ -425,6 +457,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
             check_number(self, name, getattr(self, name), low=0)
         for name in ("wrong", "forgotten"):
             check_number(self, name, getattr(self, name), low=0, high=1, open_high=True)
+        check_flag(self, "calibrate", self.calibrate)
         check_choice(self, "solver", self.solver, ("lbfgs", "em"))
         check_choice(self, "boundary", self.boundary, ("auto", STRAIGHT, CURVED))
         for name in ("n_init", "max_iter", "max_subclusters", "max_novel"):

@@ -98,8 +98,9 @@ def novelty_test(X: Any, bags: Any, *, n_novel: int = 1, cv: int = 5, random_sta
     generator = as_generator(random_state)
     X = scaled(X, *mean_and_scale(X))
     plain = CoverageClustering(
-        boundary="straight", information=0.0, wrong=SLIP, forgotten=SLIP, n_init=4, random_state=as_seed(generator)
-    )
+        boundary="straight", calibrate=False, information=0.0, wrong=SLIP, forgotten=SLIP, n_init=4,
+        random_state=as_seed(generator),
+    )  # fmt: skip
     gains = np.zeros(bags.n_bags)
     splits = BagKFold(cv, shuffle=True, random_state=as_seed(generator)).split(X, groups=bags)
     with silenced():  # short bags and folds without a label are no news here

@@ -50,6 +50,7 @@ class OredLogisticRegression(CoverageClustering):
             penalty=penalty,
             information=0.0,
             boundary="straight",
+            calibrate=False,
             solver="em",
             n_init=1,
             max_iter=max_iter,
