@@ -69,6 +69,10 @@ CALLS = {
     "test of novelty": lambda: sl.novelty_test(0, [0]),
     "belief": lambda: sl.ActiveSession(ROWS, 2, belief=5),
     "answers": lambda: sl.AnswerFile([1]),
+    "pool of words": lambda: sl.make_words("ab", X=[[1, 2], [3]], y=["a", "b"]),
+    "study": lambda: sl.Labeller.of_study({"a": {"b"}}),
+    "labeller": lambda: sl.Pairs.sample(np.arange(40) % 3, 7, labeller={"a": [0]}, random_state=0),
+    "one batch": lambda: sl.CoOccurrence.from_batches(np.array(3.0)),
     "table of triplets": lambda: sl.Triplets.from_table(np.array(3.0), n_rows=30),
 }
 

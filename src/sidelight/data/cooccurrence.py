@@ -215,7 +215,7 @@ class CoOccurrence(Frozen):
                 "CoOccurrence.from_batches needs several pieces of a table, got a single table. Use from_table."
             )
         counter: EventCounter | None = None
-        if not isinstance(batches, Iterable):
+        if not isinstance(batches, Iterable) or getattr(batches, "shape", None) == ():
             raise WrongKind(f"CoOccurrence.from_batches needs several pieces of a table, got {batches!r:.80}.")
         for batch in batches:
             if counter is None:

@@ -22,7 +22,7 @@ from sidelight.data.relations.labeller import Labeller
 from sidelight.data.relations.questions import question_codes
 from sidelight.data.row_keys import as_row_index, is_one_row
 from sidelight.data.summaries import html_table
-from sidelight.errors import ConflictingAnswers, InvalidData
+from sidelight.errors import ConflictingAnswers, InvalidData, WrongKind
 from sidelight.words import counted
 
 Ints = NDArray[np.intp]
@@ -138,6 +138,8 @@ class Answers(Frozen):
         rows, rng = sampling.draw_questions(len(classes), cls.WIDTH, n, random_state, f"{cls.__name__}.sample")
         check_number(f"{cls.__name__}.sample", "noise", noise, low=0, high=1)
         person = Labeller(noise=noise) if labeller is None else labeller
+        if not isinstance(person, Labeller):
+            raise WrongKind(f"{cls.__name__}.sample needs a Labeller that answers, got {labeller!r:.80}.")
         codes, times = person.answer(cls._truth(classes[rows]), len(cls.WORDS), rng)
         name = person.name if annotator is None else annotator
         names, annotator_codes = reading.as_annotators([name] * len(rows), len(rows), f"{cls.__name__}.sample")

@@ -95,7 +95,7 @@ class Labeller:
         name : {"birdsong", "flower"}
             Confusion and seconds of [P17] tables 3.6, 3.8 and 3.9.
         """
-        if name not in _STUDIES:
+        if not isinstance(name, str) or name not in _STUDIES:
             raise UnknownName(f"Labeller.of_study: there is no study {name!r:.80}. {nearest(name, _STUDIES)}")
         return cls(**_STUDIES[name], name=name)
 

@@ -141,7 +141,10 @@ def make_words(
 
 
 def _checked_pool(X: Any, y: Any) -> tuple[Any, list[Any]]:
-    X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    try:
+        X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    except ValueError as error:  # rows of different lengths
+        raise InvalidData(f"make_words needs the pool X as rows of one length, got {X!r:.80}.") from error
     labels = [plain(label) for label in as_list(y, "label")]
     if X.ndim != 2 or X.shape[0] != len(labels):
         raise InvalidData(f"make_words: the pool has X of shape {X.shape} but {len(labels)} labels; one per row.")
