@@ -52,5 +52,7 @@ class SoftmaxLinear:
         """Gradient in ``theta`` from D = d value / d scores (..., n, K)."""
         lead = D.shape[:-2]
         folded = np.moveaxis(D, -2, 0).reshape(X.shape[0], -1)
-        gradient_W = np.asarray(X.T @ folded).reshape(self.n_features, *lead, self.n_clusters)
+        gradient_W = np.asarray(X.T @ folded.astype(X.dtype, copy=False)).reshape(
+            self.n_features, *lead, self.n_clusters
+        )
         return self.pack(np.moveaxis(gradient_W, 0, -2), D.sum(axis=-2))

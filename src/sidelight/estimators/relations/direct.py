@@ -8,6 +8,7 @@ information alone cannot leave W = 0, whatever the units of the rows.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +36,8 @@ PENALTY = 0.04  # of tau mu / K, likewise; 2 would let the information alone fin
 TRUSTED = 0.05  # the share of wrong answers at which TAU and PENALTY hold
 DOUBT_POWER = 3.0  # how fast both grow with the share of wrong answers
 START_STEPS = 20  # L-BFGS iterations after which starts are compared
-START_ROWS = 10_000  # rows that starts are compared on
+FEW_ROWS = 3_000  # rows that starts are compared on, and those that answers are about
+START_ROWS = 10_000  # but no more than these, of all
 FOLLOWED = 2  # starts that are followed to the end
 N_GRAPH = 100  # features of the neighbour graph
 
@@ -69,12 +71,21 @@ class Fit:
     penalty: float
     starts: dict[str, float]
 
+    def best_kinds(self, count: int) -> list[str]:
+        """Return the kinds of the lowest starts."""
+        kinds = [name.rsplit(" ", 1)[0] for name in sorted(self.starts, key=self.starts.__getitem__)]
+        return list(dict.fromkeys(kinds))[:count]
+
 
 @dataclass(frozen=True, slots=True)
 class Terrain:
-    """What every fit on the same rows shares: their features, and coordinates of some rows that starts come from."""
+    """What every fit on the same rows shares: their features, and coordinates of some rows that starts come from.
+
+    ``rough`` are the features in single precision: fits that are only compared take half the time on them.
+    """
 
     features: Floats
+    rough: npt.NDArray[np.float32]
     few: Ints
     coordinates: dict[str, Any]
     largest_variance: float
@@ -89,7 +100,7 @@ class Terrain:
                 coordinates["graph"] = graph_features(X[few], N_GRAPH, generator=generator)
                 coordinates["narrow graph"] = unit_rows(coordinates["graph"][:, :K])
             variances = np.linalg.eigvalsh(features.T @ features / len(features))
-        return cls(features, few, coordinates, float(variances[-1]))
+        return cls(features, features.astype(np.float32), few, coordinates, float(variances[-1]))
 
 
 def weigh(settings: Settings, terrain: Terrain, eps: float) -> Weights:
@@ -113,23 +124,32 @@ def learn(
     generator: np.random.Generator,
     *,
     n_followed: int = FOLLOWED,
+    kinds: Collection[str] = (),
+    rough: bool = False,
 ) -> Fit:
-    """Compare the starts, follow the best ones to the end, and keep the lowest."""
+    """Compare the starts (of some kinds only), follow the best ones to the end, and keep the lowest."""
     with one_blas_thread():
         weights = weigh(settings, terrain, eps)
-        reached = _compare_starts(terrain, answered, settings, weights, generator)
+        reached = _compare_starts(terrain, answered, settings, weights, generator, kinds)
         if len(terrain.few) < len(terrain.features):
             n_followed = 1  # with many rows each is a long way
         ahead = sorted(reached, key=lambda start: reached[start].value)[:n_followed]
         followed = [
-            follow(terrain.features, answered, settings, weights, reached[start].parameters, generator)
+            follow(
+                terrain.rough if rough else terrain.features,
+                answered,
+                settings,
+                weights,
+                reached[start].parameters,
+                generator,
+            )
             for start in ahead
         ]
     return Fit(best(followed), weights.penalty, {start: at.value for start, at in reached.items()})
 
 
 def follow(
-    features: Floats,
+    features: npt.NDArray[Any],
     answered: Answered,
     settings: Settings,
     weights: Weights,
@@ -154,7 +174,7 @@ def _terms(answered: Answered, tau: float, rows: Ints | None = None) -> list[tup
 
 
 def _minimise(
-    features: Floats,
+    features: npt.NDArray[Any],
     terms: list[tuple[float, Term]],
     settings: Settings,
     weights: Weights,
@@ -167,13 +187,19 @@ def _minimise(
 
 
 def _compare_starts(
-    terrain: Terrain, answered: Answered, settings: Settings, weights: Weights, generator: np.random.Generator
+    terrain: Terrain,
+    answered: Answered,
+    settings: Settings,
+    weights: Weights,
+    generator: np.random.Generator,
+    kinds: Collection[str],
 ) -> dict[str, Solution]:
     """Cluster several coordinates of the rows, several times each, and go some steps from every clustering."""
-    K, features = settings.n_clusters, terrain.features[terrain.few]
+    K, features = settings.n_clusters, terrain.rough[terrain.few]
     answered, coordinates = answered.among(terrain.few), dict(terrain.coordinates)
     if answered.n_answers:
         coordinates["agreement"] = agreement_space(features, *answered.links(), max(1, K - 1))
+    coordinates = {name: space for name, space in coordinates.items() if not kinds or name in kinds}
     terms, reached = _terms(answered, weights.tau), {}
     for turn in range(1, settings.n_init + 1):
         for name, space in coordinates.items():
@@ -187,12 +213,17 @@ def _compare_starts(
 
 def _rows_for_starts(answered: Answered, n_rows: int, generator: np.random.Generator) -> Ints:
     """All rows where they are few; else some that answers are about, and others."""
-    if n_rows <= START_ROWS:
+    if n_rows <= FEW_ROWS:
         return np.arange(n_rows)
     chosen = np.zeros(n_rows, dtype=bool)
-    for answers in (answered.pairs, answered.triplets):
-        order = generator.permutation(answers.n_answers)[: START_ROWS // (4 * answers.WIDTH)]
-        chosen[answers.rows[order].ravel()] = True
+    chosen[answered.rows] = True
+    n_wanted = max(FEW_ROWS, int(chosen.sum()) + FEW_ROWS // 6)
+    if n_wanted > START_ROWS:
+        n_wanted, chosen = START_ROWS, np.zeros(n_rows, dtype=bool)
+        for answers in (answered.pairs, answered.triplets):
+            order = generator.permutation(answers.n_answers)[: START_ROWS // (4 * answers.WIDTH)]
+            chosen[answers.rows[order].ravel()] = True
     others = np.flatnonzero(~chosen)
-    chosen[generator.choice(others, START_ROWS - int(chosen.sum()), replace=False)] = True
+    n_more = min(len(others), n_wanted - int(chosen.sum()))
+    chosen[generator.choice(others, n_more, replace=False)] = True
     return np.flatnonzero(chosen)

@@ -8,6 +8,8 @@ M = mean of sym(z_a z_b') over alike pairs - the same over differing ones, and i
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -19,7 +21,7 @@ START_RIDGE = 0.3  # of the mean variance of a feature
 SHARPNESS = 5.0  # logits a start gives its clusters: sure, but not so sure that the descent cannot move
 
 
-def agreement_space(features: Floats, alike: Ints, differing: Ints, n_directions: int) -> Floats:
+def agreement_space(features: npt.NDArray[Any], alike: Ints, differing: Ints, n_directions: int) -> Floats:
     """Return coordinates of every row in which answers are kept best."""
     values, vectors = np.linalg.eigh(features.T @ features / len(features))
     Z = features @ (vectors / np.sqrt(values + RIDGE * values[-1]))
@@ -33,7 +35,7 @@ def agreement_space(features: Floats, alike: Ints, differing: Ints, n_directions
     return np.asarray(Z @ (vectors[:, -kept:] * np.sqrt(np.maximum(values[-kept:], np.finfo(float).tiny))))
 
 
-def ridge_start(features: Floats, labels: Ints, n_clusters: int) -> Floats:
+def ridge_start(features: npt.NDArray[Any], labels: Ints, n_clusters: int) -> Floats:
     """Return the parameters of a rule for a clustering of the rows: ridge regression on its indicators, made sharp."""
     Y = np.eye(n_clusters)[labels]
     shares = Y.mean(axis=0)

@@ -28,6 +28,8 @@ UNKNOWN = 0.2  # the share of wrong answers that so few are taken to hold: the r
 MANY = 300  # answers; of so many two folds tell enough, of fewer five are needed
 ROUNDS = 2  # a fit that trusted wrong answers blurs the truths, so a large share is estimated again by one that doubts
 SHARPNESSES = (1.0, 2.0, 4.0, 8.0)  # what beliefs are multiplied by
+OTHERS = 1_000  # rows whose information such a fit looks at, beside those that answers are about
+KINDS = 2  # kinds of starts that are tried again in further folds: those that were best in the first
 STEPS = 60  # L-BFGS iterations of a fit that only has to be judged
 CAUTION, MOST = 1.25, 0.25  # the share of wrong answers to fit with, as a multiple of the estimate, and its limit
 
@@ -85,19 +87,20 @@ def _held_out(
     reached: list[Floats],
 ) -> tuple[list[Answered], list[Floats], list[Floats]]:
     """Return the answers of each fold, log P by the fit that did not see them, and the parameters of that fit."""
-    quick = replace(settings, n_init=1, max_iter=STEPS)
+    quick = replace(settings, n_init=1, max_iter=STEPS, max_rows=min(settings.max_rows, OTHERS))
     model = SoftmaxLinear(terrain.features.shape[1], settings.n_clusters)
     n_folds = 5 if pairs.n_answers + triplets.n_answers < MANY else 2
-    held_out, beliefs, ends = [], [], []
+    held_out, beliefs, ends, kinds = [], [], [], list[str]()
     for fold, (known, others) in enumerate(_folds(pairs, triplets, n_folds, seed)):
         answered, generator = Answered.evenly(known[0], known[1], eps), np.random.default_rng(seed)
         if reached:
             weights = direct.weigh(quick, terrain, eps)
-            solution = direct.follow(terrain.features, answered, quick, weights, reached[fold], generator)
+            solution = direct.follow(terrain.rough, answered, quick, weights, reached[fold], generator)
         else:
-            solution = direct.learn(terrain, answered, quick, eps, generator, n_followed=1).solution
+            fit = direct.learn(terrain, answered, quick, eps, generator, n_followed=1, kinds=kinds, rough=True)
+            solution, kinds = fit.solution, fit.best_kinds(KINDS)
         held_out.append(Answered.evenly(others[0], others[1], eps))
-        beliefs.append(model.log_posterior(solution.parameters, terrain.features))
+        beliefs.append(model.log_posterior(solution.parameters, terrain.rough))
         ends.append(solution.parameters)
     return held_out, beliefs, ends
 
