@@ -24,6 +24,7 @@ N_CHAINS, N_FRESH, N_SWEEPS = 32, 10, 6
 N_OBEDIENT, CERTAIN = 4, 1e3  # labelings tried that keep every answer, and what an answer weighs for them
 ERRORS = (0.3, 6.0)  # Beta prior of the share of wrong answers: about 5 %, often nearly none
 LEAST, MOST = 1e-4, 0.3  # shares are kept off certainty and off a coin toss: a chain may not ignore the answers
+WILLING = 0.5  # share of the chains that must break no answer before a labeling that keeps all of them is trusted
 SETTLED = 0.97  # how sure rows are of a place that follows from answers which may all be right
 MOST_TRUST = 6.5  # log odds: an answer weighs no more than 650 to 1
 SPARE_LABELS, MANY_LABELS = 2, 60  # clusters allowed beyond those met when their number is not known, and at most
@@ -89,18 +90,20 @@ class LabelPool:
         D = max(np.sqrt(self.n_labels - 1.0), 1.0)
         C, log_prior = _centred_inverses(kernels, weights, log_prior, D)
         problem = _Problem(C, log_prior, votes, links, self.n_labels, D)
-        problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.5, N_SWEEPS, generator)
+        _, _, views = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.5, N_SWEEPS, generator)
+        chances = 0.5 * views.mean(axis=0) + 0.5 / len(C)
         if n_asked > 3:
-            self._refresh(problem, generator)
+            self._refresh(problem, chances, generator)
         energies, Q, _ = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.0, 1, generator)
         energies = energies + problem.answers(self.Z)
-        consistent = np.concatenate([problem.obedient(generator), self.Z]) if n_asked > 3 else self.Z.copy()
+        willing = float(np.mean(problem.violated(self.Z) == 0))
+        consistent = np.concatenate([problem.obedient(chances, generator), self.Z]) if n_asked > 3 else self.Z.copy()
         trust = np.full(len(consistent), MOST_TRUST)
         if n_asked > 3:
             problem.sweep(consistent, trust, 1.0, 2, generator)
         trusting, _, _ = problem.sweep(consistent, trust, 1.0, 0, generator)
         trusting = np.where(problem.violated(consistent) == 0, trusting + problem.answers(consistent), -np.inf)
-        if trusting.max() >= energies.max():  # as probable as any labeling that breaks answers
+        if willing >= WILLING and trusting.max() >= energies.max():  # as probable as any that breaks answers
             kept = consistent[int(trusting.argmax())]
             self.Z[np.argsort(energies, kind="stable")[:N_OBEDIENT]] = kept  # the pool stays near
             return self._agree(Q, kept, problem, is_consistent=True)
@@ -112,13 +115,13 @@ class LabelPool:
             self.n_labels = min(int(self.labels.max()) + 1 + SPARE_LABELS, MANY_LABELS)
             self.Z %= self.n_labels
 
-    def _refresh(self, problem: _Problem, generator: np.random.Generator) -> None:
-        """Start chains anew from reweighted answers; each may replace an old one, by the odds of the two."""
+    def _refresh(self, problem: _Problem, chances: Floats, generator: np.random.Generator) -> None:
+        """Start chains anew from reweighted answers, in views by their chances; each may replace an old one, by the odds of the two."""
         n_asked = self.Z.shape[1]
         fresh = np.empty((N_FRESH, n_asked), dtype=np.intp)
         for f in range(N_FRESH):
             g = np.triu(generator.exponential(size=(n_asked, n_asked)), 1)
-            fresh[f] = problem.contracted(2.5 * (g + g.T), generator)
+            fresh[f] = problem.contracted(2.5 * (g + g.T), chances, generator)
         problem.sweep(fresh, np.full(N_FRESH, 2.0), 2.0, N_SWEEPS, generator)
         new, _, _ = problem.sweep(fresh, problem.draw_trust(fresh, generator), 1.0, N_SWEEPS, generator)
         old, _, _ = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.0, 1, generator)
@@ -189,17 +192,17 @@ class _Problem:
         apart[np.arange(n), own] = True
         return np.asarray(alike | apart.all(axis=1))
 
-    def contracted(self, weight: Any, generator: np.random.Generator) -> Ints:
+    def contracted(self, weight: Any, chances: Floats, generator: np.random.Generator) -> Ints:
         """Join rows greedily by weighted answers, and by how alike they are in some view."""
-        C = self.C[generator.integers(len(self.C))]
+        C = self.C[generator.choice(len(self.C), p=chances)]
         scale = np.sqrt(np.maximum(np.diag(C), 1e-12))
         likeness = -4.0 * C / np.outer(scale, scale) * generator.choice([0.5, 1.0, 2.0])
         labels = contract(np.ascontiguousarray(weight * self.votes + likeness), self.n_labels)
         return np.minimum(labels, self.n_labels - 1)
 
-    def obedient(self, generator: np.random.Generator) -> Ints:
+    def obedient(self, chances: Floats, generator: np.random.Generator) -> Ints:
         """Return labelings that keep every answer, where that can be."""
-        return np.ascontiguousarray([self.contracted(CERTAIN, generator) for _ in range(N_OBEDIENT)])
+        return np.ascontiguousarray([self.contracted(CERTAIN, chances, generator) for _ in range(N_OBEDIENT)])
 
     def draw_trust(self, Z: Ints, generator: np.random.Generator) -> Floats:
         """Draw the share of wrong answers of each chain, as log odds."""
