@@ -116,7 +116,7 @@ class LabelPool:
             self.Z %= self.n_labels
 
     def _refresh(self, problem: _Problem, chances: Floats, generator: np.random.Generator) -> None:
-        """Start chains anew from reweighted answers, in views by ``chances``; each may replace an old one by its odds."""
+        """Start chains anew from reweighted answers, views by ``chances``; each may replace an old one, by its odds."""
         n_asked = self.Z.shape[1]
         fresh = np.empty((N_FRESH, n_asked), dtype=np.intp)
         for f in range(N_FRESH):
