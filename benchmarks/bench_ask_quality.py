@@ -94,8 +94,8 @@ def fill(sheet: Sheet) -> None:
     counts = [len(_runs(found, name, wrong, True)) for name in TRIAL for wrong in WRONG]
     sheet.notes.append(
         f"Adjusted Rand index, mean of {min(counts)} to {max(counts)} conversations a cell (set ASK_SEEDS), "
-        "`ActiveSession` with its defaults; the share of wrong answers is learnt. In brackets the figures wanted: those "
-        "of a trial, means of 5."
+        "`ActiveSession` with its defaults; the share of wrong answers is learnt. In brackets the figures wanted, "
+        "means of 5 runs of a trial."
     )
     _exact(sheet, found, True)
     _exact(sheet, found, False)
@@ -155,11 +155,12 @@ def _stopping(sheet: Sheet, found: dict[str, Any]) -> None:
     rows, kept, n_all = [], 0, 0
     for name in TRIAL:
         for wrong in WRONG[:2]:
-            gains = []
             runs = _runs(found, name, wrong, True)
-            for run in runs:
-                if run["stop"] is not None and str(run["stop"] + AFTER) in run["ari"]:
-                    gains.append(run["ari"][str(run["stop"] + AFTER)] - run["ari"][str(run["stop"])])
+            gains = [
+                run["ari"][str(run["stop"] + AFTER)] - run["ari"][str(run["stop"])]
+                for run in runs
+                if run["stop"] is not None and str(run["stop"] + AFTER) in run["ari"]
+            ]
             if not gains:
                 continue
             kept, n_all = kept + sum(gain < ENOUGH_GAIN for gain in gains), n_all + len(gains)
