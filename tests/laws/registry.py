@@ -204,6 +204,12 @@ CASES = [
         expected_failures=WITHOUT_BAGS,
         grid={"lam": [0.0, 0.1], "structure": ["clusters", "manifold"]},
     ),
+    Case(sl.FastMIML(max_iter=20, random_state=0), supervision="bags", expected_failures=WITHOUT_BAGS),
+    Case(
+        sl.NovelLabels(sl.FastMIML(max_iter=20, random_state=0), n_novel=1, random_state=0),
+        supervision="bags",
+        expected_failures=WITHOUT_BAGS,
+    ),
     Case(
         sl.MaxMarginBagClustering(3, n_init=4, random_state=0),
         supervision="bags",

@@ -32,3 +32,9 @@ def scaled(X: Any, mean: NDArray[np.float64], scale: NDArray[np.float64]) -> Any
     if sp.issparse(X):
         return sp.csr_array(X @ sp.diags_array(1.0 / scale))
     return X / scale - mean / scale  # divided first: the difference of two numbers near 1e308 has no value
+
+
+def standardised(X: Any, mean: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Centre and scale columns, dense whatever came."""
+    rows = scaled(X, mean, scale)
+    return rows.toarray() - mean / scale if sp.issparse(rows) else rows

@@ -28,7 +28,7 @@ RIDGE = 0.1  # of the mean eigenvalue: directions that hold almost nothing are n
 _SAMPLE = 8000  # rows that each code book is learnt from
 _STEPS = 15  # of k-means for a code book; words need not be optimal, and there are many books
 _ROWS_A_WORD = 20  # fewer words than asked for where there are few rows: a word that occurs once joins nothing
-_SEEDING = 10  # rows for each word among which the first centres are drawn
+_SEEDING, _FEW = 10, 250  # rows for each word among which the first centres are drawn, and the fewest in all
 _WIDE = 1000  # features; beyond it whitening would cost more than it tells, and rows are standardised only
 _SCORES = 2_000_000  # distances to words that a thread holds at a time
 _CELLS = 8_000_000  # weights of bags by words held at a time
@@ -115,7 +115,7 @@ def learn_books(
                 Z = _sample(X, mean, T, generator)
                 n_words = min(size, max(2, X.shape[0] // _ROWS_A_WORD), Z.shape[0])
                 seed = int(generator.integers(2**31))
-                centres = kmeans_prototypes(Z, n_words, seed, max_iter=_STEPS, n_seeding=_SEEDING * n_words)
+                centres = kmeans_prototypes(Z, n_words, seed, max_iter=_STEPS, n_seeding=max(_FEW, _SEEDING * n_words))
                 directions.append(-2.0 * (centres * T if T.ndim == 1 else centres @ T.T))
                 offsets.append((centres**2).sum(axis=1))
                 lengths.append(len(centres))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sidelight._core.heaps import cut_between
+
 
 def membership_threshold(margins: np.ndarray) -> float:
     """Return the margin that parts the two heaps of ``margins``, of shape (n_bags, n_clusters).
@@ -17,17 +19,10 @@ def membership_threshold(margins: np.ndarray) -> float:
     """
     if margins.shape[1] < 2 or len(margins) == 0:
         return np.inf
-    values = np.sort(np.minimum(margins, 1.0), axis=None)
-    n = len(values)
-    if values[-1] - values[0] < 1e-9:  # all alike: margins are of order one, so this is rounding
+    capped = np.minimum(margins, 1.0)
+    if float(np.ptp(capped)) < 1e-9:  # all alike: margins are of order one, so this is rounding
         return np.inf
-    below = np.cumsum(values)[:-1]
-    count = np.arange(1, n)
-    means = below / count, (values.sum() - below) / (n - count)
-    between = count * (n - count) * (means[1] - means[0]) ** 2
-    between[values[1:] == values[:-1]] = -np.inf  # equal values stay together
-    cut = int(np.argmax(between))
-    return float((values[cut] + values[cut + 1]) / 2)
+    return cut_between(capped)
 
 
 def members(margins: np.ndarray, threshold: float) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Labels that nobody has named yet: DMNL and its rivals from the literature."""
 
 from sidelight.estimators.novelty.dmnl import DMNL
+from sidelight.estimators.novelty.fast_miml import FastMIML
+from sidelight.estimators.novelty.wrapper import NovelLabels
 
-__all__ = ["DMNL"]
+__all__ = ["DMNL", "FastMIML", "NovelLabels"]

@@ -17,13 +17,14 @@ from sidelight._core.params import as_generator, check_choice, check_number
 from sidelight._core.simplex import softmax
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, warn
-from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.errors import InvalidParameter, SidelightWarning, warn
+from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 from sidelight.estimators._choice import Choice
 from sidelight.estimators._labelled_bags.layout import Layout, check_counts
-from sidelight.estimators._labelled_bags.supervision import check_row_weights, refuse_empty_sets
+from sidelight.estimators._labelled_bags.supervision import refuse_empty_sets
 from sidelight.estimators.novelty.choose import choose_n_novel
-from sidelight.estimators.novelty.problem import Lists, Problem, State
+from sidelight.estimators.novelty.naming import NamesRows
+from sidelight.estimators.novelty.problem import Problem, State
 from sidelight.estimators.novelty.starts import allowed_labels, draw_labels
 from sidelight.words import counted
 
@@ -31,7 +32,7 @@ N_TYPICAL = 10  # rows shown of a novel label
 STRUCTURES = ("clusters", "manifold")
 
 
-class DMNL(ClusterMixin, BaseEstimator):
+class DMNL(NamesRows, ClusterMixin, BaseEstimator):
     """Discover multiple novel labels: rows whose kind is on no list, told apart and predicted with the known ones.
 
     Each row picks a label by a softmax-linear rule. The rows of a bag together should carry its list, and the labels
@@ -110,10 +111,6 @@ class DMNL(ClusterMixin, BaseEstimator):
     ['wren', 'novel-1', 'wren', 'novel-1', 'wren', 'novel-1']
     """
 
-    __metadata_request__fit = {"bags": True}
-    __metadata_request__predict = {"bags": True}
-    __metadata_request__score = {"bags": True}
-
     def __init__(
         self,
         *,
@@ -178,18 +175,6 @@ class DMNL(ClusterMixin, BaseEstimator):
         ]
         return self._publish(X, bags, problem, states, mean, scale)
 
-    def predict(self, X: Any, *, bags: Any = None) -> np.ndarray:
-        """Return the most probable label of each row, as a number: by features alone, or within its bag's list.
-
-        Parameters
-        ----------
-        X : array, CSR matrix or data frame of shape (n_rows, n_features)
-            The rows.
-        bags : Bags, default=None
-            The bags of these rows, when their lists are known.
-        """
-        return np.argmax(self.predict_proba(X, bags=bags), axis=1)
-
     def predict_proba(self, X: Any, *, bags: Any = None) -> np.ndarray:
         """Return the probability of each label for each row; with bags, of those that the bag's list allows."""
         check_is_fitted(self)
@@ -201,89 +186,6 @@ class DMNL(ClusterMixin, BaseEstimator):
         if self.layout.n_novel == 0:
             refuse_empty_sets(bags)
         return softmax(np.where(allowed_labels(bags, self.layout), scores, -np.inf))
-
-    def predict_labels(self, X: Any, *, bags: Any = None) -> np.ndarray:
-        """Return the name of each row's most probable label: a known one, or that of a novel one."""
-        names = np.empty(len(self._names()), dtype=object)
-        names[:] = self._names()
-        return names[self.predict(X, bags=bags)]
-
-    def predict_bags(self, X: Any, bags: Any) -> np.ndarray:
-        """Return what each bag carries by the features of its rows: the union of their labels, as the paper has it.
-
-        The sets come in the order of ``bags.names``.
-
-        Parameters
-        ----------
-        X : array, CSR matrix or data frame of shape (n_rows, n_features)
-            The rows.
-        bags : Bags or sequence of bag ids
-            Which bag each row is in; labels that it may hold are not looked at.
-        """
-        names = self.predict_labels(X)
-        bags = as_bags(bags, n_rows=len(names))
-        sets = np.empty(bags.n_bags, dtype=object)
-        sets[:] = [frozenset(names[bag.rows].tolist()) for bag in bags.each()]
-        return sets
-
-    def novelty_score(self, X: Any, *, bags: Any = None) -> np.ndarray:
-        """Return the probability that each row has a label that nobody named."""
-        P = self.predict_proba(X, bags=bags)
-        return P[:, self.class_of_ < 0].sum(axis=1)
-
-    @checks_y
-    def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
-        """Return 1 - Hamming loss of the known labels of these bags: the paper's criterion; 1 is best.
-
-        Unlabelled bags do not count; NaN, with a warning, when there are no others.
-
-        Parameters
-        ----------
-        X : array, CSR matrix or data frame of shape (n_rows, n_features)
-            The rows, usually of held-out bags.
-        y : Bags, default=None
-            May hold the bags; anything else is ignored.
-        bags : Bags, default=None
-            The labelled bags.
-        sample_weight : array of shape (n_rows,), default=None
-            A bag counts as much as the mean weight of its rows.
-        """
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        bags = as_bags(bags, n_rows=n_rows, y=y)
-        values = self.bag_scores(X, bags)
-        if len(values) == 0:
-            warn(
-                f"{type(self).__name__}.score judges label lists, but none of the {counted(bags.n_bags, 'bag')} given "
-                "has one: the score is NaN. Give bags=Bags(ids, labels={bag: {...}}), or score labelled bags.",
-                SidelightWarning,
-                stacklevel=2,
-            )
-            return float("nan")
-        weights = check_row_weights(sample_weight, n_rows)
-        weight_of_bag = (np.add.reduceat(weights[bags.order], bags.starts[:-1]) / bags.sizes)[bags.is_labelled]
-        if not weight_of_bag.any():
-            raise InvalidData("Every labelled bag has sample_weight 0. Give some of their rows a weight above 0.")
-        return float(np.average(values, weights=weight_of_bag))
-
-    def bag_scores(self, X: Any, bags: Any) -> np.ndarray:
-        """Return the share of known labels that is told rightly of each labelled bag, by features alone."""
-        z = self.predict(X)
-        bags = as_bags(bags, n_rows=len(z), classes=self.classes_)
-        lists = Lists.of(bags)
-        carried = np.zeros((bags.n_bags, self.layout.n_clusters))
-        carried[bags.codes, z] = 1.0
-        wrong = lists.told * np.abs(lists.Y - carried[:, : len(self.classes_)])
-        share = wrong.sum(axis=1) / np.maximum(lists.told.sum(axis=1), 1.0)
-        return np.asarray(1.0 - share[bags.is_labelled])
-
-    @property
-    def layout(self) -> Layout:
-        """Which labels there are: the known ones, then the novel ones."""
-        check_is_fitted(self)
-        return Layout(self.classes_, self.class_of_, self.cluster_names_)
-
-    def _names(self) -> tuple[Any, ...]:
-        return self.layout.label_names
 
     def _publish(
         self, X: Any, bags: Bags, problem: Problem, states: list[State], mean: np.ndarray, scale: np.ndarray
@@ -334,12 +236,6 @@ class DMNL(ClusterMixin, BaseEstimator):
         for name in ("n_init", "max_iter", "max_novel"):
             check_number(self, name, getattr(self, name), integer=True, low=1)
         check_number(self, "cv", self.cv, integer=True, low=2)
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse rows are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _typical(probability: np.ndarray, is_member: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any, get_args
 from sidelight.errors import InvalidParameter, UnknownName, nearest
 from sidelight.jobs.options.bags import Margin, Medoids, Words
 from sidelight.jobs.options.hierarchy import Hierarchy
-from sidelight.jobs.options.instances import Coverage, Dmnl, Spectral
+from sidelight.jobs.options.instances import Coverage, Dmnl, FastMiml, Spectral
 from sidelight.jobs.options.model import Options, build, fields_of
 from sidelight.jobs.options.relations import Peer, Peers, Relations
 from sidelight.jobs.options.sources import Coclusters, Sources
@@ -69,12 +69,13 @@ JOBS: Mapping[str, Job] = {
         "Name and cluster the rows of TABLE by the labels of their bags.\n\nA bag (a recording, an image, a document) "
         "has several rows and a list of labels; nobody labelled a row. With the method coverage no row carries a label "
         "outside its bag's list, and every label on the list is carried by a row. The method spectral clusters the "
-        "rows and reads the clusters by the lists; dmnl finds labels that no list names by the structure of the rows."
-        "\n\nWrites assignments (.parquet, .csv), clusters.csv, bags.csv (coverage, dmnl) or class_shares.csv "
+        "rows and reads the clusters by the lists; dmnl finds labels that no list names by the structure of the rows; "
+        "fast-miml ranks labels for bags and rows."
+        "\n\nWrites assignments (.parquet, .csv), clusters.csv, bags.csv (all but spectral) or class_shares.csv "
         "(spectral), model.sidelight, run.toml and report.html into the output folder.",
         "rows in bags, and a list of labels for each bag (which birds are in which recording)",
         {"bag": "recording", "label": "species"},
-        {"coverage": Coverage, "spectral": Spectral, "dmnl": Dmnl},
+        {"coverage": Coverage, "spectral": Spectral, "dmnl": Dmnl, "fast-miml": FastMiml},
     ),
     "bags": Job(
         "Cluster bags of rows that nobody labelled.",

@@ -9,7 +9,7 @@ from sidelight.jobs.options.shared import Scale
 
 _METHOD = (
     "coverage: name every row by the lists of the bags; spectral: clusters of the rows, read by the lists; dmnl: "
-    "labels that no list names, by the structure of the rows."
+    "labels that no list names, by the structure of the rows; fast-miml: labels ranked for bags and rows, fast."
 )
 Count = Annotated[int, from_(1)] | Literal["auto"]
 Lists = Annotated[
@@ -117,3 +117,13 @@ class Spectral(Options, frozen=True):
         "kmeans"
     )
     scale: Scale = "standard"
+
+
+class FastMiml(Options, frozen=True):
+    """Labels ranked for bags and rows in a space that all of them share; rows that no label wants may be novel."""
+
+    method: Annotated[Literal["fast-miml"], says(_METHOD)] = "fast-miml"
+    n_novel: Annotated[int, says("Clusters of the rows that no known label wants.", word="novel", ge=0)] = 0
+    n_dimensions: Annotated[int, says("Dimensions of the shared space.", word="dimensions", ge=1)] = 50
+    n_subconcepts: Annotated[int, says("Sub-concepts of each label.", word="subconcepts", ge=1)] = 2
+    max_iter: Annotated[int, says("Most passes over the bags.", word="passes", ge=1)] = 200

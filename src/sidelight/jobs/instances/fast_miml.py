@@ -1,0 +1,44 @@
+"""FastMIML: labels ranked for bags and rows, with novel ones for rows that no known label wants."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sidelight.data.dataset import Dataset
+from sidelight.estimators.novelty import FastMIML, NovelLabels
+from sidelight.estimators.scaling import Standardized
+from sidelight.jobs.checking import checked
+from sidelight.jobs.config import RunConfig
+from sidelight.jobs.instances.coverage import bag_table, lists_of, named_rows
+from sidelight.jobs.options.instances import FastMiml
+from sidelight.jobs.reading import listening
+from sidelight.results.jobs import NovelResult
+
+
+def cluster(data: Dataset, config: RunConfig) -> NovelResult:
+    """Name the rows by the best label of their bag, or as novel."""
+    options = config.options
+    assert isinstance(options, FastMiml)  # the catalogue says so
+    bags = lists_of(data, config, "complete", "unlabelled")
+    inner: Any = FastMIML(random_state=config.seed, **options.without("method", "n_novel"))
+    if options.n_novel:
+        inner = NovelLabels(inner, options.n_novel, random_state=config.seed)
+    model: Any = Standardized(inner, feature_names=data.feature_names)  # finds the columns of new tables by name
+    with listening() as heard:
+        model.fit(data.X, bags=bags)
+        P, Q = model.predict_proba(data.X), model.predict_proba(data.X, bags=bags)
+        told_rightly = np.ones(bags.n_bags)
+        told_rightly[bags.is_labelled] = model.bag_scores(data.X, bags)
+        hardest = bag_table(data.X, bags, model, "labels told rightly", told_rightly)
+        ranker = model.estimator_.estimator_ if options.n_novel else model.estimator_
+        result = NovelResult(
+            **named_rows(data, bags, model, P, Q, hardest),
+            choice={},
+            uncovered=(),
+            noise=[],
+            objective=[float(ranker.trace_[0]), float(ranker.trace_[-1])],
+        )
+    return checked(replace(result, heard=tuple(heard)), data, judged="label")
