@@ -90,3 +90,16 @@ def test_dmnl_shows_how_the_count_was_chosen(table, tmp_path):
     config = RunConfig("instances", table, {"bag": "recording", "label": "heard"}, {"method": "dmnl", "n_init": 1})
     outcome = run(config, tmp_path / "out")
     assert any("the known labels of held-out bags are told best" in s for s in outcome.sentences)
+
+
+@pytest.mark.parametrize("n_novel", [0, 1])
+def test_fast_miml_names_rows_and_writes_a_page(table, tmp_path, n_novel):
+    config = RunConfig(
+        "instances", table, {"bag": "recording", "label": "heard"}, {"method": "fast-miml", "n_novel": n_novel}
+    )
+    run(config, tmp_path / "out")
+    with (tmp_path / "out" / "assignments.csv").open(encoding="utf-8") as handle:
+        rows = list(csv.DictReader(handle))
+    assert {row["label"] for row in rows} <= {"ant", "bee", "cat", "novel-1"}
+    model = sl.load(tmp_path / "out" / "model.sidelight")
+    assert len(model.cluster_names_) == 3 + n_novel
