@@ -39,9 +39,9 @@ SHARES = (0.0, 0.1)
 TEXT = (
     "Labels 1 to k are never named. Seeds from {first} on: {rounds} (`SIDELIGHT_ROUNDS`; 5 by default). "
     "F_INL of all rows by features alone after a fit on all bags; held out: the rows of a fifth of the bags. "
-    "Ridge and `lam` of DMNL were settled with "
-    "the truth of these sets in view, on other seeds. ORLR and MIMLfast get novel labels by a threshold and k-means, "
-    "MIML-NC tells novel rows by itself and k-means parts them (`NovelLabels`). Letter-Frost is not among the data used here; the paper has 0.26, 0.27 and 0.22 for it."
+    "Ridge and `lam` of DMNL were settled with the truth of these sets in view, on other seeds. ORLR and MIMLfast get "
+    "novel labels by a threshold and k-means, MIML-NC tells novel rows by itself and k-means parts them "
+    "(`NovelLabels`). Letter-Frost is not among the data used here; the paper has 0.26, 0.27 and 0.22 for it."
 )
 
 
