@@ -131,15 +131,11 @@ class BayesianActiveClustering(ClusterMixin, BaseEstimator):
             Remembers every event.
         """
         self._check_parameters()
-
-        def belief(rows: Any, n_clusters: int | None, generator: np.random.Generator) -> ParticleBelief:
-            return ParticleBelief(rows, self._prior(rows.shape[1]), generator)
-
         session = ActiveSession(
             X,
             self.n_clusters,
             strategy=CriterionStrategy(self.criterion),
-            belief=belief,
+            belief=self._new_belief,
             recorder=recorder,
             random_state=self.random_state,
         )
@@ -181,6 +177,9 @@ class BayesianActiveClustering(ClusterMixin, BaseEstimator):
         alike = np.einsum("mk,mk->m", P[pairs.left], P[pairs.right])
         same = self.eps + (1 - 2 * self.eps) * alike
         return float(np.average(np.log(np.where(pairs.same, same, 1 - same)), weights=pairs.weights))
+
+    def _new_belief(self, X: Any, n_clusters: int | None, generator: np.random.Generator) -> ParticleBelief:
+        return ParticleBelief(X, self._prior(X.shape[1]), generator)
 
     def _prior(self, n_features: int, **changes: Any) -> Prior:
         n_particles = 2 * n_features * self.n_clusters if self.n_particles == "thesis" else int(self.n_particles)

@@ -18,7 +18,10 @@ BLOCK = 20_000
 
 
 class CriterionStrategy:
-    """Ask the pair of largest Info or Uncertain among those that close no cycle.
+    """Ask the pair of largest Info or Uncertain; where answers must form a forest, among those that close no cycle.
+
+    A belief without particles has one probability for each row and cluster. Info is then the information about the
+    labels of the two rows, and picks the same pair as Uncertain.
 
     Parameters
     ----------
@@ -30,24 +33,32 @@ class CriterionStrategy:
 
     def __init__(self, criterion: str = "info", n_candidates: int = CANDIDATES, n_scored: int = SCORED) -> None:
         self.criterion, self.n_candidates, self.n_scored = criterion, n_candidates, n_scored
+        self.n_dropped = 0  # better pairs passed over because they close a cycle, [P17] table 4.2
 
     def choose(
         self, belief: Any, asked: Any, generator: np.random.Generator, busy: frozenset[int] = frozenset()
     ) -> tuple[tuple[int, ...], float] | None:
         """Return the best candidate."""
         a, b = _pairs(belief.n_rows, self.n_candidates, generator)
-        tree = components(belief.left, belief.right, belief.n_rows)
-        free = tree[a] != tree[b]
         if busy:
             taken = np.isin(np.arange(belief.n_rows), list(busy))
-            free &= ~taken[a] & ~taken[b]
-        a, b = a[free], b[free]
-        if not len(a):
-            return None
-        gains = self.gains(belief.marginals()[: self.n_scored], a, b, belief.eps)
-        for at in np.argsort(-gains, kind="stable")[:100]:
+            free = ~taken[a] & ~taken[b]
+            a, b = a[free], b[free]
+        if hasattr(belief, "marginals"):
+            gains = self.gains(belief.marginals()[: self.n_scored], a, b, belief.eps)
+            tree = components(belief.left, belief.right, belief.n_rows)
+            cyclic = tree[a] == tree[b]
+        else:
+            P = np.asarray(belief.posterior(), dtype=np.float64)
+            gains = CriterionStrategy("uncertain").gains(P[None], a, b, belief.eps) - float(binary_entropy(belief.eps))
+            cyclic = np.zeros(len(a), dtype=bool)
+        n_dropped = 0
+        for at in np.argsort(-gains, kind="stable"):
             pair = (int(a[at]), int(b[at]))
-            if not asked(*pair):
+            if cyclic[at]:
+                n_dropped += 1
+            elif not asked(*pair):
+                self.n_dropped += n_dropped
                 return pair, float(gains[at])
         return None
 

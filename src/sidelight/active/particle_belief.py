@@ -19,6 +19,7 @@ from sidelight._core.simplex import softmax
 from sidelight._solvers.descent import descend
 from sidelight._solvers.particles import move, resample
 from sidelight._solvers.rounding import round_by_kmeans
+from sidelight.active.rows_of_belief import RowsOfBelief
 from sidelight.estimators._base import reporting
 
 Floats = npt.NDArray[np.float64]
@@ -40,7 +41,7 @@ class Prior:
     n_moves: int = 3
 
 
-class ParticleBelief:
+class ParticleBelief(RowsOfBelief):
     """Rules W as particles, and what answers about pairs make of them."""
 
     def __init__(self, X: Any, prior: Prior, generator: np.random.Generator) -> None:
@@ -48,7 +49,7 @@ class ParticleBelief:
         self.mean, spread = dense.mean(axis=0), dense.std(axis=0)
         self.scale = np.where(spread > 0, spread, 1.0)
         self.X = self._rows(dense)
-        self.prior, self.n_rows = prior, len(self.X)
+        self.prior, self.n_rows, self.n_clusters = prior, len(self.X), prior.n_clusters
         self.eps, self.n_known, self.is_consistent = prior.eps, prior.n_clusters, True
         self.centre = self._centre(generator)
         self.left, self.right, self.same = (np.zeros(0, dtype=np.intp) for _ in range(3))
@@ -67,6 +68,16 @@ class ParticleBelief:
         targets = np.eye(K)[labels] - 1.0 / K
         gram = self.X.T @ self.X / self.n_rows + START_RIDGE / d * np.eye(d)
         return np.asarray(SHARPNESS * np.linalg.solve(gram, self.X.T @ targets / self.n_rows)).ravel()
+
+    @property
+    def features(self) -> Floats:
+        """The rows, standardised."""
+        return np.asarray(self.X[:, :-1])
+
+    @property
+    def rows(self) -> list[int]:  # type: ignore[override] # here it follows from the answers
+        """The rows asked about."""
+        return [int(row) for row in self.asked]
 
     # -- the model ---------------------------------------------------------------------------------------------------
 
@@ -168,11 +179,3 @@ class ParticleBelief:
         if known is None or known[0] != len(self.left):
             self._best = (len(self.left), self.best_rule())
         return self._best[1]
-
-    def representative(self, row: int, cluster: int, unasked: Any) -> int | None:
-        """Return the surest row of a cluster that ``row`` was not asked against."""
-        P = self.posterior()
-        for other in np.argsort(-P[:, cluster], kind="stable").tolist():
-            if other != row and P[other].argmax() == cluster and unasked(row, other):
-                return int(other)
-        return None

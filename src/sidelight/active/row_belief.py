@@ -18,7 +18,7 @@ Ints = npt.NDArray[np.intp]
 
 LEAST_CERTAINTY = 0.05  # a row that belongs nowhere in particular is not doubted without bound
 CENTRAL = 10  # the first row is one of this share (one in ten) of the most influential rows
-MET_ENOUGH = 0.25  # chance of a new cluster below which the clusters met are all that is shown
+MET_ENOUGH = 0.25  # chance of a new cluster below which the clusters met are all that is shown, if K is unknown
 
 
 class RowBelief:
@@ -96,6 +96,20 @@ class RowBelief:
         """The rows that may be asked about next."""
         return self.process.candidates
 
+    @property
+    def place(self) -> Ints:
+        """The position of each row among the candidates, -1 for the others."""
+        return self.process.place
+
+    @property
+    def features(self) -> Floats:
+        """The rows, dense and centred, for strategies that measure distances."""
+        return self.kernels.known
+
+    def certainty(self, row: int) -> float:
+        """Return the probability of the likeliest cluster of a row that was asked about, a new one among them."""
+        return float(self.q[self.at[row]].max())
+
     def chance_of_new(self) -> float:
         """Return the chance that the next row belongs to a cluster not met so far."""
         chance = chance_of_new(self.labels)
@@ -110,7 +124,7 @@ class RowBelief:
         new = self.process.novelty() * self.chance_of_new()
         Q = np.column_stack([self.process.posterior() * (1.0 - new[:, None]), new])
         for t, row in enumerate(self.rows):
-            place = self.process.place[row]
+            place = self.place[row]
             if place >= 0:
                 Q[place] = self.q[t]
         return Q
@@ -153,9 +167,10 @@ class RowBelief:
         return labels
 
     def _n_unmet(self) -> int:
+        """Return how many clusters are believed in but were not met."""
+        if self.n_clusters is not None:
+            return max(self.n_clusters - self.n_known, 0)
         chance = chance_of_new(self.labels)
         if chance < MET_ENOUGH:
             return 0
-        if self.n_clusters is not None:
-            return max(self.n_clusters - self.n_known, 0)
         return min(round(chance * self.n_known), self.n_rows - self.n_known)

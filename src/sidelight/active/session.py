@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,6 +19,7 @@ from sklearn.utils.validation import check_array
 from sidelight._core.atomic import replacing
 from sidelight._core.fingerprint import fingerprint
 from sidelight._core.params import as_generator, as_seed, check_choice, check_n_clusters, check_number
+from sidelight.active.clusterer_belief import ClustererBelief
 from sidelight.active.outlook import Outlook, PartitionHistory
 from sidelight.active.questions import UNSURE, Question
 from sidelight.active.row_belief import RowBelief
@@ -47,10 +49,12 @@ class ActiveSession:
         The rows. Their scale does not matter.
     n_clusters : int or None, default=None
         How many clusters there are; None lets them be discovered.
-    strategy : {"rows", "pairs", "random"} or Strategy, default="rows"
-        How questions are chosen.
-    belief : callable or None, default=None
-        (X, n_clusters, generator) -> a belief; None is ours, which doubts answers where they disagree.
+    strategy : str or Strategy, default="rows"
+        How questions are chosen: "rows" (ours), "pairs", "random", "info" and "uncertain" ([P17] chapter 4), "explore"
+        (Basu), "minmax" (Mallapragada) or "npu" (Xiong).
+    belief : estimator, callable or None, default=None
+        None is ours, which doubts answers where they disagree. A clusterer with ``fit(X, pairs=...)`` is fitted again
+        as answers come in. A callable makes a belief from (X, n_clusters, generator).
     recorder : object with ``record(event)``, default=None
         Remembers every event, for example ``sidelight.store.AnswerFile``.
     random_state : int, RandomState, Generator or None, default=None
@@ -99,8 +103,13 @@ class ActiveSession:
         self.n_clusters, self.strategy = n_clusters, strategy
         self.recorder = recorder
         self.seed_ = as_seed(as_generator(random_state))
+        if hasattr(belief, "fit") and not isinstance(belief, type):
+            belief = partial(ClustererBelief, clusterer=belief)
         if belief is not None and not callable(belief):
-            raise InvalidData(f"ActiveSession: belief must be a callable that makes one, or None. Got {belief!r:.80}.")
+            raise InvalidData(
+                "ActiveSession: belief must be a clusterer with fit(X, pairs=...), a callable that makes a belief, or "
+                f"None. Got {belief!r:.80}."
+            )
         self._new_belief = belief or RowBelief
         self._events: list[dict[str, Any]] = []
         self._begin()

@@ -7,12 +7,15 @@ answers gives back.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from sidelight._core.simplex import binary_entropy, entropy
+from sidelight.active.criteria import CriterionStrategy
+from sidelight.active.neighbourhoods import NPU, MinMax, Neighbourhoods
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -59,9 +62,9 @@ class RowStrategy:
         Q = belief.places()
         scores = self._scores(belief, Q)
         for taken in busy:
-            if belief.process.place[taken] >= 0:
-                scores[belief.process.place[taken]] = -np.inf
-        for _ in range(TRIES):
+            if belief.place[taken] >= 0:
+                scores[belief.place[taken]] = -np.inf
+        for _ in range(len(scores) + 1):
             if self.current is not None and self.current not in busy:
                 row = self.current
             else:
@@ -69,7 +72,7 @@ class RowStrategy:
                 if not scores[at] > -np.inf:
                     return None
                 row = int(belief.candidates[at])
-            place = belief.process.place[row]
+            place = belief.place[row]
             order = np.argsort(-Q[place, :-1], kind="stable") if place >= 0 else range(belief.n_known)
             for cluster in order:
                 other = belief.representative(row, int(cluster), lambda a, b: not asked(a, b))
@@ -86,7 +89,7 @@ class RowStrategy:
         cost = (ranked * np.arange(1, ranked.shape[1] + 1)).sum(axis=1) + ranked.shape[1] * Q[:, -1]
         scores = doubt * belief.influence(Q) / np.maximum(cost, 1.0)
         for row, times in self.unsure.items():
-            place = belief.process.place[row]
+            place = belief.place[row]
             if place >= 0:
                 scores[place] *= FORGIVEN**times
         return np.asarray(scores, dtype=np.float64)
@@ -101,7 +104,7 @@ class RowStrategy:
         if row != self.current:
             self.current, self.tries = row, 0
         self.tries += 1
-        sure = belief.q[belief.at[row]].max() > SETTLED
+        sure = belief.certainty(row) > SETTLED
         often = self.tries >= belief.n_known + 3
         if sure or often or not belief.is_consistent or len(belief.rows) < 4:
             self.current, self.tries = None, 0
@@ -117,8 +120,8 @@ class PairStrategy:
         Q = belief.places()
         gains = binary_entropy(np.clip(Q[:, :-1], 0, 1)) * belief.influence(Q)[:, None]
         for row in busy:
-            if belief.process.place[row] >= 0:
-                gains[belief.process.place[row]] = -np.inf
+            if belief.place[row] >= 0:
+                gains[belief.place[row]] = -np.inf
         for at in np.argsort(-gains, axis=None, kind="stable")[:TRIES]:
             place, cluster = np.unravel_index(at, gains.shape)
             row = int(belief.candidates[place])
@@ -148,4 +151,13 @@ class RandomStrategy:
         """Nothing to note."""
 
 
-STRATEGIES: dict[str, Any] = {"rows": RowStrategy, "pairs": PairStrategy, "random": RandomStrategy}
+STRATEGIES: dict[str, Any] = {
+    "rows": RowStrategy,
+    "pairs": PairStrategy,
+    "random": RandomStrategy,
+    "info": partial(CriterionStrategy, "info"),
+    "uncertain": partial(CriterionStrategy, "uncertain"),
+    "explore": Neighbourhoods,
+    "minmax": MinMax,
+    "npu": NPU,
+}

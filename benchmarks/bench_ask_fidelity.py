@@ -1,0 +1,191 @@
+"""The experiments of [P17] 4.4: random pairs, chosen pairs, and how many pairs a forest of answers costs."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import sidelight as sl
+from relation_sets import TITLES, load
+from runner import Ledger, Sheet
+from sidelight._core.forest import spanning_edges
+from sidelight.metrics import pair_precision_recall_f
+
+TITLE = "Ask: the experiments of the thesis' chapter 4"
+RUNS = int(os.environ.get("ASK_RUNS", "30"))
+QUESTIONS = int(os.environ.get("ASK_QUESTIONS", "60"))
+STORED = os.environ.get("ASK_STORED", "") == "1"  # write the page from the cells that are there
+SETS = ("crabs", "sonar", "balance", "letters-IJ", "digits-389", "iris", "wine")
+STEP = 20
+CLUSTERERS: dict[str, Callable[[int, int], Any]] = {
+    "ITML": lambda K, seed: sl.MetricKMeans(K, n_init=10, random_state=seed),
+    "MPCK-Means": lambda K, seed: sl.MPCKMeans(K, random_state=seed),
+}
+PASSIVE = ("BC+tree", "ITML", "ITML+tree", "MPCK-Means", "MPCK-Means+tree")
+ACTIVE = ("info+BC", "uncertain+BC", "npu+ITML", "npu+MPCK-Means", "minmax+ITML", "minmax+MPCK-Means")
+
+
+class Cell(NamedTuple):
+    """One curve."""
+
+    set: str
+    method: str
+    run: int
+
+    @property
+    def key(self) -> str:
+        """Its name in the ledger."""
+        return f"{self.set}/{self.method}/{QUESTIONS}/{self.run}"
+
+
+def compute(cell: Cell) -> dict[str, Any]:
+    """Return the pairwise F measure after every ``STEP`` answers, and the pairs that were dropped."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _passive(cell) if cell.method in PASSIVE else _active(cell)
+
+
+def _thesis(K: int, seed: int, criterion: str = "info") -> sl.BayesianActiveClustering:
+    return sl.BayesianActiveClustering(K, criterion, eps=0.05, tau=1.0, penalty=10.0, random_state=seed)
+
+
+def _passive(cell: Cell) -> dict[str, Any]:
+    X, y = load(cell.set)
+    K = len(np.unique(y))
+    method, _, restriction = cell.method.partition("+")
+    drawn = sl.Pairs.sample(y, 4 * QUESTIONS, random_state=1000 + cell.run)
+    if restriction:
+        drawn = drawn.only(spanning_edges(drawn.left, drawn.right, len(y)))
+    scores = {}
+    for at in range(STEP, QUESTIONS + 1, STEP):
+        model = _thesis(K, cell.run) if method == "BC" else CLUSTERERS[method](K, cell.run)
+        scores[str(at)] = _f(y, model.fit(X, pairs=drawn.only(np.arange(min(at, drawn.n_answers)))).labels_)
+    return {"f": scores}
+
+
+def _active(cell: Cell) -> dict[str, Any]:
+    X, y = load(cell.set)
+    K = len(np.unique(y))
+    strategy, _, method = cell.method.partition("+")
+    if method == "BC":
+        session = _thesis(K, cell.run, strategy).start(X)
+    else:
+        belief = CLUSTERERS[method](K, cell.run)
+        session = sl.ActiveSession(X, K, strategy=strategy, belief=belief, random_state=cell.run)
+    oracle = sl.Oracle(y)
+    scores = {}
+    for at in range(STEP, QUESTIONS + 1, STEP):
+        session.run(oracle, STEP)
+        scores[str(at)] = _f(y, session.labels_)
+    return {"f": scores, "dropped": int(getattr(session._strategy, "n_dropped", 0))}
+
+
+def fill(sheet: Sheet) -> None:
+    """Run what is missing and write tables and figures."""
+    ledger = Ledger("ask_fidelity")
+    cells = [Cell(name, method, run) for run in range(RUNS) for name in SETS for method in (*PASSIVE, *ACTIVE)]
+    if not STORED:
+        ledger.run([(cell.key, partial(compute, cell)) for cell in cells], stage="curves")
+    found = ledger.cells
+    counts = [len(_curves(found, name, method)) for name in SETS for method in (*PASSIVE, *ACTIVE)]
+    sheet.notes.append(
+        f"Pairwise F measure after up to {QUESTIONS} exact answers, mean of {min(counts)} to {max(counts)} runs a cell "
+        "(set ASK_RUNS; the thesis has 30). tau = 1, lambda = 10, eps = .05 and 64 particles, where the thesis has "
+        "2 d K; the prior is centred on a k-means start, because the printed one clusters nothing. Fertility, Parkinsons and "
+        "Transfusion are not among the data used here; iris and wine stand in."
+    )
+    _table(sheet, found, "Random pairs (figure 4.1)", PASSIVE)
+    _table(sheet, found, "Chosen pairs (figure 4.2)", ACTIVE)
+    _dropped(sheet, found)
+    _claims(sheet, found)
+    _figures(sheet, found)
+
+
+def _table(sheet: Sheet, found: dict[str, Any], title: str, methods: tuple[str, ...]) -> None:
+    rows = []
+    for name in SETS:
+        last = [_last(found, name, method) for method in methods]
+        if any(len(values) for values in last):
+            rows.append((TITLES[name], *(_written(values) for values in last)))
+    text = f"After {QUESTIONS} answers, with half the width of a 95 % interval."
+    sheet.section(title, ("set", *methods), rows, text)
+
+
+def _dropped(sheet: Sheet, found: dict[str, Any]) -> None:
+    rows = []
+    for name in SETS:
+        counts = [
+            [found[key]["dropped"] for key in (Cell(name, method, run).key for run in range(RUNS)) if key in found]
+            for method in ACTIVE[:2]
+        ]
+        if all(counts):
+            rows.append((TITLES[name], *(f"{np.mean(values):.1f}" for values in counts)))
+    text = (
+        f"Pairs of larger gain that were passed over in {QUESTIONS} questions because they close a cycle (table 4.2)."
+    )
+    sheet.section("Dropped pairs", ("set", *ACTIVE[:2]), rows, text)
+
+
+def _claims(sheet: Sheet, found: dict[str, Any]) -> None:
+    whole = [name for name in SETS if all(len(_last(found, name, method)) for method in (*PASSIVE, *ACTIVE))]
+    if not whole:
+        return
+    mean = {(name, method): float(np.mean(_last(found, name, method))) for name in whole for method in PASSIVE + ACTIVE}
+    n = len(whole)
+
+    def wins(better: tuple[str, ...], worse: tuple[str, ...]) -> int:
+        return sum(max(mean[name, m] for m in better) > max(mean[name, m] for m in worse) for name in whole)
+
+    claims = {
+        "BC+tree beats ITML and MPCK-Means, with and without the forest": wins(PASSIVE[:1], PASSIVE[1:]),
+        "info or uncertain beats MinMax and NPU with either clusterer": wins(ACTIVE[:2], ACTIVE[2:]),
+        "info beats uncertain": wins(ACTIVE[:1], ACTIVE[1:2]),
+        "info beats random pairs (BC+tree)": wins(ACTIVE[:1], PASSIVE[:1]),
+    }
+    for claim, held in claims.items():
+        sheet.row(claim, f"on {held} of {n} sets", f"most of {n}", held > n / 2)
+
+
+def _figures(sheet: Sheet, found: dict[str, Any]) -> None:
+    from matplotlib.figure import Figure
+
+    at = list(range(STEP, QUESTIONS + 1, STEP))
+    for methods, caption in ((PASSIVE, "Random pairs, as figure 4.1"), (ACTIVE, "Chosen pairs, as figure 4.2")):
+        drawn = Figure(figsize=(12, 5.6), layout="constrained")
+        axes = drawn.subplots(2, 4).ravel()
+        for ax, name in zip(axes, SETS):
+            curves = {method: _curves(found, name, method) for method in methods}
+            scores = {
+                method: [[curve[str(n)] for curve in runs] for n in at] for method, runs in curves.items() if len(runs)
+            }
+            if scores:
+                sl.plot.ScoreCurveDisplay(at, scores, score_name="pairwise F", answers_name="answers").plot(ax=ax)
+                ax.get_legend().set_visible(name == SETS[0])
+                ax.set_title(TITLES[name])
+        axes[-1].set_visible(False)
+        sheet.figure(drawn, f"{caption}: mean and 95 % band over the runs")
+
+
+def _curves(found: dict[str, Any], name: str, method: str) -> list[dict[str, float]]:
+    keys = [Cell(name, method, run).key for run in range(RUNS)]
+    return [found[key]["f"] for key in keys if key in found]
+
+
+def _last(found: dict[str, Any], name: str, method: str) -> np.ndarray:
+    return np.array([curve[str(QUESTIONS // STEP * STEP)] for curve in _curves(found, name, method)])
+
+
+def _written(values: np.ndarray) -> str:
+    if not len(values):
+        return ""
+    half = 1.96 * values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+    return f"{values.mean():.3f} ± {half:.3f}"
+
+
+def _f(y: np.ndarray, labels: np.ndarray) -> float:
+    return round(float(pair_precision_recall_f(y, labels).f), 4)
