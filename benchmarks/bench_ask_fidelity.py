@@ -96,8 +96,8 @@ def fill(sheet: Sheet) -> None:
     sheet.notes.append(
         f"Pairwise F measure after up to {QUESTIONS} exact answers, mean of {min(counts)} to {max(counts)} runs a cell "
         "(set ASK_RUNS; the thesis has 30). tau = 1, lambda = 10, eps = .05 and 64 particles, where the thesis has "
-        "2 d K; the prior is centred on a k-means start, because the printed one clusters nothing. Fertility, Parkinsons and "
-        "Transfusion are not among the data used here; iris and wine stand in."
+        "2 d K; the prior is centred on a k-means start, because the printed one clusters nothing. Fertility, "
+        "Parkinsons and Transfusion are not among the data used here; iris and wine stand in."
     )
     _table(sheet, found, "Random pairs (figure 4.1)", PASSIVE)
     _table(sheet, found, "Chosen pairs (figure 4.2)", ACTIVE)
