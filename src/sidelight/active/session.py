@@ -24,6 +24,7 @@ from sidelight.active.outlook import Outlook, PartitionHistory
 from sidelight.active.questions import UNSURE, Question
 from sidelight.active.row_belief import RowBelief
 from sidelight.active.strategies import STRATEGIES
+from sidelight.active.triplets import are_apart, better_triplet, pairs_of
 from sidelight.data.relations import Pairs
 from sidelight.data.relations.facts import Contradiction
 from sidelight.data.row_keys import as_row_index
@@ -55,6 +56,9 @@ class ActiveSession:
     belief : estimator, callable or None, default=None
         None is ours, which doubts answers where they disagree. A clusterer with ``fit(X, pairs=...)`` is fitted again
         as answers come in. A callable makes a belief from (X, n_clusters, generator).
+    seconds : tuple of two float or None, default=None
+        How long a person takes for a question about two rows and about three. With it, three rows are asked about where
+        that buys more information a second; None asks about two rows only.
     recorder : object with ``record(event)``, default=None
         Remembers every event, for example ``sidelight.store.AnswerFile``.
     random_state : int, RandomState, Generator or None, default=None
@@ -90,6 +94,7 @@ class ActiveSession:
         *,
         strategy: Any = "rows",
         belief: Callable[..., Any] | None = None,
+        seconds: tuple[float, float] | None = None,
         recorder: Recorder | None = None,
         random_state: Any = None,
     ) -> None:
@@ -101,6 +106,7 @@ class ActiveSession:
         if isinstance(strategy, str):
             check_choice(self, "strategy", strategy, tuple(STRATEGIES))
         self.n_clusters, self.strategy = n_clusters, strategy
+        self.seconds = _as_seconds(seconds)
         self.recorder = recorder
         self.seed_ = as_seed(as_generator(random_state))
         if hasattr(belief, "fit") and not isinstance(belief, type):
@@ -147,6 +153,8 @@ class ActiveSession:
             if chosen is None:
                 break
             rows, gain = chosen
+            if self.seconds is not None:
+                rows = self._perhaps_three(rows, busy)
             self._pending.append(Question(rows, len(self._told) + len(self._pending), gain))
         if n == 1:
             return self._pending[0] if self._pending else None
@@ -158,19 +166,20 @@ class ActiveSession:
         Parameters
         ----------
         question : Question or tuple of int
-            A question of ``ask``, or any two rows.
-        answer : {"same", "different", "unsure"}
-            What the person said. "unsure" says nothing, and is not asked again.
+            A question of ``ask``, or any two or three rows.
+        answer : {"same", "different", "unsure"}, or {"a", "b", "c", "none", "unsure"} about three rows
+            What the person said; of three rows, which is the odd one out. "unsure" says nothing and is not asked again.
         **about : str or number
             Who answered, in how many seconds, and so on; the recorder keeps it.
         """
         rows = self._rows_of(question)
         words = Question(rows, 0).words
         if not isinstance(answer, str) or answer not in words:
-            raise UnknownName(f"{answer!r} is no answer to a question about two rows. {nearest(answer, words)}")
+            count = "two" if len(rows) == 2 else "three"
+            raise UnknownName(f"{answer!r} is no answer to a question about {count} rows. {nearest(answer, words)}")
         if frozenset(rows) in self._asked:
             raise InvalidData(
-                f"Rows {rows[0]} and {rows[1]} were asked about already: {self._answer_to(rows)!r}. "
+                f"Rows {', '.join(map(str, rows))} were asked about already: {self._answer_to(rows)!r}. "
                 "Take it back with undo(), or ask about other rows."
             )
         event = {"event": "answer", "rows": list(rows), "answer": answer, **about}
@@ -220,17 +229,43 @@ class ActiveSession:
 
     def _learn(self, rows: tuple[int, ...], answer: str) -> None:
         self._told.append((rows, answer))
+        learnt = self._as_pairs(rows, answer)
         self._asked.add(frozenset(rows))
         self._pending = [question for question in self._pending if frozenset(question.rows) != frozenset(rows)]
         self._labels = None
-        if answer != UNSURE:
-            self._pairs = self._pairs + Pairs([rows[0]], [rows[1]], [answer], n_rows=self._X.shape[0])
-            generator = np.random.default_rng([self.seed_, 2, len(self._told)])
-            self._belief.tell(rows[0], rows[1], answer == "same", generator)
+        for number, (a, b, word) in enumerate(learnt):
+            self._asked.add(frozenset((a, b)))
+            self._pairs = self._pairs + Pairs([a], [b], [word], n_rows=self._X.shape[0])
+            generator = np.random.default_rng([self.seed_, 2, len(self._told), *([number] if number else [])])
+            self._belief.tell(a, b, word == "same", generator)
             self._pending = []  # other questions were chosen before this was known
-        self._strategy.heard(self._belief, rows, answer)
+        for a, b, word in learnt or [(rows[0], rows[1], UNSURE)]:
+            self._strategy.heard(self._belief, (a, b), word)
         if len(self._told) % PartitionHistory.EVERY == 0:
             self._history.add(self.labels_)
+
+    def _as_pairs(self, rows: tuple[int, ...], answer: str) -> list[tuple[int, int, str]]:
+        """Return what an answer says about pairs that were not asked about."""
+        if answer == UNSURE:
+            return []
+        if len(rows) == 2:
+            return [(rows[0], rows[1], answer)]
+        said = pairs_of(rows, answer, self._relation(rows[1], rows[2]))
+        return [(a, b, word) for a, b, word in said if frozenset((a, b)) not in self._asked]
+
+    def _relation(self, a: int, b: int) -> str | None:
+        """Return what is known of two rows: it follows from answers, or both are sure of their clusters."""
+        known = self._pairs.implies(a, b) if self._belief.is_consistent else None
+        if known is not None:
+            return str(known)
+        return "different" if are_apart(self._belief, a, b) else None
+
+    def _perhaps_three(self, rows: tuple[int, ...], busy: frozenset[int]) -> tuple[int, ...]:
+        assert self.seconds is not None  # the caller's condition
+        three = better_triplet(
+            self._belief, rows, self._is_known, lambda a, b: self._relation(a, b) == "different", self.seconds
+        )
+        return rows if three is None or busy & set(three) else three
 
     def _is_known(self, a: int, b: int) -> bool:
         """Whether two rows were asked about, or their relation follows; where answers were wrong nothing follows."""
@@ -244,14 +279,16 @@ class ActiveSession:
             rows = tuple(int(row) for row in as_row_index(list(rows), self._X.shape[0], "ActiveSession.tell"))
         except TypeError:
             raise InvalidData(
-                f"ActiveSession.tell takes a question of ask(), or two rows. Got {question!r:.80}."
+                f"ActiveSession.tell takes a question of ask(), or two or three rows. Got {question!r:.80}."
             ) from None
-        if len(rows) != 2 or rows[0] == rows[1]:
-            raise InvalidData(f"ActiveSession.tell takes a question about two different rows. Got {rows!r:.80}.")
+        if len(rows) not in (2, 3) or len(set(rows)) < len(rows):
+            raise InvalidData(
+                f"ActiveSession.tell takes a question about two or three different rows. Got {rows!r:.80}."
+            )
         return rows
 
     def _answer_to(self, rows: tuple[int, ...]) -> str:
-        return next(answer for asked, answer in self._told if frozenset(asked) == frozenset(rows))
+        return next(answer for asked, answer in self._told if frozenset(rows) <= frozenset(asked))
 
     def _correct(self, row: int, cluster: int, answer: str) -> None:
         rows = as_row_index([row], self._X.shape[0], "ActiveSession")
@@ -326,6 +363,7 @@ class ActiveSession:
             "rows": fingerprint(self._X),
             "n_clusters": self.n_clusters,
             "strategy": self.strategy if isinstance(self.strategy, str) else None,
+            "seconds": self.seconds,
             "seed": self.seed_,
             "events": self._events,
         }
@@ -348,6 +386,7 @@ class ActiveSession:
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             n_clusters, strategy, seed = content["n_clusters"], content["strategy"], int(content["seed"])
+            seconds = content.get("seconds")
             known, events, version = content["rows"], list(content["events"]), int(content["sidelight session"])
         except OSError as error:
             raise UnreadableFile(f"Cannot read the session {str(path)!r}: {error.strerror}.") from error
@@ -357,6 +396,7 @@ class ActiveSession:
             raise UnreadableFile(f"{str(path)!r} has format {version}; this version reads formats 1 to {FORMAT}.")
         session = cls.__new__(cls)
         recorder = options.pop("recorder", None)
+        options.setdefault("seconds", seconds)
         session.__init__(X, n_clusters, strategy=options.pop("strategy", strategy), random_state=0, **options)  # type: ignore[misc] # the seed follows
         if fingerprint(session._X) != known:
             raise InvalidData(f"The session {str(path)!r} is about other rows than X. Give the rows it was begun with.")
@@ -373,8 +413,10 @@ class ActiveSession:
             kind = event.get("event") if isinstance(event, Mapping) else None
             if kind == "undo" and told:
                 told.pop()
-            elif kind == "answer" and event.get("answer") in (*Pairs.WORDS, UNSURE):
-                told.append((self._rows_of(event.get("rows")), event["answer"]))
+            elif (
+                kind == "answer" and event.get("answer") in Question(rows := self._rows_of(event.get("rows")), 0).words
+            ):
+                told.append((rows, event["answer"]))
             else:
                 raise InvalidData(f"Event {number} of the session makes no sense: {event!r:.80}.")
             kept.append(dict(event))
@@ -386,3 +428,16 @@ class ActiveSession:
     def __repr__(self) -> str:
         clusters = "an unknown number of" if self.n_clusters is None else str(self.n_clusters)
         return f"ActiveSession({self._X.shape[0]} rows, {clusters} clusters, {self.n_answers} answers)"
+
+
+def _as_seconds(seconds: Any) -> tuple[float, float] | None:
+    if seconds is None:
+        return None
+    if not isinstance(seconds, (tuple, list)) or len(seconds) != 2:
+        raise InvalidData(
+            "ActiveSession: seconds are two numbers, of a question about two rows and of one about three. "
+            f"Got {seconds!r:.80}."
+        )
+    for value in seconds:
+        check_number("ActiveSession", "seconds", value, low=0, open_low=True)
+    return float(seconds[0]), float(seconds[1])

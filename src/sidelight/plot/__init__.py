@@ -1,5 +1,6 @@
 """PICTURES: Display objects, the only room that imports matplotlib."""
 
+from sidelight.plot.ask import QuestionsDisplay, UncertaintyMapDisplay
 from sidelight.plot.bags import BagMarginDisplay, BagWitnessDisplay, BalanceSizesDisplay, StabilityDisplay
 from sidelight.plot.clusters import ClusterScatterDisplay, TypicalImagesDisplay
 from sidelight.plot.coverage import ClusterContentsDisplay, ClusterLabelDisplay, CountChoiceDisplay, MovedRowsDisplay
@@ -31,8 +32,10 @@ __all__ = [
     "LossRateDisplay",
     "MovedRowsDisplay",
     "PreservedInformationDisplay",
+    "QuestionsDisplay",
     "ScoreCurveDisplay",
     "StabilityDisplay",
     "StartErrorsDisplay",
     "TypicalImagesDisplay",
+    "UncertaintyMapDisplay",
 ]
