@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 # Where each public name lives. A new public name is one line here, one in __init__.pyi and one in docs/reference.
 _NAMES = {
     "data.bags": ("Bags",),
-    "estimators.novelty": ("DMNL", "FastMIML", "NovelLabels"),
+    "estimators.novelty": ("DMNL", "DMNLCV", "FastMIML", "NovelLabels"),
     "estimators.coverage.novelty_test": ("novelty_test",),
     "estimators.coverage": ("CoverageClustering", "NovelClassLogisticRegression", "OredLogisticRegression"),
     "estimators.instances": (

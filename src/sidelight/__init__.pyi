@@ -47,6 +47,7 @@ from sidelight.estimators.instances import ClusterReading as ClusterReading
 from sidelight.estimators.instances import RegularizedSpectralClustering as RegularizedSpectralClustering
 from sidelight.estimators.instances import SpectralLearning as SpectralLearning
 from sidelight.estimators.novelty import DMNL as DMNL
+from sidelight.estimators.novelty import DMNLCV as DMNLCV
 from sidelight.estimators.novelty import FastMIML as FastMIML
 from sidelight.estimators.novelty import NovelLabels as NovelLabels
 from sidelight.estimators.relations import ITML as ITML

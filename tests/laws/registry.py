@@ -204,6 +204,11 @@ CASES = [
         expected_failures=WITHOUT_BAGS,
         grid={"lam": [0.0, 0.1], "structure": ["clusters", "manifold"]},
     ),
+    Case(
+        sl.DMNLCV(1, lams=[0.1], rhos=[10.0], n_rounds=1, n_init=1, max_iter=5, random_state=0),
+        supervision="bags",
+        expected_failures=WITHOUT_BAGS,
+    ),
     Case(sl.FastMIML(max_iter=20, random_state=0), supervision="bags", expected_failures=WITHOUT_BAGS),
     Case(
         sl.NovelLabels(sl.FastMIML(max_iter=20, random_state=0), n_novel=1, random_state=0),
