@@ -1,4 +1,4 @@
-"""DMNLCV: hidden labels see a collapse, which the known ones do not."""
+"""DMNLCV: hidden labels are found again, and decide."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def kinds(n_bags=60, seed=0):
     return X, sl.Bags(codes, labels={b: set(np.array(list("abcde"))[y[codes == b]]) for b in range(n_bags)}), y
 
 
-def test_weights_under_which_novel_labels_collapse_are_not_chosen():
+def test_hidden_labels_are_found_again_and_the_novel_one_too():
     X, bags, y = kinds()
     told = bags.without_classes(["e"])
-    search = sl.DMNLCV(1, lams=[0.3], rhos=[0.0, 10.0], n_init=2, random_state=0).fit(X, bags=told)
-    assert search.best_params_ == {"lam": 0.3, "rho": 10.0}
-    scores = search.cv_results_["score"]
-    assert scores[1] > scores[0] + 0.2
+    search = sl.DMNLCV(1, lams=[0.1], rhos=[1.0, 10.0], n_init=2, random_state=0).fit(X, bags=told)
+
+    assert search.best_params_["lam"] == 0.1
+    assert (search.cv_results_["score"] > 0.9).all()
     assert np.mean((search.labels_ == 4) == (y == 4)) > 0.9
     np.testing.assert_array_equal(search.predict(X), search.best_estimator_.predict(X))
 
