@@ -30,6 +30,7 @@ _NAMES = {
     "active.questions": ("Question",),
     "active.session": ("ActiveSession",),
     "store.answer_file": ("AnswerFile",),
+    "jobs.notebook": ("show",),
     "estimators.relations": (
         "COPKMeans",
         "ConstrainedGaussianMixture",

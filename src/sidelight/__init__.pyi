@@ -75,6 +75,7 @@ from sidelight.estimators.sources.multisource import MultiSourceClustering as Mu
 from sidelight.estimators.sources.shared_posterior import SharedPosteriorMixture as SharedPosteriorMixture
 from sidelight.estimators.sources.spectral import SpectralContingency as SpectralContingency
 from sidelight.estimators.sources.weighted import WeightCoclustering as WeightCoclustering
+from sidelight.jobs.notebook import show as show
 from sidelight.progress import progress as progress
 from sidelight.store.answer_file import AnswerFile as AnswerFile
 

@@ -329,3 +329,47 @@ def test_as_bags_guesses_only_what_is_documented(bags: sl.Bags) -> None:
 def test_a_damaged_file_is_refused(bags: sl.Bags, damage: dict) -> None:
     with pytest.raises(InvalidData, match="damaged"):
         sl.Bags.__unarchive__({**bags.__archive__(), **damage})
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_label_sets_may_come_as_a_series(kind):
+    frames = pytest.importorskip(kind)
+    lists = [["wren"], ["owl", "wren"], [], None]
+    if kind == "pandas":
+        series = frames.Series(lists, index=["b", "a", "c", "d"])
+        expected = {"b": {"wren"}, "a": {"owl", "wren"}, "c": set(), "d": None}
+    else:  # without an index: in the order of first appearance
+        series = frames.Series(lists, dtype=frames.List(frames.String))
+        expected = {"a": {"wren"}, "b": {"owl", "wren"}, "c": set(), "d": None}
+    assert dict(sl.Bags(["a", "b", "a", "c", "d"], labels=series).labels) == expected
+
+
+def test_a_series_is_refused_by_name():
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(InvalidData, match="names bag 'a' twice"):
+        sl.Bags(["a", "b"], labels=pd.Series([["x"], ["y"]], index=["a", "a"]))
+    with pytest.raises(UnknownName, match="'z'"):
+        sl.Bags(["a", "b"], labels=pd.Series([["x"]], index=["z"]))
+    with pytest.raises(InvalidData, match="bare string"):
+        sl.Bags(["a"], labels=pd.Series(["x"], index=["a"]))
+    pl = pytest.importorskip("polars")
+    with pytest.raises(InvalidData, match="one label set for each of the 2 bags"):
+        sl.Bags(["a", "b"], labels=pl.Series([["x"]]))
+
+
+def test_label_sets_may_come_as_a_table_of_zeros_and_ones():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    ids, expected = ["a", "b", "a", "c"], {"a": {"wren"}, "b": {"wren", "owl"}, "c": None}
+    columns = {"wren": [1, 1], "owl": [1, 0]}
+    by_index = pd.DataFrame(columns, index=["b", "a"])
+    for table in (
+        by_index,
+        by_index.astype(bool),
+        by_index.rename_axis("recording").reset_index(),
+        pl.DataFrame({"recording": ["b", "a"], **columns}),
+    ):
+        bags = sl.Bags(ids, labels=table)
+        assert dict(bags.labels) == expected
+        assert bags.classes == ("wren", "owl")
+    rows = pd.DataFrame({"bag": [0, 1, 1], "label": [1, 0, 1]})  # numbers as names are still (bag, label) rows
+    assert dict(sl.Bags([0, 1, 2], labels=rows).labels) == {0: {1}, 1: {0, 1}, 2: None}

@@ -42,10 +42,12 @@ class Bags(Frozen):
     ----------
     ids : sequence, array or series
         One bag id per row, any hashable value; the rows of a bag may be anywhere.
-    labels : mapping, data frame, or matrix of shape (n_bags, n_classes), default=None
+    labels : mapping, series, data frame, or matrix of shape (n_bags, n_classes), default=None
         Bag id to a set of label names. ``{"wren"}`` means these labels, all of them and no others; ``set()`` none of
-        the known labels; a bag that is missing or None is unlabelled. A data frame is read by :meth:`from_table`, a
-        matrix of zeros and ones (array or sparse, named by ``classes``) by :meth:`from_indicator`.
+        the known labels; a bag that is missing or None is unlabelled. A series of lists is read by its index (without
+        one: in the order of first appearance). A data frame of zeros and ones, a column a label, has the bags as its
+        index or in its first column; any other frame is read by :meth:`from_table`, a matrix of zeros and ones (array
+        or sparse, named by ``classes``) by :meth:`from_indicator`.
     classes : sequence, default=None
         The names of the known labels, in order; by default the labels that occur, sorted.
     partial : iterable of bag ids, or True, default=()

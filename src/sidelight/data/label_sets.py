@@ -42,13 +42,78 @@ def read(labels: Any, code_of: Mapping[Hashable, int], classes: Any) -> LabelSet
         labels = {}
     if isinstance(labels, Mapping):
         return from_mapping(labels, code_of, classes)
-    if isinstance(nw.from_native(labels, eager_only=True, pass_through=True), nw.DataFrame):
-        return from_frame(labels, code_of, classes, (None, None))
+    frame = nw.from_native(labels, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(frame, nw.Series):
+        return from_mapping(_by_bag(frame, code_of), code_of, classes)
+    if isinstance(frame, nw.DataFrame):
+        table = _one_hot(frame, code_of)
+        return (
+            from_frame(labels, code_of, classes, (None, None))
+            if table is None
+            else from_indicator(table[1], code_of, classes, table[0])
+        )
     if sparse.issparse(labels) or (isinstance(labels, np.ndarray) and labels.ndim == 2):
         return from_indicator(labels, code_of, classes, None)
     raise InvalidData(
-        "Bags: labels must be a mapping from bag to a set of names, a data frame of (bag, label) rows, or a matrix of "
-        f"zeros and ones. Got a {type(labels).__name__}. For a list of (bag, label) tuples use Bags.from_table."
+        "Bags: labels must be a mapping or a series from bag to a set of names, a data frame of (bag, label) rows or "
+        f"of zeros and ones, or a matrix of them. Got a {type(labels).__name__}. For a list of (bag, label) tuples use "
+        "Bags.from_table."
+    )
+
+
+def _by_bag(series: nw.Series[Any], code_of: Mapping[Hashable, int]) -> dict[Any, Any]:
+    """Read a series of label sets by its index; one without an index must have one set for each bag, in their order."""
+    index = nw.maybe_get_index(series)
+    if index is None and len(series) != len(code_of):
+        raise InvalidData(
+            f"Bags labels: a series without an index needs one label set for each of the {len(code_of)} bags, in order "
+            f"of first appearance. Got {len(series)}. Give a mapping from bag to label set."
+        )
+    bags = list(code_of) if index is None else [plain(name) for name in index.tolist()]
+    if len(set(bags)) < len(bags):
+        twice = next(name for place, name in enumerate(bags) if name in bags[:place])
+        raise InvalidData(f"Bags labels: the index of the series names bag {twice!r} twice. Give one label set a bag.")
+    return {bag: None if _is_gap(members) else members for bag, members in zip(bags, series.to_list())}
+
+
+def _one_hot(frame: nw.DataFrame[Any], code_of: Mapping[Hashable, int]) -> tuple[list[Any], Any] | None:
+    """Return bags and indicators of a frame of zeros and ones, with the bags as its index or in its first column.
+
+    None for every other frame: one of (bag, label) rows, which may be numbers, too.
+    """
+    index = nw.maybe_get_index(frame)
+    bags = [] if index is None else [plain(name) for name in index.tolist()]
+    is_made_up = bags == list(range(len(bags)))  # by pandas
+    if _names_bags(bags, code_of) and _all_flags(frame) and not (is_made_up and _could_be_rows(frame)):
+        return bags, frame
+    if len(frame.columns) < 2:
+        return None
+    first, *others = frame.columns
+    bags, flags = [plain(name) for name in frame[first].to_list()], frame.select(others)
+    if _names_bags(bags, code_of) and _all_flags(flags) and not _could_be_rows(frame):
+        return bags, flags
+    return None
+
+
+def _names_bags(names: list[Any], code_of: Mapping[Hashable, int]) -> bool:
+    return bool(names) and all(isinstance(name, Hashable) and name in code_of for name in names)
+
+
+def _could_be_rows(frame: nw.DataFrame[Any]) -> bool:
+    """Say whether a frame could hold (bag, label) rows: two columns, and the labels are not yes and no."""
+    return len(frame.columns) == 2 and frame[frame.columns[1]].dtype != nw.Boolean
+
+
+def _all_flags(frame: nw.DataFrame[Any]) -> bool:
+    return bool(frame.columns) and all(
+        frame[name].dtype == nw.Boolean or (frame[name].dtype.is_numeric() and frame[name].is_in([0, 1]).all())
+        for name in frame.columns
+    )
+
+
+def _is_gap(members: Any) -> bool:
+    return members is None or (
+        not isinstance(members, (str, bytes)) and not hasattr(members, "__len__") and is_missing(members)
     )
 
 

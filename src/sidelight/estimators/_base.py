@@ -25,6 +25,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 # The keyword of ``fit`` for each kind of side information; ``y`` may hold it too.
 SIDES: dict[str, type] = {"bags": Bags, "pairs": Pairs, "triplets": Triplets}
 KINDS = (*SIDES.values(), CoOccurrence, LabelTree)
+ROWS = {"accept_sparse": "csr", "dtype": "float64", "order": "C", "ensure_all_finite": False}  # gaps: in our own words
 HUGE = 1e150  # squares of larger numbers are infinite in float64
 
 
@@ -120,8 +121,8 @@ def rows_to_fit(estimator: Any, X: Any, *, huge: bool = False, **options: Any) -
         For ``sklearn.utils.validation.validate_data``.
     """
     with as_invalid_data():
-        X = validate_data(estimator, X, **{"accept_sparse": "csr", **options}, dtype="float64", order="C")
-    _refuse_huge(estimator, X, huge)
+        X = validate_data(estimator, X, **{**ROWS, **options})
+    _refuse_unusable(estimator, X, huge)
     estimator.data_fingerprint_ = fingerprint(X)
     return X
 
@@ -138,7 +139,7 @@ def rows_to_judge(estimator: Any, X: Any, *, huge: bool = False, names: bool = T
     """
     if not names:
         with as_invalid_data():
-            X = check_array(X, **{"accept_sparse": "csr", **options}, dtype="float64", order="C", estimator=estimator)
+            X = check_array(X, **{**ROWS, **options}, estimator=estimator)
         if X.shape[1] != estimator.n_features_in_:
             raise InvalidData(
                 f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
@@ -146,27 +147,35 @@ def rows_to_judge(estimator: Any, X: Any, *, huge: bool = False, names: bool = T
             )
     else:
         with as_invalid_data():
-            X = validate_data(
-                estimator, X, **{"accept_sparse": "csr", **options}, dtype="float64", order="C", reset=False
-            )
-    _refuse_huge(estimator, X, huge)
+            X = validate_data(estimator, X, **{**ROWS, **options}, reset=False)
+    _refuse_unusable(estimator, X, huge)
     return X
 
 
-def _refuse_huge(estimator: Any, X: Any, allowed: bool) -> None:
+def _refuse_unusable(estimator: Any, X: Any, huge: bool) -> None:
+    """Refuse gaps and infinite numbers, and numbers whose squares would be infinite unless ``huge`` lets them pass."""
     values = X.data if sp.issparse(X) else X
-    if allowed or not values.size or max(-values.min(), values.max()) <= HUGE:
+    most = np.finfo(np.float64).max if huge else HUGE
+    if not values.size or max(-values.min(), values.max()) <= most:  # NaN is never <= anything
         return
-    if sp.issparse(X):
-        X = X.tocoo()
-        first = int(np.flatnonzero(np.abs(X.data) > HUGE)[0])
-        row, column, value = X.row[first], X.col[first], X.data[first]
-    else:
-        row, column = np.argwhere(np.abs(X) > HUGE)[0]
-        value = X[row, column]
+    cells = X.tocoo() if sp.issparse(X) else X
+    bad = ~(np.abs(values if not sp.issparse(X) else cells.data) <= most)
+    rows, columns = (cells.row[bad], cells.col[bad]) if sp.issparse(X) else np.nonzero(bad)
+    value = (cells.data if sp.issparse(X) else X)[bad][0]
+    names = getattr(estimator, "feature_names_in_", None)
+    column = f"column {columns[0]} (counted from 0)" if names is None else f"column {str(names[columns[0]])!r}"
+    where = f"{type(estimator).__name__}: row {rows[0]}, {column} is "
+    n_rows = len(np.unique(rows))
+    if np.isnan(value):
+        raise InvalidData(
+            f"{where}NaN: {n_rows} of {X.shape[0]} rows have such a gap. Fill gaps first, with scikit-learn's "
+            "SimpleImputer for one, or leave these rows out."
+        )
+    if np.isinf(value):
+        raise InvalidData(f"{where}infinite ({value:g}). Replace it by a number, or leave the row out.")
     raise InvalidData(
-        f"{type(estimator).__name__}: row {row}, column {column} (counted from 0) is {value:g}; the square of such a "
-        "number is infinite. Divide the column by its scale, or put sl.Standardized in front."
+        f"{where}{value:g}; the square of such a number is infinite. Divide the column by its scale, or put "
+        "sl.Standardized in front."
     )
 
 

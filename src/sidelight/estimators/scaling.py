@@ -144,6 +144,32 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
     transform = _of_inner("transform")
     score = _of_inner("score")
 
+    @available_if(_has("set_output"))  # type: ignore[untyped-decorator] # scikit-learn ships no types
+    def set_output(self, *, transform: str | None = None) -> Standardized:
+        """Choose what :meth:`transform` returns: an array, or a data frame with named columns.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, default=None
+            None changes nothing.
+        """
+        for part in (self.estimator, vars(self).get("estimator_")):
+            if part is not None:
+                part.set_output(transform=transform)
+        return self
+
+    @available_if(_has("get_feature_names_out"))  # type: ignore[untyped-decorator] # scikit-learn ships no types
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns of :meth:`transform`.
+
+        Parameters
+        ----------
+        input_features : sequence of str, default=None
+            Present for scikit-learn.
+        """
+        names: np.ndarray = self._fitted().get_feature_names_out()
+        return names
+
     @available_if(_has("is_new"))  # type: ignore[untyped-decorator] # scikit-learn ships no types
     def is_new(self, X: Any, *, channel: str | None = None, **side: Any) -> np.ndarray:
         """Call ``estimator_.is_new`` on standardised rows, or on standardised points of one channel.

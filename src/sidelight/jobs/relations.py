@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -71,14 +72,20 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
     answers = {name: side for name, side in (("pairs", pairs), ("triplets", triplets)) if side is not None}
     with listening() as heard:
         model.fit(X, **answers)
-    fitted = model.estimator_ if model is not inner else model
-    P = (
-        model.predict_proba(X)
-        if hasattr(inner, "predict_proba")
-        else _by_means(X, fitted.labels_, int(options.n_clusters))
-    )
+    result, P = result_of(data, model, pairs, triplets, heard)
+    judged = checked(with_choice(result, choice), data)
+    return replace(judged, tables={**judged.tables, "check": _pairs_to_ask(data, P)})
+
+
+def result_of(
+    data: Dataset, model: Any, pairs: Any = None, triplets: Any = None, heard: Sequence[str] = ()
+) -> tuple[RelationsResult, np.ndarray]:
+    """Say what a fitted model found, and return the probability of each cluster for each row."""
+    X = as_dense(data)
+    fitted = getattr(model, "estimator_", model)
+    n_clusters = int(fitted.n_clusters)
+    P = model.predict_proba(X) if hasattr(fitted, "predict_proba") else _by_means(X, fitted.labels_, n_clusters)
     sure = P[np.arange(len(P)), fitted.labels_]
-    n_clusters = int(options.n_clusters)  # settled above
     names = [str(k) for k in range(n_clusters)]
     clusters = cluster_table(X, fitted.labels_, data.feature_names, names)
     result = RelationsResult(
@@ -97,8 +104,7 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
         map=Map(main_directions(standard(X)), fitted.labels_, names, data.row_names, sure=sure),
         gallery=gallery_of(data, fitted.labels_, sure, [f"cluster {name}" for name in names]),
     )
-    judged = checked(with_choice(result, choice), data)
-    return replace(judged, tables={**judged.tables, "check": _pairs_to_ask(data, P)})
+    return result, P
 
 
 def _pairs_to_ask(data: Dataset, P: np.ndarray) -> Columns:

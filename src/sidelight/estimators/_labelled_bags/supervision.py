@@ -11,7 +11,15 @@ from sidelight._core.coverage import BagPlan
 from sidelight._core.params import as_sequence
 from sidelight.data.bags import Bags
 from sidelight.data.inseparable import inseparable_labels
-from sidelight.errors import InseparableLabels, InvalidData, LabelsWithoutRows, WrongKind, nearest, warn
+from sidelight.errors import (
+    InseparableLabels,
+    InvalidData,
+    LabelsWithoutRows,
+    SidelightWarning,
+    WrongKind,
+    nearest,
+    warn,
+)
 from sidelight.words import counted
 
 
@@ -111,6 +119,21 @@ def check_row_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
         row = int(np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0])
         raise InvalidData(f"sample_weight must not be negative, infinite or NaN. Row {row} has {weights[row]:g}.")
     return weights
+
+
+def say_nothing_to_judge(owner: object, bags: Bags) -> None:
+    """Warn that ``score`` got no list, so that there is no score: None, which scikit-learn's tools refuse aloud.
+
+    NaN would pass through a grid search, and so would an error: scikit-learn turns errors of ``score`` into NaN.
+    """
+    warn(
+        f"{type(owner).__name__}.score judges label lists, but none of the {counted(bags.n_bags, 'bag')} given has "
+        "one: there is no score. Give bags=Bags(ids, labels={bag: {...}}). In cross_val_score and GridSearchCV pass "
+        "the Bags as y, or call sklearn.set_config(enable_metadata_routing=True): without it bags= reaches fit, but "
+        "not score.",
+        SidelightWarning,
+        stacklevel=4,
+    )
 
 
 def _is_gap(name: Any) -> bool:

@@ -32,6 +32,7 @@ from sidelight.estimators._labelled_bags.supervision import (
     code_rows,
     plan_bags,
     read_row_labels,
+    say_nothing_to_judge,
     warn_if_inseparable,
     with_classes_of_rows,
 )
@@ -41,7 +42,6 @@ from sidelight.estimators.coverage.choose import choose
 from sidelight.estimators.coverage.held_out import correct_odds
 from sidelight.estimators.coverage.problem import Problem
 from sidelight.estimators.coverage.starts import HEAT, KEPT, draw_starts
-from sidelight.words import counted
 
 
 class CoverageClustering(ClusterMixin, BaseEstimator):
@@ -335,10 +335,10 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
     @checks_y
     def score(
         self, X: Any, y: Any = None, *, bags: Any = None, candidates: Any = None, sample_weight: Any = None
-    ) -> float:
+    ) -> float | None:
         """Return the mean log likelihood of the label lists of these bags; higher is better, 0 is best.
 
-        Unlabelled bags do not count; NaN, with a warning, when there are no others.
+        Unlabelled bags do not count; None, with a warning, when there are no others.
 
         Parameters
         ----------
@@ -358,13 +358,8 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         values = self.bag_scores(X, lists) if candidates is None else self.bag_scores(X, candidates=candidates)
         bags = lists
         if len(values) == 0:
-            warn(
-                f"{type(self).__name__}.score judges label lists, but none of the {counted(bags.n_bags, 'bag')} given "
-                "has one: the score is NaN. Give bags=Bags(ids, labels={bag: {...}}), or score labelled bags.",
-                SidelightWarning,
-                stacklevel=2,
-            )
-            return float("nan")
+            say_nothing_to_judge(self, bags)
+            return None
         weights = check_row_weights(sample_weight, n_rows)
         weight_of_bag = (np.add.reduceat(weights[bags.order], bags.starts[:-1]) / bags.sizes)[bags.is_labelled]
         if not weight_of_bag.any():

@@ -8,12 +8,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidData, SidelightWarning, warn
+from sidelight.errors import InvalidData
 from sidelight.estimators._base import checks_y
 from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators._labelled_bags.supervision import check_row_weights
+from sidelight.estimators._labelled_bags.supervision import check_row_weights, say_nothing_to_judge
 from sidelight.estimators.novelty.problem import Lists
-from sidelight.words import counted
 
 
 class NamesRows:
@@ -75,10 +74,10 @@ class NamesRows:
         return P[:, self.class_of_ < 0].sum(axis=1)
 
     @checks_y
-    def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float | None:
         """Return 1 - Hamming loss of the known labels of these bags: the paper's criterion; 1 is best.
 
-        Unlabelled bags do not count; NaN, with a warning, when there are no others.
+        Unlabelled bags do not count; None, with a warning, when there are no others.
 
         Parameters
         ----------
@@ -95,13 +94,8 @@ class NamesRows:
         bags = as_bags(bags, n_rows=n_rows, y=y)
         values = self.bag_scores(X, bags)
         if len(values) == 0:
-            warn(
-                f"{type(self).__name__}.score judges label lists, but none of the {counted(bags.n_bags, 'bag')} given "
-                "has one: the score is NaN. Give bags=Bags(ids, labels={bag: {...}}), or score labelled bags.",
-                SidelightWarning,
-                stacklevel=2,
-            )
-            return float("nan")
+            say_nothing_to_judge(self, bags)
+            return None
         weights = check_row_weights(sample_weight, n_rows)
         weight_of_bag = (np.add.reduceat(weights[bags.order], bags.starts[:-1]) / bags.sizes)[bags.is_labelled]
         if not weight_of_bag.any():

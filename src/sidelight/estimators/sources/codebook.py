@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.contingency import encode
@@ -20,7 +20,7 @@ Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
 
-class Codebook(TransformerMixin, ClusterMixin, BaseEstimator):
+class Codebook(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Turn rows into codes: the prototypes are k-means centres, or the mean of each sequence.
 
     With sequences, every point still goes to the *nearest* prototype, whatever sequence it came from: that is how
@@ -119,6 +119,11 @@ class Codebook(TransformerMixin, ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         distances = nearest_prototype(rows_to_judge(self, X), self.prototypes_)[1]
         return -float(np.average(distances**2, weights=sample_weight))
+
+    @property
+    def _n_features_out(self) -> int:
+        """How many distances :meth:`transform` returns, for scikit-learn's names of columns."""
+        return len(self.prototypes_)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are welcome."""

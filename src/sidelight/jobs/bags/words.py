@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,11 @@ def cluster(data: Dataset, config: RunConfig) -> WordsResult:
     assert bags is not None  # the job looked
     with listening() as heard:
         model = BagWordClustering(random_state=config.seed, **options.without("method")).fit(data.X, bags=bags)
+    return checked_bags(result_of(data, bags, model, heard), data)
+
+
+def result_of(data: Dataset, bags: Bags, model: Any, heard: Sequence[str] = ()) -> WordsResult:
+    """Say what a fitted model found."""
     is_witness = np.zeros(bags.n_rows, dtype=bool)
     is_witness[model.witnesses_] = True
     tables = {"bags": _bag_table(data, bags, model), "clusters": _cluster_columns(data, model)}
@@ -42,7 +48,7 @@ def cluster(data: Dataset, config: RunConfig) -> WordsResult:
         }
     points, sure = model.bag_points(data.X, bags), model.bag_proba_.max(axis=1)
     names = [str(k) for k in range(model.n_clusters_)]
-    result = WordsResult(
+    return WordsResult(
         reading=Reading.of(data, USES),
         model=model,
         assignments=columns_of(data, {**row_columns(bags, model.labels_, sure), "witness": is_witness.tolist()}),
@@ -66,7 +72,6 @@ def cluster(data: Dataset, config: RunConfig) -> WordsResult:
             what="bag",
         ),
     )
-    return checked_bags(result, data)
 
 
 def _bag_table(data: Dataset, bags: Bags, model: BagWordClustering) -> Columns:

@@ -43,7 +43,7 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
     model: Any = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
     with listening() as heard:
         model.fit(data.X, bags=bags, row_labels=row_labels)
-        result = _result(data, bags, model, row_labels)
+        result = result_of(data, bags, model, row_labels)
     judged = replace(result, heard=tuple(heard))
     return checked(judged, data, judged="label", right=RIGHT, uses_y=row_labels is not None)
 
@@ -87,7 +87,7 @@ def as_meant(bags: Bags, lists: str, empty: str) -> Bags:
     return bags.with_labels(labels, classes=bags.classes, partial=partial)
 
 
-def _result(data: Dataset, bags: Bags, model: Any, row_labels: Any) -> CoverageResult:
+def result_of(data: Dataset, bags: Bags, model: Any, row_labels: Any = None) -> CoverageResult:
     """Take the posteriors of the rows once, alone and with their bags, and everything else from them."""
     P = model.predict_proba(data.X)
     Q = model.predict_proba(data.X, bags=bags, row_labels=row_labels)

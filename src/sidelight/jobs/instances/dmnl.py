@@ -28,11 +28,12 @@ def cluster(data: Dataset, config: RunConfig) -> NovelResult:
     model: Any = Standardized(inner, feature_names=data.feature_names)  # finds the columns of new tables by name
     with listening() as heard:
         model.fit(data.X, bags=bags)
-        result = _result(data, bags, model)
+        result = result_of(data, bags, model)
     return checked(replace(result, heard=tuple(heard)), data, judged="label")
 
 
-def _result(data: Dataset, bags: Bags, model: Any) -> NovelResult:
+def result_of(data: Dataset, bags: Bags, model: Any) -> NovelResult:
+    """Say what a fitted model found."""
     P, Q = model.predict_proba(data.X), model.predict_proba(data.X, bags=bags)
     told_rightly = np.ones(bags.n_bags)
     told_rightly[bags.is_labelled] = model.bag_scores(data.X, bags)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,13 @@ def cluster(data: Dataset, config: RunConfig) -> SpectralResult:
     model: Any = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
     with listening() as heard:
         model.fit(X, bags=bags)
-    reading = ClusterReading.from_estimator(model.estimator_ if options.scale == "standard" else model)
+    return checked(result_of(data, bags, model, heard), data)
+
+
+def result_of(data: Dataset, bags: Bags, model: Any, heard: Sequence[str] = ()) -> SpectralResult:
+    """Say what a fitted model found."""
+    X = as_dense(data)
+    reading = ClusterReading.from_estimator(getattr(model, "estimator_", model))
     clusters = reading.to_columns([f"{row} ({bag})" for row, bag in zip(data.row_names.tolist(), bags)])
     clusters["stands out by"] = cluster_table(X, model.labels_, data.feature_names, reading.names)["stands out by"]
     names = np.array(reading.names, dtype=object)
@@ -54,7 +61,7 @@ def cluster(data: Dataset, config: RunConfig) -> SpectralResult:
     said = " ".join(heard)
     flat = main_directions(model.embedding_)
     nearness = -distance_to_centre(model.embedding_, model.labels_)
-    result = SpectralResult(
+    return SpectralResult(
         reading=Reading.of(data, USES),
         model=model,
         assignments=columns_of(data, own),
@@ -76,7 +83,6 @@ def cluster(data: Dataset, config: RunConfig) -> SpectralResult:
         map=Map(flat, model.labels_, reading.names, data.row_names, bag_of_rows(bags)),
         gallery=gallery_of(data, model.labels_, nearness, reading.names, is_probability=False),
     )
-    return checked(result, data)
 
 
 def _share_in_one(model: Any, bags: Bags) -> float | None:
