@@ -252,3 +252,8 @@ def nearest(name: object, known: Iterable[object], *, limit: int = 3) -> str:
         return "There are no names to choose from."
     shown = ", ".join(repr(n) for n in names[:8])
     return f"Known names: {shown}." if len(names) <= 8 else f"Known names: {shown} and {len(names) - 8} more."
+
+
+def unknown_column(path: object, wanted: str, role: str, names: Iterable[object]) -> UnknownName:
+    """Return the error that a table has no such column, with the ones that are near."""
+    return UnknownName(f"{path}: there is no column {wanted!r} (asked for as {role}). {nearest(wanted, names)}")

@@ -30,8 +30,11 @@ PROBA_COLUMNS = {"check_estimator_sparse_array": TWO_OR_FOUR, "check_estimator_s
 A_COLUMN_A_LABEL = "the check expects one column from predict; a label set has one for every label"
 LABEL_SETS = {"check_estimator_sparse_array": A_COLUMN_A_LABEL, "check_estimator_sparse_matrix": A_COLUMN_A_LABEL}
 
+NO_LISTS = {"check_pipeline_consistency": "score judges lists: without any there is none, and the check wants a number"}
+
 WITHOUT_BAGS = {
     **PROBA_COLUMNS,
+    **NO_LISTS,
     "check_clustering": "without labelled bags there is nothing to cover, so all rows fall into one cluster",
 }
 

@@ -76,5 +76,5 @@ def test_gaps_are_told_in_our_words(rows):
     X = rows[0].copy()
     X[5, 0] = np.inf
     fitted = sl.DiscriminativeClustering(3, random_state=0).fit(rows[0])
-    with pytest.raises(ValueError, match=r"row 5, column 0 \(counted from 0\) is infinite"):
+    with pytest.raises(ValueError, match=r"row 5, column 0 \(counted from 0\) is infinity"):
         fitted.predict(X)

@@ -60,3 +60,21 @@ def test_typical_images_are_the_surest_of_their_cluster(fitted):
     for k in range(3):
         surest = np.flatnonzero(model.labels_ == k)[np.argmax(P[model.labels_ == k, k])]
         assert shown.images[k][0, 0, 0] == surest
+
+
+def test_main_directions_of_wide_tables_are_those_of_the_svd():
+    for shape in ((6, 40), (40, 6), (1, 5), (2, 3)):
+        X = np.random.default_rng(0).normal(size=shape)
+        centred = X - X.mean(axis=0)
+        U, s, _ = np.linalg.svd(centred, full_matrices=False)
+        expected = np.zeros((shape[0], 2))
+        expected[:, : min(2, len(s))] = (U * s)[:, :2]
+        np.testing.assert_allclose(np.abs(main_directions(X)), np.abs(expected), atol=1e-7)  # signs are free
+
+
+def test_the_map_of_a_wide_table_takes_no_table_of_features_by_features(monkeypatch):
+    solved = []
+    eigh = np.linalg.eigh
+    monkeypatch.setattr(np.linalg, "eigh", lambda A: solved.append(A.shape) or eigh(A))
+    main_directions(np.random.default_rng(0).normal(size=(20, 3000)))
+    assert solved == [(20, 20)]

@@ -172,7 +172,9 @@ def _refuse_unusable(estimator: Any, X: Any, huge: bool) -> None:
             "SimpleImputer for one, or leave these rows out."
         )
     if np.isinf(value):
-        raise InvalidData(f"{where}infinite ({value:g}). Replace it by a number, or leave the row out.")
+        raise InvalidData(
+            f"{where}{'minus ' if value < 0 else ''}infinity. Replace it by a number, or leave the row out."
+        )
     raise InvalidData(
         f"{where}{value:g}; the square of such a number is infinite. Divide the column by its scale, or put "
         "sl.Standardized in front."

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import sidelight
 from sidelight.errors import UnreadableFile
 from sidelight.jobs.config import PATHS, RunConfig, read_toml
+from sidelight.jobs.first_look import check_columns
 from sidelight.jobs.options import fields_of
 from sidelight.jobs.output import (
     MANIFEST,
@@ -77,6 +78,7 @@ def run(config: RunConfig, out: str | Path, *, overwrite: bool = False, spell: S
     for path in (config.table, *(settings.get(name) for name in PATHS)):
         if path is not None:
             check_there(path)
+    check_columns(config.table, config.roles)
     return publish(config, worker(config.job)(config), out, overwrite=overwrite, spell=spell)
 
 

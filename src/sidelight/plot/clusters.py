@@ -130,8 +130,12 @@ def main_directions(X: Any) -> np.ndarray:
     centred = X - X.mean(axis=0)
     if min(X.shape) > _WIDE:
         return _two_largest(centred)
-    _, vectors = np.linalg.eigh(centred.T @ centred)
-    flat = centred @ vectors[:, ::-1][:, :2]
+    if X.shape[0] < X.shape[1]:  # the table of rows by rows is the smaller one
+        squares, vectors = np.linalg.eigh(centred @ centred.T)
+        flat = (vectors * np.sqrt(np.maximum(squares, 0.0)))[:, ::-1][:, :2]
+    else:
+        _, vectors = np.linalg.eigh(centred.T @ centred)
+        flat = centred @ vectors[:, ::-1][:, :2]
     return flat if flat.shape[1] == 2 else np.column_stack([flat, np.zeros(len(flat))])
 
 

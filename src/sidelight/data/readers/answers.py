@@ -19,6 +19,7 @@ NO = {"different": "different", "0": "different", "-1": "different", "false": "d
 ODD = {"a": "a", "b": "b", "c": "c", "none": "none", "0": "a", "1": "b", "2": "c", "-1": "none"}
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
 MOST_FILES, MOST_BYTES = 20, 20_000_000  # looked at beside a table, and how large one may be
+MOST_FURTHER = 8  # columns behind the answer: weight, annotator, time, and some that are not used
 UNSURE = ("unsure", "?", "")  # such lines say nothing and are left out
 
 
@@ -35,7 +36,12 @@ def read_answers(path: str | Path, kind: type[Pairs] | type[Triplets], names: Se
     names : sequence
         The name of each row of the table that the answers are about.
     """
-    columns, cells = _texts(Path(path))
+    return _answers(path, *_texts(_source(Path(path))), kind, names)
+
+
+def _answers(
+    path: str | Path, columns: Names, cells: list[list[str]], kind: type[Pairs] | type[Triplets], names: Sequence[Any]
+) -> Pairs | Triplets:
     width = kind.WIDTH
     if len(columns) < width + 1:
         raise UnreadableFile(
@@ -81,12 +87,12 @@ def find_answers(path: str | Path, names: Sequence[Any]) -> dict[str, tuple[Path
     for candidate in beside[:MOST_FILES]:
         if candidate.stat().st_size > MOST_BYTES:
             continue
-        for word, kind in (
-            ("triplets", Triplets),
-            ("pairs", Pairs),
-        ):  # a triplet of numbered rows might pass for a pair
+        for word, kind in (("triplets", Triplets), ("pairs", Pairs)):  # a triplet of numbers might pass for a pair
             try:
-                answers = read_answers(candidate, kind, names)
+                source = _source(candidate)
+                if not _could_hold(source, kind):
+                    continue
+                answers = _answers(candidate, *_texts(source), kind, names)
             except (SidelightError, OSError, IndexError):
                 continue
             if answers.n_answers:
@@ -117,11 +123,24 @@ def _extra(line: tuple[str, ...], extra: dict[str, int], name: str) -> Any:
         return cell  # a time may be written as a date
 
 
-def _texts(path: Path) -> tuple[Names, list[list[str]]]:
+def _source(path: Path) -> Any:
     from sidelight.data.readers.arrays.parquet import ParquetSource
     from sidelight.data.readers.text.delimited import DelimitedSource
 
-    source: Any = ParquetSource(path) if recognise(path).format == "parquet" else DelimitedSource(path)
+    return ParquetSource(path) if recognise(path).format == "parquet" else DelimitedSource(path)
+
+
+def _could_hold(source: Any, kind: type[Pairs] | type[Triplets]) -> bool:
+    """Say, by its first lines, whether a table could hold answers: large tables of other things are not read."""
+    width = kind.WIDTH
+    if not width < len(source.names) <= width + 1 + MOST_FURTHER:
+        return False
+    words = {**YES, **NO} if kind is Pairs else ODD
+    lines = source.sample()[1:20]  # the first may be a header that was taken for a line
+    return all(str(line[width]).strip().lower() in (*words, *UNSURE) for line in lines)
+
+
+def _texts(source: Any) -> tuple[Names, list[list[str]]]:
     every = range(len(source.names))
     loaded = source.load([], list(every))
     return tuple(source.names), [[str(cell) for cell in loaded.texts[j].objects().tolist()] for j in every]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
+from sidelight.errors import InvalidData, UnknownName, UnreadableFile, unknown_column
 from sidelight.words import Setting
 
 _LONGEST = 60
@@ -47,7 +47,7 @@ def header_only(path: Path, names: Sequence[str]) -> UnreadableFile:
 
 def no_such_column(path: Path, wanted: str, role: str, names: Sequence[str]) -> UnknownName:
     """Say that a column does not exist, and which ones are near."""
-    return UnknownName(f"{path}: there is no column {wanted!r} (asked for as {role}). {nearest(wanted, names)}")
+    return unknown_column(path, wanted, role, names)
 
 
 def listing(items: Sequence[object], limit: int = 5) -> str:

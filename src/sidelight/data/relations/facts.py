@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from sidelight.errors import InvalidData
 
@@ -47,6 +46,8 @@ class Facts:
         if not self.n_rows:
             return np.zeros(0, dtype=np.intp)
         ends = (self.left[self.same], self.right[self.same])
+        from scipy.sparse.csgraph import connected_components  # a quarter of a second that most readers never need
+
         graph = sparse.csr_array((np.ones(len(ends[0])), ends), shape=(self.n_rows, self.n_rows))
         _, groups = connected_components(graph, directed=False)
         return groups.astype(np.intp)

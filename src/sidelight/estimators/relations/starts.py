@@ -41,6 +41,6 @@ def ridge_start(features: npt.NDArray[Any], labels: Ints, n_clusters: int) -> Fl
     shares = Y.mean(axis=0)
     covariance = features.T @ features / len(features)
     ridge = START_RIDGE * np.trace(covariance) / len(covariance)
-    covariance[np.diag_indices_from(covariance)] += max(ridge, np.finfo(float).tiny)
+    covariance[np.diag_indices_from(covariance)] += max(ridge, np.finfo(covariance.dtype).tiny)
     W = np.linalg.solve(covariance, features.T @ (Y - shares) / len(features))
     return SHARPNESS * np.concatenate([W.ravel(), shares])
