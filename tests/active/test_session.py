@@ -9,6 +9,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 
 import sidelight as sl
+from sidelight.active.chains import most_agreed
 from sidelight.errors import InvalidData, InvalidInput, UnknownName, UnreadableFile
 
 X, Y = load_wine(return_X_y=True)
@@ -174,3 +175,10 @@ def test_one_cluster_and_two_rows_are_no_trouble():
     session = sl.ActiveSession(X[:2], 1, random_state=0)
     session.run(sl.Oracle([0, 0]), budget=5)
     assert session.labels_.tolist() == [0, 0]
+
+
+def test_one_odd_chain_does_not_decide_how_labels_are_numbered():
+    truth = np.arange(12) % 2
+    odd = np.repeat([0, 1], 6)
+    Z = np.array([odd, *([truth, 1 - truth] * 4)])
+    assert (Z[most_agreed(Z)] == Z[most_agreed(Z)][0]).tolist() == (truth == 0).tolist()

@@ -26,6 +26,7 @@ ERRORS = (0.3, 6.0)  # Beta prior of the share of wrong answers: about 5 %, ofte
 LEAST, MOST = 1e-4, 0.3  # shares are kept off certainty and off a coin toss: a chain may not ignore the answers
 WILLING = 0.5  # share of the chains that must break no answer before a labeling that keeps all of them is trusted
 SETTLED = 0.97  # how sure rows are of a place that follows from answers which may all be right
+MOST_COMPARED = 150  # rows by which chains are compared with each other
 MOST_TRUST = 6.5  # log odds: an answer weighs no more than 650 to 1
 SPARE_LABELS, MANY_LABELS = 2, 60  # clusters allowed beyond those met when their number is not known, and at most
 
@@ -33,6 +34,19 @@ SPARE_LABELS, MANY_LABELS = 2, 60  # clusters allowed beyond those met when thei
 def chance_of_new(labels: Ints) -> float:
     """Return the chance that the next row belongs to a cluster not met so far (Good and Turing)."""
     return (int((np.bincount(labels) == 1).sum()) + 0.5) / (len(labels) + 1.0)
+
+
+def most_agreed(Z: Ints) -> int:
+    """Return the chain whose labeling agrees with the others about most pairs of rows.
+
+    >>> most_agreed(np.array([[0, 1, 0, 1], [0, 0, 1, 1], [1, 1, 0, 0]]))
+    1
+    """
+    shown = Z[:, :: max(Z.shape[1] // MOST_COMPARED, 1)]
+    alike = (shown[:, :, None] == shown[:, None, :]).reshape(len(Z), -1).astype(np.float32)
+    sizes = alike.sum(axis=1)
+    agreement = 2.0 * alike @ alike.T - sizes[:, None] - sizes
+    return int(agreement.sum(axis=1).argmax())
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +121,7 @@ class LabelPool:
             kept = consistent[int(trusting.argmax())]
             self.Z[np.argsort(energies, kind="stable")[:N_OBEDIENT]] = kept  # the pool stays near
             return self._agree(Q, kept, problem, is_consistent=True)
-        return self._agree(Q, self.Z[int(np.argmax(energies))], problem, is_consistent=False)
+        return self._agree(Q, self.Z[most_agreed(self.Z)], problem, is_consistent=False)
 
     def _make_room(self) -> None:
         """When the number of clusters is not known, allow some more than were met."""
