@@ -13,7 +13,9 @@ from sidelight.cli.options import FieldOption
 from sidelight.cli.wording import as_words
 
 
-def command_line(job: str, path: str, settings: Mapping[str, Any], *, n_clusters: int | None = None) -> str | None:
+def command_line(
+    job: str, path: str, settings: Mapping[str, Any], *, n_clusters: int | str | None = None
+) -> str | None:
     """Return a line ready to paste, or None when there is no such command or it wants what nobody can guess.
 
     Parameters
@@ -24,7 +26,7 @@ def command_line(job: str, path: str, settings: Mapping[str, Any], *, n_clusters
         The table.
     settings : mapping
         Roles and options by name.
-    n_clusters : int, optional
+    n_clusters : int or "auto", optional
         What to say where a number of clusters has to be said.
     """
     commands = Commands()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from sidelight._core.interactions import n_interactions
 from sidelight.data.dataset import Dataset
 from sidelight.data.inseparable import inseparable_labels
 from sidelight.data.readers import read
@@ -20,6 +21,8 @@ from sidelight.jobs.options import Roles
 from sidelight.words import some_of
 
 _FEW = 12
+_MOST_CELLS = 1_000_000  # of a table of counts that is taken apart for a suggestion
+_GUESS = "; the number of clusters is a guess, the page shows a curve"
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Fit:
     job: str
     why: str
     roles: Mapping[str, Any] = field(default_factory=dict)
-    n_clusters: int = 10
+    n_clusters: int | str = 10
 
 
 @dataclass(frozen=True)
@@ -174,21 +177,30 @@ def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
     channels = data.channels or guess_channels(data.feature_names)
     if has_rows and channels:
         names = {name: f"{name}*" for name in channels} if data.channels is None else {}
-        found.append(
-            Fit("sources", f"several channels ({', '.join(list(channels)[:4])})", {**roles, "channels": names})
-        )
+        why = f"several channels ({', '.join(list(channels)[:4])})" + ("" if n_classes else _GUESS)
+        found.append(Fit("sources", why, {**roles, "channels": names}, max(2, n_classes) if n_classes else 10))
     if data.counts is not None or (has_rows and _is_counts(data.X)):
         why = "counts of things seen together" if data.counts is not None else "a table of counts, rows by columns"
         counted = roles if data.counts is None else {k: v for k, v in roles.items() if k in ("events", "weight")}
-        found.append(Fit("coclusters", why, counted, max(2, n_classes)))
+        found.append(Fit("coclusters", why, counted, _groups(data)))
     if has_rows:
         plain = {k: v for k, v in roles.items() if k in ("id", "features", "ignore", "missing")}
         found.append(Fit("relations", "rows with features", plain, _clusters(n_classes, data.n_rows)))
     return tuple(found)
 
 
-def _clusters(n_classes: int, n_rows: int) -> int:
-    return max(2, min(n_classes or 10, n_rows // 2))
+def _clusters(n_classes: int, n_rows: int) -> int | str:
+    """As many as there are labels; where there are none, the rows themselves are asked."""
+    return max(2, min(n_classes, n_rows // 2)) if n_classes else "auto"
+
+
+def _groups(data: Dataset) -> int:
+    """How many groups of things the counts tell apart; 2 where that would take long to say."""
+    shape = data.X.shape if data.counts is None else data.counts.shape
+    if len(shape) != 2 or shape[0] * shape[1] > _MOST_CELLS:
+        return max(2, len(data.label_names))
+    counts: Any = data.counts.to_array() if data.counts is not None else data.X
+    return max(2, 1 + n_interactions(counts.toarray() if sp.issparse(counts) else counts))
 
 
 def _roles(data: Dataset) -> dict[str, Any]:
