@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -127,18 +127,21 @@ class ActiveSession:
         self._pending: list[Question] = []
         self._pairs = Pairs.empty(self._X.shape[0])
         self._asked: set[frozenset[int]] = set()
-        self._history = PartitionHistory()
+        self._history, self._is_due = PartitionHistory(), False
         self._labels: np.ndarray | None = None
 
     # -- the conversation --------------------------------------------------------------------------------------------
 
-    def ask(self, n: int = 1) -> Any:
+    def ask(self, n: int = 1, *, busy: Iterable[int] = ()) -> Any:
         """Return the next question; the same one until it is answered.
 
         Parameters
         ----------
         n : int, default=1
             How many, about different rows, for several people at once; more than one are returned as a list.
+        busy : iterable of int, default=()
+            Rows of questions that are open elsewhere. With some, one question is returned that is about other rows, and
+            the session does not keep it.
 
         Returns
         -------
@@ -146,6 +149,11 @@ class ActiveSession:
             None when there is nothing left to ask.
         """
         check_number("ActiveSession.ask", "n", n, integer=True, low=1)
+        elsewhere = frozenset(busy)
+        if elsewhere:
+            generator = np.random.default_rng([self.seed_, 1, len(self._told), len(elsewhere)])
+            chosen = self._strategy.choose(self._belief, self._is_known, generator, elsewhere)
+            return None if chosen is None else Question(chosen[0], len(self._told), chosen[1])
         while len(self._pending) < n:
             busy = frozenset(row for question in self._pending for row in question.rows)
             generator = np.random.default_rng([self.seed_, 1, len(self._told), len(self._pending)])
@@ -227,7 +235,17 @@ class ActiveSession:
             self.tell(question, oracle(question))
             report("asking", done + 1, budget)
 
+    def settle(self) -> None:
+        """Compare the clusters with those of ten questions ago, if that is due; else the next ``tell`` does it.
+
+        A server calls it while a person looks at the next question, so that no answer waits for it.
+        """
+        if self._is_due:
+            self._history.add(self.labels_)
+            self._is_due = False
+
     def _learn(self, rows: tuple[int, ...], answer: str) -> None:
+        self.settle()
         self._told.append((rows, answer))
         learnt = self._as_pairs(rows, answer)
         self._asked.add(frozenset(rows))
@@ -241,8 +259,7 @@ class ActiveSession:
             self._pending = []  # other questions were chosen before this was known
         for a, b, word in learnt or [(rows[0], rows[1], UNSURE)]:
             self._strategy.heard(self._belief, (a, b), word)
-        if len(self._told) % PartitionHistory.EVERY == 0:
-            self._history.add(self.labels_)
+        self._is_due = len(self._told) % PartitionHistory.EVERY == 0
 
     def _as_pairs(self, rows: tuple[int, ...], answer: str) -> list[tuple[int, int, str]]:
         """Return what an answer says about pairs that were not asked about."""
@@ -352,6 +369,7 @@ class ActiveSession:
 
     def outlook(self) -> Outlook:
         """Say whether further questions will change much."""
+        self.settle()
         return self._history.outlook(len(self._told), np.asarray(self._belief.posterior()))
 
     # -- files -------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.intp]
@@ -21,14 +22,18 @@ def seeded_clusters(
     n = len(view)
     some = view if n <= SAMPLE else view[generator.choice(n, SAMPLE, replace=False)]
     known = np.stack([view[np.asarray(rows)[labels == k]].mean(axis=0) for k in range(n_known)])
+    K, ones, order = n_known + n_more, np.ones(len(some), dtype=view.dtype), np.arange(len(some))
+
+    def members(nearest: Ints) -> sp.csr_array:
+        return sp.csr_array((ones, (nearest, order)), shape=(K, len(some)))
+
     best: tuple[float, Floats] | None = None
     for _ in range(STARTS):
         centres = _more_centres(some, known, n_more, generator)
         for _ in range(ROUNDS):
             distances = _distances(some, centres)
             nearest = distances.argmin(axis=1)
-            sums = np.zeros_like(centres)
-            np.add.at(sums, nearest, some)
+            sums = members(nearest) @ some
             sizes = np.bincount(nearest, minlength=len(centres))
             centres = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centres)
             centres[:n_known] = (centres[:n_known] + known) / 2.0

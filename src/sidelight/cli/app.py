@@ -35,6 +35,7 @@ _COMMANDS = {
     "run",
     "sample",
     "score",
+    "studio",
 }  # the files of this folder that are commands
 _ALIASES = {"coverage": "instances"}  # what an older name means now; not listed
 _noted: set[str] = set()  # warnings that were shown already

@@ -153,6 +153,15 @@ def write_csv(path: Path, columns: Columns, *, disarm: bool = False) -> None:
         writer.writerows(zip(*columns.values()))
 
 
+def csv_text(columns: Columns) -> str:
+    """Return columns of equal length as the text of a CSV file."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow(columns.keys())
+    writer.writerows(zip(*columns.values()))
+    return buffer.getvalue()
+
+
 def write_parquet(path: Path, columns: Columns) -> None:
     """Write columns of equal length as Parquet, whole or not at all."""
     try:

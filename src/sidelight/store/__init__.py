@@ -1,1 +1,1 @@
-"""MEMORY: what outlives a run, such as the answers people gave. Nothing lives here yet."""
+"""MEMORY: what outlives a run: answers in a file of JSON lines, and the studio's database (all SQL is in one file)."""

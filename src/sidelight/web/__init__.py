@@ -1,1 +1,1 @@
-"""SHELL: the web page; one file per route. Nothing lives here yet."""
+"""SHELL: the studio's server; one file per group of routes, pages with their JSON twins. Only this room has FastAPI."""

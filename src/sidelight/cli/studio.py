@@ -1,0 +1,102 @@
+"""``sidelight studio``: a page that asks people the right questions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from sidelight.cli.options import role_options, roles_from, seed_option
+from sidelight.errors import InvalidParameter, MissingExtra
+
+YOU_HAVE = "rows, people who know them, and a browser"
+RUN = "sidelight studio --demo"
+
+
+def _folder_options(function: Any) -> Any:
+    function = click.option(
+        "--folder",
+        default="sidelight-studio",
+        show_default=True,
+        type=click.Path(),
+        help="Folder of projects and answers.",
+    )(function)
+    return click.option(
+        "--database", metavar="URL", help="Keep answers in a PostgreSQL (postgresql://...) instead of the folder."
+    )(function)
+
+
+@click.group("studio", invoke_without_command=True, short_help="Open a page that asks people about rows.")
+@_folder_options
+@click.option("--demo", is_flag=True, help="Begin with the bundled digit images.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; others than this machine's need a token, which is printed.",
+)
+@click.option(
+    "--port",
+    default=8321,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0 takes a free one.",
+)
+@click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page in a browser.")
+@click.pass_context
+def command(
+    ctx: click.Context, folder: str, database: str | None, demo: bool, host: str, port: int, browser: bool
+) -> None:
+    """Open a page on which people answer questions chosen by the model, while the clusters improve.
+
+    Answers are in FOLDER/studio.db, each on the disk before it is acknowledged. Ctrl-C stops the server; the next one
+    goes on where it ended.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    try:
+        from sidelight.web.serving import serve
+    except ImportError as error:
+        if isinstance(error, MissingExtra):
+            raise
+        raise MissingExtra(error.name or "fastapi", "studio", "The studio") from error
+
+    serve(folder, database, host=host, port=port, demo=demo, browser=browser, say=click.echo)
+
+
+@command.command("new", short_help="Make a project from a table or a folder of images.")
+@click.argument("source", type=click.Path())
+@click.option("--name", help="What the project is called; the name of the file by default.")
+@_folder_options
+@click.option(
+    "--kind",
+    type=click.Choice(["pair", "triplet"]),
+    default="pair",
+    show_default=True,
+    help="What a question is about.",
+)
+@click.option(
+    "--strategy",
+    type=click.Choice(["rows", "pairs", "info", "uncertain", "random", "fixed"]),
+    default="rows",
+    show_default=True,
+    help="How questions are chosen.",
+)
+@click.option(
+    "--questions", type=click.Path(), help="Table of questions for --strategy fixed: two or three columns of row names."
+)
+@click.option("--overlap", is_flag=True, help="Ask everybody the whole fixed list, to see how people agree.")
+@click.option("-k", "--clusters", type=click.IntRange(min=1), help="Number of clusters, if it is known.")
+@role_options
+@seed_option
+def new(source: str, name: str | None, folder: str, database: str | None, **typed: Any) -> None:
+    """Make a project of SOURCE: a table (one column names the rows), or a folder of images."""
+    from sidelight.jobs.studio.making import make_project
+
+    settings = {key: typed.pop(key) for key in ("kind", "strategy", "questions", "overlap", "clusters", "seed")}
+    if settings["questions"] is not None and settings["strategy"] != "fixed":
+        raise InvalidParameter("A list of questions goes with --strategy fixed.")
+    made, notes = make_project(source, name, folder, database, roles_from(typed), settings)
+    for note in notes:
+        click.echo(note)
+    click.echo(f"Made the project {made!r}. Next: sidelight studio --folder {folder}")

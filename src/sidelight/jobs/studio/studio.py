@@ -1,0 +1,83 @@
+"""The studio: a folder with a database and the rows of every project; projects are opened when somebody needs them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sidelight.errors import CannotWrite, OutputExists
+from sidelight.jobs.studio.model import check_settings
+from sidelight.jobs.studio.project import OpenProject
+from sidelight.jobs.studio.rows import write_rows
+from sidelight.jobs.studio.sources import Source, digits
+from sidelight.store.studio_store import Person, Project, StudioStore
+
+DEMO = "digits"
+_DEFAULTS: dict[str, Any] = {"strategy": "rows", "kind": "pair", "clusters": None, "seed": 0}
+
+
+class Studio:
+    """Every project of one folder.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where rows are kept, and answers unless ``database`` says otherwise.
+    database : str or None
+        The address of a PostgreSQL; None keeps answers in ``studio.db`` of the folder.
+    """
+
+    def __init__(self, folder: str | Path, database: str | None = None) -> None:
+        self.folder = Path(folder)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CannotWrite(f"Cannot make the studio's folder {str(folder)!r}: {error.strerror}.") from error
+        self.store = StudioStore(database or self.folder / "studio.db")
+        self._open: dict[int, OpenProject] = {}
+        self._opening = threading.Lock()
+
+    def add(self, name: str, source: Source, settings: Mapping[str, Any] | None = None) -> Project:
+        """Make a project: its rows are written first, so that a name in the database always has its rows."""
+        settings = {**_DEFAULTS, **(settings or {})}
+        check_settings(settings, len(source.ids))
+        if any(project.name == name.strip() for project in self.store.projects()):
+            raise OutputExists(
+                f"There is a project called {name.strip()!r} already. Choose another name; nothing was changed."
+            )
+        place = self._free_place()
+        write_rows(self.folder / "projects" / place, source.X, source.ids, source.features, source.look, source.y)
+        settings["notes"] = source.notes()
+        return self.store.add_project(name, {**settings, "place": place})
+
+    def project(self, number: int) -> OpenProject:
+        """Return a project, opened."""
+        with self._opening:
+            if number not in self._open:
+                project = self.store.project(number)
+                place = str(project.settings["place"])
+                self._open[number] = OpenProject(self.store, project, self.folder / "projects" / place)
+            return self._open[number]
+
+    def of(self, token: str) -> tuple[OpenProject, Person]:
+        """Return the project and the person of a link."""
+        person = self.store.person_of(token)
+        return self.project(person.project), person
+
+    def demo(self) -> Project:
+        """Return the project of the bundled digits; make it the first time."""
+        known = {project.name: project for project in self.store.projects()}
+        return known.get(DEMO) or self.add(DEMO, digits(), {"clusters": None, "is_demo": True})
+
+    def close(self) -> None:
+        """Stop every model and let go of the database."""
+        for project in self._open.values():
+            project.close()
+        self.store.close()
+
+    def _free_place(self) -> str:
+        """Return the name of a folder that is not there: a number, whatever the project is called."""
+        taken = {path.name for path in (self.folder / "projects").glob("*")}
+        return next(str(number) for number in range(1, len(taken) + 2) if str(number) not in taken)

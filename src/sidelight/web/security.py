@@ -1,0 +1,162 @@
+"""What a request must be before any route sees it, and what every answer carries.
+
+- Without a token the studio answers only to names of this machine, so that no page elsewhere can reach it by a name of
+  its own; with a token everything but the annotators' links asks for it.
+- What changes something must come from a page of the studio (``Origin``) or carry a header that other pages cannot set.
+- Bodies are limited; pages run no script but ours and load nothing from elsewhere.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from typing import Any
+from urllib.parse import urlsplit
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+OWNER_COOKIE, PERSON_COOKIE, HEADER = "sidelight_owner", "sidelight_person", "x-sidelight"
+MOST_UPLOAD, MOST_BODY = 200_000_000, 1_000_000  # bytes of an upload, and of any other request
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    b"content-security-policy": _POLICY.encode(),
+    b"x-content-type-options": b"nosniff",
+    b"x-frame-options": b"DENY",
+    b"referrer-policy": b"no-referrer",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cross-origin-resource-policy": b"same-origin",
+}
+_OPEN = ("/a/", "/api/a/", "/static/", "/media/", "/enter")  # paths that ask for no owner; media look for themselves
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who may do what.
+
+    Attributes
+    ----------
+    token : str
+        The owner's secret; empty when only this machine can reach the server.
+    """
+
+    token: str = ""
+
+    def is_owner(self, headers: MutableMapping[bytes, bytes]) -> bool:
+        """Say whether a request comes from the owner."""
+        if not self.token:
+            return True
+        bearer = headers.get(b"authorization", b"").decode("latin-1")
+        shown = (
+            bearer.removeprefix("Bearer ") if bearer.startswith("Bearer ") else cookies(headers).get(OWNER_COOKIE, "")
+        )
+        return hmac.compare_digest(shown.encode("utf-8", "replace"), self.token.encode())
+
+
+def cookies(headers: MutableMapping[bytes, bytes]) -> dict[str, str]:
+    """Return the cookies of a request."""
+    try:
+        read = SimpleCookie(headers.get(b"cookie", b"").decode("latin-1"))
+    except CookieError:
+        return {}
+    return {name: morsel.value for name, morsel in read.items()}
+
+
+class Guard:
+    """Stands before the application."""
+
+    def __init__(self, app: Any, access: Access) -> None:
+        self.app, self.access = app, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request, or pass it on and add the headers to its answer."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+        headers: dict[bytes, bytes] = dict(scope["headers"])
+
+        async def send_with_headers(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                present = {name for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *_added(present)]
+            await send(message)
+
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await _refuse(send_with_headers, *refusal, scope["path"])
+            return
+        most = MOST_UPLOAD if scope["path"] == "/api/projects" else MOST_BODY
+        await self.app(scope, _limited(receive, most), send_with_headers)
+
+    def _refusal(self, scope: Scope, headers: MutableMapping[bytes, bytes]) -> tuple[int, str] | None:
+        host = headers.get(b"host", b"").decode("latin-1")
+        name = urlsplit(f"//{host}").hostname or "" if _is_host(host) else ""
+        if not self.access.token and name not in LOOPBACK:
+            return 421, "This studio answers only on this machine. Start it with --host to let others in."
+        if scope["method"] not in ("GET", "HEAD") and not _is_ours(headers, host):
+            return 403, "This request did not come from a page of the studio. Programs send the header X-Sidelight: 1."
+        path = scope["path"]
+        if not path.startswith(_OPEN) and not self.access.is_owner(headers):
+            return 401, "Open the link that the studio printed when it started: it carries the token of its owner."
+        size = headers.get(b"content-length", b"0")
+        most = MOST_UPLOAD if path == "/api/projects" else MOST_BODY
+        if not size.isdigit() or int(size) > most:
+            return 413, f"At most {most / 1e6:g} MB can be sent here."
+        return None
+
+
+def _is_host(host: str) -> bool:
+    try:
+        return bool(host) and urlsplit(f"//{host}").hostname is not None
+    except ValueError:
+        return False
+
+
+def _is_ours(headers: MutableMapping[bytes, bytes], host: str) -> bool:
+    """Say whether a request that changes something comes from our own page, or from a program."""
+    origin = headers.get(b"origin")
+    if origin is not None:
+        try:
+            return urlsplit(origin.decode("latin-1")).netloc == host
+        except ValueError:
+            return False
+    return HEADER.encode() in headers
+
+
+def _limited(receive: Receive, most: int) -> Receive:
+    """Stop reading a body that says nothing of its length and goes on for ever."""
+    read = 0
+
+    async def receive_some() -> MutableMapping[str, Any]:
+        nonlocal read
+        message = await receive()
+        read += len(message.get("body", b""))
+        return message if read <= most else {"type": "http.disconnect"}
+
+    return receive_some
+
+
+def _added(present: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
+    added = {name: value for name, value in _HEADERS.items() if name not in present}
+    if b"cache-control" not in present:
+        added[b"cache-control"] = b"no-store"
+    return list(added.items())
+
+
+async def _refuse(send: Send, status: int, words: str, path: str) -> None:
+    import json
+
+    if path.startswith("/api/"):
+        body, kind = json.dumps({"error": words}).encode(), b"application/json"
+    else:
+        body, kind = words.encode(), b"text/plain; charset=utf-8"
+    await send({"type": "http.response.start", "status": status, "headers": [(b"content-type", kind)]})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,59 @@
+"""Starting the server: the socket first, then the studio, then the page in a browser."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+
+from sidelight.errors import CannotWrite
+from sidelight.jobs.studio.studio import Studio
+from sidelight.web.app import make_app
+from sidelight.web.security import LOOPBACK, Access
+
+
+def serve(
+    folder: str, database: str | None, *, host: str, port: int, demo: bool, browser: bool, say: Callable[[str], Any],
+    path: str = "/",
+) -> None:  # fmt: skip
+    """Serve a studio until somebody stops it; beyond this machine only with a token."""
+    listening = _socket(host, port)
+    access = Access() if host in LOOPBACK else Access(secrets.token_urlsafe(24))
+    studio = Studio(folder, database)
+    try:
+        studio.store.claim()
+        if demo:
+            path = f"/p/{studio.demo().id}"
+        number = listening.getsockname()[1]
+        shown = f"[{host}]" if ":" in host else host
+        begin = f"/enter?token={access.token}" if access.token else path
+        say(f"Sidelight Studio: http://{shown}:{number}{begin}")
+        if access.token:
+            say("Whoever has this address owns the studio. Send people the links of the page People instead.")
+        if browser:
+            threading.Timer(0.8, webbrowser.open, [f"http://{shown}:{number}{begin}"]).start()
+        config = uvicorn.Config(
+            make_app(studio, access), log_level="warning", access_log=False, server_header=False, date_header=False
+        )
+        uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        studio.close()
+
+
+def _socket(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise CannotWrite(
+            f"Cannot listen on {host}:{port}: {error.strerror}. Is another studio running? Choose another --port."
+        ) from error
+    return listening

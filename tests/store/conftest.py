@@ -1,0 +1,64 @@
+"""A real PostgreSQL of our own, where there is one, in a temporary folder and on a free loopback port."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+
+def _program(name: str) -> str | None:
+    places = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True)
+    return shutil.which(name) or (str(places[0]) if places else None)
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """The address of a PostgreSQL: SIDELIGHT_TEST_POSTGRES, or a server started for these tests."""
+    named = os.environ.get("SIDELIGHT_TEST_POSTGRES")
+    if named:
+        yield named
+        return
+    initdb, pg_ctl = _program("initdb"), _program("pg_ctl")
+    if initdb is None or pg_ctl is None:
+        pytest.skip("no PostgreSQL on this machine (Debian: apt-get install postgresql), nor SIDELIGHT_TEST_POSTGRES")
+    user: dict[str, object] = {}
+    if os.getuid() == 0:  # PostgreSQL refuses to run as root
+        if shutil.which("setpriv") is None:
+            pytest.skip("PostgreSQL does not run as root, and there is no setpriv to become somebody else")
+        user = {"user": "nobody", "group": "nogroup", "extra_groups": []}
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    folder = Path(tempfile.mkdtemp(prefix="sidelight-pg-"))
+    folder.chmod(0o777)
+    data = folder / "data"
+    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
+
+    def call(*words: str) -> None:
+        env = {"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": str(folder)}
+        done = subprocess.run(
+            words,
+            cwd=folder,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=90,
+            check=False,
+            **user,
+        )  # type: ignore[call-overload] # the user is only named for root
+        if done.returncode:
+            pytest.skip(f"PostgreSQL does not start on this machine: {done.stdout.decode()[-300:]}")
+
+    call(initdb, "-D", str(data), "-U", "studio", "-A", "trust", "--no-sync", "-E", "UTF8")
+    call(pg_ctl, "-D", str(data), "-o", options, "-l", str(folder / "log"), "-w", "start")
+    try:
+        yield f"postgresql://studio@127.0.0.1:{port}/postgres"
+    finally:
+        call(pg_ctl, "-D", str(data), "-m", "immediate", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
