@@ -64,6 +64,22 @@ def command(
     serve(folder, database, host=host, port=port, demo=demo, browser=browser, say=click.echo)
 
 
+@command.command("open", short_help="Open the results of a run; what people say goes back into them.")
+@click.argument("results", type=click.Path())
+@_folder_options
+@click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="Port to listen on.")
+@click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page in a browser.")
+def open_command(results: str, folder: str, database: str | None, port: int, browser: bool) -> None:
+    """Open RESULTS, the output folder of any job that clusters rows.
+
+    The page writes names.csv, answers.csv and the corrections of check.csv back into RESULTS when asked,
+    and when it stops.
+    """
+    from sidelight.web.serving import serve
+
+    serve(folder, database, host="127.0.0.1", port=port, browser=browser, say=click.echo, results=results)
+
+
 @command.command("new", short_help="Make a project from a table or a folder of images.")
 @click.argument("source", type=click.Path())
 @click.option("--name", help="What the project is called; the name of the file by default.")

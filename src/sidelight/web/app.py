@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 import sidelight
 from sidelight.errors import SidelightError
 from sidelight.jobs.studio.studio import Studio
-from sidelight.web import asking, files, people, projects, seeing
+from sidelight.web import asking, files, people, projects, seeing, studies
 from sidelight.web.pages import page, told
 from sidelight.web.security import Access, Guard
 
@@ -50,7 +50,7 @@ def make_app(studio: Studio, access: Access | None = None) -> Any:
         lifespan=lifespan,
     )
     app.state.studio, app.state.access = studio, access or Access()
-    for routes in (projects, asking, seeing, people, files):
+    for routes in (projects, asking, seeing, people, studies, files):
         app.include_router(routes.router)
     app.add_exception_handler(SidelightError, _ours)
     app.add_exception_handler(RequestValidationError, _invalid)

@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field
 
 from sidelight.errors import CannotWrite, InvalidData
 from sidelight.jobs.studio.model import STRATEGIES
+from sidelight.jobs.studio.results_folder import write_back
 from sidelight.jobs.studio.uploads import IMAGE_ENDINGS, TABLE_ENDINGS, source_of
 from sidelight.report.components import lines
 from sidelight.web.pages import page
@@ -43,7 +44,12 @@ def home(studio: StudioPart) -> HTMLResponse:
 @router.get("/api/projects", tags=["projects"])
 def projects(studio: StudioPart) -> dict[str, Any]:
     """Return every project."""
-    return {"projects": [{"id": p.id, "name": p.name, "made_at": p.made_at} for p in studio.store.projects()]}
+    return {
+        "projects": [
+            {"id": p.id, "name": p.name, "made_at": p.made_at, "is_study": bool(p.settings.get("is_study"))}
+            for p in studio.store.projects()
+        ]
+    }
 
 
 @router.post("/api/projects", tags=["projects"])
@@ -105,6 +111,12 @@ def ask_as_owner(project: ProjectPart) -> Response:
 def simulate(project: ProjectPart, simulation: Simulation) -> dict[str, Any]:
     """Let a simulated person, who knows the key, answer questions."""
     return {"answered": project.simulate(simulation.n), "status": project.status(fresh=True)}
+
+
+@router.post("/api/projects/{number}/write-back", tags=["projects"])
+def back(project: ProjectPart) -> dict[str, Any]:
+    """Write names, answers and corrections into the results folder that the project was made from."""
+    return {"files": write_back(project)}
 
 
 @contextmanager

@@ -34,7 +34,16 @@ _HEADERS = {
     b"cross-origin-opener-policy": b"same-origin",
     b"cross-origin-resource-policy": b"same-origin",
 }
-_OPEN = ("/a/", "/api/a/", "/static/", "/media/", "/enter")  # paths that ask for no owner; media look for themselves
+_OPEN = (
+    "/a/",
+    "/api/a/",
+    "/s/",
+    "/api/s/",
+    "/static/",
+    "/media/",
+    "/study-media/",
+    "/enter",
+)  # paths that ask for no owner; media look for themselves
 
 
 @dataclass(frozen=True, slots=True)

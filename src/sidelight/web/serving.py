@@ -12,13 +12,15 @@ from typing import Any
 import uvicorn
 
 from sidelight.errors import CannotWrite
+from sidelight.jobs.studio.results_folder import open_results
 from sidelight.jobs.studio.studio import Studio
 from sidelight.web.app import make_app
 from sidelight.web.security import LOOPBACK, Access
 
 
 def serve(
-    folder: str, database: str | None, *, host: str, port: int, demo: bool, browser: bool, say: Callable[[str], Any],
+    folder: str, database: str | None, *, host: str, port: int, browser: bool, demo: bool = False, results: str = "",
+    say: Callable[[str], Any],
     path: str = "/",
 ) -> None:  # fmt: skip
     """Serve a studio until somebody stops it; beyond this machine only with a token."""
@@ -29,6 +31,8 @@ def serve(
         studio.store.claim()
         if demo:
             path = f"/p/{studio.demo().id}"
+        if results:
+            path = f"/p/{open_results(studio, results).id}"
         number = listening.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
         begin = f"/enter?token={access.token}" if access.token else path
@@ -42,6 +46,8 @@ def serve(
         )
         uvicorn.Server(config).run(sockets=[listening])
     finally:
+        for files in studio.write_back():
+            say(files)
         studio.close()
 
 

@@ -203,15 +203,8 @@ class OpenProject:
 
     def cards(self, rows: Sequence[int]) -> list[dict[str, Any]]:
         """Return rows as a page shows them: a name and markup each."""
-        profiles = self.rows.profiles(tuple(rows)) if any(self.rows.kinds[row] == "values" for row in rows) else None
-        cards = []
-        for i, row in enumerate(rows):
-            shown, name = self.rows.media(row, self.address), self.rows.ids[row]
-            html = media(shown, name) if shown is not None else None
-            if html is None and profiles is not None:
-                html = profile(profiles[i], f"Values of {name}")
-            cards.append({"row": int(row), "id": name, "html": str(html or "")})
-        return cards
+        profiles = self.rows.profiles(tuple(rows))
+        return [card_of(self.rows, row, self.address, profiles[i]) for i, row in enumerate(rows)]
 
     def address(self, row: int, part: str) -> str:
         """Return where a page finds the picture, sound or spectrogram of a row."""
@@ -290,6 +283,15 @@ class OpenProject:
     def close(self) -> None:
         """Stop the model."""
         self.model.stop()
+
+
+def card_of(rows: Rows, row: int, address: Any, profile_of: Any = None) -> dict[str, Any]:
+    """Return a row as a page shows it: its name and markup of our own components, in which data is only ever text."""
+    shown, name = rows.media(row, address), rows.ids[row]
+    html = media(shown, name) if shown is not None else None
+    if html is None:
+        html = profile(profile_of or rows.profiles((row,))[0], f"Values of {name}")
+    return {"row": int(row), "id": name, "html": str(html)}
 
 
 class _Recorder:

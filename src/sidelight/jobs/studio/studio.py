@@ -7,14 +7,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sidelight.errors import CannotWrite, OutputExists
+import numpy as np
+
+from sidelight.errors import CannotWrite, OutputExists, UnknownName
 from sidelight.jobs.studio.model import check_settings
 from sidelight.jobs.studio.project import OpenProject
 from sidelight.jobs.studio.rows import write_rows
-from sidelight.jobs.studio.sources import Source, digits
+from sidelight.jobs.studio.sources import Source, digits, pictures
+from sidelight.jobs.studio.study import OpenStudy
 from sidelight.store.studio_store import Person, Project, StudioStore
 
 DEMO = "digits"
+_STUDY_ROWS = 300  # rows of each set of a study
 _DEFAULTS: dict[str, Any] = {"strategy": "rows", "kind": "pair", "clusters": None, "seed": 0}
 
 
@@ -37,6 +41,7 @@ class Studio:
             raise CannotWrite(f"Cannot make the studio's folder {str(folder)!r}: {error.strerror}.") from error
         self.store = StudioStore(database or self.folder / "studio.db")
         self._open: dict[int, OpenProject] = {}
+        self._studies: dict[int, OpenStudy] = {}
         self._opening = threading.Lock()
 
     def add(self, name: str, source: Source, settings: Mapping[str, Any] | None = None) -> Project:
@@ -57,9 +62,35 @@ class Studio:
         with self._opening:
             if number not in self._open:
                 project = self.store.project(number)
+                if project.settings.get("is_study"):
+                    raise UnknownName(f"Project {number} is a study, which has pages of its own.")
                 place = str(project.settings["place"])
                 self._open[number] = OpenProject(self.store, project, self.folder / "projects" / place)
             return self._open[number]
+
+    def add_study(self, name: str, counts: Mapping[str, int], *, seed: int = 0) -> Project:
+        """Make a study of pairs against triplets on the bundled digits and on generated pictures."""
+        if any(project.name == name.strip() for project in self.store.projects()):
+            raise OutputExists(f"There is a project called {name.strip()!r} already. Choose another name.")
+        sets = []
+        for title, source in (
+            ("digits", _some(digits(), _STUDY_ROWS, seed)),
+            ("generated pictures", pictures(_STUDY_ROWS, seed=seed)),
+        ):
+            place = self._free_place()
+            write_rows(self.folder / "projects" / place, source.X, source.ids, source.features, source.look, source.y)
+            sets.append({"name": title, "place": place})
+        return self.store.add_project(name, {"is_study": True, "sets": sets, "counts": dict(counts), "seed": seed})
+
+    def study(self, number: int) -> OpenStudy:
+        """Return a study, opened."""
+        with self._opening:
+            if number not in self._studies:
+                project = self.store.project(number)
+                if not project.settings.get("is_study"):
+                    raise UnknownName(f"Project {number} is no study.")
+                self._studies[number] = OpenStudy(self.store, project, self.folder / "projects")
+            return self._studies[number]
 
     def of(self, token: str) -> tuple[OpenProject, Person]:
         """Return the project and the person of a link."""
@@ -71,6 +102,17 @@ class Studio:
         known = {project.name: project for project in self.store.projects()}
         return known.get(DEMO) or self.add(DEMO, digits(), {"clusters": None, "is_demo": True})
 
+    def write_back(self) -> list[str]:
+        """Write what people said into the results folders of the projects that are open; say what was written."""
+        from sidelight.jobs.studio.results_folder import write_back  # it opens studios
+
+        said = []
+        for project in self._open.values():
+            place = project.project.settings.get("results")
+            if place and not project.model.failure:
+                said.append(f"Wrote {', '.join(write_back(project))} to {place}")
+        return said
+
     def close(self) -> None:
         """Stop every model and let go of the database."""
         for project in self._open.values():
@@ -81,3 +123,10 @@ class Studio:
         """Return the name of a folder that is not there: a number, whatever the project is called."""
         taken = {path.name for path in (self.folder / "projects").glob("*")}
         return next(str(number) for number in range(1, len(taken) + 2) if str(number) not in taken)
+
+
+def _some(source: Source, n: int, seed: int) -> Source:
+    """Return some rows of a source, drawn at random."""
+    chosen = np.sort(np.random.default_rng(seed).choice(len(source.ids), n, replace=False))
+    ids, y = [source.ids[i] for i in chosen], None if source.y is None else [source.y[i] for i in chosen]
+    return Source(source.X[chosen], ids, source.features, lambda row: source.look(int(chosen[row])), y)

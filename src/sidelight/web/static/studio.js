@@ -161,9 +161,17 @@
     document.getElementById("more").textContent = parts.length ? ", " + parts.join(", ") : "";
   }
 
+  // A study goes on to its next part: other rows, other questions, or the questionnaire.
+  function over(found) {
+    const isOver = Boolean(ask.dataset.part) && (found.go || found.part !== ask.dataset.part) && !unsent.length;
+    if (isOver) location.href = location.pathname;
+    return isOver;
+  }
+
   async function more() {
     try {
       const found = await call(ask.dataset.base);
+      if (over(found)) return;
       take(found.questions);
       progress(found.status);
       if (!current && !found.questions.length) { ask.dataset.done = found.status.failure || "There is nothing left to ask."; idle(); }
@@ -184,7 +192,8 @@
         answered = [item, ...answered].slice(0, 20);
         trouble = false;
         say("");
-        saving.textContent = "Saved.";
+        saving.textContent = kept.words || "Saved.";
+        if (over(kept)) return;
         take(kept.questions);
         progress(kept.status);
       } catch (error) {
@@ -197,7 +206,7 @@
     }
     sending = false;
     if (!upcoming.length) more();
-    else setTimeout(async () => { try { if (!unsent.length) progress(await call(ask.dataset.base + "/status")); } catch { /* the next answer says so */ } }, 700);
+    else setTimeout(async () => { try { if (!unsent.length) progress(ask.dataset.part ? null : await call(ask.dataset.base + "/status")); } catch { /* the next answer says so */ } }, 700);
   }
 
   function answer(word) {
@@ -227,12 +236,13 @@
   }
 
   for (const button of ask.querySelectorAll("[data-answer]")) button.addEventListener("click", () => answer(button.dataset.answer));
-  ask.querySelector("[data-undo]").addEventListener("click", undo);
+  const back = ask.querySelector("[data-undo]");
+  if (back) back.addEventListener("click", undo);
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
     const key = event.key.toLowerCase(), sheet = document.getElementById("reference");
     if (words[key]) answer(words[key]);
-    else if (key === "z" || key === "backspace") undo();
+    else if (back && (key === "z" || key === "backspace")) undo();
     else if (key === "r" && sheet) sheet.open = !sheet.open;
     else return;
     event.preventDefault();
