@@ -51,8 +51,7 @@ class RowStrategy:
     """
 
     def __init__(self) -> None:
-        self.current: int | None = None
-        self.tries = 0
+        self.in_hand: dict[int, int] = {}  # rows that are not placed yet, with their questions so far, oldest first
         self.unsure: dict[int, int] = {}
 
     def choose(
@@ -65,8 +64,9 @@ class RowStrategy:
             if belief.place[taken] >= 0:
                 scores[belief.place[taken]] = -np.inf
         for _ in range(len(scores) + 1):
-            if self.current is not None and self.current not in busy:
-                row = self.current
+            waiting = [row for row in self.in_hand if row not in busy]
+            if waiting:
+                row = waiting[-1]
             else:
                 at = int(np.argmax(scores))
                 if not scores[at] > -np.inf:
@@ -78,7 +78,7 @@ class RowStrategy:
                 other = belief.representative(row, int(cluster), lambda a, b: not asked(a, b))
                 if other is not None:
                     return (row, other), float(scores[place]) if place >= 0 else float("nan")
-            self.current = None  # it was compared with every cluster
+            self.in_hand.pop(row, None)  # it was compared with every cluster
             if place >= 0:
                 scores[place] = -np.inf
         return None
@@ -99,15 +99,13 @@ class RowStrategy:
         row = rows[0]
         if answer == "unsure":
             self.unsure[row] = self.unsure.get(row, 0) + 1
-            self.current = None
+            self.in_hand.pop(row, None)
             return
-        if row != self.current:
-            self.current, self.tries = row, 0
-        self.tries += 1
+        self.in_hand[row] = tries = self.in_hand.pop(row, 0) + 1
         sure = belief.certainty(row) > SETTLED
-        often = self.tries >= belief.n_known + 3
+        often = tries >= belief.n_known + 3
         if sure or often or not belief.is_consistent or len(belief.rows) < 4:
-            self.current, self.tries = None, 0
+            del self.in_hand[row]
 
 
 class PairStrategy:

@@ -15,7 +15,7 @@ from sidelight.web.security import PERSON_COOKIE
 
 router = APIRouter()
 Row = Annotated[int, Field(ge=0, le=2**31 - 1)]
-_FRESH = 0.12  # seconds to wait for a question that knows of the answer; the person looks at another one meanwhile
+_FRESH = 0.08  # seconds to wait for a question that knows of the answer; the person looks at another one meanwhile
 
 
 class NewAnswer(BaseModel):
@@ -67,7 +67,7 @@ def answer(link: LinkPart, new: NewAnswer) -> dict[str, Any]:
     project, person = link
     seconds = float("nan") if new.seconds is None else new.seconds
     kept = project.answer(person, new.rows, new.answer, seconds=seconds, key=new.key, wait=_FRESH)
-    return {"saved": kept.id, "questions": project.questions(person, wait=0.5), "status": project.status()}
+    return {"saved": kept.id, "questions": project.questions(person, wait=0.03), "status": project.status()}
 
 
 @router.post("/api/a/{token}/undo", tags=["asking"])
