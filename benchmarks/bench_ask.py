@@ -34,7 +34,7 @@ def fill(sheet: Sheet) -> None:
     sheet.say_if_busy()
     sheet.notes.append(
         f"Processor time of the one thread that a session uses, median of {QUESTIONS} questions: `tell` and the next "
-        "`ask`. Wall-clock time is the same on an idle machine. Compiled kernels come from the cache."
+        "`ask`. Compiled kernels come from the cache."
     )
     conversation(*load("digits"), 5)  # compiles
     for what, (X, y), wait, start in (

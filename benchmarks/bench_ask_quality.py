@@ -91,11 +91,13 @@ def fill(sheet: Sheet) -> None:
         work += [(f"k-means/{name}", partial(kmeans, name)) for name in SETS or TRIAL]
         ledger.run(work, stage="conversations")
     found = ledger.cells
-    counts = [len(_runs(found, name, wrong, True)) for name in TRIAL for wrong in WRONG]
+    shown = [name for name in TRIAL if _runs(found, name, 0.0, True)]
+    missing = [TITLES[name] for name in TRIAL if name not in shown]
+    counts = [len(_runs(found, name, wrong, True)) for name in shown for wrong in WRONG]
     sheet.notes.append(
         f"Adjusted Rand index, mean of {min(counts)} to {max(counts)} conversations a cell (set ASK_SEEDS), "
         "`ActiveSession` with its defaults; the share of wrong answers is learnt. In brackets the figures wanted, "
-        "means of 5 runs of a trial."
+        "means of 5 runs of a trial." + (f" Not run yet: {', '.join(missing)}." if missing else "")
     )
     _exact(sheet, found, True)
     _exact(sheet, found, False)
