@@ -22,10 +22,7 @@ def seeded_clusters(
     n = len(view)
     some = view if n <= SAMPLE else view[generator.choice(n, SAMPLE, replace=False)]
     known = np.stack([view[np.asarray(rows)[labels == k]].mean(axis=0) for k in range(n_known)])
-    K, ones, order = n_known + n_more, np.ones(len(some), dtype=view.dtype), np.arange(len(some))
-
-    def members(nearest: Ints) -> sp.csr_array:
-        return sp.csr_array((ones, (nearest, order)), shape=(K, len(some)))
+    K, order = n_known + n_more, np.arange(len(some))
 
     best: tuple[float, Floats] | None = None
     for _ in range(STARTS):
@@ -33,7 +30,8 @@ def seeded_clusters(
         for _ in range(ROUNDS):
             distances = _distances(some, centres)
             nearest = distances.argmin(axis=1)
-            sums = members(nearest) @ some
+            ones = np.ones(len(some), dtype=centres.dtype)  # sums are as precise as the centres
+            sums = sp.csr_array((ones, (nearest, order)), shape=(K, len(some))) @ some
             sizes = np.bincount(nearest, minlength=len(centres))
             centres = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centres)
             centres[:n_known] = (centres[:n_known] + known) / 2.0
