@@ -1,7 +1,7 @@
 """Attack everything that takes something from outside, and count what was clean: ``make bench BENCH=attack``.
 
 ``ATTACK=0.1 make bench BENCH=attack`` does a tenth. Finished cases are kept in benchmarks/.work/attack: a stopped
-attack goes on where it was; remove the folder to begin again.
+attack goes on where it was; remove the folder to begin again. ``ATTACK=0`` writes the page from what was kept.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import importlib
 import os
 from collections import Counter
 
-from attack.worker import run
+from attack.worker import run, stored
 from runner import Sheet
 
 TITLE = "Attack: damaged files, odd calls, hostile places, sudden ends"
@@ -35,7 +35,7 @@ def fill(sheet: Sheet) -> None:
     findings: Counter[str] = Counter()
     for kind, title in KINDS.items():
         count = max(1, round(importlib.import_module(f"attack.{kind}").COUNT * share))
-        lines = run(kind, count)
+        lines = run(kind, count) if share else stored(kind)
         verdicts = Counter(verdict for line in lines for verdict in line["verdicts"])
         bad = {verdict: n for verdict, n in verdicts.items() if verdict not in ("accepted", "refused")}
         findings.update(bad)

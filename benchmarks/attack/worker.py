@@ -45,6 +45,12 @@ def run(kind: str, count: int, seed: int = 0) -> list[dict[str, Any]]:
     return [done[k] for k in sorted(done) if k < count]
 
 
+def stored(kind: str, seed: int = 0) -> list[dict[str, Any]]:
+    """Return the lines of all cases that were done."""
+    done = finished(WORK / f"{kind}-{seed}.jsonl")
+    return [done[case] for case in sorted(done)]
+
+
 def work(kind: str, first: int, last: int, log: Path, seed: int) -> None:
     """Do the cases ``first`` to ``last`` that are not done."""
     warnings.simplefilter("ignore")
