@@ -121,7 +121,8 @@ class LabelPool:
             kept = consistent[int(trusting.argmax())]
             self.Z[np.argsort(energies, kind="stable")[:N_OBEDIENT]] = kept  # the pool stays near
             return self._agree(Q, kept, problem, is_consistent=True)
-        return self._agree(Q, self.Z[most_agreed(self.Z)], problem, is_consistent=False)
+        reference = int(np.argmax(energies)) if willing >= WILLING else most_agreed(self.Z)
+        return self._agree(Q, self.Z[reference], problem, is_consistent=False)
 
     def _make_room(self) -> None:
         """When the number of clusters is not known, allow some more than were met."""
