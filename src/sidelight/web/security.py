@@ -109,7 +109,7 @@ class Guard:
         host = headers.get(b"host", b"").decode("latin-1")
         name = urlsplit(f"//{host}").hostname or "" if _is_host(host) else ""
         if not self.access.token and name not in LOOPBACK:
-            return 421, "This studio answers only on this machine. Start it with --host to let others in."
+            return 421, "This studio answers only on this machine. Start it for another host to let others in."
         if scope["method"] not in ("GET", "HEAD") and not _is_ours(headers, host):
             return 403, "This request did not come from a page of the studio. Programs send the header X-Sidelight: 1."
         path = scope["path"]

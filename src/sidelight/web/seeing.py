@@ -165,7 +165,7 @@ def contradictions(project: ProjectPart) -> dict[str, Any]:
 
 @router.get("/p/{number}/answers.csv", tags=["seeing"])
 def answers_file(project: ProjectPart) -> Response:
-    """Return the answers as a table that `sidelight relations --pairs` (or `--triplets`) takes."""
+    """Return the answers as a table that the relations job takes as pairs (or as triplets)."""
     people = {number: person.name for number, person in project.people().items()}
     return _file(as_table(project.answers(), project.rows.ids, people), "answers.csv")
 

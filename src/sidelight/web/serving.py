@@ -16,6 +16,7 @@ from sidelight.jobs.studio.results_folder import open_results
 from sidelight.jobs.studio.studio import Studio
 from sidelight.web.app import make_app
 from sidelight.web.security import LOOPBACK, Access
+from sidelight.words import Setting
 
 
 def serve(
@@ -60,6 +61,7 @@ def _socket(host: str, port: int) -> socket.socket:
     except OSError as error:
         listening.close()
         raise CannotWrite(
-            f"Cannot listen on {host}:{port}: {error.strerror}. Is another studio running? Choose another --port."
+            f"Cannot listen on {host}:{port}: {error.strerror}. Is another studio running?",
+            do=["Choose another ", Setting("port"), "."],
         ) from error
     return listening

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -95,6 +96,11 @@ class NovelLabels(NamesRows, ClusterMixin, BaseEstimator):
         bags = as_bags(bags, n_rows=X.shape[0], y=y)
         generator = as_generator(self.random_state)
         self.estimator_ = clone(self.estimator).fit(X, bags=_without_empty_lists(bags))
+        if not hasattr(self.estimator_, "class_of_"):
+            raise InvalidParameter(
+                f"NovelLabels needs a classifier that says which label a cluster is (class_of_), got "
+                f"{self.estimator!r:.80}. Try FastMIML() or OredLogisticRegression()."
+            )
         self.classes_ = tuple(self.estimator_.classes_)
         scores = self._known(X)[0]
         self.threshold_ = cut_between(scores) if self.threshold == "auto" else float(self.threshold)
@@ -156,7 +162,9 @@ class NovelLabels(NamesRows, ClusterMixin, BaseEstimator):
         check_number(self, "n_novel", self.n_novel, integer=True, low=1, high=100_000)
         if self.threshold != "auto":
             check_number(self, "threshold", self.threshold, advice='It may also be "auto".')
-        if not hasattr(self.estimator, "predict_proba") or not hasattr(self.estimator, "fit"):
+        fit = getattr(self.estimator, "fit", None)
+        takes_bags = callable(fit) and "bags" in signature(fit).parameters
+        if not takes_bags or isinstance(self.estimator, type) or not hasattr(self.estimator, "predict_proba"):
             raise InvalidParameter(
                 f"NovelLabels needs a classifier with fit(X, bags=...) and predict_proba, got {self.estimator!r:.80}. "
                 "Try FastMIML() or OredLogisticRegression()."
