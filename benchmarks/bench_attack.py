@@ -31,6 +31,11 @@ def fill(sheet: Sheet) -> None:
         "A case is clean when it is accepted or refused with one message of ours, in a minute and in bounded memory, "
         "and leaves nothing half-written. Cases are drawn from a fixed seed."
     )
+    if not share:
+        sheet.notes.append(
+            "Written from the cases that were kept. Those that ran out of time on a machine with ten other programs "
+            "were taken out, and not all of them were run again."
+        )
     table = ["| kind | tried | accepted | refused | not clean |", "|---|---|---|---|---|"]
     findings: Counter[str] = Counter()
     for kind, title in KINDS.items():
@@ -41,7 +46,11 @@ def fill(sheet: Sheet) -> None:
         findings.update(bad)
         tried, n_bad = sum(verdicts.values()), sum(bad.values())
         table.append(f"| {title} | {tried} | {verdicts['accepted']} | {verdicts['refused']} | {n_bad} |")
-        sheet.row(title, f"{n_bad} of {tried} not clean", "0", n_bad == 0)
+        wanted = importlib.import_module(f"attack.{kind}").COUNT
+        told = f"{n_bad} of {tried} not clean" + (
+            "" if len(lines) >= wanted else f"; {len(lines)} of {wanted} cases run"
+        )
+        sheet.row(title, told, "0", n_bad == 0 and len(lines) >= wanted)
     sheet.sections.append("\n".join(table))
     if findings:
         listed = [f"- {n} x `{verdict[:300].replace('`', '')}`" for verdict, n in findings.most_common(40)]
