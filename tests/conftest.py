@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -34,6 +35,22 @@ def find_data() -> Path | None:
     named = os.environ.get("SIDELIGHT_DATA")
     folder = Path(named) if named else Path(__file__).parents[2] / "shared" / "data"
     return folder if folder.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The system's Chromium, driven by Playwright; no browser is ever downloaded."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.skip("no Chromium on this machine (Debian: apt-get install chromium)")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as play:
+        try:  # the sandbox refuses to run as root and in most containers, which also have a small /dev/shm
+            browser = play.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        except sync_api.Error as error:
+            pytest.skip(f"Chromium does not start on this machine: {str(error)[:200]}")
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shutil
 import wave
 
 import numpy as np
@@ -16,22 +15,6 @@ from sidelight.report.components import element, join
 from sidelight.report.page import document
 
 HOSTILE = ["<b>bold</b>", "'; alert(1); '", "خوشه", "w" * 300, "=1+1"]
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    """The system's Chromium, driven by Playwright; no browser is ever downloaded."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
-        pytest.skip("no Chromium on this machine (Debian: apt-get install chromium)")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as play:
-        try:  # the sandbox refuses to run as root and in most containers, which also have a small /dev/shm
-            browser = play.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
-        except sync_api.Error as error:
-            pytest.skip(f"Chromium does not start on this machine: {str(error)[:200]}")
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import statistics
 import time
 
 import pytest
-from tests.report.conftest import chromium  # noqa: F401 - a fixture
 from tests.web.conftest import blobs
 
 from sidelight.jobs.studio.answers import true_answer
@@ -22,7 +21,7 @@ def local(running):
 
 
 @pytest.fixture
-def visit(chromium, local):  # noqa: F811 - the fixture imported above
+def visit(chromium, local):
     """Open a page; afterwards, nothing came from elsewhere and no script failed."""
     contexts, trouble = [], []
 
