@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+from sidelight.data.row_keys import as_row_index
+from sidelight.errors import InvalidData, UnknownName, nearest
 
 PAIR_WORDS = ("same", "different")
 TRIPLET_WORDS = ("a", "b", "c", "none")
@@ -36,3 +40,27 @@ class Question:
     def words(self) -> tuple[str, ...]:
         """The answers that it takes."""
         return (*(PAIR_WORDS if len(self.rows) == 2 else TRIPLET_WORDS), UNSURE)
+
+
+def rows_of(question: Any, n_rows: int) -> tuple[int, ...]:
+    """Return the rows that a question of ``ask``, or a tuple of two or three rows, is about."""
+    rows = question.rows if isinstance(question, Question) else question
+    try:
+        rows = tuple(int(row) for row in as_row_index(list(rows), n_rows, "ActiveSession.tell"))
+    except TypeError:
+        raise InvalidData(
+            f"ActiveSession.tell takes a question of ask(), or two or three rows. Got {question!r:.80}."
+        ) from None
+    if len(rows) not in (2, 3) or len(set(rows)) < len(rows):
+        raise InvalidData(f"ActiveSession.tell takes a question about two or three different rows. Got {rows!r:.80}.")
+    return rows
+
+
+def checked_answer(question: Any, answer: Any, n_rows: int) -> tuple[tuple[int, ...], str]:
+    """Return the rows of a question and its answer, if that is one of its words."""
+    rows = rows_of(question, n_rows)
+    words = Question(rows, 0).words
+    if not isinstance(answer, str) or answer not in words:
+        count = "two" if len(rows) == 2 else "three"
+        raise UnknownName(f"{answer!r} is no answer to a question about {count} rows. {nearest(answer, words)}")
+    return rows, answer

@@ -63,11 +63,12 @@ class RowBelief:
         """The rows asked about."""
         return self.process.rows
 
-    def tell(self, a: int, b: int, same: bool, generator: np.random.Generator) -> None:
-        """Learn one answer."""
-        for row in (a, b):
-            self._take(row)
-        self.links.append((self.at[a], self.at[b], int(same)))
+    def tell_all(self, answers: list[tuple[int, int, bool]], generator: np.random.Generator) -> None:
+        """Learn some answers in one step."""
+        for a, b, same in answers:
+            for row in (a, b):
+                self._take(row)
+            self.links.append((self.at[a], self.at[b], int(same)))
         placed = self.pool.place(
             np.array(self.links, dtype=np.intp),
             self.process.kernels,

@@ -40,6 +40,15 @@ class RowsOfBelief:
         """Return the probability of each cluster for all rows, or for new ones."""
         raise NotImplementedError
 
+    def tell(self, a: int, b: int, same: bool, generator: np.random.Generator) -> None:
+        """Learn one answer."""
+        raise NotImplementedError
+
+    def tell_all(self, answers: list[tuple[int, int, bool]], generator: np.random.Generator) -> None:
+        """Learn some answers."""
+        for a, b, same in answers:
+            self.tell(a, b, same, generator)
+
     @cached_property
     def candidates(self) -> Ints:
         """The rows that may be asked about next: evenly spread over the table where there are many."""

@@ -1,37 +1,34 @@
 """A conversation about rows: questions go out, answers come in, and the clusters are there at any moment.
 
 The session never calls a human itself. Everything it knows follows from the rows, its options, its seed and the answers
-in their order, so undoing and resuming replay the answers and end bit for bit where they were.
+in their order and in the steps they were learnt in, so undoing and resuming end bit for bit where they were.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from sidelight._core.atomic import replacing
 from sidelight._core.fingerprint import fingerprint
 from sidelight._core.params import as_generator, as_seed, check_choice, check_n_clusters, check_number
 from sidelight.active.clusterer_belief import ClustererBelief
 from sidelight.active.outlook import Outlook, PartitionHistory
-from sidelight.active.questions import UNSURE, Question
+from sidelight.active.questions import UNSURE, Question, checked_answer
 from sidelight.active.row_belief import RowBelief
+from sidelight.active.session_file import SavedSession, Told, in_steps, told_by
 from sidelight.active.strategies import STRATEGIES
-from sidelight.active.triplets import are_apart, better_triplet, pairs_of
+from sidelight.active.told import Conversation
+from sidelight.active.triplets import better_triplet
 from sidelight.data.relations import Pairs
 from sidelight.data.relations.facts import Contradiction
 from sidelight.data.row_keys import as_row_index
-from sidelight.errors import InvalidData, UnknownName, UnreadableFile, as_invalid_data, nearest
+from sidelight.errors import InvalidData, as_invalid_data
 from sidelight.progress import report
-
-FORMAT = 1
 
 
 class Recorder(Protocol):
@@ -123,10 +120,8 @@ class ActiveSession:
     def _begin(self) -> None:
         self._belief = self._new_belief(self._X, self.n_clusters, np.random.default_rng([self.seed_, 0]))
         self._strategy = STRATEGIES[self.strategy]() if isinstance(self.strategy, str) else self.strategy
-        self._told: list[tuple[tuple[int, ...], str]] = []
+        self._said = Conversation(self._X.shape[0])
         self._pending: list[Question] = []
-        self._pairs = Pairs.empty(self._X.shape[0])
-        self._asked: set[frozenset[int]] = set()
         self._history, self._is_due = PartitionHistory(), False
         self._labels: np.ndarray | None = None
 
@@ -151,19 +146,19 @@ class ActiveSession:
         check_number("ActiveSession.ask", "n", n, integer=True, low=1)
         elsewhere = frozenset(busy)
         if elsewhere:
-            generator = np.random.default_rng([self.seed_, 1, len(self._told), len(elsewhere)])
+            generator = np.random.default_rng([self.seed_, 1, len(self._said.told), len(elsewhere)])
             chosen = self._strategy.choose(self._belief, self._is_known, generator, elsewhere)
-            return None if chosen is None else Question(chosen[0], len(self._told), chosen[1])
+            return None if chosen is None else Question(chosen[0], len(self._said.told), chosen[1])
         while len(self._pending) < n:
             busy = frozenset(row for question in self._pending for row in question.rows)
-            generator = np.random.default_rng([self.seed_, 1, len(self._told), len(self._pending)])
+            generator = np.random.default_rng([self.seed_, 1, len(self._said.told), len(self._pending)])
             chosen = self._strategy.choose(self._belief, self._is_known, generator, busy)
             if chosen is None:
                 break
             rows, gain = chosen
             if self.seconds is not None:
                 rows = self._perhaps_three(rows, busy)
-            self._pending.append(Question(rows, len(self._told) + len(self._pending), gain))
+            self._pending.append(Question(rows, len(self._said.told) + len(self._pending), gain))
         if n == 1:
             return self._pending[0] if self._pending else None
         return self._pending[:n]
@@ -180,34 +175,42 @@ class ActiveSession:
         **about : str or number
             Who answered, in how many seconds, and so on; the recorder keeps it.
         """
-        rows = self._rows_of(question)
-        words = Question(rows, 0).words
-        if not isinstance(answer, str) or answer not in words:
-            count = "two" if len(rows) == 2 else "three"
-            raise UnknownName(f"{answer!r} is no answer to a question about {count} rows. {nearest(answer, words)}")
-        if frozenset(rows) in self._asked:
-            raise InvalidData(
-                f"Rows {', '.join(map(str, rows))} were asked about already: {self._answer_to(rows)!r}. "
-                "Take it back with undo(), or ask about other rows."
-            )
-        event = {"event": "answer", "rows": list(rows), "answer": answer, **about}
-        if self.recorder is not None:
-            self.recorder.record(event)  # first, so that no answer is lost whatever happens next
-        self._events.append(event)
-        self._learn(rows, answer)
+        self.tell_all([(question, answer)], **about)
+
+    def tell_all(self, answers: Iterable[tuple[Any, str]], **about: Any) -> None:
+        """Learn several answers in one step, for example those of many people; what is recorded is the same.
+
+        If one of them cannot be, none is recorded.
+
+        Parameters
+        ----------
+        answers : iterable of (question, answer)
+            As for ``tell``, in their order.
+        **about : str or number
+            What the recorder keeps with each of them.
+        """
+        told = [checked_answer(question, answer, self._X.shape[0]) for question, answer in answers]
+        self._said.check_new(told)
+        recorded: list[Told] = []
+        try:
+            for rows, answer in told:
+                self._record({"event": "answer", "rows": list(rows), "answer": answer, **about})
+                recorded.append((rows, answer))
+        finally:  # a recorder that fails half way keeps what it has
+            if recorded:
+                self._learn(recorded)
 
     def undo(self) -> None:
         """Take the last answer back."""
-        if not self._told:
+        if not self._said.told:
             raise InvalidData("There is no answer to take back.")
-        event = {"event": "undo"}
+        self._record({"event": "undo"})
+        self._learn_anew(self._said.told[:-1], self._said.steps)
+
+    def _record(self, event: dict[str, Any]) -> None:
         if self.recorder is not None:
-            self.recorder.record(event)
+            self.recorder.record(event)  # first, so that no answer is lost whatever happens next
         self._events.append(event)
-        told = self._told[:-1]
-        self._begin()
-        for rows, answer in told:
-            self._learn(rows, answer)
 
     def place(self, row: int, cluster: int) -> None:
         """Correct the session: ``row`` belongs to ``cluster``."""
@@ -244,73 +247,44 @@ class ActiveSession:
             self._history.add(self.labels_)
             self._is_due = False
 
-    def _learn(self, rows: tuple[int, ...], answer: str) -> None:
+    def _learn_anew(self, told: Sequence[Told], steps: Sequence[int]) -> None:
+        self._begin()
+        for batch in in_steps(told, steps):
+            self._learn(batch)
+
+    def _learn(self, batch: Sequence[Told]) -> None:
+        """Learn answers in one step."""
         self.settle()
-        self._told.append((rows, answer))
-        learnt = self._as_pairs(rows, answer)
-        self._asked.add(frozenset(rows))
-        self._pending = [question for question in self._pending if frozenset(question.rows) != frozenset(rows)]
+        n_before = len(self._said.told)
+        learnt = self._said.add(batch, self._belief)
+        n_told = len(self._said.told)
+        done = {frozenset(rows) for rows, _ in batch}
+        self._pending = [question for question in self._pending if frozenset(question.rows) not in done]
         self._labels = None
-        for number, (a, b, word) in enumerate(learnt):
-            self._asked.add(frozenset((a, b)))
-            self._pairs = self._pairs + Pairs([a], [b], [word], n_rows=self._X.shape[0])
-            generator = np.random.default_rng([self.seed_, 2, len(self._told), *([number] if number else [])])
-            self._belief.tell(a, b, word == "same", generator)
+        if learnt:
+            generator = np.random.default_rng([self.seed_, 2, n_told])
+            self._belief.tell_all([(a, b, word == "same") for a, b, word in learnt], generator)
             self._pending = []  # other questions were chosen before this was known
-        for a, b, word in learnt or [(rows[0], rows[1], UNSURE)]:
+        unsure = [(rows[0], rows[1], UNSURE) for rows, answer in batch if answer == UNSURE]
+        for a, b, word in [*learnt, *unsure]:
             self._strategy.heard(self._belief, (a, b), word)
-        self._is_due = len(self._told) % PartitionHistory.EVERY == 0
-
-    def _as_pairs(self, rows: tuple[int, ...], answer: str) -> list[tuple[int, int, str]]:
-        """Return what an answer says about pairs that were not asked about."""
-        if answer == UNSURE:
-            return []
-        if len(rows) == 2:
-            return [(rows[0], rows[1], answer)]
-        said = pairs_of(rows, answer, self._relation(rows[1], rows[2]))
-        return [(a, b, word) for a, b, word in said if frozenset((a, b)) not in self._asked]
-
-    def _relation(self, a: int, b: int) -> str | None:
-        """Return what is known of two rows: it follows from answers, or both are sure of their clusters."""
-        known = self._pairs.implies(a, b) if self._belief.is_consistent else None
-        if known is not None:
-            return str(known)
-        return "different" if are_apart(self._belief, a, b) else None
+        self._is_due = n_told // PartitionHistory.EVERY > n_before // PartitionHistory.EVERY
 
     def _perhaps_three(self, rows: tuple[int, ...], busy: frozenset[int]) -> tuple[int, ...]:
         assert self.seconds is not None  # the caller's condition
+        belief, said = self._belief, self._said
         three = better_triplet(
-            self._belief, rows, self._is_known, lambda a, b: self._relation(a, b) == "different", self.seconds
+            belief, rows, self._is_known, lambda a, b: said.relation(a, b, belief) == "different", self.seconds
         )
         return rows if three is None or busy & set(three) else three
 
     def _is_known(self, a: int, b: int) -> bool:
-        """Whether two rows were asked about, or their relation follows; where answers were wrong nothing follows."""
-        if frozenset((a, b)) in self._asked:
-            return True
-        return self._belief.is_consistent and self._pairs.implies(a, b) is not None
-
-    def _rows_of(self, question: Any) -> tuple[int, ...]:
-        rows = question.rows if isinstance(question, Question) else question
-        try:
-            rows = tuple(int(row) for row in as_row_index(list(rows), self._X.shape[0], "ActiveSession.tell"))
-        except TypeError:
-            raise InvalidData(
-                f"ActiveSession.tell takes a question of ask(), or two or three rows. Got {question!r:.80}."
-            ) from None
-        if len(rows) not in (2, 3) or len(set(rows)) < len(rows):
-            raise InvalidData(
-                f"ActiveSession.tell takes a question about two or three different rows. Got {rows!r:.80}."
-            )
-        return rows
-
-    def _answer_to(self, rows: tuple[int, ...]) -> str:
-        return next(answer for asked, answer in self._told if frozenset(rows) <= frozenset(asked))
+        return self._said.is_known(a, b, self._belief)
 
     def _correct(self, row: int, cluster: int, answer: str) -> None:
         rows = as_row_index([row], self._X.shape[0], "ActiveSession")
         check_number("ActiveSession", "cluster", cluster, integer=True, low=0, high=self._belief.n_known - 1)
-        other = self._belief.representative(int(rows[0]), cluster, lambda a, b: frozenset((a, b)) not in self._asked)
+        other = self._belief.representative(int(rows[0]), cluster, lambda a, b: not self._said.was_asked(a, b))
         if other is None:
             raise InvalidData(
                 f"Every row of cluster {cluster} was compared with row {row} already. Take an answer back with undo()."
@@ -323,7 +297,7 @@ class ActiveSession:
     def labels_(self) -> np.ndarray:
         """The cluster of each row so far."""
         if self._labels is None:
-            self._labels = self._belief.partition(np.random.default_rng([self.seed_, 3, len(self._told)]))
+            self._labels = self._belief.partition(np.random.default_rng([self.seed_, 3, len(self._said.told)]))
         return self._labels.copy()
 
     @property
@@ -334,21 +308,21 @@ class ActiveSession:
     @property
     def n_answers(self) -> int:
         """How many questions were answered."""
-        return len(self._told)
+        return len(self._said.told)
 
     @property
     def pairs(self) -> Pairs:
         """The answers that say something, in their order."""
-        return self._pairs
+        return self._said.pairs
 
     @property
     def history(self) -> tuple[tuple[tuple[int, ...], str], ...]:
         """The rows and answer of every question, "unsure" among them."""
-        return tuple(self._told)
+        return tuple(self._said.told)
 
     def contradictions(self) -> tuple[Contradiction, ...]:
         """Return the answers that cannot all be true, with the chain behind each."""
-        return self._pairs.contradictions()
+        return self._said.pairs.contradictions()
 
     def predict(self, X: Any = None) -> np.ndarray:
         """Return the cluster of each row of the session, or of new rows, by the clusters met so far."""
@@ -370,23 +344,21 @@ class ActiveSession:
     def outlook(self) -> Outlook:
         """Say whether further questions will change much."""
         self.settle()
-        return self._history.outlook(len(self._told), np.asarray(self._belief.posterior()))
+        return self._history.outlook(len(self._said.told), np.asarray(self._belief.posterior()))
 
     # -- files -------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the answers and the seed to a JSON file; the rows are not in it."""
-        content = {
-            "sidelight session": FORMAT,
-            "rows": fingerprint(self._X),
-            "n_clusters": self.n_clusters,
-            "strategy": self.strategy if isinstance(self.strategy, str) else None,
-            "seconds": self.seconds,
-            "seed": self.seed_,
-            "events": self._events,
-        }
-        with replacing(path, "w", encoding="utf-8") as handle:
-            json.dump(content, handle, indent=1)
+        SavedSession(
+            rows=fingerprint(self._X),
+            n_clusters=self.n_clusters,
+            strategy=self.strategy if isinstance(self.strategy, str) else None,
+            seconds=self.seconds,
+            seed=self.seed_,
+            steps=self._said.steps,
+            events=self._events,
+        ).write(path)
 
     @classmethod
     def resume(cls, path: str | os.PathLike[str], X: Any, **options: Any) -> ActiveSession:
@@ -401,47 +373,32 @@ class ActiveSession:
         **options
             ``recorder``, and ``belief`` or ``strategy`` if they were objects of your own.
         """
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-            n_clusters, strategy, seed = content["n_clusters"], content["strategy"], int(content["seed"])
-            seconds = content.get("seconds")
-            known, events, version = content["rows"], list(content["events"]), int(content["sidelight session"])
-        except OSError as error:
-            raise UnreadableFile(f"Cannot read the session {str(path)!r}: {error.strerror}.") from error
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise UnreadableFile(f"{str(path)!r} is not a session that ActiveSession.save wrote.") from error
-        if version > FORMAT or version < 1:
-            raise UnreadableFile(f"{str(path)!r} has format {version}; this version reads formats 1 to {FORMAT}.")
-        session = cls.__new__(cls)
+        saved = SavedSession.read(path)
         recorder = options.pop("recorder", None)
-        options.setdefault("seconds", seconds)
-        session.__init__(X, n_clusters, strategy=options.pop("strategy", strategy), random_state=0, **options)  # type: ignore[misc] # the seed follows
-        if fingerprint(session._X) != known:
+        options.setdefault("seconds", saved.seconds)
+        strategy = options.pop("strategy", saved.strategy)
+        session = cls(X, saved.n_clusters, strategy=strategy, random_state=0, **options)  # the seed follows
+        if fingerprint(session._X) != saved.rows:
             raise InvalidData(f"The session {str(path)!r} is about other rows than X. Give the rows it was begun with.")
-        session.seed_ = seed
-        session.replay(events)
+        session.seed_ = saved.seed
+        session.replay(saved.events, steps=saved.steps)
         session.recorder = recorder
         return session
 
-    def replay(self, events: Any) -> None:
-        """Begin anew and take all ``events`` of a recorder in their order, without recording them again."""
-        told: list[tuple[tuple[int, ...], str]] = []
-        kept = []
-        for number, event in enumerate(events):
-            kind = event.get("event") if isinstance(event, Mapping) else None
-            if kind == "undo" and told:
-                told.pop()
-            elif (
-                kind == "answer" and event.get("answer") in Question(rows := self._rows_of(event.get("rows")), 0).words
-            ):
-                told.append((rows, event["answer"]))
-            else:
-                raise InvalidData(f"Event {number} of the session makes no sense: {event!r:.80}.")
-            kept.append(dict(event))
-        self._events = kept
-        self._begin()
-        for rows, answer in told:
-            self._learn(rows, answer)
+    def replay(self, events: Iterable[Any], *, steps: Sequence[int] = ()) -> None:
+        """Begin anew and take all ``events`` of a recorder in their order, without recording them again.
+
+        Parameters
+        ----------
+        events : iterable of mapping
+            What a recorder was given.
+        steps : sequence of int, default=()
+            How many answers to learn at a time; those beyond are learnt one by one.
+        """
+        kept = list(events)
+        told = told_by(kept, self._X.shape[0])
+        self._events = [dict(event) for event in kept]
+        self._learn_anew(told, steps)
 
     def __repr__(self) -> str:
         clusters = "an unknown number of" if self.n_clusters is None else str(self.n_clusters)

@@ -1,0 +1,97 @@
+"""What is left of a session between sittings: its seed, its events, and the steps in which answers were learnt."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sidelight._core.atomic import replacing
+from sidelight.active.questions import Question, rows_of
+from sidelight.errors import InvalidData, UnreadableFile
+
+FORMAT = 1
+
+Told = tuple[tuple[int, ...], str]  # rows and answer of a question
+
+
+@dataclass(frozen=True, slots=True)
+class SavedSession:
+    """The content of a file that ``ActiveSession.save`` wrote; the rows are not in it, only their fingerprint."""
+
+    rows: str
+    n_clusters: int | None
+    strategy: str | None
+    seconds: tuple[float, float] | None
+    seed: int
+    steps: Sequence[int]
+    events: Sequence[Any]
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write a JSON file."""
+        content = {
+            "sidelight session": FORMAT,
+            "rows": self.rows,
+            "n_clusters": self.n_clusters,
+            "strategy": self.strategy,
+            "seconds": self.seconds,
+            "seed": self.seed,
+            "steps": list(self.steps),
+            "events": list(self.events),
+        }
+        with replacing(path, "w", encoding="utf-8") as handle:
+            json.dump(content, handle, indent=1)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> SavedSession:
+        """Read a JSON file."""
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            version = int(content["sidelight session"])
+            saved = cls(
+                rows=content["rows"],
+                n_clusters=content["n_clusters"],
+                strategy=content["strategy"],
+                seconds=content.get("seconds"),
+                seed=int(content["seed"]),
+                steps=[max(int(step), 1) for step in content.get("steps", ())],
+                events=list(content["events"]),
+            )
+        except OSError as error:
+            raise UnreadableFile(f"Cannot read the session {str(path)!r}: {error.strerror}.") from error
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise UnreadableFile(f"{str(path)!r} is not a session that ActiveSession.save wrote.") from error
+        if version > FORMAT or version < 1:
+            raise UnreadableFile(f"{str(path)!r} has format {version}; this version reads formats 1 to {FORMAT}.")
+        return saved
+
+
+def told_by(events: Iterable[Any], n_rows: int) -> list[Told]:
+    """Return the answers that stand after all events."""
+    told: list[Told] = []
+    for number, event in enumerate(events):
+        kind = event.get("event") if isinstance(event, Mapping) else None
+        if kind == "undo" and told:
+            told.pop()
+        elif kind == "answer" and event.get("answer") in Question(rows := rows_of(event.get("rows"), n_rows), 0).words:
+            told.append((rows, event["answer"]))
+        else:
+            raise InvalidData(f"Event {number} of the session makes no sense: {event!r:.80}.")
+    return told
+
+
+def in_steps(told: Sequence[Told], steps: Sequence[int]) -> Iterator[Sequence[Told]]:
+    """Cut answers into steps of the given sizes, and one by one beyond.
+
+    >>> [len(step) for step in in_steps([((0, 1), "same")] * 5, [1, 2])]
+    [1, 2, 1, 1]
+    """
+    at = 0
+    for size in [*steps, *[1] * len(told)]:
+        if at >= len(told):
+            return
+        yield told[at : at + size]
+        at += size

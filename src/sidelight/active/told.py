@@ -1,0 +1,82 @@
+"""What was asked and answered so far, and what follows from it about pairs of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sidelight.active.questions import UNSURE
+from sidelight.active.session_file import Told
+from sidelight.active.triplets import are_apart, pairs_of
+from sidelight.data.relations import Pairs
+from sidelight.errors import InvalidData
+
+
+class Conversation:
+    """The answers in their order.
+
+    Attributes
+    ----------
+    told : list of (rows, answer)
+        Every answer, "unsure" among them.
+    steps : list of int
+        How many answers were learnt at a time.
+    pairs : Pairs
+        What the answers say about pairs of rows.
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        self.told: list[Told] = []
+        self.steps: list[int] = []
+        self.pairs = Pairs.empty(n_rows)
+        self._asked: set[frozenset[int]] = set()
+
+    def was_asked(self, *rows: int) -> bool:
+        """Whether a question about these rows was answered, by itself or within a triplet."""
+        return frozenset(rows) in self._asked
+
+    def check_new(self, batch: Sequence[Told]) -> None:
+        """Raise if one of these questions was answered already, here or earlier in the batch."""
+        known = self._asked.copy()
+        for rows, _ in batch:
+            if frozenset(rows) in known:
+                told = [*self.told, *batch]
+                answer = next(word for asked, word in told if frozenset(rows) <= frozenset(asked))
+                raise InvalidData(
+                    f"Rows {', '.join(map(str, rows))} were asked about already: {answer!r}. "
+                    "Take it back with undo(), or ask about other rows."
+                )
+            known.add(frozenset(rows))
+
+    def add(self, batch: Sequence[Told], belief: Any) -> list[tuple[int, int, str]]:
+        """Take answers, and return what they say about pairs that were not asked about."""
+        learnt: list[tuple[int, int, str]] = []
+        for rows, answer in batch:
+            pairs = self._as_pairs(rows, answer, belief)
+            self.told.append((rows, answer))
+            self._asked.update([frozenset(rows), *(frozenset((a, b)) for a, b, _ in pairs)])
+            learnt += pairs
+        self.steps.append(len(batch))
+        if learnt:
+            left, right, words = zip(*learnt)
+            self.pairs = self.pairs + Pairs(left, right, words, n_rows=self.pairs.n_rows)
+        return learnt
+
+    def _as_pairs(self, rows: tuple[int, ...], answer: str, belief: Any) -> list[tuple[int, int, str]]:
+        if answer == UNSURE:
+            return []
+        if len(rows) == 2:
+            return [(rows[0], rows[1], answer)]
+        said = pairs_of(rows, answer, self.relation(rows[1], rows[2], belief))
+        return [(a, b, word) for a, b, word in said if not self.was_asked(a, b)]
+
+    def relation(self, a: int, b: int, belief: Any) -> str | None:
+        """Return what is known of two rows: it follows from answers, or both are sure of their clusters."""
+        known = self.pairs.implies(a, b) if belief.is_consistent else None
+        if known is not None:
+            return str(known)
+        return "different" if are_apart(belief, a, b) else None
+
+    def is_known(self, a: int, b: int, belief: Any) -> bool:
+        """Whether two rows were asked about, or their relation follows; where answers were wrong nothing follows."""
+        return self.was_asked(a, b) or (belief.is_consistent and self.pairs.implies(a, b) is not None)
