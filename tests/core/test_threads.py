@@ -85,3 +85,10 @@ def test_a_fit_starts_no_pool_of_numba():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_work_that_is_done_before_a_thread_has_started_stays_in_the_callers_thread():
+    where = map_in_threads(lambda i: threading.get_ident(), range(3), multiplications=1000)
+    assert set(where) == {threading.get_ident()}
+    where = map_in_threads(lambda i: threading.get_ident(), range(3), multiplications=1e12)
+    assert threading.get_ident() not in where

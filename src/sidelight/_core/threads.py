@@ -17,6 +17,8 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
+WORTH_A_THREAD = 1 << 25  # multiplications that take about as long as starting the threads that would share them
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -34,14 +36,15 @@ class _Limiter:
     def allowed(self) -> int:
         """How many threads BLAS may use, or might when the first came in."""
         with self._lock:
-            return self._allowed if self._inside else _blas_threads()
+            return self._allowed if self._inside else _blas_threads(ThreadpoolController())
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
         with self._lock:
             if self._inside == 0:
-                self._allowed = _blas_threads()
-                self._limits = threadpool_limits(limits=1, user_api="blas")
+                pools = ThreadpoolController()  # looks through all loaded libraries: once is enough
+                self._allowed = _blas_threads(pools)
+                self._limits = pools.limit(limits=1, user_api="blas")
             self._inside += 1
         try:
             yield
@@ -74,16 +77,19 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-def map_in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+def map_in_threads(
+    work: Callable[[Item], Result], items: Iterable[Item], *, multiplications: float = float("inf")
+) -> list[Result]:
     """Return ``work(item)`` for every item, in order, from as many threads as BLAS was allowed; each has one of BLAS.
 
     Items must not write to the same place; then the result does not depend on the number of threads. Progress and
-    cancelling go with the threads. There is no pool of OpenMP or numba beside these threads.
+    cancelling go with the threads. There is no pool of OpenMP or numba beside these threads. Work of so few
+    ``multiplications`` that it is done before a thread has started stays in the caller's thread.
     """
     items = list(items)
     with _limiter():
         width = min(n_threads(), len(items))
-        if width <= 1:
+        if width <= 1 or multiplications < WORTH_A_THREAD:
             return [work(item) for item in items]
         with ThreadPoolExecutor(width) as pool:
             jobs = [pool.submit(copy_context().run, work, item) for item in items]
@@ -95,6 +101,5 @@ def for_each_in_threads(work: Callable[[Item], object], items: Iterable[Item]) -
     map_in_threads(work, items)
 
 
-def _blas_threads() -> int:
-    pools = ThreadpoolController().select(user_api="blas").info()
-    return max((int(pool["num_threads"]) for pool in pools), default=1)
+def _blas_threads(pools: ThreadpoolController) -> int:
+    return max((int(pool["num_threads"]) for pool in pools.select(user_api="blas").info()), default=1)

@@ -81,20 +81,21 @@ class BlockedObjective:
         n_rows, weights = int(self.cuts[-1]), W.astype(self.X.dtype)
         log_P = np.empty((n_rows, self.model.n_clusters))
         P = np.empty_like(log_P)
+        size = float(n_rows) * W.size  # multiplications of each of the two passes
 
         def believe(run: tuple[int, int]) -> Floats:
             here = slice(*run)
             log_P[here] = self.X[here] @ weights
             return posteriors_of(log_P[here], b, P[here])
 
-        share = _in_order(map_in_threads(believe, runs)) / n_rows
+        share = _in_order(map_in_threads(believe, runs, multiplications=size)) / n_rows
         value, slope = self._of_mean(share)
 
         def pull(run: tuple[int, int]) -> tuple[float, Floats, Floats]:
             here = slice(*run)
             return self._pull(run, P[here], log_P[here], slope / n_rows)
 
-        parts = map_in_threads(pull, runs)
+        parts = map_in_threads(pull, runs, multiplications=size)
         value += sum(part[0] for part in parts)
         gradient_W, gradient_b = _in_order([part[1] for part in parts]), _in_order([part[2] for part in parts])
         gradient_W += self.penalty * W

@@ -8,10 +8,13 @@ depends on X and the penalty alone, so one of them serves every number of cluste
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
+
+from sidelight._core.threads import one_blas_thread
 
 MOST_FEATURES = 1000  # a factor of more features takes longer than the iterations it saves
 
@@ -24,21 +27,17 @@ class Whitening:
     """A change of coordinates for softmax-linear rules on one X; the identity when X has too many features."""
 
     def __init__(self, X: Any, penalty: float) -> None:
-        n, d = X.shape
-        self.n_features = d
-        self.factor: np.ndarray | None = None
+        self.n_features = X.shape[1]
+        self._X, self._penalty = X, penalty
+
+    @cached_property
+    def factor(self) -> np.ndarray | None:
+        """R, made when a solver first walks: rows that are only judged never need it."""
+        n, d = self._X.shape
         if d > MOST_FEATURES or n == 0:
-            return
-        products = np.empty((d + 1, d + 1))
-        square = X.T @ X if X.dtype == np.float64 else _square(X)
-        products[:d, :d] = square.toarray() if hasattr(square, "toarray") else square
-        products[:d, d] = products[d, :d] = X.T @ np.ones(n, dtype=X.dtype)
-        products[d, d] = n
-        curvature = 0.25 * products
-        curvature[np.arange(d), np.arange(d)] += penalty
-        # Constant and repeated features leave the sum singular; a millionth of its scale makes it definite.
-        curvature[np.arange(d + 1), np.arange(d + 1)] += 1e-6 * max(np.trace(curvature) / (d + 1), 1e-300)
-        self.factor = cholesky(curvature)
+            return None
+        with one_blas_thread():  # at a few hundred features two threads of BLAS take more time than one
+            return cholesky(_curvature(self._X, self._penalty))
 
     def enter(self, theta: np.ndarray) -> np.ndarray:
         """From the model's parameters to the round coordinates."""
@@ -68,6 +67,21 @@ class Whitening:
     def _table(self, theta: np.ndarray) -> np.ndarray:
         # W (d x K) followed by b (K) is already the table (d + 1) x K, row by row.
         return theta.reshape(self.n_features + 1, -1)
+
+
+def _curvature(X: Any, penalty: float) -> np.ndarray:
+    """[X 1]'[X 1] / 4 plus the penalty of the weights, made definite."""
+    n, d = X.shape
+    products = np.empty((d + 1, d + 1))
+    square = X.T @ X if X.dtype == np.float64 else _square(X)
+    products[:d, :d] = square.toarray() if hasattr(square, "toarray") else square
+    products[:d, d] = products[d, :d] = X.T @ np.ones(n, dtype=X.dtype)
+    products[d, d] = n
+    curvature = 0.25 * products
+    curvature[np.arange(d), np.arange(d)] += penalty
+    # Constant and repeated features leave the sum singular; a millionth of its scale makes it definite.
+    curvature[np.arange(d + 1), np.arange(d + 1)] += 1e-6 * max(np.trace(curvature) / (d + 1), 1e-300)
+    return curvature
 
 
 def _square(X: np.ndarray) -> np.ndarray:
