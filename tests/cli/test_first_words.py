@@ -89,3 +89,16 @@ def test_describe_is_quick_on_a_small_file(folder):
 def _say(folder, *arguments):
     command = [sys.executable, "-m", "sidelight", *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False).stderr
+
+
+def test_a_limit_of_addresses_below_what_the_libraries_take_is_told_before_they_are_loaded(folder):
+    def limited():
+        resource.setrlimit(resource.RLIMIT_AS, (1200 << 20, 1200 << 20))
+
+    done = subprocess.run(
+        [sys.executable, "-c", f"HEAVY = {HEAVY!r}\n{CODE}", "relations", "t.csv", "-k", "2", "--out", "o"],
+        capture_output=True, text=True, cwd=folder, check=False, preexec_fn=limited,
+    )  # fmt: skip
+    assert json.loads(done.stdout.splitlines()[-1]) == {"code": 1, "heavy": []}, done.stderr
+    assert "this process may use 1,200 MB. Raise the limit with ulimit -v" in done.stderr
+    assert not (folder / "o").exists()

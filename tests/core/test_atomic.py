@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from sidelight._core.atomic import _machine, folder_beside, replacing
+from sidelight._core.atomic import _machine, check_writable, folder_beside, replacing
 from sidelight.errors import CannotWrite
 
 
@@ -76,3 +76,17 @@ def test_a_link_is_written_through(tmp_path):
         handle.write("new")
     assert (tmp_path / "real").read_text() == "new"
     assert (tmp_path / "link").is_symlink()
+
+
+def test_a_folder_without_permission_is_told_before_the_work(tmp_path, monkeypatch):
+    locked, asked = tmp_path / "locked", []
+    locked.mkdir()
+    real = os.access  # root may write everywhere, so the answer of the system is stood in for
+    monkeypatch.setattr(os, "access", lambda path, mode: asked.append(mode) or (path != locked and real(path, mode)))
+    check_writable(tmp_path / "new" / "deep")
+    with pytest.raises(CannotWrite, match="Permission denied"):
+        check_writable(locked / "new" / "deep")
+    with pytest.raises(CannotWrite, match="Permission denied"):
+        check_writable(locked)
+    assert set(asked) == {os.W_OK | os.X_OK}
+    assert list(tmp_path.iterdir()) == [locked]

@@ -60,3 +60,5 @@ def test_what_cannot_be_shown_is_said(recordings):
         sl.show(model, X[:60], bags=bags[np.arange(60)])
     with pytest.raises(InvalidParameter, match="show has no page for Codebook"):
         sl.show(sl.Codebook(2).fit(X), X)
+    with pytest.raises(InvalidParameter, match=r"show wants a fitted model, .* Got list."):
+        sl.show([model], X, bags=bags)

@@ -7,6 +7,7 @@ business: a new file gets what the umask leaves of 0o666, and nothing about the 
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
@@ -67,6 +68,23 @@ def check_folder(path: Path) -> None:
     """Raise unless the folder of ``path`` is there."""
     if not path.parent.is_dir():
         raise UnreadableFile(f"Cannot write {str(path)!r}: the folder {str(path.parent)!r} does not exist. Create it.")
+
+
+def check_writable(path: Path) -> None:
+    """Raise unless the nearest folder above ``path`` that is there may be written in: told before the work, not after.
+
+    Parameters
+    ----------
+    path : Path
+        A file or folder that will be written; folders that are missing will be made.
+    """
+    folders = [path, *path.absolute().parents] if path.is_dir() else path.absolute().parents
+    for folder in folders:
+        if folder.is_dir():
+            if not os.access(folder, os.W_OK | os.X_OK):
+                raise _cannot_write(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+            if folder != path:
+                return
 
 
 def remove_leftovers(folder: Path) -> None:

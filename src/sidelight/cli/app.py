@@ -80,6 +80,8 @@ def app(ctx: click.Context) -> None:
     """Learn from side information: tables in, tables and one HTML report out."""
     if ctx.invoked_subcommand is None:
         click.echo(overview(ctx))
+    else:
+        _check_room()
 
 
 def overview(ctx: click.Context) -> str:
@@ -140,6 +142,7 @@ def run() -> None:
 
 _SHOW = "SIDELIGHT_TRACEBACK"  # environment variable for whoever mends things
 _NO_MEMORY = "out of memory. Use fewer rows or columns."
+_ROOM = 2500 << 20  # bytes of addresses that numpy, scipy, polars and numba reserve between them, measured on two cores
 
 
 def _is_the_machines(error: SidelightError) -> bool:
@@ -161,6 +164,21 @@ def _leave(code: int) -> None:
     except (OSError, ValueError):
         sys.stdout = None  # else the interpreter tries again, and shows a traceback
     sys.exit(code)
+
+
+def _check_room() -> None:
+    """Raise where ``ulimit -v`` leaves less than the libraries take: some of them end in an abort, or never end."""
+    try:
+        import resource  # not on Windows
+    except ImportError:
+        return
+    allowed, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if allowed != resource.RLIM_INFINITY and allowed < _ROOM:
+        told = (
+            f"the libraries take up to {_ROOM >> 20:,} MB of addresses, and this process may use {allowed >> 20:,} MB. "
+            f"Raise the limit with ulimit -v {_ROOM >> 10}, or lift it with ulimit -v unlimited."
+        )
+        raise click.exceptions.Exit(_say(told, MACHINE))
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from typing import Any
 
 import narwhals.stable.v1 as nw
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from sidelight._core.atomic import replacing
@@ -106,6 +107,10 @@ def show(model: Any, X: Any, *, bags: Any = None, pairs: Any = None, triplets: A
     from sidelight.report import to_html
     from sidelight.report.pages import page_of
 
+    if not isinstance(model, BaseEstimator):
+        raise InvalidParameter(
+            f"show wants a fitted model, such as sl.CoverageClustering(). Got {type(model).__name__}."
+        )
     check_is_fitted(model)
     inner = getattr(model, "estimator_", model)
     if type(inner).__name__ not in _SHOWN:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from sidelight._core.atomic import folder_beside, replacing
+from sidelight._core.atomic import check_writable, folder_beside, replacing
 from sidelight.errors import MissingExtra, OutputExists, UnreadableFile
 from sidelight.jobs.config import read_toml
 from sidelight.words import Sentence, Setting, some_of
@@ -39,6 +39,7 @@ def check_free(out: Path, overwrite: bool) -> None:
         raise OutputExists(f"The output folder {str(out)!r} is a link that leads nowhere.", do=_OTHER)
     if out.exists() and not out.is_dir():
         raise OutputExists(f"The output folder {str(out)!r} is a file.", do=_OTHER)
+    check_writable(out)
     if not out.is_dir() or not os.listdir(out):
         return
     if not overwrite:
@@ -116,6 +117,7 @@ def check_file_free(out: Path, *, overwrite: bool) -> None:
         raise OutputExists(
             f"{str(out)!r} exists.", do=["Choose another name, or add ", Setting("overwrite", True), "."]
         )
+    check_writable(out)
 
 
 def table_path(folder: Path, name: str) -> Path:
