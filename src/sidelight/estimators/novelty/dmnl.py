@@ -10,20 +10,19 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.moments import mean_and_scale, scaled
 from sidelight._core.params import as_generator, check_choice, check_number
 from sidelight._core.simplex import softmax
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidParameter, SidelightWarning, warn
-from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
+from sidelight.errors import SidelightWarning, warn
+from sidelight.estimators._base import all_or_nothing, rows_to_fit
 from sidelight.estimators._choice import Choice
 from sidelight.estimators._labelled_bags.layout import Layout, check_counts
 from sidelight.estimators._labelled_bags.supervision import refuse_empty_sets
 from sidelight.estimators.novelty.choose import choose_n_novel
-from sidelight.estimators.novelty.naming import NamesRows
+from sidelight.estimators.novelty.naming import NamesRows, check_enough_rows
 from sidelight.estimators.novelty.problem import Problem, State
 from sidelight.estimators.novelty.starts import allowed_labels, draw_labels
 from sidelight.words import counted
@@ -83,10 +82,10 @@ class DMNL(NamesRows, ClusterMixin, BaseEstimator):
     noise_labels_ : tuple of str
         Novel labels with too few rows to be believed.
     weights_, intercept_ : ndarray of shape (n_features, n_clusters) and (n_clusters,)
-        The rule, for rows in the user's own units.
+        The rule, for rows in the user's own units. A known label that is on no list has the intercept -inf.
     trace_ : ndarray
         Eq. (2) of the paper before the first round and after each round of the best start. Sizes are taken anew
-        after each round, so that it may rise between two rounds.
+        after each round, so that it may rise between two rounds, and overall where the start was right already.
     constraint_residual_ : ndarray
         ``|H'H - I|`` at the same moments: 0 when no two labels share a row.
     start_values_ : ndarray
@@ -165,42 +164,52 @@ class DMNL(NamesRows, ClusterMixin, BaseEstimator):
             self.choice_ = {"n_novel": choose_n_novel(self, X, bags, generator)}
             n_novel = self.choice_["n_novel"]["chosen"]
         layout = self._lay_out(bags, int(n_novel))
+        listed = _only_listed(bags)
 
         mean, scale = mean_and_scale(X)
         rows = scaled(X, mean, scale)
-        problem = Problem.of(rows, bags, layout, self, generator)
-        starts = [draw_labels(rows, bags, layout, generator) for _ in range(self.n_init)]
+        problem = Problem.of(rows, listed, Layout.of(listed.classes, 1, layout.n_novel), self, generator)
+        starts = [draw_labels(rows, listed, problem.layout, generator) for _ in range(self.n_init)]
         states = [
             problem.solve(z, self.max_iter, self.tol, f"start {i + 1} of {self.n_init}") for i, z in enumerate(starts)
         ]
-        return self._publish(X, bags, problem, states, mean, scale)
+        return self._publish(X, bags, layout, problem, states, mean, scale)
 
-    def predict_proba(self, X: Any, *, bags: Any = None) -> np.ndarray:
-        """Return the probability of each label for each row; with bags, of those that the bag's list allows."""
-        check_is_fitted(self)
-        X = rows_to_judge(self, X)
+    def _probabilities(self, X: Any, bags: Any) -> np.ndarray:
         scores = np.asarray(X @ self.weights_) + self.intercept_
         if bags is None:
             return softmax(scores)
         bags = as_bags(bags, n_rows=X.shape[0], classes=self.classes_)
         if self.layout.n_novel == 0:
             refuse_empty_sets(bags)
-        return softmax(np.where(allowed_labels(bags, self.layout), scores, -np.inf))
+        allowed = allowed_labels(bags, self.layout)
+        scores = np.where(allowed, scores, -np.inf)
+        lost = np.isneginf(scores).all(axis=1)  # its list names only labels that no list of the fit named
+        scores[lost] = np.where(allowed[lost], 0.0, -np.inf)
+        return softmax(scores)
 
     def _publish(
-        self, X: Any, bags: Bags, problem: Problem, states: list[State], mean: np.ndarray, scale: np.ndarray
+        self,
+        X: Any,
+        bags: Bags,
+        layout: Layout,
+        problem: Problem,
+        states: list[State],
+        mean: np.ndarray,
+        scale: np.ndarray,
     ) -> Self:
         state = min(states, key=lambda state: state.value)
-        layout = problem.layout
         self.classes_, self.class_of_, self.cluster_names_ = layout.classes, layout.class_of, layout.names
         self.label_names_ = layout.label_names
         W, b = problem.model.unpack(state.theta)
-        self.weights_ = W / scale[:, None]
-        self.intercept_ = b - mean @ self.weights_
+        at = [layout.names.index(name) for name in problem.layout.names]
+        self.weights_, self.intercept_ = np.zeros((len(W), layout.n_clusters)), np.full(layout.n_clusters, -np.inf)
+        self.weights_[:, at] = W / scale[:, None]
+        self.intercept_[at] = b - mean @ self.weights_[:, at]
         self.trace_, self.constraint_residual_ = state.values, state.residuals
         self.start_values_ = np.array([state.value for state in states])
         self.n_iter_ = len(state.values) - 1
-        Q = self.predict_proba(X, bags=bags)
+        Q = self._probabilities(X, bags)
         self.labels_ = np.argmax(Q, axis=1)
         sizes = np.bincount(self.labels_, minlength=layout.n_clusters)
         few = max(self.noise * len(Q) / layout.n_clusters, 1.0)
@@ -210,11 +219,7 @@ class DMNL(NamesRows, ClusterMixin, BaseEstimator):
         return self
 
     def _lay_out(self, bags: Bags, n_novel: int) -> Layout:
-        if n_novel > bags.n_rows:
-            raise InvalidParameter(
-                f"{type(self).__name__} was asked for n_novel={n_novel} novel labels of n_samples={bags.n_rows} rows. "
-                "Lower n_novel, or bring more rows."
-            )
+        check_enough_rows(self, n_novel, bags.n_rows)
         layout = Layout.of(bags.classes, 1, n_novel)
         if layout.n_novel == 0:
             refuse_empty_sets(bags)
@@ -236,6 +241,14 @@ class DMNL(NamesRows, ClusterMixin, BaseEstimator):
         for name in ("n_init", "max_iter", "max_novel"):
             check_number(self, name, getattr(self, name), integer=True, low=1)
         check_number(self, "cv", self.cv, integer=True, low=2)
+
+
+def _only_listed(bags: Bags) -> Bags:
+    """Return the bags without the classes that no list names: nothing says what their rows look like."""
+    on_a_list = np.asarray(bags.label_matrix.sum(axis=0)).ravel() > 0
+    if on_a_list.all():
+        return bags
+    return bags.without_classes([name for name, is_listed in zip(bags.classes, on_a_list) if not is_listed])
 
 
 def _typical(probability: np.ndarray, is_member: np.ndarray) -> np.ndarray:

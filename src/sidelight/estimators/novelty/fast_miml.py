@@ -132,30 +132,24 @@ class FastMIML(NamesRows, ClusterMixin, BaseEstimator):
         self.classes_, self.class_of_, self.cluster_names_ = layout.classes, layout.class_of, layout.names
         self.label_names_ = layout.label_names
         self._rank(self._prepared(X), bags, generator)
-        self.labels_ = np.argmax(self.predict_proba(X, bags=bags), axis=1)
+        self.labels_ = np.argmax(self._probabilities(X, bags), axis=1)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the score of every label for every row, less that of the dummy label: above 0 speaks for the label."""
         check_is_fitted(self)
-        scores = self._scores(X)
-        if not self.classes_:  # nothing was listed: one cluster for all
-            return np.zeros((len(scores), 1))
-        return np.asarray(scores[:, :-1] - scores[:, -1:])
+        return self._over_the_dummy(self._scores(rows_to_judge(self, X)))
 
     def bag_decision_function(self, X: Any, bags: Any) -> np.ndarray:
         """Return the score of every label for every bag, less the dummy's, in the order of ``bags.names``."""
         check_is_fitted(self)
-        scores = self._scores(X)
+        scores = self._scores(rows_to_judge(self, X))
         bags = as_bags(bags, n_rows=len(scores))
-        best = segment_max(scores[bags.order], bags.starts)
-        if not self.classes_:
-            return np.zeros((bags.n_bags, 1))
-        return np.asarray(best[:, :-1] - best[:, -1:])
+        return self._over_the_dummy(segment_max(scores[bags.order], bags.starts))
 
-    def predict_proba(self, X: Any, *, bags: Any = None) -> np.ndarray:
-        """Return the softmax of a row's scores; with bags, over the labels on the bag's list. It is not calibrated."""
-        scores = self.decision_function(X)
+    def _probabilities(self, X: Any, bags: Any) -> np.ndarray:
+        """Take the softmax of a row's scores; with bags, over the labels on the bag's list. It is not calibrated."""
+        scores = self._over_the_dummy(self._scores(X))
         if bags is None:
             return softmax(scores)
         bags = as_bags(bags, n_rows=len(scores), classes=self.classes_)
@@ -182,9 +176,15 @@ class FastMIML(NamesRows, ClusterMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> np.ndarray:
         """Return the score of every label, and of the dummy, for every row."""
-        Z = self._prepared(rows_to_judge(self, X)) @ self.shared_.T
+        Z = self._prepared(X) @ self.shared_.T
         n_labels, n_parts, m = self.subconcepts_.shape
         return np.asarray((Z @ self.subconcepts_.reshape(-1, m).T).reshape(len(Z), n_labels, n_parts).max(axis=2))
+
+    def _over_the_dummy(self, scores: np.ndarray) -> np.ndarray:
+        """Return the scores of the labels less that of the dummy; of one cluster for all where nothing was listed."""
+        if not self.classes_:
+            return np.zeros((len(scores), 1))
+        return np.asarray(scores[:, :-1] - scores[:, -1:])
 
     def _prepared(self, X: Any) -> np.ndarray:
         """Return standardised rows and a constant, of mean squared length 1: a step means the same everywhere."""

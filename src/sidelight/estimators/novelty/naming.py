@@ -8,11 +8,20 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidData
-from sidelight.estimators._base import checks_y
+from sidelight.errors import InvalidData, InvalidParameter
+from sidelight.estimators._base import checks_y, rows_to_judge
 from sidelight.estimators._labelled_bags.layout import Layout
 from sidelight.estimators._labelled_bags.supervision import check_row_weights, say_nothing_to_judge
 from sidelight.estimators.novelty.problem import Lists
+
+
+def check_enough_rows(estimator: Any, n_novel: int, n_rows: int) -> None:
+    """Refuse more novel labels than rows."""
+    if n_novel > n_rows:
+        raise InvalidParameter(
+            f"{type(estimator).__name__} was asked for n_novel={n_novel} novel labels of n_samples={n_rows} rows. "
+            "Lower n_novel, or bring more rows."
+        )
 
 
 class NamesRows:
@@ -28,7 +37,20 @@ class NamesRows:
     label_names_: tuple[Any, ...]
 
     def predict_proba(self, X: Any, *, bags: Any = None) -> np.ndarray:
-        """Return the probability of each label for each row; with bags, of those that the bag's list allows."""
+        """Return the probability of each label for each row; with bags, of those that the bag's list allows.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        bags : Bags, default=None
+            The bags of these rows, when their lists are known.
+        """
+        check_is_fitted(self)
+        return self._probabilities(rows_to_judge(self, X), bags)
+
+    def _probabilities(self, X: Any, bags: Any) -> np.ndarray:
+        """Do the same for rows that have passed the door, as those of ``fit`` have."""
         raise NotImplementedError
 
     def predict(self, X: Any, *, bags: Any = None) -> np.ndarray:

@@ -21,7 +21,7 @@ from sidelight.estimators._labelled_bags.layout import Layout
 
 STEPS = 10  # L-BFGS steps of a round; with many more the labels collapse before their sizes are taken anew
 N_NEIGHBOURS = 10  # of the manifold's graph
-FIT_STEPS = 15  # of the rule that learns the labels of a start: a rough one leaves room to the rounds
+FIT_STEPS = 3  # of the rule that learns the labels of a start: a soft one, so that the rounds lower the residual too
 
 
 class CentredRows:

@@ -12,7 +12,6 @@ from typing import Any, Self
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, as_sequence, check_number
 from sidelight.data.bags import Bags
@@ -62,6 +61,8 @@ class DMNLCV(NamesRows, ClusterMixin, BaseEstimator):
         Those of ``best_estimator_``.
     n_iter_ : int
         Rounds of ``best_estimator_``.
+    trace_, constraint_residual_, choice_
+        Those of ``best_estimator_``.
     n_features_in_, data_fingerprint_
         As everywhere.
 
@@ -135,14 +136,12 @@ class DMNLCV(NamesRows, ClusterMixin, BaseEstimator):
         self.best_estimator_ = self._estimator(self.n_novel, *grid[best], seed, self.n_init).fit(X, bags=bags)
         for name in (
             "labels_", "classes_", "class_of_", "cluster_names_", "label_names_", "novel_labels_", "noise_labels_",
-            "n_iter_",
+            "n_iter_", "trace_", "constraint_residual_", "choice_",
         ):  # fmt: skip
             setattr(self, name, getattr(self.best_estimator_, name))
         return self
 
-    def predict_proba(self, X: Any, *, bags: Any = None) -> np.ndarray:
-        """Return the probability of each label for each row; see :class:`DMNL`."""
-        check_is_fitted(self)
+    def _probabilities(self, X: Any, bags: Any) -> np.ndarray:
         return self.best_estimator_.predict_proba(X, bags=bags)
 
     def _hide(self, bags: Bags, generator: np.random.Generator) -> list[Any]:

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, clone
-from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.heaps import cut_between
 from sidelight._core.moments import mean_and_scale, standardised
@@ -17,9 +16,9 @@ from sidelight._core.simplex import softmax
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidParameter
-from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import all_or_nothing, rows_to_fit
 from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators.novelty.naming import NamesRows
+from sidelight.estimators.novelty.naming import NamesRows, check_enough_rows
 
 SOFTNESS = 0.25  # how fast novelty falls above the threshold, in standard deviations of the best scores
 
@@ -28,7 +27,8 @@ class NovelLabels(NamesRows, ClusterMixin, BaseEstimator):
     """Give a classifier of bags and rows novel labels: rows that no known label wants, clustered by k-means.
 
     [Z17] does this for its baselines. The bags take no part in it, so methods that learn both at once do better; it
-    is here to compare with, and for classifiers that know nothing of novel labels.
+    is here to compare with, and for classifiers that know nothing of novel labels. Its probabilities of novelty are not
+    calibrated.
 
     Parameters
     ----------
@@ -94,6 +94,7 @@ class NovelLabels(NamesRows, ClusterMixin, BaseEstimator):
         self._check_parameters()
         X = rows_to_fit(self, X)
         bags = as_bags(bags, n_rows=X.shape[0], y=y)
+        check_enough_rows(self, self.n_novel, bags.n_rows)
         generator = as_generator(self.random_state)
         self.estimator_ = clone(self.estimator).fit(X, bags=_without_empty_lists(bags))
         if not hasattr(self.estimator_, "class_of_"):
@@ -110,16 +111,11 @@ class NovelLabels(NamesRows, ClusterMixin, BaseEstimator):
         layout = Layout.of(self.classes_, 1, len(self.centres_))
         self.class_of_, self.cluster_names_ = layout.class_of, layout.names
         self.label_names_ = layout.label_names
-        self.labels_ = np.argmax(self.predict_proba(X, bags=bags), axis=1)
+        self.labels_ = np.argmax(self._probabilities(X, bags), axis=1)
         return self
 
-    def predict_proba(self, X: Any, *, bags: Any = None) -> np.ndarray:
-        """Return the probability of each label for each row; with bags, of those that the bag's list allows.
-
-        Novelty is a logistic function of how far the best known score lies below the threshold; it is not calibrated.
-        """
-        check_is_fitted(self)
-        X = rows_to_judge(self, X)
+    def _probabilities(self, X: Any, bags: Any) -> np.ndarray:
+        """Take novelty for a logistic function of how far the best known score lies below the threshold."""
         scores, known = self._known(X)
         away = np.clip((scores - self.threshold_) / (SOFTNESS * self.spread_), -500.0, 500.0)
         novelty = 1.0 / (1.0 + np.exp(away)) if np.isfinite(self.threshold_) else np.zeros(len(scores))
@@ -164,10 +160,11 @@ class NovelLabels(NamesRows, ClusterMixin, BaseEstimator):
             check_number(self, "threshold", self.threshold, advice='It may also be "auto".')
         fit = getattr(self.estimator, "fit", None)
         takes_bags = callable(fit) and "bags" in signature(fit).parameters
-        if not takes_bags or isinstance(self.estimator, type) or not hasattr(self.estimator, "predict_proba"):
+        answers = all(hasattr(self.estimator, name) for name in ("predict_proba", "get_params"))
+        if not takes_bags or not answers or isinstance(self.estimator, type):
             raise InvalidParameter(
-                f"NovelLabels needs a classifier with fit(X, bags=...) and predict_proba, got {self.estimator!r:.80}. "
-                "Try FastMIML() or OredLogisticRegression()."
+                f"NovelLabels needs a classifier with fit(X, bags=...), predict_proba and get_params, got "
+                f"{self.estimator!r:.80}. Try FastMIML() or OredLogisticRegression()."
             )
 
 
