@@ -14,7 +14,15 @@ from sidelight.report.page import asset
 from sidelight.report.pages.demos import picture_of
 
 IMAGES = Path(__file__).parent / "images"
-CARDS = ("instances", "instances_spectral", "bags", "relations", "hierarchy", "sources")  # demos, as on their index
+CARDS = (
+    "instances",
+    "instances_spectral",
+    "novel",
+    "bags",
+    "relations",
+    "hierarchy",
+    "sources",
+)  # demos, as on their index
 
 
 def digits() -> None:

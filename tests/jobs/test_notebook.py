@@ -23,6 +23,8 @@ def recordings():
 MODELS = {
     "coverage": sl.CoverageClustering(boundary="straight", random_state=0),
     "standardised": sl.Standardized(sl.CoverageClustering(boundary="straight", n_novel=1, random_state=0)),
+    "novel": sl.NovelLabels(sl.OredLogisticRegression(tol=1e-2), 1, random_state=0),
+    "fast": sl.FastMIML(max_iter=5, random_state=0),
     "spectral": sl.BagSpectralClustering(3, random_state=0),
     "words": sl.BagWordClustering(3, random_state=0),
 }

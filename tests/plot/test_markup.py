@@ -22,6 +22,8 @@ DISPLAYS = [
     plot.ClusterClassDisplay(np.eye(N), EVIL, EVIL, [1] * N),
     plot.AlphaCurveDisplay([0.1, 0.2], {name: [0.5, 0.6] for name in EVIL}),
     plot.CoclusterDisplay(np.eye(3) / 3, np.eye(3) / 3, axes_names=EVIL[:2]),
+    plot.DecisionRegionsDisplay(np.tile(LABELS, (2, 1)), (0.0, 1.0, 0.0, 1.0), EVIL),
+    plot.NovelGroupsDisplay({name: [(name, EVIL[1], 0.5)] for name in EVIL}),
     plot.StartErrorsDisplay({name: [0.1, 0.2] for name in EVIL}, {name: [0.1, 0.2] for name in EVIL}),
 ]
 

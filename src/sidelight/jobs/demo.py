@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 DEMOS: Mapping[str, str] = {
     "instances": "instances",
     "instances-spectral": "instances_spectral",
+    "novel": "novel",
     "bags": "bags",
     "relations": "relations",
     "hierarchy": "hierarchy",

@@ -13,6 +13,7 @@ from sidelight.data.channels import stack_channels
 from sidelight.data.dataset import Dataset
 from sidelight.data.relations import Pairs
 from sidelight.data.samples import load_digit_bags
+from sidelight.data.synth.rectangles import make_rectangles
 from sidelight.data.synth.sources import make_sources
 from sidelight.jobs import hierarchy as hierarchy_job
 from sidelight.jobs import relations as relations_job
@@ -20,12 +21,14 @@ from sidelight.jobs import sources as sources_job
 from sidelight.jobs.bags import margin as margin_method
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.instances import coverage as coverage_method
+from sidelight.jobs.instances import dmnl as dmnl_method
 from sidelight.jobs.instances import spectral as spectral_method
 from sidelight.metrics import (
     adjusted_rand_index,
     clustering_accuracy,
     micro_f1,
     normalized_mutual_information,
+    novel_instance_f1,
     purity,
 )
 from sidelight.results import Result
@@ -63,6 +66,16 @@ def instances_spectral(seed: int) -> Demo:
     config = RunConfig("instances", data.path, options=options, seed=seed)
     result = spectral_method.cluster(data, config)
     return Demo(config, result, Story("spectral", purity(sample.y, result.model.labels_)))
+
+
+def novel(seed: int) -> Demo:
+    """Points of six rectangles, two of which nobody named: the toy of [Z17]."""
+    toy = make_rectangles(random_state=seed)
+    data = Dataset(toy.X, ("across", "up"), bags=toy.bags, path="sidelight.make_rectangles")
+    config = RunConfig("instances", data.path, options={"method": "dmnl", "n_novel": 2}, seed=seed)
+    result = dmnl_method.cluster(data, config)
+    told_apart = novel_instance_f1(toy.y_test, result.model.predict_labels(toy.X_test), toy.bags.classes)
+    return Demo(config, result, Story("novel", told_apart))
 
 
 def bags(seed: int) -> Demo:

@@ -21,6 +21,7 @@ from sidelight._core.atomic import replacing
 from sidelight.data.coerce import as_bags
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, InvalidParameter, as_invalid_data
+from sidelight.estimators.scaling import Standardized
 from sidelight.results import Result
 
 # How each estimator is shown: the module of this room with ``result_of``, and what it needs to know of the rows.
@@ -29,6 +30,9 @@ _SHOWN: dict[str, tuple[str, str]] = {
     "OredLogisticRegression": ("instances.coverage", "bags"),
     "NovelClassLogisticRegression": ("instances.coverage", "bags"),
     "DMNL": ("instances.dmnl", "bags"),
+    "DMNLCV": ("instances.dmnl", "bags"),
+    "FastMIML": ("instances.dmnl", "bags"),
+    "NovelLabels": ("instances.dmnl", "bags"),
     "BagSpectralClustering": ("instances.spectral", "bags"),
     "BagWordClustering": ("bags.words", "bags"),
     "COPKMeans": ("relations", "answers"),
@@ -112,7 +116,7 @@ def show(model: Any, X: Any, *, bags: Any = None, pairs: Any = None, triplets: A
             f"show wants a fitted model, such as sl.CoverageClustering(). Got {type(model).__name__}."
         )
     check_is_fitted(model)
-    inner = getattr(model, "estimator_", model)
+    inner = model.estimator_ if isinstance(model, Standardized) else model
     if type(inner).__name__ not in _SHOWN:
         raise InvalidParameter(
             f"show has no page for {type(inner).__name__}. It shows {', '.join(sorted(_SHOWN))}; the commands write "

@@ -6,6 +6,12 @@ from sidelight.plot.clusters import ClusterScatterDisplay, TypicalImagesDisplay
 from sidelight.plot.coverage import ClusterContentsDisplay, ClusterLabelDisplay, CountChoiceDisplay, MovedRowsDisplay
 from sidelight.plot.hierarchy import LabelTreeDisplay, LossRateDisplay
 from sidelight.plot.instances import AlphaCurveDisplay, ClusterClassDisplay, EmbeddingDisplay
+from sidelight.plot.novelty import (
+    DecisionRegionsDisplay,
+    NovelCountDisplay,
+    NovelGroupsDisplay,
+    NoveltyCurveDisplay,
+)
 from sidelight.plot.relations import AnswerInformationDisplay, ScoreCurveDisplay
 from sidelight.plot.sources import (
     ClusterWeightsDisplay,
@@ -27,10 +33,14 @@ __all__ = [
     "ClusterWeightsDisplay",
     "CoclusterDisplay",
     "CountChoiceDisplay",
+    "DecisionRegionsDisplay",
     "EmbeddingDisplay",
     "LabelTreeDisplay",
     "LossRateDisplay",
     "MovedRowsDisplay",
+    "NovelCountDisplay",
+    "NovelGroupsDisplay",
+    "NoveltyCurveDisplay",
     "PreservedInformationDisplay",
     "QuestionsDisplay",
     "ScoreCurveDisplay",

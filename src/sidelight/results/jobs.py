@@ -71,6 +71,8 @@ class CoverageResult(Result):
     label_shares: np.ndarray
     labels: Sequence[Any]
     own_labels: Sequence[int]  # the label of each cluster, -1 for novel ones
+    nearest: Mapping[str, Sequence[tuple[Any, str, float]]]  # of each novel cluster: rows, their names, distances
+    novelty: Mapping[str, np.ndarray] = big()  # by features alone, of the rows that end in known and in novel clusters
     map: Map = big()
 
 
@@ -80,7 +82,7 @@ class NovelResult(CoverageResult):
 
     page: ClassVar[str] = "novel"
     noise: Sequence[str]
-    objective: Sequence[float]  # before the first round and after the last
+    objective: Sequence[float]  # before the first round and after the last; empty where there is none
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -22,6 +22,7 @@ from sidelight.jobs.profiles import cluster_table
 from sidelight.jobs.reading import DESCRIBE, listening, standard
 from sidelight.plot import ClusterContentsDisplay, ClusterLabelDisplay, MovedRowsDisplay
 from sidelight.plot.clusters import main_directions
+from sidelight.plot.novelty import nearest_rows
 from sidelight.results import Columns, Map, Reading, columns_of
 from sidelight.results.jobs import Contents, CoverageResult, Moved
 from sidelight.words import Setting
@@ -138,11 +139,18 @@ def named_rows(data: Dataset, bags: Bags, model: Any, P: np.ndarray, Q: np.ndarr
         "label_shares": ClusterLabelDisplay.from_estimator(model, bags).share,
         "labels": [str(name) for name in bags.classes],
         "own_labels": class_of.tolist(),
+        "nearest": nearest_rows(data.X, model.labels_, model.cluster_names_, class_of, data.row_names),
+        "novelty": _novelty(P[:, class_of < 0].sum(axis=1), class_of[np.asarray(model.labels_)] < 0),
         "map": _map(data, bags, model, Q),
         "gallery": gallery_of(
             data, np.asarray(model.labels_), Q.max(axis=1), [str(name) for name in names], novelty=novelty
         ),
     }
+
+
+def _novelty(alone: np.ndarray, is_novel: np.ndarray) -> dict[str, np.ndarray]:
+    """Part the novelty of the rows by features alone by where they ended."""
+    return {"known": alone[~is_novel], "novel": alone[is_novel]}
 
 
 def _map(data: Dataset, bags: Bags, model: Any, Q: np.ndarray) -> Map:

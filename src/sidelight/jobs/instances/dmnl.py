@@ -33,15 +33,23 @@ def cluster(data: Dataset, config: RunConfig) -> NovelResult:
 
 
 def result_of(data: Dataset, bags: Bags, model: Any) -> NovelResult:
-    """Say what a fitted model found."""
+    """Say what a fitted model found: DMNL, FastMIML, or a wrapper that names rows like them."""
     P, Q = model.predict_proba(data.X), model.predict_proba(data.X, bags=bags)
     told_rightly = np.ones(bags.n_bags)
     told_rightly[bags.is_labelled] = model.bag_scores(data.X, bags)
     hardest = bag_table(data.X, bags, model, "labels told rightly", told_rightly)
     return NovelResult(
         **named_rows(data, bags, model, P, Q, hardest),
-        choice=model.choice_,
+        choice=getattr(model, "choice_", {}),
         uncovered=(),
-        noise=list(model.noise_labels_),
-        objective=[float(model.trace_[0]), float(model.trace_[-1])],
+        noise=list(getattr(model, "noise_labels_", ())),
+        objective=_first_and_last(model),
     )
+
+
+def _first_and_last(model: Any) -> list[float]:
+    """Return the objective before and after the fit; the wrapper has none of its own, its classifier may have one."""
+    while not hasattr(model, "trace_") and hasattr(model, "estimator_"):
+        model = model.estimator_
+    trace = np.asarray(getattr(model, "trace_", ()), dtype=float)
+    return trace[[0, -1]].tolist() if len(trace) else []

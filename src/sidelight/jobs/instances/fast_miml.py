@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.novelty import FastMIML, NovelLabels
 from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.checking import checked
 from sidelight.jobs.config import RunConfig
-from sidelight.jobs.instances.coverage import bag_table, lists_of, named_rows
+from sidelight.jobs.instances.coverage import lists_of
+from sidelight.jobs.instances.dmnl import result_of
 from sidelight.jobs.options.instances import FastMiml
 from sidelight.jobs.reading import listening
 from sidelight.results.jobs import NovelResult
@@ -29,16 +28,5 @@ def cluster(data: Dataset, config: RunConfig) -> NovelResult:
     model: Any = Standardized(inner, feature_names=data.feature_names)  # finds the columns of new tables by name
     with listening() as heard:
         model.fit(data.X, bags=bags)
-        P, Q = model.predict_proba(data.X), model.predict_proba(data.X, bags=bags)
-        told_rightly = np.ones(bags.n_bags)
-        told_rightly[bags.is_labelled] = model.bag_scores(data.X, bags)
-        hardest = bag_table(data.X, bags, model, "labels told rightly", told_rightly)
-        ranker = model.estimator_.estimator_ if options.n_novel else model.estimator_
-        result = NovelResult(
-            **named_rows(data, bags, model, P, Q, hardest),
-            choice={},
-            uncovered=(),
-            noise=[],
-            objective=[float(ranker.trace_[0]), float(ranker.trace_[-1])],
-        )
+        result = result_of(data, bags, model)
     return checked(replace(result, heard=tuple(heard)), data, judged="label")

@@ -9,6 +9,7 @@ from sidelight.data.dataset import TORN, Note
 from sidelight.report.components import bars, heat, number, percent, table
 from sidelight.report.page import Page, Section
 from sidelight.report.pages.common import choice_section, gallery_sections, map_section
+from sidelight.report.pages.novel_groups import novel_sections
 from sidelight.results.jobs import CoverageResult, Moved
 from sidelight.words import Sentence, Setting, counted, some_of
 
@@ -149,6 +150,7 @@ def sections(result: CoverageResult) -> list[Section]:
         _clusters(result),
         *gallery_sections(result),
         map_section(result.map, "The map keeps the two directions in which rows differ most."),
+        *novel_sections(result),
         *_together(result),
         *_changed(result),
         _bags(result),
