@@ -8,6 +8,7 @@ be stopped and taken up again.
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import statistics
@@ -157,19 +158,25 @@ class Ledger:
         cells = [json.loads(line) for line in whole.splitlines()]
         self.cells: dict[str, Any] = {cell["key"]: cell["value"] for cell in cells}
 
-    def run(self, cells: Sequence[tuple[str, Callable[[], Any]]], *, stage: str) -> dict[str, Any]:
-        """Compute the cells that are missing, with a progress bar, and return all values by key."""
+    def run(
+        self, cells: Sequence[tuple[str, Callable[[], Any]]], *, stage: str, minutes: float = math.inf
+    ) -> dict[str, Any]:
+        """Compute the cells that are missing, with a progress bar, and return all values by key.
+
+        No cell begins after ``minutes``; cells that were not computed are left out of the answer.
+        """
         from rich.progress import Progress
 
+        end = time.monotonic() + 60.0 * minutes
         with Progress() as bar, self.path.open("a", encoding="utf-8") as handle:
             task = bar.add_task(stage, total=len(cells))
             for key, compute in cells:
-                if key not in self.cells:
+                if key not in self.cells and time.monotonic() < end:
                     self.cells[key] = compute()
                     handle.write(json.dumps({"key": key, "value": self.cells[key]}) + "\n")
                     handle.flush()
                 bar.advance(task)
-        return {key: self.cells[key] for key, _ in cells}
+        return {key: self.cells[key] for key, _ in cells if key in self.cells}
 
 
 def machine() -> str:
