@@ -71,10 +71,10 @@ class Fit:
     penalty: float
     starts: dict[str, float]
 
-    def best_kinds(self, count: int) -> list[str]:
-        """Return the kinds of the lowest starts."""
-        kinds = [name.rsplit(" ", 1)[0] for name in sorted(self.starts, key=self.starts.__getitem__)]
-        return list(dict.fromkeys(kinds))[:count]
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of starts, that of the lowest first."""
+        return list(dict.fromkeys(name.rsplit(" ", 1)[0] for name in sorted(self.starts, key=self.starts.__getitem__)))
 
 
 @dataclass(frozen=True, slots=True)

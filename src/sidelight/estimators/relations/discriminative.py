@@ -22,7 +22,7 @@ from sidelight.estimators.relations import direct, variational
 from sidelight.estimators.relations.answered import Answered, without_none
 from sidelight.estimators.relations.direct import TRUSTED
 from sidelight.estimators.relations.noise import ErrorRates
-from sidelight.estimators.relations.trust import UNKNOWN, cautious, examine
+from sidelight.estimators.relations.trust import Trust, doubtful, examine
 
 LANDMARKS = 300  # of the curved features
 
@@ -49,8 +49,9 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         of the features, so that one default serves rows of any unit; 2^-5 for "variational". The thesis' lambda
         multiplies ``|W|^2``, so penalty = 2 lambda: its grid is 2^-9 to 2^-1 on standardised rows.
     eps : float or "auto", default="auto"
-        The share of wrong answers. "auto" finds out by held-out answers whether they can be trusted, and how often
-        each annotator errs; fewer than 25 answers are taken to be wrong in 20 % of the cases, so that rows count too.
+        The share of wrong answers. "auto" finds out by held-out answers how often they, and each annotator, are
+        wrong, and whether a fit that doubts them explains others better than one that does not;
+        fewer than 25 answers are taken to be wrong in 20 % of the cases, so that rows count too.
         For "variational" it means 0.05. 0 takes every answer as certain ("variational" only, eq. (3.11)).
     errors : {"even", "confusion"}, default="even"
         What ``eps="auto"`` learns: one rate at which all wrong answers are equally likely, or which answers are
@@ -60,7 +61,7 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
     on_conflict : {"soften", "raise"}, default="soften"
         Answers that cannot all be true are warned about and weighed against each other, or refused.
     n_init : int, default=2
-        How often each of the five kinds of start is tried.
+        How often each kind of start is tried: all five of them, or the three best ones where answers were held out.
     max_iter : int, default=300
         Most L-BFGS iterations, or rounds of variational EM.
     tol : float, default=1e-6
@@ -187,14 +188,13 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         terrain = direct.Terrain.survey(X, features, everything, self.n_clusters, generator)
         if self.eps == "auto":
             uneven = self.errors == "confusion"
-            examined = examine(terrain, pairs, triplets, settings, generator, confusion=uneven)
-            rates, tau = examined or (ErrorRates.evenly(UNKNOWN), settings.tau)
-            settings, eps = replace(settings, tau=tau), cautious(rates.eps)
+            trust = examine(terrain, pairs, triplets, settings, generator, confusion=uneven) or doubtful(settings.tau)
+            settings = replace(settings, tau=trust.tau)
         else:
-            eps = float(self.eps)
-            rates = ErrorRates.evenly(eps)
+            trust = Trust(ErrorRates.evenly(float(self.eps)), float(self.eps), settings.tau)
+        rates, eps = trust.rates, trust.eps
         answered = rates.believed(pairs, triplets) if rates.differ else Answered.evenly(pairs, triplets, eps)
-        return direct.learn(terrain, answered, settings, eps, generator), answered, rates
+        return direct.learn(terrain, answered, settings, eps, generator, kinds=trust.kinds), answered, rates
 
     def _publish(
         self, feature_map: FeatureMap, features: np.ndarray, fit: Any, answered: Answered, rates: ErrorRates

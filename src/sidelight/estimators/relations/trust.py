@@ -7,7 +7,7 @@ overlap some held-out answers are broken although they are right; doubting those
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -29,9 +29,23 @@ MANY = 300  # answers; of so many two folds tell enough, of fewer five are neede
 ROUNDS = 2  # a fit that trusted wrong answers blurs the truths, so a large share is estimated again by one that doubts
 SHARPNESSES = (1.0, 2.0, 4.0, 8.0)  # what beliefs are multiplied by
 OTHERS = 1_000  # rows whose information such a fit looks at, beside those that answers are about
-KINDS = 2  # kinds of starts that are tried again in further folds: those that were best in the first
+KINDS, FINAL_KINDS = 2, 3  # kinds of starts that are tried in further folds, and in the end: those best in the first
+DOUBTED = 0.1  # the share of wrong answers from which tau makes a difference that held-out answers can see
 STEPS = 60  # L-BFGS iterations of a fit that only has to be judged
 CAUTION, MOST = 1.25, 0.25  # the share of wrong answers to fit with, as a multiple of the estimate, and its limit
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """How often answers are wrong, and what to fit with: the share of wrong answers to allow for, tau, and the starts.
+
+    ``tau`` is None where it shall grow with doubt (see ``direct.weigh``); no ``kinds`` of starts means all of them.
+    """
+
+    rates: ErrorRates
+    eps: float
+    tau: float | None
+    kinds: tuple[str, ...] = ()
 
 
 def examine(
@@ -42,39 +56,39 @@ def examine(
     generator: np.random.Generator,
     *,
     confusion: bool,
-) -> tuple[ErrorRates, float | None] | None:
+) -> Trust | None:
     """Estimate how often answers are wrong from answers that were held out; None when they are too few.
 
-    Where some are wrong, the rows may have to count more (tau grows with doubt, see ``direct.weigh``) or may mislead,
-    because the classes are not where the rows are dense. Held-out answers decide that too: the second value is the tau
-    to fit with, None for one that grows.
+    Held-out answers that are broken may be wrong, or right ones about rows whose classes overlap. And where answers are
+    wrong the rows may have to count more, or may mislead, because the classes are not where the rows are dense. So
+    held-out answers also decide whether to fit with doubt at all, and whether tau grows with it.
     """
     if max(pairs.n_answers, triplets.n_answers) < FEWEST:
         return None
     eps, seed = direct.TRUSTED, as_seed(generator)
     reached: list[Floats] = []  # where the fit of each fold ended: the next round goes on from there
+    tried: list[tuple[float, float, float | None]] = []  # the likelihood of held-out answers, eps and tau of the fits
+
+    kinds: list[str] = []
+
+    def fit_folds(eps: float, tau: float | None) -> ErrorRates:
+        nonlocal reached
+        fits = replace(settings, tau=tau)
+        held_out, beliefs, reached = _held_out(terrain, pairs, triplets, fits, eps, seed, reached, kinds)
+        likelihood, rates = _likeliest(held_out, beliefs, confusion)
+        tried.append((likelihood, eps, tau))
+        return rates
+
     for _ in range(ROUNDS):
-        held_out, beliefs, reached = _held_out(terrain, pairs, triplets, settings, eps, seed, reached)
-        rates = _likeliest(held_out, beliefs, confusion)
+        rates = fit_folds(eps, settings.tau)
         believed, eps = eps, cautious(rates.eps)
         if eps <= believed:  # the fits had doubted enough
             break
-    if eps <= direct.TRUSTED or settings.tau is not None:
-        return rates, settings.tau
-    likelihoods = []
-    for tau in (None, direct.TAU):
-        tried = replace(settings, tau=tau)
-        held_out, beliefs, _ = _held_out(terrain, pairs, triplets, tried, eps, seed, reached)
-        likelihoods.append(max(_log_likelihood(held_out, beliefs, sharpness) for sharpness in SHARPNESSES))
-    return rates, None if likelihoods[0] >= likelihoods[1] else direct.TAU
-
-
-def _log_likelihood(held_out: list[Answered], beliefs: list[Floats], sharpness: float) -> float:
-    """Return the log likelihood of all held-out answers under beliefs made sharper."""
-    return sum(
-        part.total_weight * part.log_likelihood(np.exp(log_softmax(sharpness * log_P)))
-        for part, log_P in zip(held_out, beliefs)
-    )
+    if eps > DOUBTED and settings.tau is None:
+        for tau in (None, direct.TAU):
+            fit_folds(eps, tau)
+    _, eps, tau = max(tried, key=lambda trial: trial[0])
+    return Trust(rates, eps, tau, tuple(kinds[:FINAL_KINDS]))
 
 
 def _held_out(
@@ -85,30 +99,36 @@ def _held_out(
     eps: float,
     seed: int,
     reached: list[Floats],
+    kinds: list[str],
 ) -> tuple[list[Answered], list[Floats], list[Floats]]:
-    """Return the answers of each fold, log P by the fit that did not see them, and the parameters of that fit."""
+    """Return the answers of each fold, log P by the fit that did not see them, and the parameters of that fit.
+
+    The first fold tries all kinds of starts and adds them to ``kinds``, the best first.
+    """
     quick = replace(settings, n_init=1, max_iter=STEPS, max_rows=min(settings.max_rows, OTHERS))
     model = SoftmaxLinear(terrain.features.shape[1], settings.n_clusters)
     n_folds = 5 if pairs.n_answers + triplets.n_answers < MANY else 2
-    held_out, beliefs, ends, kinds = [], [], [], list[str]()
+    held_out, beliefs, ends = [], [], []
     for fold, (known, others) in enumerate(_folds(pairs, triplets, n_folds, seed)):
         answered, generator = Answered.evenly(known[0], known[1], eps), np.random.default_rng(seed)
         if reached:
             weights = direct.weigh(quick, terrain, eps)
             solution = direct.follow(terrain.rough, answered, quick, weights, reached[fold], generator)
         else:
-            fit = direct.learn(terrain, answered, quick, eps, generator, n_followed=1, kinds=kinds, rough=True)
-            solution, kinds = fit.solution, fit.best_kinds(KINDS)
+            tried = kinds[:KINDS]
+            fit = direct.learn(terrain, answered, quick, eps, generator, n_followed=1, kinds=tried, rough=True)
+            solution, kinds[:] = fit.solution, kinds or fit.kinds
         held_out.append(Answered.evenly(others[0], others[1], eps))
         beliefs.append(model.log_posterior(solution.parameters, terrain.rough))
         ends.append(solution.parameters)
     return held_out, beliefs, ends
 
 
-def _likeliest(held_out: list[Answered], beliefs: list[Floats], confusion: bool) -> ErrorRates:
-    """Estimate the rates together with how sharp the beliefs should be: penalised fits are too unsure.
+def _likeliest(held_out: list[Answered], beliefs: list[Floats], confusion: bool) -> tuple[float, ErrorRates]:
+    """Estimate the rates together with how sharp the beliefs should be, and return the log likelihood they reach.
 
-    Without the second, every answer about rows that a fit is unsure of would speak for no mistakes at all.
+    Penalised fits are too unsure: with beliefs as they are, every answer about rows that a fit is unsure of would
+    speak for no mistakes at all.
     """
     first = held_out[0]
     pairs = sum((part.pairs for part in held_out[1:]), first.pairs)
@@ -120,7 +140,7 @@ def _likeliest(held_out: list[Answered], beliefs: list[Floats], confusion: bool)
         T = np.concatenate([t[0] for t in truths]), np.concatenate([t[1] for t in truths])
         rates = estimate_errors(Answered.evenly(pairs, triplets, UNKNOWN), T, confusion=confusion)
         fits.append((rates.believed(pairs, triplets).log_likelihood_of(T), rates))
-    return max(fits, key=lambda pair: pair[0])[1]
+    return max(fits, key=lambda pair: pair[0])
 
 
 def cautious(eps: float) -> float:
@@ -138,3 +158,8 @@ def _folds(
     triplet_folds = list(folds.split(triplets)) if triplets.n_answers >= FEWEST else [(triplets, no_triplets)] * n_folds
     for (pairs_in, pairs_out), (triplets_in, triplets_out) in zip(pair_folds, triplet_folds):
         yield (pairs_in, triplets_in), (pairs_out, triplets_out)
+
+
+def doubtful(tau: float | None) -> Trust:
+    """Return the trust in answers that are too few to tell: the rows have to help."""
+    return Trust(ErrorRates.evenly(UNKNOWN), cautious(UNKNOWN), tau)
