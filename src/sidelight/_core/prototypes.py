@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans, kmeans_plusplus
 
 from sidelight._core.quiet import without_library_warnings
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.threads import one_thread
 
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
@@ -33,7 +33,7 @@ def kmeans_prototypes(
         Draw the first centres from that many rows only: with many centres, k-means++ on all rows takes as long as all
         steps after it.
     """
-    with without_library_warnings(), one_blas_thread():  # fewer different rows than centres: seen to below
+    with without_library_warnings(), one_thread():  # fewer different rows than centres: seen to below
         init: Any = "k-means++"
         if n_seeding is not None and n_seeding < X.shape[0]:
             rows = np.random.default_rng(seed).choice(X.shape[0], max(n_seeding, n_prototypes), replace=False)

@@ -8,8 +8,9 @@ or whitened. The scaling of rows moves into the centres of the words, so X is ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sidelight._core.prototypes import kmeans_prototypes
-from sidelight._core.threads import for_each_in_threads
+from sidelight._core.threads import for_each_in_threads, map_in_threads, one_blas_thread
 from sidelight._models.scaled_rows import column_scaling, whitening
 
 Floats = npt.NDArray[np.float64]
@@ -88,10 +89,26 @@ class WordBooks:
         return np.concatenate([np.arange(self.starts[b], self.starts[b + 1]) for b in books])
 
 
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """One code book before it is learnt: the scaling of its rows, the rows, how many words, and a seed."""
+
+    group: int
+    scaling: Floats
+    rows: Ints | slice
+    n_words: int
+    seed: int
+
+
 def learn_books(
-    X: Any, scales: Sequence[str], sizes: Sequence[int], n_books: int, generator: np.random.Generator
-) -> Iterator[WordBooks | int]:
-    """Yield the number of books learnt so far after each, and at last all of them.
+    X: Any,
+    scales: Sequence[str],
+    sizes: Sequence[int],
+    n_books: int,
+    generator: np.random.Generator,
+    report: Callable[[int, int], None] = lambda done, total: None,
+) -> WordBooks:
+    """Learn code books of every scaling and size, in threads.
 
     Parameters
     ----------
@@ -105,45 +122,72 @@ def learn_books(
         Books of each scaling and size.
     generator : Generator
         Draws the rows that each book is learnt from.
+    report : callable
+        Told how many books are done, and of how many.
     """
     mean, inverse_scale = column_scaling(X)
-    directions, offsets, lengths, groups = [], [], [], []
+    drafts = _drafts(X, mean, inverse_scale, scales, sizes, n_books, generator)
+    done = count(1)
+
+    def learn(draft: _Draft) -> Floats:
+        Z = _scaled(X[draft.rows], mean, draft.scaling)
+        n_seeding = max(_FEW, _SEEDING * draft.n_words)
+        centres = kmeans_prototypes(Z, draft.n_words, draft.seed, max_iter=_STEPS, n_seeding=n_seeding)
+        report(next(done), len(drafts))
+        return np.asarray(centres, dtype=np.float64)
+
+    books = map_in_threads(learn, drafts)
+    directions = [
+        -2.0 * (centres * draft.scaling if draft.scaling.ndim == 1 else centres @ draft.scaling.T)
+        for draft, centres in zip(drafts, books)
+    ]
+    offsets = np.concatenate([np.square(centres).sum(axis=1) for centres in books])
+    starts = np.append(0, np.cumsum([len(centres) for centres in books])).astype(np.intp)
+    groups = np.array([draft.group for draft in drafts], dtype=np.intp)
+    return WordBooks(mean, np.vstack(directions), offsets, starts, groups)
+
+
+def _drafts(
+    X: Any,
+    mean: Floats,
+    inverse_scale: Floats,
+    scales: Sequence[str],
+    sizes: Sequence[int],
+    n_books: int,
+    generator: np.random.Generator,
+) -> list[_Draft]:
+    """Draw everything that is left to chance, so that books can be learnt in any order."""
+    n_most = max(2, X.shape[0] // _ROWS_A_WORD)
+    drafts = []
     for s, scale in enumerate(scales):
-        T = _transform(X, mean, inverse_scale, scale, generator)
+        scaling = _scaling(X, mean, inverse_scale, scale, generator)
         for g, size in enumerate(sizes):
             for _ in range(n_books):
-                Z = _sample(X, mean, T, generator)
-                n_words = min(size, max(2, X.shape[0] // _ROWS_A_WORD), Z.shape[0])
-                seed = int(generator.integers(2**31))
-                centres = kmeans_prototypes(Z, n_words, seed, max_iter=_STEPS, n_seeding=max(_FEW, _SEEDING * n_words))
-                directions.append(-2.0 * (centres * T if T.ndim == 1 else centres @ T.T))
-                offsets.append((centres**2).sum(axis=1))
-                lengths.append(len(centres))
-                groups.append(s * len(sizes) + g)
-                yield len(groups)
-    starts = np.append(0, np.cumsum(lengths)).astype(np.intp)
-    yield WordBooks(mean, np.vstack(directions), np.concatenate(offsets), starts, np.array(groups, dtype=np.intp))
+                rows = _some_rows(X.shape[0], generator)
+                n_words = min(size, n_most, X.shape[0], _SAMPLE)
+                drafts.append(_Draft(s * len(sizes) + g, scaling, rows, n_words, int(generator.integers(2**31))))
+    return drafts
 
 
-def _transform(X: Any, mean: Floats, inverse_scale: Floats, scale: str, generator: np.random.Generator) -> Floats:
+def _scaling(X: Any, mean: Floats, inverse_scale: Floats, scale: str, generator: np.random.Generator) -> Floats:
     """Return what scales the rows: a number for each feature, or a matrix that whitens with a ridge."""
     if scale == "standard" or X.shape[1] > _WIDE:
         return inverse_scale
-    Z = _sample(X, mean, inverse_scale, generator)
-    return np.asarray(inverse_scale[:, None] * whitening(Z.T @ Z / len(Z), RIDGE), dtype=np.float64)
+    Z = _scaled(X[_some_rows(X.shape[0], generator)], mean, inverse_scale, dtype=np.float64)
+    with one_blas_thread():
+        return np.asarray(inverse_scale[:, None] * whitening(Z.T @ Z / len(Z), RIDGE), dtype=np.float64)
 
 
-def _sample(X: Any, mean: Floats, T: Floats, generator: np.random.Generator) -> Any:
-    """Return scaled rows, at most ``_SAMPLE``; wide sparse rows stay sparse, for k-means does not mind a shift."""
-    n_rows = X.shape[0]
-    chosen = np.arange(n_rows)
-    if n_rows > _SAMPLE:
-        chosen = np.sort(generator.choice(n_rows, _SAMPLE, replace=False))
-    rows = X[chosen]
-    if sp.issparse(rows) and X.shape[1] > _WIDE:
-        return sp.csr_array(rows @ sp.diags_array(T))
+def _some_rows(n_rows: int, generator: np.random.Generator) -> Ints | slice:
+    return slice(None) if n_rows <= _SAMPLE else np.sort(generator.choice(n_rows, _SAMPLE, replace=False))
+
+
+def _scaled(rows: Any, mean: Floats, scaling: Floats, *, dtype: Any = np.float32) -> Any:
+    """Return scaled rows; wide sparse ones stay sparse, for k-means does not mind a shift."""
+    if sp.issparse(rows) and rows.shape[1] > _WIDE:
+        return sp.csr_array(rows @ sp.diags_array(scaling))
     Z = (rows.toarray() if sp.issparse(rows) else rows) - mean
-    return Z * T if T.ndim == 1 else Z @ T
+    return (Z * scaling if scaling.ndim == 1 else Z @ scaling).astype(dtype, copy=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_limits
 
 import sidelight as sl
 from sidelight._models.bag_profiles import learn_profiles
@@ -33,8 +34,7 @@ def alike_rows(k: int = 3, n_bags: int = 60, size: int = 8, seed: int = 0):
 
 
 def books_of(X, sizes=(5, 8), n_books=2, scales=("standard", "whitened")) -> WordBooks:
-    *_, books = learn_books(X, scales, sizes, n_books, np.random.default_rng(0))
-    return books
+    return learn_books(X, scales, sizes, n_books, np.random.default_rng(0))
 
 
 def test_one_telling_row_is_found_and_is_the_witness():
@@ -185,3 +185,15 @@ def test_profiles_are_the_likeness_to_all_bags():
     points = profiles.points(held)
     scale = np.linalg.norm(A, 2)
     np.testing.assert_allclose(points @ points.T * scale**2, likeness @ likeness, atol=1e-6)
+
+
+def test_books_do_not_depend_on_the_number_of_threads_and_all_of_them_are_reported():
+    X, heard = alike_rows()[0], []
+    with threadpool_limits(3, user_api="blas"):
+        many = learn_books(
+            X, ("standard", "whitened"), (5, 8), 2, np.random.default_rng(0), lambda *at: heard.append(at)
+        )
+    with threadpool_limits(1, user_api="blas"):
+        one = books_of(X)
+    np.testing.assert_array_equal(many.directions, one.directions)
+    assert sorted(heard) == [(done, 8) for done in range(1, 9)]

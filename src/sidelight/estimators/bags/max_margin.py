@@ -15,6 +15,7 @@ import numpy as np
 
 from sidelight._core.params import as_generator, check_choice, check_number
 from sidelight._core.simplex import log_softmax
+from sidelight._core.threads import one_thread
 from sidelight._models.bag_margin import BagMargin
 from sidelight._models.bag_maxima import BagMaxima
 from sidelight._models.scaled_rows import ScaledRows, column_scaling, scaled_rows, spread_rows, whitening
@@ -149,6 +150,7 @@ class MaxMarginBagClustering(BagClusterer):
         self.random_state = random_state
 
     @all_or_nothing
+    @one_thread()  # the products are thin: threads of BLAS and OpenMP would wait for each other most of the time
     def fit(self, X: Any, y: Any = None, *, bags: Any = None) -> MaxMarginBagClustering:
         """Find the clusters of the bags.
 

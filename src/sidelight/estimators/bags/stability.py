@@ -9,7 +9,6 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from sidelight._core.quiet import without_library_warnings
-from sidelight._core.threads import one_blas_thread
 from sidelight._models.bag_profiles import learn_profiles
 from sidelight._models.bag_words import BagWords
 from sidelight.estimators._choice import Choice, choose_best
@@ -64,7 +63,7 @@ def _points(held: BagWords, books: np.ndarray, generator: np.random.Generator) -
 
 
 def _clusters(points: np.ndarray, k: int, generator: np.random.Generator) -> np.ndarray:
-    with without_library_warnings(), one_blas_thread():  # fewer different bags than clusters: they agree less
+    with without_library_warnings():  # fewer different bags than clusters: they agree less
         kmeans = KMeans(k, n_init=_STARTS, random_state=int(generator.integers(2**31)))
         return np.asarray(kmeans.fit_predict(points))
 

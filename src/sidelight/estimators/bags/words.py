@@ -7,6 +7,7 @@ is assumed about how many rows of a bag matter: one telling row is a rare word, 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from sidelight._core.prototypes import squared_distances
 from sidelight._core.quiet import without_library_warnings
 from sidelight._core.segments import segment_argmax
 from sidelight._core.simplex import softmax
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.threads import one_thread
 from sidelight._models.bag_profiles import BagProfiles, learn_profiles
 from sidelight._models.bag_words import BagWords, WordBooks, learn_books
 from sidelight.data.bags import Bags
@@ -125,6 +126,7 @@ class BagWordClustering(BagClusterer):
         self.random_state = random_state
 
     @all_or_nothing
+    @one_thread()  # the products are thin: threads of BLAS and OpenMP would wait for each other most of the time
     def fit(self, X: Any, y: Any = None, *, bags: Any = None) -> BagWordClustering:
         """Find the clusters of the bags.
 
@@ -144,7 +146,8 @@ class BagWordClustering(BagClusterer):
             check_bag_clusters(self, self.n_clusters, bags)
         generator = as_generator(self.random_state)
 
-        held = self._hold(X, bags, self._learn_books(X, sizes, generator))
+        books = learn_books(X, SCALES[self.scale], sizes, self.n_books, generator, partial(report, "code books"))
+        held = self._hold(X, bags, books)
         profiles = learn_profiles(held, generator)
         points = profiles.points(held)
         k, self.choice_ = self._settle_n_clusters(held, generator)
@@ -197,16 +200,6 @@ class BagWordClustering(BagClusterer):
         points = self._profiles().points(self._hold(X, bags, self._books()))
         return np.asarray(squared_distances(points, self.cluster_centers_).argmin(axis=1), dtype=np.intp)
 
-    def _learn_books(self, X: Any, sizes: tuple[int, ...], generator: np.random.Generator) -> WordBooks:
-        scales = SCALES[self.scale]
-        total = len(scales) * len(sizes) * self.n_books
-        report("code books", 0, total)
-        for done in learn_books(X, scales, sizes, self.n_books, generator):
-            if isinstance(done, WordBooks):
-                return done
-            report("code books", done, total)
-        raise AssertionError("learn_books ends with the books")
-
     def _hold(self, X: Any, bags: Bags, books: WordBooks) -> BagWords:
         words = books.words(X)
         order = np.asarray(bags.order)
@@ -226,7 +219,7 @@ class BagWordClustering(BagClusterer):
     def _centres(self, points: np.ndarray, k: int, generator: np.random.Generator) -> np.ndarray:
         """Cluster the points by k-means, the largest cluster first."""
         report("clusters", 0, 1)
-        with without_library_warnings(), one_blas_thread():  # fewer points than clusters: said below
+        with without_library_warnings():  # fewer points than clusters: said below
             kmeans = KMeans(k, n_init=self.n_init, random_state=as_seed(generator)).fit(points)
         labels = squared_distances(points, kmeans.cluster_centers_).argmin(axis=1)
         sizes = np.bincount(labels, minlength=k)
