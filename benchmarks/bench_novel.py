@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,17 +17,8 @@ from scipy.stats import ttest_rel
 import novel_toy
 import sidelight as sl
 from dmnl_admm import VARIANTS
-from novel_cells import (
-    DEPARTURES,
-    FIRST_SEED,
-    METHODS,
-    admm_cell,
-    alarm_cell,
-    departure_cell,
-    growth_cell,
-    novel_cell,
-    start_cell,
-)
+from novel_cells import DEPARTURES, FIRST_SEED, METHODS
+from novel_plan import ADMM_ON, SHARES, SIZES, TRIED, VARIED, plan
 from novel_sets import TABLE_2, TABLE_3, called
 from protocol import gather
 from runner import Ledger, Sheet
@@ -37,14 +26,8 @@ from runner import Ledger, Sheet
 TITLE = "Novel labels: DMNL, its rivals, and whether anything is novel"
 ROUNDS = int(os.environ.get("SIDELIGHT_ROUNDS", 5))
 MINUTES = float(os.environ.get("SIDELIGHT_MINUTES", math.inf))  # no cell begins after that many
-TRIED = 100  # generated sets of each kind
-SHARES = (0.0, 0.1)
 PAPER_ORDER = ("ORLR", "MIMLfast", "MIML-NC", "DMNL")  # the columns of table 2
 MEASURES = ("f", "auc", "accuracy", "f_bag", "hamming")
-SIZES = (12_500, 25_000, 50_000, 100_000, 200_000)
-VARIED = (("carroll", 4), ("carroll", 8), ("msrcv2", 4))  # where departures are tried
-ADMM_ON = (("carroll", 4), ("msrcv2", 4))
-Cells = list[tuple[str, Callable[[], Any]]]
 
 ABOUT = (
     'Labels 1 to k are never named ([Z17] writes "1-k"); every method gets the same k. Seeds from {first} on, '
@@ -77,7 +60,7 @@ ALGORITHM = (
 def fill(sheet: Sheet) -> None:
     """Compute what is missing and write the page."""
     warnings.simplefilter("ignore", sl.SidelightWarning)  # iteration limits and short bags, not the matter here
-    planned = cells()
+    planned = plan(ROUNDS)
     found = Ledger("novel").run(planned, stage="novel labels", minutes=MINUTES)
     missing = len(planned) - len(found)
     sheet.notes.append(
@@ -94,49 +77,6 @@ def fill(sheet: Sheet) -> None:
     _algorithm_1(sheet, found)
     novel_toy.draw(sheet)
     sheet.say_if_busy()
-
-
-def cells() -> Cells:
-    """List every cell: DMNL first, then what is quick, then the slow rivals one seed after the other."""
-    small = [(name, k) for name in ("msrcv2", "carroll") for k in TABLE_2[name]]
-    mnist = [("mnist", k) for k in TABLE_2["mnist"]]
-
-    def fits(sets: Sequence[tuple[str, int]], methods: Sequence[str], runs: Sequence[int]) -> Cells:
-        return [
-            (f"novel|{name}|{k}|{method}|{run}", partial(novel_cell, name, k, method, run))
-            for run in runs
-            for name, k in sets
-            for method in methods
-        ]
-
-    quick, slow = ["DMNL", "ORLR", "MIMLfast", "MIML-NC"], ["DMNL, manifold", "coverage"]
-    starts: Cells = [
-        (f"start|{name}|{k}|{run}", partial(start_cell, name, k, run)) for name, k in small + mnist for run in range(3)
-    ]
-    algorithm: Cells = [
-        (f"admm|{name}|{k}|{variant}|{run}", partial(admm_cell, name, k, variant, run))
-        for name, k in ADMM_ON
-        for variant in VARIANTS
-        for run in range(ROUNDS)
-    ]
-    departures: Cells = [
-        (f"departure|{name}|{k}|{departure}|{run}", partial(departure_cell, name, k, departure, run))
-        for run in range(ROUNDS)
-        for departure in DEPARTURES
-        for name, k in VARIED
-    ]
-    tests: Cells = [
-        (f"test|{share}|{seed}", partial(alarm_cell, share, seed)) for seed in range(TRIED) for share in SHARES
-    ]
-    growth: Cells = [(f"growth|{n_rows}", partial(growth_cell, n_rows)) for n_rows in SIZES]
-    first, later = range(1), range(1, ROUNDS)
-    return [
-        *starts, *algorithm, *fits(small, ["DMNL"], range(ROUNDS)), *fits(mnist, ["DMNL"], first),
-        *fits(small, quick[1:], range(ROUNDS)), *tests, *fits(mnist, quick[1:], first), *fits(small, slow, first),
-        *growth, *[cell for cell in departures if cell[0].endswith(("|0", "|1"))],
-        *fits(small, slow, range(1, 2)), *fits(mnist, slow, first), *fits(small, slow, range(2, ROUNDS)),
-        *[cell for cell in departures if not cell[0].endswith(("|0", "|1"))], *fits(mnist, quick + slow, later),
-    ]  # fmt: skip
 
 
 def _values(found: dict[str, Any], name: str, k: int, method: str, measure: str) -> list[float]:
@@ -191,7 +131,7 @@ def _speed(sheet: Sheet, found: dict[str, Any]) -> None:
 
 
 def _alarms(sheet: Sheet, found: dict[str, Any]) -> None:
-    for share, least, most in ((0.0, 0, 0.1), (0.1, 0.9, 1.0)):
+    for share, (least, most) in zip(SHARES, ((0, 0.1), (0.9, 1.0))):
         p = [found[key]["p"] for key in (f"test|{share}|{seed}" for seed in range(TRIED)) if key in found]
         if p:
             alarms = sum(value < 0.05 for value in p)
