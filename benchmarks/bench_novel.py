@@ -45,6 +45,7 @@ FIGURES = (
     "AUC of novel against known rows and accuracy on rows of known labels (figure 3), F_BNL and Hamming loss of the "
     "known labels of bags, lower is better (figure 4). The paper shows these as pictures without numbers."
 )
+CLOCKS = "Targets of time are judged by processor time: other work may share the cores. Wall times stand beside it."
 DEPARTED = (
     "F_INL of training rows when one thing is done otherwise. The last column is the number of labels that some row "
     "got. Standardising the rows is not varied: all sets are standardised on this page."
@@ -76,6 +77,7 @@ def fill(sheet: Sheet) -> None:
     _departures(sheet, found)
     _algorithm_1(sheet, found)
     novel_toy.draw(sheet)
+    sheet.notes.append(CLOCKS)
     sheet.say_if_busy()
 
 
@@ -117,7 +119,7 @@ def _speed(sheet: Sheet, found: dict[str, Any]) -> None:
         if spent[0]:
             processor, wall = (float(np.median(times)) for times in spent)
             shown = f"{processor:.2f} s of a processor, {wall:.2f} s of wall time"
-            sheet.row(f"a start of DMNL, {called(name)}", shown, "< 2 s", processor < 2.0)
+            sheet.row(f"a start of DMNL, {called(name)}", shown, "< 2 s of a processor", processor < 2.0)
     run = {n: found[f"growth|{n}"] for n in SIZES if f"growth|{n}" in found}
     if SIZES[-1] in run:
         last = run[SIZES[-1]]
@@ -125,7 +127,7 @@ def _speed(sheet: Sheet, found: dict[str, Any]) -> None:
             f"{last['processor']:.0f} s of a processor, {last['wall']:.0f} s of wall time, {last['gigabytes']:.2f} GB"
         )
         within = last["processor"] < 300 and last["gigabytes"] < 4
-        sheet.row("a start of DMNL, 200,000 rows x 48, 30 labels", shown, "< 300 s, < 4 GB", within)
+        sheet.row("a start of DMNL, 200,000 rows x 48, 30 labels", shown, "< 300 s of a processor, < 4 GB", within)
     if len(run) > 1:
         sheet.growth("A start of DMNL", list(run), lambda n: float(run[n]["processor"]))
 
