@@ -93,7 +93,8 @@ def test_one_bad_answer_refuses_all(told, error):
     session = sl.ActiveSession(X, 3, recorder=(kept := Kept()), random_state=0)
     with pytest.raises(error):
         session.tell_all(told)
-    assert session.n_answers == 0 and not kept.events
+    assert session.n_answers == 0
+    assert not kept.events
 
 
 def test_a_recorder_that_fails_half_way_loses_nothing_it_took():
@@ -107,7 +108,8 @@ def test_no_answers_are_no_step():
     session = sl.ActiveSession(X, 3, random_state=0)
     question = session.ask()
     session.tell_all([])
-    assert session.n_answers == 0 and session.ask() == question
+    assert session.n_answers == 0
+    assert session.ask() == question
 
 
 def test_unsure_and_triplets_go_with_pairs():
