@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
 
-from sidelight.jobs.choosing import strongest
+from sidelight.data.cooccurrence import CoOccurrence
+from sidelight.data.synth.sources import make_sources
+from sidelight.errors import InvalidData
+from sidelight.jobs.choosing.counts import most_telling
+from sidelight.jobs.choosing.rows import strongest
+from sidelight.jobs.choosing.sequences import most_modular
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.run import run
+from sidelight.jobs.samples import write_sample
 
 
 def standardised(X):
@@ -32,11 +38,75 @@ def test_a_few_rows_are_no_trouble(n_rows):
     assert strongest(np.random.default_rng(0).normal(size=(n_rows, 3)), np.random.default_rng(0)).chosen <= 2
 
 
+@pytest.mark.parametrize(("n_people", "seed"), [(2, 0), (3, 0), (3, 1), (5, 0)])
+def test_as_many_groups_of_sequences_as_people(n_people, seed):
+    seen = make_sources(n_people, n_points=400 * n_people, random_state=seed)
+    parts = [standardised(X) / np.sqrt(X.shape[1]) for X in seen.channels.values()]
+    found = most_modular(parts, seen.sequences, np.random.default_rng(0))
+    assert (found.chosen, found.is_clear) == (n_people, True)
+
+
+def test_sequences_that_have_nothing_in_common_are_said_to_be_unclear():
+    rng = np.random.default_rng(0)
+    found = most_modular([rng.normal(size=(600, 4))], np.arange(600) % 30, rng)
+    assert not found.is_clear
+
+
+@pytest.mark.parametrize("groups", [(2, 3), (4, 3), (5, 5)])
+def test_as_many_groups_of_counts_as_there_are(groups):
+    rng = np.random.default_rng(1)
+    rates = rng.permuted(np.linspace(0.2, 6.0, groups[0] * groups[1])).reshape(groups)
+    counts = rng.poisson(rates[np.arange(60) % groups[0]][:, np.arange(40) % groups[1]])
+    found = most_telling(CoOccurrence.from_matrix(counts), rng)
+    assert tuple(axis.chosen for axis in found) == groups
+    assert all(axis.is_clear for axis in found)
+
+
+def test_counts_without_structure_are_said_to_be_unclear():
+    rng = np.random.default_rng(0)
+    found = most_telling(CoOccurrence.from_matrix(rng.poisson(3.0, size=(40, 30))), rng)
+    assert [axis.chosen for axis in found] == [2, 2]
+    assert not any(axis.is_clear for axis in found)
+
+
+def test_fractions_are_no_counts():
+    table = CoOccurrence.from_matrix(np.random.default_rng(0).random((6, 5)))
+    with pytest.raises(InvalidData, match="fractions"):
+        most_telling(table, np.random.default_rng(0))
+
+
+CHANNELS = {name: [f"{name}*"] for name in ("face", "upper", "lower", "height")}
+OWN = {"people": ("sources", {"channels": CHANNELS, "ignore": ["label"]}, [3]), "visits": ("coclusters", {}, [4, 3])}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_our_own_samples_have_as_many_clusters_as_were_put_in(name, tmp_path):
+    job, roles, truth = OWN[name]
+    write_sample(name, str(tmp_path / "t.csv"))
+    result = run(RunConfig(job, str(tmp_path / "t.csv"), roles, {"curve": [2, 3]}), tmp_path / "out").result
+    assert [choice.chosen for choice in result.n_clusters_choice] == truth
+    assert result.n_clusters_choice[0].seeds_agree > 0.9  # of two further seeds
+
+
 def test_a_run_chooses_and_shows_the_curve(tmp_path):
     X, _ = make_blobs(150, n_features=3, centers=3, random_state=1)
     (tmp_path / "t.csv").write_text("a,b,c\n" + "\n".join(",".join(f"{v:.4f}" for v in row) for row in X) + "\n")
-    outcome = run(RunConfig("relations", str(tmp_path / "t.csv"), options={"n_clusters": "auto"}), tmp_path / "out")
-    assert outcome.result.n_clusters_choice.chosen == 3
-    assert outcome.result.numbers()["n_clusters_choice"]["chosen"] == 3
-    assert "prediction strength" in (tmp_path / "out" / "report.html").read_text()
-    assert (tmp_path / "out" / "stability.csv").read_text().startswith("clusters,strength,standard error\n2,")
+    outcome = run(RunConfig("relations", str(tmp_path / "t.csv")), tmp_path / "out")
+    (choice,) = outcome.result.numbers()["n_clusters_choice"]
+    assert (choice["chosen"], choice["is_clear"], choice["seeds_agree"]) == (3, True, 1.0)
+    assert any("3 clusters were chosen" in sentence for sentence in outcome.sentences)
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "prediction strength" in page
+    assert "two other seeds" in page
+    lines = (tmp_path / "out" / "stability.csv").read_text().splitlines()
+    assert lines[0] == "clusters,strength,standard error,chosen"
+    assert lines[2].startswith("3,1.0,")
+    assert lines[2].endswith(",1")
+
+
+def test_a_page_says_when_no_number_comes_back_well(tmp_path):
+    X = np.random.default_rng(0).random((120, 6))
+    (tmp_path / "t.csv").write_text("a,b,c,d,e,f\n" + "\n".join(",".join(f"{v:.4f}" for v in row) for row in X) + "\n")
+    outcome = run(RunConfig("relations", str(tmp_path / "t.csv")), tmp_path / "out")
+    assert not outcome.result.n_clusters_choice[0].is_clear
+    assert "No number of clusters comes back well" in (tmp_path / "out" / "report.html").read_text()

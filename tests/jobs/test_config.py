@@ -45,7 +45,7 @@ def test_write_then_read_is_identity(tmp_path_factory, roles, penalty, seed, tab
         ('job = "relation"\ntable = "x"', "Did you mean 'relations'"),
         ('job = "relations"\ntable = "x"\n[options]\nn_clusters = "3"', "n_clusters takes a whole number from 1 on"),
         ('job = "relations"\ntable = "x"\n[options]\nn_cluster = 3', "Did you mean 'n_clusters'"),
-        ('job = "relations"\ntable = "x"\n', "Number of clusters"),
+        ('job = "relations"\ntable = "x"\n[options]\nn_clusters = "many"', "a whole number from 1 on or 'auto'"),
         ('job = "relations"\ntable = "x"\nseed = -1\n[options]\nn_clusters = 3', "seed of a run is a whole number"),
         ('job = "relations"\ntable = 7', "must say table"),
         ('job = "relations"\ntable = "x"\noptions = 3', "names and values"),

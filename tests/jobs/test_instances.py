@@ -3,6 +3,7 @@
 import csv
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.laws.registry import blobs
 
@@ -69,8 +70,15 @@ def test_a_table_without_bags_is_refused_with_advice(tmp_path):
     path.write_text("a,b\n1.5,2\n2.5,1\n3.5,9\n", encoding="utf-8")
     with pytest.raises(InvalidData, match="bag="):
         run(RunConfig("instances", str(path)), tmp_path / "out")
-    with pytest.raises(InvalidData, match="n_clusters="):
-        run(RunConfig("instances", str(path), {"bag": "a", "label": False}, {"method": "spectral"}), tmp_path / "out")
+
+
+def test_spectral_without_labels_chooses_a_number_of_clusters(tmp_path):
+    X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 20, axis=0) + np.random.default_rng(0).normal(size=(60, 2))
+    lines = [f"rec{i // 4},{a:.4f},{b:.4f}" for i, (a, b) in enumerate(X)]
+    (tmp_path / "t.csv").write_text("recording,a,b\n" + "\n".join(lines) + "\n")
+    result = run(RunConfig("instances", str(tmp_path / "t.csv"), {}, {"method": "spectral"}), tmp_path / "out").result
+    assert result.n_clusters_choice[0].chosen == 3
+    assert sorted(result.sizes) == [20, 20, 20]
 
 
 def test_dmnl_names_rows_that_no_list_names(table, tmp_path):

@@ -184,11 +184,19 @@ def _read(field: Field, typed: Any) -> Any:
         return _pairs(field, words if _is_repeated(field) else words[0].split(","))
     if tuple in kinds:
         return [_number(part) for part in words[0].split(":")]
+    if list in kinds and words[0] in _words_of(field):
+        return words[0]
     if list in kinds:
         return words if _is_repeated(field) else [_number(part) for part in words[0].split(",")]
     if str in kinds:
         return words[0]
     return _number(words[0])
+
+
+def _words_of(field: Field) -> list[str]:
+    """Return the words that the field takes as they are, such as auto."""
+    kinds = [_bare(kind) for kind in field.kinds]
+    return [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
 
 
 def _pairs(field: Field, words: list[str]) -> dict[str, Any]:

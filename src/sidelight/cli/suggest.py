@@ -13,9 +13,7 @@ from sidelight.cli.options import FieldOption
 from sidelight.cli.wording import as_words
 
 
-def command_line(
-    job: str, path: str, settings: Mapping[str, Any], *, n_clusters: int | str | None = None
-) -> str | None:
+def command_line(job: str, path: str, settings: Mapping[str, Any], *, n_clusters: int | None = None) -> str | None:
     """Return a line ready to paste, or None when there is no such command or it wants what nobody can guess.
 
     Parameters
@@ -26,8 +24,8 @@ def command_line(
         The table.
     settings : mapping
         Roles and options by name.
-    n_clusters : int or "auto", optional
-        What to say where a number of clusters has to be said.
+    n_clusters : int, optional
+        The number of clusters, where a command takes one.
     """
     commands = Commands()
     command = commands.get_command(click.Context(commands), job)
@@ -38,7 +36,7 @@ def command_line(
         if not isinstance(parameter, FieldOption):
             continue
         value = settings.get(parameter.field.name)
-        if value is None and parameter.required and parameter.field.name == "n_clusters" and n_clusters:
+        if value is None and parameter.field.name == "n_clusters":
             value = n_clusters
         if value is not None and value != [] and value != {}:
             words += _typed(parameter, value)

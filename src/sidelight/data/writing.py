@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ _WIDEST = 1 << 28  # cells of a sparse matrix that are written one by one
 _CHUNK = 10_000
 
 
-def write(data: Dataset, path: Any) -> tuple[str, ...]:
+def write(data: Dataset, path: Any, called: Mapping[str, str]) -> tuple[str, ...]:
     """Write ``data``; see :meth:`Dataset.write`."""
     out = Path(path)
     ending = next((e for e in sorted(ENDINGS, key=len, reverse=True) if out.name.lower().endswith(e)), None)
@@ -31,9 +32,9 @@ def write(data: Dataset, path: Any) -> tuple[str, ...]:
         if ending == ".npz":
             np.savez_compressed(handle, **_arrays(data))
         elif ending == ".parquet":
-            _write_parquet(data, handle)
+            _write_parquet(data, handle, called)
         else:
-            _write_csv(data, handle, packed=ending == ".csv.gz")
+            _write_csv(data, handle, called, packed=ending == ".csv.gz")
     size = out.stat().st_size
     return (f"Wrote {data.n_rows} rows x {data.n_features} features to {out} ({size:,} bytes).",)
 
@@ -69,7 +70,7 @@ def _arrays(data: Dataset) -> dict[str, Any]:
     return arrays
 
 
-def _side_columns(data: Dataset) -> dict[str, list[Any]]:
+def _side_columns(data: Dataset, called: Mapping[str, str]) -> dict[str, list[Any]]:
     """Everything but the features, as columns that the readers recognise by name."""
     columns: dict[str, list[Any]] = {}
     if data.row_ids is not None:
@@ -87,7 +88,7 @@ def _side_columns(data: Dataset) -> dict[str, list[Any]]:
         for k, name in enumerate(data.label_names):
             columns[f"label_{name}"] = [None if v < 0 else v for v in data.Y[:, k].tolist()]
     columns |= {name: part.tolist() for name, part in data.show.items() if name not in columns}
-    return columns
+    return {called.get(name, name): cells for name, cells in columns.items()}
 
 
 def _bag_cells(data: Dataset) -> list[str]:
@@ -114,11 +115,11 @@ def _feature_names(data: Dataset, taken: dict[str, Any]) -> list[str]:
     return [f"feature_{name}" if name in taken else name for name in data.feature_names]
 
 
-def _write_csv(data: Dataset, handle: Any, *, packed: bool) -> None:
+def _write_csv(data: Dataset, handle: Any, called: Mapping[str, str], *, packed: bool) -> None:
     stream = gzip.GzipFile(fileobj=handle, mode="wb", mtime=0) if packed else handle
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text)
-    side, X = _side_columns(data), _dense(data)
+    side, X = _side_columns(data, called), _dense(data)
     if data.counts is not None and not data.n_features and not side:
         raise InvalidData(f"{data.path}: only tables with two axes can be written; this one has {data.counts.n_axes}.")
     writer.writerow([*side, *_feature_names(data, side)])
@@ -134,13 +135,13 @@ def _write_csv(data: Dataset, handle: Any, *, packed: bool) -> None:
         stream.close()
 
 
-def _write_parquet(data: Dataset, handle: Any) -> None:
+def _write_parquet(data: Dataset, handle: Any, called: Mapping[str, str]) -> None:
     from sidelight.data.readers.text.delimited import need_polars
 
     need_polars()
     import polars as pl
 
-    side, X = _side_columns(data), _dense(data)
+    side, X = _side_columns(data, called), _dense(data)
     frame = {name: pl.Series(name, cells, strict=False) for name, cells in side.items()}
     for k, name in enumerate(_feature_names(data, side)):
         column = X[:, [k]].toarray().ravel() if sp.issparse(X) else X[:, k]

@@ -14,6 +14,8 @@ from sidelight.errors import InvalidData, InvalidParameter
 from sidelight.estimators.sources.interleaved import InterleavedCoclustering
 from sidelight.estimators.sources.multisource import METHODS
 from sidelight.jobs.checking import checked
+from sidelight.jobs.choosing import with_choice
+from sidelight.jobs.choosing.counts import most_telling
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.options.sources import Coclusters
 from sidelight.jobs.reading import listening, read_data
@@ -32,15 +34,16 @@ def work(config: RunConfig) -> CoclustersResult:
     assert isinstance(options, Coclusters)  # the catalogue says so
     data = read_data(config.table, config.roles)
     table = as_counts(data)
-    n_clusters = _numbers(options.n_clusters, table)
+    choices = most_telling(table, np.random.default_rng(config.seed)) if options.n_clusters == "auto" else ()
+    asked = [choice.chosen for choice in choices] if options.n_clusters == "auto" else options.n_clusters
+    n_clusters = _numbers(asked, table)
     if options.curve and table.n_axes != 2:
         raise InvalidParameter(
             f"A curve needs a table of two axes; this one has {table.n_axes}.",
             do=["Count two columns together, or leave ", Setting("curve"), " out."],
         )
-    model = _model(options, table, n_clusters, config.seed)
     with listening() as heard:
-        model.fit(table)
+        model = _model(options, table, n_clusters, config.seed).fit(table)
     axes = {axis: _axis_columns(table, axis, labels) for axis, labels in model.axis_labels_.items()}
     first, *rest = table.axes
     curve = _curve(table, options.curve) if table.n_axes == 2 else None
@@ -70,7 +73,15 @@ def work(config: RunConfig) -> CoclustersResult:
         members={axis: _members(columns) for axis, columns in axes.items()},
         blocks=blocks_of(table, *model.axis_labels_.values(), axes=table.axes) if table.n_axes == 2 else None,
     )
-    return checked(result, data)
+    chosen = with_choice(
+        result,
+        choices,
+        lambda seed: _model(options, table, n_clusters, seed).fit(table).axis_labels_[first],
+        model.axis_labels_[first],
+        seed=config.seed,
+        n_cells=table.nnz,
+    )
+    return checked(chosen, data)
 
 
 def as_counts(data: Dataset) -> CoOccurrence:

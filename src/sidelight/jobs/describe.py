@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sidelight._core.interactions import n_interactions
 from sidelight.data.dataset import Dataset
 from sidelight.data.inseparable import inseparable_labels
 from sidelight.data.readers import read
@@ -21,18 +20,16 @@ from sidelight.jobs.options import Roles
 from sidelight.words import some_of
 
 _FEW = 12
-_MOST_CELLS = 1_000_000  # of a table of counts that is taken apart for a suggestion
-_GUESS = "; the number of clusters is a guess, the page shows a curve"
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A job that fits the file: the roles to pass, and a number of clusters to begin with."""
+    """A job that fits the file: the roles to pass, and a number of clusters where a column labels the rows."""
 
     job: str
     why: str
     roles: Mapping[str, Any] = field(default_factory=dict)
-    n_clusters: int | str = 10
+    n_clusters: int | None = None
 
 
 @dataclass(frozen=True)
@@ -158,7 +155,6 @@ def _label_facts(data: Dataset, facts: dict[str, Any]) -> None:
 def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
     """Say which jobs fit, the most specific first."""
     roles = {**_roles(data), **explicit}
-    n_classes = len(data.label_names)
     found: list[Fit] = []
     has_rows = data.n_rows > 1 and data.n_features > 0
     if has_rows and not sp.issparse(data.X) and not np.isfinite(data.X.sum()):
@@ -166,41 +162,35 @@ def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
     labelled = data.bags is not None and bool(data.bags.is_labelled.any())
     if has_rows and labelled:
         why = "rows in bags, label sets on bags: the label of each row, maybe kinds that nobody named"
-        found.append(Fit("instances", why, roles, max(2, n_classes)))
+        found.append(Fit("instances", why, roles))
     if data.Y is not None and data.Y.shape[1] > 2 and data.n_rows > 1:
         plain = {k: v for k, v in roles.items() if k in ("id", "label", "label_file", "label_separator", "missing")}
         found.append(Fit("hierarchy", "several labels a row: the tree behind them, and what was forgotten", plain))
     if has_rows and data.bags is not None and data.bags.n_bags < data.n_rows:
         without = {k: v for k, v in roles.items() if not k.startswith("label")}
         why = "rows in bags: cluster whole bags" + (", without their labels" if labelled else "")
-        found.append(Fit("bags", why, without, min(max(2, n_classes), 10) if n_classes else 5))
+        found.append(Fit("bags", why, without))
     channels = data.channels or guess_channels(data.feature_names)
     if has_rows and channels:
         names = {name: f"{name}*" for name in channels} if data.channels is None else {}
-        why = f"several channels ({', '.join(list(channels)[:4])})" + ("" if n_classes else _GUESS)
-        found.append(Fit("sources", why, {**roles, "channels": names}, max(2, n_classes) if n_classes else 10))
+        why = f"several channels ({', '.join(list(channels)[:4])})"
+        found.append(Fit("sources", why, {**roles, "channels": names}, _clusters(data)))
     if data.counts is not None or (has_rows and _is_counts(data.X)):
         why = "counts of things seen together" if data.counts is not None else "a table of counts, rows by columns"
         counted = roles if data.counts is None else {k: v for k, v in roles.items() if k in ("events", "weight")}
-        found.append(Fit("coclusters", why, counted, _groups(data)))
+        found.append(Fit("coclusters", why, counted))
     if has_rows:
         plain = {k: v for k, v in roles.items() if k in ("id", "features", "ignore", "missing")}
-        found.append(Fit("relations", "rows with features", plain, _clusters(n_classes, data.n_rows)))
+        found.append(Fit("relations", "rows with features", plain, _clusters(data)))
     return tuple(found)
 
 
-def _clusters(n_classes: int, n_rows: int) -> int | str:
-    """As many as there are labels; where there are none, the rows themselves are asked."""
-    return max(2, min(n_classes, n_rows // 2)) if n_classes else "auto"
-
-
-def _groups(data: Dataset) -> int:
-    """How many groups of things the counts tell apart; 2 where that would take long to say."""
-    shape = data.X.shape if data.counts is None else data.counts.shape
-    if len(shape) != 2 or shape[0] * shape[1] > _MOST_CELLS:
-        return max(2, len(data.label_names))
-    counts: Any = data.counts.to_array() if data.counts is not None else data.X
-    return max(2, 1 + n_interactions(counts.toarray() if sp.issparse(counts) else counts))
+def _clusters(data: Dataset) -> int | None:
+    """As many as there are labels of rows; where there are none the job itself asks the rows."""
+    if data.y is None:
+        return None
+    n_labels = len({str(label) for label in data.y.tolist() if label != ""})
+    return n_labels if 2 <= n_labels <= data.n_rows // 2 else None
 
 
 def _roles(data: Dataset) -> dict[str, Any]:

@@ -66,14 +66,20 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
     asked = config.options
     assert isinstance(asked, Relations | Peer)  # the catalogue says so
     X = as_dense(data)
-    options, choice = settled(asked, standard(X), config.seed)
-    inner = make_estimator(options, config.seed)
-    model: Any = Standardized(inner) if options.scale == "standard" else inner
+    options, choices = settled(asked, lambda: standard(X), config.seed)
     answers = {name: side for name, side in (("pairs", pairs), ("triplets", triplets)) if side is not None}
+
+    def fitted(seed: int) -> Any:
+        inner = make_estimator(options, seed)
+        return (Standardized(inner) if options.scale == "standard" else inner).fit(X, **answers)
+
     with listening() as heard:
-        model.fit(X, **answers)
+        model = fitted(config.seed)
     result, P = result_of(data, model, pairs, triplets, heard)
-    judged = checked(with_choice(result, choice), data)
+    chosen = with_choice(
+        result, choices, lambda seed: fitted(seed).labels_, model.labels_, seed=config.seed, n_cells=X.size
+    )
+    judged = checked(chosen, data)
     return replace(judged, tables={**judged.tables, "check": _pairs_to_ask(data, P)})
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,11 @@ from sidelight.jobs.output import check_file_free
 
 @dataclass(frozen=True)
 class Sample:
-    """What it is, and how to draw it from a seed."""
+    """What it is, how to draw it from a seed, and what its columns are called."""
 
     what: str
     draw: Callable[[int], Dataset]
+    called: Mapping[str, str] = field(default_factory=dict)
 
 
 def write_sample(name: str, out: str, *, seed: int = 0, overwrite: bool = False) -> list[str]:
@@ -36,7 +37,7 @@ def write_sample(name: str, out: str, *, seed: int = 0, overwrite: bool = False)
     if data.counts is not None:
         written = _write_events(data.counts, Path(out), seed)
     else:
-        written = list(data.write(out))
+        written = list(data.write(out, called=SAMPLES[name].called))
     return [f"{SAMPLES[name].what}.", *written, f"Next: sidelight describe {out}"]
 
 
@@ -121,7 +122,11 @@ def _visits(seed: int) -> Dataset:
 
 
 SAMPLES = {
-    "birds": Sample("Segments of 120 recordings in bags, with the species of each recording", _birds),
+    "birds": Sample(
+        "Segments of 120 recordings in bags, with the species of each recording",
+        _birds,
+        {"bag": "recording", "bag_labels": "species"},
+    ),
     "digit-bags": Sample("Handwritten digits in bags, with the digits of each bag", _digit_bags),
     "digits": Sample("Handwritten digits, 1797 x 64, with their digit", _bundled("digits")),
     "iris": Sample("Flowers, 150 x 4, with their species", _bundled("iris")),

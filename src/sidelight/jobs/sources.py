@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,9 @@ from sidelight.errors import InvalidInput
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.estimators.sources.multisource import MultiSourceClustering
 from sidelight.jobs.checking import checked
+from sidelight.jobs.choosing import with_choice, with_number
+from sidelight.jobs.choosing.rows import strongest
+from sidelight.jobs.choosing.sequences import FEWEST, most_modular
 from sidelight.jobs.coclusters import blocks_of, curve_columns, curve_of
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import distance_to_centre, gallery_of
@@ -20,7 +24,7 @@ from sidelight.jobs.reading import DESCRIBE, as_dense, listening, read_data, sta
 from sidelight.plot import PreservedInformationDisplay
 from sidelight.plot.clusters import main_directions
 from sidelight.results import Columns, Map, Reading, columns_of
-from sidelight.results.jobs import Curve, Judged, SourcesResult
+from sidelight.results.jobs import Curve, Judged, SourcesResult, Stability
 from sidelight.words import Setting
 
 USES = ("id", "sequence", "feature", "show")
@@ -49,10 +53,18 @@ def cluster(data: Dataset, config: RunConfig) -> SourcesResult:
     options = config.options
     assert isinstance(options, Sources)  # the catalogue says so
     X, channels, sequences = as_dense(data), data.channels or {}, _sequences_of(data)
+    choices: tuple[Stability, ...] = ()
+    if options.n_clusters == "auto":
+        choices = (_choice(X, channels, sequences, config.seed),)
+        options = with_number(options, choices[0].chosen)
     settings = {"primary": next(iter(channels)), **options.without("judge", "curve")}
-    model = MultiSourceClustering(channels=dict(channels), random_state=config.seed, **settings)
+
+    def fitted(seed: int) -> MultiSourceClustering:
+        model = MultiSourceClustering(channels=dict(channels), random_state=seed, **settings)
+        return model.fit(X, sequences=sequences)
+
     with listening() as heard:
-        model.fit(X, sequences=sequences)
+        model = fitted(config.seed)
     primary = model.primary_
     shared = {name: model.table_.mutual_information(primary, name, unit="bits") for name in channels if name != primary}
     partner = max(shared, key=lambda name: shared[name])
@@ -104,7 +116,21 @@ def cluster(data: Dataset, config: RunConfig) -> SourcesResult:
             is_probability=False,
         ),
     )
-    return checked(result, data)
+    chosen = with_choice(
+        result, choices, lambda seed: fitted(seed).labels_, model.labels_, seed=config.seed, n_cells=X.size
+    )
+    return checked(chosen, data)
+
+
+def _choice(X: np.ndarray, channels: Mapping[str, slice], sequences: list[Any] | None, seed: int) -> Stability:
+    """Ask the sequences how many groups they are, or the rows where there are hardly any sequences."""
+    generator = np.random.default_rng(seed)
+    parts = [standard(X[:, place]) / np.sqrt(place.stop - place.start) for place in channels.values()]
+    if sequences is not None:
+        codes = {name: code for code, name in enumerate(dict.fromkeys(sequences))}
+        if FEWEST <= len(codes) <= len(X) // 2:
+            return most_modular(parts, np.array([codes[name] for name in sequences]), generator)
+    return strongest(np.hstack(parts), generator)
 
 
 def _sequences_of(data: Dataset) -> list[Any] | None:

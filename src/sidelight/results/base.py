@@ -137,8 +137,8 @@ class Result:
         Rows to look at.
     truth : Truth or None
         How the clusters agree with a column of the table that was not used; the cross table is ``tables["truth"]``.
-    n_clusters_choice : Stability or None
-        How surely each number of clusters comes back, where the number was left open.
+    n_clusters_choice : tuple of Stability
+        How surely each number of clusters comes back, where the number was left open; one entry for each axis.
     """
 
     page: ClassVar[str]
@@ -149,7 +149,7 @@ class Result:
     heard: tuple[str, ...] = ()
     gallery: Gallery | None = big(default=None)
     truth: Any = None
-    n_clusters_choice: Any = None
+    n_clusters_choice: tuple[Any, ...] = ()
 
     def numbers(self) -> dict[str, Any]:
         """Return everything but what is big, as plain values that can be written as JSON."""

@@ -106,14 +106,47 @@ class SpectralResult(Result):
     map: Map = big()
 
 
+_MEASURES = {"rows": "strength", "words": "agreement", "sequences": "modularity", "counts": "bits"}
+
+
 @dataclass(frozen=True, eq=False)
 class Stability:
-    """How surely the clusters of every number tried come back from other code books."""
+    """How well every number of clusters tried does, and the one in use.
+
+    Attributes
+    ----------
+    tried, scores, errors : sequences
+        Numbers of clusters, a score of each (higher is better) and its standard error.
+    chosen : int
+        The number in use.
+    by : str
+        What was asked: halves of the rows, of the code books ("words"), "sequences" or halves of the "counts".
+    of : str
+        The axis, where each has a number of its own.
+    is_clear : bool
+        Whether the chosen number comes back well.
+    seeds_agree : float or None
+        Mean adjusted Rand index between the clusters of several seeds of the method; None where nobody tried.
+    """
 
     tried: Sequence[int]
     scores: Sequence[float]
     errors: Sequence[float]
     chosen: int
+    by: str = "rows"
+    of: str = ""
+    is_clear: bool = True
+    seeds_agree: float | None = None
+
+    @property
+    def measure(self) -> str:
+        """What the scores are, in one word."""
+        return _MEASURES[self.by]
+
+    @property
+    def score(self) -> float:
+        """The score of the number in use."""
+        return float(self.scores[list(self.tried).index(self.chosen)])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -124,7 +157,6 @@ class WordsResult(Result):
     n_bags: int
     sizes: Sequence[int]
     share_sure: float
-    stability: Stability | None
     bag_proba: np.ndarray = big()
     bag_labels: np.ndarray = big()
     witnesses: np.ndarray = big()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,15 +30,14 @@ def cluster(data: Dataset, config: RunConfig) -> MarginResult:
     asked, bags = config.options, data.bags
     assert isinstance(asked, Margin)  # the catalogue says so
     assert bags is not None  # the job looked
-    options, choice = settled(asked, standard(bag_means(data.X, bags)), config.seed)
+    options, choices = settled(asked, lambda: standard(bag_means(data.X, bags)), config.seed)
     settings = options.without("method", "search")
+    if options.search:
+        settings = {name: value for name, value in settings.items() if name not in ("C", "balance")}
+    estimator: Any = MaxMarginBagClusteringCV if options.search else MaxMarginBagClustering
     with listening() as heard:
-        if options.search:
-            settings = {name: value for name, value in settings.items() if name not in ("C", "balance")}
-            model: Any = MaxMarginBagClusteringCV(random_state=config.seed, **settings).fit(data.X, bags=bags)
-            inner = model.best_estimator_
-        else:
-            model = inner = MaxMarginBagClustering(random_state=config.seed, **settings).fit(data.X, bags=bags)
+        model: Any = estimator(random_state=config.seed, **settings).fit(data.X, bags=bags)
+    inner = model.best_estimator_ if options.search else model
     belongs = inner.memberships(data.X, bags=bags)
     P = inner.predict_bag_proba(data.X, bags)
     sure = P[np.arange(len(P)), inner.bag_labels_]
@@ -84,7 +84,16 @@ def cluster(data: Dataset, config: RunConfig) -> MarginResult:
             what="bag",
         ),
     )
-    return checked_bags(with_choice(result, choice), data)
+    found = {name: getattr(inner, name) for name in settings}  # a search is not repeated with other seeds
+    chosen = with_choice(
+        result,
+        choices,
+        lambda seed: MaxMarginBagClustering(random_state=seed, **found).fit(data.X, bags=bags).bag_labels_,
+        inner.bag_labels_,
+        seed=config.seed,
+        n_cells=math.prod(data.X.shape),
+    )
+    return checked_bags(chosen, data)
 
 
 def _bag_table(

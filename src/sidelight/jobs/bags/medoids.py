@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,16 @@ def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
     assert isinstance(asked, Medoids)  # the catalogue says so
     assert bags is not None  # the job looked
     means = bag_means(data.X, bags)
-    options, choice = settled(asked, standard(means), config.seed)
+    options, choices = settled(asked, lambda: standard(means), config.seed)
     n_clusters = int(options.n_clusters)  # settled above
-    inner = BagKMedoids(random_state=config.seed, **options.without("method", "scale"))
-    model: Any = inner if options.scale == "none" else Standardized(inner, feature_names=data.feature_names)
+
+    def fitted(seed: int) -> Any:
+        inner = BagKMedoids(random_state=seed, **options.without("method", "scale"))
+        model = inner if options.scale == "none" else Standardized(inner, feature_names=data.feature_names)
+        return model.fit(data.X, bags=bags)
+
     with listening() as heard:
-        model.fit(data.X, bags=bags)
+        model = fitted(config.seed)
     names = [str(name) for name in bags.names]
     P = model.predict_bag_proba(data.X, bags)
     sure = P[np.arange(len(P)), model.bag_labels_]
@@ -68,4 +73,12 @@ def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
             what="bag",
         ),
     )
-    return checked_bags(with_choice(result, choice), data)
+    chosen = with_choice(
+        result,
+        choices,
+        lambda seed: fitted(seed).bag_labels_,
+        model.bag_labels_,
+        seed=config.seed,
+        n_cells=math.prod(data.X.shape),
+    )
+    return checked_bags(chosen, data)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from sidelight.data.dataset import Dataset
 from sidelight.estimators.bags import BagWordClustering
 from sidelight.jobs.bags.tables import USES, bag_clusters, row_columns
 from sidelight.jobs.checking import checked_bags
+from sidelight.jobs.choosing import with_choice, with_number
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import gallery_of
 from sidelight.jobs.options.bags import Words
@@ -22,6 +25,7 @@ from sidelight.results import Columns, Map, Reading, columns_of
 from sidelight.results.jobs import Stability, WordsResult
 
 _SURE = 0.8  # probability from which a bag counts as sure
+_CLEAR = 0.8  # agreement of two halves of the evidence from which clusters come back well
 
 
 def cluster(data: Dataset, config: RunConfig) -> WordsResult:
@@ -30,8 +34,29 @@ def cluster(data: Dataset, config: RunConfig) -> WordsResult:
     assert isinstance(options, Words)  # the catalogue says so
     assert bags is not None  # the job looked
     with listening() as heard:
-        model = BagWordClustering(random_state=config.seed, **options.without("method")).fit(data.X, bags=bags)
-    return checked_bags(result_of(data, bags, model, heard), data)
+        model = _fitted(options, data, bags, config.seed)
+    result = result_of(data, bags, model, heard)
+    again = with_number(options, model.n_clusters_)
+    chosen = with_choice(
+        result,
+        result.n_clusters_choice,
+        lambda seed: _fitted(again, data, bags, seed).bag_labels_,
+        model.bag_labels_,
+        seed=config.seed,
+        n_cells=math.prod(data.X.shape),
+    )
+    return checked_bags(chosen, data)
+
+
+def _fitted(options: Words, data: Dataset, bags: Bags, seed: int) -> BagWordClustering:
+    n_clusters = None if options.n_clusters == "auto" else options.n_clusters
+    settings = options.without("method", "n_clusters")
+    return BagWordClustering(n_clusters, random_state=seed, **settings).fit(data.X, bags=bags)
+
+
+def _stability(choice: Any) -> Stability:
+    found = Stability(choice["tried"], choice["scores"], choice["errors"], choice["chosen"], by="words")
+    return replace(found, is_clear=found.score >= _CLEAR)
 
 
 def result_of(data: Dataset, bags: Bags, model: Any, heard: Sequence[str] = ()) -> WordsResult:
@@ -39,16 +64,9 @@ def result_of(data: Dataset, bags: Bags, model: Any, heard: Sequence[str] = ()) 
     is_witness = np.zeros(bags.n_rows, dtype=bool)
     is_witness[model.witnesses_] = True
     tables = {"bags": _bag_table(data, bags, model), "clusters": _cluster_columns(data, model)}
-    stability = Stability(**model.choice_) if model.choice_ else None
-    if stability is not None:
-        tables["stability"] = {
-            "clusters": stability.tried,
-            "agreement": np.round(stability.scores, 4).tolist(),
-            "standard error": np.round(stability.errors, 4).tolist(),
-        }
     points, sure = model.bag_points(data.X, bags), model.bag_proba_.max(axis=1)
     names = [str(k) for k in range(model.n_clusters_)]
-    return WordsResult(
+    result = WordsResult(
         reading=Reading.of(data, USES),
         model=model,
         assignments=columns_of(data, {**row_columns(bags, model.labels_, sure), "witness": is_witness.tolist()}),
@@ -57,7 +75,6 @@ def result_of(data: Dataset, bags: Bags, model: Any, heard: Sequence[str] = ()) 
         n_bags=bags.n_bags,
         sizes=np.bincount(model.bag_labels_, minlength=model.n_clusters_).tolist(),
         share_sure=float(np.mean(model.bag_proba_.max(axis=1) >= _SURE)),
-        stability=stability,
         bag_proba=model.bag_proba_,
         bag_labels=model.bag_labels_,
         witnesses=model.witnesses_,
@@ -72,6 +89,7 @@ def result_of(data: Dataset, bags: Bags, model: Any, heard: Sequence[str] = ()) 
             what="bag",
         ),
     )
+    return with_choice(result, [_stability(model.choice_)] if model.choice_ else ())
 
 
 def _bag_table(data: Dataset, bags: Bags, model: BagWordClustering) -> Columns:

@@ -10,37 +10,44 @@ import numpy as np
 
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
-from sidelight.errors import InvalidData
 from sidelight.estimators.instances import BagSpectralClustering, ClusterReading
 from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.checking import checked
+from sidelight.jobs.choosing import settled, with_choice, with_number
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import bag_of_rows, distance_to_centre, gallery_of
 from sidelight.jobs.options.instances import Spectral
 from sidelight.jobs.profiles import cluster_table
-from sidelight.jobs.reading import as_dense, listening
+from sidelight.jobs.reading import as_dense, listening, standard
 from sidelight.metrics import single_cluster_share
 from sidelight.plot.clusters import main_directions
 from sidelight.results import Map, Reading, columns_of
 from sidelight.results.jobs import SpectralResult
-from sidelight.words import Setting
 
 USES = ("id", "bag", "label", "bag label", "feature", "show")
 
 
 def cluster(data: Dataset, config: RunConfig) -> SpectralResult:
     """Cluster rows that were read already."""
-    options = config.options
-    assert isinstance(options, Spectral)  # the catalogue says so
+    asked = config.options
+    assert isinstance(asked, Spectral)  # the catalogue says so
     X, bags = as_dense(data), data.bags
     assert bags is not None  # the job looked
-    n_clusters = options.n_clusters or _default_clusters(bags, config.table)
-    settings = options.without("method", "scale", "n_clusters")
-    inner = BagSpectralClustering(n_clusters, random_state=config.seed, **settings)
-    model: Any = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
+    wanted = with_number(asked, asked.n_clusters or bags.n_classes or "auto")
+    options, choices = settled(wanted, lambda: standard(X), config.seed)
+
+    def fitted(seed: int) -> Any:
+        inner = BagSpectralClustering(random_state=seed, **options.without("method", "scale"))
+        model = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
+        return model.fit(X, bags=bags)
+
     with listening() as heard:
-        model.fit(X, bags=bags)
-    return checked(result_of(data, bags, model, heard), data)
+        model = fitted(config.seed)
+    result = result_of(data, bags, model, heard)
+    chosen = with_choice(
+        result, choices, lambda seed: fitted(seed).labels_, model.labels_, seed=config.seed, n_cells=X.size
+    )
+    return checked(chosen, data)
 
 
 def result_of(data: Dataset, bags: Bags, model: Any, heard: Sequence[str] = ()) -> SpectralResult:
@@ -90,12 +97,3 @@ def _share_in_one(model: Any, bags: Bags) -> float | None:
     if not bags.n_classes or not (np.diff(bags.label_matrix.indptr) > 1).any():
         return None
     return float(single_cluster_share(model.labels_, bags))
-
-
-def _default_clusters(bags: Bags, table: str) -> int:
-    if bags.n_classes:
-        return bags.n_classes
-    raise InvalidData(
-        f"The bags of {table!r} carry no labels, so nobody knows how many clusters to look for.",
-        do=["Say it with ", Setting("n_clusters"), "."],
-    )

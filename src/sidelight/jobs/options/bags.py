@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from sidelight.jobs.options.model import Options, from_, says
+from sidelight.jobs.options.model import Options, says
 from sidelight.jobs.options.shared import Clusters, Scale, Starts
 
 _METHOD = "words: by what the bags hold; margin: by one deciding row of each; medoids: by the distances between bags."
@@ -14,11 +14,8 @@ class Words(Options, frozen=True):
     """Clusters of bags by the words of several code books that their rows are."""
 
     method: Annotated[Literal["words"], says(_METHOD)] = "words"
-    n_clusters: Annotated[
-        Annotated[int, from_(1)] | None,
-        says("Number of clusters. Default: the finest that other code books confirm.", word="clusters", letter="k"),
-    ] = None
-    max_clusters: Annotated[int, says("Largest number of clusters to try when none is given.", ge=2)] = 12
+    n_clusters: Clusters = "auto"
+    max_clusters: Annotated[int, says("Largest number of clusters that auto tries.", ge=2)] = 12
     scale: Annotated[
         Literal["both", "standard", "whitened"],
         says("Code books of standardised rows, of whitened rows (correlated features), or of both."),
@@ -29,7 +26,7 @@ class Words(Options, frozen=True):
 class Margin(Options, frozen=True):
     """Clusters of bags with the largest margin: one row decides for its bag."""
 
-    n_clusters: Clusters
+    n_clusters: Clusters = "auto"
     method: Annotated[Literal["margin"], says(_METHOD)] = "margin"
     margin: Annotated[
         Literal["rest", "rows", "paper"],
@@ -56,7 +53,7 @@ class Margin(Options, frozen=True):
 class Medoids(Options, frozen=True):
     """Clusters of bags around one bag each, by the distances between bags."""
 
-    n_clusters: Clusters
+    n_clusters: Clusters = "auto"
     method: Annotated[Literal["medoids"], says(_METHOD)] = "medoids"
     distance: Annotated[Literal["average", "minimal", "maximal"], says("Hausdorff distance between bags.")] = "average"
     scale: Scale = "standard"

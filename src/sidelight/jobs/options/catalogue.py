@@ -89,13 +89,13 @@ JOBS: Mapping[str, Job] = {
     ),
     "relations": Job(
         "Cluster the rows of a table by answers about pairs and triplets of them.",
-        "Cluster the rows of TABLE (any file that `sidelight describe` understands) into K clusters that respect what "
+        "Cluster the rows of TABLE (any file that `sidelight describe` understands) into clusters that respect what "
         "people said: these two are the same, these two are different; of these three this one is the odd one out. "
         "Answers may be wrong now and then; without any the rows alone decide.\n\nWrites assignments (.parquet, "
         ".csv), clusters.csv, broken_answers.csv (answers that do not fit), model.sidelight, run.toml and report.html "
         "into the output folder.",
         "a table of rows, and maybe answers about which of them belong together",
-        {"n_clusters": 10},
+        {},
         {"discriminative": Relations, **dict.fromkeys(get_args(Peers), Peer)},
     ),
     "hierarchy": Job(
@@ -115,7 +115,7 @@ JOBS: Mapping[str, Job] = {
         ".csv), clusters.csv, channels.csv, curve.csv, sequences.csv, new.csv (for a second table), model.sidelight, "
         "run.toml and report.html into the output folder.",
         "several measurements of the same moments (a face, a jacket, a height), maybe in sequences",
-        {"channels": {"face": "face_*", "upper": "upper_*"}, "sequence": "session", "n_clusters": 10},
+        {"channels": {"face": "face_*", "upper": "upper_*"}, "sequence": "session"},
         {"": Sources},
     ),
     "coclusters": Job(
@@ -125,7 +125,7 @@ JOBS: Mapping[str, Job] = {
         "(.parquet, .csv) of the first axis, columns.csv for a matrix or axis2.csv, axis3.csv, ... for events, "
         "cells.csv, curve.csv, model.sidelight, run.toml and report.html.",
         "counts of things that occur together (documents x words, users x items), as a matrix or as events",
-        {"n_clusters": [20, 10]},
+        {},
         {"": Coclusters},
     ),
 }

@@ -94,11 +94,13 @@ class Spectral(Options, frozen=True):
 
     method: Annotated[Literal["spectral"], says(_METHOD)] = "spectral"
     n_clusters: Annotated[
-        Annotated[int, from_(1)] | None,
+        Annotated[int, from_(1)] | Literal["auto"] | None,
         says(
-            "Number of clusters; more than classes to find kinds within them. Default: one per class.",
+            "Number of clusters; more than classes to find kinds within them; auto takes what other rows confirm. "
+            "Default: one per class, auto where there are no labels.",
             word="clusters",
             letter="k",
+            shown="N|auto",
         ),
     ] = None
     alpha: Annotated[

@@ -48,10 +48,9 @@ def says(
     group: str = "",
     ge: float | None = None,
     lt: float | None = None,
-    at_least: int | None = None,
 ) -> msgspec.Meta:
-    """Describe a field: one sentence, what people call it, and its limits (from, below, a list's length)."""
-    every: dict[str, Any] = {"ge": ge, "lt": lt, "min_length": at_least}
+    """Describe a field: one sentence, what people call it, and its limits (from, below)."""
+    every: dict[str, Any] = {"ge": ge, "lt": lt}
     limits = {name: limit for name, limit in every.items() if limit is not None}
     return msgspec.Meta(
         description=text,
@@ -63,6 +62,11 @@ def says(
 def from_(low: float) -> msgspec.Meta:
     """Limit a number inside a union, such as ``Annotated[int, from_(0)] | Literal["auto"]``."""
     return msgspec.Meta(ge=low)
+
+
+def filled() -> msgspec.Meta:
+    """Refuse an empty list inside a union."""
+    return msgspec.Meta(min_length=1)
 
 
 @dataclass(frozen=True, slots=True)

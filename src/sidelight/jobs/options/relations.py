@@ -38,7 +38,7 @@ Peers = Literal[
 class Relations(Options, frozen=True):
     """Clusters of rows that respect answers about pairs and triplets of them."""
 
-    n_clusters: Clusters
+    n_clusters: Clusters = "auto"
     method: Annotated[Literal["discriminative"], says(_METHOD)] = "discriminative"
     pairs: PairsFile = None
     triplets: TripletsFile = None
@@ -58,8 +58,8 @@ class Relations(Options, frozen=True):
 class Peer(Options, frozen=True):
     """Clusters of rows by a method of another paper, with its defaults."""
 
-    n_clusters: Clusters
     method: Annotated[Peers, says(_METHOD)]
+    n_clusters: Clusters = "auto"
     pairs: PairsFile = None
     triplets: TripletsFile = None
     corrections: Corrections = None

@@ -10,7 +10,7 @@ from sidelight.jobs.options.model import from_, says
 Clusters = Annotated[
     Annotated[int, from_(1)] | Literal["auto"],
     says(
-        "Number of clusters; auto takes the largest that other rows confirm.",
+        "Number of clusters; auto takes what comes back from other rows, sequences or counts.",
         word="clusters",
         letter="k",
         shown="N|auto",

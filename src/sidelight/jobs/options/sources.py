@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from sidelight.jobs.options.model import Options, from_, says
-from sidelight.jobs.options.shared import Curve, check_curve
+from sidelight.jobs.options.model import Options, filled, from_, says
+from sidelight.jobs.options.shared import Clusters, Curve, check_curve
 
 Method = Literal["annealed", "information", "spectral", "weights"]
 
@@ -13,7 +13,7 @@ Method = Literal["annealed", "information", "spectral", "weights"]
 class Sources(Options, frozen=True):
     """Clusters of every channel, through what occurs together."""
 
-    n_clusters: Annotated[int, says("Clusters per channel.", word="clusters", letter="k", ge=1)]
+    n_clusters: Clusters = "auto"
     primary: Annotated[
         str | None, says("The channel whose clusters are wanted; the first by default.", shown="NAME")
     ] = None
@@ -44,15 +44,14 @@ class Coclusters(Options, frozen=True):
     """Clusters of every axis of a table of counts."""
 
     n_clusters: Annotated[
-        list[Annotated[int, from_(1)]],
+        Annotated[list[Annotated[int, from_(1)]], filled()] | Literal["auto"],
         says(
-            "Clusters of each axis; one number means all axes.",
+            "Clusters of each axis; one number means all axes; auto takes what half of the counts confirms.",
             word="clusters",
             letter="k",
-            shown="ROWS,COLUMNS",
-            at_least=1,
+            shown="ROWS,COLUMNS|auto",
         ),
-    ]
+    ] = "auto"
     method: Annotated[
         Method | None, says("What clusters the table; information by default, annealed for three axes or more.")
     ] = None

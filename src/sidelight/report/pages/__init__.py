@@ -5,12 +5,12 @@ A page never computes: what it shows is in the result. What was read, left out a
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from sidelight.report.page import Page, Section
-from sidelight.report.pages.common import choice_section
+from sidelight.report.page import Page
+from sidelight.report.pages.how_many import about_choice, choice_sections, choice_terms, seeds_told, unclear
 from sidelight.report.pages.reading import about_columns, about_left_out, reading_sections
 from sidelight.report.pages.truth import about_truth, truth_section, truth_terms
 from sidelight.results import Result
@@ -24,33 +24,14 @@ def page_of(result: Result) -> Page:
     compared = [] if result.truth is None else [truth_section(result.truth, result.tables["truth"])]
     return replace(
         page,
-        sure=[*page.sure, *truth],
-        terms=list(dict.fromkeys([*page.terms, *truth_terms(result)])),
+        sentences=[*page.sentences, *about_choice(result)],
+        sure=[*page.sure, *seeds_told(result), *truth],
+        terms=list(dict.fromkeys([*page.terms, *choice_terms(result), *truth_terms(result)])),
         next=page.next or ["Open assignments.csv: it has what was found for every row."],
         file=Path(result.reading.path).name,
-        sections=[*page.sections, *_how_many(result), *compared, *reading_sections(result.reading)],
-        warnings=[*page.warnings, *map(_with_advice, result.heard), *about_left_out(result.reading)],
+        sections=[*page.sections, *choice_sections(result), *compared, *reading_sections(result.reading)],
+        warnings=[*unclear(result), *page.warnings, *map(_with_advice, result.heard), *about_left_out(result.reading)],
         notes=about_columns(result.reading),
-    )
-
-
-def _how_many(result: Result) -> list[Section]:
-    """Show the curve behind the number of clusters, where it was left open."""
-    choice = result.n_clusters_choice
-    if choice is None:
-        return []
-    told = (
-        f"{choice.chosen} was chosen: the largest number of clusters that each half of the rows confirms for the other "
-        "(prediction strength from 0.8 on), else the strongest. The band is the standard error over random halves."
-    )
-    return choice_section(
-        "How many clusters",
-        told,
-        asdict(choice),
-        "Prediction strength by number of clusters; the number in use is marked.",
-        x_title="clusters",
-        y_title="prediction strength",
-        is_share=True,
     )
 
 

@@ -47,7 +47,7 @@ def curve_section(curve: Curve, in_use: int | None, caption: str) -> Section:
         x, series, caption, alt=f"From {percent(min(curve.shares))} to {percent(max(curve.shares))}; {where}.",
         x_title="clusters", y_title="information kept", marked=in_use, is_share=True,
     )  # fmt: skip
-    return Section("How many clusters?", [*told, *dip(x, curve.shares)], [drawn])
+    return Section("What other numbers of clusters keep", [*told, *dip(x, curve.shares)], [drawn])
 
 
 def _sentences(result: SourcesResult) -> list[Sentence]:

@@ -8,10 +8,10 @@ import numpy as np
 
 from sidelight.report.components import percent, table
 from sidelight.report.page import Page, Section
-from sidelight.report.pages.common import choice_section, gallery_sections, map_section
+from sidelight.report.pages.common import gallery_sections, map_section
 from sidelight.report.pages.margin import bags_fell
 from sidelight.results.jobs import WordsResult
-from sidelight.words import Sentence, Setting
+from sidelight.words import Setting
 
 _MOST = 3  # bags shown of each cluster
 _DOUBTFUL = 8  # bags shown of all
@@ -21,51 +21,20 @@ def page(result: WordsResult) -> Page:
     """Say how the bags fell, what clusters have in common, and which bags are sure and doubtful."""
     return Page(
         "Clusters of bags",
-        _sentences(result),
+        [bags_fell(result.n_bags, result.reading.n_rows, result.sizes)],
         _sections(result),
-        sure=_sure(result),
+        sure=[f"{percent(result.share_sure)} of the bags are sure of their cluster (a probability of 80% or more)."],
         next=[
             "Listen to, look at or read the witnesses of each cluster: they show what its bags have in common.",
             ["Compare with another number of clusters: ", Setting("n_clusters"), "."],
         ],
-        terms=["bag", "cluster", "witness", "probability", "stands out by", "standard deviation"]
-        + (["rand index, adjusted", "standard error"] if result.stability is not None else []),
+        terms=["bag", "cluster", "witness", "probability", "stands out by", "standard deviation"],
     )
-
-
-def _sentences(result: WordsResult) -> list[Sentence]:
-    told: list[Sentence] = [bags_fell(result.n_bags, result.reading.n_rows, result.sizes)]
-    chosen = result.stability
-    if chosen is not None:
-        told.append(
-            [
-                f"{chosen.chosen} clusters were chosen: that many come back when only half of the evidence is "
-                "used. Ask for "
-                "another number with ",
-                Setting("n_clusters"),
-                ".",
-            ]
-        )
-    return told
-
-
-def _sure(result: WordsResult) -> list[Sentence]:
-    told: list[Sentence] = [
-        f"{percent(result.share_sure)} of the bags are sure of their cluster (a probability of 80% or more)."
-    ]
-    if result.stability is not None:
-        agreement = dict(zip(result.stability.tried, result.stability.scores))[result.stability.chosen]
-        told.append(
-            f"Two halves of the evidence agree on the clusters with an adjusted Rand index of {agreement:.2f} "
-            "(1: the same "
-            "clusters, 0: chance)."
-        )
-    return told
 
 
 def _sections(result: WordsResult) -> list[Section]:
     caption = "Sizes, and what the witnesses and all rows of a cluster stand out by, in standard deviations."
-    sections = [
+    return [
         *gallery_sections(result),
         Section(
             "What the clusters have in common",
@@ -81,17 +50,6 @@ def _sections(result: WordsResult) -> list[Section]:
         ),
         map_section(result.map, "Bags that hold the same kinds of rows lie together.", what="bag"),
     ]
-    chosen = result.stability
-    if chosen is not None:
-        sections += choice_section(
-            "How many clusters",
-            "The largest number is taken whose clusters are within 0.05 of the best agreement.",
-            {"tried": chosen.tried, "scores": chosen.scores, "errors": chosen.errors, "chosen": chosen.chosen},
-            "Agreement of the clusters that two halves of the evidence give, for every number tried.",
-            x_title="clusters",
-            y_title="agreement (adjusted Rand index)",
-        )
-    return sections
 
 
 def _surest(result: WordsResult) -> list[int]:

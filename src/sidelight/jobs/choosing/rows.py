@@ -7,53 +7,19 @@ counts. From 0.8 on clusters are said to be real; the largest such number is cho
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, TypeVar
-
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
 from sidelight._core.quiet import without_library_warnings
 from sidelight._core.threads import one_blas_thread
-from sidelight.jobs.options import Options
 from sidelight.progress import report
-from sidelight.results import Result
 from sidelight.results.jobs import Stability
 
 _REAL = 0.8  # strength from which the paper calls clusters real
 _SPLITS, _STARTS = 4, 3
 _MOST_ROWS, _MOST_CLUSTERS, _MOST_DIRECTIONS = 2000, 12, 20
 _LARGEST = 2.0  # rows a cluster needs at least, on average, in each half
-Asked = TypeVar("Asked", bound=Options)
-R = TypeVar("R", bound=Result)
-
-
-def settled(options: Asked, points: Any, seed: int) -> tuple[Asked, Stability | None]:
-    """Return the options with a number of clusters, and how it was chosen when it was left open.
-
-    Parameters
-    ----------
-    options : Options
-        Their ``n_clusters`` may be "auto".
-    points : ndarray of shape (n_points, n_features)
-        Standardised rows, or one point for each bag.
-    seed : int
-        Draws the halves.
-    """
-    settings = options.settings()
-    if settings.get("n_clusters") != "auto":
-        return options, None
-    found = strongest(points, np.random.default_rng(seed))
-    return type(options)(**{**settings, "n_clusters": found.chosen}), found
-
-
-def with_choice(result: R, choice: Stability | None) -> R:
-    """Add the curve behind a number of clusters that was left open."""
-    if choice is None:
-        return result
-    columns = {"clusters": choice.tried, "strength": choice.scores, "standard error": choice.errors}
-    return replace(result, n_clusters_choice=choice, tables={**result.tables, "stability": columns})
 
 
 def strongest(points: np.ndarray, generator: np.random.Generator) -> Stability:
@@ -73,7 +39,7 @@ def strongest(points: np.ndarray, generator: np.random.Generator) -> Stability:
     scores, errors = strengths.mean(axis=1), strengths.std(axis=1) / np.sqrt(_SPLITS)
     real = [k for k, score, error in zip(tried, scores, errors) if score + error >= _REAL]
     chosen = max(real) if real else tried[int(scores.argmax())]
-    return Stability(tried, scores.tolist(), errors.tolist(), chosen)
+    return Stability(tried, scores.tolist(), errors.tolist(), chosen, is_clear=bool(real))
 
 
 def _compact(points: np.ndarray, generator: np.random.Generator) -> np.ndarray:

@@ -1,0 +1,112 @@
+"""How many clusters, where the number was left open: what was chosen, how it was chosen, and whether it comes back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from sidelight.report.components.numbers import number
+from sidelight.report.page import Section
+from sidelight.report.pages.common import choice_section
+from sidelight.results import Result
+from sidelight.results.jobs import Stability
+from sidelight.words import Sentence, Setting, counted
+
+# For each way of choosing: what it says about the number chosen, how, the axis of the curve, and what would be clear.
+_WORDS = {
+    "rows": (
+        "the largest number that each half of them confirms for the other",
+        "Each half is clustered and judges the clusters of the other: for the worst cluster, which share of its pairs "
+        "does the other half put together, too (prediction strength)? The largest number from 0.8 on is taken, else "
+        "the strongest.",
+        "prediction strength",
+        "0.8",
+    ),
+    "words": (
+        "the largest number that two halves of the evidence agree on",
+        "The code books are dealt into halves, and each half clusters the bags. The largest number is taken whose "
+        "agreement is within 0.05 of the best.",
+        "agreement (adjusted Rand index)",
+        "0.8",
+    ),
+    "sequences": (
+        "as many groups of sequences find each other",
+        "Every row looks for the nearest other sequence. The sequences are cut into groups, and the number is taken "
+        "with the largest modularity: the share of links inside groups, less what chance would give.",
+        "modularity",
+        "0.3",
+    ),
+    "counts": (
+        "the smallest number with which half of the counts tells most about the other half",
+        "The counts are dealt into halves, and the clusters of each half are judged by the other: the bits that they "
+        "tell beyond chance. The smallest number within a standard error of the best is taken.",
+        "bits told about held-out counts",
+        "more than its standard error",
+    ),
+}
+
+
+def about_choice(result: Result) -> list[Sentence]:
+    """Say what was chosen, and why; nothing where the number was given."""
+    choices: tuple[Stability, ...] = result.n_clusters_choice
+    if not choices:
+        return []
+    what = " x ".join(number(choice.chosen) for choice in choices)
+    plural = "cluster" if what == "1" else "clusters"
+    said: Sentence = [f"{what} {plural} were chosen: {_WORDS[choices[0].by][0]}. Ask for another number with "]
+    return [[*said, Setting("n_clusters"), "."]]
+
+
+def seeds_told(result: Result) -> list[Sentence]:
+    """Say whether other seeds find the same clusters."""
+    return [
+        f"Run again with two other seeds, the clusters agree with an adjusted Rand index of {choice.seeds_agree:.2f} "
+        "(1: the same clusters, 0: chance)."
+        for choice in result.n_clusters_choice
+        if choice.seeds_agree is not None
+    ]
+
+
+def unclear(result: Result) -> list[Sentence]:
+    """Warn where no number comes back well."""
+    told: list[Sentence] = []
+    for choice in result.n_clusters_choice:
+        if choice.is_clear:
+            continue
+        of = f" of {choice.of!r}" if choice.of else ""
+        told.append(
+            [
+                f"No number of clusters{of} comes back well: {counted(choice.chosen, 'cluster')} did best, with "
+                f"{_named(choice)} of {choice.score:.2f}, and {_WORDS[choice.by][3]} would be clear. Take the clusters "
+                "as one way to cut the data among others, or say how many you want with ",
+                Setting("n_clusters"),
+                ".",
+            ]
+        )
+    return told
+
+
+def choice_sections(result: Result) -> list[Section]:
+    """Show the curve behind each number, with the number in use marked."""
+    sections: list[Section] = []
+    for choice in result.n_clusters_choice:
+        _, told, y_title, _ = _WORDS[choice.by]
+        sections += choice_section(
+            "How many clusters" + (f" of {choice.of}" if choice.of else ""),
+            f"{told} The band is the standard error over random halves.",
+            asdict(choice),
+            f"{y_title[:1].upper()}{y_title[1:]} by number of clusters; the number in use is marked.",
+            x_title="clusters",
+            y_title=y_title,
+            is_share=choice.by == "rows",
+        )
+    return sections
+
+
+def choice_terms(result: Result) -> list[str]:
+    """Return the words that need an explanation."""
+    return ["standard error", "rand index, adjusted"] if result.n_clusters_choice else []
+
+
+def _named(choice: Stability) -> str:
+    names = {"rows": "a prediction strength", "words": "an agreement", "sequences": "a modularity", "counts": "a gain"}
+    return names[choice.by]
