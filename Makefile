@@ -40,8 +40,9 @@ tests: $(VENV)/installed
 bench: $(VENV)/installed ## measure speed and quality, and write the tables in docs/benchmarks (BENCH=name for one)
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
-docs: $(VENV)/installed ## build the documentation into docs/_build
+docs: $(VENV)/installed ## build the documentation into docs/_build; its pages fetch nothing
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/python docs/check_offline.py docs/_build/html
 	@echo "docs/_build/html/index.html"
 
 lock: $(VENV)/installed ## resolve the dependencies again into requirements.lock

@@ -18,7 +18,9 @@ project = "Sidelight"
 author = "The Sidelight developers"
 copyright = "2026, the Sidelight developers"
 release = version = sidelight.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "numpydoc"]
+sys.path.insert(0, str(Path(__file__).parent))  # our own extension and examples lie here
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "mathml", "numpydoc"]
+html_math_renderer = "mathml"
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 autosummary_generate = True
@@ -67,7 +69,6 @@ def write_option_tables() -> None:
 
 def write_component_pages() -> None:
     """Write one page for each component of a report: the example's code, and what it draws, in a frame."""
-    sys.path.insert(0, str(Path(__file__).parent))
     from components import EXAMPLES
 
     folder = Path(__file__).parent / "reference" / "generated" / "components"

@@ -22,6 +22,7 @@ CARDS = (
     "relations",
     "hierarchy",
     "sources",
+    "coclusters",
 )  # demos, as on their index
 
 

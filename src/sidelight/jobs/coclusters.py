@@ -30,9 +30,13 @@ _MOST_TRIED = 12  # numbers of clusters on the curve
 
 def work(config: RunConfig) -> CoclustersResult:
     """Read a table of counts or events, and cluster its axes."""
+    return cluster(read_data(config.table, config.roles), config)
+
+
+def cluster(data: Dataset, config: RunConfig) -> CoclustersResult:
+    """Cluster the axes of counts that were read already."""
     options = config.options
     assert isinstance(options, Coclusters)  # the catalogue says so
-    data = read_data(config.table, config.roles)
     table = as_counts(data)
     choices = most_telling(table, np.random.default_rng(config.seed)) if options.n_clusters == "auto" else ()
     asked = [choice.chosen for choice in choices] if options.n_clusters == "auto" else options.n_clusters

@@ -28,6 +28,7 @@ DEMOS: Mapping[str, str] = {
     "relations": "relations",
     "hierarchy": "hierarchy",
     "sources": "sources",
+    "coclusters": "coclusters",
 }
 
 

@@ -15,6 +15,7 @@ from sidelight.data.relations import Pairs
 from sidelight.data.samples import load_digit_bags
 from sidelight.data.synth.rectangles import make_rectangles
 from sidelight.data.synth.sources import make_sources
+from sidelight.jobs import coclusters as coclusters_job
 from sidelight.jobs import hierarchy as hierarchy_job
 from sidelight.jobs import relations as relations_job
 from sidelight.jobs import sources as sources_job
@@ -23,6 +24,7 @@ from sidelight.jobs.config import RunConfig
 from sidelight.jobs.instances import coverage as coverage_method
 from sidelight.jobs.instances import dmnl as dmnl_method
 from sidelight.jobs.instances import spectral as spectral_method
+from sidelight.jobs.samples import draw_visits
 from sidelight.metrics import (
     adjusted_rand_index,
     clustering_accuracy,
@@ -133,6 +135,15 @@ def sources(seed: int) -> Demo:
     config = RunConfig("sources", data.path, options={"n_clusters": 5, "primary": "face"}, seed=seed)
     result = sources_job.cluster(data, config)
     return Demo(config, result, Story("sources", clustering_accuracy(seen.subjects, result.model.labels_)))
+
+
+def coclusters(seed: int) -> Demo:
+    """Tell groups of visitors by the places where they were seen, and kinds of places by who came."""
+    data, groups = draw_visits(seed)
+    config = RunConfig("coclusters", data.path, seed=seed)
+    result = coclusters_job.cluster(data, config)
+    labels = result.model.axis_labels_["visitor"]
+    return Demo(config, result, Story("coclusters", clustering_accuracy(groups, labels)))
 
 
 def _images(images: np.ndarray) -> dict[str, np.ndarray]:

@@ -109,8 +109,8 @@ def _label_tree(seed: int) -> Dataset:
     )
 
 
-def _visits(seed: int) -> Dataset:
-    """Who was seen where: four groups of people, three kinds of places."""
+def draw_visits(seed: int) -> tuple[Dataset, np.ndarray]:
+    """Draw who was seen where, four groups of people and three kinds of places, and the group of each person."""
     rng = np.random.default_rng(seed)
     taste = rng.dirichlet(np.full(3, 0.4), size=4)
     people, places = rng.integers(4, size=60), rng.integers(3, size=30)
@@ -118,7 +118,7 @@ def _visits(seed: int) -> Dataset:
     counts = rng.poisson(8 * rate)
     labels = {"visitor": [f"visitor{i:02d}" for i in range(60)], "place": [f"place{j:02d}" for j in range(30)]}
     table = CoOccurrence.from_matrix(counts, axes=("visitor", "place"), labels=labels)
-    return Dataset(np.empty((0, 0)), (), "visits", "sample", counts=table)
+    return Dataset(np.empty((0, 0)), (), "visits", "sample", counts=table), people
 
 
 SAMPLES = {
@@ -133,7 +133,7 @@ SAMPLES = {
     "label-tree": Sample("Rows with label sets that have gaps, from a tree of labels", _label_tree),
     "people": Sample("Three people seen through four channels, in sequences", _people),
     "rectangles": Sample("Points of six rectangles in bags; two rectangles were never named", _rectangles),
-    "visits": Sample("Who was seen where: a table of events", _visits),
+    "visits": Sample("Who was seen where: a table of events", lambda seed: draw_visits(seed)[0]),
     "wine": Sample("Wines, 178 x 13, with their cultivar", _bundled("wine")),
 }
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from sidelight.report.components import Markup, card, cards, element, join, percent, picture, tree_picture
 from sidelight.report.page import Page, Section, document
 from sidelight.results import Result
 from sidelight.results.demos import Story
-from sidelight.results.jobs import HierarchyResult, MarginResult
+from sidelight.results.jobs import Blocks, CoclustersResult, HierarchyResult, MarginResult
 
 TITLES = {
     "instances": "Handwritten digits, explained by the lists of their bags",
@@ -19,6 +21,7 @@ TITLES = {
     "relations": "Handwritten digits, clustered",
     "hierarchy": "Kinds of numbers, with gaps",
     "sources": "People seen through four channels",
+    "coclusters": "Who was seen where",
 }
 _STORIES = {
     "instances": (
@@ -62,6 +65,12 @@ _STORIES = {
         "and some share a height; nobody labelled anything.",
         "Clustered through what occurs together, {share} of the rows are with the right person.",
     ),
+    "coclusters": (
+        "Sixty visitors were seen at thirty places, and nobody said that there are groups of either. Both numbers of "
+        "clusters were left open.",
+        "Four groups of visitors and three kinds of places were drawn; {share} of the visitors are in the cluster of "
+        "their group.",
+    ),
 }
 
 
@@ -100,9 +109,21 @@ def picture_of(result: Result) -> Markup | None:
         return picture(
             result.coordinates[result.witnesses], labels, alt=f"A map of the witnesses of {result.n_bags} bags."
         )
+    if isinstance(result, CoclustersResult) and result.blocks is not None:
+        return _table_picture(result.blocks)
     shown = getattr(result, "map", None)
     if shown is None:
         return None
     return picture(
         shown.coordinates, shown.labels, alt=f"A map of {len(shown.labels)} dots in {len(shown.names)} clusters."
+    )
+
+
+def _table_picture(shown: Blocks) -> Markup:
+    """Draw the cells of a sorted table that are above its mean as dots, coloured by the cluster of their line."""
+    rows, columns = np.nonzero(shown.P.mean() < shown.P)
+    groups = np.searchsorted(shown.row_breaks, rows, side="right")
+    n_groups = len(shown.row_breaks) + 1
+    return picture(
+        np.column_stack([columns, -rows]), groups, alt=f"A table sorted by {n_groups} clusters of its lines."
     )
