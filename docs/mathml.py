@@ -14,6 +14,7 @@ _TAG = re.compile(r"\\tag\{([^}]*)\}")
 # Browsers draw these alphabets by their letters; the attribute of latex2mathml is not part of MathML Core.
 _ALPHABETS = {"double-struck": (0x1D538, 0x1D552, 0x1D7D8), "bold": (0x1D400, 0x1D41A, 0x1D7CE)}
 _OLDER = {"C": "ℂ", "H": "ℍ", "N": "ℕ", "P": "ℙ", "Q": "ℚ", "R": "ℝ", "Z": "ℤ"}  # double-struck letters of their own
+_LIMITS = {"min", "max"}  # in formulas of their own, what these range over stands below them
 _NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 logger = logging.getLogger(__name__)
 
@@ -23,6 +24,8 @@ def as_mathml(latex: str, *, is_block: bool) -> str:
     tag = _TAG.search(latex)
     root = ElementTree.fromstring(convert(_TAG.sub("", latex), display="block" if is_block else "inline"))
     for part in root.iter():
+        if is_block and part.tag == f"{{{_NAMESPACE}}}msub" and part[0].text in _LIMITS:
+            part.tag = f"{{{_NAMESPACE}}}munder"
         variant = part.get("mathvariant")
         if variant in _ALPHABETS and part.text:
             part.text = "".join(_letter(character, variant) for character in part.text)
@@ -46,7 +49,7 @@ def _letter(character: str, variant: str) -> str:
 def _visit(is_block: bool) -> Any:
     def visit(self: Any, node: nodes.Element) -> None:
         drawn = as_mathml(node.astext(), is_block=is_block)
-        unknown = re.findall(r"\\\w+", drawn)
+        unknown = re.findall(r"\\\S+", drawn)
         if unknown:
             logger.warning("%s is not understood in the formula %s", unknown[0], node.astext(), location=node)
         self.body.append(drawn)

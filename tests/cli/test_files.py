@@ -33,14 +33,14 @@ def birds(tmp_path):
 def test_describe_says_what_is_inside_and_why(birds):
     page = run("describe", birds)
     assert "120" in page
-    assert "bag label" in page
+    assert "species" in page
     assert "Commands that fit" in page
 
 
 def test_describe_json_is_one_object_with_commands(birds):
     found = json.loads(run("describe", birds, "--json"))
     assert found["facts"]["bags"] == 120
-    assert {role["role"] for role in found["roles"]} == {"bag", "bag label", "feature"}
+    assert {role["role"] for role in found["roles"]} == {"bag", "label", "feature"}
     assert found["commands"]
 
 
