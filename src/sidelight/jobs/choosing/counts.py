@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sidelight._core.threads import one_thread
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.errors import InvalidData
 from sidelight.estimators._choice import Choice, choose_best
@@ -40,6 +41,11 @@ def most_telling(table: CoOccurrence, generator: np.random.Generator) -> tuple[S
             "The table holds fractions, and only counts can be dealt into halves to choose a number of clusters.",
             do=["Say how many clusters with ", Setting("n_clusters"), "."],
         )
+    with one_thread():  # once for all fits: each would look for the libraries in use again
+        return _of_axes(table, generator)
+
+
+def _of_axes(table: CoOccurrence, generator: np.random.Generator) -> tuple[Stability, ...]:
     if table.n_axes == 2:
         return _of_pair(table, generator)
     found = []

@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
 from sidelight._core.quiet import without_library_warnings
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.threads import one_thread
 from sidelight.progress import report
 from sidelight.results.jobs import Stability
 
@@ -30,12 +30,13 @@ def strongest(points: np.ndarray, generator: np.random.Generator) -> Stability:
     Z = _compact(np.asarray(points, dtype=np.float64), generator)
     tried = list(range(2, most + 1))
     strengths = np.ones((len(tried), _SPLITS))
-    for split in range(_SPLITS):
-        order = generator.permutation(len(Z))
-        halves = (Z[order[::2]], Z[order[1::2]])
-        for place, k in enumerate(tried):
-            report("number of clusters", split * len(tried) + place, _SPLITS * len(tried), f"{k} clusters")
-            strengths[place, split] = _strength(halves, k, int(generator.integers(2**31)))
+    with without_library_warnings(), one_thread():  # fewer different rows than clusters: no strength
+        for split in range(_SPLITS):
+            order = generator.permutation(len(Z))
+            halves = (Z[order[::2]], Z[order[1::2]])
+            for place, k in enumerate(tried):
+                report("number of clusters", split * len(tried) + place, _SPLITS * len(tried), f"{k} clusters")
+                strengths[place, split] = _strength(halves, k, int(generator.integers(2**31)))
     scores, errors = strengths.mean(axis=1), strengths.std(axis=1) / np.sqrt(_SPLITS)
     real = [k for k, score, error in zip(tried, scores, errors) if score + error >= _REAL]
     chosen = max(real) if real else tried[int(scores.argmax())]
@@ -49,14 +50,13 @@ def _compact(points: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     width = min(_MOST_DIRECTIONS, *points.shape)
     if width >= points.shape[1]:
         return points
-    with one_blas_thread():
+    with one_thread():
         return np.asarray(PCA(width, svd_solver="full").fit_transform(points))
 
 
 def _strength(halves: tuple[np.ndarray, np.ndarray], k: int, seed: int) -> float:
-    with without_library_warnings(), one_blas_thread():  # fewer different rows than clusters: no strength
-        models = [KMeans(k, n_init=_STARTS, random_state=seed).fit(half) for half in halves]
-        judged = [models[1].predict(halves[0]), models[0].predict(halves[1])]
+    models = [KMeans(k, n_init=_STARTS, random_state=seed).fit(half) for half in halves]
+    judged = [models[1].predict(halves[0]), models[0].predict(halves[1])]
     return float(np.mean([_worst(model.labels_, seen, k) for model, seen in zip(models, judged)]))
 
 

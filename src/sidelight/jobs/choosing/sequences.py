@@ -16,7 +16,7 @@ from sklearn.cluster import KMeans
 
 from sidelight._core.prototypes import group_means, squared_distances
 from sidelight._core.quiet import without_library_warnings
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.threads import one_thread
 from sidelight.progress import report
 from sidelight.results.jobs import Stability
 
@@ -44,11 +44,12 @@ def most_modular(channels: Sequence[np.ndarray], home: np.ndarray, generator: np
     n = int(home.max()) + 1
     tried = list(range(2, min(_MOST_CLUSTERS, n - 1) + 1))
     scores = np.empty((len(tried), _SPLITS))
-    for split in range(_SPLITS):
-        report("number of clusters", split, _SPLITS, f"half {split + 1}")
-        rows = _half_of_each(home, generator)
-        S = np.sum([_links(channel[rows], home[rows], n) for channel in channels], axis=0)
-        scores[:, split] = _modularities(S + S.T, tried, int(generator.integers(2**31)))
+    with without_library_warnings(), one_thread():  # fewer different sequences than groups: some stay empty
+        for split in range(_SPLITS):
+            report("number of clusters", split, _SPLITS, f"half {split + 1}")
+            rows = _half_of_each(home, generator)
+            S = np.sum([_links(channel[rows], home[rows], n) for channel in channels], axis=0)
+            scores[:, split] = _modularities(S + S.T, tried, int(generator.integers(2**31)))
     mean, error = scores.mean(axis=1), scores.std(axis=1) / np.sqrt(_SPLITS)
     best = int(mean.argmax())
     return Stability(
@@ -78,8 +79,7 @@ def _half_of_each(home: np.ndarray, generator: np.random.Generator) -> np.ndarra
 
 def _links(X: np.ndarray, home: np.ndarray, n: int) -> np.ndarray:
     """Return the share of each sequence's rows whose nearest other sequence is each of the others."""
-    with one_blas_thread():
-        squares = squared_distances(X, group_means(X, home, n))
+    squares = squared_distances(X, group_means(X, home, n))
     squares[np.arange(len(X)), home] = np.inf
     links = np.zeros((n, n))
     np.add.at(links, (home, squares.argmin(axis=1)), 1.0)
@@ -88,15 +88,13 @@ def _links(X: np.ndarray, home: np.ndarray, n: int) -> np.ndarray:
 
 def _modularities(S: np.ndarray, tried: Sequence[int], seed: int) -> np.ndarray:
     degrees = S.sum(axis=1)
-    with one_blas_thread():
-        vectors = np.linalg.eigh(S / np.sqrt(np.outer(degrees, degrees)))[1]
+    vectors = np.linalg.eigh(S / np.sqrt(np.outer(degrees, degrees)))[1]
     return np.array([_modularity(S, degrees, _groups(vectors[:, -k:], k, seed)) for k in tried])
 
 
 def _groups(U: np.ndarray, k: int, seed: int) -> np.ndarray:
     U = U / np.maximum(np.linalg.norm(U, axis=1, keepdims=True), np.finfo(float).tiny)
-    with without_library_warnings(), one_blas_thread():  # fewer different sequences than groups: some stay empty
-        return np.asarray(KMeans(k, n_init=_STARTS, random_state=seed).fit_predict(U))
+    return np.asarray(KMeans(k, n_init=_STARTS, random_state=seed).fit_predict(U))
 
 
 def _modularity(S: np.ndarray, degrees: np.ndarray, groups: np.ndarray) -> float:
