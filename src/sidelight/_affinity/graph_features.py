@@ -20,12 +20,22 @@ from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
 Floats = npt.NDArray[np.float64]
 
 DELTA = 0.02  # keeps components, whose lambda is 1, from counting without bound
+FAINT = 1e-6  # similarity that is added to every edge, so that no row is left without any
 TOLERANCE = 1e-3  # relative accuracy of the eigenvalues; the features are coordinates, not results
 
 
-def graph_features(X: Any, n_features: int, *, generator: np.random.Generator, n_neighbours: int = 10) -> Floats:
-    """Return at most ``n_features`` features of every row of X from its graph of nearest rows."""
+def graph_features(
+    X: Any, n_features: int, *, generator: np.random.Generator, n_neighbours: int = 10, sharp: bool = False
+) -> Floats:
+    """Return at most ``n_features`` features of every row of X from its graph of nearest rows.
+
+    ``sharp`` squares the similarities and leaves out those of rows with themselves: near rows count for more.
+    """
     W, _ = graph_local_scaling(nearest_rows(X, n_neighbours, generator=generator))
+    if sharp:
+        W.setdiag(0.0)
+        W.eliminate_zeros()
+        W.data = W.data**2 + W.dtype.type(FAINT)
     operator = NormalisedSum.of(W)
     k = min(n_features, X.shape[0])
     parts = similarity_components(W)

@@ -55,8 +55,8 @@ class RowKernels:
             graphs = {}
             if len(rows) > NEIGHBOURS:
                 graphs = {
-                    "graph": graph_features(rows, N_GRAPH, generator=generator),
-                    "whitened graph": graph_features(white, N_GRAPH, generator=generator),
+                    "graph": graph_features(rows, N_GRAPH, generator=generator, sharp=True),
+                    "whitened graph": graph_features(white, N_GRAPH, generator=generator, sharp=True),
                 }
             kernels = cls({}, straight, whitening, curved, rows)
             kernels.views.update(kernels._explicit(rows, white))

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from sidelight._core.simplex import entropy
 from sidelight.active.chains import LabelPool, chance_of_new
+from sidelight.active.checks import next_check
 from sidelight.active.gaussian import LabelProcess
 from sidelight.active.kernels import RowKernels
 from sidelight.active.virtual import seeded_clusters
@@ -143,6 +144,17 @@ class RowBelief:
             return None
         alike = np.maximum(self.process.likeness([self.rows[t] for t in members], row), 1e-3)
         return self.rows[members[int(np.argmax(alike * self.q[members, cluster] ** 2))]]
+
+    def next_check(self, was_asked: Any) -> tuple[int, int] | None:
+        """Return rows whose relation follows from many answers that nothing confirms, where it is time to test them."""
+        if not self.is_consistent:
+            return None  # doubtful rows are asked about again anyway
+        number = self.rows
+        check = next_check(
+            self.links, len(number), two_clusters=self.n_clusters == 2,
+            was_asked=lambda a, b: was_asked(number[a], number[b]),
+        )
+        return None if check is None else (number[check[0]], number[check[1]])
 
     # -- what is shown -----------------------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from sidelight.active.questions import UNSURE, Question, checked_answer
 from sidelight.active.row_belief import RowBelief
 from sidelight.active.session_file import SavedSession, Told, in_steps, told_by
 from sidelight.active.strategies import STRATEGIES
-from sidelight.active.told import Conversation
+from sidelight.active.told import Conversation, Known
 from sidelight.active.triplets import better_triplet
 from sidelight.data.relations import Pairs
 from sidelight.data.relations.facts import Contradiction
@@ -121,6 +121,7 @@ class ActiveSession:
         self._belief = self._new_belief(self._X, self.n_clusters, np.random.default_rng([self.seed_, 0]))
         self._strategy = STRATEGIES[self.strategy]() if isinstance(self.strategy, str) else self.strategy
         self._said = Conversation(self._X.shape[0])
+        self._known = Known(self._said, self._belief)
         self._pending: list[Question] = []
         self._history, self._is_due = PartitionHistory(), False
         self._labels: np.ndarray | None = None
@@ -147,12 +148,12 @@ class ActiveSession:
         elsewhere = frozenset(busy)
         if elsewhere:
             generator = np.random.default_rng([self.seed_, 1, len(self._said.told), len(elsewhere)])
-            chosen = self._strategy.choose(self._belief, self._is_known, generator, elsewhere)
+            chosen = self._strategy.choose(self._belief, self._known, generator, elsewhere)
             return None if chosen is None else Question(chosen[0], len(self._said.told), chosen[1])
         while len(self._pending) < n:
             busy = frozenset(row for question in self._pending for row in question.rows)
             generator = np.random.default_rng([self.seed_, 1, len(self._said.told), len(self._pending)])
-            chosen = self._strategy.choose(self._belief, self._is_known, generator, busy)
+            chosen = self._strategy.choose(self._belief, self._known, generator, busy)
             if chosen is None:
                 break
             rows, gain = chosen
@@ -274,12 +275,9 @@ class ActiveSession:
         assert self.seconds is not None  # the caller's condition
         belief, said = self._belief, self._said
         three = better_triplet(
-            belief, rows, self._is_known, lambda a, b: said.relation(a, b, belief) == "different", self.seconds
+            belief, rows, self._known, lambda a, b: said.relation(a, b, belief) == "different", self.seconds
         )
         return rows if three is None or busy & set(three) else three
-
-    def _is_known(self, a: int, b: int) -> bool:
-        return self._said.is_known(a, b, self._belief)
 
     def _correct(self, row: int, cluster: int, answer: str) -> None:
         rows = as_row_index([row], self._X.shape[0], "ActiveSession")

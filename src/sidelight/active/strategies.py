@@ -30,6 +30,9 @@ class Asked(Protocol):
     def __call__(self, a: int, b: int) -> bool:
         """Say whether a question about two rows was asked already, or its answer follows from others."""
 
+    def was_asked(self, *rows: int) -> bool:
+        """Say whether a question about these rows was answered."""
+
 
 class Strategy(Protocol):
     """Chooses questions."""
@@ -58,6 +61,10 @@ class RowStrategy:
         self, belief: Any, asked: Asked, generator: np.random.Generator, busy: frozenset[int] = frozenset()
     ) -> tuple[tuple[int, ...], float] | None:
         """Return the row in hand, or the best one, against the likeliest cluster that it can be asked about."""
+        check = getattr(belief, "next_check", None)
+        tested = None if check is None or busy or self.in_hand else check(asked.was_asked)
+        if tested is not None:
+            return tested, float("nan")
         Q = belief.places()
         scores = self._scores(belief, Q)
         for taken in busy:

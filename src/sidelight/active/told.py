@@ -77,6 +77,16 @@ class Conversation:
             return str(known)
         return "different" if are_apart(belief, a, b) else None
 
-    def is_known(self, a: int, b: int, belief: Any) -> bool:
+
+class Known:
+    """What a strategy may know about the questions so far."""
+
+    def __init__(self, said: Conversation, belief: Any) -> None:
+        self._said, self._belief = said, belief
+        self.was_asked = said.was_asked
+
+    def __call__(self, a: int, b: int) -> bool:
         """Whether two rows were asked about, or their relation follows; where answers were wrong nothing follows."""
-        return self.was_asked(a, b) or (belief.is_consistent and self.pairs.implies(a, b) is not None)
+        if self.was_asked(a, b):
+            return True
+        return bool(self._belief.is_consistent) and self._said.pairs.implies(a, b) is not None
