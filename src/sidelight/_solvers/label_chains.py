@@ -1,6 +1,6 @@
 """Markov chains over the labels of a few rows, given answers about pairs of them and kernels between them.
 
-log p(z, c) = sum over answers of trust * [z_i = z_j] + log_prior[c]
+log p(z, c) = sum over answers of trust * [z_i = z_j] + log_prior[c] - price * (number of labels used)
               - D (n_asked - 1) / 2 * log[(S + nu tr C / n_asked) / (V + nu / n_asked)]
 
 S = sum over i, j with z_i = z_j of C_ij for the kernel c of the chain, V = 1 - sum_k (n_k / n_asked)^2. S / V makes
@@ -20,9 +20,27 @@ Ints = npt.NDArray[np.intp]
 NU = 2.0  # pseudo-rows that keep the ratio S / V from 0 / 0 while few rows are known
 
 
+@kernel("void(intp[::1], float64[:, :, ::1], float64[::1], float64[::1], float64, float64[::1])")
+def _view_energies(z: Ints, C: Floats, log_prior: Floats, floor: Floats, half: float, out: Floats) -> None:
+    """Write log p(z, c) without answers and price of every kernel c into ``out``."""
+    n_asked = len(z)
+    sizes = np.zeros(z.max() + 1)
+    for i in range(n_asked):
+        sizes[z[i]] += 1.0
+    V = 1.0 - (sizes * sizes).sum() / n_asked**2
+    for m in range(len(C)):
+        S = 0.0
+        for i in range(n_asked):
+            S += C[m, i, i]
+            for j in range(i):
+                if z[i] == z[j]:
+                    S += 2.0 * C[m, i, j]
+        out[m] = log_prior[m] - half * np.log((max(S, 0.0) + floor[m]) / (V + NU / n_asked))
+
+
 @kernel(
     "Tuple((float64[::1], float64[:, :, ::1], float64[:, ::1]))(intp[:, ::1], float64[:, :, ::1], float64[::1], "
-    "float64[:, ::1], float64[::1], intp, float64, float64, float64, intp, float64[:, ::1])"
+    "float64[:, ::1], float64[::1], intp, float64, float64, float64, float64, intp, float64[:, ::1])"
 )
 def sweep_chains(
     Z: Ints,
@@ -32,6 +50,7 @@ def sweep_chains(
     trust: Floats,
     n_labels: int,
     D: float,
+    price: float,
     hot: float,
     cold: float,
     n_sweeps: int,
@@ -51,8 +70,8 @@ def sweep_chains(
         Answers: how many more said alike than different, symmetric.
     trust : array of shape (n_chains,)
         log((1 - eps) / eps) of each chain.
-    n_labels, D : int, float
-        Labels allowed, and the weight of the kernel term.
+    n_labels, D, price : int, float, float
+        Labels allowed, the weight of the kernel term, and what each label that is used costs.
     hot, cold, n_sweeps : float, float, int
         Temperatures of the first and last sweep, and their number.
     uniforms : array of shape (n_chains, 1 + n_sweeps * n_asked)
@@ -61,14 +80,15 @@ def sweep_chains(
     Returns
     -------
     energies, conditionals, kernels
-        log p without the answers of each chain, p(label | the others) of each row, and p(kernel | labels).
+        log p without the answers of each chain, summed over kernels; p(label | the others) of each row; and
+        p(kernel | labels).
     """
     R, n_asked = Z.shape
     M = len(C)
     half = D * (n_asked - 1) / 2.0
     energies, conditionals, kernels = np.zeros(R), np.zeros((R, n_asked, n_labels)), np.zeros((R, M))
     p, sizes = np.zeros(n_labels), np.zeros(n_labels)
-    floor = np.zeros(M)
+    floor, after = np.zeros(M), np.zeros(M)
     for m in range(M):
         for i in range(n_asked):
             floor[m] += C[m, i, i] * NU / n_asked
@@ -77,16 +97,7 @@ def sweep_chains(
         sizes[:] = 0.0
         for i in range(n_asked):
             sizes[z[i]] += 1.0
-        V = 1.0 - (sizes * sizes).sum() / n_asked**2
-        # the kernel of this chain
-        for m in range(M):
-            S = 0.0
-            for i in range(n_asked):
-                S += C[m, i, i]
-                for j in range(i):
-                    if z[i] == z[j]:
-                        S += 2.0 * C[m, i, j]
-            kernels[r, m] = log_prior[m] - half * np.log((max(S, 0.0) + floor[m]) / (V + NU / n_asked))
+        _view_energies(z, C, log_prior, floor, half, kernels[r])  # then the kernel of this chain is drawn
         top = kernels[r].max()
         total = 0.0
         for m in range(M):
@@ -121,6 +132,8 @@ def sweep_chains(
                     V_k = 1.0 - (squares + 2.0 * sizes[k] + 1.0) / n_asked**2
                     S_k = S + 2.0 * (G[i, k] - G[i, old])
                     p[k] = B[i, k] - half * np.log((max(S_k, 0.0) + floor[chosen]) / (V_k + NU / n_asked))
+                    if sizes[k] == 0.0:
+                        p[k] -= price
                     if p[k] > top:
                         top = p[k]
                 total = 0.0
@@ -146,8 +159,10 @@ def sweep_chains(
                             G[j, new] += K[j, i]
                             B[j, old] -= trust[r] * A[j, i]
                             B[j, new] += trust[r] * A[j, i]
-        V = 1.0 - (sizes * sizes).sum() / n_asked**2
-        energies[r] = log_prior[chosen] - half * np.log((max(S, 0.0) + floor[chosen]) / (V + NU / n_asked))
+        _view_energies(z, C, log_prior, floor, half, after)
+        top = after.max()
+        energies[r] = top + np.log(np.exp(after - top).sum())
+        energies[r] -= price * (sizes > 0.0).sum()
     return energies, conditionals, kernels
 
 

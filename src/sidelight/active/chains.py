@@ -54,7 +54,7 @@ class Placed:
     """Where the rows asked about belong.
 
     ``q`` (n_asked, n_clusters + 1) has the probability of each cluster, and last of none of them; ``eps`` is the share
-    of wrong answers, 0 while all may be right.
+    of wrong answers, 0 while all may be right; ``is_placed`` says which rows have their cluster from answers.
     """
 
     q: Floats
@@ -62,6 +62,7 @@ class Placed:
     n_clusters: int
     eps: float
     is_consistent: bool
+    is_placed: npt.NDArray[np.bool_]
 
 
 class LabelPool:
@@ -72,6 +73,7 @@ class LabelPool:
         self.n_labels = n_clusters or 1 + SPARE_LABELS
         self.Z = np.zeros((N_CHAINS, 0), dtype=np.intp)
         self.labels = np.zeros(0, dtype=np.intp)
+        self.chance_of_new = chance_of_new(np.zeros(1, dtype=np.intp))
 
     def add(self) -> None:
         """Take one more row; its label is sampled with the next ``place``."""
@@ -98,31 +100,39 @@ class LabelPool:
         n_asked = self.Z.shape[1]
         if len(links) == 1:  # the first answer founds the labels
             self.Z[:, 1] = self.Z[:, 0] if links[0, 2] else (self.Z[:, 0] + 1) % self.n_labels
-        votes = np.zeros((n_asked, n_asked))
-        np.add.at(votes, (links[:, 0], links[:, 1]), 2.0 * links[:, 2] - 1.0)
-        votes = votes + votes.T
-        D = max(np.sqrt(self.n_labels - 1.0), 1.0)
-        C, log_prior = _centred_inverses(kernels, weights, log_prior, D)
-        problem = _Problem(C, log_prior, votes, links, self.n_labels, D)
+        problem = self._problem(links, kernels, weights, log_prior)
         _, _, views = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.5, N_SWEEPS, generator)
-        chances = 0.5 * views.mean(axis=0) + 0.5 / len(C)
+        chances = 0.5 * views.mean(axis=0) + 0.5 / len(problem.C)
         if n_asked > 3:
             self._refresh(problem, chances, generator)
         energies, Q, _ = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.0, 1, generator)
         energies = energies + problem.answers(self.Z)
         willing = float(np.mean(problem.violated(self.Z) == 0))
-        consistent = np.concatenate([problem.obedient(chances, generator), self.Z]) if n_asked > 3 else self.Z.copy()
-        trust = np.full(len(consistent), MOST_TRUST)
-        if n_asked > 3:
-            problem.sweep(consistent, trust, 1.0, 2, generator)
-        trusting, _, _ = problem.sweep(consistent, trust, 1.0, 0, generator)
-        trusting = np.where(problem.violated(consistent) == 0, trusting + problem.answers(consistent), -np.inf)
-        if willing >= WILLING and trusting.max() >= energies.max():  # as probable as any that breaks answers
-            kept = consistent[int(trusting.argmax())]
+        kept, odds = self._keeping_all(problem, chances, generator)
+        if willing >= WILLING and odds >= energies.max():  # as probable as any that breaks answers
             self.Z[np.argsort(energies, kind="stable")[:N_OBEDIENT]] = kept  # the pool stays near
             return self._agree(Q, kept, problem, is_consistent=True)
         reference = int(np.argmax(energies)) if willing >= WILLING else most_agreed(self.Z)
         return self._agree(Q, self.Z[reference], problem, is_consistent=False)
+
+    def _problem(self, links: Ints, kernels: Floats, weights: Floats, log_prior: Floats) -> _Problem:
+        n_asked = self.Z.shape[1]
+        votes = np.zeros((n_asked, n_asked))
+        np.add.at(votes, (links[:, 0], links[:, 1]), 2.0 * links[:, 2] - 1.0)
+        D = max(np.sqrt(self.n_labels - 1.0), 1.0)
+        C, log_prior = _centred_inverses(kernels, weights, log_prior, D)
+        price = 0.0 if self.n_clusters else float(np.log(1.0 / self.chance_of_new - 1.0))  # rows met make others dear
+        return _Problem(C, log_prior, votes + votes.T, links, self.n_labels, D, price)
+
+    def _keeping_all(self, problem: _Problem, chances: Floats, generator: np.random.Generator) -> tuple[Ints, float]:
+        """Return the most probable labeling found that keeps every answer, and its log odds; -inf if there is none."""
+        tried = self.Z.copy()
+        if self.Z.shape[1] > 3:
+            tried = np.concatenate([problem.obedient(chances, generator), self.Z])
+            problem.sweep(tried, np.full(len(tried), MOST_TRUST), 1.0, 2, generator)
+        odds, _, _ = problem.sweep(tried, np.full(len(tried), MOST_TRUST), 1.0, 0, generator)
+        odds = np.where(problem.violated(tried) == 0, odds + problem.answers(tried), -np.inf)
+        return tried[int(odds.argmax())], float(odds.max())
 
     def _make_room(self) -> None:
         """When the number of clusters is not known, allow some more than were met."""
@@ -159,7 +169,7 @@ class LabelPool:
             mean[:, onto] += conditionals / len(Q)
             self.Z[r] = onto[self.Z[r]]
         if is_consistent:
-            settled = problem.settled(best)
+            settled = problem.settled(best, is_known=True)
             mean[settled] = SETTLED * target[settled] + (1.0 - SETTLED) * mean[settled]
         labels = mean.argmax(axis=1)
         used = np.unique(labels)
@@ -168,9 +178,17 @@ class LabelPool:
         number[np.concatenate([used, rest])] = np.arange(K)
         self.Z = np.ascontiguousarray(number[self.Z])
         self.labels = number[labels]
+        self.chance_of_new = chance_of_new(self.labels)
         q = np.column_stack([mean[:, used], mean[:, rest].sum(axis=1)])
         eps = 0.0 if is_consistent else problem.expected_error(self.Z)
-        return Placed(q, self.labels.copy(), len(used), eps, is_consistent)
+        return Placed(
+            q,
+            self.labels.copy(),
+            len(used),
+            eps,
+            is_consistent,
+            problem.settled(self.labels, is_known=self.n_clusters is not None),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +201,7 @@ class _Problem:
     links: Ints
     n_labels: int
     D: float
+    price: float
 
     def violated(self, Z: Ints) -> Ints:
         """How many answers each chain breaks."""
@@ -194,10 +213,13 @@ class _Problem:
         v, n = self.violated(Z), len(self.links)
         return np.asarray(betaln(ERRORS[0] + v, ERRORS[1] + n - v) - betaln(*ERRORS))
 
-    def settled(self, labels: Ints) -> npt.NDArray[np.bool_]:
-        """Rows whose place follows from answers: alike to a row, or different from a row of every other cluster."""
+    def settled(self, labels: Ints, *, is_known: bool) -> npt.NDArray[np.bool_]:
+        """Rows whose place follows from answers: alike to a row, or different from a row of every other cluster.
+
+        While clusters are still met (not ``is_known``), only a row alone in its cluster can be there by the second.
+        """
         links, n = self.links, len(labels)
-        clusters, own = np.unique(labels, return_inverse=True)
+        clusters, own, sizes = np.unique(labels, return_inverse=True, return_counts=True)
         alike = np.zeros(n, dtype=bool)
         alike[links[links[:, 2] == 1][:, :2].ravel()] = True
         apart = np.zeros((n, len(clusters)), dtype=bool)
@@ -205,7 +227,7 @@ class _Problem:
         apart[differ[:, 0], own[differ[:, 1]]] = True
         apart[differ[:, 1], own[differ[:, 0]]] = True
         apart[np.arange(n), own] = True
-        return np.asarray(alike | apart.all(axis=1))
+        return np.asarray(alike | (apart.all(axis=1) & (is_known | (sizes[own] == 1))))
 
     def contracted(self, weight: Any, chances: Floats, generator: np.random.Generator) -> Ints:
         """Join rows greedily by weighted answers, and by how alike they are in some view."""
@@ -234,7 +256,7 @@ class _Problem:
         uniforms = generator.random((len(Z), 1 + n_sweeps * Z.shape[1]))
         return sweep_chains(
             Z, self.C, self.log_prior, self.votes, np.ascontiguousarray(trust, dtype=np.float64), self.n_labels, self.D,
-            hot, 1.0, n_sweeps, uniforms,
+            self.price, hot, 1.0, n_sweeps, uniforms,
         )  # fmt: skip
 
 

@@ -1,20 +1,22 @@
 """Which answers nothing confirms, and the question that would test most of them at once.
 
 Rows are asked about once where that is enough, so answers form trees, and in a tree a wrong answer contradicts nothing:
-it carries a block of rows to the wrong side. An answer that closes a cycle tests every answer on that cycle. An answer is
-*open* while no cycle goes through it that would not add up without it. With eps the share of wrong answers, learnt from
-the answers that are not open, a check is due when more than ``DUE`` of the open ones are expected to be wrong.
+it carries a block of rows to the wrong side. An answer that closes a cycle tests every answer on that cycle; the others
+are *open*. With eps the share of wrong answers to expect when so many were tested and none was wrong, a check is due
+while more than ``DUE`` of the open answers, and more than ``WORTH`` of those on one path, are expected to be wrong.
+With exact answers that is 2 to 5 questions of 100.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 Link = tuple[int, int, int]  # two rows, and 1 for same or 0 for different
 Edge = tuple[int, int, int]  # two nodes of a graph, and the number of the answer
 
 DUE = 0.5  # wrong answers expected among the open ones before a check is worth a question
+WORTH = 0.12  # wrong answers expected on the path that a check tests
 PRIOR = (0.3, 6.0)  # Beta prior of the share of wrong answers, as in chains.py
 
 
@@ -24,41 +26,29 @@ def next_check(
     """Return two rows whose relation follows from the most open answers, if a check is due."""
     graph = _Answers(links, n_rows, two_clusters)
     n_open = len(graph.open)
-    eps = PRIOR[0] / (sum(PRIOR) + len(links) - n_open)
+    eps = PRIOR[0] / (sum(PRIOR) + len(graph.edges) - n_open)
     if eps * n_open <= DUE:
         return None
     ends = max(graph.paths(was_asked), default=None)
-    return None if ends is None or ends[0] < 2 else (ends[1], ends[2])
+    return None if ends is None or eps * ends[0] < WORTH else (ends[1], ends[2])
 
 
 class _Answers:
-    """The answers as a graph. With two clusters every path says how its ends relate, else only one of "same" answers."""
+    """The answers as a graph: with two clusters every path says how its ends relate, else only one of "same"."""
 
     def __init__(self, links: list[Link], n_rows: int, two_clusters: bool) -> None:
-        self.edges: list[Edge] = [
-            (a, b, number) for number, (a, b, same) in enumerate(links) if same or two_clusters
-        ]
+        self.edges: list[Edge] = [(a, b, number) for number, (a, b, same) in enumerate(links) if same or two_clusters]
         self.near: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for a, b, number in self.edges:
             self.near[a].append((b, number))
             self.near[b].append((a, number))
-        self.part, bridges = _bridges(self.near, range(n_rows))
-        apart = [(a, b, number) for number, (a, b, same) in enumerate(links) if not same and not two_clusters]
-        between = Counter(self._parts(a, b) for a, b, _ in apart)
-        self.single = [edge for edge in apart if between[self._parts(edge[0], edge[1])] == 1]
-        self.open = bridges | {number for _, _, number in self.single}
-
-    def _parts(self, a: int, b: int) -> frozenset[int]:
-        return frozenset((self.part[a], self.part[b]))
+        self.part, self.open = _bridges(self.near, range(n_rows))
 
     def paths(self, was_asked: Callable[[int, int], bool]) -> Iterable[tuple[int, int, int]]:
         """Yield (open answers on the path, one end, other end) of paths that test many."""
         for start in {part: row for row, part in self.part.items()}.values():
             far = self._far(start)[0][1]
             yield from _best([(n, far, row) for n, row in self._far(far)], was_asked)
-        for a, b, _ in self.single:
-            left, right = self._far(a)[:3], self._far(b)[:3]
-            yield from _best([(n + m + 1, c, d) for n, c in left for m, d in right], was_asked)
 
     def _far(self, start: int) -> list[tuple[int, int]]:
         """Return (open answers between, row) of all rows that a row is connected with, the farthest first."""
@@ -73,18 +63,14 @@ class _Answers:
         return sorted(((n, row) for row, n in reached.items()), key=lambda end: (-end[0], end[1]))
 
 
-def _best(
-    paths: list[tuple[int, int, int]], was_asked: Callable[[int, int], bool]
-) -> Iterable[tuple[int, int, int]]:
+def _best(paths: list[tuple[int, int, int]], was_asked: Callable[[int, int], bool]) -> Iterable[tuple[int, int, int]]:
     for n, a, b in sorted(paths, reverse=True):
         if a != b and not was_asked(a, b):
             yield n, a, b
             return
 
 
-def _bridges(
-    near: dict[int, list[tuple[int, int]]], rows: Iterable[int]
-) -> tuple[dict[int, int], set[int]]:
+def _bridges(near: dict[int, list[tuple[int, int]]], rows: Iterable[int]) -> tuple[dict[int, int], set[int]]:
     """Return the part of the graph that each row is in, and the answers that are on no cycle (Tarjan)."""
     part: dict[int, int] = {}
     order: dict[int, int] = {}

@@ -77,7 +77,7 @@ class RowBelief:
             self.process.log_prior,
             generator,
         )
-        self.eps, self.is_consistent = placed.eps, placed.is_consistent
+        self.eps, self.is_consistent, self.is_placed = placed.eps, placed.is_consistent, placed.is_placed
         self._sampled(placed.q, placed.labels, placed.n_clusters)
 
     def _take(self, row: int) -> None:
@@ -109,8 +109,13 @@ class RowBelief:
         return self.kernels.known
 
     def certainty(self, row: int) -> float:
-        """Return the probability of the likeliest cluster of a row that was asked about, a new one among them."""
-        return float(self.q[self.at[row]].max())
+        """Return the probability of the likeliest cluster of a row that was asked about, a new one among them.
+
+        While clusters are still met, no row is sure of one that no answer places it in.
+        """
+        at = self.at[row]
+        unmet = 0.0 if self.n_clusters is not None or self.is_placed[at] else self.chance_of_new()
+        return float(self.q[at].max()) * (1.0 - unmet)
 
     def chance_of_new(self) -> float:
         """Return the chance that the next row belongs to a cluster not met so far."""
@@ -151,7 +156,9 @@ class RowBelief:
             return None  # doubtful rows are asked about again anyway
         number = self.rows
         check = next_check(
-            self.links, len(number), two_clusters=self.n_clusters == 2,
+            self.links,
+            len(number),
+            two_clusters=self.n_clusters == 2,
             was_asked=lambda a, b: was_asked(number[a], number[b]),
         )
         return None if check is None else (number[check[0]], number[check[1]])

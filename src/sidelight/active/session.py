@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_array
 from sidelight._core.fingerprint import fingerprint
 from sidelight._core.params import as_generator, as_seed, check_choice, check_n_clusters, check_number
 from sidelight.active.clusterer_belief import ClustererBelief
+from sidelight.active.cobras import CobrasBelief
 from sidelight.active.outlook import Outlook, PartitionHistory
 from sidelight.active.questions import UNSURE, Question, checked_answer
 from sidelight.active.row_belief import RowBelief
@@ -49,7 +50,7 @@ class ActiveSession:
         How many clusters there are; None lets them be discovered.
     strategy : str or Strategy, default="rows"
         How questions are chosen: "rows" (ours), "pairs", "random", "info" and "uncertain" ([P17] chapter 4), "explore"
-        (Basu), "minmax" (Mallapragada) or "npu" (Xiong).
+        (Basu), "minmax" (Mallapragada), "npu" (Xiong) or "cobras" (Van Craenendonck), which brings its own clusters.
     belief : estimator, callable or None, default=None
         None is ours, which doubts answers where they disagree. A clusterer with ``fit(X, pairs=...)`` is fitted again
         as answers come in. A callable makes a belief from (X, n_clusters, generator).
@@ -113,7 +114,9 @@ class ActiveSession:
                 "ActiveSession: belief must be a clusterer with fit(X, pairs=...), a callable that makes a belief, or "
                 f"None. Got {belief!r:.80}."
             )
-        self._new_belief = belief or RowBelief
+        if strategy == "cobras" and belief is not None:
+            raise InvalidData("ActiveSession: COBRAS has clusters of its own; leave belief out.")
+        self._new_belief = belief or (CobrasBelief if strategy == "cobras" else RowBelief)
         self._events: list[dict[str, Any]] = []
         self._begin()
 

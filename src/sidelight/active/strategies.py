@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._core.simplex import binary_entropy, entropy
+from sidelight.active.cobras import CobrasStrategy
 from sidelight.active.criteria import CriterionStrategy
 from sidelight.active.neighbourhoods import NPU, MinMax, Neighbourhoods
 
@@ -111,7 +112,8 @@ class RowStrategy:
         self.in_hand[row] = tries = self.in_hand.pop(row, 0) + 1
         sure = belief.certainty(row) > SETTLED
         often = tries >= belief.n_known + 3
-        if sure or often or not belief.is_consistent or len(belief.rows) < 4:
+        few = len(belief.rows) < 4 and belief.n_clusters is not None  # the first rows have no second partner
+        if sure or often or not belief.is_consistent or few:
             del self.in_hand[row]
 
 
@@ -165,4 +167,5 @@ STRATEGIES: dict[str, Any] = {
     "explore": Neighbourhoods,
     "minmax": MinMax,
     "npu": NPU,
+    "cobras": CobrasStrategy,
 }

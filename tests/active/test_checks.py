@@ -1,0 +1,66 @@
+"""Checks: which answers nothing confirms, and what is asked to test them."""
+
+from __future__ import annotations
+
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import adjusted_rand_score
+
+import sidelight as sl
+from sidelight.active.checks import next_check
+
+
+def never(*_):
+    return False
+
+
+def chain(n: int, same: int = 1) -> list[tuple[int, int, int]]:
+    return [(at, at + 1, same) for at in range(n)]
+
+
+def test_few_answers_need_no_check():
+    assert next_check(chain(5), 6, two_clusters=True, was_asked=never) is None
+
+
+def test_the_ends_of_the_longest_path_are_asked_about():
+    links = [*chain(12), (3, 13, 1)]
+    assert set(next_check(links, 14, two_clusters=True, was_asked=never)) == {0, 12}
+
+
+def test_a_check_closes_the_cycle():
+    links = [*chain(12), (0, 12, 1)]
+    assert next_check(links, 13, two_clusters=True, was_asked=never) is None
+
+
+def test_no_pair_is_checked_twice():
+    tested = next_check(chain(12), 13, two_clusters=True, was_asked=lambda a, b: {a, b} == {0, 12})
+    assert set(tested) in ({0, 11}, {1, 12})
+
+
+def test_different_says_how_ends_relate_only_with_two_clusters():
+    links = chain(12, same=0)
+    assert next_check(links, 13, two_clusters=True, was_asked=never) is not None
+    assert next_check(links, 13, two_clusters=False, was_asked=never) is None
+
+
+def test_short_paths_are_not_worth_a_question():
+    star = [(0, at, 1) for at in range(1, 15)]
+    assert next_check(star, 15, two_clusters=True, was_asked=never) is None
+
+
+def test_exact_answers_are_checked_a_few_times_only():
+    X, y = load_breast_cancer(return_X_y=True)
+    session = sl.ActiveSession(X / X.std(axis=0), 2, random_state=0)
+    oracle, n_implied = sl.Oracle(y), 0
+    for _ in range(40):
+        question = session.ask()
+        n_implied += session.pairs.implies(*question.rows) is not None
+        session.tell(question, oracle(question))
+    assert n_implied <= 4
+
+
+def test_early_wrong_answers_carry_no_block_of_rows():
+    X, y = load_breast_cancer(return_X_y=True)
+    session = sl.ActiveSession((X - X.mean(axis=0)) / X.std(axis=0), 2, random_state=1)
+    session.run(sl.Oracle(y, noise=0.1, random_state=1001), budget=60)  # two of the first five are wrong
+    assert adjusted_rand_score(y, session.labels_) > 0.65  # what k-means reaches; without checks it is .29
+    assert 0.03 < session.eps_ < 0.25
