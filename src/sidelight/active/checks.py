@@ -1,10 +1,10 @@
 """Which answers nothing confirms, and the question that would test most of them at once.
 
 Rows are asked about once where that is enough, so answers form trees, and in a tree a wrong answer contradicts nothing:
-it carries a block of rows to the wrong side. An answer that closes a cycle tests every answer on that cycle; the others
-are *open*. With eps the share of wrong answers to expect when so many were tested and none was wrong, a check is due
-while more than ``DUE`` of the open answers, and more than ``WORTH`` of those on one path, are expected to be wrong.
-With exact answers that is 2 to 5 questions of 100.
+it carries a block of rows, those on its smaller side, into the wrong cluster. An answer that closes a cycle tests every
+answer on that cycle; the others are *open*. With eps the share of wrong answers to expect when so many were tested and
+none was wrong, a check is due where a path of open answers puts more than ``WORTH`` rows at risk: eps times the sum of
+their blocks. With exact answers that is a few questions of 100.
 """
 
 from __future__ import annotations
@@ -15,22 +15,18 @@ from collections.abc import Callable, Iterable
 Link = tuple[int, int, int]  # two rows, and 1 for same or 0 for different
 Edge = tuple[int, int, int]  # two nodes of a graph, and the number of the answer
 
-DUE = 0.5  # wrong answers expected among the open ones before a check is worth a question
-WORTH = 0.12  # wrong answers expected on the path that a check tests
+WORTH = 0.3  # rows expected on the wrong side, by the answers of one path, from which a check is worth a question
 PRIOR = (0.3, 6.0)  # Beta prior of the share of wrong answers, as in chains.py
 
 
 def next_check(
     links: list[Link], n_rows: int, *, two_clusters: bool, was_asked: Callable[[int, int], bool]
 ) -> tuple[int, int] | None:
-    """Return two rows whose relation follows from the most open answers, if a check is due."""
+    """Return the two rows whose relation puts most rows at risk, if a check is due."""
     graph = _Answers(links, n_rows, two_clusters)
-    n_open = len(graph.open)
-    eps = PRIOR[0] / (sum(PRIOR) + len(graph.edges) - n_open)
-    if eps * n_open <= DUE:
-        return None
+    eps = PRIOR[0] / (sum(PRIOR) + len(graph.edges) - len(graph.blocks))
     ends = max(graph.paths(was_asked), default=None)
-    return None if ends is None or eps * ends[0] < WORTH else (ends[1], ends[2])
+    return None if ends is None or eps * ends[0] <= WORTH else (ends[1], ends[2])
 
 
 class _Answers:
@@ -42,23 +38,23 @@ class _Answers:
         for a, b, number in self.edges:
             self.near[a].append((b, number))
             self.near[b].append((a, number))
-        self.part, self.open = _bridges(self.near, range(n_rows))
+        self.part, self.blocks = _bridges(self.near, range(n_rows))
 
     def paths(self, was_asked: Callable[[int, int], bool]) -> Iterable[tuple[int, int, int]]:
-        """Yield (open answers on the path, one end, other end) of paths that test many."""
+        """Yield (rows in the blocks of its open answers, one end, other end) of the heaviest path of each part."""
         for start in {part: row for row, part in self.part.items()}.values():
             far = self._far(start)[0][1]
             yield from _best([(n, far, row) for n, row in self._far(far)], was_asked)
 
     def _far(self, start: int) -> list[tuple[int, int]]:
-        """Return (open answers between, row) of all rows that a row is connected with, the farthest first."""
+        """Return (blocks on the way, row) of all rows that a row is connected with, the farthest first."""
         reached = {start: 0}
         waiting = [start]
         while waiting:
             row = waiting.pop()
             for other, number in self.near[row]:
                 if other not in reached:
-                    reached[other] = reached[row] + (number in self.open)
+                    reached[other] = reached[row] + self.blocks.get(number, 0)
                     waiting.append(other)
         return sorted(((n, row) for row, n in reached.items()), key=lambda end: (-end[0], end[1]))
 
@@ -70,15 +66,16 @@ def _best(paths: list[tuple[int, int, int]], was_asked: Callable[[int, int], boo
             return
 
 
-def _bridges(near: dict[int, list[tuple[int, int]]], rows: Iterable[int]) -> tuple[dict[int, int], set[int]]:
-    """Return the part of the graph that each row is in, and the answers that are on no cycle (Tarjan)."""
+def _bridges(near: dict[int, list[tuple[int, int]]], rows: Iterable[int]) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the part of the graph that each row is in, and the answers on no cycle (Tarjan) with their blocks."""
     part: dict[int, int] = {}
     order: dict[int, int] = {}
     low: dict[int, int] = {}
-    bridges: set[int] = set()
+    blocks: dict[int, int] = {}
     for start in rows:
         if start in order:
             continue
+        n_before, below = len(order), list[int]()
         order[start] = low[start] = len(order)
         part[start] = start
         stack = [(start, -1, iter(near[start]))]
@@ -100,5 +97,8 @@ def _bridges(near: dict[int, list[tuple[int, int]]], rows: Iterable[int]) -> tup
                     above = stack[-1][0]
                     low[above] = min(low[above], low[row])
                     if low[row] > order[above]:
-                        bridges.add(through)
-    return part, bridges
+                        blocks[through] = len(order) - order[row]  # rows that were reached through it
+                        below.append(through)
+        for number in below:
+            blocks[number] = min(blocks[number], len(order) - n_before - blocks[number])
+    return part, blocks
