@@ -18,7 +18,7 @@ def chain(n: int, same: int = 1) -> list[tuple[int, int, int]]:
 
 
 def test_few_answers_need_no_check():
-    assert next_check(chain(5), 6, two_clusters=True, was_asked=never) is None
+    assert next_check(chain(3), 4, two_clusters=True, was_asked=never) is None
 
 
 def test_the_ends_of_the_longest_path_are_asked_about():
@@ -42,9 +42,16 @@ def test_different_says_how_ends_relate_only_with_two_clusters():
     assert next_check(links, 13, two_clusters=False, was_asked=never) is None
 
 
-def test_short_paths_are_not_worth_a_question():
+def test_answers_that_carry_one_row_each_are_not_worth_a_question():
     star = [(0, at, 1) for at in range(1, 15)]
     assert next_check(star, 15, two_clusters=True, was_asked=never) is None
+
+
+def test_the_answer_that_carries_most_rows_is_tested():
+    two_stars = [*((0, at, 1) for at in range(2, 8)), *((1, at, 1) for at in range(8, 14)), (0, 1, 1)]
+    left, right = sorted(next_check(two_stars, 14, two_clusters=False, was_asked=never))
+    assert left in range(2, 8)
+    assert right in range(8, 14)
 
 
 def test_exact_answers_are_checked_a_few_times_only():

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import sidelight as sl
-from sidelight.errors import InvalidData
 
 Y = np.repeat([0, 1, 2], 30)
 X = np.random.default_rng(0).normal(size=(90, 2)) + 5.0 * np.array([[0, 0], [1, 0], [0, 1]])[Y]
@@ -59,8 +57,3 @@ def test_copies_of_one_row_are_no_trouble():
     session = sl.ActiveSession(np.ones((8, 2)), strategy="cobras", random_state=0)
     session.run(lambda question: "same", budget=30)
     assert len(np.unique(session.labels_)) == 1
-
-
-def test_it_takes_no_other_belief():
-    with pytest.raises(InvalidData, match="clusters of its own"):
-        sl.ActiveSession(X, strategy="cobras", belief=sl.PCKMeans(3))

@@ -3,7 +3,7 @@
 Rows are held in *super-instances*, sets that k-means made, each spoken for by its medoid; clusters are sets of these.
 The largest super-instance is split: how finely is found by asking whether the medoids of ever smaller halves are alike.
 Then clusters whose nearest medoids are alike are joined, nearest first. Answers are taken as right, and the number of
-clusters is found. The method is a belief and a strategy in one, so both are chosen together: ``strategy="cobras"``.
+clusters is found. The method is a belief and a strategy in one; the strategy goes with other beliefs too.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class CobrasBelief(RowsOfBelief):
 
     # -- the conversation --------------------------------------------------------------------------------------------
 
-    def tell(self, a: int, b: int, same: bool, generator: np.random.Generator) -> None:
+    def tell(self, a: int, b: int, same: bool, generator: np.random.Generator | None = None) -> None:
         """Take an answer; one to another question waits until COBRAS would ask it."""
         self.rows += [row for row in (a, b) if row not in self.rows]
         self._told[frozenset((a, b))] = same
@@ -184,16 +184,29 @@ class CobrasBelief(RowsOfBelief):
 
 
 class CobrasStrategy:
-    """Ask what :class:`CobrasBelief` waits for."""
+    """Ask what COBRAS waits for: the belief itself, or one beside it whose clusters nobody sees."""
+
+    def __init__(self) -> None:
+        self._beside: CobrasBelief | None = None
 
     def choose(
         self, belief: Any, asked: Any, generator: np.random.Generator, busy: frozenset[int] = frozenset()
     ) -> tuple[tuple[int, ...], float] | None:
         """Return the question it waits for; one at a time."""
-        pair = belief.next_pair
+        pair = self._cobras(belief).next_pair
         return None if pair is None or busy & set(pair) else (pair, float("nan"))
 
     def heard(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
-        """Go on where nobody knows."""
+        """Tell COBRAS, and go on where nobody knows."""
+        cobras, (a, b) = self._cobras(belief), rows
         if answer == "unsure":
-            belief.pass_over(*rows)
+            cobras.pass_over(a, b)
+        elif cobras is not belief:
+            cobras.tell(a, b, answer == "same")
+
+    def _cobras(self, belief: Any) -> CobrasBelief:
+        if isinstance(belief, CobrasBelief):
+            return belief
+        if self._beside is None:
+            self._beside = CobrasBelief(belief.features, None, np.random.default_rng(0))
+        return self._beside

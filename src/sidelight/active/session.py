@@ -50,10 +50,11 @@ class ActiveSession:
         How many clusters there are; None lets them be discovered.
     strategy : str or Strategy, default="rows"
         How questions are chosen: "rows" (ours), "pairs", "random", "info" and "uncertain" ([P17] chapter 4), "explore"
-        (Basu), "minmax" (Mallapragada), "npu" (Xiong) or "cobras" (Van Craenendonck), which brings its own clusters.
+        (Basu), "minmax" (Mallapragada), "npu" (Xiong) or "cobras" (Van Craenendonck).
     belief : estimator, callable or None, default=None
-        None is ours, which doubts answers where they disagree. A clusterer with ``fit(X, pairs=...)`` is fitted again
-        as answers come in. A callable makes a belief from (X, n_clusters, generator).
+        None is ours, which doubts answers where they disagree; for "cobras" it is COBRAS' own. A clusterer with
+        ``fit(X, pairs=...)`` is fitted again as answers come in. A callable makes a belief from (X, n_clusters,
+        generator).
     seconds : tuple of two float or None, default=None
         How long a person takes for a question about two rows and about three. With it, three rows are asked about where
         that buys more information a second; None asks about two rows only.
@@ -114,8 +115,6 @@ class ActiveSession:
                 "ActiveSession: belief must be a clusterer with fit(X, pairs=...), a callable that makes a belief, or "
                 f"None. Got {belief!r:.80}."
             )
-        if strategy == "cobras" and belief is not None:
-            raise InvalidData("ActiveSession: COBRAS has clusters of its own; leave belief out.")
         self._new_belief = belief or (CobrasBelief if strategy == "cobras" else RowBelief)
         self._events: list[dict[str, Any]] = []
         self._begin()
