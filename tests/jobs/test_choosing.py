@@ -69,6 +69,11 @@ def test_counts_without_structure_are_said_to_be_unclear():
     assert not any(axis.is_clear for axis in found)
 
 
+def test_counts_of_which_no_half_shows_the_same_take_one_cluster():
+    found = most_telling(CoOccurrence.from_matrix(np.eye(5)), np.random.default_rng(0))
+    assert [(axis.chosen, axis.is_clear) for axis in found] == [(1, False), (1, False)]
+
+
 def test_fractions_are_no_counts():
     table = CoOccurrence.from_matrix(np.random.default_rng(0).random((6, 5)))
     with pytest.raises(InvalidData, match="fractions"):

@@ -176,3 +176,10 @@ def test_a_declared_tree_is_compared_with_and_not_used(data_dir):
     assert result.declared is not None
     titles = [section.title for section in page_of(result).sections]
     assert "Beside the tree that the file declares" in titles
+
+
+def test_a_column_that_looks_like_a_bag_does_not_take_the_labels(tmp_path):
+    lines = [f"r{i // 3},{i % 2},{int(i % 4 == 1)},{int(i % 4 == 0)},{i % 4}.5" for i in range(24)]
+    (tmp_path / "t.csv").write_text("recording,tag_a,tag_b,tag_c,pitch\n" + "\n".join(lines) + "\n")
+    result = run(RunConfig("hierarchy", str(tmp_path / "t.csv"), {"label": ["tag_*"]}), tmp_path / "out").result
+    assert result.n_labels == 3

@@ -179,7 +179,7 @@ def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
         why = "counts of things seen together" if data.counts is not None else "a table of counts, rows by columns"
         counted = roles if data.counts is None else {k: v for k, v in roles.items() if k in ("events", "weight")}
         found.append(Fit("coclusters", why, counted))
-    if has_rows:
+    if has_rows and data.counts is None:
         plain = {k: v for k, v in roles.items() if k in ("id", "features", "ignore", "missing")}
         found.append(Fit("relations", "rows with features", plain, _clusters(data)))
     return tuple(found)

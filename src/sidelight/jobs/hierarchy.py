@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from sidelight.data.dataset import Dataset
@@ -32,7 +33,10 @@ _WEAK = 3.0  # nats: odds of 20 to 1
 
 def work(config: RunConfig) -> HierarchyResult:
     """Read the table and learn the tree behind its labels."""
-    return learn(read_data(config.table, config.roles), config)
+    roles = config.roles
+    if roles.bag is None:  # labels are wanted of rows: a column that looks like a bag must not take them
+        roles = msgspec.structs.replace(roles, bag=False)
+    return learn(read_data(config.table, roles), config)
 
 
 def learn(data: Dataset, config: RunConfig) -> HierarchyResult:

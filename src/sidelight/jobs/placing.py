@@ -38,7 +38,7 @@ def place_of(model: Any) -> Place:
         if hasattr(model, ability):
             return place
     raise InvalidData(
-        f"A {type(inner_of(model)).__name__} has no clusters for rows it was not fitted on: it describes one table. "
+        f"{type(inner_of(model)).__name__} has no clusters for rows it was not fitted on: it describes one table. "
         "Run its job again with the new rows in the table."
     )
 

@@ -160,7 +160,7 @@ class _Work:
         if self.roles.missing == "mean" and not sp.issparse(data.X):
             if mean is None:
                 raise InvalidData(
-                    f"A {type(inner_of(self.model)).__name__} keeps no means of its columns to fill gaps with.",
+                    f"{type(inner_of(self.model)).__name__} keeps no means of its columns to fill gaps with.",
                     do=["Leave rows with gaps out: ", Setting("missing", "drop"), "."],
                 )
             return replace(data, X=np.where(np.isfinite(data.X), data.X, mean))

@@ -19,7 +19,7 @@ from sidelight.progress import report
 from sidelight.results.jobs import Stability
 from sidelight.words import Setting
 
-_SPLITS = 4
+_SPLITS, _STARTS = 4, 6
 _MOST_CODES = 300  # of each side, the most frequent first: they carry most of the information
 _MOST_CLUSTERS = 12
 _ROUNDS = 3  # of choosing one side with the number of the other fixed; the second changes little, the third nothing
@@ -58,7 +58,7 @@ def _of_axes(table: CoOccurrence, generator: np.random.Generator) -> tuple[Stabi
 
 def _of_pair(pair: CoOccurrence, generator: np.random.Generator) -> tuple[Stability, Stability]:
     halves = [_dealt(pair, generator) for _ in range(_SPLITS)]
-    most = [min(_MOST_CLUSTERS, size) for size in halves[0][0].shape]
+    most = [max(1, min(_MOST_CLUSTERS, size)) for size in halves[0][0].shape]  # halves of rare codes share none
     known: dict[tuple[int, int], np.ndarray] = {}
 
     def told(k: int, m: int) -> np.ndarray:
@@ -120,7 +120,7 @@ def _bits(first: np.ndarray, second: np.ndarray, k: int, m: int) -> float:
 
 
 def _told(learnt: np.ndarray, judged: np.ndarray, k: int, m: int) -> float:
-    model = InformationCoclustering((k, m), n_init=3, max_iter=30, random_state=0).fit(learnt)
+    model = InformationCoclustering((k, m), n_init=_STARTS, max_iter=30, random_state=0).fit(learnt)
     labels = [np.maximum(side, 0) for side in (model.row_labels_, model.column_labels_)]
     joint = np.full((k, m), 0.5)  # half a count: no rate is 0
     np.add.at(joint, (labels[0][:, None], labels[1][None, :]), learnt)
