@@ -20,6 +20,7 @@ CARDS = (
     "novel",
     "bags",
     "relations",
+    "ask",
     "hierarchy",
     "sources",
     "coclusters",

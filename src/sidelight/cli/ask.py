@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import Any
 
@@ -9,6 +10,7 @@ import click
 
 from sidelight.cli.options import Grouped, role_options, roles_from, seed_option, shown_options, table_argument
 from sidelight.cli.terminal import show_json
+from sidelight.cli.wording import as_flag
 from sidelight.words import counted
 
 YOU_HAVE = "a table of rows, and a person who can tell which of them belong together"
@@ -41,7 +43,8 @@ def command(
     """Ask about pairs of rows of TABLE, chosen so that each answer teaches most, and cluster all rows by the answers.
 
     Keys: s same, d different, u unsure, b back (take the last answer back), q stop. Every answer is on the disk before
-    the next question comes. Writes answers.jsonl, assignments.csv, pairs.csv and session.toml into the folder.
+    the next question comes. Writes answers.jsonl, session.toml, assignments.csv, clusters.csv, pairs.csv, questions.csv
+    and report.html into the folder.
     """
     from sidelight.jobs.ask import Sitting
 
@@ -63,9 +66,9 @@ def command(
                 sitting.session.undo()
                 asked = max(asked - 1, 0)
             continue
-        sitting.session.tell(question, KEYS[key])
+        sitting.tell(question, KEYS[key])
         asked += 1
-    files = sitting.finish()
+    files = sitting.finish(spell=as_flag, command=f"sidelight ask {shlex.quote(table)} --out {shlex.quote(out)}")
     labels = sitting.session.labels_
     if as_json:
         show_json({"out": out, "files": files, "n_answers": sitting.session.n_answers, "labels": labels.tolist()})

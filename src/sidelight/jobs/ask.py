@@ -1,7 +1,7 @@
 """Asking a person about the rows of a table: a session whose answers stay in a folder, and the clusters so far.
 
 The folder holds ``answers.jsonl`` (every answer, appended and on the disk before it counts), ``session.toml`` (table,
-seed and number of clusters) and, after each sitting, ``assignments.csv`` and ``pairs.csv`` for the relations job.
+seed and number of clusters) and, after each sitting, tables of the clusters and the answers and ``report.html``.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from sidelight.active.questions import Question
 from sidelight.active.session import ActiveSession
 from sidelight.data.dataset import Dataset
 from sidelight.errors import CannotWrite, InvalidData, UnreadableFile
+from sidelight.jobs.ask_result import result_of, share_unsure, write_result
 from sidelight.jobs.options import Roles
-from sidelight.jobs.output import write_csv
 from sidelight.jobs.reading import as_dense, read_rows, standard
+from sidelight.results.jobs import Progress
 from sidelight.store.answer_file import AnswerFile
-from sidelight.words import Setting
+from sidelight.words import Setting, Spell
 
+NOTED = 5  # answers after which the share of unsure rows is written down, for the curve of the page
 SHOWN = 8  # features of a row that are shown: those in which the two rows differ most
 
 
@@ -41,8 +43,10 @@ class Sitting:
         n_clusters, seed = self._remember(table, n_clusters, seed)
         file = AnswerFile(self.folder / "answers.jsonl")
         self.session = ActiveSession(self.X, n_clusters, random_state=seed)
+        self._file = file
         self.session.replay(file.events())
         self.n_before = self.session.n_answers
+        self._facts = {"table": table, "rows": self.data.n_rows, "features": self.data.n_features, "seed": seed}
         self.session.recorder = file
 
     def _remember(self, table: str, n_clusters: int | None, seed: int) -> tuple[int | None, int]:
@@ -80,20 +84,27 @@ class Sitting:
             lines[self.data.feature_names[j]] = [f"{float(X[row, j]):.4g}" for row in (a, b)]
         return lines
 
-    def finish(self) -> list[str]:
-        """Write the clusters so far and the answers as a table of pairs; return the files."""
-        session, names = self.session, self.data.row_names
-        P = session.predict_proba()
-        clusters = session.labels_
-        write_csv(
-            self.folder / "assignments.csv",
-            {"row": names.tolist(), "cluster": clusters.tolist(), "probability": P.max(axis=1).round(4).tolist()},
-        )
-        answers = session.pairs.answers
-        pairs = {
-            "left": [names[answer.rows[0]] for answer in answers],
-            "right": [names[answer.rows[1]] for answer in answers],
-            "answer": [answer.answer for answer in answers],
-        }
-        write_csv(self.folder / "pairs.csv", pairs)
-        return ["answers.jsonl", "assignments.csv", "pairs.csv", "session.toml"]
+    def tell(self, question: Question, answer: str) -> None:
+        """Learn an answer; now and then the share of unsure rows before it is kept with it."""
+        is_noted = self.session.n_answers % NOTED == 0 and self.session.n_answers > 0
+        about = {"unsure": round(share_unsure(self.session), 4)} if is_noted else {}
+        self.session.tell(question, answer, **about)
+
+    def finish(self, *, spell: Spell = str, command: str = "") -> list[str]:
+        """Write the clusters so far, the answers as a table of pairs, and the page; return the files."""
+        result = result_of(self.data, self.session, self._progress())
+        files = write_result(self.folder, result, self.session, self._facts, spell=spell, command=command)
+        return sorted(["answers.jsonl", "session.toml", *files])
+
+    def _progress(self) -> Progress:
+        """Read from the answers how doubt fell; answers that were taken back are not on the curve."""
+        stack: list[float | None] = []
+        for event in self._file.events():
+            if event.get("event") == "undo":
+                stack.pop()
+            else:
+                value = event.get("unsure")
+                stack.append(float(value) if isinstance(value, (int, float)) else None)
+        noted = [(at, value) for at, value in enumerate(stack) if value is not None]
+        noted.append((len(stack), round(share_unsure(self.session), 4)))
+        return Progress([at for at, _ in noted], [value for _, value in noted])

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from sidelight.errors import UnknownName, nearest
 from sidelight.jobs.config import as_toml
 from sidelight.jobs.output import check_free, output_folder, write_text
-from sidelight.jobs.run import Outcome, publish, versions_in_use
+from sidelight.jobs.run import Outcome, versions_in_use
 from sidelight.progress import report
-from sidelight.words import Setting, Spell
+from sidelight.words import Setting, Spell, spoken
 
 if TYPE_CHECKING:
-    from sidelight.jobs.demos import Demo
+    from sidelight.jobs.demos import Conversation, Demo
     from sidelight.report import Page
     from sidelight.report.components import Markup
 
@@ -26,6 +26,7 @@ DEMOS: Mapping[str, str] = {
     "novel": "novel",
     "bags": "bags",
     "relations": "relations",
+    "ask": "ask",
     "hierarchy": "hierarchy",
     "sources": "sources",
     "coclusters": "coclusters",
@@ -56,19 +57,19 @@ def run_demo(
             demo = _maker(name)(seed)
             command = f"sidelight demo {spell(Setting('only', name))}"
             page = _page_of(demo)
-            outcome = publish(demo.config, demo.result, folder / name, spell=spell, page=page, command=command)
-            sentences += [f"{name}: {sentence}" for sentence in outcome.sentences[:2]]
+            demo.write(folder / name, spell=spell, page=page, command=command)
+            sentences += [f"{name}: {spoken(sentence, spell)}" for sentence in page.told[:2]]
             made.append(demo_card(name, demo.story, command, picture_of(demo.result)))
         write_text(folder / "index.html", index_page(made))
     return Outcome(out, ["index.html", *(f"{name}/report.html" for name in chosen)], sentences)
 
 
-def _maker(name: str) -> Callable[[int], Demo]:
-    maker: Callable[[int], Demo] = getattr(import_module("sidelight.jobs.demos"), DEMOS[name])
+def _maker(name: str) -> Callable[[int], Demo | Conversation]:
+    maker: Callable[[int], Demo | Conversation] = getattr(import_module("sidelight.jobs.demos"), DEMOS[name])
     return maker
 
 
-def _page_of(demo: Demo) -> Page:
+def _page_of(demo: Demo | Conversation) -> Page:
     from sidelight.report.pages import page_of
     from sidelight.report.pages.demos import with_story
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_digits
 
+from sidelight.active.oracle import Oracle
+from sidelight.active.session import ActiveSession
 from sidelight.data.bags import Bags
 from sidelight.data.channels import stack_channels
 from sidelight.data.dataset import Dataset
@@ -19,11 +22,14 @@ from sidelight.jobs import coclusters as coclusters_job
 from sidelight.jobs import hierarchy as hierarchy_job
 from sidelight.jobs import relations as relations_job
 from sidelight.jobs import sources as sources_job
+from sidelight.jobs.ask_result import result_of as ask_result
+from sidelight.jobs.ask_result import share_unsure, write_result
 from sidelight.jobs.bags import margin as margin_method
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.instances import coverage as coverage_method
 from sidelight.jobs.instances import dmnl as dmnl_method
 from sidelight.jobs.instances import spectral as spectral_method
+from sidelight.jobs.run import publish
 from sidelight.jobs.samples import draw_visits
 from sidelight.metrics import (
     adjusted_rand_index,
@@ -33,17 +39,39 @@ from sidelight.metrics import (
     novel_instance_f1,
     purity,
 )
+from sidelight.report import Page
 from sidelight.results import Result
 from sidelight.results.demos import Story
+from sidelight.results.jobs import AskResult, Progress
+from sidelight.words import Spell
 
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """What was run, what it found, and its story."""
+    """What was run, what it found, its story, and the files that go with it."""
 
     config: RunConfig
     result: Result
     story: Story
+
+    def write(self, folder: Path, *, spell: Spell, page: Page, command: str) -> None:
+        """Write the demo into a folder of its own."""
+        publish(self.config, self.result, folder, spell=spell, page=page, command=command)
+
+
+@dataclass(frozen=True, eq=False)
+class Conversation:
+    """A demo that is a conversation, with a person who is simulated."""
+
+    session: ActiveSession
+    result: AskResult
+    story: Story
+    facts: dict[str, Any]
+
+    def write(self, folder: Path, *, spell: Spell, page: Page, command: str) -> None:
+        """Write the demo into a folder of its own."""
+        folder.mkdir()
+        write_result(folder, self.result, self.session, self.facts, spell=spell, page=page, command=command)
 
 
 def instances(seed: int) -> Demo:
@@ -101,6 +129,23 @@ def relations(seed: int) -> Demo:
     result = relations_job.cluster(data, config, pairs)
     agreement = adjusted_rand_index(digits.target, result.model.labels_)
     return Demo(config, result, Story("relations", agreement))
+
+
+def ask(seed: int) -> Conversation:
+    """Handwritten digits, and a person who answers 80 questions about them, one in twenty wrongly."""
+    digits = load_digits()
+    data = Dataset(digits.data, tuple(digits.feature_names), path="scikit-learn's digits", show=_images(digits.images))
+    session = ActiveSession(digits.data, 10, random_state=seed)
+    person = Oracle(digits.target, noise=0.05, random_state=seed)
+    at, unsure, agreement = list[int](), list[float](), list[float]()
+    for _ in range(8):
+        session.run(person, 10)
+        at.append(session.n_answers)
+        unsure.append(share_unsure(session))
+        agreement.append(float(adjusted_rand_index(digits.target, session.labels_)))
+    result = ask_result(data, session, Progress(at, unsure, agreement))
+    facts = {"job": "ask", "table": data.path, "rows": data.n_rows, "features": data.n_features, "seed": seed}
+    return Conversation(session, result, Story("ask", agreement[-1]), facts)
 
 
 def hierarchy(seed: int) -> Demo:

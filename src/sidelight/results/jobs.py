@@ -28,6 +28,32 @@ class RelationsResult(Result):
 
 
 @dataclass(frozen=True, eq=False)
+class Progress:
+    """How a conversation went: after so many answers, the share of unsure rows and, with a truth, the agreement."""
+
+    at: Sequence[int]
+    unsure: Sequence[float]
+    agreement: Sequence[float] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AskResult(Result):
+    """Clusters by the answers of a person, and whether it pays to go on."""
+
+    page: ClassVar[str] = "ask"
+    n_answers: int
+    n_unsure: int
+    n_broken: int
+    eps: float
+    sizes: Sequence[int]
+    share_sure: float
+    enough: bool
+    outlook: str
+    progress: Progress
+    map: Map = big()
+
+
+@dataclass(frozen=True, eq=False)
 class Contents:
     """Clusters with their surest rows, and the bags that hold most of their rows."""
 

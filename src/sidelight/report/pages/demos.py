@@ -19,6 +19,7 @@ TITLES = {
     "novel": "Rectangles that nobody named",
     "bags": "Films of digits",
     "relations": "Handwritten digits, clustered",
+    "ask": "Handwritten digits, and a person with little patience",
     "hierarchy": "Kinds of numbers, with gaps",
     "sources": "People seen through four channels",
     "coclusters": "Who was seen where",
@@ -51,6 +52,12 @@ _STORIES = {
         "Nobody told the method what a digit is: it saw 64 numbers a row, and 500 answers about whether two images "
         "show the same digit, one in twenty of them wrong.",
         "Against the digits' true labels, used only here, the adjusted Rand index is {agreement:.2f} "
+        "(1 is perfect, 0 is chance).",
+    ),
+    "ask": (
+        "A simulated person was asked 80 times whether two images show the same digit, and answered "
+        "one in twenty wrongly. The session chose the questions; all else it was told is that there are ten digits.",
+        "Against the digits' true labels, used only here and by the person, the adjusted Rand index is {agreement:.2f} "
         "(1 is perfect, 0 is chance).",
     ),
     "hierarchy": (
