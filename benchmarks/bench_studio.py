@@ -1,28 +1,42 @@
-"""The studio under load: twenty annotators at once on the digits, and the price of choosing a question ahead."""
+"""The studio under load: twenty annotators at once on the digits, and what one person is asked."""
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import httpx
 import numpy as np
 
 from runner import Sheet
-from sidelight.active.oracle import Oracle
-from sidelight.active.questions import Question
-from sidelight.active.session import ActiveSession
 from sidelight.jobs.studio.answers import true_answer
+from sidelight.jobs.studio.project import OpenProject
+from sidelight.jobs.studio.settings import new_session
 from sidelight.jobs.studio.sources import digits
+from sidelight.jobs.studio.studio import Studio
 from sidelight.metrics import adjusted_rand_index
 
-TITLE = "The studio: twenty annotators at once, and questions chosen ahead"
+TITLE = "The studio: twenty annotators at once, and what one person is asked"
 PEOPLE, ANSWERS, THINKING = 20, 15, 1.5  # annotators, answers of each, mean seconds that a simulated person looks
 BUDGET, SEEDS = 100, 3
+PATIENCE, LOOKING = 0.06, 0.15  # seconds after which the page shows the loaded question, and that one person looks
+
+
+@dataclass
+class Load:
+    """What the annotators saw."""
+
+    took: list[float] = field(default_factory=list)
+    fresh: list[bool] = field(default_factory=list)
+    failures: int = 0
+    processor: float = 0.0
 
 
 def fill(sheet: Sheet) -> None:
@@ -31,17 +45,20 @@ def fill(sheet: Sheet) -> None:
         f"Digits, 1,797 rows; a server in a process of its own, SQLite with synchronous=FULL; {PEOPLE} annotators in "
         f"threads, {ANSWERS} right answers each, {THINKING} s of thinking on average between them, seed 0."
     )
-    took, failures = _load()
-    p50, p95 = np.percentile(took, [50, 95])
-    sheet.row("answers sent", f"{len(took)}")
-    sheet.row("errors", f"{failures}", "0", failures == 0)
+    load = _load()
+    p50, p95 = np.percentile(load.took, [50, 95])
+    sheet.row("answers sent", f"{len(load.took)}")
+    sheet.row("errors", f"{load.failures}", "0", load.failures == 0)
     sheet.row("answer kept and next question back, median", f"{1000 * p50:.0f} ms")
     sheet.row("the same, 95th percentile", f"{1000 * p95:.0f} ms", "300 ms", p95 < 0.3)
-    _ahead(sheet)
+    sheet.row("answers that came back with a new question", f"{100 * np.mean(load.fresh):.0f} %")
+    each = 1000 * load.processor / len(load.took)
+    sheet.row("processor time of the server, an answer", f"{each:.0f} ms")
+    _alone(sheet)
     sheet.say_if_busy()
 
 
-def _load() -> tuple[list[float], int]:
+def _load() -> Load:
     truth = [int(label) for label in digits().y or ()]
     with tempfile.TemporaryDirectory() as folder:
         words = [
@@ -62,8 +79,7 @@ def _load() -> tuple[list[float], int]:
         match = re.search(r"(http://\S+?)/p/", server.stdout.readline())
         assert match is not None  # the server says where it is
         url = match[1]
-        took: list[float] = []
-        failures = [0]
+        load = Load()
         try:
             with httpx.Client(base_url=url, headers={"X-Sidelight": "1"}, timeout=60) as client:
                 _until_ready(client)
@@ -71,17 +87,18 @@ def _load() -> tuple[list[float], int]:
                     client.post("/api/projects/1/people", json={"name": f"p{i}"}).json()["link"] for i in range(PEOPLE)
                 ]
             threads = [
-                threading.Thread(target=_person, args=(url, link, i, truth, took, failures))
-                for i, link in enumerate(links)
+                threading.Thread(target=_person, args=(url, link, i, truth, load)) for i, link in enumerate(links)
             ]
+            before = _processor_seconds(server.pid)
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
+            load.processor = _processor_seconds(server.pid) - before
         finally:
             server.terminate()
             server.wait()
-    return took, failures[0]
+    return load
 
 
 def _until_ready(client: httpx.Client) -> None:
@@ -94,43 +111,64 @@ def _until_ready(client: httpx.Client) -> None:
         time.sleep(0.2)
 
 
-def _person(url: str, link: str, number: int, truth: list[int], took: list[float], failures: list[int]) -> None:
+def _processor_seconds(pid: int) -> float:
+    """Return what a process has used so far; 0 where the system does not say."""
+    try:
+        parts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")  # utime and stime
+
+
+def _person(url: str, link: str, number: int, truth: list[int], load: Load) -> None:
+    """Answer; what counts is the time until the answer is kept and there is a next question."""
     rng = np.random.default_rng(number)
     with httpx.Client(base_url=url, headers={"X-Sidelight": "1"}, timeout=60) as client:
-        found = client.get(f"/api{link}").json()
+        asked = client.get(f"/api{link}").json()["questions"]
         for _ in range(ANSWERS):
-            if not found.get("questions"):
-                found = client.get(f"/api{link}").json()
-            if not found["questions"]:
-                return
-            rows = found["questions"][0]["rows"]
             time.sleep(float(rng.exponential(THINKING)))
+            rows = asked[0]["rows"]
+            body = {"rows": rows, "answer": true_answer(rows, truth), "seconds": 1}
             begun = time.perf_counter()
-            answer = client.post(
-                f"/api{link}/answers", json={"rows": rows, "answer": true_answer(rows, truth), "seconds": 1}
-            )
-            took.append(time.perf_counter() - begun)
-            failures[0] += answer.status_code != 200
-            found = answer.json()
+            answer = client.post(f"/api{link}/answers", json=body)
+            known = [question["rows"] for question in asked]
+            asked = answer.json().get("questions") or client.get(f"/api{link}").json()["questions"]
+            load.took.append(time.perf_counter() - begun)
+            load.fresh.append(asked[0]["rows"] not in known)
+            load.failures += answer.status_code != 200
 
 
-def _ahead(sheet: Sheet) -> None:
-    """Compare asking one question at a time with asking the next one before the answer to the last is known."""
-    source = digits()
-    X = (source.X - source.X.mean(axis=0)) / np.maximum(
-        source.X.std(axis=0), 1e-9
-    )  # 1e-9: pixels that are always white
-    truth = np.array([int(label) for label in source.y or ()])
-    scores: dict[str, list[float]] = {"one at a time": [], "one ahead": []}
+def _alone(sheet: Sheet) -> None:
+    """Compare a session with one person in the studio, who sees the loaded question where the fresh one is late."""
+    scores: dict[str, list[float]] = {"the session alone": [], "one person in the studio": []}
+    n_fresh = 0
     for seed in range(SEEDS):
-        for name, kept in scores.items():
-            session, oracle = ActiveSession(X, random_state=seed), Oracle(truth)
-            screen = session.ask()
+        with tempfile.TemporaryDirectory() as folder:
+            studio = Studio(folder)
+            project = studio.project(studio.add("digits", digits(), {"seed": seed}).id)
+            n_fresh += _answer(project)
+            scores["one person in the studio"].append(project.model.snapshot().agreement)
+            session = new_session(project.rows, project.project.settings)
             for _ in range(BUDGET):
-                ahead = session.ask(busy=screen.rows) if name == "one ahead" else None
-                session.tell(screen, oracle(Question(screen.rows, 0)))
-                screen = session.ask() if ahead is None else ahead
-            kept.append(float(adjusted_rand_index(truth, session.labels_)))
+                rows = session.ask().rows
+                session.tell(rows, true_answer(rows, project.rows.truth))
+            scores["the session alone"].append(float(adjusted_rand_index(project.rows.truth, session.labels_)))
+            studio.close()
     for name, kept in scores.items():
         listed = ", ".join(f"{value:.2f}" for value in kept)
         sheet.row(f"adjusted Rand index after {BUDGET} right answers, {name}", f"{np.mean(kept):.3f} ({listed})")
+    share = 100 * n_fresh / (BUDGET * SEEDS)
+    sheet.row(f"fresh questions there within {1000 * PATIENCE:.0f} ms of the answer", f"{share:.0f} %")
+
+
+def _answer(project: OpenProject) -> int:
+    """Answer rightly; return how often the question that knew the answer was there in time."""
+    ann, n_fresh = project.owner(), 0
+    asked = project.model.questions(ann.id, wait=60, wait_more=5)
+    for _ in range(BUDGET):
+        time.sleep(LOOKING)
+        loaded = asked[1:]
+        project.answer(ann, asked[0], true_answer(asked[0], project.rows.truth), wait=PATIENCE)
+        asked = project.model.questions(ann.id, wait=0.0, wait_more=0.02) or project.model.questions(ann.id, wait=60)
+        n_fresh += asked != loaded
+    return n_fresh

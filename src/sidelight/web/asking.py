@@ -15,7 +15,8 @@ from sidelight.web.security import PERSON_COOKIE
 
 router = APIRouter()
 Row = Annotated[int, Field(ge=0, le=2**31 - 1)]
-_FRESH = 0.08  # seconds to wait for a question that knows of the answer; the person looks at another one meanwhile
+_FRESH = 0.1  # seconds to wait for a question that knows of the answer; after 0.06 the page shows the one it has
+_SECOND = 0.02  # seconds to wait for the one that is loaded behind it
 
 
 class NewAnswer(BaseModel):
@@ -67,7 +68,11 @@ def answer(link: LinkPart, new: NewAnswer) -> dict[str, Any]:
     project, person = link
     seconds = float("nan") if new.seconds is None else new.seconds
     kept = project.answer(person, new.rows, new.answer, seconds=seconds, key=new.key, wait=_FRESH)
-    return {"saved": kept.id, "questions": project.questions(person, wait=0.03), "status": project.status()}
+    return {
+        "saved": kept.id,
+        "questions": project.questions(person, wait=0.0, wait_more=_SECOND),
+        "status": project.status(),
+    }
 
 
 @router.post("/api/a/{token}/undo", tags=["asking"])

@@ -14,8 +14,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 
 from sidelight.errors import CannotWrite, InvalidData
-from sidelight.jobs.studio.model import STRATEGIES
 from sidelight.jobs.studio.results_folder import write_back
+from sidelight.jobs.studio.settings import STRATEGIES
 from sidelight.jobs.studio.uploads import IMAGE_ENDINGS, TABLE_ENDINGS, source_of
 from sidelight.report.components import lines
 from sidelight.web.pages import page

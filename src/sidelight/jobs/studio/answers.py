@@ -11,11 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sidelight.active.questions import PAIR_WORDS, TRIPLET_WORDS, UNSURE
-from sidelight.data.relations import Pairs
 from sidelight.errors import InvalidData, UnknownName, nearest
 from sidelight.store.studio_store import Event
-
-Fact = tuple[tuple[int, int], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,29 +108,6 @@ def _odd_row(answer: Answer) -> Any:
     if len(answer.rows) == 3 and answer.answer in "abc":
         return answer.rows["abc".index(answer.answer)]
     return answer.answer
-
-
-def facts_of(answer: Answer, pairs: Pairs) -> list[Fact]:
-    """Return what an answer says about pairs of rows, given the pairs known so far.
-
-    An odd one out says three things, one of which follows. "None" says that all are alike or all differ: where two of
-    the three are known to differ, all do; else it says nothing about any pair.
-    """
-    if len(answer.rows) == 2:
-        return [((answer.rows[0], answer.rows[1]), answer.answer)]
-    if answer.answer == UNSURE:
-        return []
-    a, b, c = answer.rows
-    if answer.answer == "none":
-        known = {pair: pairs.implies(*pair) for pair in ((a, b), (a, c), (b, c))}
-        if "different" in known.values():
-            return [(pair, "different") for pair, relation in known.items() if relation is None]
-        if "same" in known.values():
-            return [(pair, "same") for pair, relation in known.items() if relation is None]
-        return []
-    odd = answer.rows["abc".index(answer.answer)]
-    left, right = (row for row in answer.rows if row != odd)
-    return [((left, right), "same"), ((left, odd), "different")]
 
 
 def true_answer(rows: Sequence[int], truth: Any) -> str:

@@ -15,7 +15,8 @@ from sidelight.active.questions import Question
 from sidelight.data.relations import Labeller
 from sidelight.errors import InvalidData, UnknownName
 from sidelight.jobs.studio.answers import Answer, check_answer, standing, words_of
-from sidelight.jobs.studio.model import ProjectModel, Snapshot
+from sidelight.jobs.studio.learner import Snapshot
+from sidelight.jobs.studio.model import ProjectModel
 from sidelight.jobs.studio.rows import Rows, read_rows
 from sidelight.report.components import media, profile
 from sidelight.store.studio_store import Event, Person, Project, StudioStore

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.jobs.studio.model import Snapshot
+from sidelight.jobs.studio.learner import Snapshot
 from sidelight.jobs.studio.project import OpenProject
 from sidelight.results.gallery import Gallery, Group, Member
 

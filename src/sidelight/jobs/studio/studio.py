@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from sidelight.errors import CannotWrite, OutputExists, UnknownName
-from sidelight.jobs.studio.model import check_settings
 from sidelight.jobs.studio.project import OpenProject
 from sidelight.jobs.studio.rows import write_rows
+from sidelight.jobs.studio.settings import check_settings
 from sidelight.jobs.studio.sources import Source, digits, pictures
 from sidelight.jobs.studio.study import OpenStudy
 from sidelight.store.studio_store import Person, Project, StudioStore

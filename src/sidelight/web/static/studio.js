@@ -108,6 +108,7 @@
   const place = document.getElementById("question"), waiting = document.getElementById("next");
   const saving = document.getElementById("saving");
   const words = ask.dataset.kind === "pair" ? { s: "same", d: "different", u: "unsure" } : { 1: "a", 2: "b", 3: "c", n: "none", 0: "none", u: "unsure" };
+  const PATIENCE = 60;  // milliseconds
   const same = (a, b) => a.rows.length === b.rows.length && a.rows.every((row) => b.rows.includes(row));
   let current = null, upcoming = [], since = 0, unsent = [], sending = false, answered = [], pressed = 0, trouble = false;
 
@@ -216,8 +217,9 @@
     const item = { rows: current.rows, body: { rows: current.rows, answer: word, seconds: (performance.now() - since) / 1000, key } };
     unsent.push(item);
     current = null;
-    show();
     send();
+    // The answer comes back with a question that knows of it; if that takes longer, the loaded one is shown.
+    if (ask.dataset.part) show(); else setTimeout(show, PATIENCE);
   }
 
   async function undo() {

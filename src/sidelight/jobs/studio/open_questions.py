@@ -1,0 +1,108 @@
+"""Which questions are with whom, so that no two people are asked the same one.
+
+A person has a question on the screen and one that is loaded behind it. After an answer both are old: a fresh question
+takes their place, and the loaded one is shown only if the fresh one is late. So what was loaded stays with the person
+until the next answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+Asked = tuple[int, ...]
+AT_ONCE = 2  # questions that a person has: one on the screen, one loaded
+NOBODY = 0  # who has the questions that wait for whoever has none; people are numbered from 1
+
+
+class OpenQuestions:
+    """Questions chosen by the model."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, list[Asked]] = {}
+        self._old: dict[int, list[Asked]] = {}
+        self._answered: dict[frozenset[int], set[int]] = {}
+
+    def of(self, person: int) -> list[Asked]:
+        """Return what a person is asked, the next question first."""
+        held = self._held.get(person, [])
+        return [*held, *(rows for rows in self._old.get(person, []) if not _has(held, rows))][:AT_ONCE]
+
+    def n_fresh(self, person: int) -> int:
+        """How many of them were chosen since the person's last answer."""
+        return len(self._held.get(person, []))
+
+    def people(self) -> list[int]:
+        """Return everybody who has been asked."""
+        return [person for person in self._held if person != NOBODY]
+
+    def give(self, person: int, rows: Asked) -> None:
+        """Ask a person something."""
+        self._held.setdefault(person, []).append(rows)
+
+    def pass_on(self, person: int) -> None:
+        """Give a person one of the questions that wait."""
+        if self.n_fresh(NOBODY):
+            self._old.setdefault(person, []).append(self._held[NOBODY].pop(0))
+
+    def heard(self, person: int, rows: Asked) -> None:
+        """Take note of an answer: what else was chosen for the person did not know of it."""
+        self._old[person] = [asked for asked in self.of(person) if not _has([rows], asked)]
+        self._held[person] = []
+        self.note(person, rows)
+
+    def note(self, person: int, rows: Asked) -> None:
+        """Take note that a person has answered a question at some time."""
+        self._answered.setdefault(frozenset(rows), set()).add(person)
+
+    def reopen(self, person: int, rows: Asked) -> None:
+        """Ask a person again, before anything else."""
+        self._answered.get(frozenset(rows), set()).discard(person)
+        self._held.setdefault(person, []).insert(0, rows)
+
+    def leave(self, person: int) -> None:
+        """Take back the questions that a person has."""
+        self._held.pop(person, None)
+        self._old.pop(person, None)
+
+    def answered_by(self, rows: Asked) -> set[int]:
+        """Return who answered a question."""
+        return self._answered.get(frozenset(rows), set())
+
+    def busy(self, person: int) -> set[int]:
+        """Return the rows of all open questions, but for those that the last answer of the person made old."""
+        others = [questions for who, questions in self._old.items() if who != person]
+        return {row for questions in [*self._held.values(), *others] for rows in questions for row in rows}
+
+    def is_free(self, person: int, rows: Asked) -> bool:
+        """Whether nobody answered a question, nobody else has it, and the person is not asked it already."""
+        others = [questions for who, questions in self._old.items() if who != person]
+        is_open = any(_has(questions, rows) for questions in [*self._held.values(), *others])
+        return not self.answered_by(rows) and not is_open
+
+
+class FixedList:
+    """Questions asked in their order, each once or, with overlap, everybody."""
+
+    def __init__(self, questions: Sequence[Sequence[int]], has_overlap: bool) -> None:
+        self._questions = [tuple(int(row) for row in question) for question in questions]
+        self._has_overlap = has_overlap
+        self._held: dict[int, list[Asked]] = {}
+
+    def of(self, person: int, answered: OpenQuestions) -> list[Asked]:
+        """Return what comes next for a person."""
+        if self._has_overlap:
+            return [q for q in self._questions if person not in answered.answered_by(q)][:AT_ONCE]
+        mine = [q for q in self._held.get(person, []) if not answered.answered_by(q)]
+        taken = {frozenset(q) for who, questions in self._held.items() if who != person for q in questions}
+        taken |= {frozenset(q) for q in mine}
+        free = (q for q in self._questions if not answered.answered_by(q) and frozenset(q) not in taken)
+        self._held[person] = [*mine, *(q for q, _ in zip(free, range(AT_ONCE - len(mine))))]
+        return list(self._held[person])
+
+    def leave(self, person: int) -> None:
+        """Take back the questions that a person has."""
+        self._held.pop(person, None)
+
+
+def _has(questions: list[Asked], rows: Asked) -> bool:
+    return any(set(question) == set(rows) for question in questions)
