@@ -27,7 +27,7 @@ def told():
 
 
 def test_questions_are_listed_with_whether_the_clusters_keep_them(told):
-    session, result = told
+    _, result = told
     questions = result.tables["questions"]
     assert questions["question"] == list(range(1, 15))
     assert questions["kept"][-2:] == ["", "no"]
