@@ -87,8 +87,10 @@ def fill(sheet: Sheet) -> None:
         for name in SETS or TRIAL
     ]
     if not STORED:
-        work: list[tuple[str, Callable[[], Any]]] = [(cell.key, partial(compute, cell)) for cell in cells]
-        work += [(f"k-means/{name}", partial(kmeans, name)) for name in SETS or TRIAL]
+        work: list[tuple[str, Callable[[], Any]]] = [
+            (f"k-means/{name}", partial(kmeans, name)) for name in SETS or TRIAL
+        ]
+        work += [(cell.key, partial(compute, cell)) for cell in cells]
         ledger.run(work, stage="conversations")
     found = ledger.cells
     shown = [name for name in TRIAL if _runs(found, name, 0.0, True)]

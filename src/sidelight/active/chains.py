@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy.special import betaln
 
 from sidelight._core.matching import match_rows
+from sidelight._core.simplex import softmax
 from sidelight._solvers.label_chains import contract, sweep_chains
 from sidelight.active.gaussian import NOISES
 
@@ -26,6 +27,7 @@ ERRORS = (0.3, 6.0)  # Beta prior of the share of wrong answers: about 5 %, ofte
 LEAST, MOST = 1e-4, 0.3  # shares are kept off certainty and off a coin toss: a chain may not ignore the answers
 WILLING = 0.25  # share of the chains that must break no answer before a labeling that keeps all of them is trusted
 SETTLED = 0.97  # how sure rows are of a place that follows from answers which may all be right
+HEAT = 5.0  # log odds by which a chain must be behind to count for a third
 MOST_COMPARED = 150  # rows by which chains are compared with each other
 MOST_TRUST = 6.5  # log odds: an answer weighs no more than 650 to 1
 SPARE_LABELS, MANY_LABELS = 2, 60  # clusters allowed beyond those met when their number is not known, and at most
@@ -111,9 +113,10 @@ class LabelPool:
         kept, odds = self._keeping_all(problem, chances, generator)
         if willing >= WILLING and odds >= energies.max():  # as probable as any that breaks answers
             self.Z[np.argsort(energies, kind="stable")[:N_OBEDIENT]] = kept  # the pool stays near
-            return self._agree(Q, kept, problem, is_consistent=True)
+            return self._agree(Q, kept, problem, np.full(N_CHAINS, 1.0 / N_CHAINS), is_consistent=True)
         reference = int(np.argmax(energies)) if willing >= WILLING else most_agreed(self.Z)
-        return self._agree(Q, self.Z[reference], problem, is_consistent=False)
+        shares = softmax(energies / HEAT)  # chains that are stuck at an improbable labeling count for less
+        return self._agree(Q, self.Z[reference], problem, shares, is_consistent=False)
 
     def _problem(self, links: Ints, kernels: Floats, weights: Floats, log_prior: Floats) -> _Problem:
         n_asked = self.Z.shape[1]
@@ -155,7 +158,7 @@ class LabelPool:
             if new[f] - old[r] > np.log(generator.random()):
                 self.Z[r] = fresh[f]
 
-    def _agree(self, Q: Floats, best: Ints, problem: _Problem, *, is_consistent: bool) -> Placed:
+    def _agree(self, Q: Floats, best: Ints, problem: _Problem, shares: Floats, *, is_consistent: bool) -> Placed:
         """Number the labels of all chains like the last labels shown, and average their conditionals.
 
         Where the best labeling keeps every answer, rows whose place follows from answers take it from there.
@@ -166,7 +169,7 @@ class LabelPool:
         target, mean = one_hot[best], np.zeros((n_asked, K))
         for r, conditionals in enumerate(Q):
             onto = match_rows(one_hot[self.Z[r]].T @ target)
-            mean[:, onto] += conditionals / len(Q)
+            mean[:, onto] += shares[r] * conditionals
             self.Z[r] = onto[self.Z[r]]
         if is_consistent:
             settled = problem.settled(best, is_known=True)
