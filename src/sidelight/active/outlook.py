@@ -9,6 +9,7 @@ import numpy as np
 
 from sidelight.metrics import adjusted_rand_index
 
+CALM = 3  # comparisons in a row that must show little change: with two, wrong answers were often still being found out
 LITTLE = 0.02  # change of the partition (1 - adjusted Rand index) over ten questions that counts as none
 UNSURE_BELOW = 0.7  # probability of its cluster below which a row counts as unsure
 
@@ -20,7 +21,8 @@ class Outlook:
     Attributes
     ----------
     enough : bool
-        Whether the clusters changed by less than 0.02 (1 - adjusted Rand index) over ten questions, twice in a row.
+        Whether the clusters changed by less than 0.02 (1 - adjusted Rand index) over ten questions, three times in a
+        row.
     change : float
         That change over the last ten questions; NaN before there were twenty.
     share_unsure : float
@@ -53,13 +55,13 @@ class PartitionHistory:
     def outlook(self, n_answers: int, P: Any) -> Outlook:
         """Say whether to go on."""
         unsure = float(np.mean(np.asarray(P).max(axis=1) < UNSURE_BELOW))
-        enough = len(self.changes) >= 2 and max(self.changes[-2:]) < LITTLE
+        enough = len(self.changes) >= CALM and max(self.changes[-CALM:]) < LITTLE
         change = self.changes[-1] if self.changes else float("nan")
         if enough:
-            sentence = "The clusters hardly changed over the last 20 questions: more questions will change little."
+            sentence = "The clusters hardly changed over the last 30 questions: more questions will change little."
         elif not self.changes:
             told = f"{n_answers} question{'s were' if n_answers != 1 else ' was'} answered"
-            sentence = f"{told}; after 30 there is a first word on when to stop."
+            sentence = f"{told}; after 40 there is a first word on when to stop."
         else:
             sentence = (
                 f"The last ten questions changed {change:.0%} of the clustering, and {unsure:.0%} of the rows are "
