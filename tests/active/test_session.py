@@ -141,7 +141,7 @@ def test_contradictions_are_shown():
 def test_the_outlook_says_when_to_stop(answered):
     assert not sl.ActiveSession(X, 3, random_state=0).outlook().enough
     session = sl.ActiveSession(X, 3, random_state=0)
-    session.run(sl.Oracle(Y), budget=70)
+    session.run(sl.Oracle(Y), budget=80)
     assert session.outlook().enough
     assert "hardly changed" in session.outlook().sentence
 

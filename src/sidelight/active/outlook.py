@@ -62,6 +62,8 @@ class PartitionHistory:
         elif not self.changes:
             told = f"{n_answers} question{'s were' if n_answers != 1 else ' was'} answered"
             sentence = f"{told}; after 40 there is a first word on when to stop."
+        elif change < LITTLE:
+            sentence = "The last ten questions changed little: if the next ones change as little, it is enough."
         else:
             sentence = (
                 f"The last ten questions changed {change:.0%} of the clustering, and {unsure:.0%} of the rows are "
