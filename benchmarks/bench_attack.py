@@ -28,8 +28,8 @@ def fill(sheet: Sheet) -> None:
     """Run every kind and write what came out."""
     share = float(os.environ.get("ATTACK", "1"))
     sheet.notes.append(
-        "A case is clean when it is accepted or refused with one message of ours, in a minute and in bounded memory, "
-        "and leaves nothing half-written. Cases are drawn from a fixed seed."
+        "A case is clean when it is accepted or refused with one message of ours, in a minute of processor time and in "
+        "bounded memory, and leaves nothing half-written. Cases are drawn from a fixed seed."
     )
     if not share:
         sheet.notes.append(
