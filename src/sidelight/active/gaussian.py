@@ -8,6 +8,7 @@ novelty = posterior over prior variance: near 1 far from every row with a label.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,11 +59,21 @@ class LabelProcess:
         self._own = np.stack([(view * view).sum(axis=1) for view in near])
         self.weights = np.concatenate([np.full((1, M), 1.0 / M), np.eye(M)])
         self.log_prior = np.log(np.concatenate([[1.0], np.full(M, 1.0 / 3.0)]))  # the equal mixture is favoured
+        self._forget()
+
+    def _forget(self) -> None:
+        M = len(self.views)
         self.rows: list[int] = []
         self.kernels = np.zeros((M, 0, 0))
         self._columns = np.zeros((M, len(self.candidates), 0), dtype=np.float32)
         self.mixtures = [Mixture(1.0, self.weights[0], 0.1, 6.0)]
         self._settle_mixture()
+
+    def anew(self) -> LabelProcess:
+        """Return the same without labels; what was worked out about the rows is shared."""
+        other = copy.copy(self)
+        other._forget()
+        return other
 
     @np.errstate(invalid="ignore")  # see above
     def add(self, row: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -50,14 +51,26 @@ class RowBelief:
         self.n_rows, self.n_clusters = X.shape[0], n_clusters
         self.kernels = RowKernels.of(X, generator)
         self.process = LabelProcess(list(self.kernels.views.values()), generator)
-        self.pool = LabelPool(n_clusters)
+        gains = self.process.influence(np.ones(len(self.process.reference), dtype=np.float32))
+        central = np.argsort(-gains, kind="stable")[: max(len(gains) // CENTRAL, 1)]
+        self._first = int(self.process.candidates[generator.choice(central)])
+        self._forget()
+
+    def _forget(self) -> None:
+        self.pool = LabelPool(self.n_clusters)
         self.links: list[tuple[int, int, int]] = []
         self.at: dict[int, int] = {}
         self.eps, self.n_known, self.is_consistent = 0.0, 0, True
-        gains = self.process.influence(np.ones(len(self.process.reference), dtype=np.float32))
-        central = np.argsort(-gains, kind="stable")[: max(len(gains) // CENTRAL, 1)]
-        self._take(int(self.process.candidates[generator.choice(central)]))
+        self.is_placed = np.ones(1, dtype=bool)
+        self._take(self._first)
         self._sampled(np.array([[1.0, 0.0]]), np.zeros(1, dtype=np.intp), 1)
+
+    def anew(self) -> RowBelief:
+        """Return the belief as it was before the first answer; the views of the rows are not worked out again."""
+        other = copy.copy(self)
+        other.process = self.process.anew()
+        other._forget()
+        return other
 
     @property
     def rows(self) -> list[int]:

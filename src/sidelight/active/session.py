@@ -117,10 +117,16 @@ class ActiveSession:
             )
         self._new_belief = belief or (CobrasBelief if strategy == "cobras" else RowBelief)
         self._events: list[dict[str, Any]] = []
+        self._belief: Any = None
+        self._begun_with: int | None = None  # the seed that the belief began with
         self._begin()
 
     def _begin(self) -> None:
-        self._belief = self._new_belief(self._X, self.n_clusters, np.random.default_rng([self.seed_, 0]))
+        if hasattr(self._belief, "anew") and self._begun_with == self.seed_:
+            self._belief = self._belief.anew()
+        else:
+            self._belief = self._new_belief(self._X, self.n_clusters, np.random.default_rng([self.seed_, 0]))
+        self._begun_with = self.seed_
         self._strategy = STRATEGIES[self.strategy]() if isinstance(self.strategy, str) else self.strategy
         self._said = Conversation(self._X.shape[0])
         self._known = Known(self._said, self._belief)
