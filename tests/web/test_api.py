@@ -233,6 +233,19 @@ def test_a_project_is_made_in_the_page_from_a_table(local):
     assert "names its rows" in no_ids.json()["error"]
 
 
+def test_texts_that_differ_in_every_row_name_the_rows(tmp_path):
+    from sidelight.errors import InvalidData
+    from sidelight.jobs.options import Roles
+    from sidelight.jobs.studio.sources import from_table
+
+    table = tmp_path / "t.csv"
+    table.write_text("x,y,words\n1,2,the first\n2,2,another\n3,1,a third\n4,1,the last\n")
+    assert from_table(str(table), Roles(show=["words"])).ids == ["the first", "another", "a third", "the last"]
+    table.write_text(table.read_text().replace("another", "the first"))
+    with pytest.raises(InvalidData, match="names its rows"):
+        from_table(str(table), Roles(show=["words"]))
+
+
 def test_a_lost_database_is_a_message(local, monkeypatch):
     from sidelight.errors import CannotWrite
     from sidelight.store.studio_store import StudioStore

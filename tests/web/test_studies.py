@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from sidelight.cli.app import app
 from sidelight.jobs.studio import study_analysis
-from sidelight.jobs.studio.study_design import tasks_of
+from sidelight.jobs.studio.studio import Studio
+from sidelight.jobs.studio.study_design import margins, tasks_of
 
 
 @pytest.fixture(scope="module")
@@ -106,3 +111,75 @@ def test_clusterings_by_the_answers_are_kept(local, monkeypatch):
 def test_a_project_is_no_study_and_a_study_no_project(local):
     assert local.client.get("/studies/1").status_code == 404
     assert local.client.get("/p/2").status_code == 404
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Two tables with labels, and a list of pairs of the first with how difficult each is."""
+    rng = np.random.default_rng(0)
+    for name in ("birds", "frogs"):
+        with open(tmp_path / f"{name}.csv", "w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["id", "x", "z", "class"])
+            writer.writerows([f"{name} {i}", *rng.normal(size=2) + 4 * (i % 2), "ab"[i % 2]] for i in range(30))
+    return tmp_path
+
+
+def _listed(tables, levels):
+    with open(tables / "pairs.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["left", "right", "difficulty"])
+        writer.writerows([f"birds {i}", f"birds {i + 2}", level] for i, level in enumerate(levels))
+    return ["--questions", "1", "pair", str(tables / "pairs.csv")]
+
+
+def _study(tables, *words):
+    files = [str(tables / "birds.csv"), str(tables / "frogs.csv")]
+    options = ["--folder", str(tables / "studio"), "--pairs", "9", "--triplets", "6"]
+    return CliRunner().invoke(app, ["studio", "study", *files, *options, *words])
+
+
+@pytest.mark.parametrize("levels", [["difficult"] * 4 + ["easy"] * 8, [9, 8, 7, 6, 0, 1, 2, 3, 0, 1, 2, 3]])
+def test_a_study_of_two_tables_asks_the_questions_that_were_brought(tables, levels):
+    made = _study(tables, *_listed(tables, levels))
+    assert made.exit_code == 0, made.exception
+    studio = Studio(tables / "studio")
+    study = studio.study(studio.store.project_called("birds and frogs").id)
+    plan = tasks_of(study.sets, study.counts, study.seed, 1, study._pools)
+    brought = next(task for task in plan if (task.set, task.kind) == (0, "pair"))
+    assert all(b == a + 2 for a, b in brought.questions)
+    assert [a < 4 for a, _ in brought.questions] == list(brought.difficult)
+    assert sum(brought.difficult) == 3
+    assert study.tasks(study.store.add_person(study.project.id, "Ann"))
+    assert study.simulate(1) == 1
+    studio.close()
+
+
+def test_without_a_column_of_difficulty_the_margin_decides(tables):
+    listed = _listed(tables, [""] * 12)
+    text = (tables / "pairs.csv").read_text().replace(",difficulty", ",note")
+    (tables / "pairs.csv").write_text(text)
+    assert _study(tables, *listed).exit_code == 0
+    studio = Studio(tables / "studio")
+    study = studio.study(1)
+    (pool,) = study._pools.values()
+    studio.close()
+    margin = margins(study.sets[0].Z, study.sets[0].truth)[pool.questions].min(axis=1)
+    assert 3 <= pool.difficult.sum() <= 6
+    assert margin[pool.difficult].max() < margin[~pool.difficult].min()
+
+
+@pytest.mark.parametrize(
+    ("words", "levels", "message"),
+    [
+        ([], ["easy", "hard"] * 6, "easy or difficult in every row"),
+        ([], ["easy"] * 5, "has 5 questions; the study asks 9"),
+        (["--label", "none"], ["easy"] * 12, "knows the right answers"),
+        (["--triplets", "1000"], ["easy"] * 12, "too few to draw 1000 questions"),
+    ],
+)
+def test_a_study_that_cannot_be_is_one_message(tables, words, levels, message):
+    told = _study(tables, *_listed(tables, levels), *words)
+    assert told.exit_code != 0
+    assert message in str(told.exception)
+    assert not (tables / "studio" / "projects").exists()

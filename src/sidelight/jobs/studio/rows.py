@@ -64,7 +64,7 @@ class Rows:
     @cached_property
     def Z(self) -> np.ndarray:
         """The numbers with mean 0 and variance 1 in every column: what the model learns from."""
-        return np.asarray(scaled(self.X, *mean_and_scale(self.X)))
+        return standardised(self.X)
 
     @cached_property
     def truth(self) -> np.ndarray | None:
@@ -104,6 +104,11 @@ class Rows:
         apart = np.sort(np.argsort(-np.ptp(Z, axis=0), kind="stable")[:_SHOWN])
         names = [self.features[j] for j in apart.tolist()]
         return [Profile(names, z[apart].tolist(), [0.0] * len(names), [1.0] * len(names)) for z in Z]
+
+
+def standardised(X: np.ndarray) -> np.ndarray:
+    """Return columns of mean 0 and variance 1."""
+    return np.asarray(scaled(X, *mean_and_scale(X)))
 
 
 def write_rows(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +42,22 @@ class Source:
 def from_table(path: str, roles: Roles) -> Source:
     """Read a table; rows need ids, so that answers can be told apart when the table comes again in another order."""
     data = read_table(path, roles)
-    if data.row_ids is None:
+    source = of_dataset(data)
+    if data.row_ids is not None:
+        return source
+    names = next((names for names in map(_distinct_texts, data.show.values()) if names), None)
+    if names is None:
         raise InvalidData(
             f"{path!r} has no column that names its rows, so answers could not be taken back to it.",
             do=["Add a column with a different name in every row, or say which one it is with ", Setting("id"), "."],
         )
-    return of_dataset(data)
+    return replace(source, ids=names)
+
+
+def _distinct_texts(column: Any) -> list[str]:
+    """Return texts that can name rows, because they differ in every one; else nothing."""
+    texts = [str(text).strip() for text in column]
+    return texts if all(texts) and len(set(texts)) == len(texts) else []
 
 
 def of_dataset(data: Dataset) -> Source:

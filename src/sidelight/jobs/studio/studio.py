@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sidelight.jobs.studio.rows import write_rows
 from sidelight.jobs.studio.settings import check_settings
 from sidelight.jobs.studio.sources import Source, digits, pictures
 from sidelight.jobs.studio.study import OpenStudy
+from sidelight.jobs.studio.study_design import KINDS, Pool, check_size
 from sidelight.store.studio_store import Person, Project, StudioStore
 
 DEMO = "digits"
@@ -68,19 +70,34 @@ class Studio:
                 self._open[number] = OpenProject(self.store, project, self.folder / "projects" / place)
             return self._open[number]
 
-    def add_study(self, name: str, counts: Mapping[str, int], *, seed: int = 0) -> Project:
-        """Make a study of pairs against triplets on the bundled digits and on generated pictures."""
+    def add_study(
+        self, name: str, counts: Mapping[str, int], *, seed: int = 0, sets: Sequence[tuple[str, Source]] = (),
+        pools: Mapping[tuple[int, str], Pool] | None = None, has_unsure: bool = False,
+    ) -> Project:  # fmt: skip
+        """Make a study of pairs against triplets on two sets, by default the bundled digits and generated pictures.
+
+        ``pools`` are questions that were brought for a set (0 or 1) and kind; others are drawn.
+        """
         if any(project.name == name.strip() for project in self.store.projects()):
             raise OutputExists(f"There is a project called {name.strip()!r} already. Choose another name.")
-        sets = []
-        for title, source in (
+        sets = sets or [
             ("digits", _some(digits(), _STUDY_ROWS, seed)),
             ("generated pictures", pictures(_STUDY_ROWS, seed=seed)),
-        ):
+        ]
+        for (number, (title, source)), kind in product(enumerate(sets), KINDS):
+            n_drawn = 0 if (number, kind) in (pools or {}) else counts[kind]
+            check_size(title, len(source.ids), kind, n_drawn)
+        placed = []
+        for title, source in sets:
             place = self._free_place()
             write_rows(self.folder / "projects" / place, source.X, source.ids, source.features, source.look, source.y)
-            sets.append({"name": title, "place": place})
-        return self.store.add_project(name, {"is_study": True, "sets": sets, "counts": dict(counts), "seed": seed})
+            placed.append({"name": title, "place": place})
+        brought = [
+            [number, kind, pool.questions.tolist(), pool.difficult.tolist()]
+            for (number, kind), pool in (pools or {}).items()
+        ]
+        settings = {"is_study": True, "sets": placed, "counts": dict(counts), "seed": seed, "pools": brought}
+        return self.store.add_project(name, settings | {"unsure": has_unsure})
 
     def study(self, number: int) -> OpenStudy:
         """Return a study, opened."""

@@ -15,7 +15,7 @@ from sidelight.errors import InvalidData
 from sidelight.jobs.studio.answers import check_answer, words_of
 from sidelight.jobs.studio.project import card_of
 from sidelight.jobs.studio.rows import read_rows
-from sidelight.jobs.studio.study_design import KINDS, Task, practice_of, right, tasks_of
+from sidelight.jobs.studio.study_design import KINDS, Pool, Task, practice_of, right, tasks_of
 from sidelight.store.studio_store import Event, Person, Project, StudioStore
 
 FACTORS = {
@@ -54,7 +54,13 @@ class OpenStudy:
         self.sets = [read_rows(folder / str(one["place"])) for one in self.settings["sets"]]
         self.counts = {kind: int(self.settings["counts"][kind]) for kind in KINDS}
         self.seed = int(self.settings["seed"])
-        self._tasks = lru_cache(maxsize=256)(lambda number: tasks_of(self.sets, self.counts, self.seed, number))
+        self._pools = {
+            (number, kind): Pool(np.array(questions, dtype=int), np.array(difficult, dtype=bool))
+            for number, kind, questions, difficult in self.settings.get("pools", ())
+        }
+        self._tasks = lru_cache(maxsize=256)(
+            lambda number: tasks_of(self.sets, self.counts, self.seed, number, self._pools)
+        )
         self._adding = threading.Lock()
 
     @property

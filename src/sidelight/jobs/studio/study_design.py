@@ -6,12 +6,15 @@ questions of each (with the same number of easy and difficult ones for everybody
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sidelight.data.relations import Pairs, Triplets
+from sidelight.errors import InvalidData
 from sidelight.jobs.studio.answers import true_answer
 from sidelight.jobs.studio.rows import Rows
 
@@ -41,7 +44,8 @@ class Pool:
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[tuple[tuple[int, ...], ...], tuple[bool, ...]]:
         """Draw a set of ``n`` questions with a fixed share of difficult ones, in random order."""
-        n_difficult = min(round(n * DIFFICULT), int(self.difficult.sum()))
+        n_easy = int((~self.difficult).sum())
+        n_difficult = max(min(round(n * DIFFICULT), len(self.difficult) - n_easy), n - n_easy)
         hard = rng.choice(np.flatnonzero(self.difficult), n_difficult, replace=False)
         easy = rng.choice(np.flatnonzero(~self.difficult), n - n_difficult, replace=False)
         order = rng.permutation(np.concatenate([hard, easy]))
@@ -54,27 +58,44 @@ def make_pool(rows: Rows, kind: str, n: int, rng: np.random.Generator) -> Pool:
     assert rows.truth is not None  # a study knows the right answers
     maker = Pairs if kind == "pair" else Triplets
     drawn = maker.sample(rows.truth, _POOL * n, random_state=rng)
-    margin = margins(rows)[drawn.rows].min(axis=1)
-    return Pool(np.asarray(drawn.rows), margin <= np.quantile(margin, DIFFICULT))
+    return Pool(np.asarray(drawn.rows), are_difficult(margins(rows.Z, rows.truth), drawn.rows))
 
 
-def margins(rows: Rows) -> np.ndarray:
+def check_size(name: str, n_rows: int, kind: str, n: int) -> None:
+    """Raise when a set has too few rows to draw ``n`` questions and those of the practice from a pool."""
+    n_possible = math.comb(n_rows, 2 if kind == "pair" else 3)
+    if n_possible < max(n, 10) * _POOL:  # 10: questions from which those of the practice are drawn
+        raise InvalidData(
+            f"The set {name!r:.80} has {n_rows} rows, too few to draw {max(n, 10)} questions about a {kind}. "
+            "Bring more rows, or ask fewer questions."
+        )
+
+
+def are_difficult(margin: np.ndarray, questions: np.ndarray) -> np.ndarray:
+    """Return which questions are in the third with the smallest margin of a row."""
+    smallest = margin[questions].min(axis=1)
+    return np.asarray(smallest <= np.quantile(smallest, DIFFICULT))
+
+
+def margins(Z: np.ndarray, truth: np.ndarray) -> np.ndarray:
     """Return how much nearer each row is to the nearest centre than to the next, from 0 to 1, by class means."""
-    truth = rows.truth
-    assert truth is not None  # a study knows the right answers
-    centres = np.stack([rows.Z[truth == k].mean(axis=0) for k in range(int(truth.max()) + 1)])
-    squares = ((rows.Z**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1) - 2 * rows.Z @ centres.T).clip(min=0)
+    centres = np.stack([Z[truth == k].mean(axis=0) for k in range(int(truth.max()) + 1)])
+    squares = ((Z**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1) - 2 * Z @ centres.T).clip(min=0)
     near = np.sort(np.sqrt(squares), axis=1)
     return np.asarray((near[:, 1] - near[:, 0]) / np.maximum(near[:, 1], 1e-12))  # 1e-12: a row on two centres at once
 
 
-def tasks_of(sets: list[Rows], counts: dict[str, int], seed: int, participant: int) -> list[Task]:
-    """Return a participant's four tasks in their random order."""
+def tasks_of(
+    sets: list[Rows], counts: dict[str, int], seed: int, participant: int, pools: Mapping[tuple[int, str], Pool] = {}
+) -> list[Task]:
+    """Return a participant's four tasks in their random order; ``pools`` are questions that were brought."""
     rng = np.random.default_rng([seed, participant])
     made = []
     for number, rows in enumerate(sets):
         for kind in KINDS:
-            pool = make_pool(rows, kind, counts[kind], np.random.default_rng([seed, 7, number, KINDS.index(kind)]))
+            pool = pools.get((number, kind))
+            if pool is None:
+                pool = make_pool(rows, kind, counts[kind], np.random.default_rng([seed, 7, number, KINDS.index(kind)]))
             made.append(Task(number, kind, *pool.draw(counts[kind], rng)))
     return [made[i] for i in rng.permutation(len(made))]
 

@@ -120,6 +120,7 @@
       const inside = document.createElement("template");
       inside.innerHTML = card.html;
       caption.textContent = card.id;
+      caption.classList.toggle("said", inside.content.textContent.trim() === card.id);
       figure.append(inside.content, caption);
       holder.append(figure);
     }
