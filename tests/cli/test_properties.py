@@ -77,6 +77,12 @@ FIRST = {  # what a table of ours needs to be read as the job wants it
     "hierarchy": ["--label", "label_*"],
     "coclusters": ["--label", "none", "--features", "face_*", "--features", "hat_*"],
 }
+FLOWERS = [
+    "sepal_length",
+    "sepal_width",
+    "petal_length",
+    "petal_width",
+]  # the features of the sample that the finished runs were fitted on
 METHODS = {"instances": ["coverage", "spectral", "fast-miml"], "bags": ["words", "margin", "medoids"]}
 
 
@@ -102,8 +108,8 @@ def call(line: list[str]) -> tuple[int, str]:
     return int(stop.value.code or 0), told.getvalue()
 
 
-def check(folder: Path, line: list[str]) -> None:
-    """Run a command; it ends with 0 or 2, and 2 comes with one message and without a changed file."""
+def check(folder: Path, line: list[str]) -> int:
+    """Run a command; it ends with 0 or 2, and 2 comes with one message and without a changed file. Return which."""
     before = contents(folder)
     code, told = call([*line, "--quiet"])
     assert code in (0, 2), f"{line}\n{told}"
@@ -113,15 +119,27 @@ def check(folder: Path, line: list[str]) -> None:
         messages = [text for text in told.splitlines() if text.startswith(("sidelight: ", "Error: "))]
         messages = [text for text in messages if not text.startswith("sidelight: note: ")]
         assert len(messages) == 1, f"{line}\n{told}"
+    return code
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with a finished run, whose files must outlive every refusal."""
+    """A folder with two finished runs, whose files must outlive every refusal."""
     place = tmp_path_factory.mktemp("properties")
     write_sample("iris", str(place / "iris.csv"))
-    line = ["relations", str(place / "iris.csv"), "-k", "3", "--ignore", "label", "--out", str(place / "run"), "-q"]
-    assert call(line)[0] == 0
+    for name, k in (("run", "3"), ("run 2", "2")):
+        line = [
+            "relations",
+            str(place / "iris.csv"),
+            "--method",
+            "pck-means",
+            "-k",
+            k,
+            "--out",
+            str(place / name),
+            "-q",
+        ]
+        assert call(line)[0] == 0
     return place
 
 
@@ -140,30 +158,119 @@ def test_a_job_works_or_is_refused(job, folder, data):
             [job, str(folder / "t.csv"), *FIRST.get(job, []), *data.draw(words(options)), "--out", str(folder / out)],
         )
     finally:
-        shutil.rmtree(folder / "new", ignore_errors=True)
+        remove_new(folder)
 
 
 @settings(max_examples=25)
 @given(table=tables, line=words(OPTIONS))
-def test_describe_and_convert_work_or_refuse(folder, table, line):
+def test_describe_works_or_refuses(folder, table, line):
     (folder / "t.csv").write_text(table, encoding="utf-8", newline="")
     typed = [word for pair in zip(line[::2], line[1::2]) if pair[0] != "--seed" for word in pair]
     check(folder, ["describe", str(folder / "t.csv"), *typed, "--json"])
-    check(folder, ["convert", str(folder / "t.csv"), str(folder / "iris.csv"), *typed])  # exists: always refused
 
 
-@settings(max_examples=25)
-@given(table=tables, command=st.sampled_from(["predict", "score", "compare", "run"]))
-def test_commands_about_runs_work_or_refuse(folder, table, command):
-    path, finished = folder / "t.csv", str(folder / "run")
-    path.write_text(table, encoding="utf-8", newline="")
-    lines = {
-        "predict": ["predict", finished, str(path), "--out", str(folder / "iris.csv")],
-        "score": ["score", finished, str(path), "--out", str(folder / "iris.csv")],
-        "compare": ["compare", finished, str(path)],
-        "run": ["run", str(path), "--out", str(folder / "new")],
-    }
-    check(folder, lines[command])
-    if command != "run":
-        check(folder, [*lines[command][:3], *(["--out", str(folder / "placed.csv")] if command == "predict" else [])])
-    (folder / "placed.csv").unlink(missing_ok=True)
+NEW = st.sampled_from(["new.csv", "new", "new.parquet"])
+TAKEN = st.sampled_from(["iris.csv", "run"])  # there already
+
+
+def spoiled(*parts):
+    """Draw the one part of a command line that is wrong, or none in half of the cases."""
+    return st.one_of(st.just(""), st.sampled_from(parts))
+
+
+@st.composite
+def new_flowers(draw):
+    """Draw rows of iris, the columns in any order, maybe with a further one."""
+    columns = [*draw(st.permutations(FLOWERS)), *draw(st.sampled_from([[], ["extra"], ["label"]]))]
+    rows = [[f"{row % 7 + j / 2:.1f}" for j in range(len(columns))] for row in range(draw(st.integers(1, 6)))]
+    return [columns, *rows]
+
+
+@st.composite
+def predicting(draw, folder):
+    wrong = draw(spoiled("column", "cell", "table", "model", "out"))
+    lines = draw(new_flowers())
+    if wrong == "column":
+        lines = [line[1:] for line in lines]
+    if wrong == "cell":
+        lines[-1][0] = draw(CELLS)
+    text = draw(tables) if wrong == "table" else "\n".join(",".join(line) for line in lines)
+    (folder / "t.csv").write_text(text, encoding="utf-8", newline="")
+    model = "iris.csv" if wrong == "model" else draw(st.sampled_from(["run", "run/model.sidelight"]))
+    out = draw(TAKEN if wrong == "out" else NEW)
+    return ["predict", str(folder / model), str(folder / "t.csv"), "--out", str(folder / out)]
+
+
+@st.composite
+def scoring(draw, folder):
+    wrong = draw(spoiled("kinds", "table", "option", "out"))
+    kinds = draw(st.lists(st.sampled_from(["x", "y", "ø"]), min_size=4, max_size=9))
+    lines = ["row,kind", *(f"{row},{'' if wrong == 'kinds' else kind}" for row, kind in enumerate(kinds, start=1))]
+    text = draw(tables) if wrong == "table" else "\n".join(lines)
+    (folder / "t.csv").write_text(text, encoding="utf-8", newline="")
+    asked = [["--truth-column", "nobody"], ["--column", "nobody"], ["--by", "kind"]]
+    right = [[], ["--truth-column", "kind"], ["--column", "cluster"], ["--by", "row"]]
+    options = draw(st.sampled_from(asked if wrong == "option" else right))
+    out = str(folder / draw(TAKEN)) if wrong == "out" else str(folder / "new.csv")
+    return ["score", str(folder / "run"), str(folder / "t.csv"), *options, "--out", out]
+
+
+@st.composite
+def comparing(draw, folder):
+    wrong = draw(spoiled("runs", "out"))
+    odd = st.lists(st.sampled_from(["run", "run 2", "iris.csv", "nothing"]), max_size=3)
+    runs = draw(odd if wrong == "runs" else st.permutations(["run", "run 2"]))
+    out = draw(TAKEN if wrong == "out" else st.sampled_from(["", "new", "new 2", "new 3"]))
+    return ["compare", *(str(folder / name) for name in runs), *(["--out", str(folder / out)] if out else [])]
+
+
+@st.composite
+def running(draw, folder):
+    """Draw a run.toml with a word of the good one changed, or none."""
+    wrong = draw(spoiled("word", "file", "out"))
+    text = (folder / "run" / "run.toml").read_text(encoding="utf-8").replace("../iris.csv", "iris.csv")
+    if wrong == "word":
+        known = ["seed = 0", "blake2b:", "iris.csv", "relations", "n_clusters", "pck-means", "[options]"]
+        text = text.replace(draw(st.sampled_from(known)), draw(st.sampled_from(["seed = -1", "ø", "[", ""])))
+    text = text.replace("seed = 0", f"seed = {draw(st.integers(0, 9))}")
+    (folder / "t.toml").write_text(text, encoding="utf-8", newline="")
+    config = "iris.csv" if wrong == "file" else draw(st.sampled_from(["t.toml", "run"]))
+    return ["run", str(folder / config), "--out", str(folder / (draw(TAKEN) if wrong == "out" else "new"))]
+
+
+@st.composite
+def converting(draw, folder):
+    wrong = draw(spoiled("table", "option", "out"))
+    (folder / "t.csv").write_text(draw(messy() if wrong == "table" else tidy()), encoding="utf-8", newline="")
+    fresh = st.sampled_from(["new.csv", "new.parquet", "new.npz", "new.csv.gz"])
+    out = draw(st.sampled_from(["new.xlsx", "iris.csv", "run"]) if wrong == "out" else fresh)
+    options = {flag: values for flag, values in OPTIONS.items() if flag != "--seed"}
+    return ["convert", str(folder / "t.csv"), str(folder / out), *(draw(words(options)) if wrong == "option" else [])]
+
+
+LINES = {"predict": predicting, "score": scoring, "compare": comparing, "run": running, "convert": converting}
+
+
+@pytest.mark.parametrize("command", sorted(LINES))
+def test_a_command_about_files_works_or_is_refused_and_both_are_tried(command, folder):
+    codes = []
+
+    @settings(max_examples=20)
+    @given(line=LINES[command](folder))
+    def check_line(line):
+        try:
+            codes.append(check(folder, line))
+        finally:
+            remove_new(folder)
+
+    check_line()
+    assert codes.count(0) >= len(codes) / 5
+    assert codes.count(2) >= len(codes) / 10
+
+
+def remove_new(folder):
+    for path in folder.glob("new*"):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()

@@ -6,18 +6,23 @@ import csv
 import itertools
 import subprocess
 import sys
+from typing import get_args
 
 import numpy as np
 import polars as pl
 import pytest
 
 import sidelight as sl
+from sidelight.data.dataset import Dataset
 from sidelight.data.readers import streaming
 from sidelight.errors import InvalidData
+from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.options import Roles
+from sidelight.jobs.options.relations import Peer, Peers
 from sidelight.jobs.placing import place_of
 from sidelight.jobs.predict import predict
+from sidelight.jobs.relations import make_estimator
 from sidelight.jobs.run import run
 from sidelight.jobs.samples import write_sample
 
@@ -134,6 +139,14 @@ def test_gaps_stop_the_work_are_left_out_or_filled_with_the_means_of_the_model(r
     assert done.numbers["n_rows"] == 149
     done = predict(str(folder), str(tmp_path / "gap.csv"), tmp_path / "mean.csv", Roles(missing="mean"))
     assert done.numbers["n_rows"] == 150
+
+
+@pytest.mark.parametrize("method", get_args(Peers))
+def test_every_method_of_answers_places_new_rows(method):
+    X = 4 * np.eye(3)[np.arange(30) % 3] + np.random.default_rng(0).normal(size=(30, 3))
+    model = Standardized(make_estimator(Peer(n_clusters=3, method=method), 0)).fit(X, pairs=[(0, 3, "same")])
+    data = Dataset(X, ("a", "b", "c"), path="new.csv")
+    assert place_of(model)(model, data).rows["cluster"] == model.labels_.tolist()
 
 
 def test_a_model_of_counts_is_refused():

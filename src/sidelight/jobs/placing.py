@@ -170,6 +170,11 @@ def _probable(model: Any, data: Dataset) -> Placed:
     return Placed({**own, "cluster": np.argmax(P, axis=1).tolist(), "probability": P.max(axis=1).tolist()})
 
 
+def _nearest(model: Any, data: Dataset) -> Placed:
+    """Place rows one by one with a method of answers that has no probabilities: by their features alone."""
+    return Placed({"cluster": model.predict(data.X).tolist()})
+
+
 # What a model can do -> how rows are placed with it; the first ability counts.
 _KINDS: Mapping[str, Place] = {
     "predict_labels": _named,
@@ -177,4 +182,5 @@ _KINDS: Mapping[str, Place] = {
     "complete": _label_sets,
     "predict_channel": _channels,
     "predict_proba": _probable,
+    "violated_": _nearest,
 }

@@ -16,8 +16,8 @@ _WORDS = {
     "rows": (
         "the largest number that each half of them confirms for the other",
         "Each half is clustered and judges the clusters of the other: for the worst cluster, which share of its pairs "
-        "does the other half put together, too (prediction strength)? The largest number from 0.8 on is taken, else "
-        "the strongest.",
+        "does the other half put together, too (prediction strength)? The largest number that reaches 0.8, or is "
+        "within its standard error of it, is taken, else the strongest.",
         "prediction strength",
         "0.8",
     ),
@@ -52,7 +52,9 @@ def about_choice(result: Result) -> list[Sentence]:
         return []
     what = " x ".join(number(choice.chosen) for choice in choices)
     plural = "cluster" if what == "1" else "clusters"
-    said: Sentence = [f"{what} {plural} were chosen: {_WORDS[choices[0].by][0]}. Ask for another number with "]
+    is_clear = all(choice.is_clear for choice in choices)
+    why = _WORDS[choices[0].by][0] if is_clear else "the best of the numbers tried, though not a clear one"
+    said: Sentence = [f"{what} {plural} were chosen: {why}. Ask for another number with "]
     return [[*said, Setting("n_clusters"), "."]]
 
 
