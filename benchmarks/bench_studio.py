@@ -140,7 +140,9 @@ def _person(url: str, link: str, number: int, truth: list[int], load: Load) -> N
 
 def _alone(sheet: Sheet) -> None:
     """Compare a session with one person in the studio, who sees the loaded question where the fresh one is late."""
-    scores: dict[str, list[float]] = {"the session alone": [], "one person in the studio": []}
+    scores: dict[str, list[float]] = {
+        "the session alone": [], "one person in the studio": [], "always one question ahead": []
+    }  # fmt: skip
     n_fresh = 0
     for seed in range(SEEDS):
         with tempfile.TemporaryDirectory() as folder:
@@ -148,17 +150,25 @@ def _alone(sheet: Sheet) -> None:
             project = studio.project(studio.add("digits", digits(), {"seed": seed}).id)
             n_fresh += _answer(project)
             scores["one person in the studio"].append(project.model.snapshot().agreement)
-            session = new_session(project.rows, project.project.settings)
-            for _ in range(BUDGET):
-                rows = session.ask().rows
-                session.tell(rows, true_answer(rows, project.rows.truth))
-            scores["the session alone"].append(float(adjusted_rand_index(project.rows.truth, session.labels_)))
+            for name, is_ahead in (("the session alone", False), ("always one question ahead", True)):
+                scores[name].append(_session(project, is_ahead=is_ahead))
             studio.close()
     for name, kept in scores.items():
         listed = ", ".join(f"{value:.2f}" for value in kept)
         sheet.row(f"adjusted Rand index after {BUDGET} right answers, {name}", f"{np.mean(kept):.3f} ({listed})")
     share = 100 * n_fresh / (BUDGET * SEEDS)
     sheet.row(f"fresh questions there within {1000 * PATIENCE:.0f} ms of the answer", f"{share:.0f} %")
+
+
+def _session(project: OpenProject, *, is_ahead: bool) -> float:
+    """Return the agreement that a session reaches, asked after each answer or always before it."""
+    session, truth = new_session(project.rows, project.project.settings), project.rows.truth
+    rows = session.ask().rows
+    for _ in range(BUDGET):
+        ahead = session.ask(busy=rows) if is_ahead else None
+        session.tell(rows, true_answer(rows, truth))
+        rows = (session.ask() if ahead is None else ahead).rows
+    return float(adjusted_rand_index(truth, session.labels_))
 
 
 def _answer(project: OpenProject) -> int:

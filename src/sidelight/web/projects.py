@@ -79,6 +79,7 @@ def new_project(
 @router.get("/p/{number}", include_in_schema=False)
 def project_page(project: ProjectPart) -> HTMLResponse:
     """Show how far a project is."""
+    status = project.status(fresh=True)
     curve = project.model.curve
     drawn = None
     if len(curve) > 1:
@@ -89,9 +90,9 @@ def project_page(project: ProjectPart) -> HTMLResponse:
             y_title="agreement", is_share=False,
         )  # fmt: skip
     return page(
-        "project.html", project=project.project, status=project.status(), curve=drawn, tab="project",
+        "project.html", project=project.project, status=status, curve=drawn, tab="project",
         notes=project.project.settings.get("notes", []), can_simulate=project.rows.truth is not None,
-        saved=project.saved_sentence(project.status()),
+        saved=project.saved_sentence(status),
     )  # fmt: skip
 
 

@@ -40,7 +40,9 @@ class Snapshot:
     agreement : float
         Adjusted Rand index against the key; NaN without one.
     moved : ndarray
-        Rows whose cluster changed since the snapshot before.
+        Rows whose cluster changed since an earlier snapshot.
+    moved_by : int
+        How many answers came in between.
     """
 
     version: int
@@ -50,6 +52,7 @@ class Snapshot:
     outlook: Outlook
     agreement: float
     moved: np.ndarray
+    moved_by: int
 
 
 class Learner:
@@ -172,10 +175,13 @@ class Learner:
             outlook, n_answers = session.outlook(), len(self._learnt)
         sure = np.where(labels < P.shape[1], P[np.arange(len(P)), np.minimum(labels, P.shape[1] - 1)], 0.0)
         _corrected(labels, sure, P, answers)
-        moved = np.zeros(0, dtype=int) if before is None else np.flatnonzero(before.labels != labels)
-        if before is not None and before.version == n_answers and not moved.size:
-            moved = before.moved
-        return Snapshot(n_answers, labels, sure, P.shape[1], outlook, self._note(n_answers, labels), moved)
+        moved, moved_by = np.zeros(0, dtype=int), 0
+        if before is not None:
+            moved, moved_by = np.flatnonzero(before.labels != labels), n_answers - before.version
+            if before.version == n_answers and not moved.size:
+                moved, moved_by = before.moved, before.moved_by
+        agreement = self._note(n_answers, labels)
+        return Snapshot(n_answers, labels, sure, P.shape[1], outlook, agreement, moved, moved_by)
 
     def contradictions(self, answers: Sequence[Answer]) -> list[tuple[tuple[int, int], list[Answer], list[Answer]]]:
         """Return rows that must and cannot link, with the answers that say so."""

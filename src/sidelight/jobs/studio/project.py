@@ -25,6 +25,7 @@ from sidelight.words import counted
 OWNER = "you"
 SIMULATED = "simulated person"
 _LONGEST = 3600.0  # seconds of an answer that are believed
+_PATIENCE = 5.0  # seconds that a page waits for clusters that know every answer, before it shows older ones
 _MOST_COMMENT = 2000  # characters of a name or comment
 
 
@@ -257,7 +258,7 @@ class OpenProject:
         if self.model.failure:
             return status | {"sentence": self.model.failure, "enough": False, "ready": False}
         try:
-            snapshot = self.model.snapshot(fresh=fresh, wait=20.0 if fresh else 0.0)
+            snapshot = self.model.snapshot(fresh=fresh, wait=_PATIENCE if fresh else 0.0)
         except InvalidData:
             return status | {"sentence": "The model reads the answers so far.", "enough": False, "ready": False}
         agreement = snapshot.agreement
@@ -270,6 +271,7 @@ class OpenProject:
             "unsure": round(float(np.mean(snapshot.sure < 0.7)), 4),  # 0.7 as in the outlook
             "agreement": None if agreement != agreement else round(agreement, 4),
             "moved": int(snapshot.moved.size),
+            "moved_by": snapshot.moved_by,
         }
 
     def saved_sentence(self, status: Mapping[str, Any]) -> str:

@@ -53,11 +53,12 @@ def gallery_of_project(project: OpenProject, snapshot: Snapshot) -> Gallery:
 
 
 def moved_rows(project: OpenProject, snapshot: Snapshot) -> dict[str, Any]:
-    """Return how many rows the last answer moved to another cluster, and some of them."""
+    """Return how many rows the last answers moved to another cluster, how many answers, and some of the rows."""
     names = project.names(snapshot.labels)
     some = [int(row) for row in snapshot.moved[:_MOST_MOVED]]
     to = [names[int(snapshot.labels[row])] for row in some]
-    return {"n": int(snapshot.moved.size), "rows": some, "ids": [project.rows.ids[row] for row in some], "to": to}
+    ids = [project.rows.ids[row] for row in some]
+    return {"n": int(snapshot.moved.size), "by": snapshot.moved_by, "rows": some, "ids": ids, "to": to}
 
 
 def _member(project: OpenProject, snapshot: Snapshot, row: int) -> Member:
