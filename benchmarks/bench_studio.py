@@ -34,7 +34,6 @@ class Load:
     """What the annotators saw."""
 
     took: list[float] = field(default_factory=list)
-    fresh: list[bool] = field(default_factory=list)
     failures: int = 0
     processor: float = 0.0
 
@@ -51,7 +50,6 @@ def fill(sheet: Sheet) -> None:
     sheet.row("errors", f"{load.failures}", "0", load.failures == 0)
     sheet.row("answer kept and next question back, median", f"{1000 * p50:.0f} ms")
     sheet.row("the same, 95th percentile", f"{1000 * p95:.0f} ms", "300 ms", p95 < 0.3)
-    sheet.row("answers that came back with a new question", f"{100 * np.mean(load.fresh):.0f} %")
     each = 1000 * load.processor / len(load.took)
     sheet.row("processor time of the server, an answer", f"{each:.0f} ms")
     _alone(sheet)
@@ -131,10 +129,8 @@ def _person(url: str, link: str, number: int, truth: list[int], load: Load) -> N
             body = {"rows": rows, "answer": true_answer(rows, truth), "seconds": 1}
             begun = time.perf_counter()
             answer = client.post(f"/api{link}/answers", json=body)
-            known = [question["rows"] for question in asked]
             asked = answer.json().get("questions") or client.get(f"/api{link}").json()["questions"]
             load.took.append(time.perf_counter() - begun)
-            load.fresh.append(asked[0]["rows"] not in known)
             load.failures += answer.status_code != 200
 
 

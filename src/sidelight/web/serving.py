@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import socket
 import threading
@@ -45,7 +46,9 @@ def serve(
         config = uvicorn.Config(
             make_app(studio, access), log_level="warning", access_log=False, server_header=False, date_header=False
         )
-        uvicorn.Server(config).run(sockets=[listening])
+        with contextlib.suppress(KeyboardInterrupt):  # how a studio ends; no work is lost by it
+            uvicorn.Server(config).run(sockets=[listening])
+        say("Stopped. Every answer is kept; the next start goes on here.")
     finally:
         for files in studio.write_back():
             say(files)
