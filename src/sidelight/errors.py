@@ -24,6 +24,7 @@
     ├── LabelsWithoutRows                 bags list more labels than they have rows
     ├── EmptyClusters                     fewer clusters than asked for hold anything
     ├── InseparableLabels                 lists of bags that cannot tell some labels apart
+    ├── AnswersDisagree                   answers that cannot all be true were weighed against each other
     └── TargetIgnored                     y holds labels of rows, which nobody uses
 
 Every message says who complains, what was expected, what came, and what to do next. What to do next may name parameters
@@ -189,6 +190,10 @@ class ConvergenceWarning(SidelightWarning):
     """A solver stopped at its iteration limit before it converged."""
 
 
+class AnswersDisagree(SidelightWarning):
+    """Answers that cannot all be true were weighed against each other."""
+
+
 class EmptyClusters(SidelightWarning):
     """Fewer clusters have members than were asked for."""
 
@@ -218,17 +223,20 @@ def as_invalid_data(who: str = "") -> Iterator[None]:
     who : str
         The estimator or function that complains, where the words do not name it.
     """
-    before = f"{who}: " if who else ""
+
+    def told(error: Exception) -> str:
+        return f"{who}: {error}" if who and who not in str(error) else str(error)
+
     try:
         yield
     except SidelightError:
         raise
     except TypeError as error:
-        raise WrongKind(f"{before}{error}") from error
+        raise WrongKind(told(error)) from error
     except (ValueError, OverflowError, AttributeError) as error:
         if type(error) not in (ValueError, OverflowError, AttributeError, UnicodeEncodeError, UnicodeDecodeError):
             raise  # NotFittedError and the like are what people wait for
-        raise InvalidData(f"{before}{error}") from error
+        raise InvalidData(told(error)) from error
 
 
 def close_names(name: object, known: Iterable[object], *, limit: int = 3) -> list[str]:

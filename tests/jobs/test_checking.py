@@ -11,6 +11,7 @@ import sidelight as sl
 from sidelight.errors import InvalidData, UnknownName
 from sidelight.jobs.checking import MOST
 from sidelight.jobs.config import RunConfig
+from sidelight.jobs.instances.coverage import _about_corrections
 from sidelight.jobs.run import run
 from sidelight.jobs.samples import write_sample
 
@@ -83,12 +84,22 @@ def test_corrected_rows_are_believed(folder):
     for row in check:
         row["right label"] = truth[row[key]]
     write(folder / "filled.csv", check)
-    do(folder, "instances", "corrected", corrections=str(folder / "filled.csv"))
+    outcome = do(folder, "instances", "corrected", corrections=str(folder / "filled.csv"))
+    assert outcome.result.truth is not None  # the labels of the rows were not used, only the corrections
     after = {row[key]: row["label"] for row in read(folder / "corrected" / "assignments.csv")}
     assert all(after[row[key]] == truth[row[key]] for row in check)
     before = {row[key]: row["label"] for row in read(folder / "instances" / "assignments.csv")}
     right = [np.mean([labels[name] == truth[name] for name in truth]) for labels in (before, after)]
     assert right[1] > right[0]
+
+
+def test_new_labels_and_empty_corrections_are_said():
+    bags = sl.Bags(["p", "p", "q"], labels={"p": {"fox", "hare"}, "q": {"hare"}})
+    assert _about_corrections("check.csv", {0: "fox"}, bags) == []
+    assert "no row was corrected" in _about_corrections("check.csv", {}, bags)[0]
+    told = _about_corrections("check.csv", {0: "foxx", 1: "boar"}, bags)[0]
+    assert "2 labels that no list has" in told
+    assert "Was 'fox' meant by 'foxx'?" in told
 
 
 def test_corrected_pairs_are_answers(folder):

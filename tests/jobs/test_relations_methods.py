@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import get_args
 
 import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.errors import InvalidParameter, UnknownName
+from sidelight.errors import ConflictingAnswers, InvalidParameter, UnknownName
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.describe import describe
 from sidelight.jobs.options.catalogue import find_job
@@ -39,6 +40,22 @@ def test_every_method_clusters_a_table(files, method):
     assert sl.metrics.adjusted_rand_index(y, result.map.labels) > 0.5
     assert len(page(result).sentences) >= 2
     assert all(0 <= p <= 1 for p in result.assignments["probability"])
+
+
+@pytest.mark.parametrize("method", ["discriminative", "cop-kmeans"])
+def test_contradictions_are_told_with_the_names_of_the_rows(files, method):
+    folder, _ = files
+    (folder / "pairs.csv").write_text("a,b,answer\nr0,r3,same\nr3,r6,same\nr0,r6,different\n")
+    options = {"n_clusters": 3, "method": method, "pairs": str(folder / "pairs.csv")}
+    config = RunConfig("relations", str(folder / "rows.csv"), {"id": "id"}, options, 0)
+    expected = "r0 and r6 belong together (r0, r3: same; r3, r6: same) and do not (r0, r6: different)"
+    if method == "cop-kmeans":
+        with pytest.raises(ConflictingAnswers, match=re.escape(expected)):
+            work(config)
+    else:
+        heard = work(config).heard
+        assert len(heard) == 1
+        assert expected in heard[0]
 
 
 def test_an_option_of_another_method_is_refused_by_name():

@@ -51,6 +51,7 @@ def test_rows_without_names_are_counted(tmp_path):
     [
         ("photo,cluster\na,0\na,1\n", "photo,kind\na,x\n", "told apart"),
         ("photo,cluster\na,0\nb,1\n", "photo,kind\nc,x\nd,y\n", "No row"),
+        ("photo,cluster\na,0\nb,1\n", "photo,kind\na,\nb,\n", "'kind' .* is empty"),
         ("photo,cluster\na,0\nb,1\n", "picture,kind\na,x\nb,y\n", "has no column 'photo'"),
         ("photo,group\na,0\nb,1\n", "photo,kind\na,x\nb,y\n", "'cluster'"),
         ("photo,cluster\na,0\nb,1\n", "photo,one,two\na,x,1\nb,y,2\n", "several columns"),

@@ -56,7 +56,7 @@ def read(labels: Any, code_of: Mapping[Hashable, int], classes: Any) -> LabelSet
         return from_indicator(labels, code_of, classes, None)
     raise InvalidData(
         "Bags: labels must be a mapping or a series from bag to a set of names, a data frame of (bag, label) rows or "
-        f"of zeros and ones, or a matrix of them. Got a {type(labels).__name__}. For a list of (bag, label) tuples use "
+        f"of zeros and ones, or a matrix of them. Got {type(labels).__name__}. For a list of (bag, label) tuples use "
         "Bags.from_table."
     )
 

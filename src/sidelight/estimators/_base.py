@@ -120,7 +120,7 @@ def rows_to_fit(estimator: Any, X: Any, *, huge: bool = False, **options: Any) -
     **options : objects
         For ``sklearn.utils.validation.validate_data``.
     """
-    with as_invalid_data():
+    with as_invalid_data(type(estimator).__name__):
         X = validate_data(estimator, X, **{**ROWS, **options})
     _refuse_unusable(estimator, X, huge)
     estimator.data_fingerprint_ = fingerprint(X)
@@ -138,7 +138,7 @@ def rows_to_judge(estimator: Any, X: Any, *, huge: bool = False, names: bool = T
         Warn when ``fit`` saw names of columns and X has none, or other ones.
     """
     if not names:
-        with as_invalid_data():
+        with as_invalid_data(type(estimator).__name__):
             X = check_array(X, **{**ROWS, **options}, estimator=estimator)
         if X.shape[1] != estimator.n_features_in_:
             raise InvalidData(
@@ -146,7 +146,7 @@ def rows_to_judge(estimator: Any, X: Any, *, huge: bool = False, names: bool = T
                 f"{estimator.n_features_in_} features as input."
             )
     else:
-        with as_invalid_data():
+        with as_invalid_data(type(estimator).__name__):
             X = validate_data(estimator, X, **{**ROWS, **options}, reset=False)
     _refuse_unusable(estimator, X, huge)
     return X

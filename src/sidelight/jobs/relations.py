@@ -13,6 +13,7 @@ from sidelight._core.simplex import softmax
 from sidelight.data.dataset import Dataset
 from sidelight.data.readers.answers import read_answers
 from sidelight.data.relations import Pairs, Triplets
+from sidelight.errors import AnswersDisagree, ConflictingAnswers, silenced
 from sidelight.estimators.relations import (
     ConstrainedGaussianMixture,
     ConstraintPropagation,
@@ -35,6 +36,7 @@ from sidelight.jobs.reading import as_dense, listening, read_rows, standard
 from sidelight.plot.clusters import main_directions
 from sidelight.results import Columns, Map, Reading, columns_of
 from sidelight.results.jobs import RelationsResult
+from sidelight.words import Sentence, Setting
 
 USES = ("id", "feature", "show")
 ESTIMATORS: dict[str, Any] = {
@@ -73,14 +75,43 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
         inner = make_estimator(options, seed)
         return (Standardized(inner) if options.scale == "standard" else inner).fit(X, **answers)
 
-    with listening() as heard:
-        model = fitted(config.seed)
-    result, P = result_of(data, model, pairs, triplets, heard)
+    contradictions = _contradictions(data, answers)
+    with listening() as heard, silenced(AnswersDisagree):  # said here, with the names of the rows
+        try:
+            model = fitted(config.seed)
+        except ConflictingAnswers as error:
+            raise _in_names(error, contradictions) from error
+    result, P = result_of(data, model, pairs, triplets, [*contradictions, *heard])
     chosen = with_choice(
         result, choices, lambda seed: fitted(seed).labels_, model.labels_, seed=config.seed, n_cells=X.size
     )
     judged = checked(chosen, data)
     return replace(judged, tables={**judged.tables, "check": _pairs_to_ask(data, P)})
+
+
+def _contradictions(data: Dataset, answers: dict[str, Any]) -> list[str]:
+    """Tell the first contradiction among the pairs and among the triplets, with the names of the rows."""
+
+    def told(side: Any, numbers: Sequence[int]) -> str:
+        found = [side.answers[number] for number in numbers]
+        return "; ".join(f"{', '.join(str(data.row_names[row]) for row in one.rows)}: {one.answer}" for one in found)
+
+    return [
+        f"Not all answers about {kind} can be true: {data.row_names[one.rows[0]]} and {data.row_names[one.rows[1]]} "
+        f"belong together ({told(side, one.chain)}) and do not ({told(side, one.against)})."
+        for kind, side in answers.items()
+        for one in side.contradictions(limit=1)
+    ]
+
+
+def _in_names(error: ConflictingAnswers, contradictions: Sequence[str]) -> ConflictingAnswers:
+    """Return the error with the names of the rows; as it is where pairs contradict triplets."""
+    if not contradictions:
+        return error
+    weigh: Sentence = [Setting("method", "discriminative"), " and ", Setting("eps", "auto"), "."]
+    return ConflictingAnswers(
+        contradictions[0], do=["Correct one of these answers, or have them weighed against each other with ", *weigh]
+    )
 
 
 def result_of(

@@ -78,6 +78,8 @@ def score(
     chosen = column or _found_column(found, set(kinds.values()))
     groups = found.cells(chosen)
     both = [(kinds[row], group) for row, group in zip(keys, groups) if kinds.get(row, "") != ""]
+    if not any(kinds.values()):
+        raise InvalidData(f"The column {name!r} of {right.path!r} is empty: it says of no row what it is.")
     if not both:
         raise InvalidData(
             f"No row of {found.path!r} has a truth in {right.path!r}: rows are called like {some_of(keys, 3)} "

@@ -32,6 +32,28 @@ def test_triplets_by_name(tmp_path):
     assert triplets.odd.tolist() == [2, -1]
 
 
+def test_the_odd_row_may_be_called_by_its_name(tmp_path):
+    text = "a,b,c,odd\nant,bee,cat,bee\nant,bee,dog,none\nbee,cat,dog,dog\nant,bee,dog,?\n"
+    assert read_answers(write(tmp_path, text), sl.Triplets, NAMES).odd.tolist() == [1, -1, 2]
+
+
+def test_numbers_are_names_of_odd_rows_only_where_every_line_has_one(tmp_path):
+    names = ["1", "2", "3", "4"]
+    by_name, by_place = "1,2,3,2\n2,4,3,4\n", "1,2,3,2\n2,4,3,1\n"
+    assert read_answers(write(tmp_path, by_name), sl.Triplets, names).odd.tolist() == [1, 1]
+    assert read_answers(write(tmp_path, by_place), sl.Triplets, names).odd.tolist() == [2, 1]
+    with pytest.raises(InvalidInput, match="name of one of its rows"):
+        read_answers(write(tmp_path, "1,2,3,2\n2,4,3,7\n"), sl.Triplets, names)
+
+
+def test_a_first_answer_that_looks_like_a_header_is_an_answer(tmp_path):
+    names = ["1", "2", "3", "4"]
+    triplets = read_answers(write(tmp_path, "1,2,3,0\n2,4,3,1\n"), sl.Triplets, names)
+    assert triplets.rows.tolist() == [[0, 1, 2], [1, 3, 2]]
+    pairs = read_answers(write(tmp_path, "ant,bee,same\ncat,dog,different\n"), sl.Pairs, NAMES)
+    assert pairs.n_answers == 2
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -53,20 +54,49 @@ def _answers(
     first = [column[0] for column in cells]
     if first[width].strip().lower() not in (*words, *UNSURE) and not any(name in row_of for name in first[:width]):
         columns, cells = tuple(first), [column[1:] for column in cells]  # all words: it was taken for a line
+    header = _as_line(columns, width)
+    if all(name in row_of for name in header[:width]) and header[width].lower() in (*words, *UNSURE, *header[:width]):
+        cells = [[name, *column] for name, column in zip(header, cells)]  # an answer: it was taken for a header
     lower = [str(name).strip().lower() for name in columns]
     extra = {name: lower.index(name) for name in EXTRAS if name in lower[width + 1 :]}
     told = []
-    for number, line in enumerate(zip(*cells), start=1):
-        said = line[width].strip().lower()
+    lines = list(zip(*cells))
+    by_name = kind is Triplets and _name_the_odd_row(lines)
+    for number, line in enumerate(lines, start=1):
+        said = _place_of_odd(line) if by_name else line[width].strip().lower()
         if said in UNSURE:
             continue
         if said not in words:
             raise UnreadableFile(
-                f"{str(path)!r}, answer {number}: {line[width]!r} is none of {', '.join(map(repr, kind.WORDS))}."
+                f"{str(path)!r}, answer {number}: {line[width]!r} is none of {', '.join(map(repr, kind.WORDS))}"
+                + ("." if kind is Pairs else ", and not in every line the name of one of its rows.")
             )
         rows = [_row(line[column], row_of, path, number) for column in range(width)]
         told.append((*rows, words[said], *(_extra(line, extra, name) for name in EXTRAS)))
     return kind.from_table(told, n_rows=len(names)) if told else kind.empty(len(names))
+
+
+def _as_line(columns: Names, width: int) -> list[str]:
+    """Return a header as the line that it may be: a name that came twice bears a number there, as in "bee_2"."""
+    header = [str(name).strip() for name in columns]
+    twice = re.fullmatch(r"(.+)_2", header[width])
+    return [*header[:width], twice[1] if twice and twice[1] in header[:width] else header[width], *header[width + 1 :]]
+
+
+def _name_the_odd_row(lines: Sequence[Sequence[str]]) -> bool:
+    """Say whether every line of triplets names its odd row, and at least one in a way that no word of ours is."""
+    odd = [line[3].strip() for line in lines]
+    named = [any(cell == name.strip() for name in line[:3]) for cell, line in zip(odd, lines)]
+    words = [cell.lower() for cell in odd]
+    return all(is_named or word in (*UNSURE, "none") for is_named, word in zip(named, words)) and any(
+        word not in (*ODD, *UNSURE) for word in words
+    )
+
+
+def _place_of_odd(line: Sequence[str]) -> str:
+    """Return a, b or c for the row that a line names as the odd one; none and unsure stay."""
+    cells = [cell.strip() for cell in line[:4]]
+    return "abc"[cells.index(cells[3])] if cells[3] in cells[:3] else cells[3].lower()
 
 
 def find_answers(path: str | Path, names: Sequence[Any]) -> dict[str, tuple[Path, int]]:
@@ -137,6 +167,8 @@ def _could_hold(source: Any, kind: type[Pairs] | type[Triplets]) -> bool:
         return False
     words = {**YES, **NO} if kind is Pairs else ODD
     lines = source.sample()[1:20]  # the first may be a header that was taken for a line
+    if kind is Triplets and _name_the_odd_row(lines):
+        return True
     return all(str(line[width]).strip().lower() in (*words, *UNSURE) for line in lines)
 
 

@@ -15,7 +15,7 @@ from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._terms.information import Balance, Confidence
 from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.data.relations import Pairs, Triplets
-from sidelight.errors import ConflictingAnswers, InvalidParameter, SidelightWarning, warn
+from sidelight.errors import AnswersDisagree, ConflictingAnswers, InvalidParameter, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._linear_rule import warn_unless_converged
 from sidelight.estimators.relations import direct, variational
@@ -272,7 +272,7 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
             warn(
                 f"{type(self).__name__}: not all answers can be true. {contradictions[0]} They are weighed against "
                 f"each other; {answers._word}.contradictions() lists all of them, on_conflict='raise' refuses them.",
-                SidelightWarning,
+                AnswersDisagree,
                 stacklevel=4,
             )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.data.readers.limits import memory_limit, need
-from sidelight.errors import InvalidData
+from sidelight.errors import InvalidData, close_names
 from sidelight.estimators.coverage import CoverageClustering
 from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.checking import RIGHT, checked, row_corrections
@@ -25,7 +26,7 @@ from sidelight.plot.clusters import main_directions
 from sidelight.plot.novelty import nearest_rows
 from sidelight.results import Columns, Map, Reading, columns_of
 from sidelight.results.jobs import Contents, CoverageResult, Moved
-from sidelight.words import Setting
+from sidelight.words import Setting, counted, some_of
 
 _COPIES = 8  # matrices of rows x labels that a fit and its page hold at once
 USES = ("id", "bag", "label", "bag label", "feature", "show")
@@ -37,16 +38,34 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
     assert isinstance(options, Coverage)  # the catalogue says so
     bags = lists_of(data, config, options.lists, options.empty)
     row_labels: Any = data.y if options.rows == "known" else None
+    notes: list[str] = []
     if options.corrections is not None:
-        bags, row_labels = _corrected(bags, row_labels, row_corrections(options.corrections, data))
+        right = row_corrections(options.corrections, data)
+        notes = _about_corrections(options.corrections, right, bags)
+        bags, row_labels = _corrected(bags, row_labels, right)
     settings = options.without("method", "scale", "lists", "empty", "rows", "corrections")
     inner = CoverageClustering(random_state=config.seed, **settings)
     model: Any = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
     with listening() as heard:
         model.fit(data.X, bags=bags, row_labels=row_labels)
         result = result_of(data, bags, model, row_labels)
-    judged = replace(result, heard=tuple(heard))
-    return checked(judged, data, judged="label", right=RIGHT, uses_y=row_labels is not None)
+    judged = replace(result, heard=(*notes, *heard))
+    return checked(judged, data, judged="label", right=RIGHT, uses_y=options.rows == "known")
+
+
+def _about_corrections(path: str, right: dict[int, str], bags: Bags) -> list[str]:
+    """Say when nothing was filled in, and which labels are new: they may be slips of the pen."""
+    if not right:
+        return [f"{path!r} has nothing in its column {RIGHT!r}: no row was corrected."]
+    known = [str(name) for name in bags.classes]
+    new = Counter(name for name in right.values() if name not in known)
+    if not new:
+        return []
+    told = [f"{name!r} ({counted(times, 'row')})" for name, times in new.items()]
+    meant = [f" Was {close[0]!r} meant by {name!r}?" for name in new if (close := close_names(name, known))]
+    what = counted(len(new), "label that no list has, a label", "labels that no list has, labels")
+    own = "its own" if len(new) == 1 else "their own"
+    return [f"The corrections bring {what} of {own} now: {some_of(told)}.{''.join(meant)}"]
 
 
 def _corrected(bags: Bags, row_labels: Any, right: dict[int, str]) -> tuple[Bags, list[Any]]:
