@@ -86,6 +86,11 @@ def test_runs_side_by_side(tmp_path, monkeypatch):
     assert {"runs.csv", "agreement.csv", "report.html", "run.toml"} == {p.name for p in (tmp_path / "side").iterdir()}
     with pytest.raises(InvalidData, match="twice"):
         call("compare", "k2", "k2")
+    (tmp_path / "other.csv").write_bytes((tmp_path / "iris.csv").read_bytes())
+    call("relations", "other.csv", "--method", "pck-means", "-k", 2, "--out", "other", "--quiet")
+    told = call("compare", "k2", "other")
+    assert "different tables ('iris.csv' and 'other.csv')" in told
+    assert "boundary" not in told  # a setting of one run alone
 
 
 def test_a_run_is_repeated_from_any_folder_and_a_changed_table_is_said(tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ from sidelight.metrics import adjusted_rand_index
 from sidelight.report import Page, Section, to_html
 from sidelight.report.components import heat, table
 from sidelight.results import Columns as Lines
-from sidelight.words import counted
+from sidelight.words import counted, some_of
 
 _FIGURES = ("share_sure", "n_pairs", "n_triplets", "eps")  # what else is worth a column where runs have it
 
@@ -31,11 +31,15 @@ class Comparison:
     names: Sequence[str]
     table: Lines
     agreement: np.ndarray
+    sources: Sequence[str] = ()  # the tables that the runs are about, each once
 
     @property
     def sentences(self) -> list[str]:
         """What a person wants to know."""
         told = [f"{counted(len(self.names), 'run')} side by side."]
+        if len(self.sources) > 1:
+            tables = some_of(map(repr, self.sources))
+            told.append(f"They are about different tables ({tables}): rows are matched by their names.")
         n = len(self.names)
         pairs = [(self.agreement[i, j], i, j) for i in range(n) for j in range(i) if np.isfinite(self.agreement[i, j])]
         if pairs:
@@ -43,7 +47,7 @@ class Comparison:
             told.append(f"{self._pair(most)} agree most (adjusted Rand index {most[0]:.2f})")
             told[-1] += f", {self._pair(least)} least ({least[0]:.2f})." if len(pairs) > 1 else "."
         truths = [(value, name) for name, value in zip(self.names, self.table.get("nmi with truth", ())) if value != ""]
-        if truths:
+        if len(truths) > 1:
             best = max(truths)
             told.append(f"{best[1]} is nearest to the truth (normalised mutual information {best[0]:.3f}).")
         return told
@@ -65,11 +69,8 @@ def compare(folders: Sequence[str]) -> Comparison:
     numbers = [_numbers(Path(folder)) for folder in folders]
     assigned = [_assigned(folder) for folder in folders]
     names = _short_names(folders)
-    told = [{"job": c.job, "seed": c.seed, **c.options.settings()} for c in configs]
-    keys = list(dict.fromkeys(key for one in told for key in one))
-    differing = [key for key in keys if len({repr(one.get(key)) for one in told}) > 1 or key == "job"]
-    table: dict[str, list[Any]] = {"run": list(names)}
-    table |= {key: [one.get(key, "") for one in told] for key in differing}
+    told = [{"seed": c.seed, **c.options.settings()} for c in configs]
+    table: dict[str, list[Any]] = {"run": list(names), "job": [config.job for config in configs]}
     table["rows"] = [len(rows) for rows in assigned]
     table["clusters"] = [len(set(rows.values())) for rows in assigned]
     for key in _FIGURES:
@@ -78,7 +79,17 @@ def compare(folders: Sequence[str]) -> Comparison:
     if any(one.get("truth") for one in numbers):
         for title, key in (("nmi with truth", "information"), ("accuracy", "accuracy")):
             table[title] = [round(one["truth"][key], 4) if one.get("truth") else "" for one in numbers]
-    return Comparison(names, table, _agreement(assigned))
+    for key in _differing(told):
+        table[f"{key} (asked)" if key in table else key] = [one.get(key, "") for one in told]
+    sources = list(dict.fromkeys(str(Path(config.table).resolve()) for config in configs))
+    return Comparison(names, table, _agreement(assigned), [Path(source).name for source in sources])
+
+
+def _differing(told: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the settings that differ between runs; a setting that one run alone has says little."""
+    keys = list(dict.fromkeys(key for one in told for key in one))
+    shared = [key for key in keys if sum(key in one for one in told) > 1]
+    return [key for key in shared if len({repr(one.get(key)) for one in told}) > 1]
 
 
 def write_comparison(found: Comparison, out: str | Path, *, overwrite: bool = False) -> list[str]:
