@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight._core.matching import match_rows
 from sidelight.active.outlook import Outlook, PartitionHistory
 from sidelight.active.session import ActiveSession
 from sidelight.jobs.studio.answers import Answer, agreed
@@ -177,7 +178,7 @@ class Learner:
         _corrected(labels, sure, P, answers)
         moved, moved_by = np.zeros(0, dtype=int), 0
         if before is not None:
-            moved, moved_by = np.flatnonzero(before.labels != labels), n_answers - before.version
+            moved, moved_by = moved_rows(before.labels, labels), n_answers - before.version
             if before.version == n_answers and not moved.size:
                 moved, moved_by = before.moved, before.moved_by
         agreement = self._note(n_answers, labels)
@@ -195,6 +196,17 @@ class Learner:
             return [answer for answer in counted if any(pair <= set(answer.rows) for pair in pairs)]
 
         return [(c.rows, behind(c.chain), behind(c.against)) for c in found]
+
+
+def moved_rows(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return the rows that changed their cluster, whatever the clusters are numbered.
+
+    >>> moved_rows(np.array([0, 0, 0, 1, 1]), np.array([1, 1, 0, 0, 0])).tolist()
+    [2]
+    """
+    counts = np.zeros((int(before.max()) + 1, int(after.max()) + 1))
+    np.add.at(counts, (before, after), 1)
+    return np.flatnonzero(match_rows(counts)[before] != after)
 
 
 def _corrected(labels: np.ndarray, sure: np.ndarray, P: np.ndarray, answers: Sequence[Answer]) -> None:

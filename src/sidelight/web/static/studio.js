@@ -159,7 +159,7 @@
     const parts = [];
     if (status.clusters) parts.push(status.clusters + " clusters");
     if (status.agreement !== null && status.agreement !== undefined) parts.push("agreement with the key " + status.agreement.toFixed(2));
-    if (status.moved) parts.push("the last " + (status.moved_by > 1 ? status.moved_by + " answers" : "answer") + " moved " + status.moved + (status.moved === 1 ? " row" : " rows"));
+    if (status.moved) parts.push("the last " + (status.moved_by > 1 ? status.moved_by + " answers" : "answer") + " moved " + status.moved.toLocaleString("en") + (status.moved === 1 ? " row" : " rows"));
     document.getElementById("more").textContent = parts.length ? ", " + parts.join(", ") : "";
   }
 
