@@ -62,6 +62,20 @@ CALLS = {
     "margins": lambda: sl.InterleavedCoclustering(n_clusters=2, margins=2).fit(np.ones((4, 4))),
     "table of losses": lambda: sl.metrics.information_loss(1, {"a": [0], "b": [1]}),
     "row labels": lambda: sl.OredLogisticRegression().fit(ROWS, bags=np.arange(40) // 4, row_labels=0),
+    "sets as row labels": lambda: sl.OredLogisticRegression().fit(
+        ROWS, bags=np.arange(40) // 4, row_labels=[{"a"}] * 40
+    ),
+    "other columns": lambda: sl.bag_distances(ROWS, np.arange(40) // 4, np.zeros((1, ROWS.shape[1] + 1)), ["a"]),
+    "one size of all axes": lambda: sl.CoOccurrence.from_codes({"a": [0], "b": [1]}, sizes=2),
+    "labels of no axis": lambda: sl.CoOccurrence.from_codes({"a": [0], "b": [1]}, labels=[(0, 1, 2)]),
+    "one tau": lambda: sl.DiscriminativeClusteringCV(2, taus=np.array(3.0)).fit(ROWS),
+    "one penalty": lambda: sl.DiscriminativeClusteringCV(2, penalties=0).fit(ROWS),
+    "sparse labels": lambda: sl.make_words("a", ROWS, sp.csr_array(np.eye(40))),
+    "a folder of answers": lambda: sl.AnswerFile(""),
+    "no classifier": lambda: sl.NovelLabels(np.array(["a", "b"])).fit(ROWS, bags=np.arange(40) // 4),
+    "no threshold": lambda: sl.NovelLabels(sl.FastMIML(), threshold=np.zeros((0, 3))).fit(
+        ROWS, bags=np.arange(40) // 4
+    ),
     "novel": lambda: sl.CoverageClustering(n_novel=10**12).fit(ROWS, bags=np.arange(40) // 4),
     "medoids": lambda: sl.BagKMedoids(10**19).fit(ROWS, bags=np.arange(40) // 4),
     "load": lambda: sl.load(5),

@@ -80,6 +80,11 @@ def bag_distances(
     else:
         itself = X_other is None
         X_other = X if itself else X_other
+        if X_other.shape[1] != X.shape[1]:
+            raise InvalidData(
+                f"bag_distances got X with {X.shape[1]} features and X_other with {X_other.shape[1]}. Bring the same "
+                "columns for both."
+            )
         other_bags = bags if itself else as_bags(bags_other, n_rows=X_other.shape[0])
         source = (X, X_other)
     with np.errstate(over="ignore", invalid="ignore"):  # said below, with what to do

@@ -142,8 +142,12 @@ class CoOccurrence(Frozen):
         names = checked_axes(tuple(codes))
         arrays = [as_codes(codes[name], name) for name in names]
         check_equal_lengths(dict(zip(names, arrays)))
-        for given in (sizes or {}, labels or {}):
-            for axis in given:
+        for what, named in (("sizes", sizes), ("labels", labels)):
+            if named is not None and not isinstance(named, Mapping):
+                raise InvalidData(
+                    f"CoOccurrence.from_codes needs {what} as a mapping from axis names, got {type(named).__name__}."
+                )
+            for axis in named or ():
                 axis_index(names, axis)
         shape = [axis_size(name, array, sizes or {}, labels or {}) for name, array in zip(names, arrays)]
         if weights is None:

@@ -25,6 +25,8 @@ class AnswerFile:
             self.path = Path(path)
         except TypeError:
             raise InvalidParameter(f"AnswerFile needs a path, text or pathlib.Path. Got {path!r:.80}.") from None
+        if self.path.is_dir():
+            raise InvalidParameter(f"AnswerFile needs the path of a file. {str(path)!r} is a folder.")
         self._mend()
 
     def record(self, event: Mapping[str, Any]) -> None:

@@ -146,6 +146,8 @@ def _checked_pool(X: Any, y: Any) -> tuple[Any, list[Any]]:
     except ValueError as error:  # rows of different lengths
         raise InvalidData(f"make_words needs the pool X as rows of one length, got {X!r:.80}.") from error
     labels = [plain(label) for label in as_list(y, "label")]
+    if not all(isinstance(label, Hashable) for label in labels):
+        raise InvalidData(f"make_words needs one label for each row of the pool, such as a letter, got {y!r:.80}.")
     if X.ndim != 2 or X.shape[0] != len(labels):
         raise InvalidData(f"make_words: the pool has X of shape {X.shape} but {len(labels)} labels; one per row.")
     return X, labels

@@ -90,7 +90,11 @@ def read_row_labels(row_labels: Any, n_rows: int) -> list[Hashable]:
             f"X has {n_rows} rows but row_labels has {len(labels)}. Give one label or None for each row, "
             "or a mapping from row numbers to labels."
         )
-    return [None if _is_gap(name) else name.item() if isinstance(name, np.generic) else name for name in labels]
+    names = [None if _is_gap(name) else name.item() if isinstance(name, np.generic) else name for name in labels]
+    for row, name in enumerate(names):
+        if not isinstance(name, Hashable):
+            raise WrongKind(f"row_labels must hold one label or None for each row. Got {name!r:.80} for row {row}.")
+    return names
 
 
 def code_rows(names: list[Hashable], classes: tuple[Hashable, ...]) -> np.ndarray:

@@ -156,7 +156,7 @@ class NovelLabels(NamesRows, ClusterMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_number(self, "n_novel", self.n_novel, integer=True, low=1, high=100_000)
-        if self.threshold != "auto":
+        if not (isinstance(self.threshold, str) and self.threshold == "auto"):
             check_number(self, "threshold", self.threshold, advice='It may also be "auto".')
         fit = getattr(self.estimator, "fit", None)
         takes_bags = callable(fit) and "bags" in signature(fit).parameters

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight._core.params import as_generator, as_seed, check_number
+from sidelight._core.params import as_generator, as_seed, as_sequence, check_number
 from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.data.splits import AnswerKFold
 from sidelight.errors import InvalidData, InvalidParameter
@@ -151,10 +151,11 @@ class DiscriminativeClusteringCV(ClusterMixin, BaseEstimator):
         sizes = [wanted] if np.ndim(wanted) == 0 else list(wanted)
         for K in sizes:
             check_number(self, "n_clusters", K, integer=True, low=1)
-        for name in ("taus", "penalties"):
-            for value in getattr(self, name):
+        weights = [as_sequence(self, name, getattr(self, name), "a list of numbers") for name in ("taus", "penalties")]
+        for name, values in zip(("taus", "penalties"), weights):
+            for value in values:
                 check_number(self, name, value, low=0, none=True)
-        grid = [(int(K), tau, penalty) for K, tau, penalty in product(sizes, self.taus, self.penalties)]
+        grid = [(int(K), tau, penalty) for K, tau, penalty in product(sizes, *weights)]
         if not grid:
             raise InvalidParameter(f"{type(self).__name__} needs at least one value of each setting to choose from.")
         return grid
