@@ -25,6 +25,7 @@ from sidelight.estimators.relations import (
     SSSVaD,
 )
 from sidelight.estimators.relations.metric.kmeans import METRICS
+from sidelight.estimators.relations.trust import FEWEST
 from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.checking import MOST, checked
 from sidelight.jobs.choosing import settled, with_choice
@@ -125,6 +126,7 @@ def result_of(
     sure = P[np.arange(len(P)), fitted.labels_]
     names = [str(k) for k in range(n_clusters)]
     clusters = cluster_table(X, fitted.labels_, data.feature_names, names)
+    n_pairs, n_triplets = (0 if side is None else side.n_answers for side in (pairs, triplets))
     result = RelationsResult(
         reading=Reading.of(data, USES),
         model=model,
@@ -133,10 +135,11 @@ def result_of(
         heard=tuple(heard),
         sizes=clusters["rows"],
         share_sure=float(np.mean(sure > 0.9)),
-        n_pairs=0 if pairs is None else pairs.n_answers,
-        n_triplets=0 if triplets is None else triplets.n_answers,
+        n_pairs=n_pairs,
+        n_triplets=n_triplets,
         n_broken=sum(len(numbers) for numbers in fitted.violated_.values()),
         eps=float(getattr(fitted, "eps_", 0.0)),  # the other methods do not ask whether answers are wrong
+        eps_is_estimated=getattr(fitted, "eps", None) == "auto" and max(n_pairs, n_triplets) >= FEWEST,
         annotator_errors={str(name): rate for name, rate in getattr(fitted, "annotator_errors_", {}).items()},
         map=Map(main_directions(standard(X)), fitted.labels_, names, data.row_names, sure=sure),
         gallery=gallery_of(data, fitted.labels_, sure, [f"cluster {name}" for name in names]),

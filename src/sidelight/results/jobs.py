@@ -23,6 +23,7 @@ class RelationsResult(Result):
     n_triplets: int = 0
     n_broken: int = 0
     eps: float = 0.0
+    eps_is_estimated: bool = False  # else it was given, or assumed because the answers are few
     annotator_errors: Mapping[str, float] = field(default_factory=dict)
     map: Map = big()
 

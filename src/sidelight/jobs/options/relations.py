@@ -17,7 +17,10 @@ PairsFile = Annotated[
 ]
 TripletsFile = Annotated[
     str | None,
-    says("Table of answers about triplets: three row names, then the odd one out (a, b, c or none).", shown="PATH"),
+    says(
+        "Table of answers about triplets: three row names, then the odd one out (a, b, c, its name, or none).",
+        shown="PATH",
+    ),
 ]
 Corrections = Annotated[str | None, says("The check.csv of an earlier run with answers filled in.", shown="PATH")]
 Peers = Literal[

@@ -22,8 +22,8 @@ def page(result: RelationsResult) -> Page:
             *_about_answers(result),
         ],
         [
-            *gallery_sections(result),
             *_broken(result),
+            *gallery_sections(result),
             map_section(result.map, "The map keeps the two directions in which rows differ most."),
             clusters_section(
                 result, "Sizes, and the features that each cluster stands out by, in standard deviations."
@@ -48,7 +48,9 @@ def _about_answers(result: RelationsResult) -> list[Sentence]:
     sentences: list[Sentence] = [
         f"{' and '.join(kinds)} judged by people; the clusters keep {percent(kept / n_answers)} of the answers."
     ]
-    if result.eps > 0.02:
+    if result.eps > 0.02 and not result.eps_is_estimated:
+        sentences.append(f"The answers were weighed as if {percent(result.eps)} of them were wrong.")
+    elif result.eps > 0.02:
         sentences.append(f"About {percent(result.eps)} of the answers seem to be wrong, and were weighed accordingly.")
     worst = max(result.annotator_errors, key=lambda name: result.annotator_errors[name], default=None)
     if worst is not None and result.annotator_errors[worst] > 0.1:
