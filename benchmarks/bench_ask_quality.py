@@ -99,9 +99,9 @@ def fill(sheet: Sheet) -> None:
     sheet.notes.append(
         f"Adjusted Rand index, mean of {min(counts)} to {max(counts)} conversations a cell (set ASK_SEEDS), "
         "`ActiveSession` with its defaults; the share of wrong answers is learnt. In brackets the figures wanted, "
-        "means of 5 runs of a trial. The constants of the session (active/checks.py, active/chains.py, active/outlook.py) "
-        "were chosen by this index on conversations 0 to 2 of these same sets, so those flatter it; conversations from 3 "
-        "on are fresh." + (f" Not run yet: {', '.join(missing)}." if missing else "")
+        "means of 5 runs of a trial. The constants of the session (active/checks.py, active/chains.py, "
+        "active/outlook.py) were chosen by this index on conversations 0 to 2 of these same sets, so those flatter it; "
+        "conversations from 3 on are fresh." + (f" Not run yet: {', '.join(missing)}." if missing else "")
     )
     _exact(sheet, found, True)
     _exact(sheet, found, False)
