@@ -110,12 +110,16 @@ def run(cells: Iterable[Cell], stage: str) -> dict[str, Any]:
 
 
 def every_draw(
-    sets: Sequence[str], kinds: Sequence[tuple[str, Sequence[float]]], methods: Sequence[str], wrong: float = 0.0
+    sets: Sequence[str],
+    kinds: Sequence[tuple[str, Sequence[float]]],
+    methods: Sequence[str],
+    wrong: float = 0.0,
+    draws: int = DRAWS,
 ) -> list[Cell]:
     """List cells, draws outermost, so that a run that is stopped early has whole draws."""
     return [
         Cell(name, kind, share, method, draw, wrong)
-        for draw in range(DRAWS)
+        for draw in range(draws)
         for name in sets
         for kind, shares in kinds
         for share in shares
