@@ -61,7 +61,7 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
     on_conflict : {"soften", "raise"}, default="soften"
         Answers that cannot all be true are warned about and weighed against each other, or refused.
     n_init : int, default=2
-        How often each kind of start is tried: all five of them, or the three best ones where answers were held out.
+        How often each of the five kinds of start is tried.
     max_iter : int, default=300
         Most L-BFGS iterations, or rounds of variational EM.
     tol : float, default=1e-6
@@ -194,7 +194,7 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
             trust = Trust(ErrorRates.evenly(float(self.eps)), float(self.eps), settings.tau)
         rates, eps = trust.rates, trust.eps
         answered = rates.believed(pairs, triplets) if rates.differ else Answered.evenly(pairs, triplets, eps)
-        return direct.learn(terrain, answered, settings, eps, generator, kinds=trust.kinds), answered, rates
+        return direct.learn(terrain, answered, settings, eps, generator), answered, rates
 
     def _publish(
         self, feature_map: FeatureMap, features: np.ndarray, fit: Any, answered: Answered, rates: ErrorRates

@@ -29,7 +29,7 @@ MANY = 300  # answers; of so many two folds tell enough, of fewer five are neede
 ROUNDS = 2  # a fit that trusted wrong answers blurs the truths, so a large share is estimated again by one that doubts
 SHARPNESSES = (1.0, 2.0, 4.0, 8.0)  # what beliefs are multiplied by
 OTHERS = 1_000  # rows whose information such a fit looks at, beside those that answers are about
-KINDS, FINAL_KINDS = 2, 3  # kinds of starts that are tried in further folds, and in the end: those best in the first
+KINDS = 2  # kinds of starts that are tried again in further folds: those that were best in the first
 DOUBTED = 0.1  # the share of wrong answers from which tau makes a difference that held-out answers can see
 STEPS = 60  # L-BFGS iterations of a fit that only has to be judged
 CAUTION, MOST = 1.25, 0.25  # the share of wrong answers to fit with, as a multiple of the estimate, and its limit
@@ -37,15 +37,14 @@ CAUTION, MOST = 1.25, 0.25  # the share of wrong answers to fit with, as a multi
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """How often answers are wrong, and what to fit with: the share of wrong answers to allow for, tau, and the starts.
+    """How often answers are wrong, and what to fit with: the share of wrong answers to allow for, and tau.
 
-    ``tau`` is None where it shall grow with doubt (see ``direct.weigh``); no ``kinds`` of starts means all of them.
+    ``tau`` is None where it shall grow with doubt (see ``direct.weigh``).
     """
 
     rates: ErrorRates
     eps: float
     tau: float | None
-    kinds: tuple[str, ...] = ()
 
 
 def examine(
@@ -69,12 +68,10 @@ def examine(
     reached: list[Floats] = []  # where the fit of each fold ended: the next round goes on from there
     tried: list[tuple[float, float, float | None]] = []  # the likelihood of held-out answers, eps and tau of the fits
 
-    kinds: list[str] = []
-
     def fit_folds(eps: float, tau: float | None) -> ErrorRates:
         nonlocal reached
         fits = replace(settings, tau=tau)
-        held_out, beliefs, reached = _held_out(terrain, pairs, triplets, fits, eps, seed, reached, kinds)
+        held_out, beliefs, reached = _held_out(terrain, pairs, triplets, fits, eps, seed, reached)
         likelihood, rates = _likeliest(held_out, beliefs, confusion)
         tried.append((likelihood, eps, tau))
         return rates
@@ -88,7 +85,7 @@ def examine(
         for tau in (None, direct.TAU):
             fit_folds(eps, tau)
     _, eps, tau = max(tried, key=lambda trial: trial[0])
-    return Trust(rates, eps, tau, tuple(kinds[:FINAL_KINDS]))
+    return Trust(rates, eps, tau)
 
 
 def _held_out(
@@ -99,25 +96,20 @@ def _held_out(
     eps: float,
     seed: int,
     reached: list[Floats],
-    kinds: list[str],
 ) -> tuple[list[Answered], list[Floats], list[Floats]]:
-    """Return the answers of each fold, log P by the fit that did not see them, and the parameters of that fit.
-
-    The first fold tries all kinds of starts and adds them to ``kinds``, the best first.
-    """
+    """Return the answers of each fold, log P by the fit that did not see them, and the parameters of that fit."""
     quick = replace(settings, n_init=1, max_iter=STEPS, max_rows=min(settings.max_rows, OTHERS))
     model = SoftmaxLinear(terrain.features.shape[1], settings.n_clusters)
     n_folds = 5 if pairs.n_answers + triplets.n_answers < MANY else 2
-    held_out, beliefs, ends = [], [], []
+    held_out, beliefs, ends, kinds = [], [], [], list[str]()
     for fold, (known, others) in enumerate(_folds(pairs, triplets, n_folds, seed)):
         answered, generator = Answered.evenly(known[0], known[1], eps), np.random.default_rng(seed)
         if reached:
             weights = direct.weigh(quick, terrain, eps)
             solution = direct.follow(terrain.rough, answered, quick, weights, reached[fold], generator)
         else:
-            tried = kinds[:KINDS]
-            fit = direct.learn(terrain, answered, quick, eps, generator, n_followed=1, kinds=tried, rough=True)
-            solution, kinds[:] = fit.solution, kinds or fit.kinds
+            fit = direct.learn(terrain, answered, quick, eps, generator, n_followed=1, kinds=kinds, rough=True)
+            solution, kinds = fit.solution, fit.kinds[:KINDS]
         held_out.append(Answered.evenly(others[0], others[1], eps))
         beliefs.append(model.log_posterior(solution.parameters, terrain.rough))
         ends.append(solution.parameters)
