@@ -68,6 +68,7 @@ CALLS = {
     "other columns": lambda: sl.bag_distances(ROWS, np.arange(40) // 4, np.zeros((1, ROWS.shape[1] + 1)), ["a"]),
     "one size of all axes": lambda: sl.CoOccurrence.from_codes({"a": [0], "b": [1]}, sizes=2),
     "labels of no axis": lambda: sl.CoOccurrence.from_codes({"a": [0], "b": [1]}, labels=[(0, 1, 2)]),
+    "sparse names": lambda: sl.CoOccurrence.from_matrix(np.ones((3, 2)), labels=sp.coo_array(np.eye(4))),
     "one tau": lambda: sl.DiscriminativeClusteringCV(2, taus=np.array(3.0)).fit(ROWS),
     "one penalty": lambda: sl.DiscriminativeClusteringCV(2, penalties=0).fit(ROWS),
     "sparse labels": lambda: sl.make_words("a", ROWS, sp.csr_array(np.eye(40))),

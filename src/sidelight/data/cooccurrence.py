@@ -103,7 +103,7 @@ class CoOccurrence(Frozen):
             )
         for array in cells:
             array.setflags(write=False)
-        named = checked_labels(names, sizes, labels or {})
+        named = checked_labels(names, sizes, {} if labels is None else labels)
         self.__setstate__({"axes": names, "coords": cells, "counts": merged, "shape": sizes, "labels": named})
 
     # ---- where tables come from
