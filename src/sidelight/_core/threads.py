@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-WORTH_A_THREAD = 1 << 25  # multiplications that take about as long as starting the threads that would share them
+WORTH_A_THREAD = 1 << 26  # multiplications below which starting threads takes longer than they save
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
