@@ -46,9 +46,18 @@ def command(
     the next question comes. Writes answers.jsonl, session.toml, assignments.csv, clusters.csv, pairs.csv, questions.csv
     and report.html into the folder.
     """
+    from pathlib import Path
+
+    from sidelight.jobs.first_look import check_columns, check_there
+    from sidelight.jobs.output import check_sitting
+
+    roles = roles_from(typed)
+    check_sitting(Path(out))
+    check_there(table)
+    check_columns(table, roles)
     from sidelight.jobs.ask import Sitting
 
-    sitting = Sitting(table, roles_from(typed), out, n_clusters=n_clusters, seed=seed)
+    sitting = Sitting(table, roles, out, n_clusters=n_clusters, seed=seed)
     if sitting.n_before:
         click.echo(f"{sitting.n_before} answers are there already; the session goes on.")
     asked = 0

@@ -20,8 +20,8 @@ def command(runs: tuple[str, ...], out: str | None, overwrite: bool, as_json: bo
     """Put the folders RUNS side by side: what they were told, what they found, and how much their clusters agree."""
     from pathlib import Path
 
+    from sidelight.jobs.first_look import check_there
     from sidelight.jobs.output import check_free
-    from sidelight.jobs.run import check_there
 
     for folder in runs:
         check_there(folder)

@@ -26,8 +26,7 @@ def command(file: str, as_json: bool, quiet: bool, **typed: Any) -> None:
     FILE may be CSV or any delimited text (also gzipped), Parquet, NPZ, MATLAB 5, ARFF, KEEL, C4.5, svmlight, IDX, or a
     folder of text files. Options override every guess.
     """
-    from sidelight.jobs.first_look import check_columns
-    from sidelight.jobs.run import check_there
+    from sidelight.jobs.first_look import check_columns, check_there
 
     roles = roles_from(typed)
     check_there(file)

@@ -29,11 +29,12 @@ def command(model: str, table: str, out: str, overwrite: bool, as_json: bool, qu
     any length are read in blocks. Writes one line a row (.csv or .parquet), or a folder with assignments (.parquet,
     .csv), bags.csv where bags are judged, and run.toml.
     """
-    from sidelight.jobs.run import check_there
+    from pathlib import Path
+
+    from sidelight.jobs.first_look import check_prediction
 
     roles = roles_from(typed)
-    check_there(model)
-    check_there(table)
+    check_prediction(model, table, Path(out), roles, overwrite=overwrite)
     from sidelight.jobs.predict import predict
 
     with progress_bar(quiet):

@@ -38,8 +38,8 @@ def command(
     """
     from pathlib import Path
 
+    from sidelight.jobs.first_look import check_there
     from sidelight.jobs.output import check_file_free
-    from sidelight.jobs.run import check_there
 
     for path in (assignments, truth):
         check_there(path)

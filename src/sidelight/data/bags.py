@@ -69,6 +69,8 @@ class Bags(Frozen):
         The rows of bag ``b`` are ``order[starts[b]:starts[b + 1]]``, in ascending order.
     classes : tuple
         The names of the known labels.
+    n_labels, label_counts : ndarray of shape (n_bags,) and (n_classes,)
+        How many labels each bag was given, and how many bags each label.
     label_matrix : csr_array of shape (n_bags, n_classes)
         1.0 where a label was named; the row of an unlabelled bag is empty.
     is_labelled, is_partial, whole : ndarray of shape (n_bags,)
@@ -97,12 +99,16 @@ class Bags(Frozen):
     names: Names
     codes: Counts
     classes: Names
-    label_matrix: Any
+    _label_starts: Counts  # the labels of bag b are classes[j] for j in _label_columns[starts[b]:starts[b + 1]]
+    _label_columns: Counts
     is_labelled: Flags
     is_partial: Flags
     whole: Flags
     _origin: Counts | None  # which row each row is a copy of, kept only while rows are repeated
-    _fields = ("names", "codes", "classes", "label_matrix", "is_labelled", "is_partial", "whole", "_origin")
+    _fields = (
+        *("names", "codes", "classes", "_label_starts", "_label_columns"),
+        *("is_labelled", "is_partial", "whole", "_origin"),
+    )
 
     def __init__(
         self,
@@ -181,9 +187,7 @@ class Bags(Frozen):
             {
                 "names": names,
                 "codes": codes,
-                "classes": said.classes,
-                "label_matrix": said.matrix,
-                "is_labelled": said.is_labelled,
+                **_spread(said),
                 "is_partial": label_sets.read_partial(partial, code_of, said.is_labelled),
                 "whole": label_sets.read_whole(whole, len(names)),
                 "_origin": None,
@@ -250,9 +254,36 @@ class Bags(Frozen):
         return MappingProxyType(self._labels)
 
     @cached_property
+    def label_matrix(self) -> Any:
+        """A CSR array of shape (n_bags, n_classes): 1.0 where a label was named."""
+        from scipy.sparse import csr_array  # half a second that whoever only reads a table need not wait for
+
+        parts = (np.ones(len(self._label_columns)), self._label_columns, self._label_starts)
+        return read_only(csr_array(parts, shape=(self.n_bags, self.n_classes)))
+
+    @property
+    def n_labels(self) -> Counts:
+        """The number of labels that were named for each bag."""
+        return np.diff(self._label_starts)
+
+    @property
+    def label_counts(self) -> Counts:
+        """The number of bags that were given each label."""
+        return np.bincount(self._label_columns, minlength=self.n_classes)
+
+    def bags_of_labels(self) -> list[Counts]:
+        """Return for each class the positions of the bags that were given it, in ascending order."""
+        by_label = self._said.bags[np.argsort(self._label_columns, kind="stable")]
+        return np.split(by_label, np.cumsum(self.label_counts)[:-1])
+
+    @property
+    def _said(self) -> LabelSets:
+        return LabelSets(self.classes, self._label_starts, self._label_columns, self.is_labelled)
+
+    @cached_property
     def _labels(self) -> dict[Hashable, frozenset[Hashable] | None]:
-        said = [self.classes[column] for column in self.label_matrix.indices]
-        ends = self.label_matrix.indptr.tolist()
+        said = [self.classes[column] for column in self._label_columns.tolist()]
+        ends = self._label_starts.tolist()
         sets = (frozenset(said[ends[b] : ends[b + 1]]) for b in range(self.n_bags))
         return {name: s if known else None for name, s, known in zip(self.names, sets, self.is_labelled)}
 
@@ -262,7 +293,8 @@ class Bags(Frozen):
         Only the label set when it is complete, even when rows were cut away; any class when the bag is unlabelled
         or its label set is partial.
         """
-        allowed: Flags = self.label_matrix.toarray() > 0
+        allowed = np.zeros((self.n_bags, self.n_classes), dtype=bool)
+        allowed[self._said.bags, self._label_columns] = True
         allowed[~self.is_labelled | self.is_partial] = True
         return allowed
 
@@ -299,10 +331,11 @@ class Bags(Frozen):
         forget = np.ones(self.n_bags, dtype=bool)
         if names is not None:
             forget = flags_of(names, self._code_of, "Bags.without_labels")
-        bags, columns = self.label_matrix.nonzero()
+        bags = self._said.bags
         kept = ~forget[bags]
-        matrix = label_sets.indicator(bags[kept], columns[kept], self.label_matrix.shape)
-        return self._saying(LabelSets(self.classes, matrix, self.is_labelled & ~forget), self.is_partial & ~forget)
+        is_labelled = self.is_labelled & ~forget
+        said = label_sets.gathered(bags[kept], self._label_columns[kept], self.classes, is_labelled)
+        return self._saying(said, self.is_partial & ~forget)
 
     def without_classes(self, classes: Any) -> Self:
         """Return the same bags as if nobody had ever heard of these labels.
@@ -316,7 +349,9 @@ class Bags(Frozen):
         column_of = {name: column for column, name in enumerate(self.classes)}
         drop = flags_of(classes, column_of, "Bags.without_classes", "class")
         kept = tuple(name for name, dropped in zip(self.classes, drop) if not dropped)
-        return self._saying(LabelSets(kept, self.label_matrix[:, np.flatnonzero(~drop)], self.is_labelled))
+        stays = ~drop[self._label_columns]
+        columns = (np.cumsum(~drop) - 1)[self._label_columns[stays]]
+        return self._saying(label_sets.gathered(self._said.bags[stays], columns, kept, self.is_labelled))
 
     def with_classes(self, classes: Any) -> Self:
         """Return the same bags with the columns of ``label_matrix`` in this order; names may be added.
@@ -326,13 +361,11 @@ class Bags(Frozen):
         classes : sequence of label names
             Every label that some bag carries must be among them.
         """
-        said = LabelSets(self.classes, self.label_matrix, self.is_labelled)
-        return self._saying(label_sets.in_classes(said, check_distinct(classes, "class")))
+        return self._saying(label_sets.in_classes(self._said, check_distinct(classes, "class")))
 
     def _saying(self, said: LabelSets, is_partial: Flags | None = None) -> Self:
         fields = self.__getstate__()
-        fields |= {"classes": said.classes, "label_matrix": said.matrix, "is_labelled": said.is_labelled}
-        fields |= {"is_partial": self.is_partial if is_partial is None else is_partial}
+        fields |= _spread(said) | {"is_partial": self.is_partial if is_partial is None else is_partial}
         return self._make(**fields)
 
     # -- rows, as scikit-learn takes them -----------------------------------------------------------------------------
@@ -363,9 +396,7 @@ class Bags(Frozen):
         return self._make(
             names=tuple(self.names[code] for code in present.tolist()),
             codes=renumbered[codes],
-            classes=self.classes,
-            label_matrix=self.label_matrix[present],
-            is_labelled=self.is_labelled[present],
+            **_spread(label_sets.taken(self._said, present)),
             is_partial=self.is_partial[present],
             whole=still_whole[present],
             _origin=origin,
@@ -386,7 +417,7 @@ class Bags(Frozen):
         return np.bincount(self.codes[kept[first]], minlength=self.n_bags), origin
 
     def _warn_if_cut(self, present: Counts, still_whole: Flags) -> None:
-        has_labels = np.diff(self.label_matrix.indptr) > 0
+        has_labels = self.n_labels > 0
         cut = present[(self.whole & ~still_whole & has_labels)[present]]
         if len(cut):
             name = self.names[cut[0]]
@@ -422,8 +453,8 @@ class Bags(Frozen):
                     (self.is_labelled, other.is_labelled),
                     (self.is_partial, other.is_partial),
                     (self.whole, other.whole),
-                    (self.label_matrix.indptr, other.label_matrix.indptr),
-                    (self.label_matrix.indices, other.label_matrix.indices),
+                    (self._label_starts, other._label_starts),
+                    (self._label_columns, other._label_columns),
                 ]
             )
         )
@@ -436,8 +467,8 @@ class Bags(Frozen):
             "names": list(self.names),
             "codes": self.codes,
             "classes": list(self.classes),
-            "label_starts": self.label_matrix.indptr.astype(np.intp),
-            "label_columns": self.label_matrix.indices.astype(np.intp),
+            "label_starts": self._label_starts,
+            "label_columns": self._label_columns,
             "is_labelled": self.is_labelled,
             "is_partial": self.is_partial,
             "whole": self.whole,
@@ -461,7 +492,6 @@ class Bags(Frozen):
         )
         if not sound:
             raise InvalidData("Bags: the stored bags contradict themselves; the file is damaged.")
-        matrix = label_sets.indicator(np.repeat(np.arange(len(names)), counts), columns, (len(names), len(classes)))
         flags = {k: np.array(state[k], dtype=bool) for k in ("is_labelled", "is_partial", "whole")}
         origin = state["origin"]
         if any(len(flag) != len(names) for flag in flags.values()) or (
@@ -469,7 +499,19 @@ class Bags(Frozen):
         ):
             raise InvalidData("Bags: the stored bags contradict themselves; the file is damaged.")
         origin = None if origin is None else np.array(origin, dtype=np.intp)
-        return cls._make(names=names, codes=codes, classes=classes, label_matrix=matrix, _origin=origin, **flags)
+        bags = np.repeat(np.arange(len(names)), counts)
+        said = label_sets.gathered(bags, columns, classes, flags.pop("is_labelled"))
+        return cls._make(names=names, codes=codes, _origin=origin, **_spread(said), **flags)
+
+
+def _spread(said: LabelSets) -> dict[str, Any]:
+    """Return label sets as the fields of Bags."""
+    return {
+        "classes": said.classes,
+        "_label_starts": said.starts,
+        "_label_columns": said.columns,
+        "is_labelled": said.is_labelled,
+    }
 
 
 def _locked(array: Any) -> Counts:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from sidelight._core.params import check_choice
+from sidelight._core.sparsity import is_sparse
 from sidelight.data.counting import EventCounter, add_up, as_codes, coalesce, column_names, count_table
 from sidelight.data.frozen import Frozen
 from sidelight.data.table_checks import (
@@ -32,6 +32,9 @@ from sidelight.data.table_checks import (
 )
 from sidelight.errors import InvalidData, WrongKind
 from sidelight.words import counted
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Unit = Literal["nats", "bits"]
 _PER_UNIT = {"nats": 1.0, "bits": float(np.log(2.0))}
@@ -253,7 +256,7 @@ class CoOccurrence(Frozen):
         """
         named = frame_names(matrix)
         found: tuple[Any, ...]
-        if sp.issparse(matrix):
+        if is_sparse(matrix):
             cells = matrix.tocoo()
             found, shape = cells.coords, matrix.shape
             values = checked_counts(cells.data, places=found)
@@ -375,7 +378,7 @@ class CoOccurrence(Frozen):
             log_q += np.log(add_up(self.coords[i], p, self.shape[i])[self.coords[i]])
         return max(0.0, float(p @ (np.log(p) - log_q))) / _PER_UNIT[unit]  # rounding can leave -1e-17 where 0 is due
 
-    def to_csr(self) -> sp.csr_array:
+    def to_csr(self) -> csr_array:
         """Return a two-way table as a SciPy CSR array."""
         if self.n_axes != 2:
             raise InvalidData(
@@ -383,7 +386,9 @@ class CoOccurrence(Frozen):
                 f"{', '.join(map(repr, self.axes))}. Take a margin first, as in table.margin"
                 f"({self.axes[0]!r}, {self.axes[1]!r}).to_csr()."
             )
-        return sp.csr_array((self.counts.copy(), self.coords), shape=self.shape)
+        from scipy.sparse import csr_array  # half a second that small tables of other kinds need not wait for
+
+        return csr_array((self.counts.copy(), self.coords), shape=self.shape)
 
     def to_array(self) -> NDArray[np.float64]:
         """Return the table as a dense array; mind its size."""

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -177,7 +176,9 @@ def _arrays(
         n_rows = len(columns[axes[0]])
         counts = None if weights is None else _checked_weights(columns[weights], weights, start)
         return [columns[name] for name in axes], counts, n_rows
-    frame = piece if isinstance(piece, nw.DataFrame) else _frame(piece)
+    frame = _frame(piece)
+    import narwhals as nw  # only where there is a frame
+
     for name in (*axes, *([weights] if weights is not None else [])):
         if name not in frame.columns:
             raise UnknownName(f"CoOccurrence: the table has no column {name!r}. {nearest(name, frame.columns)}")
@@ -194,6 +195,8 @@ def _arrays(
 
 def _native_array(series: Any) -> NDArray[Any]:
     """Return a column as numbers, or as objects where it holds anything else."""
+    import narwhals as nw  # only where there is a frame
+
     if series.dtype.is_integer() or series.dtype == nw.Boolean:
         return np.asarray(series.to_numpy())
     out = np.empty(len(series), dtype=object)
@@ -246,6 +249,8 @@ def _frame(table: Any) -> Any:
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and isinstance(table, arrow.RecordBatch):
         table = arrow.Table.from_batches([table])
+    import narwhals as nw  # a quarter of a second, which mappings of columns need not wait for
+
     try:
         return nw.from_native(table, eager_only=True)
     except TypeError:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any, NoReturn, Self
 
 import numpy as np
-from scipy import sparse
+
+from sidelight._core.sparsity import is_sparse
 
 
 class Frozen:
@@ -45,7 +46,7 @@ def read_only(value: Any) -> Any:
     """Lock an array, or the three arrays of a CSR matrix; anything else passes."""
     if isinstance(value, np.ndarray):
         value.flags.writeable = False
-    elif sparse.issparse(value):
+    elif is_sparse(value):
         for part in (value.data, value.indices, value.indptr):
             part.flags.writeable = False
     return value

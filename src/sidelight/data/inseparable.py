@@ -55,12 +55,9 @@ def inseparable_labels(bags: Bags) -> Inseparable:
     n_lists = int(np.count_nonzero(bags.is_labelled))
     if n_lists < _FEWEST or bags.n_classes < 2:
         return Inseparable()
-    columns = bags.label_matrix.tocsc()
-    columns.sort_indices()
     groups: dict[bytes, list[Any]] = {}
     everywhere = []
-    for number, name in enumerate(bags.classes):
-        on = columns.indices[columns.indptr[number] : columns.indptr[number + 1]]
+    for name, on in zip(bags.classes, bags.bags_of_labels()):
         if not len(on):
             continue
         if len(on) == n_lists:

@@ -1,19 +1,19 @@
 """Label sets of bags, from the three shapes people keep them in: a mapping, a table, an indicator matrix.
 
-Every reader returns the classes, a CSR matrix (bags x classes) and which bags were given a set at all: an empty set
-is an answer ("none of the known labels"), a missing one is not.
+Every reader returns the classes, the sets as two arrays (those of a CSR matrix of bags x classes) and which bags were
+given a set at all: an empty set is an answer ("none of the known labels"), a missing one is not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from sidelight._core.sparsity import is_sparse
+from sidelight.data.frames import as_frame, as_series
 from sidelight.data.names import (
     Names,
     as_array,
@@ -27,13 +27,24 @@ from sidelight.data.names import (
 )
 from sidelight.errors import InvalidData, UnknownName, nearest
 
+if TYPE_CHECKING:
+    import narwhals.stable.v1 as nw
+
+Places = NDArray[np.intp]
+
 
 class LabelSets(NamedTuple):
     """What was said about the labels of each bag."""
 
     classes: Names
-    matrix: Any  # csr_array of float64, n_bags x n_classes
+    starts: Places  # the labels of bag b are columns[starts[b]:starts[b + 1]]
+    columns: Places  # positions in classes, ascending within a bag, each once
     is_labelled: NDArray[np.bool_]
+
+    @property
+    def bags(self) -> Places:
+        """The bag that each of ``columns`` belongs to."""
+        return np.repeat(np.arange(len(self.is_labelled)), np.diff(self.starts))
 
 
 def read(labels: Any, code_of: Mapping[Hashable, int], classes: Any) -> LabelSets:
@@ -42,17 +53,17 @@ def read(labels: Any, code_of: Mapping[Hashable, int], classes: Any) -> LabelSet
         labels = {}
     if isinstance(labels, Mapping):
         return from_mapping(labels, code_of, classes)
-    frame = nw.from_native(labels, eager_only=True, allow_series=True, pass_through=True)
-    if isinstance(frame, nw.Series):
-        return from_mapping(_by_bag(frame, code_of), code_of, classes)
-    if isinstance(frame, nw.DataFrame):
+    series, frame = as_series(labels), as_frame(labels)
+    if series is not None:
+        return from_mapping(_by_bag(series, code_of), code_of, classes)
+    if frame is not None:
         table = _one_hot(frame, code_of)
         return (
             from_frame(labels, code_of, classes, (None, None))
             if table is None
             else from_indicator(table[1], code_of, classes, table[0])
         )
-    if sparse.issparse(labels) or (isinstance(labels, np.ndarray) and labels.ndim == 2):
+    if is_sparse(labels) or (isinstance(labels, np.ndarray) and labels.ndim == 2):
         return from_indicator(labels, code_of, classes, None)
     raise InvalidData(
         "Bags: labels must be a mapping or a series from bag to a set of names, a data frame of (bag, label) rows or "
@@ -63,6 +74,8 @@ def read(labels: Any, code_of: Mapping[Hashable, int], classes: Any) -> LabelSet
 
 def _by_bag(series: nw.Series[Any], code_of: Mapping[Hashable, int]) -> dict[Any, Any]:
     """Read a series of label sets by its index; one without an index must have one set for each bag, in their order."""
+    import narwhals.stable.v1 as nw  # only where there is a series
+
     index = nw.maybe_get_index(series)
     if index is None and len(series) != len(code_of):
         raise InvalidData(
@@ -81,6 +94,8 @@ def _one_hot(frame: nw.DataFrame[Any], code_of: Mapping[Hashable, int]) -> tuple
 
     None for every other frame: one of (bag, label) rows, which may be numbers, too.
     """
+    import narwhals.stable.v1 as nw  # only where there is a frame
+
     index = nw.maybe_get_index(frame)
     bags = [] if index is None else [plain(name) for name in index.tolist()]
     is_made_up = bags == list(range(len(bags)))  # by pandas
@@ -101,14 +116,20 @@ def _names_bags(names: list[Any], code_of: Mapping[Hashable, int]) -> bool:
 
 def _could_be_rows(frame: nw.DataFrame[Any]) -> bool:
     """Say whether a frame could hold (bag, label) rows: two columns, and the labels are not yes and no."""
-    return len(frame.columns) == 2 and frame[frame.columns[1]].dtype != nw.Boolean
+    return len(frame.columns) == 2 and not _is_yes_or_no(frame[frame.columns[1]])
 
 
 def _all_flags(frame: nw.DataFrame[Any]) -> bool:
     return bool(frame.columns) and all(
-        frame[name].dtype == nw.Boolean or (frame[name].dtype.is_numeric() and frame[name].is_in([0, 1]).all())
+        _is_yes_or_no(frame[name]) or (frame[name].dtype.is_numeric() and frame[name].is_in([0, 1]).all())
         for name in frame.columns
     )
+
+
+def _is_yes_or_no(series: nw.Series[Any]) -> bool:
+    import narwhals.stable.v1 as nw  # only where there is a series
+
+    return series.dtype == nw.Boolean
 
 
 def _is_gap(members: Any) -> bool:
@@ -180,11 +201,11 @@ def from_frame(table: Any, code_of: Mapping[Hashable, int], classes: Any, column
 
 def from_indicator(Y: Any, code_of: Mapping[Hashable, int], classes: Any, names: Any) -> LabelSets:
     """Read a (bags x classes) matrix of zeros and ones, dense or sparse; ``names`` says which bag each row is."""
-    frame = nw.from_native(Y, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
+    frame = as_frame(Y)
+    if frame is not None:
         classes = frame.columns if classes is None else classes
         Y = frame.to_numpy()
-    Y = _zeros_and_ones(Y)
+    Y = _zeros_and_ones(Y).tocoo()
     classes = tuple(range(Y.shape[1])) if classes is None else check_distinct(classes, "class")
     if len(classes) != Y.shape[1]:
         raise InvalidData(f"Bags.from_indicator: {Y.shape[1]} columns but {len(classes)} class names.")
@@ -197,32 +218,35 @@ def from_indicator(Y: Any, code_of: Mapping[Hashable, int], classes: Any, names:
     codes = np.array([look_up(name, code_of, "Bags.from_indicator", "bag") for name in given], dtype=np.intp)
     is_labelled = np.zeros(len(code_of), dtype=bool)
     is_labelled[codes] = True
-    Y = Y.tocoo()
-    return LabelSets(classes, indicator(codes[Y.row], Y.col, (len(code_of), len(classes))), is_labelled)
+    return gathered(codes[Y.row], Y.col, classes, is_labelled)
 
 
-def indicator(rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
-    """Return a CSR matrix of float64 ones at these places, each once, columns sorted."""
-    ones = np.ones(len(rows))
-    places = (np.asarray(rows, dtype=np.intp), np.asarray(columns, dtype=np.intp))
-    matrix = sparse.csr_array((ones, places), shape=shape)
-    matrix.sum_duplicates()
-    matrix.data[:] = 1.0
-    return matrix
+def gathered(bags: Any, columns: Any, classes: Names, is_labelled: NDArray[np.bool_]) -> LabelSets:
+    """Return label sets of these (bag, position in classes) pairs, in any order; one that comes twice counts once."""
+    n_classes = max(len(classes), 1)
+    keys = np.unique(np.asarray(bags, dtype=np.intp) * n_classes + np.asarray(columns, dtype=np.intp))
+    sizes = np.bincount(keys // n_classes, minlength=len(is_labelled))
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+    return LabelSets(classes, starts, (keys % n_classes).astype(np.intp), is_labelled)
+
+
+def taken(said: LabelSets, bags: Places) -> LabelSets:
+    """Return the label sets of these bags, in this order."""
+    sizes = np.diff(said.starts)[bags]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+    places = np.arange(starts[-1]) + np.repeat(said.starts[bags] - starts[:-1], sizes)
+    return LabelSets(said.classes, starts, said.columns[places], said.is_labelled[bags])
 
 
 def in_classes(said: LabelSets, classes: Names) -> LabelSets:
     """Return the same label sets with other columns; a label that is used must be among them."""
     column_of = {name: column for column, name in enumerate(classes)}
-    used = np.unique(said.matrix.indices)
-    for column in used.tolist():
+    for column in np.unique(said.columns).tolist():
         if said.classes[column] not in column_of:
             lost = said.classes[column]
             raise UnknownName(f"Bags: some bag has the label {lost!r}, which is not a class. {nearest(lost, classes)}")
     moved = np.array([column_of.get(name, -1) for name in said.classes], dtype=np.intp)
-    rows, columns = said.matrix.nonzero()
-    shape = (said.matrix.shape[0], len(classes))
-    return LabelSets(classes, indicator(rows, moved[columns], shape), said.is_labelled)
+    return gathered(said.bags, moved[said.columns], classes, said.is_labelled)
 
 
 def _members(members: Any, bag: Hashable) -> list[Hashable]:
@@ -262,7 +286,7 @@ def _assemble(
             f"Bags labels: bag {names[bags[place]]!r} has the label {said[place]!r}, which is not among the "
             f"classes. {nearest(said[place], known)}"
         ) from None
-    return LabelSets(known, indicator(bags, columns, (len(is_labelled), len(known))), is_labelled)
+    return gathered(bags, columns, known, is_labelled)
 
 
 def _is_hashable(name: Any) -> bool:
@@ -274,14 +298,16 @@ def _is_hashable(name: Any) -> bool:
 
 
 def _zeros_and_ones(Y: Any) -> Any:
-    if not sparse.issparse(Y):
+    from scipy.sparse import csr_array  # half a second that label sets by name need not wait for
+
+    if not is_sparse(Y):
         Y = as_array(Y, "Bags.from_indicator")
         if Y.ndim != 2 or Y.dtype.kind not in "biuf":
             raise InvalidData(
                 "Bags.from_indicator: expected a (bags x classes) matrix of zeros and ones. "
                 f"Got an array of shape {Y.shape} and dtype {Y.dtype}."
             )
-    Y = sparse.csr_array(Y, dtype=np.float64, copy=True)
+    Y = csr_array(Y, dtype=np.float64, copy=True)
     Y.sum_duplicates()
     wrong = np.flatnonzero((Y.data != 0) & (Y.data != 1))
     if wrong.size:

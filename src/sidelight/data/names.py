@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.names import Names, codes_of_array, codes_of_objects, first_unhashable, is_missing, plain
+from sidelight.data.frames import as_frame, as_series
 from sidelight.errors import InvalidData, UnknownName, nearest
 
 __all__ = [
@@ -73,10 +73,10 @@ def as_list(values: Any, what: str, per: str = "row") -> list[Any]:
         return list(values)
     if isinstance(values, (str, bytes, Mapping, Set)) or values is None:
         raise InvalidData(f"{wanted} Got {_shown(values)}, which is not a list of them.")
-    series = nw.from_native(values, allow_series=True, pass_through=True)
-    if isinstance(series, nw.Series):
+    series = as_series(values)
+    if series is not None:
         return series.to_list()
-    if isinstance(series, (nw.DataFrame, nw.LazyFrame)):
+    if hasattr(values, "columns"):  # a frame, also one that is not in memory
         raise InvalidData(f"{wanted} Got a whole table; pick the column that holds the {what}s.")
     try:
         return list(values)
@@ -142,9 +142,9 @@ def table_columns(table: Any, columns: Sequence[str | None], who: str) -> tuple[
     who : str
         Who complains.
     """
-    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    frame = as_frame(table)
     width = len(columns)
-    if isinstance(frame, nw.DataFrame):
+    if frame is not None:
         known = frame.columns
         wanted = []
         for position, name in enumerate(columns):

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 def bag_summary(bags: Bags) -> dict[str, Any]:
     """Return the counts of bags, rows, classes and kinds of label sets."""
-    n_labels = np.diff(bags.label_matrix.indptr)
-    listed = n_labels[bags.is_labelled]
+    listed = bags.n_labels[bags.is_labelled]
     sizes = bags.sizes if bags.n_bags else np.zeros(1, dtype=np.intp)
-    per_class = np.bincount(bags.label_matrix.indices, minlength=bags.n_classes).tolist()
+    per_class = bags.label_counts.tolist()
     return {
         "rows": bags.n_rows,
         "bags": bags.n_bags,

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from types import MappingProxyType
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sidelight._core.params import as_sequence
 from sidelight.data.counting import as_codes, plain_name
+from sidelight.data.frames import as_frame
 from sidelight.data.names import as_list, encode, is_missing, sorted_names
 from sidelight.errors import InvalidData, UnknownName, WrongKind, nearest
 
@@ -73,9 +73,11 @@ def checked_counts(counts: Any, *, flat: bool = True, places: Any = None) -> NDA
 
 def frame_names(table: Any) -> tuple[tuple[Any, ...] | None, tuple[Any, ...] | None]:
     """Return the names of the rows and of the columns of a data frame; None for what has none."""
-    frame = nw.from_native(table, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame):
+    frame = as_frame(table)
+    if frame is None:
         return None, None
+    import narwhals.stable.v1 as nw  # only where there is a frame
+
     index = nw.maybe_get_index(frame)
     rows = None if index is None or hasattr(index, "step") else tuple(index)  # a range of numbers names nothing
     return rows, tuple(frame.columns)

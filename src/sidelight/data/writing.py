@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from sidelight._core.atomic import replacing
+from sidelight._core.sparsity import is_sparse
 from sidelight.data.dataset import Dataset
 from sidelight.data.readers.roles.labels import EMPTY_SET
 from sidelight.errors import InvalidData, InvalidParameter
@@ -41,8 +41,8 @@ def write(data: Dataset, path: Any, called: Mapping[str, str]) -> tuple[str, ...
 
 def _arrays(data: Dataset) -> dict[str, Any]:
     arrays: dict[str, Any] = {}
-    if sp.issparse(data.X):
-        X = sp.csr_array(data.X)
+    if is_sparse(data.X):
+        X = data.X.tocsr()
         arrays |= {
             "data": X.data,
             "indices": X.indices,
@@ -103,7 +103,7 @@ def _bag_cells(data: Dataset) -> list[str]:
 
 
 def _dense(data: Dataset) -> Any:
-    if sp.issparse(data.X) and data.n_rows * data.n_features > _WIDEST:
+    if is_sparse(data.X) and data.n_rows * data.n_features > _WIDEST:
         raise InvalidData(
             f"{data.path}: {data.n_rows} x {data.n_features} cells, nearly all zero, are too many to write one by one. "
             "Write .npz instead, which keeps them sparse."
@@ -126,7 +126,7 @@ def _write_csv(data: Dataset, handle: Any, called: Mapping[str, str], *, packed:
     columns = list(side.values())
     for start in range(0, data.n_rows, _CHUNK):
         block = X[start : start + _CHUNK]
-        rows = (block.toarray() if sp.issparse(block) else block).tolist()
+        rows = (block.toarray() if is_sparse(block) else block).tolist()
         for i, row in enumerate(rows):
             writer.writerow([*(c[start + i] for c in columns), *("" if v != v else v for v in row)])
     text.flush()
@@ -144,7 +144,7 @@ def _write_parquet(data: Dataset, handle: Any, called: Mapping[str, str]) -> Non
     side, X = _side_columns(data, called), _dense(data)
     frame = {name: pl.Series(name, cells, strict=False) for name, cells in side.items()}
     for k, name in enumerate(_feature_names(data, side)):
-        column = X[:, [k]].toarray().ravel() if sp.issparse(X) else X[:, k]
+        column = X[:, [k]].toarray().ravel() if is_sparse(X) else X[:, k]
         frame[name] = pl.Series(name, column)
     buffer = io.BytesIO()  # polars writes to descriptors on its own, and says in its own words when the disk is full
     pl.DataFrame(frame).write_parquet(buffer)

@@ -20,6 +20,7 @@ from sidelight.data.dataset import Dataset
 from sidelight.errors import CannotWrite, InvalidData, UnreadableFile
 from sidelight.jobs.ask_result import result_of, share_unsure, write_result
 from sidelight.jobs.options import Roles
+from sidelight.jobs.output import SESSION, check_sitting
 from sidelight.jobs.reading import as_dense, read_rows, standard
 from sidelight.results.jobs import Progress
 from sidelight.store.answer_file import AnswerFile
@@ -34,6 +35,7 @@ class Sitting:
 
     def __init__(self, table: str, roles: Roles, folder: str, *, n_clusters: int | None, seed: int) -> None:
         self.folder = Path(folder)
+        check_sitting(self.folder)
         self.data: Dataset = read_rows(table, roles)
         self.X = standard(as_dense(self.data))
         try:
@@ -51,7 +53,7 @@ class Sitting:
 
     def _remember(self, table: str, n_clusters: int | None, seed: int) -> tuple[int | None, int]:
         """Write down what the session is about, or check that it is about the same rows."""
-        path = self.folder / "session.toml"
+        path = self.folder / SESSION
         print_of_rows = fingerprint(self.X)
         if path.exists():
             try:
@@ -94,7 +96,7 @@ class Sitting:
         """Write the clusters so far, the answers as a table of pairs, and the page; return the files."""
         result = result_of(self.data, self.session, self._progress())
         files = write_result(self.folder, result, self.session, self._facts, spell=spell, command=command)
-        return sorted(["answers.jsonl", "session.toml", *files])
+        return sorted(["answers.jsonl", SESSION, *files])
 
     def _progress(self) -> Progress:
         """Read from the answers how doubt fell; answers that were taken back are not on the curve."""

@@ -9,7 +9,7 @@ from sidelight.data.readers.arrays.parquet import ParquetSource
 from sidelight.data.readers.recognise import recognise
 from sidelight.data.readers.text.delimited import DelimitedSource
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
-from sidelight.jobs.run import check_there
+from sidelight.jobs.first_look import check_there
 
 ASSIGNMENTS = ("assignments.parquet", "assignments.csv")
 

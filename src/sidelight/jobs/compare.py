@@ -65,10 +65,10 @@ def compare(folders: Sequence[str]) -> Comparison:
     """Read the folders of several runs and put them side by side."""
     if len(folders) < 2:
         raise InvalidData(f"Comparing takes at least two folders of runs. Got {len(folders)}.")
+    names = _short_names(folders)
     configs = [RunConfig.from_toml(Path(folder) / MANIFEST) for folder in folders]
     numbers = [_numbers(Path(folder)) for folder in folders]
     assigned = [_assigned(folder) for folder in folders]
-    names = _short_names(folders)
     told = [{"seed": c.seed, **c.options.settings()} for c in configs]
     table: dict[str, list[Any]] = {"run": list(names), "job": [config.job for config in configs]}
     table["rows"] = [len(rows) for rows in assigned]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sidelight.jobs.first_look import check_columns, check_there
 from sidelight.jobs.options import Roles
 from sidelight.jobs.output import check_file_free
-from sidelight.jobs.run import check_there
 
 
 def convert(path: str, out: str, roles: Roles, *, overwrite: bool = False) -> list[str]:
     """Read ``path`` with the roles of a run and write it to ``out``; return what was done, in sentences."""
     check_file_free(Path(out), overwrite=overwrite)
     check_there(path)
+    check_columns(path, roles)
     from sidelight.data.readers import read
 
     return list(read(path, **roles.for_read()).write(out))

@@ -37,12 +37,12 @@ def run_demo(
     out: str | Path, *, only: str | None = None, seed: int = 0, overwrite: bool = False, spell: Spell = str
 ) -> Outcome:
     """Run every demo (or ``only`` one) into ``out``; nothing appears unless all of it does."""
-    from sidelight.report.pages.demos import demo_card, index_page, picture_of
-
     out = Path(out)
     if only is not None and only not in DEMOS:
         raise UnknownName(f"There is no demo called {only!r}. {nearest(only, DEMOS)}")
     check_free(out, overwrite)
+    from sidelight.report.pages.demos import demo_card, index_page, picture_of  # seconds, which a refusal need not take
+
     chosen = [only] if only else list(DEMOS)
     sentences: list[str] = []
     made: list[Markup] = []

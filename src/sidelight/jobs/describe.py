@@ -8,14 +8,14 @@ from os.path import commonprefix
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from sidelight._core.sparsity import is_sparse
 from sidelight.data.dataset import Dataset
 from sidelight.data.inseparable import inseparable_labels
 from sidelight.data.readers import read
 from sidelight.data.readers.answers import find_answers
 from sidelight.data.readers.roles.channels import guess_channels
-from sidelight.data.readers.roles.facts import column_facts, n_repeated_rows
+from sidelight.data.readers.roles.facts import column_facts, is_finite, n_repeated_rows
 from sidelight.jobs.options import Roles
 from sidelight.words import some_of
 
@@ -89,7 +89,7 @@ def describe_data(data: Dataset, explicit: Mapping[str, Any] | None = None) -> D
 def _facts(data: Dataset) -> tuple[dict[str, Any], list[str]]:
     facts: dict[str, Any] = {"rows": data.n_rows, "features": data.n_features}
     warnings = [*data.notes, *(f"{rows}: left out" for rows in data.left_out)]
-    if sp.issparse(data.X) and data.n_rows * data.n_features:
+    if is_sparse(data.X) and data.n_rows * data.n_features:
         facts["filled cells"] = f"{data.X.nnz / (data.n_rows * data.n_features):.2%}"
     if data.X.shape[0] and data.X.shape[1]:
         columns = column_facts(data.X)
@@ -120,11 +120,11 @@ def _bag_facts(data: Dataset, facts: dict[str, Any], warnings: list[str]) -> Non
     facts["bags"] = data.bags.n_bags
     facts["rows a bag"] = {"least": int(sizes.min()), "median": float(np.median(sizes)), "most": int(sizes.max())}
     if data.bags.is_labelled.any():
-        n_labels = np.diff(data.bags.label_matrix.indptr)[data.bags.is_labelled]
+        n_labels = data.bags.n_labels[data.bags.is_labelled]
         facts["labelled bags"] = int(data.bags.is_labelled.sum())
         facts["labels a bag"] = round(float(n_labels.mean()), 2)
         facts["bags with a single label"] = int((n_labels == 1).sum())
-        counts = np.bincount(data.bags.label_matrix.indices, minlength=data.bags.n_classes)
+        counts = data.bags.label_counts
         facts["bags with each label"] = _top(dict(zip(map(str, data.bags.classes), counts.tolist())))
         unused = [str(c) for c, n in zip(data.bags.classes, counts.tolist()) if not n]
         if unused:
@@ -157,7 +157,7 @@ def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
     roles = {**_roles(data), **explicit}
     found: list[Fit] = []
     has_rows = data.n_rows > 1 and data.n_features > 0
-    if has_rows and not sp.issparse(data.X) and not np.isfinite(data.X.sum()):
+    if has_rows and not is_sparse(data.X) and not is_finite(data.X):
         roles["missing"] = "mean"
     labelled = data.bags is not None and bool(data.bags.is_labelled.any())
     if has_rows and labelled:
@@ -220,10 +220,10 @@ def _in_short(columns: Sequence[str], every: Sequence[str]) -> list[str]:
 
 def _is_counts(X: Any) -> bool:
     """Say whether X looks like counts: whole, never negative, mostly zero."""
-    values = X.data if sp.issparse(X) else X[:2000].ravel()
+    values = X.data if is_sparse(X) else X[:2000].ravel()
     if not values.size or X.shape[1] < 3:
         return False
-    share = X.nnz / (X.shape[0] * X.shape[1]) if sp.issparse(X) else np.count_nonzero(values) / values.size
+    share = X.nnz / (X.shape[0] * X.shape[1]) if is_sparse(X) else np.count_nonzero(values) / values.size
     return bool(
         share < 0.5 and np.isfinite(values).all() and (values >= 0).all() and (values == np.round(values)).all()
     )

@@ -1,7 +1,7 @@
-"""A first look at the header of a plain table, so that nobody waits for libraries only to hear of a misspelt column.
+"""A first look at what a call names, so that nobody waits for libraries only to hear of a misspelt file or column.
 
-It refuses only what the readers would refuse, in the same words, and lets everything pass that is not plain: a few
-kinds of text with a header, as most tables are. The readers have the last word.
+Of a table it looks at the header. It refuses only what the readers would refuse, in the same words, and lets everything
+pass that is not plain: a few kinds of text with a header, as most tables are. The readers have the last word.
 """
 
 from __future__ import annotations
@@ -11,12 +11,51 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from sidelight.errors import unknown_column
+from sidelight._core.atomic import check_folder
+from sidelight.errors import OutputExists, UnreadableFile, unknown_column
 from sidelight.jobs.options import Roles
+from sidelight.jobs.output import check_file_free, check_free
+from sidelight.words import Setting
 
 ENDINGS = (".csv", ".tsv")
 SEPARATORS = (",", ";", "\t")
 _LINE = 1 << 20  # characters of a line that are read at most
+MODEL = "model.sidelight"
+_FILES = (".csv", ".parquet")
+
+
+def check_there(path: str) -> None:
+    """Raise unless there is something to read."""
+    try:
+        os.stat(os.path.expanduser(path))
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UnreadableFile(f"{path!r}: cannot be read ({reason}). Check the path.") from None
+
+
+def check_prediction(model: str, table: str, out: Path, roles: Roles, *, overwrite: bool) -> tuple[Path, bool]:
+    """Raise unless a model may be applied to a table; return the model's file and whether ``out`` is a file."""
+    file = _model_file(Path(model).expanduser())
+    check_there(table)
+    is_file = out.suffix in _FILES
+    if is_file:
+        check_file_free(out, overwrite=overwrite)
+        check_folder(out)
+        if out.exists() and os.path.samefile(out, table):
+            raise OutputExists(f"{str(out)!r} is the table itself.", do=["Choose another ", Setting("out"), "."])
+    else:
+        check_free(out, overwrite)
+    check_columns(table, roles)
+    return file, is_file
+
+
+def _model_file(path: Path) -> Path:
+    if path.is_dir():
+        if not (path / MODEL).is_file():
+            raise UnreadableFile(f"{str(path)!r} is a folder without a {MODEL}. Name the folder of a run, or the file.")
+        return path / MODEL
+    check_there(str(path))
+    return path
 
 
 def check_columns(path: str, roles: Roles) -> None:
@@ -37,6 +76,11 @@ def _asked_for(roles: Roles) -> Iterator[tuple[str, str]]:
         value = getattr(roles, role)
         for name in [value] if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ():
             yield role.replace("_", " "), name
+    for name in roles.events if isinstance(roles.events, (list, tuple)) else ():
+        yield "events", name
+    for channel, columns in (roles.channels or {}).items():
+        for name in [columns] if isinstance(columns, str) else columns:
+            yield f"channel {channel!r}", name
 
 
 def _header(path: str) -> list[str] | None:

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from sidelight.results import Columns  # brings numpy, which nobody should wait for before the first word
 
 MANIFEST = "run.toml"
+SESSION = "session.toml"  # of somebody who is asked
 _TABLE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,40}")
 _OTHER: Sentence = ["Choose another ", Setting("out"), "."]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for the beginning of a formula
+_FILE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".html", ".json", ".toml", ".npz", ".gz")  # nobody's folder
 Manifest = Callable[[Sequence[str]], str]
 
 
@@ -39,6 +41,11 @@ def check_free(out: Path, overwrite: bool) -> None:
         raise OutputExists(f"The output folder {str(out)!r} is a link that leads nowhere.", do=_OTHER)
     if out.exists() and not out.is_dir():
         raise OutputExists(f"The output folder {str(out)!r} is a file.", do=_OTHER)
+    if not out.exists() and out.name.lower().endswith(_FILE_ENDINGS):
+        raise OutputExists(
+            f"{str(out)!r} is the name of a file, but several files are written, into a folder.",
+            do=["Name a folder: ", Setting("out", str(out.with_name(out.name.split(".")[0] or "results"))), "."],
+        )
     check_writable(out)
     if not out.is_dir() or not os.listdir(out):
         return
@@ -51,6 +58,14 @@ def check_free(out: Path, overwrite: bool) -> None:
             "nothing in it will be overwritten.",
             do=_OTHER,
         )
+
+
+def check_sitting(out: Path) -> None:
+    """Raise unless ``out`` may hold the answers of a person: it is new, empty, or holds an earlier sitting."""
+    if (out / SESSION).is_file():
+        check_writable(out)
+    else:
+        check_free(out, overwrite=False)
 
 
 def files_of_run(out: Path) -> set[str]:

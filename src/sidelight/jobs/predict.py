@@ -13,25 +13,24 @@ import numpy as np
 import scipy.sparse as sp
 
 import sidelight
-from sidelight._core.atomic import check_folder, folder_beside
+from sidelight._core.atomic import folder_beside
 from sidelight.data.dataset import Dataset
 from sidelight.data.readers.limits import memory_limit
 from sidelight.data.readers.recognise import recognise
 from sidelight.data.readers.roles.plan import asked
 from sidelight.data.readers.streaming import STREAMED, RowsInBlocks, align, open_rows
-from sidelight.errors import InvalidData, MissingExtra, OutputExists, UnreadableFile
+from sidelight.errors import InvalidData, MissingExtra
 from sidelight.jobs.config import as_toml, read_toml
+from sidelight.jobs.first_look import check_prediction
 from sidelight.jobs.options import Roles
-from sidelight.jobs.output import MANIFEST, check_file_free, check_free, output_folder
+from sidelight.jobs.output import MANIFEST, output_folder
 from sidelight.jobs.placing import Placed, feature_names_of, inner_of, place_of, takes
 from sidelight.jobs.reading import read_data, without_gaps
-from sidelight.jobs.run import check_there, versions_in_use
+from sidelight.jobs.run import versions_in_use
 from sidelight.progress import report
 from sidelight.results import Columns, columns_of
 from sidelight.words import Sentence, Setting, Spell, counted, some_of, spoken
 
-MODEL = "model.sidelight"
-_FILES = (".csv", ".parquet")
 _ONE_TABLE = ("id", "label_file", "format", "separator", "encoding", "header", "max_memory", "show", "keep", "ignore")
 
 
@@ -69,17 +68,8 @@ def predict(
     spell : callable
         How the reader of the sentences would type a setting.
     """
-    file = _model_file(Path(model_path).expanduser())
     out = Path(out)
-    is_file = out.suffix in _FILES
-    if is_file:
-        check_file_free(out, overwrite=overwrite)
-        check_folder(out)
-    else:
-        check_free(out, overwrite)
-    check_there(table)
-    if is_file and out.exists() and os.path.samefile(out, table):
-        raise OutputExists(f"{str(out)!r} is the table itself.", do=["Choose another ", Setting("out"), "."])
+    file, is_file = check_prediction(model_path, table, out, roles, overwrite=overwrite)
     model = sidelight.load(file)
     work = _Work(model, table, _roles_of_run(file, model, roles, table))
     if is_file:
@@ -244,15 +234,6 @@ _HOW = ("separator", "encoding", "header")
 def replace_role(roles: Roles, **changes: Any) -> Roles:
     """Return roles with some of them changed."""
     return Roles(**{**roles.settings(), **changes})
-
-
-def _model_file(path: Path) -> Path:
-    if path.is_dir():
-        if not (path / MODEL).is_file():
-            raise UnreadableFile(f"{str(path)!r} is a folder without a {MODEL}. Name the folder of a run, or the file.")
-        return path / MODEL
-    check_there(str(path))
-    return path
 
 
 def _roles_of_run(file: Path, model: Any, roles: Roles, table: str) -> Roles:

@@ -14,6 +14,7 @@ from sidelight._core.moments import mean_and_scale, scaled
 from sidelight.data.dataset import Dataset, LeftOut
 from sidelight.data.readers import read
 from sidelight.data.readers.roles.cells import is_gap
+from sidelight.data.readers.roles.facts import is_finite
 from sidelight.errors import InvalidData, LabelsWithoutRows, SidelightWarning, hearing
 from sidelight.jobs.options import Roles
 from sidelight.words import Heard, Setting, counted
@@ -112,7 +113,7 @@ def without_gaps(data: Dataset, missing: str, *, sequences: bool = False) -> Dat
             raise _no_sequence(data, unnamed)
         data = _kept_rows(data, ~unnamed, "no sequence", data.columns("sequence"))
     values = data.X.data if sp.issparse(data.X) else data.X
-    if np.isfinite(values.sum()) or np.isfinite(values).all():
+    if is_finite(values):
         return data
     if missing == "error" or sp.issparse(data.X):
         raise _no_number(data)

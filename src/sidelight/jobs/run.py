@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -19,9 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sidelight
-from sidelight.errors import UnreadableFile
 from sidelight.jobs.config import PATHS, RunConfig, read_toml
-from sidelight.jobs.first_look import check_columns
+from sidelight.jobs.first_look import check_columns, check_there
 from sidelight.jobs.options import fields_of
 from sidelight.jobs.output import (
     MANIFEST,
@@ -86,15 +84,6 @@ def worker(job: str) -> Callable[[RunConfig], Result]:
     """Find the function that does ``job``; the libraries it needs are imported now."""
     work: Callable[[RunConfig], Result] = import_module(f"sidelight.jobs.{job}").work
     return work
-
-
-def check_there(path: str) -> None:
-    """Raise unless there is something to read."""
-    try:
-        os.stat(os.path.expanduser(path))
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UnreadableFile(f"{path!r}: cannot be read ({reason}). Check the path.") from None
 
 
 def publish(

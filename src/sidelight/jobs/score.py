@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidelight.data.readers.roles.guesses import is_label_name
 from sidelight.errors import InvalidData
 from sidelight.jobs.columns import Columns
-from sidelight.report.pages.truth import about_truth
-from sidelight.results import Columns as Table
-from sidelight.results import Truth, cross_table
 from sidelight.words import Setting, counted, some_of
+
+if TYPE_CHECKING:
+    from sidelight.results import Columns as Table  # brings compiled loops, which nobody waits for to hear of a column
+    from sidelight.results import Truth
 
 _CLUSTERS = ("label", "cluster", "labels")  # what our assignments call what was found
 
@@ -31,6 +32,8 @@ class Score:
     @property
     def sentences(self) -> list[str]:
         """What a person wants to know."""
+        from sidelight.report.pages.truth import about_truth  # as above
+
         told = [about_truth(self.truth, used="")]
         if self.n_only_assigned:
             told.append(f"{counted(self.n_only_assigned, 'row')} of the assignments have no truth.")
@@ -86,6 +89,8 @@ def score(
             f"there and like {some_of(true_keys, 3)} here.",
             do=["Name the column with the names of rows: ", Setting("by"), "."],
         )
+    from sidelight.results import Truth, cross_table  # as above
+
     truths, clusters = [kind for kind, _ in both], [group for _, group in both]
     return Score(
         Truth.of(truths, clusters, name),

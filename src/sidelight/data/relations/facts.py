@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sidelight.errors import InvalidData
 
@@ -46,7 +45,8 @@ class Facts:
         if not self.n_rows:
             return np.zeros(0, dtype=np.intp)
         ends = (self.left[self.same], self.right[self.same])
-        from scipy.sparse.csgraph import connected_components  # a quarter of a second that most readers never need
+        from scipy import sparse  # with csgraph half a second that most readers never need
+        from scipy.sparse.csgraph import connected_components
 
         graph = sparse.csr_array((np.ones(len(ends[0])), ends), shape=(self.n_rows, self.n_rows))
         _, groups = connected_components(graph, directed=False)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.data.frames import as_frame
 from sidelight.data.names import Names, as_array, as_list, encode, is_missing, plain, table_columns
 from sidelight.errors import InvalidData, OutOfRange, UnknownName, close_names, nearest
 
@@ -25,8 +25,8 @@ def answer_columns(
 
     In a data frame the optional columns go by their names, in a list of tuples by their positions.
     """
-    frame = nw.from_native(table, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
+    frame = as_frame(table)
+    if frame is not None:
         wanted = [extra[name] or (name if name in frame.columns else None) for name in EXTRAS]
         present = [name for name in wanted if name is not None]
         found = list(table_columns(table, [*columns, *present], who))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from sidelight._core.sparsity import is_sparse
 
 _BLOCK = 1 << 21  # cells looked at together: 16 MB
 
@@ -35,10 +36,10 @@ def column_facts(X: Any) -> ColumnFacts:
     missing, infinite = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
     low, high = np.full(width, np.inf), np.full(width, -np.inf)
     first, start = -1, 0
-    if sp.issparse(X):
-        return _sparse_facts(sp.csc_array(X))
+    if is_sparse(X):
+        return _sparse_facts(X.tocsc())
     for block in _blocks(X):
-        if np.isfinite(block.sum()):
+        if is_finite(block):
             low, high = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
         else:
             gaps, endless = np.isnan(block), np.isinf(block)
@@ -52,9 +53,15 @@ def column_facts(X: Any) -> ColumnFacts:
     return ColumnFacts(missing, infinite, low, high, first)
 
 
+def is_finite(X: NDArray[np.float64]) -> bool:
+    """Say whether no cell is missing or infinite, without an array of answers."""
+    with np.errstate(invalid="ignore", over="ignore"):  # inf - inf; a sum beyond the largest number only costs time
+        return bool(np.isfinite(X.sum())) or bool(np.isfinite(X).all())
+
+
 def n_repeated_rows(X: Any) -> int:
     """Count the rows that are copies of an earlier row, by a 64-bit fingerprint of each."""
-    prints = _sparse_prints(X) if sp.issparse(X) else _dense_prints(X)
+    prints = _sparse_prints(X) if is_sparse(X) else _dense_prints(X)
     ordered = np.sort(prints)  # ten times faster than np.unique, which hashes
     return int(np.count_nonzero(ordered[1:] == ordered[:-1]))
 
@@ -66,7 +73,7 @@ def _dense_prints(X: NDArray[np.float64]) -> NDArray[np.uint64]:
 
 
 def _sparse_prints(X: Any) -> NDArray[np.uint64]:
-    rows = sp.csr_array(X)
+    rows = X.tocsr()
     weights = _odd_numbers(rows.shape[1])
     cells = _mix((rows.data.astype(np.float64) + 0.0).view(np.uint64) * weights[rows.indices])
     total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(cells, dtype=np.uint64)])

@@ -2,7 +2,8 @@
 
 Two parsers take turns. The quick one reads numbers as numbers. When it stumbles (a gap written ``NA``, blanks around
 cells, a word among numbers) the careful one reads the block as text, strips it and looks at every cell, and either
-succeeds or knows the line and column to blame.
+succeeds or knows the line and column to blame. A small file needs neither: Python has read it before polars is
+imported.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,15 +19,18 @@ import numpy as np
 
 from sidelight.data.readers.limits import need
 from sidelight.data.readers.problems import header_only, not_a_number, ragged, unclosed_quote
-from sidelight.data.readers.roles.cells import MISSING, is_gap, is_number
-from sidelight.data.readers.roles.columns import Coder, Loaded
+from sidelight.data.readers.roles.cells import MISSING
+from sidelight.data.readers.roles.columns import Coded, Coder, Loaded
+from sidelight.data.readers.source import head
 from sidelight.data.readers.text.blocks import Block, count_byte, rows_with_lines, text_blocks
 from sidelight.data.readers.text.dialect import Dialect, sniff
+from sidelight.data.readers.text.plain import Column, plain_columns
 from sidelight.errors import MissingExtra, UnreadableFile
 from sidelight.progress import report
 from sidelight.words import Setting
 
 _WIDE = 20_000  # columns beyond which polars is slower than a loop
+_SMALL = 1 << 18  # bytes of text that a loop reads in less time than the import of polars takes
 
 
 class DelimitedSource:
@@ -48,12 +53,16 @@ class DelimitedSource:
         """Return the first rows as text, cut or filled to the width of the table."""
         width = len(self.names)
         rows = (row for row in self.dialect.rows[:1000])
-        return [tuple(self._point(cell) for cell in row[:width]) + ("",) * (width - len(row)) for row in rows]
+        return [
+            tuple(self.dialect.with_point(cell) for cell in row[:width]) + ("",) * (width - len(row)) for row in rows
+        ]
 
     def load(self, numbers: Sequence[int], texts: Sequence[int]) -> Loaded:
         """Return some columns as numbers and some as text; the others are never kept."""
         size = self.path.stat().st_size
         self._need(size, len(numbers), len(texts))
+        if self._is_small():
+            return self._load_small(numbers, texts)
         buffer, n_rows = _Rows(self.path, len(numbers)), 0
         coders = {j: Coder() for j in texts}
         seen = 0
@@ -69,6 +78,27 @@ class DelimitedSource:
             raise header_only(self.path, self.names)
         return Loaded(buffer.result(n_rows), {j: coder.result() for j, coder in coders.items()})
 
+    def _is_small(self) -> bool:
+        return len(head(self.path, _SMALL)) < _SMALL
+
+    def _load_small(self, numbers: Sequence[int], texts: Sequence[int]) -> Loaded:
+        cells: dict[int, list[Any]] = {j: [] for j in (*numbers, *texts, len(self.names) - 1)}
+        for piece in self._small_pieces(list(cells), numbers):
+            for j, column in piece.items():
+                cells[j] += column
+        n_rows = len(cells[len(self.names) - 1])
+        if not n_rows:
+            raise header_only(self.path, self.names)
+        X = np.empty((n_rows, len(numbers)))
+        for place, j in enumerate(numbers):
+            X[:, place] = cells[j]  # None becomes NaN
+        return Loaded(X, {j: Coded.of(cells[j]) for j in texts})
+
+    def _small_pieces(self, wanted: Sequence[int], numbers: Sequence[int]) -> Iterator[dict[int, Column]]:
+        for block in self._blocks():
+            self._check_width(block, *self._cleaned(block))
+            yield plain_columns(self.path, block, self.dialect, wanted, numbers)
+
     def _need(self, size: int, n_numbers: int, n_texts: int) -> None:
         """Estimate the rows by the length of the first ones; a packed file is watched while it grows."""
         rows = self.dialect.rows[:1000]
@@ -78,8 +108,12 @@ class DelimitedSource:
         need(self.path, 8 * n_rows * (n_numbers + n_texts + 1), what)
 
     def frames(self, columns: Sequence[int], weight: int | None) -> Iterator[Any]:
-        """Yield the columns block by block, as polars frames with the table's own names."""
+        """Yield the columns block by block, as polars frames (or, of a small file, lists) by the table's own names."""
         numbers = [] if weight is None else [weight]
+        if self._is_small():
+            for piece in self._small_pieces([*columns, *numbers], numbers):
+                yield {self.names[j]: cells for j, cells in piece.items()}
+            return
         for block in self._blocks():
             frame = self._parse(block, numbers, columns)
             chosen = [*columns, *numbers]
@@ -114,18 +148,13 @@ class DelimitedSource:
         """Return a polars frame with ``column_<j>`` as Float64 or String (gaps null in numbers, "" in texts)."""
         import polars as pl
 
-        d, width = self.dialect, len(self.names)
-        data = _single_blanks(block.data) if d.separator == " " else block.data
-        if b"\n\n" in data or data.startswith(b"\n"):
-            data = re.sub(rb"\n{2,}", b"\n", data).lstrip(b"\n")
-        quoted = b'"' in data and d.separator != " "
+        data, quoted = self._cleaned(block)
         self._check_width(block, data, quoted)
-        last = width - 1
-        wanted = sorted({*numbers, *texts, last})
+        wanted = sorted({*numbers, *texts, len(self.names) - 1})
         as_number = set(numbers)
-        if width > _WIDE:
+        if len(self.names) > _WIDE:
             return self._wide(pl, block, wanted, as_number)
-        if not d.has_padding:
+        if not self.dialect.has_padding:
             try:
                 return self._quick(pl, data, wanted, as_number, quoted).with_columns(
                     pl.col(f"column_{j + 1}").fill_null("") for j in texts if j not in as_number
@@ -133,6 +162,13 @@ class DelimitedSource:
             except pl.exceptions.PolarsError:
                 pass
         return self._careful(pl, block, data, wanted, as_number, quoted)
+
+    def _cleaned(self, block: Block) -> tuple[bytes, bool]:
+        """Return the block without blank lines and doubled blanks, and whether some cell is quoted."""
+        data = _single_blanks(block.data) if self.dialect.separator == " " else block.data
+        if b"\n\n" in data or data.startswith(b"\n"):
+            data = re.sub(rb"\n{2,}", b"\n", data).lstrip(b"\n")
+        return data, b'"' in data and self.dialect.separator != " "
 
     def _quick(self, pl: Any, data: bytes, wanted: list[int], as_number: set[int], quoted: bool) -> Any:
         schema = {f"column_{j + 1}": pl.Float64 if j in as_number else pl.String for j in range(len(self.names))}
@@ -171,20 +207,9 @@ class DelimitedSource:
 
     def _wide(self, pl: Any, block: Block, wanted: list[int], as_number: set[int]) -> Any:
         """Read the few long rows of a very wide table one by one: polars takes minutes for so many columns."""
-        lines, rows = zip(*rows_with_lines(block, self.dialect))
-        columns = {}
-        for j in wanted:
-            cells = [row[j].strip() for row in rows]
-            if j not in as_number:
-                columns[f"column_{j + 1}"] = pl.Series(cells, dtype=pl.String)
-                continue
-            try:
-                numbers = [None if is_gap(cell) else float(self._point(cell)) for cell in cells]
-            except ValueError:
-                bad = next(k for k, cell in enumerate(cells) if not is_gap(cell) and not is_number(self._point(cell)))
-                raise not_a_number(self.path, f"line {lines[bad]}", self.names[j], cells[bad]) from None
-            columns[f"column_{j + 1}"] = pl.Series(numbers, dtype=pl.Float64)
-        return pl.DataFrame(columns)
+        columns = plain_columns(self.path, block, self.dialect, wanted, as_number)
+        schema = {f"column_{j + 1}": pl.Float64 if j in as_number else pl.String for j in wanted}
+        return pl.DataFrame([columns[j] for j in wanted], schema=schema, orient="col")
 
     def _check_width(self, block: Block, data: bytes, quoted: bool) -> None:
         """Find short rows, which polars would fill with gaps: separators must come out even."""
@@ -212,16 +237,11 @@ class DelimitedSource:
             do=["Pass ", Setting("separator"), " or ", Setting("encoding"), " if one of them was guessed wrong."],
         )
 
-    def _point(self, cell: str) -> str:
-        return cell.replace(",", ".", 1) if self.dialect.decimal_comma else cell
-
 
 def need_polars() -> None:
     """Raise unless polars is installed."""
-    try:
-        import polars  # noqa: F401 - only asking whether it is there
-    except ImportError:
-        raise MissingExtra("polars", "jobs", "Reading delimited text and Parquet files") from None
+    if find_spec("polars") is None:  # asked without importing it, which small files need not wait for
+        raise MissingExtra("polars", "jobs", "Reading delimited text and Parquet files")
 
 
 class _Rows:

@@ -44,6 +44,10 @@ class Dialect:
         between = names.get(self.separator, repr(self.separator))
         return f"text separated by {between}" + (", decimal commas" if self.decimal_comma else "")
 
+    def with_point(self, cell: str) -> str:
+        """Return a cell with a decimal point where the file writes a comma."""
+        return cell.replace(",", ".", 1) if self.decimal_comma else cell
+
 
 def sniff(
     path: Path, *, separator: str | None = None, encoding: str | None = None, header: bool | None = None
