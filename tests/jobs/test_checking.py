@@ -75,6 +75,33 @@ def test_every_row_has_a_probability_and_the_doubtful_ones_are_listed(folder, na
         assert any("mutual information" in sentence for sentence in outcome.sentences)
 
 
+@pytest.mark.parametrize(
+    ("job", "options", "column"),
+    [
+        ("instances", {"boundary": "straight"}, "true kind"),
+        ("instances", {"method": "spectral"}, "true kind"),
+        ("relations", {"n_clusters": 2}, "true kind"),
+        ("bags", {"method": "medoids", "n_clusters": 2}, "true place"),
+    ],
+    ids=["coverage", "spectral", "relations", "bags"],
+)
+def test_a_truth_beside_the_lists_of_bags_is_compared_with_by_itself(tmp_path, job, options, column):
+    rng = np.random.default_rng(0)
+    lines = [f"trap,animals,{column},x,y"]
+    for bag in range(20):
+        kinds = [["fox"], ["owl"], ["fox", "owl"]][bag % 3]
+        for i in range(6):
+            kind = kinds[i % len(kinds)]
+            x, y = rng.normal(3 * (kind == "owl"), 0.5, size=2)
+            truth = kind if column == "true kind" else f"place {bag % 3}"
+            lines.append(f"{bag},{'|'.join(kinds)},{truth},{x:.3f},{y:.3f}")
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    truth = run(RunConfig(job, str(tmp_path / "t.csv"), {}, options), tmp_path / "out").result.truth
+    assert truth.column == column
+    assert truth.n_rows == (20 if job == "bags" else 120)
+    assert truth.accuracy > (0.6 if job == "bags" else 0.95)
+
+
 def test_corrected_rows_are_believed(folder):
     do(folder, "instances")
     data = sl.read(folder / "digit-bags.csv")

@@ -60,12 +60,12 @@ def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]]) -> list
         lines += [f"  # {why}", f"  {line}"]
     if not commands:
         lines.append("  None: no features and no counts were found.")
-    return [*lines, "", "Understood wrongly? Say so: --bag, --label, --id, --features, --ignore (see --help)."]
+    return [*lines, "", "Understood wrongly? Say so: --bag, --label, --truth, --id, --features, --ignore (see --help)."]
 
 
 def _understood(roles: Sequence[Mapping[str, str]]) -> list[tuple[str, ...]]:
     """List roles in order of interest, with neighbours of the same role and reason on one line."""
-    order = ("id", "bag", "sequence", "label", "bag label", "event", "weight", "show", "feature", "ignored")
+    order = ("id", "bag", "sequence", "label", "bag label", "truth", "event", "weight", "show", "feature", "ignored")
     groups: list[tuple[str, str, list[str]]] = []
     for role in sorted(roles, key=lambda r: order.index(r["role"]) if r["role"] in order else len(order)):
         if groups and groups[-1][:2] == (role["role"], role["why"]):

@@ -87,8 +87,8 @@ class ColumnRole:
     name : str
         The column as the file calls it.
     role : str
-        ``"feature"``, ``"id"``, ``"bag"``, ``"label"``, ``"bag label"``, ``"sequence"``, ``"show"``, ``"event"``,
-        ``"weight"`` or ``"ignored"``.
+        ``"feature"``, ``"id"``, ``"bag"``, ``"label"``, ``"bag label"``, ``"truth"``, ``"sequence"``, ``"show"``,
+        ``"event"``, ``"weight"`` or ``"ignored"``.
     why : str
         The evidence, in a few words; ``"you said so"`` for explicit roles.
     kind : str
@@ -129,6 +129,8 @@ class Dataset:
         Label sets of rows: 1 present, 0 absent, -1 unknown; None when there are none.
     label_names : tuple of str
         The classes: columns of ``Y``, classes of the bags, or the values of ``y``.
+    truth : ndarray of object or None
+        What each row truly is, ``""`` where unknown, in a column beside the labels; no fit learns from it.
     tree : LabelTree or None
         The hierarchy of the labels, when the file declares one.
     counts : CoOccurrence or None
@@ -176,6 +178,7 @@ class Dataset:
     y: NDArray[np.object_] | None = None
     Y: NDArray[np.int8] | None = None
     label_names: tuple[str, ...] = ()
+    truth: NDArray[np.object_] | None = None
     tree: LabelTree | None = None
     counts: CoOccurrence | None = None
     sequence: NDArray[Any] | None = None
@@ -242,6 +245,7 @@ class Dataset:
             bags=cut(self.bags),
             y=cut(self.y),
             Y=cut(self.Y),
+            truth=cut(self.truth),
             sequence=cut(self.sequence),
             show={name: part[index] for name, part in self.show.items()},
             kept={name: part[index] for name, part in self.kept.items()},

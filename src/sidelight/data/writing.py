@@ -81,6 +81,8 @@ def _side_columns(data: Dataset, called: Mapping[str, str]) -> dict[str, list[An
         columns["sequence"] = data.sequence.tolist()
     if data.y is not None:
         columns["label"] = data.y.tolist()
+    if data.truth is not None:
+        columns["truth"] = data.truth.tolist()
     if data.bags is not None and data.bags.is_labelled.any():
         cells = _bag_cells(data)
         columns["bag_labels"] = [cells[code] for code in data.bags.codes.tolist()]

@@ -6,12 +6,13 @@ from a correction, the table has an empty column for it, and the job takes the f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, UnknownName, nearest
 from sidelight.jobs.columns import Columns as Table
@@ -40,27 +41,38 @@ def checked(result: R, data: Dataset, *, judged: str = "cluster", right: str | N
     """
     assigned = result.assignments
     tables = {**result.tables, "check": least_sure(assigned, assigned["probability"], right=right)}
-    if data.y is None or uses_y or not (data.y != "").any():
+    role, kinds = ("truth", data.truth) if data.truth is not None else ("label", None if uses_y else data.y)
+    if kinds is None or not (kinds != "").any():
         return replace(result, tables=tables)
-    column = next(iter(data.columns("label")), "label")
-    truth = Truth.of(data.y.tolist(), assigned[judged], column)
-    return replace(result, truth=truth, tables={**tables, "truth": cross_table(data.y.tolist(), assigned[judged])})
+    column = next(iter(data.columns(role)), role)
+    truth = Truth.of(kinds.tolist(), assigned[judged], column)
+    return replace(result, truth=truth, tables={**tables, "truth": cross_table(kinds.tolist(), assigned[judged])})
 
 
 def checked_bags(result: R, data: Dataset) -> R:
-    """Add the truth of bags that have one label each, and the bags worth a look."""
+    """Add the truth of bags that have one kind or one label each, and the bags worth a look."""
     of_bags = result.tables["bags"]
     tables = {**result.tables, "check": least_sure(of_bags, of_bags["probability"])}
     bags = data.bags
     assert bags is not None  # the job looked
-    listed = [bags.labels[name] for name in bags.names]
-    single = [next(iter(labels)) if labels is not None and len(labels) == 1 else "" for labels in listed]
-    if sum(label != "" for label in single) < max(2, len(single) / 2):  # lists of several are no kinds of bags
-        return replace(result, tables=tables)
-    clusters = of_bags["cluster"]
-    column = next((name for role in ("bag label", "label") for name in data.columns(role)), "label")
-    truth = Truth.of(single, clusters, column, "bag")
-    return replace(result, truth=truth, tables={**tables, "truth": cross_table(single, clusters)})
+    labels = [bags.labels[name] or frozenset() for name in bags.names]
+    for roles, sets in ((("truth",), _kinds_in(bags, data.truth)), (("bag label", "label"), labels)):
+        single = [next(iter(names)) if len(names) == 1 else "" for names in sets]
+        if sum(label != "" for label in single) < max(2, len(single) / 2):  # several kinds in a bag are none of it
+            continue
+        clusters = of_bags["cluster"]
+        column = next((name for role in roles for name in data.columns(role)), "label")
+        truth = Truth.of(single, clusters, column, "bag")
+        return replace(result, truth=truth, tables={**tables, "truth": cross_table(single, clusters)})
+    return replace(result, tables=tables)
+
+
+def _kinds_in(bags: Bags, truth: Any) -> Sequence[Set[Any]]:
+    """Return the kinds of each bag's rows; none where the table holds no truth."""
+    kinds: list[set[Any]] = [set() for _ in bags.names]
+    for bag, kind in zip(bags.codes.tolist(), () if truth is None else truth.tolist()):
+        kinds[bag] |= {kind} - {""}
+    return kinds
 
 
 def least_sure(columns: Columns, sure: Any, *, right: str | None = None) -> Columns:

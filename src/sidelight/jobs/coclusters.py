@@ -24,7 +24,7 @@ from sidelight.results import Columns, Reading, columns_of
 from sidelight.results.jobs import Blocks, CoclustersResult, Curve
 from sidelight.words import Setting
 
-USES = ("id", "feature", "event", "weight")
+USES = ("id", "feature", "event", "weight", "truth")
 _MOST_TRIED = 12  # numbers of clusters on the curve
 
 

@@ -138,9 +138,10 @@ def _label_facts(data: Dataset, facts: dict[str, Any]) -> None:
     if data.label_names:
         facts["classes"] = len(data.label_names)
     if data.y is not None:
-        names, counts = np.unique(data.y[data.y != ""].astype(str), return_counts=True)
-        facts["labelled rows"] = int(counts.sum())
-        facts["rows with each label"] = _top(dict(zip(names.tolist(), counts.tolist())))
+        facts["labelled rows"] = int((data.y != "").sum())
+        facts["rows with each label"] = _rows_of_each(data.y)
+    if data.truth is not None:
+        facts["rows of each true kind"] = _rows_of_each(data.truth)
     if data.Y is not None:
         known = (data.Y != -1).any(axis=1)
         present = data.Y == 1
@@ -180,16 +181,17 @@ def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
         counted = roles if data.counts is None else {k: v for k, v in roles.items() if k in ("events", "weight")}
         found.append(Fit("coclusters", why, counted))
     if has_rows and data.counts is None:
-        plain = {k: v for k, v in roles.items() if k in ("id", "features", "ignore", "missing")}
+        plain = {k: v for k, v in roles.items() if k in ("id", "truth", "features", "ignore", "missing")}
         found.append(Fit("relations", "rows with features", plain, _clusters(data)))
     return tuple(found)
 
 
 def _clusters(data: Dataset) -> int | None:
     """As many as there are labels of rows; where there are none the job itself asks the rows."""
-    if data.y is None:
+    kinds = data.y if data.truth is None else data.truth
+    if kinds is None:
         return None
-    n_labels = len({str(label) for label in data.y.tolist() if label != ""})
+    n_labels = len({str(label) for label in kinds.tolist() if label != ""})
     return n_labels if 2 <= n_labels <= data.n_rows // 2 else None
 
 
@@ -197,7 +199,7 @@ def _roles(data: Dataset) -> dict[str, Any]:
     """Return the roles that were taken, as a run calls them; formats that imply them need none."""
     if data.reader not in ("delimited", "parquet"):
         return {}
-    names = {"id": data.columns("id"), "bag": data.columns("bag"), "sequence": data.columns("sequence")}
+    names = {role: data.columns(role) for role in ("id", "bag", "sequence", "truth")}
     roles: dict[str, Any] = {role: found[0] for role, found in names.items() if found}
     labels = data.columns("label")
     if labels:
@@ -227,6 +229,11 @@ def _is_counts(X: Any) -> bool:
     return bool(
         share < 0.5 and np.isfinite(values).all() and (values >= 0).all() and (values == np.round(values)).all()
     )
+
+
+def _rows_of_each(labels: Any) -> dict[str, int]:
+    names, counts = np.unique(labels[labels != ""].astype(str), return_counts=True)
+    return _top(dict(zip(names.tolist(), counts.tolist())))
 
 
 def _top(counts: Mapping[str, int]) -> dict[str, int]:

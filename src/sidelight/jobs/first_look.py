@@ -72,7 +72,19 @@ _FILE = {"format", "separator", "encoding", "header"}  # who sets these knows be
 
 
 def _asked_for(roles: Roles) -> Iterator[tuple[str, str]]:
-    for role in ("id", "bag", "sequence", "bag_label", "label", "show", "weight", "ignore", "features", "keep"):
+    for role in (
+        "id",
+        "bag",
+        "sequence",
+        "bag_label",
+        "truth",
+        "label",
+        "show",
+        "weight",
+        "ignore",
+        "features",
+        "keep",
+    ):
         value = getattr(roles, role)
         for name in [value] if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ():
             yield role.replace("_", " "), name

@@ -39,7 +39,7 @@ from sidelight.results import Columns, Map, Reading, columns_of
 from sidelight.results.jobs import RelationsResult
 from sidelight.words import Sentence, Setting
 
-USES = ("id", "feature", "show")
+USES = ("id", "feature", "show", "truth")
 ESTIMATORS: dict[str, Any] = {
     "cop-kmeans": COPKMeans,
     "pck-means": PCKMeans,

@@ -27,7 +27,7 @@ from sidelight.results import Columns, Map, Reading, columns_of
 from sidelight.results.jobs import Curve, Judged, SourcesResult, Stability
 from sidelight.words import Setting
 
-USES = ("id", "sequence", "feature", "show")
+USES = ("id", "sequence", "feature", "show", "truth")
 _TORN = 0.7  # a sequence of which fewer rows agree deserves a look
 
 

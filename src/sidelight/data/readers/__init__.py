@@ -37,6 +37,7 @@ def read(
     label_separator: str | None = None,
     label_level: str | None = None,
     bag_label: str | bool | None = None,
+    truth: str | bool | None = None,
     format: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
@@ -82,6 +83,8 @@ def read(
         bag agree.
     bag_label : str or False, optional
         The column that holds the labels of the bag, where ``label`` speaks of the row.
+    truth : str or False, optional
+        The column that says what each row truly is, beside labels that a fit learns from; jobs compare with it.
     format : str, optional
         Skip the recognition: "delimited", "parquet", "npz", "npy", "matlab", "arff", "keel", "c45", "svmlight",
         "idx" or "folder".
@@ -121,6 +124,7 @@ def read(
         label_separator=label_separator,
         label_level=label_level,
         bag_label=bag_label,
+        truth=truth,
     )
     if encoding is not None and not isinstance(encoding, str):
         raise InvalidParameter(

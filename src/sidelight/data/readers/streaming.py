@@ -222,6 +222,7 @@ def _settled(plan: Plan, wanted: Wanted, numbers: Sequence[str]) -> Wanted:
         bag=named(plan.bag),
         sequence=named(plan.sequence),
         bag_label=named(plan.bag_label),
+        truth=False,
         label=tuple(plan.names[j] for j in plan.labels) or False,
         features=tuple(numbers),
         keep=tuple(plan.names[j] for j in plan.keep),

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sidelight.data.bags import Bags
 from sidelight.jobs.profiles import cluster_table
 
-USES = ("id", "bag", "feature", "show")
+USES = ("id", "bag", "feature", "show", "truth")
 
 
 def bag_clusters(X: Any, labels: np.ndarray, features: Sequence[str], n_clusters: int) -> dict[str, list[Any]]:

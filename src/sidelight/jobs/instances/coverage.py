@@ -29,7 +29,7 @@ from sidelight.results.jobs import Contents, CoverageResult, Moved
 from sidelight.words import Setting, counted, some_of
 
 _COPIES = 8  # matrices of rows x labels that a fit and its page hold at once
-USES = ("id", "bag", "label", "bag label", "feature", "show")
+USES = ("id", "bag", "label", "bag label", "feature", "show", "truth")
 
 
 def cluster(data: Dataset, config: RunConfig) -> CoverageResult:

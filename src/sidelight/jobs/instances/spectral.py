@@ -24,7 +24,7 @@ from sidelight.plot.clusters import main_directions
 from sidelight.results import Map, Reading, columns_of
 from sidelight.results.jobs import SpectralResult
 
-USES = ("id", "bag", "label", "bag label", "feature", "show")
+USES = ("id", "bag", "label", "bag label", "feature", "show", "truth")
 
 
 def cluster(data: Dataset, config: RunConfig) -> SpectralResult:

@@ -42,6 +42,7 @@ class Roles(Options, frozen=True):
         Literal["row", "bag"] | None, column("Whether the labels speak of the row or of its bag.", shown="")
     ] = None
     bag_label: Annotated[Column, column("Column with the labels of the bag (not of the row).")] = None
+    truth: Annotated[Column, column(f"Column with what each row truly is, to compare with; {_FORBIDS}")] = None
     features: Annotated[
         list[str],
         column("Column to use as a feature; * stands for anything. Default: every numeric column.", shown="PATTERN"),
@@ -84,7 +85,7 @@ class Roles(Options, frozen=True):
 
     def __post_init__(self) -> None:
         """Refuse True, which names no column."""
-        for name in ("id", "bag", "label", "bag_label", "show", "sequence", "events"):
+        for name in ("id", "bag", "label", "bag_label", "truth", "show", "sequence", "events"):
             if getattr(self, name) is True:
                 raise InvalidParameter(
                     f"{name} takes a column, or false for none. Got true instead.",

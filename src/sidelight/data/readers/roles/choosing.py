@@ -30,7 +30,7 @@ def plan_roles(source: Source, wanted: Wanted) -> Plan:
     if is_open and guess_events(plan, looks):
         return plan
     if not plan.events:
-        guess_rest(plan, looks, wanted)
+        guess_rest(plan, looks, wanted, rows)
     return plan
 
 
@@ -54,6 +54,7 @@ def _obey(plan: Plan, path: Path, wanted: Wanted) -> None:
         ("bag", wanted.bag),
         ("sequence", wanted.sequence),
         ("bag label", wanted.bag_label),
+        ("truth", wanted.truth),
     ):
         if isinstance(name, str):
             j = match_columns(path, plan.names, [name], role)[0]

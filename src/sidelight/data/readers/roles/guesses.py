@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sidelight.data.readers.roles.lists import Rows, guess_bag_of_lists, guess_truth, is_truth_name, prefer_lists
 from sidelight.data.readers.roles.looks import Look
 from sidelight.data.readers.roles.plan import Plan, Wanted
 
@@ -20,18 +21,23 @@ _COUNT = {"count", "counts", "n", "weight", "weights", "freq", "frequency", "tim
 _LABEL_PREFIX = re.compile(r"(labels?|class|tag|target|y)[_:.\- ].+", re.IGNORECASE)
 
 
-def guess_rest(plan: Plan, looks: Sequence[Look], wanted: Wanted) -> None:
+def guess_rest(plan: Plan, looks: Sequence[Look], wanted: Wanted, rows: Rows) -> None:
     """Fill in the roles that are still open."""
     if wanted.id is None:
         _guess_id(plan, looks)
     if wanted.bag is None:
         _guess_bag(plan, looks)
+        if plan.bag is None:
+            guess_bag_of_lists(plan, looks, rows)
     if wanted.sequence is None:
         _guess_sequence(plan, looks)
     if wanted.bag_label is None and plan.bag is not None:
         _guess_bag_label(plan, looks)
     if wanted.label is None:
         _guess_label(plan, looks)
+        prefer_lists(plan, looks, rows, truth_is_open=wanted.truth is None)
+    if wanted.truth is None:
+        guess_truth(plan, looks, rows)
     if wanted.show is None:
         _guess_show(plan, looks)
     if plan.labels and plan.label_separator is None and len(plan.labels) == 1:
@@ -113,7 +119,7 @@ def _guess_bag_label(plan: Plan, looks: Sequence[Look]) -> None:
 
 
 def _guess_label(plan: Plan, looks: Sequence[Look]) -> None:
-    free = list(_free(plan, looks))
+    free = [(j, k) for j, k in _free(plan, looks) if plan.bag_label is None or not is_truth_name(k)]
     ticks = [j for j, look in free if look.kind == "0/1" and _LABEL_PREFIX.fullmatch(look.name)]
     if len(ticks) >= 2:
         plan.labels = ticks
@@ -123,7 +129,8 @@ def _guess_label(plan: Plan, looks: Sequence[Look]) -> None:
     has_x = any(look.key == "x" for look in looks)  # x and y are places, not a target
     named = [(j, k) for j, k in free if k.key in _LABEL and k.kind != "empty" and not (k.key == "y" and has_x)]
     named += [(j, k) for j, k in free if k.kind == "text" and _LABEL & set(re.findall("[a-z]{2,}", k.name.lower()))]
-    for j, look in named:
+    named += [(j, k) for j, k in free if is_truth_name(k)]
+    for j, look in sorted(named, key=lambda one: is_truth_name(one[1])):  # a truth is the label where there is no other
         if look.kind == "text" or look.is_whole:
             plan.labels = [j]
             plan.take(j, "label", "its name")

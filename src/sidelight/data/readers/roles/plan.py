@@ -30,6 +30,7 @@ class Wanted:
     label_separator: str | None = None
     label_level: str | None = None
     bag_label: str | bool | None = None
+    truth: str | bool | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)  # role -> why, where a format and not the user says so
 
     def why(self, role: str) -> str:
@@ -43,9 +44,9 @@ class Wanted:
         return replace(self, **{name: value for name, (value, _) in open_.items()}, reasons=reasons)
 
 
-_ONE_COLUMN = ("id", "bag", "sequence", "bag_label", "weight")
+_ONE_COLUMN = ("id", "bag", "sequence", "bag_label", "truth", "weight")
 _COLUMNS = ("label", "features", "ignore", "show", "keep", "events")
-_FORBID = ("id", "bag", "sequence", "bag_label", "label", "show", "events")  # False is an answer
+_FORBID = ("id", "bag", "sequence", "bag_label", "truth", "label", "show", "events")  # False is an answer
 
 
 def asked(**wishes: Any) -> Wanted:
@@ -91,6 +92,7 @@ class Plan:
     sequence: int | None = None
     labels: list[int] = field(default_factory=list)
     bag_label: int | None = None
+    truth: int | None = None
     show: list[int] = field(default_factory=list)
     keep: list[int] = field(default_factory=list)
     features: list[int] = field(default_factory=list)

@@ -41,7 +41,7 @@ def read_table(source: Source, wanted: Wanted, label_table: Source | None = None
     plan = plan_roles(source, wanted)
     if plan.events:
         return event_table(source, plan)
-    texts = [j for j in (plan.id, plan.bag, plan.sequence, plan.bag_label) if j is not None]
+    texts = [j for j in (plan.id, plan.bag, plan.sequence, plan.bag_label, plan.truth) if j is not None]
     words = [j for j in plan.features if plan.kinds.get(j) == "text"]
     numbers = [j for j in plan.features if j not in words]
     kept_texts = [j for j in plan.keep if j not in numbers]
@@ -72,6 +72,7 @@ def read_table(source: Source, wanted: Wanted, label_table: Source | None = None
         row_ids=row_ids,
         sequence=None if plan.sequence is None else loaded.texts[plan.sequence].names(),
         channels=_channels(plan, widths),
+        truth=None if plan.truth is None else _kinds(loaded.texts[plan.truth]),
         show={source.names[j]: loaded.texts[j].objects() for j in plan.show},
         kept={
             source.names[j]: loaded.texts[j].names() if j in kept_texts else as_written(loaded.X[:, numbers.index(j)])
@@ -128,6 +129,13 @@ def _with_words(
         names.extend(f"{source.names[j]}={value}" for value in values)
         plan.take(j, "feature", f"{len(values)} words, a column of 0 and 1 each")
     return np.hstack(blocks), tuple(names), [block.shape[1] for block in blocks]
+
+
+def _kinds(column: Coded) -> NDArray[np.object_]:
+    """Return one name a row, ``""`` where there is none."""
+    kinds = column.objects()
+    kinds[column.gaps()] = ""
+    return kinds
 
 
 def _row_ids(source: Source, plan: Plan, texts: dict[int, Coded]) -> NDArray[Any] | None:
