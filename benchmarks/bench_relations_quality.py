@@ -34,7 +34,8 @@ def fill(sheet: Sheet) -> None:
     counts = [len(values(found, name, *COLUMNS[0], "ours")) for name in shown] or [0]
     sheet.notes.append(
         f"Adjusted Rand index, mean and standard error over {min(counts)} to {max(counts)} draws of answers (set "
-        "RELATIONS_DRAWS), `DiscriminativeClustering()` with its defaults. The trial has means of 5 to 6 draws."
+        "RELATIONS_DRAWS), `DiscriminativeClustering()` with its defaults, by `labels_`. The trial has means of 5 to 6 draws, by features "
+        "alone."
         + (
             f" Not run yet: {', '.join(TITLES[name] for name in TRIAL if name not in shown)}."
             if len(shown) < len(TRIAL)
@@ -60,6 +61,7 @@ def fill(sheet: Sheet) -> None:
             f"{compared}",
             reached == compared,
         )
+    _by_features(sheet, found, shown)
     rows, kept, compared = [], 0, 0
     for name in shown:
         base = values(found, name, "pairs", 0.2, "k-means")
@@ -80,6 +82,16 @@ def fill(sheet: Sheet) -> None:
             kept == compared,
         )
     _uneven(sheet, found)
+
+
+def _by_features(sheet: Sheet, found: dict, shown: list[str]) -> None:
+    """Show what ``predict`` says of the same rows, which new rows would get."""
+    rows = [
+        (TITLES[name], *(written(values(found, name, kind, share, "ours", "by features")) for kind, share in COLUMNS))
+        for name in shown
+    ]
+    text = "`predict` on the same rows: what the rule on features knows without the answers about a row."
+    sheet.section("Right answers, by features alone", ("set", *(f"{s:g}N {kind}" for kind, s in COLUMNS)), rows, text)
 
 
 def _uneven(sheet: Sheet, found: dict) -> None:

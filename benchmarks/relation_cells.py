@@ -94,11 +94,14 @@ def compute(cell: Cell) -> dict[str, Any]:
         except sl.SidelightError as error:
             return {"refused": type(error).__name__}
     seconds = time.perf_counter() - begin
-    return {
+    cell_values = {
         "ari": float(adjusted_rand_index(y, labels)),
         "f": float(pair_precision_recall_f(y, labels).f),
         "seconds": round(seconds, 3),
     }
+    if cell.method == "ours":
+        cell_values["by features"] = float(adjusted_rand_index(y, model.predict(X)))
+    return cell_values
 
 
 def run(cells: Iterable[Cell], stage: str) -> dict[str, Any]:

@@ -122,7 +122,7 @@ def result_of(
     X = as_dense(data)
     fitted = getattr(model, "estimator_", model)
     n_clusters = int(fitted.n_clusters)
-    P = model.predict_proba(X) if hasattr(fitted, "predict_proba") else _by_means(X, fitted.labels_, n_clusters)
+    P = _probabilities(model, fitted, X)
     sure = P[np.arange(len(P)), fitted.labels_]
     names = [str(k) for k in range(n_clusters)]
     clusters = cluster_table(X, fitted.labels_, data.feature_names, names)
@@ -145,6 +145,15 @@ def result_of(
         gallery=gallery_of(data, fitted.labels_, sure, [f"cluster {name}" for name in names]),
     )
     return result, P
+
+
+def _probabilities(model: Any, fitted: Any, X: np.ndarray) -> np.ndarray:
+    """Return the probability of each cluster for each row, given the answers where a method can say that."""
+    if hasattr(fitted, "probabilities_"):
+        return np.asarray(fitted.probabilities_)
+    if hasattr(fitted, "predict_proba"):
+        return np.asarray(model.predict_proba(X))
+    return _by_means(X, fitted.labels_, int(fitted.n_clusters))
 
 
 def _pairs_to_ask(data: Dataset, P: np.ndarray) -> Columns:

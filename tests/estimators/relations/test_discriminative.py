@@ -208,3 +208,32 @@ def test_any_data_frame_is_welcome(frame):
     np.testing.assert_array_equal(by_frame.labels_, by_array.labels_)
     assert list(by_frame.feature_names_in_) == ["a", "b", "c"]
     np.testing.assert_array_equal(by_frame.predict(table), by_frame.labels_)
+
+
+# -- what answers say about the rows they are about --------------------------------------------------------------------
+
+
+def test_labels_follow_answers_that_features_cannot_see():
+    """Classes that overlap: rows in a chain of answers are placed together, and new rows by their features."""
+    generator = np.random.default_rng(0)
+    y = np.arange(500) % 2
+    X = generator.normal(size=(500, 2)) + 0.9 * y[:, None]
+    pairs = sl.Pairs.sample(y, 400, random_state=0)
+    fitted = sl.DiscriminativeClustering(2, random_state=0).fit(X, pairs=pairs)
+    assert adjusted_rand_score(y, fitted.labels_) > adjusted_rand_score(y, fitted.predict(X)) + 0.2
+    by_features = fitted.predict(X)
+    broken = (by_features[pairs.left] == by_features[pairs.right]) != pairs.same
+    assert len(fitted.violated_["pairs"]) < 0.5 * broken.sum()
+    np.testing.assert_array_equal(fitted.probabilities_.argmax(axis=1), fitted.labels_)
+    np.testing.assert_allclose(fitted.probabilities_.sum(axis=1), 1.0)
+
+
+def test_rows_without_answers_and_the_thesis_go_by_features_alone():
+    X, y, _ = four_corners(40)
+    pairs = sl.Pairs.sample(y, 20, random_state=0)
+    fitted = sl.DiscriminativeClustering(2, random_state=0).fit(X, pairs=pairs)
+    unasked = np.setdiff1d(np.arange(len(X)), pairs.rows)
+    np.testing.assert_array_equal(fitted.labels_[unasked], fitted.predict(X)[unasked])
+    np.testing.assert_allclose(fitted.probabilities_[unasked], fitted.predict_proba(X)[unasked])
+    thesis = sl.DiscriminativeClustering(2, objective="variational", random_state=0).fit(X, pairs=pairs)
+    np.testing.assert_array_equal(thesis.labels_, thesis.predict(X))

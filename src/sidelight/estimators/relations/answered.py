@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._models.objective import Term
+from sidelight._solvers.belief_propagation import posterior
 from sidelight._terms.relations import LEAST, PairLikelihood, TripletLikelihood, pair_truths, triplet_truths
 from sidelight.data.relations import Pairs, Triplets
 
@@ -106,6 +107,16 @@ class Answered:
         rows = np.concatenate([self.pairs.rows, apart.rows])
         same = np.concatenate([self.pairs.same, apart.same])
         return rows[same], rows[~same]
+
+    def posterior(self, log_P: Floats) -> Floats:
+        """Return the probability of each cluster of each row given its features and all answers together."""
+        return posterior(
+            log_P,
+            self.pairs.rows,
+            self.pair_chances ** self.pairs.weights[:, None],
+            self.triplets.rows,
+            self.triplet_chances ** self.triplets.weights[:, None],
+        )
 
     def violated(self, labels: Ints) -> dict[str, Ints]:
         """Return the numbers of the answers that ``labels`` break, by kind."""

@@ -46,8 +46,8 @@ class DiscriminativeClusteringCV(ClusterMixin, BaseEstimator):
     choice_ : dict
         What was tried, as (n_clusters, tau, penalty); the mean log likelihood of held-out answers of each and its
         standard error; and what was taken.
-    labels_ : ndarray of shape (n_rows,)
-        Cluster of each row.
+    labels_, probabilities_ : ndarray of shape (n_rows,) and (n_rows, n_clusters_)
+        Cluster of each row, and the probability of each, by its features and by the answers about it.
     n_clusters_ : int
         The number of clusters in use.
     n_features_in_, data_fingerprint_ : int, str
@@ -108,7 +108,8 @@ class DiscriminativeClusteringCV(ClusterMixin, BaseEstimator):
         else:
             self.choice_ = Choice(tried=grid, scores=[float("nan")], errors=[float("nan")], chosen=grid[0])
         self.best_estimator_ = self._made(self.choice_["chosen"], seed).fit(X, pairs=pairs, triplets=triplets)
-        self.labels_, self.n_clusters_ = self.best_estimator_.labels_, int(self.choice_["chosen"][0])
+        self.labels_, self.probabilities_ = self.best_estimator_.labels_, self.best_estimator_.probabilities_
+        self.n_clusters_ = int(self.choice_["chosen"][0])
         return self
 
     def _choose(self, X: Any, pairs: Any, triplets: Any, grid: list[Any], seed: int) -> Choice:

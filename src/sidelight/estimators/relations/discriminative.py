@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, check_choice, check_flag, check_n_clusters, check_number
+from sidelight._core.simplex import log_softmax
 from sidelight._models.feature_map import MOST_COLUMNS, FeatureMap
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._terms.information import Balance, Confidence
@@ -74,7 +75,9 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
-        Cluster of each row, by its features.
+        Cluster of each row, by its features and by the answers about it; ``predict`` knows the features alone.
+    probabilities_ : ndarray of shape (n_rows, n_clusters)
+        The probability of each cluster of each row, likewise.
     violated_ : dict
         ``"pairs"`` and ``"triplets"``: the numbers of the answers that ``labels_`` breaks.
     eps_ : float
@@ -174,15 +177,15 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         features = feature_map(X)
         if self.objective == "variational":
             eps = TRUSTED if self.eps == "auto" else float(self.eps)
-            answered, rates = Answered.evenly(pairs, triplets, eps), ErrorRates.evenly(eps)
+            answered, trust = Answered.evenly(pairs, triplets, eps), Trust(ErrorRates.evenly(eps), eps, self.tau)
             fit = variational.learn(X, features, answered, eps, self._settings(), generator)
         else:
-            fit, answered, rates = self._follow_answers(X, features, pairs, triplets, generator)
-        return self._publish(feature_map, features, fit, answered, rates)
+            fit, answered, trust = self._follow_answers(X, features, pairs, triplets, generator)
+        return self._publish(feature_map, features, fit, answered, trust)
 
     def _follow_answers(
         self, X: Any, features: np.ndarray, pairs: Pairs, triplets: Triplets, generator: np.random.Generator
-    ) -> tuple[direct.Fit, Answered, ErrorRates]:
+    ) -> tuple[direct.Fit, Answered, Trust]:
         """Fit at the share of wrong answers that was given, or that held-out answers speak for."""
         settings, everything = self._settings(), Answered.evenly(pairs, triplets, TRUSTED)
         terrain = direct.Terrain.survey(X, features, everything, self.n_clusters, generator)
@@ -194,33 +197,43 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
             trust = Trust(ErrorRates.evenly(float(self.eps)), float(self.eps), settings.tau)
         rates, eps = trust.rates, trust.eps
         answered = rates.believed(pairs, triplets) if rates.differ else Answered.evenly(pairs, triplets, eps)
-        return direct.learn(terrain, answered, settings, eps, generator), answered, rates
+        return direct.learn(terrain, answered, settings, eps, generator), answered, trust
 
     def _publish(
-        self, feature_map: FeatureMap, features: np.ndarray, fit: Any, answered: Answered, rates: ErrorRates
+        self, feature_map: FeatureMap, features: np.ndarray, fit: Any, answered: Answered, trust: Trust
     ) -> DiscriminativeClustering:
         solution = fit.solution
         warn_unless_converged(self, solution, "Raise max_iter or tol.", stacklevel=5)
         model = SoftmaxLinear(features.shape[1], self.n_clusters)
         W, b = model.unpack(solution.parameters)
-        labels = np.argmax(model.log_posterior(solution.parameters, features), axis=1)
+        log_P = model.log_posterior(solution.parameters, features)
+        P = self._given_answers(log_P, answered, trust) if answered.n_answers else np.exp(log_P)
+        labels, rates = np.argmax(P, axis=1), trust.rates
         order = _by_first_row(labels, self.n_clusters)  # which of equally good starts won must not show
         self.feature_map_ = feature_map
         self.weights_, self.intercept_ = W[:, order], b[order]
         self.objective_, self.trace_, self.n_iter_ = solution.value, solution.trace, max(1, solution.n_iter)
         self.penalty_, self.start_values_ = fit.penalty, fit.starts
-        self.labels_ = np.argsort(order)[labels]
+        self.labels_, self.probabilities_ = np.argsort(order)[labels], P[:, order]
         self.violated_ = answered.violated(self.labels_)
         self.eps_, self.annotator_errors_ = rates.eps, dict(rates.by_annotator)
         self.pair_confusion_, self.triplet_confusion_ = rates.pair_confusion, rates.triplet_confusion
         return self
 
+    def _given_answers(self, log_P: np.ndarray, answered: Answered, trust: Trust) -> np.ndarray:
+        """Return the probability of each cluster of each row; the thesis goes by the features alone."""
+        P = np.exp(log_P)
+        if self.objective == "answers":
+            rows, believed = answered.rows, trust.rates.believed(answered.pairs, answered.triplets)
+            P[rows] = believed.among(rows).posterior(log_softmax(trust.sharpness * log_P[rows]))
+        return P
+
     def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable cluster of each row of X."""
+        """Return the most probable cluster of each row of X, by its features alone."""
         return np.argmax(self._log_posterior(X), axis=1)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return P, the probability of each cluster for each row of X."""
+        """Return P, the probability of each cluster for each row of X, by its features alone."""
         return np.exp(self._log_posterior(X))
 
     @checks_y

@@ -28,10 +28,12 @@ UNKNOWN = 0.2  # the share of wrong answers that so few are taken to hold: the r
 MANY = 300  # answers; of so many two folds tell enough, of fewer five are needed
 ROUNDS = 2  # a fit that trusted wrong answers blurs the truths, so a large share is estimated again by one that doubts
 SHARPNESSES = (1.0, 2.0, 4.0, 8.0)  # what beliefs are multiplied by
+BLUNT = 0.5  # the same for many answers, which can tell a fit that is too sure from answers that are wrong
 OTHERS = 1_000  # rows whose information such a fit looks at, beside those that answers are about
 KINDS = 2  # kinds of starts that are tried again in further folds: those that were best in the first
 DOUBTED = 0.1  # the share of wrong answers from which tau makes a difference that held-out answers can see
 STEPS = 60  # L-BFGS iterations of a fit that only has to be judged
+DOUBTFUL_SHARPNESS = 4.0  # of fits with so much doubt, as held-out answers choose it where there are enough
 CAUTION, MOST = 1.25, 0.25  # the share of wrong answers to fit with, as a multiple of the estimate, and its limit
 
 
@@ -39,12 +41,14 @@ CAUTION, MOST = 1.25, 0.25  # the share of wrong answers to fit with, as a multi
 class Trust:
     """How often answers are wrong, and what to fit with: the share of wrong answers to allow for, and tau.
 
-    ``tau`` is None where it shall grow with doubt (see ``direct.weigh``).
+    ``tau`` is None where it shall grow with doubt (see ``direct.weigh``). ``sharpness`` is what the beliefs of a fit
+    are multiplied by where they are weighed against answers: penalised fits are too unsure.
     """
 
     rates: ErrorRates
     eps: float
     tau: float | None
+    sharpness: float = 1.0
 
 
 def examine(
@@ -66,14 +70,14 @@ def examine(
         return None
     eps, seed = direct.TRUSTED, as_seed(generator)
     reached: list[Floats] = []  # where the fit of each fold ended: the next round goes on from there
-    tried: list[tuple[float, float, float | None]] = []  # the likelihood of held-out answers, eps and tau of the fits
+    tried: list[tuple[float, float, float | None, float]] = []  # likelihood of held-out answers; eps, tau, sharpness
 
     def fit_folds(eps: float, tau: float | None) -> ErrorRates:
         nonlocal reached
         fits = replace(settings, tau=tau)
         held_out, beliefs, reached = _held_out(terrain, pairs, triplets, fits, eps, seed, reached)
-        likelihood, rates = _likeliest(held_out, beliefs, confusion)
-        tried.append((likelihood, eps, tau))
+        likelihood, rates, sharpness = _likeliest(held_out, beliefs, confusion)
+        tried.append((likelihood, eps, tau, sharpness))
         return rates
 
     for _ in range(ROUNDS):
@@ -84,8 +88,8 @@ def examine(
     if eps > DOUBTED and settings.tau is None:
         for tau in (None, direct.TAU):
             fit_folds(eps, tau)
-    _, eps, tau = max(tried, key=lambda trial: trial[0])
-    return Trust(rates, eps, tau)
+    _, eps, tau, sharpness = max(tried, key=lambda trial: trial[0])
+    return Trust(rates, eps, tau, sharpness)
 
 
 def _held_out(
@@ -116,8 +120,8 @@ def _held_out(
     return held_out, beliefs, ends
 
 
-def _likeliest(held_out: list[Answered], beliefs: list[Floats], confusion: bool) -> tuple[float, ErrorRates]:
-    """Estimate the rates together with how sharp the beliefs should be, and return the log likelihood they reach.
+def _likeliest(held_out: list[Answered], beliefs: list[Floats], confusion: bool) -> tuple[float, ErrorRates, float]:
+    """Return the log likelihood of held-out answers, and the rates and the sharpness of beliefs that it is largest at.
 
     Penalised fits are too unsure: with beliefs as they are, every answer about rows that a fit is unsure of would
     speak for no mistakes at all.
@@ -125,14 +129,14 @@ def _likeliest(held_out: list[Answered], beliefs: list[Floats], confusion: bool)
     first = held_out[0]
     pairs = sum((part.pairs for part in held_out[1:]), first.pairs)
     triplets = sum((part.triplets for part in held_out[1:]), first.triplets)
-    fits: list[tuple[float, ErrorRates]] = []
-    for sharpness in SHARPNESSES:
+    fits: list[tuple[float, ErrorRates, float]] = []
+    for sharpness in (BLUNT, *SHARPNESSES) if pairs.n_answers + triplets.n_answers >= MANY else SHARPNESSES:
         posteriors = [np.exp(log_softmax(sharpness * log_P)) for log_P in beliefs]
         truths = [part.truths(P) for part, P in zip(held_out, posteriors)]
         T = np.concatenate([t[0] for t in truths]), np.concatenate([t[1] for t in truths])
         rates = estimate_errors(Answered.evenly(pairs, triplets, UNKNOWN), T, confusion=confusion)
-        fits.append((rates.believed(pairs, triplets).log_likelihood_of(T), rates))
-    return max(fits, key=lambda pair: pair[0])
+        fits.append((rates.believed(pairs, triplets).log_likelihood_of(T), rates, sharpness))
+    return max(fits, key=lambda fit: fit[0])
 
 
 def cautious(eps: float) -> float:
@@ -154,4 +158,4 @@ def _folds(
 
 def doubtful(tau: float | None) -> Trust:
     """Return the trust in answers that are too few to tell: the rows have to help."""
-    return Trust(ErrorRates.evenly(UNKNOWN), cautious(UNKNOWN), tau)
+    return Trust(ErrorRates.evenly(UNKNOWN), cautious(UNKNOWN), tau, DOUBTFUL_SHARPNESS)
