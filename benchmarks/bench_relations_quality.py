@@ -34,8 +34,8 @@ def fill(sheet: Sheet) -> None:
     counts = [len(values(found, name, *COLUMNS[0], "ours")) for name in shown] or [0]
     sheet.notes.append(
         f"Adjusted Rand index, mean and standard error over {min(counts)} to {max(counts)} draws of answers (set "
-        "RELATIONS_DRAWS), `DiscriminativeClustering()` with its defaults, by `labels_`. The trial has means of 5 to 6 draws, by features "
-        "alone."
+        "RELATIONS_DRAWS), `DiscriminativeClustering()` with its defaults, by `labels_`. The trial has means of 5 to "
+        "6 draws, by features alone."
         + (
             f" Not run yet: {', '.join(TITLES[name] for name in TRIAL if name not in shown)}."
             if len(shown) < len(TRIAL)
