@@ -48,6 +48,10 @@ WRONG = [
     (["relations", "t.csv", "-k", "many", "--out", "o"], "'many'"),
     (["instances", "t.csv", "--bag", "recordng", "--out", "o"], "Did you mean 'recording'?"),
     (["instances", "t.csv", "--method", "guess", "--out", "o"], "'guess'"),
+    (
+        ["instances", "t.csv", "--method", "fast-miml", "--novel", "auto", "--out", "o"],
+        "--method coverage and --method dmnl take it",
+    ),
     (["bags", "t.csv", "--features", "g*", "--out", "o"], "there is no column 'g*' (asked for as features)"),
     (["coclusters", "t.csv", "--event", "who", "--event", "f0", "--out", "o"], "there is no column 'who'"),
     (["sources", "t.csv", "--channel", "a=g*", "--channel", "b=f1", "--out", "o"], "(asked for as channel 'a')"),

@@ -11,7 +11,7 @@ import sidelight as sl
 from sidelight.errors import InvalidData, UnknownName
 from sidelight.jobs.checking import MOST
 from sidelight.jobs.config import RunConfig
-from sidelight.jobs.instances.coverage import _about_corrections
+from sidelight.jobs.instances.coverage import _about_corrections, _with_names
 from sidelight.jobs.run import run
 from sidelight.jobs.samples import write_sample
 
@@ -163,3 +163,12 @@ def test_corrections_that_fit_nothing_are_refused(folder, text, error, message):
     with pytest.raises(error, match=message):
         do(folder, "instances", "bad", corrections=str(folder / "bad.csv"))
     assert not (folder / "bad").exists()
+
+
+def test_a_novel_cluster_of_an_earlier_run_is_no_label():
+    bags = sl.Bags(["a", "a", "b"], labels={"a": {"fox"}, "b": {"owl"}})
+    right, told = _with_names({0: "novel-1", 2: "hare"}, bags)
+    assert right == {2: "hare"}
+    assert "1 correction says 'novel-1', a cluster of the run before and no label" in told[0]
+    named = sl.Bags(["a"], labels={"a": {"novel-1"}})
+    assert _with_names({0: "novel-1"}, named) == ({0: "novel-1"}, [])

@@ -11,7 +11,7 @@ from sidelight.data.synth.sources import make_sources
 from sidelight.errors import InvalidData
 from sidelight.jobs.choosing.counts import most_telling
 from sidelight.jobs.choosing.rows import strongest
-from sidelight.jobs.choosing.sequences import most_modular
+from sidelight.jobs.choosing.sequences import above_chance
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.run import run
 from sidelight.jobs.samples import write_sample
@@ -38,21 +38,21 @@ def test_a_few_rows_are_no_trouble(n_rows):
     assert strongest(np.random.default_rng(0).normal(size=(n_rows, 3)), np.random.default_rng(0)).chosen <= 2
 
 
-@pytest.mark.parametrize(("n_people", "seed"), [(2, 0), (3, 0), (3, 1), (5, 0)])
+@pytest.mark.parametrize(("n_people", "seed"), [(2, 0), (3, 0), (3, 1), (3, 2), (5, 0), (7, 0)])
 def test_as_many_groups_of_sequences_as_people(n_people, seed):
     seen = make_sources(n_people, n_points=400 * n_people, random_state=seed)
     parts = [standardised(X) / np.sqrt(X.shape[1]) for X in seen.channels.values()]
-    found = most_modular(parts, seen.sequences, np.random.default_rng(0))
+    found = above_chance(parts, seen.sequences, np.random.default_rng(0))
     assert (found.chosen, found.is_clear) == (n_people, True)
 
 
 def test_sequences_that_have_nothing_in_common_are_said_to_be_unclear():
     rng = np.random.default_rng(0)
-    found = most_modular([rng.normal(size=(600, 4))], np.arange(600) % 30, rng)
+    found = above_chance([rng.normal(size=(600, 4))], np.arange(600) % 30, rng)
     assert not found.is_clear
 
 
-@pytest.mark.parametrize("groups", [(2, 3), (4, 3)])
+@pytest.mark.parametrize("groups", [(2, 3), (4, 3), (5, 5)])
 def test_as_many_groups_of_counts_as_there_are(groups):
     rng = np.random.default_rng(1)
     rates = rng.permuted(np.linspace(0.2, 6.0, groups[0] * groups[1])).reshape(groups)

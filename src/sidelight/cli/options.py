@@ -124,10 +124,36 @@ def options_from(job: Job, typed: Mapping[str, Any]) -> dict[str, Any]:
     models = [] if chosen is None else [job.methods[chosen]]
     for model in [*models, *job.methods.values()]:
         fields = [field for field in fields_of(model) if field.name not in values and field.name != "method"]
-        values |= values_of(fields, typed)
+        try:
+            values |= values_of(fields, typed)
+        except click.BadParameter as error:
+            raise _with_methods(error, job, typed) from None
     if typed.get("method") is not None:
         values["method"] = typed["method"]
     return values
+
+
+def _with_methods(error: click.BadParameter, job: Job, typed: Mapping[str, Any]) -> click.BadParameter:
+    """Add the methods that take a value which the method in use refuses."""
+    name = error.param.field.name if isinstance(error.param, FieldOption) else ""
+    taking = [
+        f"--method {method}"
+        for method, model in job.methods.items()
+        for field in fields_of(model)
+        if field.name == name and _takes(field, typed[name])
+    ]
+    if not taking:
+        return error
+    takes = "takes" if len(taking) == 1 else "take"
+    return click.BadParameter(f"{error.message} {' and '.join(taking)} {takes} it.", param=error.param)
+
+
+def _takes(field: Field, typed: Any) -> bool:
+    try:
+        FieldOption(field).value_of(typed)
+    except click.BadParameter:
+        return False
+    return True
 
 
 def table_argument(function: F) -> F:

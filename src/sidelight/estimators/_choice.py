@@ -39,3 +39,18 @@ def choose_best(tried: Sequence[Any], values: Sequence[np.ndarray], *, simplest_
     slack = errors[best] if simplest_within_error else 0.0
     chosen = next(value for value, score in zip(tried, scores) if score >= scores[best] - slack)
     return {"tried": list(tried), "scores": scores, "errors": errors, "chosen": chosen}
+
+
+def is_as_good(values: Sequence[np.ndarray]) -> list[bool]:
+    """Say of each value whether it falls short of the best by at most one standard error of the shortfall.
+
+    Breiman's rule for scores of the same things: what makes all values good or bad on one of them cancels.
+
+    Parameters
+    ----------
+    values : sequence of arrays
+        The scores of each value, one for each thing that was held out, in the same order.
+    """
+    best = values[int(np.argmax([np.mean(value) for value in values]))]
+    short = [best - value for value in values]
+    return [bool(np.mean(gap) <= np.std(gap, ddof=1) / np.sqrt(np.size(gap))) for gap in short]

@@ -15,7 +15,7 @@ from sidelight.estimators.sources.multisource import MultiSourceClustering
 from sidelight.jobs.checking import checked
 from sidelight.jobs.choosing import with_choice, with_number
 from sidelight.jobs.choosing.rows import strongest
-from sidelight.jobs.choosing.sequences import FEWEST, most_modular
+from sidelight.jobs.choosing.sequences import FEWEST, above_chance
 from sidelight.jobs.coclusters import blocks_of, curve_columns, curve_of
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import distance_to_centre, gallery_of
@@ -129,7 +129,7 @@ def _choice(X: np.ndarray, channels: Mapping[str, slice], sequences: list[Any] |
     if sequences is not None:
         codes = {name: code for code, name in enumerate(dict.fromkeys(sequences))}
         if FEWEST <= len(codes) <= len(X) // 2:
-            return most_modular(parts, np.array([codes[name] for name in sequences]), generator)
+            return above_chance(parts, np.array([codes[name] for name in sequences]), generator)
     return strongest(np.hstack(parts), generator)
 
 

@@ -133,7 +133,7 @@ class SpectralResult(Result):
     map: Map = big()
 
 
-_MEASURES = {"rows": "strength", "words": "agreement", "sequences": "modularity", "counts": "bits"}
+_MEASURES = {"rows": "strength", "words": "agreement", "sequences": "above chance", "counts": "bits"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ class Stability:
     chosen : int
         The number in use.
     by : str
-        What was asked: halves of the rows, of the code books ("words"), "sequences" or halves of the "counts".
+        What was asked: halves of the rows, of the code books ("words"), "sequences" or parts of the "counts".
     of : str
         The axis, where each has a number of its own.
     is_clear : bool

@@ -10,6 +10,7 @@ import scipy.io
 import scipy.sparse as sp
 
 import sidelight as sl
+from sidelight.data.readers.text import delimited
 
 
 def put(path, text, encoding="utf-8"):
@@ -64,13 +65,30 @@ def test_missing_words_are_gaps_in_numbers_and_words_in_labels(tmp_path):
     assert np.isnan(data.X).tolist() == [[False, True], [True, False], [True, False]]
 
 
-@pytest.mark.parametrize("cells", [("10%", "20 %"), ('"1,000"', '"25,500.5"'), ("$ 1.50", "$2")])
-def test_numbers_in_the_dress_of_a_spreadsheet_are_no_labels(tmp_path, cells):
-    path = tmp_path / "table.csv"
-    path.write_text("width,share\n" + "".join(f"{i},{cells[i % 2]}\n" for i in range(8)))
-    data = sl.read(path)
-    assert not data.columns("label")
-    assert "write them plainly" in next(role.why for role in data.roles if role.role == "ignored")
+@pytest.mark.parametrize("small", [True, False])
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [(("10%", "20 %"), (10, 20)), (('"1,000"', '"25,500.5"'), (1000, 25500.5)), (("$ 1.50", "$2"), (1.5, 2))],
+)
+def test_numbers_in_the_dress_of_a_spreadsheet_are_numbers(tmp_path, monkeypatch, cells, numbers, small):
+    monkeypatch.setattr(delimited, "_SMALL", (1 << 18) if small else 0)
+    data = sl.read(
+        put(tmp_path / "a.csv", "width,share\n" + "".join(f"{i},{cells[i % 2]}\n" for i in range(8)) + "8,\n")
+    )
+    assert data.feature_names == ("width", "share")
+    assert data.X[:8, 1].tolist() == [*numbers] * 4
+    assert np.isnan(data.X[8, 1])
+    assert any(note.startswith("'share': ") for note in data.notes)
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_a_mark_among_plain_numbers_is_a_slip_and_marks_of_two_kinds_are_no_numbers(tmp_path, monkeypatch, small):
+    monkeypatch.setattr(delimited, "_SMALL", (1 << 18) if small else 0)
+    rows = "".join(f"{i},{i}%\n" for i in range(20))
+    with pytest.raises(sl.errors.SidelightError, match="expected a number, found '7 apples'"):
+        sl.read(put(tmp_path / "a.csv", f"width,share\n{rows}20,7 apples\n"))
+    rows = "".join(f"{i},{'$' if i % 2 else '€'}{i}\n" for i in range(20))
+    assert sl.read(put(tmp_path / "b.csv", f"width,price\n{rows}")).feature_names == ("width",)
 
 
 def test_a_label_is_known_by_a_word_of_its_name_and_a_stray_note_is_no_label(tmp_path):

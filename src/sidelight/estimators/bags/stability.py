@@ -11,13 +11,12 @@ from sklearn.metrics import adjusted_rand_score
 from sidelight._core.quiet import without_library_warnings
 from sidelight._models.bag_profiles import learn_profiles
 from sidelight._models.bag_words import BagWords
-from sidelight.estimators._choice import Choice, choose_best
+from sidelight.estimators._choice import Choice, choose_best, is_as_good
 from sidelight.progress import report
 
-_SPLITS = 4  # of the code books into halves
+_SPLITS = 8  # of the code books into halves
 _BAGS = 2000  # bags that are compared
 _STARTS = 5  # of k-means
-_AS_STABLE = 0.05  # two groups that each hold two come back as surely as four: the finest of these is taken
 
 
 def choose_n_clusters(held: BagWords, tried: Sequence[int], generator: np.random.Generator) -> Choice:
@@ -40,8 +39,8 @@ def choose_n_clusters(held: BagWords, tried: Sequence[int], generator: np.random
             report("number of clusters", split * len(tried) + place, _SPLITS * len(tried), f"{k} clusters")
             agreement[place, split] = adjusted_rand_score(*(_clusters(points, k, generator) for points in halves))
     choice = choose_best(tried, list(agreement))
-    enough = max(choice["scores"]) - _AS_STABLE
-    choice["chosen"] = max(k for k, score in zip(tried, choice["scores"]) if score >= enough)
+    # two groups that each hold two come back as surely as four: the finest of the best is taken
+    choice["chosen"] = max(k for k, is_best in zip(tried, is_as_good(list(agreement))) if is_best)
     return choice
 
 

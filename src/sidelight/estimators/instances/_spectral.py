@@ -321,7 +321,7 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
         if bags.label_matrix.nnz == 0:
             warn(
                 f"{type(self).__name__}: no bag carries a label, so bags change nothing and the result is that of the "
-                "unconstrained method. Pass sl.Bags(ids, labels={...}).",
+                "unconstrained method. Give some bags labels.",
                 SidelightWarning,
                 stacklevel=5,
             )

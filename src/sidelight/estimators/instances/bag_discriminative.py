@@ -112,8 +112,7 @@ class BagDiscriminativeClustering(LinearRule):
         constraint = BagConstraint.from_bags(bags)
         if constraint.is_empty and (bags is not None or isinstance(y, Bags)):
             warn(
-                "BagDiscriminativeClustering: no bag carries a label, so bags change nothing. "
-                "Pass sl.Bags(ids, labels={...}).",
+                "BagDiscriminativeClustering: no bag carries a label, so bags change nothing. Give some bags labels.",
                 SidelightWarning,
                 stacklevel=4,
             )

@@ -13,6 +13,7 @@ from sidelight.data.splits import BagKFold
 from sidelight.errors import InvalidParameter, SidelightWarning, silenced, warn
 from sidelight.estimators._choice import Choice, choose_best
 from sidelight.progress import report
+from sidelight.words import Setting
 
 if TYPE_CHECKING:
     from sidelight.estimators.novelty.dmnl import DMNL
@@ -56,9 +57,10 @@ def _warn_if_thin(tried: list[int], values: list[np.ndarray]) -> None:
     if any(gap.mean() > 2.0 * gap.std() / np.sqrt(len(gap)) for gap in gaps):
         return
     warn(
-        f"The known labels of held-out bags do not tell {tried[0]} to {tried[-1]} novel labels apart: none is worse "
-        "than the best by two standard errors. Look at choice_, give n_novel, or use CoverageClustering, which "
-        "compares likelihoods.",
-        SidelightWarning,
+        SidelightWarning(
+            f"The known labels of held-out bags do not tell {tried[0]} to {tried[-1]} novel labels apart: none is "
+            "worse than the best by two standard errors.",
+            do=["Say how many with ", Setting("n_novel"), ", or cluster by coverage, which compares likelihoods."],
+        ),
         stacklevel=5,
     )

@@ -283,9 +283,11 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
                     "eps above 0."
                 )
             warn(
-                f"{type(self).__name__}: not all answers can be true. {contradictions[0]} They are weighed against "
-                f"each other; {answers._word}.contradictions() lists all of them, on_conflict='raise' refuses them.",
-                AnswersDisagree,
+                AnswersDisagree(
+                    f"not all answers can be true. {contradictions[0]} They are weighed against each other.",
+                    who=type(self).__name__,
+                    do="Look at these answers again, and leave out the wrong one.",
+                ),
                 stacklevel=4,
             )
 

@@ -1,25 +1,28 @@
-"""How many clusters of each side of a table of counts: those that half of the counts needs to tell the other half.
+"""How many clusters of each side of a table of counts: those that some of the counts need to tell the others.
 
-Every event is dealt to one of two halves, so that they are independent tables of the same things. Clusters of one half
-are judged by the other: how many bits more than chance do they tell about which row meets which column? Superfluous
-clusters tell nothing, and cost by what they take for real; the smallest number within a standard error of the best is
-taken, one side after the other.
+Every event is dealt to one of five parts, so that they are independent tables of the same things. Clusters of four
+parts are judged by the fifth: how many bits more than chance do they tell about which row meets which column?
+Superfluous clusters tell nothing, and cost by what they take for real; the smallest number is taken that falls short of
+the best by at most one standard error of the difference, one side after the other.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from sidelight._core.threads import one_thread
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.errors import InvalidData
-from sidelight.estimators._choice import Choice, choose_best
+from sidelight.estimators._choice import Choice, choose_best, is_as_good
 from sidelight.estimators.sources.information import InformationCoclustering
+from sidelight.jobs.reading import listening
 from sidelight.progress import report
 from sidelight.results.jobs import Stability
 from sidelight.words import Setting
 
-_SPLITS, _STARTS = 4, 6
+_PARTS, _STARTS = 5, 12
 _MOST_CODES = 300  # of each side, the most frequent first: they carry most of the information
 _MOST_CLUSTERS = 12
 _ROUNDS = 3  # of choosing one side with the number of the other fixed; the second changes little, the third nothing
@@ -38,10 +41,10 @@ def most_telling(table: CoOccurrence, generator: np.random.Generator) -> tuple[S
     """
     if np.floor(table.counts).sum() < _WHOLE * table.total:
         raise InvalidData(
-            "The table holds fractions, and only counts can be dealt into halves to choose a number of clusters.",
+            "The table holds fractions, and only counts can be dealt into parts to choose a number of clusters.",
             do=["Say how many clusters with ", Setting("n_clusters"), "."],
         )
-    with one_thread():  # once for all fits: each would look for the libraries in use again
+    with one_thread(), listening():  # threads once for all fits; warnings of these fits are not about the run's own
         return _of_axes(table, generator)
 
 
@@ -57,29 +60,36 @@ def _of_axes(table: CoOccurrence, generator: np.random.Generator) -> tuple[Stabi
 
 
 def _of_pair(pair: CoOccurrence, generator: np.random.Generator) -> tuple[Stability, Stability]:
-    halves = [_dealt(pair, generator) for _ in range(_SPLITS)]
-    most = [max(1, min(_MOST_CLUSTERS, size)) for size in halves[0][0].shape]  # halves of rare codes share none
+    parts = _dealt(pair, generator)
+    most = [max(1, min(_MOST_CLUSTERS, size)) for size in parts[0][0].shape]  # parts of rare codes share none
     known: dict[tuple[int, int], np.ndarray] = {}
 
     def told(k: int, m: int) -> np.ndarray:
         if (k, m) not in known:
             report("number of clusters", len(known), None, f"{k} x {m} clusters")
-            known[k, m] = np.array([_bits(*half, k, m) for half in halves])
+            known[k, m] = np.array([_told(*part, k, m) for part in parts])
         return known[k, m]
 
     square = range(min(2, *most), min(most) + 1)
-    now = [choose_best(square, [told(k, k) for k in square], simplest_within_error=True)["chosen"]] * 2
+    now = [_simplest(square, [told(k, k) for k in square])["chosen"]] * 2
     curves: list[Choice] = []
     for _ in range(_ROUNDS):
         before, curves = list(now), []
         for side in (0, 1):
             tried = range(min(2, most[side]), most[side] + 1)
             values = [told(k, now[1]) if side == 0 else told(now[0], k) for k in tried]
-            curves.append(choose_best(tried, values, simplest_within_error=True))
+            curves.append(_simplest(tried, values))
             now[side] = curves[side]["chosen"]
         if now == before:
             break
     return _stability(curves[0], pair.axes[0]), _stability(curves[1], pair.axes[1])
+
+
+def _simplest(tried: Sequence[int], values: Sequence[np.ndarray]) -> Choice:
+    """Take the smallest number that is as good as the best, part by part."""
+    curve = choose_best(tried, values)
+    curve["chosen"] = next(k for k, is_best in zip(tried, is_as_good(values)) if is_best)
+    return curve
 
 
 def _stability(curve: Choice, axis: str) -> Stability:
@@ -90,17 +100,20 @@ def _stability(curve: Choice, axis: str) -> Stability:
     )
 
 
-def _dealt(pair: CoOccurrence, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Deal the counts of the most frequent codes into two halves; codes that a half never shows are left out."""
+def _dealt(pair: CoOccurrence, generator: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Deal the counts of the most frequent codes into parts; return for each part the others, and itself.
+
+    Codes that are in a single part are left out: nothing is learnt about them where they are judged.
+    """
     rows, columns = pair.coords
     kept = [_frequent(pair.marginal(axis)) for axis in pair.axes]
     inside = (kept[0][rows] >= 0) & (kept[1][columns] >= 0)
     counts = np.zeros([int(place.max()) + 1 for place in kept], dtype=np.int64)
     np.add.at(counts, (kept[0][rows[inside]], kept[1][columns[inside]]), np.floor(pair.counts[inside]).astype(np.int64))
-    first = generator.binomial(counts, 0.5)
-    second = counts - first
-    seen = [(first.sum(axis=side) > 0) & (second.sum(axis=side) > 0) for side in (1, 0)]
-    return first[np.ix_(*seen)], second[np.ix_(*seen)]
+    parts = np.moveaxis(generator.multinomial(counts, np.full(_PARTS, 1 / _PARTS)), -1, 0)
+    seen = [((parts.sum(axis=side) > 0).sum(axis=0) > 1) for side in (2, 1)]
+    counts, parts = counts[np.ix_(*seen)], parts[:, *np.ix_(*seen)]
+    return [(counts - part, part) for part in parts]
 
 
 def _frequent(totals: np.ndarray) -> np.ndarray:
@@ -111,15 +124,11 @@ def _frequent(totals: np.ndarray) -> np.ndarray:
     return places
 
 
-def _bits(first: np.ndarray, second: np.ndarray, k: int, m: int) -> float:
-    """Return the bits per count that clusters of each half tell about the other, as a mean."""
-    if min(first.shape) < 2:
-        return 0.0
-    k, m = min(k, first.shape[0]), min(m, first.shape[1])
-    return float(np.mean([_told(a, b, k, m) for a, b in ((first, second), (second, first))]))
-
-
 def _told(learnt: np.ndarray, judged: np.ndarray, k: int, m: int) -> float:
+    """Return the bits per count that clusters of ``learnt`` tell about ``judged``."""
+    if min(learnt.shape) < 2:
+        return 0.0
+    k, m = min(k, learnt.shape[0]), min(m, learnt.shape[1])
     model = InformationCoclustering((k, m), n_init=_STARTS, max_iter=30, random_state=0).fit(learnt)
     labels = [np.maximum(side, 0) for side in (model.row_labels_, model.column_labels_)]
     joint = np.full((k, m), 0.5)  # half a count: no rate is 0

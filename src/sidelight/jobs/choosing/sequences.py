@@ -2,9 +2,8 @@
 
 Rows of one sequence are alike because they are of one day, so halves of the rows would confirm every single day. Here
 each row looks for the nearest mean among the *other* sequences, channel by channel: days of one person find each other.
-The links are cut into k groups (spectral clustering), and the k of the largest modularity is taken: the share of links
-inside groups, less what groups of these sizes would have by chance (Newman and Girvan, 2004; from 0.3 on they call it
-structure).
+The links of k groups that nobody leaves would have k eigenvalues of 1; real links have k large ones. Large is what
+exceeds chance (parallel analysis, Horn 1965): the same links, each sequence's to others at random.
 """
 
 from __future__ import annotations
@@ -12,22 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from sklearn.cluster import KMeans
 
 from sidelight._core.prototypes import group_means, squared_distances
-from sidelight._core.quiet import without_library_warnings
 from sidelight._core.threads import one_thread
 from sidelight.progress import report
 from sidelight.results.jobs import Stability
 
 FEWEST = 4  # sequences of which a number of groups can be asked
-_CLEAR = 0.3  # modularity from which the paper speaks of structure
-_SPLITS, _STARTS = 4, 5
+_DRAWS = 50  # of links by chance; an eigenvalue must exceed all of them
 _MOST_ROWS, _MOST_SEQUENCES, _MOST_CLUSTERS = 8000, 400, 20
 
 
-def most_modular(channels: Sequence[np.ndarray], home: np.ndarray, generator: np.random.Generator) -> Stability:
-    """Try numbers of groups of sequences, and take that of the largest modularity.
+def above_chance(channels: Sequence[np.ndarray], home: np.ndarray, generator: np.random.Generator) -> Stability:
+    """Count the groups of sequences whose eigenvalue exceeds those of links by chance.
 
     Parameters
     ----------
@@ -36,25 +32,22 @@ def most_modular(channels: Sequence[np.ndarray], home: np.ndarray, generator: np
     home : ndarray of int
         The sequence of each row, 0 on; at least four sequences.
     generator : Generator
-        Draws halves of the rows, whose scatter is the standard error.
+        Draws links by chance.
     """
     chosen = _some_rows(home, generator)
     home = np.unique(home[chosen], return_inverse=True)[1]
-    channels = [channel[chosen] for channel in channels]
     n = int(home.max()) + 1
     tried = list(range(2, min(_MOST_CLUSTERS, n - 1) + 1))
-    scores = np.empty((len(tried), _SPLITS))
-    with without_library_warnings(), one_thread():  # fewer different sequences than groups: some stay empty
-        for split in range(_SPLITS):
-            report("number of clusters", split, _SPLITS, f"half {split + 1}")
-            rows = _half_of_each(home, generator)
-            S = np.sum([_links(channel[rows], home[rows], n) for channel in channels], axis=0)
-            scores[:, split] = _modularities(S + S.T, tried, int(generator.integers(2**31)))
-    mean, error = scores.mean(axis=1), scores.std(axis=1) / np.sqrt(_SPLITS)
-    best = int(mean.argmax())
-    return Stability(
-        tried, mean.tolist(), error.tolist(), tried[best], by="sequences", is_clear=bool(mean[best] >= _CLEAR)
-    )
+    with one_thread():
+        links = np.sum([_links(channel[chosen], home, n) for channel in channels], axis=0)
+        chance = np.empty((_DRAWS, n))
+        for draw in range(_DRAWS):
+            report("number of clusters", draw, _DRAWS, f"links by chance, draw {draw + 1}")
+            chance[draw] = _eigenvalues(_elsewhere(links, generator))
+        excess = (_eigenvalues(links) - chance.max(axis=0))[1 : len(tried) + 1]
+    n_large = int(np.argmin(np.append(excess, -1.0) > 0))  # the first that does not exceed chance ends the count
+    errors = chance.std(axis=0)[1 : len(tried) + 1]
+    return Stability(tried, excess.tolist(), errors.tolist(), max(n_large + 1, 2), by="sequences", is_clear=n_large > 0)
 
 
 def _some_rows(home: np.ndarray, generator: np.random.Generator) -> np.ndarray:
@@ -68,15 +61,6 @@ def _some_rows(home: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     return rows
 
 
-def _half_of_each(home: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Take half of the rows of every sequence, one at least."""
-    order = generator.permutation(len(home))
-    order = order[np.argsort(home[order], kind="stable")]
-    sizes = np.bincount(home)
-    place = np.arange(len(home)) - np.repeat(np.append(0, np.cumsum(sizes)[:-1]), sizes)
-    return order[place < np.repeat((sizes + 1) // 2, sizes)]
-
-
 def _links(X: np.ndarray, home: np.ndarray, n: int) -> np.ndarray:
     """Return the share of each sequence's rows whose nearest other sequence is each of the others."""
     squares = squared_distances(X, group_means(X, home, n))
@@ -86,18 +70,17 @@ def _links(X: np.ndarray, home: np.ndarray, n: int) -> np.ndarray:
     return links / links.sum(axis=1, keepdims=True)
 
 
-def _modularities(S: np.ndarray, tried: Sequence[int], seed: int) -> np.ndarray:
+def _eigenvalues(links: np.ndarray) -> np.ndarray:
+    """Return the eigenvalues of the links in both directions, those of a sequence adding up to 1, largest first."""
+    S = links + links.T
     degrees = S.sum(axis=1)
-    vectors = np.linalg.eigh(S / np.sqrt(np.outer(degrees, degrees)))[1]
-    return np.array([_modularity(S, degrees, _groups(vectors[:, -k:], k, seed)) for k in tried])
+    return np.linalg.eigvalsh(S / np.sqrt(np.outer(degrees, degrees)))[::-1]
 
 
-def _groups(U: np.ndarray, k: int, seed: int) -> np.ndarray:
-    U = U / np.maximum(np.linalg.norm(U, axis=1, keepdims=True), np.finfo(float).tiny)
-    return np.asarray(KMeans(k, n_init=_STARTS, random_state=seed).fit_predict(U))
-
-
-def _modularity(S: np.ndarray, degrees: np.ndarray, groups: np.ndarray) -> float:
-    inside = S[groups[:, None] == groups].sum() / degrees.sum()
-    shares = np.bincount(groups, weights=degrees) / degrees.sum()
-    return float(inside - (shares**2).sum())
+def _elsewhere(links: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Return the same links, each sequence's to others at random, never to itself."""
+    n = len(links)
+    others = ~np.eye(n, dtype=bool)
+    drawn = np.zeros_like(links)
+    drawn[others] = generator.permuted(links[others].reshape(n, n - 1), axis=1).ravel()
+    return drawn

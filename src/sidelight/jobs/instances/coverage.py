@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -28,6 +29,7 @@ from sidelight.results import Columns, Map, Reading, columns_of
 from sidelight.results.jobs import Contents, CoverageResult, Moved
 from sidelight.words import Setting, counted, some_of
 
+_NOVEL = re.compile(r"novel-\d+")  # what fits call the clusters of kinds that no list names
 _COPIES = 8  # matrices of rows x labels that a fit and its page hold at once
 USES = ("id", "bag", "label", "bag label", "feature", "show", "truth")
 
@@ -41,7 +43,8 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
     notes: list[str] = []
     if options.corrections is not None:
         right = row_corrections(options.corrections, data)
-        notes = _about_corrections(options.corrections, right, bags)
+        right, unnamed = _with_names(right, bags)
+        notes = unnamed if unnamed and not right else [*unnamed, *_about_corrections(options.corrections, right, bags)]
         bags, row_labels = _corrected(bags, row_labels, right)
     settings = options.without("method", "scale", "lists", "empty", "rows", "corrections")
     inner = CoverageClustering(random_state=config.seed, **settings)
@@ -51,6 +54,20 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
         result = result_of(data, bags, model, row_labels)
     judged = replace(result, heard=(*notes, *heard))
     return checked(judged, data, judged="label", right=RIGHT, uses_y=options.rows == "known")
+
+
+def _with_names(right: dict[int, str], bags: Bags) -> tuple[dict[int, str], list[str]]:
+    """Leave out corrections to a novel cluster: its number belongs to one run, and names no kind for the next."""
+    known = {str(name) for name in bags.classes}
+    novel = {row: name for row, name in right.items() if _NOVEL.fullmatch(name) and name not in known}
+    if not novel:
+        return right, []
+    names = some_of(map(repr, dict.fromkeys(novel.values())))
+    told = (
+        f"{counted(len(novel), 'correction says', 'corrections say')} {names}, a cluster of the run before and no "
+        "label: not used. Give the kind a name of its own, and it becomes a label."
+    )
+    return {row: name for row, name in right.items() if row not in novel}, [told]
 
 
 def _about_corrections(path: str, right: dict[int, str], bags: Bags) -> list[str]:

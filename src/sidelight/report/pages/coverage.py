@@ -53,6 +53,8 @@ def findings(result: CoverageResult) -> list[Sentence]:
             f"{counted(result.n_bags_novel, 'bag holds', 'bags hold')} something that no list names: "
             f"{some_of(held, 4)}."
         )
+        if n_empty := result.n_novel_allowed - result.n_novel_used:
+            told.append(f"{counted(n_empty, 'further novel cluster')} stayed empty: no row asks for more.")
     elif result.n_novel_allowed:
         allowed = counted(result.n_novel_allowed, "novel cluster was", "novel clusters were")
         told.append(f"{allowed} allowed, but the lists explain every row.")

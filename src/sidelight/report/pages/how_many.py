@@ -17,28 +17,32 @@ _WORDS = {
         "the largest number that each half of them confirms for the other",
         "Each half is clustered and judges the clusters of the other: for the worst cluster, which share of its pairs "
         "does the other half put together, too (prediction strength)? The largest number that reaches 0.8, or is "
-        "within its standard error of it, is taken, else the strongest.",
+        "within its standard error of it, is taken, else the strongest. "
+        "The band is the standard error over random halves.",
         "prediction strength",
         "0.8",
     ),
     "words": (
         "the largest number that two halves of the evidence agree on",
-        "The code books are dealt into halves, and each half clusters the bags. The largest number is taken whose "
-        "agreement is within 0.05 of the best.",
+        "The code books are dealt into halves, and each half clusters the bags. The largest number is taken that "
+        "falls short of the best by no more than the standard error of the difference. "
+        "The band is the standard error over random halves.",
         "agreement (adjusted Rand index)",
         "0.8",
     ),
     "sequences": (
         "as many groups of sequences find each other",
-        "Every row looks for the nearest other sequence. The sequences are cut into groups, and the number is taken "
-        "with the largest modularity: the share of links inside groups, less what chance would give.",
-        "modularity",
-        "0.3",
+        "Every row looks for the nearest other sequence. Groups of sequences that find each other show in the "
+        "eigenvalues of these links, one for each group; those are counted that are larger than with links to "
+        "sequences by chance, in 50 draws. The band is the scatter of chance.",
+        "eigenvalue above chance",
+        "more than 0",
     ),
     "counts": (
-        "the smallest number with which half of the counts tells most about the other half",
-        "The counts are dealt into halves, and the clusters of each half are judged by the other: the bits that they "
-        "tell beyond chance. The smallest number within a standard error of the best is taken.",
+        "the smallest number with which some of the counts tell most about the others",
+        "The counts are dealt into five parts, and clusters of four are judged by the fifth: the bits that they tell "
+        "beyond chance. The smallest number is taken that falls short of the best by no more than the standard error "
+        "of the difference. The band is the standard error over the parts.",
         "bits told about held-out counts",
         "more than its standard error",
     ),
@@ -94,7 +98,7 @@ def choice_sections(result: Result) -> list[Section]:
         _, told, y_title, _ = _WORDS[choice.by]
         sections += choice_section(
             "How many clusters" + (f" of {choice.of}" if choice.of else ""),
-            f"{told} The band is the standard error over random halves.",
+            told,
             asdict(choice),
             f"{y_title[:1].upper()}{y_title[1:]} by number of clusters; the number in use is marked.",
             x_title="clusters",
@@ -110,5 +114,10 @@ def choice_terms(result: Result) -> list[str]:
 
 
 def _named(choice: Stability) -> str:
-    names = {"rows": "a prediction strength", "words": "an agreement", "sequences": "a modularity", "counts": "a gain"}
+    names = {
+        "rows": "a prediction strength",
+        "words": "an agreement",
+        "sequences": "an eigenvalue above chance",
+        "counts": "a gain",
+    }
     return names[choice.by]

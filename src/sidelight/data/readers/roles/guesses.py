@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from sidelight.data.readers.roles.lists import Rows, guess_bag_of_lists, guess_truth, is_truth_name, prefer_lists
 from sidelight.data.readers.roles.looks import Look
 from sidelight.data.readers.roles.plan import Plan, Wanted
+from sidelight.words import counted
 
 _ID = {"id", "rowid", "index", "uid", "uuid", "key", "instance", "instanceid", "segmentid", "sampleid", "unnamed0"}
 _BAG = {"bag", "bagid", "recording", "recordingid", "image", "imageid", "img", "molecule", "moleculename", "document"}
@@ -188,7 +189,7 @@ def _features(plan: Plan, looks: Sequence[Look], *, explicit: bool) -> None:
         elif look.odd:
             plan.take(j, "ignored", f"numbers and words mixed, such as {look.odd[:30]!r}; correct it to use it")
         else:
-            plan.take(j, "ignored", f"text with {look.n_distinct} different values; it may be a bag, a label or shown")
+            plan.take(j, "ignored", f"text with {counted(look.n_distinct, 'value')}; it may be a bag, a label or shown")
 
 
 def _free(plan: Plan, looks: Sequence[Look]) -> list[tuple[int, Look]]:

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from sidelight.data.readers.roles.cells import is_gap, is_number
+from sidelight.data.readers.roles.cells import dress_of, is_gap, is_number
 
 _MEDIA = re.compile(r".*\.(png|jpe?g|gif|webp|bmp|tiff?|svg|wav|mp3|ogg|flac|txt|html?)$", re.IGNORECASE)
-# a number in the dress that spreadsheets give it: 10 %, 1,000, $ 12.50
-_DRESSED = re.compile(r"[$€£]?\s*[-+]?(\d{1,3}([,' ]\d{3})+|\d+)(\.\d+)?\s*[%$€£]?")
 
 
 @dataclass(frozen=True)
@@ -70,13 +68,8 @@ def look_at(name: str, cells: Sequence[str]) -> Look:
         min(finite, default=0.0),
         max(finite, default=0.0),
         "" if is_numeric or len(numbers) < 0.3 * len(seen) else next(c for c in seen if not is_number(c)),
-        "" if is_numeric else _dressed_number(seen),
+        "" if is_numeric else dress_of(seen),
     )
-
-
-def _dressed_number(cells: Sequence[str]) -> str:
-    dressed = [cell for cell in cells if _DRESSED.fullmatch(cell.strip())]
-    return next((c for c in dressed if not is_number(c)), "") if len(dressed) >= 0.9 * len(cells) else ""
 
 
 def _inner_separator(cells: Sequence[str]) -> str | None:

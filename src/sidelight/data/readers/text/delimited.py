@@ -19,7 +19,7 @@ import numpy as np
 
 from sidelight.data.readers.limits import need
 from sidelight.data.readers.problems import header_only, not_a_number, ragged, unclosed_quote
-from sidelight.data.readers.roles.cells import MISSING
+from sidelight.data.readers.roles.cells import MISSING, dress_of, undressed
 from sidelight.data.readers.roles.columns import Coded, Coder, Loaded
 from sidelight.data.readers.source import head
 from sidelight.data.readers.text.blocks import Block, count_byte, rows_with_lines, text_blocks
@@ -45,17 +45,36 @@ class DelimitedSource:
         self.path = path
         self.dialect: Dialect = sniff(path, separator=separator, encoding=encoding, header=header)
         self._encoding_was_given = encoding is not None
-        self.names, self.notes, self.title = self.dialect.names, self.dialect.notes, self.dialect.title
+        self.names, self.title = self.dialect.names, self.dialect.title
+        self._dressed = self._dresses()
+        told = (
+            f"{self.names[j]!r}: {cell!r} is read as {undressed(self.dialect.with_point(cell))}"
+            for j, cell in self._dressed.items()
+        )
+        self.notes = (*self.dialect.notes, *told)
         if not self.dialect.rows:
             raise header_only(path, self.names)
 
     def sample(self) -> Sequence[Sequence[str]]:
         """Return the first rows as text, cut or filled to the width of the table."""
         width = len(self.names)
-        rows = (row for row in self.dialect.rows[:1000])
-        return [
-            tuple(self.dialect.with_point(cell) for cell in row[:width]) + ("",) * (width - len(row)) for row in rows
+        rows = [
+            [self.dialect.with_point(cell) for cell in row[:width]] + [""] * (width - len(row))
+            for row in self.dialect.rows[:1000]
         ]
+        for j in self._dressed:
+            for row in rows:
+                row[j] = undressed(row[j])
+        return rows
+
+    def _dresses(self) -> dict[int, str]:
+        """Find the columns of numbers with the marks of a spreadsheet, each with an example."""
+        found = {}
+        for j in range(len(self.names)):
+            cells = {self.dialect.with_point(row[j]): row[j] for row in self.dialect.rows[:1000] if j < len(row)}
+            if cell := dress_of(list(cells)):
+                found[j] = cells[cell]
+        return found
 
     def load(self, numbers: Sequence[int], texts: Sequence[int]) -> Loaded:
         """Return some columns as numbers and some as text; the others are never kept."""
@@ -97,7 +116,7 @@ class DelimitedSource:
     def _small_pieces(self, wanted: Sequence[int], numbers: Sequence[int]) -> Iterator[dict[int, Column]]:
         for block in self._blocks():
             self._check_width(block, *self._cleaned(block))
-            yield plain_columns(self.path, block, self.dialect, wanted, numbers)
+            yield plain_columns(self.path, block, self.dialect, wanted, numbers, self._dressed)
 
     def _need(self, size: int, n_numbers: int, n_texts: int) -> None:
         """Estimate the rows by the length of the first ones; a packed file is watched while it grows."""
@@ -194,8 +213,11 @@ class DelimitedSource:
             return stripped
         cells = pl.col(names)  # one expression for all columns: a loop over them is slow in wide tables
         text = cells.str.replace(",", ".", literal=True) if self.dialect.decimal_comma else cells
+        plain = stripped.with_columns(text)
+        if marked := [f"column_{j + 1}" for j in sorted(as_number) if j in self._dressed]:
+            plain = plain.with_columns(pl.col(marked).map_elements(undressed, return_dtype=pl.String))
         gaps = cells.str.to_lowercase().is_in(MISSING)
-        out = stripped.with_columns(pl.when(~gaps).then(text).otherwise(None).cast(pl.Float64, strict=False))
+        out = plain.with_columns(pl.when(~gaps).then(cells).otherwise(None).cast(pl.Float64, strict=False))
         lost = out.select(cells.is_null()).to_numpy() & ~stripped.select(gaps).to_numpy()
         if lost.any():
             column = int(lost.any(axis=0).argmax())
@@ -207,7 +229,7 @@ class DelimitedSource:
 
     def _wide(self, pl: Any, block: Block, wanted: list[int], as_number: set[int]) -> Any:
         """Read the few long rows of a very wide table one by one: polars takes minutes for so many columns."""
-        columns = plain_columns(self.path, block, self.dialect, wanted, as_number)
+        columns = plain_columns(self.path, block, self.dialect, wanted, as_number, self._dressed)
         schema = {f"column_{j + 1}": pl.Float64 if j in as_number else pl.String for j in wanted}
         return pl.DataFrame([columns[j] for j in wanted], schema=schema, orient="col")
 
