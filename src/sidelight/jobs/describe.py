@@ -178,7 +178,9 @@ def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
         found.append(Fit("sources", why, {**roles, "channels": names}, _clusters(data)))
     if data.counts is not None or (has_rows and _is_counts(data.X)):
         why = "counts of things seen together" if data.counts is not None else "a table of counts, rows by columns"
-        counted = roles if data.counts is None else {k: v for k, v in roles.items() if k in ("events", "weight")}
+        counted = (
+            roles if data.counts is None else {k: v for k, v in roles.items() if k in ("events", "weight", "truth")}
+        )
         found.append(Fit("coclusters", why, counted))
     if has_rows and data.counts is None:
         plain = {k: v for k, v in roles.items() if k in ("id", "truth", "features", "ignore", "missing")}

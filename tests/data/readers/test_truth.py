@@ -70,3 +70,14 @@ def test_a_truth_is_written_and_read_back(tmp_path):
     again = sl.read(tmp_path / "again.csv")
     assert again.truth.tolist() == data.truth.tolist()
     assert again.bags == data.bags
+
+
+def test_the_first_things_of_events_may_have_a_truth(tmp_path):
+    rows = [(f"u{i % 6}", f"f{i % 4}", "old" if i % 6 < 3 else "young", 1 + i % 2) for i in range(48)]
+    path = table(tmp_path / "t.csv", "user,film,true group,n", "{0},{1},{2},{3}", rows)
+    for data in (sl.read(path), sl.read(path, events=["user", "film"]), sl.read(path, truth="true group")):
+        assert dict(zip(data.row_ids, data.truth)) == {f"u{i}": "old" if i < 3 else "young" for i in range(6)}
+    torn = table(tmp_path / "torn.csv", "user,film,group", "{0},{1},{2}", [*rows, ("u0", "f0", "young", 1)])
+    data = sl.read(torn, events=["user", "film"], truth="group")
+    assert dict(zip(data.row_ids, data.truth))["u0"] == ""
+    assert any("1 of 6 'user' have several kinds" in note for note in data.notes)

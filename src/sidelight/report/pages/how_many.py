@@ -31,7 +31,7 @@ _WORDS = {
         "0.8",
     ),
     "sequences": (
-        "as many groups of sequences find each other",
+        "as many groups of sequences find each other more than by chance",
         "Every row looks for the nearest other sequence. Groups of sequences that find each other show in the "
         "eigenvalues of these links, one for each group; those are counted that are larger than with links to "
         "sequences by chance, in 50 draws. The band is the scatter of chance.",

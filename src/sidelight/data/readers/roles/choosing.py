@@ -10,6 +10,7 @@ from typing import Any
 from sidelight.data.readers.problems import no_such_column
 from sidelight.data.readers.roles.columns import Source
 from sidelight.data.readers.roles.guesses import guess_events, guess_rest
+from sidelight.data.readers.roles.lists import guess_truth_of_items
 from sidelight.data.readers.roles.looks import look_at
 from sidelight.data.readers.roles.plan import Plan, Wanted
 from sidelight.errors import InvalidParameter
@@ -26,11 +27,12 @@ def plan_roles(source: Source, wanted: Wanted) -> Plan:
     _obey(plan, source.path, wanted)
     plan.said = plan.taken()
     plan.keep = match_columns(source.path, source.names, wanted.keep or (), "keep")
-    is_open = wanted.events is None and wanted.features is None and not plan.taken()
-    if is_open and guess_events(plan, looks):
+    is_open = wanted.events is None and wanted.features is None and plan.taken() <= {plan.truth}
+    if plan.events or (is_open and guess_events(plan, looks)):
+        if wanted.truth is None:
+            guess_truth_of_items(plan, looks, rows)
         return plan
-    if not plan.events:
-        guess_rest(plan, looks, wanted, rows)
+    guess_rest(plan, looks, wanted, rows)
     return plan
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.dataset import Dataset, LeftOut
 from sidelight.data.readers.limits import need_dense
 from sidelight.data.readers.problems import listing
+from sidelight.data.readers.roles.cells import is_gap
 from sidelight.data.readers.roles.columns import Coded, Coder, Source
 from sidelight.data.readers.roles.plan import Plan
 from sidelight.errors import InvalidData
@@ -35,6 +36,9 @@ def event_table(source: Source, plan: Plan) -> Dataset:
     rows, columns = (counts.labels[axis] or () for axis in axes)
     about["row_ids"] = np.empty(len(rows), dtype=object)
     about["row_ids"][:] = rows
+    if plan.truth is not None and not plan.item_and_label:
+        about["truth"], notes = _kinds(source, plan.events[0], plan.truth, rows)
+        about["notes"] = (*source.notes, *notes)
     X, names = counts.to_csr(), tuple(map(str, columns))
     if plan.item_and_label:
         need_dense(source.path, *X.shape)
@@ -93,6 +97,26 @@ class _Pieces:
             return ()
         rows = np.concatenate(self.dropped)
         return (LeftOut(rows + 1, "event gap", tuple(self.gaps), self.source.place(int(rows[0])), self.n_rows),)
+
+
+def _kinds(
+    source: Source, item: int, truth: int, names: Sequence[Any]
+) -> tuple[np.ndarray[Any, np.dtype[np.object_]], list[str]]:
+    """Return the kind of each item by its name, ``""`` where it has none or several, which is said."""
+    coders = Coder(), Coder()
+    seen: set[tuple[int, int]] = set()
+    for frame in source.frames([item, truth], None):
+        codes = [coder.codes(frame[source.names[j]]) for coder, j in zip(coders, (item, truth))]
+        seen |= set(map(tuple, np.unique(np.stack(codes), axis=1).T.tolist()))
+    items, kinds = (tuple(coder.found) for coder in coders)
+    found: dict[str, set[str]] = {}
+    for i, k in seen:
+        found.setdefault(items[i], set()).update({kinds[k]} if not is_gap(kinds[k]) else ())
+    sets = [found.get(str(name), set()) for name in names]
+    out = np.array([next(iter(kind)) if len(kind) == 1 else "" for kind in sets], dtype=object)
+    n_torn = sum(len(kind) > 1 for kind in sets)
+    note = f"{n_torn} of {len(sets)} {source.names[item]!r} have several kinds in {source.names[truth]!r}: not compared"
+    return out, [note] if n_torn else []
 
 
 def _named(counts: CoOccurrence, coders: dict[str, Coder]) -> CoOccurrence:

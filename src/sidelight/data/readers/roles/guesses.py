@@ -52,12 +52,11 @@ def is_label_name(name: str) -> bool:
 
 
 def guess_events(plan: Plan, looks: Sequence[Look]) -> bool:
-    """Take two columns of names that come back again and again, maybe with a count, for a table of events."""
-    if not 2 <= len(looks) <= 3:
-        return False
+    """Take two columns of names that come back, maybe with a count and a truth, for a table of events."""
     weight = [j for j, look in enumerate(looks) if look.key in _COUNT and look.kind in ("number", "0/1")]
-    axes = [j for j in range(len(looks)) if j not in weight]
-    if len(axes) != 2 or len(weight) != len(looks) - 2:
+    truth = [j for j, look in enumerate(looks) if j == plan.truth or is_truth_name(look)]
+    axes = [j for j in range(len(looks)) if j not in (*weight, *truth)]
+    if len(axes) != 2 or len(weight) > 1 or len(truth) > 1:
         return False
     a, b = (looks[j] for j in axes)
     names = all(look.kind == "text" or (look.is_whole and look.key.endswith("id")) for look in (a, b))

@@ -81,6 +81,15 @@ def guess_truth(plan: Plan, looks: Sequence[Look], rows: Rows) -> None:
             return
 
 
+def guess_truth_of_items(plan: Plan, looks: Sequence[Look], rows: Rows) -> None:
+    """Find the truth of the first things of an event table: a column that is called so and that they determine."""
+    for j, look in enumerate(looks):
+        if j not in plan.why and is_truth_name(look) and _is_name(look) and _determines(rows, plan.events[0], j):
+            plan.truth = j
+            plan.take(j, "truth", f"its name, and every {plan.names[plan.events[0]]!r} has one")
+            return
+
+
 def _lists(plan: Plan, looks: Sequence[Look]) -> int | None:
     """Return the column of lists: the label or the bag's label when it is one, else the only one that is free."""
     told = [j for j in (plan.bag_label, *plan.labels) if j is not None and looks[j].separator]
