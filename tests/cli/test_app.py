@@ -275,7 +275,7 @@ def test_names_of_columns_never_name_files(sidelight, tmp_path, axis):
 
 
 def test_columns_that_look_like_numbers_but_are_not_used_are_named(sidelight, tmp_path):
-    cells = [("15%", "1_000", "0x1f", i % 2 * 9, i) for i in range(20)]
+    cells = [("15 kg", "1_000", "0x1f", i % 2 * 9, i) for i in range(20)]
     lines = ["rate,size,code,a,b", *(",".join(map(str, row)) for row in cells)]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     code, out, err = sidelight("relations", "t.csv", "-k", 2, "--out", "results")
