@@ -55,8 +55,17 @@ def test_small_files_are_read_as_large_ones_are(tmp_path_factory, rows, end):
         "a,b\n1,2\n3\n",
         "a,b\n1,2\n3,x\n" + "4,5\n" * 30,
         '"a\n1","b"\n"1","2\n"\n',
+        'a , b\nx , "$1,199"\ny , "$2,000"\n',
     ],
-    ids=["decimal commas", "blanks", "events", "ragged", "a word among numbers", "lines in cells"],
+    ids=[
+        "decimal commas",
+        "blanks",
+        "events",
+        "ragged",
+        "a word among numbers",
+        "lines in cells",
+        "blanks before quotes",
+    ],
 )
 def test_small_files_of_every_dialect_are_read_as_large_ones_are(tmp_path, monkeypatch, text):
     (tmp_path / "t.csv").write_text(text)

@@ -171,7 +171,7 @@ class DelimitedSource:
         self._check_width(block, data, quoted)
         wanted = sorted({*numbers, *texts, len(self.names) - 1})
         as_number = set(numbers)
-        if len(self.names) > _WIDE:
+        if len(self.names) > _WIDE or (quoted and self._has_blanks_before_quotes(data)):
             return self._wide(pl, block, wanted, as_number)
         if not self.dialect.has_padding:
             try:
@@ -181,6 +181,13 @@ class DelimitedSource:
             except pl.exceptions.PolarsError:
                 pass
         return self._careful(pl, block, data, wanted, as_number, quoted)
+
+    def _has_blanks_before_quotes(self, data: bytes) -> bool:
+        """Say whether a quoted cell begins with a blank: polars would take its quotation marks for letters."""
+        return (
+            self.dialect.has_padding
+            and re.search(re.escape(self.dialect.separator.encode()) + b' +"', data) is not None
+        )
 
     def _cleaned(self, block: Block) -> tuple[bytes, bool]:
         """Return the block without blank lines and doubled blanks, and whether some cell is quoted."""
@@ -228,7 +235,7 @@ class DelimitedSource:
         return out
 
     def _wide(self, pl: Any, block: Block, wanted: list[int], as_number: set[int]) -> Any:
-        """Read the few long rows of a very wide table one by one: polars takes minutes for so many columns."""
+        """Read rows one by one: polars takes minutes for very many columns, and does not know blanks before quotes."""
         columns = plain_columns(self.path, block, self.dialect, wanted, as_number, self._dressed)
         schema = {f"column_{j + 1}": pl.Float64 if j in as_number else pl.String for j in wanted}
         return pl.DataFrame([columns[j] for j in wanted], schema=schema, orient="col")
