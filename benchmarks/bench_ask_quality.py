@@ -17,21 +17,27 @@ from sidelight.metrics import adjusted_rand_index
 
 TITLE = "Ask: quality over questions"
 SEEDS = int(os.environ.get("ASK_SEEDS", "5"))
+MANY = int(os.environ.get("ASK_MANY", "20"))  # conversations with 10 % wrong answers, to see whether one fails
+FRESH = 5  # conversations before this one were looked at while the session was made
 SETS = tuple(filter(None, os.environ.get("ASK_SETS", "").split(",")))  # a part of the sets, to share the work
 STORED = os.environ.get("ASK_STORED", "") == "1"  # write the page from the cells that are there
 AT = (20, 40, 60, 100)
 AFTER = 50  # questions asked after the signal to stop, to see what they still bring
 ENOUGH_GAIN = 0.02
-# Adjusted Rand index of a trial after 20, 40, 60 and 100 exact answers: K given, K unknown; then 100 with 10 % wrong.
-TRIAL: dict[str, tuple[tuple[float, ...], tuple[float, ...], float]] = {
-    "digits": ((0.758, 0.811, 0.873, 0.957), (0.762, 0.771, 0.871, 0.948), 0.78),
-    "wine": ((0.894, 0.993, 1.0, 1.0), (0.893, 0.980, 0.990, 1.0), 0.992),
-    "breast": ((0.842, 0.886, 0.921, 0.972), (0.849, 0.903, 0.921, 0.965), 0.901),
-    "sonar": ((0.218, 0.469, 0.617, 0.924), (0.182, 0.404, 0.578, 0.873), 0.587),
-    "balance": ((0.559, 0.628, 0.692, 0.714), (0.560, 0.626, 0.650, 0.644), 0.697),
-    "digits-389": ((0.968, 0.973, 0.986, 0.988), (0.971, 0.987, 0.989, 0.994), 0.973),
-    "letters-IJ": ((0.640, 0.817, 0.844, 0.882), (0.651, 0.817, 0.848, 0.879), 0.830),
-    "crabs": ((0.861, 0.948, 1.0, 1.0), (0.726, 0.921, 0.988, 1.0), 0.940),
+NO_FIGURE = 0.0  # the trial has none
+# Adjusted Rand index of two trials after 20, 40, 60 and 100 exact answers: K given, K unknown (rows settled); then
+# after 100 with rows sampled: exact answers and K given, and 10 % wrong, where the issue asks for more on digits.
+TRIAL: dict[str, tuple[tuple[float, ...], tuple[float, ...], float, float]] = {
+    "digits": ((0.758, 0.811, 0.873, 0.957), (0.762, 0.771, 0.871, 0.948), 0.936, 0.78),
+    "wine": ((0.894, 0.993, 1.0, 1.0), (0.893, 0.980, 0.990, 1.0), 1.0, 0.992),
+    "breast": ((0.842, 0.886, 0.921, 0.972), (0.849, 0.903, 0.921, 0.965), 0.944, 0.901),
+    "sonar": ((0.218, 0.469, 0.617, 0.924), (0.182, 0.404, 0.578, 0.873), 0.829, 0.587),
+    "balance": ((0.559, 0.628, 0.692, 0.714), (0.560, 0.626, 0.650, 0.644), 0.738, 0.697),
+    "digits-389": ((0.968, 0.973, 0.986, 0.988), (0.971, 0.987, 0.989, 0.994), 0.987, 0.973),
+    "letters-IJ": ((0.640, 0.817, 0.844, 0.882), (0.651, 0.817, 0.848, 0.879), 0.864, 0.830),
+    "crabs": ((0.861, 0.948, 1.0, 1.0), (0.726, 0.921, 0.988, 1.0), 1.0, 0.940),
+    "iris": ((0.949, 0.980, 1.0, 1.0), (0.942, 0.980, 0.996, 1.0), NO_FIGURE, NO_FIGURE),
+    "pendigits": ((0.489, 0.601, 0.749, 0.844), (0.528, 0.628, 0.739, 0.824), NO_FIGURE, NO_FIGURE),
 }
 WRONG = (0.0, 0.1, 0.2)
 
@@ -81,11 +87,12 @@ def fill(sheet: Sheet) -> None:
     ledger = Ledger("ask_quality")
     cells = [
         Cell(name, wrong, known, seed)
-        for seed in range(SEEDS)
+        for seed in range(FRESH, FRESH + SEEDS)
         for known in (True, False)
         for wrong in (WRONG if known else WRONG[:2])
         for name in SETS or TRIAL
     ]
+    cells += [Cell(name, 0.1, True, seed) for seed in range(FRESH + SEEDS, FRESH + MANY) for name in SETS or TRIAL]
     if not STORED:
         work: list[tuple[str, Callable[[], Any]]] = [
             (f"k-means/{name}", partial(kmeans, name)) for name in SETS or TRIAL
@@ -95,13 +102,16 @@ def fill(sheet: Sheet) -> None:
     found = ledger.cells
     shown = [name for name in TRIAL if _runs(found, name, 0.0, True)]
     missing = [TITLES[name] for name in TRIAL if name not in shown]
-    counts = [len(_runs(found, name, wrong, True)) for name in shown for wrong in WRONG]
+    counts = [len(_runs(found, name, wrong, True)) for name in shown for wrong in (0.0, 0.2)]
+    many = [len(_runs(found, name, 0.1, True)) for name in shown]
     sheet.notes.append(
-        f"Adjusted Rand index, mean of {min(counts)} to {max(counts)} conversations a cell (set ASK_SEEDS), "
-        "`ActiveSession` with its defaults; the share of wrong answers is learnt. In brackets the figures wanted, "
-        "means of 5 runs of a trial. The constants of the session (active/checks.py, active/chains.py, "
-        "active/outlook.py) were chosen by this index on conversations 0 to 2 of these same sets, so those flatter it; "
-        "conversations from 3 on are fresh." + (f" Not run yet: {', '.join(missing)}." if missing else "")
+        f"Adjusted Rand index, mean of {min(counts)} to {max(counts)} conversations a cell (set ASK_SEEDS), with 10 % "
+        f"wrong answers and K given of {min(many)} to {max(many)} (ASK_MANY); `ActiveSession` with its defaults, the "
+        "share of wrong answers is learnt. In brackets the figures wanted, means of 5 runs of trials. All "
+        f"conversations are fresh: constants were chosen on conversations 0 to 2 of these sets, and the weight of the "
+        "kernels (SPREAD in active/chains.py) after a look at conversations 3 and 4 of three of them; those below "
+        f"begin at {FRESH}. Iris and pendigits were not looked at."
+        + (f" Not run yet: {', '.join(missing)}." if missing else "")
     )
     _exact(sheet, found, True)
     _exact(sheet, found, False)
@@ -110,31 +120,35 @@ def fill(sheet: Sheet) -> None:
 
 
 def _exact(sheet: Sheet, found: dict[str, Any], known: bool) -> None:
-    rows, short = [], 0
-    for name, wanted in TRIAL.items():
+    rows, short, short_of_both = [], 0, 0
+    for name, (given, unknown, sampled, _) in TRIAL.items():
         runs = _runs(found, name, 0.0, known)
         if not runs:
             continue
-        means = [_mean(runs, at) for at in AT]
-        better = [max(pair) for pair in zip(wanted[0], wanted[1])]
-        short += means[-1] < better[-1] - ENOUGH_GAIN
-        rows.append(
-            (TITLES[name], *(f"{mean:.3f} ({goal:.3f})" for mean, goal in zip(means, wanted[0 if known else 1])))
-        )
-    title = f"Exact answers, number of clusters {'given' if known else 'unknown'}"
-    sheet.section(title, ("set", *(f"{at} questions" for at in AT)), rows)
-    sheet.row(f"{title}: sets within .02 after 100", f"{len(rows) - short} of {len(rows)}", f"{len(rows)}", short == 0)
+        means, wanted = [_mean(runs, at) for at in AT], given if known else unknown
+        goal = max(wanted[-1], sampled) if known else wanted[-1]
+        short += means[-1] < goal - ENOUGH_GAIN
+        short_of_both += means[-1] < max(given[-1], unknown[-1], sampled) - ENOUGH_GAIN
+        least = min(run["ari"][str(AT[-1])] for run in runs)
+        cells = [f"{mean:.3f} ({figure:.3f})" for mean, figure in zip(means, (*wanted[:-1], goal))]
+        rows.append((TITLES[name], *cells, f"{least:.3f}"))
+    title, n = f"Exact answers, number of clusters {'given' if known else 'unknown'}", len(rows)
+    sheet.section(title, ("set", *(f"{at} questions" for at in AT), "worst"), rows)
+    sheet.row(f"{title}: sets within .02 after 100", f"{n - short} of {n}", f"{n}", short == 0)
+    if not known:
+        what = f"{title}: sets within .02 of the figure with the number given"
+        sheet.row(what, f"{n - short_of_both} of {n}")
 
 
 def _wrong(sheet: Sheet, found: dict[str, Any]) -> None:
-    rows, reached, fails, n_runs, behind, below = [], 0, 0, 0, 0, 0
-    for name, (_, _, wanted) in TRIAL.items():
+    rows, reached, n_wanted, fails, n_runs, behind, below = [], 0, 0, 0, 0, 0, 0
+    for name, (_, _, _, wanted) in TRIAL.items():
         tenth, unknown, fifth = (_runs(found, name, *at) for at in ((0.1, True), (0.1, False), (0.2, True)))
         if not tenth or not unknown or not fifth:
             continue
         floor = found[f"k-means/{name}"]
         last = [run["ari"][str(AT[-1])] for run in tenth]
-        reached += float(np.mean(last)) >= wanted
+        reached, n_wanted = reached + (0 < wanted <= float(np.mean(last))), n_wanted + (wanted > 0)
         fails, n_runs = fails + sum(value < floor for value in last), n_runs + len(last)
         behind += _mean(unknown, AT[-1]) < np.mean(last) - 0.05
         below += _mean(fifth, AT[-1]) < floor
@@ -142,7 +156,7 @@ def _wrong(sheet: Sheet, found: dict[str, Any]) -> None:
             (
                 TITLES[name],
                 f"{floor:.3f}",
-                f"{np.mean(last):.3f} ({wanted:.3f})",
+                f"{np.mean(last):.3f}" + (f" ({wanted:.3f})" if wanted else ""),
                 f"{min(last):.3f}",
                 f"{_mean(unknown, AT[-1]):.3f}",
                 f"{_mean(fifth, AT[-1]):.3f}",
@@ -151,7 +165,9 @@ def _wrong(sheet: Sheet, found: dict[str, Any]) -> None:
     header = ("set", "k-means", "10 % wrong", "worst", "10 % wrong, K unknown", "20 % wrong")
     sheet.section("Wrong answers, 100 questions", header, rows)
     n = len(rows)
-    sheet.row("10 % wrong: sets that reach the figure wanted", f"{reached} of {n}", f"{n}", reached == n)
+    sheet.row(
+        "10 % wrong: sets that reach the figure wanted", f"{reached} of {n_wanted}", f"{n_wanted}", reached == n_wanted
+    )
     sheet.row("10 % wrong: conversations below k-means", f"{fails} of {n_runs}", "0", fails == 0)
     sheet.row("10 % wrong, K unknown: sets more than .05 behind K given", f"{behind} of {n}", "0", behind == 0)
     sheet.row("20 % wrong: sets below k-means on average", f"{below} of {n}", "0", below == 0)
@@ -182,7 +198,7 @@ def _stopping(sheet: Sheet, found: dict[str, Any]) -> None:
 
 
 def _runs(found: dict[str, Any], name: str, wrong: float, known: bool) -> list[dict[str, Any]]:
-    keys = [Cell(name, wrong, known, seed).key for seed in range(100)]
+    keys = [Cell(name, wrong, known, seed).key for seed in range(FRESH, 100)]
     return [_by_text(found[key]) for key in keys if key in found]
 
 

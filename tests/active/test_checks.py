@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import numpy as np
+import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import adjusted_rand_score
 
 import sidelight as sl
-from sidelight.active.checks import next_check
+from sidelight.active import checks
+from sidelight.active.overlaps import rows_at_risk
 
 
 def never(*_):
     return False
+
+
+next_check = partial(checks.next_check, surprise=lambda block: 0.0)
 
 
 def chain(n: int, same: int = 1) -> list[tuple[int, int, int]]:
@@ -52,6 +60,24 @@ def test_the_answer_that_carries_most_rows_is_tested():
     left, right = sorted(next_check(two_stars, 14, two_clusters=False, was_asked=never))
     assert left in range(2, 8)
     assert right in range(8, 14)
+
+
+@pytest.mark.parametrize(("log_odds", "is_tested"), [(3.0, True), (-3.0, False)])
+def test_an_answer_that_surprises_is_tested_sooner(log_odds, is_tested):
+    star = [(0, at, 1) for at in range(1, 15)]
+    tested = checks.next_check(
+        star, 15, two_clusters=True, was_asked=never, surprise=lambda block: log_odds if block == [7] else -3.0
+    )
+    assert (tested is not None and 7 in tested) == is_tested
+
+
+def test_clusters_that_no_answer_tells_apart_are_at_risk():
+    links = np.array([(0, 1, 1), (2, 3, 1), (4, 5, 1), (0, 4, 0), (2, 4, 0)])
+    labels = np.array([0, 0, 1, 1, 2, 2])
+    risk = rows_at_risk(links, labels, np.full((3, 3), 0.5), eps=0.05)
+    assert risk[0, 1] == pytest.approx(1.0)  # half of two rows
+    assert risk[0, 2] == pytest.approx(0.1)  # one answer, wrong one time in twenty
+    assert not np.tril(risk).any()  # each pair once, for the smaller or newer cluster
 
 
 def test_exact_answers_are_checked_a_few_times_only():

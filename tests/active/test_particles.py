@@ -83,6 +83,17 @@ def test_sampled_candidates_come_near_the_best_of_all_pairs(criterion):
     assert best >= sampled >= 0.8 * best
 
 
+@pytest.mark.parametrize("criterion", ["info", "uncertain"])
+def test_the_gain_of_400_rows_is_within_5_percent_of_all_pairs(criterion):
+    rows = np.random.default_rng(0).normal(size=(400, 4)) + 2.0 * (np.arange(400) % 3)[:, None]
+    b = ParticleBelief(rows, Prior(3, n_particles=32), np.random.default_rng(0))
+    every, default = CriterionStrategy(criterion, n_candidates=400 * 399 // 2), CriterionStrategy(criterion)
+    _, best = every.choose(b, lambda a, c: False, np.random.default_rng(0))
+    for seed in range(3):
+        _, gain = default.choose(b, lambda a, c: False, np.random.default_rng(seed))
+        assert gain >= 0.95 * best
+
+
 def test_answers_help():
     from sklearn.metrics import adjusted_rand_score
 

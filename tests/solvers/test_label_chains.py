@@ -13,11 +13,11 @@ def problem(n: int = 9, n_kernels: int = 3):
     return np.ascontiguousarray(C), generator.normal(size=n_kernels)
 
 
-def sweep(Z, C, log_prior, *, price=0.0, n_sweeps=0, D=1.5, n_labels=4):
+def sweep(Z, C, log_prior, *, price=0.0, n_free=0, n_sweeps=0, D=1.5, n_labels=4):
     n = Z.shape[1]
     uniforms = np.random.default_rng(1).random((len(Z), 1 + n_sweeps * n))
     return sweep_chains(
-        Z, C, log_prior, np.zeros((n, n)), np.ones(len(Z)), n_labels, D, price, 1.0, 1.0, n_sweeps, uniforms
+        Z, C, log_prior, np.zeros((n, n)), np.ones(len(Z)), n_labels, D, price, n_free, 1.0, 1.0, n_sweeps, uniforms
     )
 
 
@@ -47,11 +47,18 @@ def test_a_price_keeps_labels_few():
     assert used[1] < used[0]
 
 
+def test_labels_that_are_free_cost_nothing():
+    C, log_prior = problem()
+    z = np.array([[0, 1, 2, 0, 1, 2, 0, 0, 1]], dtype=np.intp)
+    free, one_paid, none = (sweep(z.copy(), C, log_prior, price=5.0, n_free=n_free)[0][0] for n_free in (3, 2, 0))
+    np.testing.assert_allclose([free - one_paid, free - none], [5.0, 15.0])
+
+
 def test_the_compiled_loop_equals_the_plain_one():
     C, log_prior = problem()
     Z = np.tile(np.arange(9, dtype=np.intp) % 3, (4, 1))
     uniforms = np.random.default_rng(1).random((4, 1 + 2 * 9))
-    arguments = (C, log_prior, np.zeros((9, 9)), np.ones(4), 4, 1.5, 0.7, 1.5, 1.0, 2, uniforms)
+    arguments = (C, log_prior, np.zeros((9, 9)), np.ones(4), 4, 1.5, 0.7, 1, 1.5, 1.0, 2, uniforms)
     plain, compiled = Z.copy(), Z.copy()
     for one, other in zip(sweep_chains.py_func(plain, *arguments), sweep_chains(compiled, *arguments)):
         np.testing.assert_allclose(one, other)

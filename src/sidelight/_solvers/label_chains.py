@@ -1,6 +1,6 @@
 """Markov chains over the labels of a few rows, given answers about pairs of them and kernels between them.
 
-log p(z, c) = sum over answers of trust * [z_i = z_j] + log_prior[c] - price * (number of labels used)
+log p(z, c) = sum over answers of trust * [z_i = z_j] + log_prior[c] - price * (number of labels used beyond n_free)
               - D (n_asked - 1) / 2 * log[(S + nu tr C / n_asked) / (V + nu / n_asked)]
 
 S = sum over i, j with z_i = z_j of C_ij for the kernel c of the chain, V = 1 - sum_k (n_k / n_asked)^2. S / V makes
@@ -40,7 +40,7 @@ def _view_energies(z: Ints, C: Floats, log_prior: Floats, floor: Floats, half: f
 
 @kernel(
     "Tuple((float64[::1], float64[:, :, ::1], float64[:, ::1]))(intp[:, ::1], float64[:, :, ::1], float64[::1], "
-    "float64[:, ::1], float64[::1], intp, float64, float64, float64, float64, intp, float64[:, ::1])"
+    "float64[:, ::1], float64[::1], intp, float64, float64, intp, float64, float64, intp, float64[:, ::1])"
 )
 def sweep_chains(
     Z: Ints,
@@ -51,6 +51,7 @@ def sweep_chains(
     n_labels: int,
     D: float,
     price: float,
+    n_free: int,
     hot: float,
     cold: float,
     n_sweeps: int,
@@ -70,8 +71,8 @@ def sweep_chains(
         Answers: how many more said alike than different, symmetric.
     trust : array of shape (n_chains,)
         log((1 - eps) / eps) of each chain.
-    n_labels, D, price : int, float, float
-        Labels allowed, the weight of the kernel term, and what each label that is used costs.
+    n_labels, D, price, n_free : int, float, float, int
+        Labels allowed, the weight of the kernel term, and what each label costs that is used beyond ``n_free``.
     hot, cold, n_sweeps : float, float, int
         Temperatures of the first and last sweep, and their number.
     uniforms : array of shape (n_chains, 1 + n_sweeps * n_asked)
@@ -126,13 +127,13 @@ def sweep_chains(
             for i in range(n_asked):
                 old = z[i]
                 sizes[old] -= 1.0
-                squares = (sizes * sizes).sum()
+                squares, n_used = (sizes * sizes).sum(), (sizes > 0.0).sum()
                 top = -1e300
                 for k in range(n_labels):
                     V_k = 1.0 - (squares + 2.0 * sizes[k] + 1.0) / n_asked**2
                     S_k = S + 2.0 * (G[i, k] - G[i, old])
                     p[k] = B[i, k] - half * np.log((max(S_k, 0.0) + floor[chosen]) / (V_k + NU / n_asked))
-                    if sizes[k] == 0.0:
+                    if sizes[k] == 0.0 and n_used >= n_free:
                         p[k] -= price
                     if p[k] > top:
                         top = p[k]
@@ -162,7 +163,7 @@ def sweep_chains(
         _view_energies(z, C, log_prior, floor, half, after)
         top = after.max()
         energies[r] = top + np.log(np.exp(after - top).sum())
-        energies[r] -= price * (sizes > 0.0).sum()
+        energies[r] -= price * max((sizes > 0.0).sum() - n_free, 0)
     return energies, conditionals, kernels
 
 

@@ -22,12 +22,14 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
 N_CHAINS, N_FRESH, N_SWEEPS = 32, 10, 6
-N_OBEDIENT, CERTAIN = 4, 1e3  # labelings tried that keep every answer, and what an answer weighs for them
 ERRORS = (0.3, 6.0)  # Beta prior of the share of wrong answers: about 5 %, often nearly none
 LEAST, MOST = 1e-4, 0.3  # shares are kept off certainty and off a coin toss: a chain may not ignore the answers
-WILLING = 0.25  # share of the chains that must break no answer before a labeling that keeps all of them is trusted
-SETTLED = 0.97  # how sure rows are of a place that follows from answers which may all be right
+SPREAD = 0.75  # the clusters are told apart along (n_clusters - 1) ** SPREAD independent directions
 HEAT = 5.0  # log odds by which a chain must be behind to count for a third
+FEW, DISMISSED = (
+    2,
+    1e3,
+)  # a labeling that breaks so many answers beyond the share MOST ignores them: its log odds fall by 1000
 MOST_COMPARED = 150  # rows by which chains are compared with each other
 MOST_TRUST = 6.5  # log odds: an answer weighs no more than 650 to 1
 SPARE_LABELS, MANY_LABELS = 2, 60  # clusters allowed beyond those met when their number is not known, and at most
@@ -56,15 +58,13 @@ class Placed:
     """Where the rows asked about belong.
 
     ``q`` (n_asked, n_clusters + 1) has the probability of each cluster, and last of none of them; ``eps`` is the share
-    of wrong answers, 0 while all may be right; ``is_placed`` says which rows have their cluster from answers.
+    of wrong answers.
     """
 
     q: Floats
     labels: Ints
     n_clusters: int
     eps: float
-    is_consistent: bool
-    is_placed: npt.NDArray[np.bool_]
 
 
 class LabelPool:
@@ -72,10 +72,15 @@ class LabelPool:
 
     def __init__(self, n_clusters: int | None) -> None:
         self.n_clusters = n_clusters
-        self.n_labels = n_clusters or 1 + SPARE_LABELS
+        self.n_labels, self.n_met = n_clusters or 1 + SPARE_LABELS, 1
         self.Z = np.zeros((N_CHAINS, 0), dtype=np.intp)
         self.labels = np.zeros(0, dtype=np.intp)
-        self.chance_of_new = chance_of_new(np.zeros(1, dtype=np.intp))
+
+    def start(self, labels: Ints) -> None:
+        """Begin at labels that keep every answer."""
+        self.labels = labels.copy()
+        self.Z = np.tile(labels, (N_CHAINS, 1))
+        self.n_met = int(labels.max()) + 1
 
     def add(self) -> None:
         """Take one more row; its label is sampled with the next ``place``."""
@@ -100,8 +105,6 @@ class LabelPool:
         """
         self._make_room()
         n_asked = self.Z.shape[1]
-        if len(links) == 1:  # the first answer founds the labels
-            self.Z[:, 1] = self.Z[:, 0] if links[0, 2] else (self.Z[:, 0] + 1) % self.n_labels
         problem = self._problem(links, kernels, weights, log_prior)
         _, _, views = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.5, N_SWEEPS, generator)
         chances = 0.5 * views.mean(axis=0) + 0.5 / len(problem.C)
@@ -109,38 +112,24 @@ class LabelPool:
             self._refresh(problem, chances, generator)
         energies, Q, _ = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.0, 1, generator)
         energies = energies + problem.answers(self.Z)
-        willing = float(np.mean(problem.violated(self.Z) == 0))
-        kept, odds = self._keeping_all(problem, chances, generator)
-        if willing >= WILLING and odds >= energies.max():  # as probable as any that breaks answers
-            self.Z[np.argsort(energies, kind="stable")[:N_OBEDIENT]] = kept  # the pool stays near
-            return self._agree(Q, kept, problem, np.full(N_CHAINS, 1.0 / N_CHAINS), is_consistent=True)
-        reference = int(np.argmax(energies)) if willing >= WILLING else most_agreed(self.Z)
         shares = softmax(energies / HEAT)  # chains that are stuck at an improbable labeling count for less
-        return self._agree(Q, self.Z[reference], problem, shares, is_consistent=False)
+        heeding = self.Z[energies > energies.max() - DISMISSED / 2.0]
+        return self._agree(Q, heeding[most_agreed(heeding)], problem, shares)
 
     def _problem(self, links: Ints, kernels: Floats, weights: Floats, log_prior: Floats) -> _Problem:
         n_asked = self.Z.shape[1]
         votes = np.zeros((n_asked, n_asked))
         np.add.at(votes, (links[:, 0], links[:, 1]), 2.0 * links[:, 2] - 1.0)
-        D = max(np.sqrt(self.n_labels - 1.0), 1.0)
+        D = max((self.n_clusters or self.n_met) - 1.0, 1.0) ** SPREAD
         C, log_prior = _centred_inverses(kernels, weights, log_prior, D)
-        price = 0.0 if self.n_clusters else float(np.log(1.0 / self.chance_of_new - 1.0))  # rows met make others dear
-        return _Problem(C, log_prior, votes + votes.T, links, self.n_labels, D, price)
-
-    def _keeping_all(self, problem: _Problem, chances: Floats, generator: np.random.Generator) -> tuple[Ints, float]:
-        """Return the most probable labeling found that keeps every answer, and its log odds; -inf if there is none."""
-        tried = self.Z.copy()
-        if self.Z.shape[1] > 3:
-            tried = np.concatenate([problem.obedient(chances, generator), self.Z])
-            problem.sweep(tried, np.full(len(tried), MOST_TRUST), 1.0, 2, generator)
-        odds, _, _ = problem.sweep(tried, np.full(len(tried), MOST_TRUST), 1.0, 0, generator)
-        odds = np.where(problem.violated(tried) == 0, odds + problem.answers(tried), -np.inf)
-        return tried[int(odds.argmax())], float(odds.max())
+        chance = 0.5 if self.n_clusters else chance_of_new(self.labels)  # rows met make other clusters dear
+        price = float(np.log(1.0 / chance - 1.0))
+        return _Problem(C, log_prior, votes + votes.T, links, self.n_labels, D, price, self.n_met)
 
     def _make_room(self) -> None:
         """When the number of clusters is not known, allow some more than were met."""
         if self.n_clusters is None:
-            self.n_labels = min(int(self.labels.max()) + 1 + SPARE_LABELS, MANY_LABELS)
+            self.n_labels = min(max(int(self.labels.max()) + 1, self.n_met) + SPARE_LABELS, MANY_LABELS)
             self.Z %= self.n_labels
 
     def _refresh(self, problem: _Problem, chances: Floats, generator: np.random.Generator) -> None:
@@ -158,11 +147,8 @@ class LabelPool:
             if new[f] - old[r] > np.log(generator.random()):
                 self.Z[r] = fresh[f]
 
-    def _agree(self, Q: Floats, best: Ints, problem: _Problem, shares: Floats, *, is_consistent: bool) -> Placed:
-        """Number the labels of all chains like the last labels shown, and average their conditionals.
-
-        Where the best labeling keeps every answer, rows whose place follows from answers take it from there.
-        """
+    def _agree(self, Q: Floats, best: Ints, problem: _Problem, shares: Floats) -> Placed:
+        """Number the labels of all chains like the last labels shown, and average their conditionals."""
         K, n_asked = self.n_labels, self.Z.shape[1]
         one_hot = np.eye(K)
         best = match_rows(one_hot[best].T @ one_hot[self.labels])[best]
@@ -171,9 +157,6 @@ class LabelPool:
             onto = match_rows(one_hot[self.Z[r]].T @ target)
             mean[:, onto] += shares[r] * conditionals
             self.Z[r] = onto[self.Z[r]]
-        if is_consistent:
-            settled = problem.settled(best, is_known=True)
-            mean[settled] = SETTLED * target[settled] + (1.0 - SETTLED) * mean[settled]
         labels = mean.argmax(axis=1)
         used = np.unique(labels)
         rest = np.setdiff1d(np.arange(K), used)
@@ -181,17 +164,8 @@ class LabelPool:
         number[np.concatenate([used, rest])] = np.arange(K)
         self.Z = np.ascontiguousarray(number[self.Z])
         self.labels = number[labels]
-        self.chance_of_new = chance_of_new(self.labels)
         q = np.column_stack([mean[:, used], mean[:, rest].sum(axis=1)])
-        eps = 0.0 if is_consistent else problem.expected_error(self.Z)
-        return Placed(
-            q,
-            self.labels.copy(),
-            len(used),
-            eps,
-            is_consistent,
-            problem.settled(self.labels, is_known=self.n_clusters is not None),
-        )
+        return Placed(q, self.labels.copy(), len(used), problem.expected_error(self.Z))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +179,7 @@ class _Problem:
     n_labels: int
     D: float
     price: float
+    n_free: int
 
     def violated(self, Z: Ints) -> Ints:
         """How many answers each chain breaks."""
@@ -214,23 +189,8 @@ class _Problem:
     def answers(self, Z: Ints) -> Floats:
         """The log likelihood of the answers under each chain, the share of wrong ones integrated out."""
         v, n = self.violated(Z), len(self.links)
-        return np.asarray(betaln(ERRORS[0] + v, ERRORS[1] + n - v) - betaln(*ERRORS))
-
-    def settled(self, labels: Ints, *, is_known: bool) -> npt.NDArray[np.bool_]:
-        """Rows whose place follows from answers: alike to a row, or different from a row of every other cluster.
-
-        While clusters are still met (not ``is_known``), only a row alone in its cluster can be there by the second.
-        """
-        links, n = self.links, len(labels)
-        clusters, own, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-        alike = np.zeros(n, dtype=bool)
-        alike[links[links[:, 2] == 1][:, :2].ravel()] = True
-        apart = np.zeros((n, len(clusters)), dtype=bool)
-        differ = links[links[:, 2] == 0]
-        apart[differ[:, 0], own[differ[:, 1]]] = True
-        apart[differ[:, 1], own[differ[:, 0]]] = True
-        apart[np.arange(n), own] = True
-        return np.asarray(alike | (apart.all(axis=1) & (is_known | (sizes[own] == 1))))
+        ignores = v > MOST * n + FEW
+        return np.asarray(betaln(ERRORS[0] + v, ERRORS[1] + n - v) - betaln(*ERRORS) - DISMISSED * ignores)
 
     def contracted(self, weight: Any, chances: Floats, generator: np.random.Generator) -> Ints:
         """Join rows greedily by weighted answers, and by how alike they are in some view."""
@@ -239,10 +199,6 @@ class _Problem:
         likeness = -4.0 * C / np.outer(scale, scale) * generator.choice([0.5, 1.0, 2.0])
         labels = contract(np.ascontiguousarray(weight * self.votes + likeness), self.n_labels)
         return np.minimum(labels, self.n_labels - 1)
-
-    def obedient(self, chances: Floats, generator: np.random.Generator) -> Ints:
-        """Return labelings that keep every answer, where that can be."""
-        return np.ascontiguousarray([self.contracted(CERTAIN, chances, generator) for _ in range(N_OBEDIENT)])
 
     def draw_trust(self, Z: Ints, generator: np.random.Generator) -> Floats:
         """Draw the share of wrong answers of each chain, as log odds."""
@@ -259,7 +215,7 @@ class _Problem:
         uniforms = generator.random((len(Z), 1 + n_sweeps * Z.shape[1]))
         return sweep_chains(
             Z, self.C, self.log_prior, self.votes, np.ascontiguousarray(trust, dtype=np.float64), self.n_labels, self.D,
-            self.price, hot, 1.0, n_sweeps, uniforms,
+            self.price, self.n_free, hot, 1.0, n_sweeps, uniforms,
         )  # fmt: skip
 
 

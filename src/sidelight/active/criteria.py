@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ Floats = npt.NDArray[np.float64]
 CANDIDATES = 50_000  # pairs that are looked at; all of them where there are no more
 SCORED = 32  # particles that a pair is scored on
 BLOCK = 20_000
+REFINED = 5  # one in so many of the pairs looked at are partners of rows whose drawn pairs score best
 
 
 class CriterionStrategy:
@@ -39,19 +41,20 @@ class CriterionStrategy:
         self, belief: Any, asked: Any, generator: np.random.Generator, busy: frozenset[int] = frozenset()
     ) -> tuple[tuple[int, ...], float] | None:
         """Return the best candidate."""
+        score = self._scores(belief)
         a, b = _pairs(belief.n_rows, self.n_candidates, generator)
+        gains = score(a, b)
+        if len(a) < belief.n_rows * (belief.n_rows - 1) // 2:
+            a, b = _with_partners(a, b, gains, belief.n_rows, self.n_candidates // REFINED)
+            gains = score(a, b)
         if busy:
             taken = np.isin(np.arange(belief.n_rows), list(busy))
             free = ~taken[a] & ~taken[b]
-            a, b = a[free], b[free]
+            a, b, gains = a[free], b[free], gains[free]
+        cyclic = np.zeros(len(a), dtype=bool)
         if hasattr(belief, "marginals"):
-            gains = self.gains(belief.marginals()[: self.n_scored], a, b, belief.eps)
             tree = components(belief.left, belief.right, belief.n_rows)
             cyclic = tree[a] == tree[b]
-        else:
-            P = np.asarray(belief.posterior(), dtype=np.float64)
-            gains = CriterionStrategy("uncertain").gains(P[None], a, b, belief.eps) - float(binary_entropy(belief.eps))
-            cyclic = np.zeros(len(a), dtype=bool)
         n_dropped = 0
         for at in np.argsort(-gains, kind="stable"):
             pair = (int(a[at]), int(b[at]))
@@ -61,6 +64,14 @@ class CriterionStrategy:
                 self.n_dropped += n_dropped
                 return pair, float(gains[at])
         return None
+
+    def _scores(self, belief: Any) -> Callable[[Any, Any], Floats]:
+        """Return what scores pairs."""
+        if hasattr(belief, "marginals"):
+            q = belief.marginals()[: self.n_scored]
+            return lambda a, b: self.gains(q, a, b, belief.eps)
+        P, uncertain = np.asarray(belief.posterior(), dtype=np.float64)[None], CriterionStrategy("uncertain")
+        return lambda a, b: uncertain.gains(P, a, b, belief.eps) - float(binary_entropy(belief.eps))
 
     def gains(self, q: Floats, a: Any, b: Any, eps: float) -> Floats:
         """Score pairs by the particles' marginals q (S, n, K)."""
@@ -82,6 +93,16 @@ def _pairs(n: int, most: int, generator: np.random.Generator) -> tuple[Any, Any]
     if n * (n - 1) // 2 <= most:
         a, b = np.triu_indices(n, 1)
         return a, b
+    most -= most // REFINED
     a = generator.integers(n, size=most)
     b = (a + generator.integers(1, n, size=most)) % n
     return a, b
+
+
+def _with_partners(a: Any, b: Any, gains: Floats, n: int, most: int) -> tuple[Any, Any]:
+    """Add all pairs of the rows in the best pairs, ``most`` of them."""
+    best = np.argsort(-gains, kind="stable")[: most // n + 1]
+    rows = list(dict.fromkeys(np.column_stack([a[best], b[best]]).ravel().tolist()))[: most // n]
+    left, right = np.repeat(rows, n).astype(np.intp), np.tile(np.arange(n), len(rows))
+    other = left != right
+    return np.concatenate([a, left[other]]), np.concatenate([b, right[other]])

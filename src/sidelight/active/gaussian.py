@@ -89,30 +89,34 @@ class LabelProcess:
         column = np.stack([near @ view[row] for near, view in zip(self._near, self.views)])[:, :, None]
         self._columns = np.concatenate([self._columns, column], axis=2)
 
-    def fit(self, T: Floats, doubt: Floats | None = None) -> None:
-        """Weigh the views by the evidence of labels T (n_asked x k); ``doubt`` multiplies the noise of each row."""
-        self.T: Floats = T
-        n_asked, k = T.shape
-        self.doubt = np.ones(n_asked) if doubt is None else doubt
-        if k >= 2:
-            self.mixtures = self._weigh(T)
-        self._settle_mixture()
-        N = np.diag(self.doubt)
-        self.inverse = np.linalg.inv(np.tensordot(self.mix, self.kernels, 1) + self.noise * N)
-        self._pulls = [
-            np.linalg.solve(np.tensordot(mixture.views, self.kernels, 1) + mixture.noise * N, T)
-            for mixture in self.mixtures
-        ]
+    def fit(self, T: Floats, doubt: Floats, *, weigh: bool = True) -> None:
+        """Learn labels T (n_asked x k); ``doubt`` multiplies the noise of each row.
 
-    def _weigh(self, T: Floats) -> list[Mixture]:
+        Where it is inf a row has no label. With ``weigh`` the views are weighed anew by the evidence.
+        """
+        self.T, self.doubt, self.is_labelled = T, doubt, np.isfinite(doubt)
+        has = np.flatnonzero(self.is_labelled)
+        kernels, labels, N = self.kernels[:, has[:, None], has], T[has], np.diag(doubt[has])
+        if weigh and T.shape[1] >= 2:
+            self.mixtures = self._weigh(kernels, labels, doubt[has])
+        self._settle_mixture()
+        self.inverse = np.zeros((len(T), len(T)))  # rows without a label say nothing
+        self.inverse[has[:, None], has] = np.linalg.inv(np.tensordot(self.mix, kernels, 1) + self.noise * N)
+        self._pulls = []
+        for mixture in self.mixtures:
+            pull = np.zeros_like(T)
+            pull[has] = np.linalg.solve(np.tensordot(mixture.views, kernels, 1) + mixture.noise * N, labels)
+            self._pulls.append(pull)
+
+    def _weigh(self, kernels: Floats, T: Floats, doubt: Floats) -> list[Mixture]:
         n_asked, k = T.shape
-        C = np.tensordot(self.weights, self.kernels, 1)[:, None] + NOISES[:, None, None] * np.diag(self.doubt)
+        C = np.tensordot(self.weights, kernels, 1)[:, None] + NOISES[:, None, None] * np.diag(doubt)
         inverse = np.linalg.inv(C)
         left_out = T - (inverse @ T) / np.diagonal(inverse, axis1=2, axis2=3)[..., None]
         scores = SLOPES[:, None, None] * left_out[:, :, None]
         scores -= scores.max(axis=-1, keepdims=True)
         log_p = scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True))
-        shared = (T.sum(axis=0)[T.argmax(axis=1)] > 1.5) / self.doubt  # a row alone in its cluster cannot be left out
+        shared = (T.sum(axis=0)[T.argmax(axis=1)] > 1.5) / doubt  # a row alone in its cluster cannot be left out
         by_slope = ((log_p * T).sum(axis=-1) * shared).sum(axis=-1)
         centred = T - 1.0 / k
         fit = np.einsum("lk,cnlm,mk->cn", centred, inverse, centred) / (k * n_asked)
@@ -158,6 +162,22 @@ class LabelProcess:
         own = self.mix @ self._own
         return np.clip(1.0 - np.einsum("ij,ij->i", K @ self.inverse, K) / np.maximum(own, 1e-9), 0.0, 1.0)
 
+    def of_asked(self) -> tuple[Floats, Floats]:
+        """Return the probability of each known cluster and the novelty of the rows asked about."""
+        P = np.zeros_like(self._pulls[0])
+        for mixture, pull in zip(self.mixtures, self._pulls):
+            P += mixture.weight * softmax(mixture.slope * (np.tensordot(mixture.views, self.kernels, 1) @ pull))
+        K = np.tensordot(self.mix, self.kernels, 1)
+        known = np.einsum("ij,ij->i", K @ self.inverse, K)
+        return P, np.clip(1.0 - known / np.maximum(np.diagonal(K), 1e-9), 0.0, 1.0)
+
+    def without(self, block: Ints) -> Floats:
+        """Return the probability of each known cluster for some rows asked about, as if they had no labels."""
+        rest = self.inverse[block]
+        field = self.T[block] - np.linalg.solve(rest[:, block], rest @ self.T)
+        slope = sum(mixture.weight * mixture.slope for mixture in self.mixtures)
+        return softmax(slope * field)
+
     @np.errstate(invalid="ignore")  # see above
     def influence(self, weights: Floats) -> Floats:
         """Return how much a label of each candidate would lower the weighted variance of the reference rows."""
@@ -170,7 +190,9 @@ class LabelProcess:
         shared = shared - through @ K[self.reference].T
         own = own - (through * K).sum(axis=1)
         gains = shared**2 @ weights / (np.maximum(own, 0) + self.noise)
-        asked = [(t, self.place[row]) for t, row in enumerate(self.rows) if self.place[row] >= 0]
+        asked = [
+            (t, self.place[row]) for t, row in enumerate(self.rows) if self.is_labelled[t] and self.place[row] >= 0
+        ]
         if asked:  # of a row that has a label already: what it would tell if that label were taken away
             at, places = np.array([t for t, _ in asked]), np.array([place for _, place in asked])
             own_inverse = self.inverse[at, at]

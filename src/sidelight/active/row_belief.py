@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._core.matching import match_rows
 from sidelight._core.simplex import entropy
 from sidelight.active.chains import LabelPool, chance_of_new
-from sidelight.active.checks import next_check
+from sidelight.active.checks import WORTH, expected_error, next_check
 from sidelight.active.gaussian import LabelProcess
 from sidelight.active.kernels import RowKernels
+from sidelight.active.overlaps import rows_at_risk
+from sidelight.active.settled import OPEN, Settled, settle
 from sidelight.active.virtual import seeded_clusters
 
 Floats = npt.NDArray[np.floating[Any]]
@@ -20,6 +23,8 @@ Ints = npt.NDArray[np.intp]
 
 LEAST_CERTAINTY = 0.05  # a row that belongs nowhere in particular is not doubted without bound
 CENTRAL = 10  # the first row is one of this share (one in ten) of the most influential rows
+SURE = 0.9  # probability from which a row that answers leave open is believed to belong to a cluster
+CONVINCED = 3.0  # log odds: labels of other rows do not say more for or against an answer
 MET_ENOUGH = 0.25  # chance of a new cluster below which the clusters met are all that is shown, if K is unknown
 
 
@@ -59,11 +64,12 @@ class RowBelief:
     def _forget(self) -> None:
         self.pool = LabelPool(self.n_clusters)
         self.links: list[tuple[int, int, int]] = []
+        self.founders: list[int] = []  # rows that opened a cluster because they look like no other
         self.at: dict[int, int] = {}
-        self.eps, self.n_known, self.is_consistent = 0.0, 0, True
-        self.is_placed = np.ones(1, dtype=bool)
+        self.eps, self.n_known, self.is_consistent = 0.0, 1, True
         self._take(self._first)
-        self._sampled(np.array([[1.0, 0.0]]), np.zeros(1, dtype=np.intp), 1)
+        self.q, self.labels, self.is_placed = np.array([[1.0, 0.0]]), np.zeros(1, dtype=np.intp), np.ones(1, dtype=bool)
+        self.process.fit(np.ones((1, 1)), np.ones(1))
 
     def anew(self) -> RowBelief:
         """Return the belief as it was before the first answer; the views of the rows are not worked out again."""
@@ -83,15 +89,15 @@ class RowBelief:
             for row in (a, b):
                 self._take(row)
             self.links.append((self.at[a], self.at[b], int(same)))
-        placed = self.pool.place(
-            np.array(self.links, dtype=np.intp),
-            self.process.kernels,
-            self.process.weights,
-            self.process.log_prior,
-            generator,
-        )
-        self.eps, self.is_consistent, self.is_placed = placed.eps, placed.is_consistent, placed.is_placed
-        self._sampled(placed.q, placed.labels, placed.n_clusters)
+        settled = self._what_follows()
+        if settled is not None and settled.says_enough:
+            self._settle(settled)
+        else:
+            self._sample(generator, is_consistent=settled is not None)
+
+    def _what_follows(self) -> Settled | None:
+        links = np.array(self.links, dtype=np.intp)
+        return settle(links, len(self.rows), self.n_clusters, tuple(self.founders))
 
     def _take(self, row: int) -> None:
         if row not in self.at:
@@ -99,10 +105,49 @@ class RowBelief:
             self.process.add(row)
             self.pool.add()
 
-    def _sampled(self, q: Floats, labels: Ints, n_known: int) -> None:
-        self.q, self.labels, self.n_known = q, labels, n_known
-        certainty = np.maximum(q[np.arange(len(labels)), labels], LEAST_CERTAINTY)
-        self.process.fit(np.eye(n_known)[labels], 1.0 / certainty**2)
+    def _settle(self, settled: Settled) -> None:
+        """Place rows where answers place them, and open ones where they probably belong of the clusters left."""
+        before = self.labels
+        q = self._chances(settled)
+        new = np.where(settled.labels == OPEN, q[:, -1], 0.0)
+        if new.max() > SURE:  # it looks like no other: it need not be compared with every cluster
+            self.founders.append(int(new.argmax()))
+            settled = self._what_follows() or settled
+            q = self._chances(settled)
+        n_known = settled.n_clusters
+        labels = q[:, :-1].argmax(axis=1)
+        one_hot = np.eye(max(n_known, int(before.max()) + 1))
+        number = match_rows(one_hot[labels[: len(before)], :n_known].T @ one_hot[before, :n_known])  # names stay
+        q[:, number] = q[:, :n_known].copy()
+        self.q, self.labels, self.n_known, self.is_placed = q, number[labels], n_known, settled.labels != OPEN
+        certainty = q[:, :-1].max(axis=1)
+        self.process.fit(np.eye(n_known)[self.labels], np.where(certainty > SURE, 1.0 / certainty**2, np.inf))
+        self.pool.start(self.labels)
+        self.eps, self.is_consistent = 0.0, True
+
+    def _chances(self, settled: Settled) -> Floats:
+        """Return the probability of each cluster, and of a new one, for the rows asked about."""
+        is_open = settled.labels == OPEN
+        q: Floats = np.eye(settled.n_clusters + 1)[np.where(is_open, settled.n_clusters, settled.labels)]
+        if is_open.any():
+            self.process.fit(q[:, :-1], np.where(is_open, np.inf, 1.0), weigh=False)
+            P, novelty = self.process.of_asked()
+            new = novelty * self._chance_of_new(settled.labels[~is_open], settled.n_clusters)
+            Q = np.column_stack([np.maximum(P, 1e-12) * (1.0 - new[:, None]) * ~settled.excluded, new])
+            Q = np.stack([np.bincount(settled.blocks, column) for column in Q.T], axis=1)[settled.blocks]
+            q[is_open] = (Q / Q.sum(axis=1, keepdims=True))[is_open]
+        return q
+
+    def _sample(self, generator: np.random.Generator, *, is_consistent: bool) -> None:
+        """Answers contradict each other or say little about each other: sample where rows belong."""
+        process, links = self.process, np.array(self.links, dtype=np.intp)
+        placed = self.pool.place(links, process.kernels, process.weights, process.log_prior, generator)
+        self.q, self.labels, self.n_known = placed.q, placed.labels, placed.n_clusters
+        self.eps, self.is_consistent, self.is_placed = placed.eps, is_consistent, np.ones(len(self.labels), dtype=bool)
+        if is_consistent:
+            self.pool.n_met = self.n_known
+        certainty = np.maximum(self.q[np.arange(len(self.labels)), self.labels], LEAST_CERTAINTY)
+        process.fit(np.eye(self.n_known)[self.labels], 1.0 / certainty**2)
 
     # -- what follows for the candidates of a question ---------------------------------------------------------------
 
@@ -122,22 +167,20 @@ class RowBelief:
         return self.kernels.known
 
     def certainty(self, row: int) -> float:
-        """Return the probability of the likeliest cluster of a row that was asked about, a new one among them.
-
-        While clusters are still met, no row is sure of one that no answer places it in.
-        """
-        at = self.at[row]
-        unmet = 0.0 if self.n_clusters is not None or self.is_placed[at] else self.chance_of_new()
-        return float(self.q[at].max()) * (1.0 - unmet)
+        """Return the probability of the likeliest cluster of a row that was asked about."""
+        return float(self.q[self.at[row], :-1].max())
 
     def chance_of_new(self) -> float:
         """Return the chance that the next row belongs to a cluster not met so far."""
-        chance = chance_of_new(self.labels)
+        return self._chance_of_new(self.labels, self.n_known)
+
+    def _chance_of_new(self, labels: Ints, n_known: int) -> float:
+        chance = chance_of_new(labels)
         if self.n_clusters is None:
             return min(chance, 0.9)
-        if self.n_known >= self.n_clusters:
+        if n_known >= self.n_clusters:
             return 0.0
-        return min(max(chance, 0.5 * (self.n_clusters - self.n_known) / self.n_clusters), 0.9)
+        return min(max(chance, 0.5 * (self.n_clusters - n_known) / self.n_clusters), 0.9)
 
     def places(self) -> Floats:
         """Return the probability of each known cluster, and of a new one, for every candidate."""
@@ -156,7 +199,7 @@ class RowBelief:
 
     def representative(self, row: int, cluster: int, unasked: Any) -> int | None:
         """Return the row of a cluster to ask ``row`` against: alike and sure of its cluster."""
-        members = [t for t in np.flatnonzero(self.labels == cluster).tolist() if self.rows[t] != row]
+        members = [t for t in np.flatnonzero((self.labels == cluster) & self.is_placed).tolist() if self.rows[t] != row]
         members = [t for t in members if unasked(row, self.rows[t])]
         if not members:
             return None
@@ -173,8 +216,45 @@ class RowBelief:
             len(number),
             two_clusters=self.n_clusters == 2,
             was_asked=lambda a, b: was_asked(number[a], number[b]),
+            surprise=self._surprise,
         )
-        return None if check is None else (number[check[0]], number[check[1]])
+        if check is not None:
+            return number[check[0]], number[check[1]]
+        return None if self.n_clusters == 2 or self.n_known < 2 else self._doubtful_clusters(was_asked)
+
+    def _doubtful_clusters(self, was_asked: Any) -> tuple[int, int] | None:
+        """Return rows of two clusters that may be one, where it is time to ask."""
+        labels = np.where(self.is_placed, self.labels, OPEN)
+        members = [np.flatnonzero(labels == k) for k in range(self.n_known)]
+        chances = [self.process.without(rows) for rows in members]
+        alike = np.stack([P.mean(axis=0) for P in chances], axis=1)
+        links = np.array(self.links, dtype=np.intp)
+        risk = rows_at_risk(links, labels, alike, expected_error(self.links, len(labels), two_clusters=False))
+        a, b = np.unravel_index(int(risk.argmax()), risk.shape)
+        if risk[a, b] <= WORTH:
+            return None
+        for at in members[b][np.argsort(-chances[b][:, a], kind="stable")]:
+            row = self.rows[at]
+            other = self.representative(row, int(a), lambda one, two: not was_asked(one, two))
+            if other is not None:
+                return row, other
+        return None
+
+    def _surprise(self, block: list[int]) -> float:
+        """Return the log odds of some rows belonging together elsewhere, by the labels of all others."""
+        rows = np.array(block, dtype=np.intp)
+        rows = rows[self.process.is_labelled[rows]]
+        if not len(rows) or self.n_known < 2:
+            return 0.0
+        log_p = np.log(np.maximum(self.process.without(rows), 1e-12))
+        if self.n_clusters == 2:
+            here = log_p[np.arange(len(rows)), self.labels[rows]].sum()
+            there = log_p[np.arange(len(rows)), 1 - self.labels[rows]].sum()
+        else:
+            own = int(self.labels[rows[0]])
+            totals = log_p.sum(axis=0)
+            here, there = totals[own], np.delete(totals, own).max()
+        return float(np.clip(there - here, -CONVINCED, CONVINCED))
 
     # -- what is shown -----------------------------------------------------------------------------------------------
 
