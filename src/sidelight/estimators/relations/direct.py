@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sidelight._affinity.graph_features import graph_features
 from sidelight._affinity.spectral import unit_rows
 from sidelight._core.params import as_seed
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.threads import map_in_threads, one_blas_thread
 from sidelight._models.objective import Term
 from sidelight._solvers.race import best
 from sidelight._solvers.rounding import round_by_kmeans
@@ -200,15 +200,19 @@ def _compare_starts(
     if answered.n_answers:
         coordinates["agreement"] = agreement_space(features, *answered.links(), max(1, K - 1))
     coordinates = {name: space for name, space in coordinates.items() if not kinds or name in kinds}
-    terms, reached = _terms(answered, weights.tau), {}
-    for turn in range(1, settings.n_init + 1):
-        for name, space in coordinates.items():
-            labels = round_by_kmeans(space, K, seed=as_seed(generator))
-            start = ridge_start(features, labels, K)
-            reached[f"{name} {turn}"] = _minimise(
-                features, terms, settings, weights, start, START_STEPS, f"trying a start: {name} {turn}"
-            )
-    return reached
+    starts = {
+        f"{name} {turn}": ridge_start(features, round_by_kmeans(space, K, seed=as_seed(generator)), K)
+        for turn in range(1, settings.n_init + 1)
+        for name, space in coordinates.items()
+    }
+    terms = _terms(answered, weights.tau)
+
+    def try_start(name: str) -> Solution:
+        stage = f"trying a start: {name}"
+        return _minimise(features, terms, settings, weights, starts[name], START_STEPS, stage)
+
+    tried = map_in_threads(try_start, starts, multiplications=features.size * K * START_STEPS)
+    return dict(zip(starts, tried))
 
 
 def _rows_for_starts(answered: Answered, n_rows: int, generator: np.random.Generator) -> Ints:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, check_choice, check_flag, check_n_clusters, check_number
 from sidelight._core.simplex import log_softmax
+from sidelight._core.threads import one_thread
 from sidelight._models.feature_map import MOST_COLUMNS, FeatureMap
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._terms.information import Balance, Confidence
@@ -146,6 +147,7 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
+    @one_thread()  # the products are thin: threads of BLAS and OpenMP would wait for each other most of the time
     def fit(self, X: Any, y: Any = None, *, pairs: Any = None, triplets: Any = None) -> DiscriminativeClustering:
         """Find clusters of the rows of X that respect the answers.
 
