@@ -85,7 +85,9 @@ def examine(
         believed, eps = eps, cautious(rates.eps)
         if eps <= believed:  # the fits had doubted enough
             break
-    if eps > DOUBTED and settings.tau is None:
+    if rates.eps <= direct.TRUSTED:
+        tried = tried[:1]  # a fit that doubted them finds the answers right
+    elif eps > DOUBTED and settings.tau is None:
         for tau in (None, direct.TAU):
             fit_folds(eps, tau)
     _, eps, tau, sharpness = max(tried, key=lambda trial: trial[0])
