@@ -18,6 +18,7 @@ from sidelight.progress import report
 
 SMOOTH = 0.1  # width of the quadratic part that makes the hinge smooth
 RIDGE = 0.1  # of the mean spread of near pairs: keeps directions from resting on a few comparisons
+SHRINK = 0.3  # further ridge for each feature a comparison, and the least penalty times comparisons: few say little
 FEWEST = 10  # comparisons that a region needs
 
 
@@ -33,7 +34,7 @@ class SCML(LearntMetric):
     Parameters
     ----------
     penalty : float, default=1e-3
-        Weight of the sum of w.
+        Weight of the sum of w; at least 0.3 divided by the number of comparisons.
     n_basis : int or None, default=None
         Number of directions. None: ten for every feature, at most 400.
     max_iter : int, default=300
@@ -103,13 +104,14 @@ class SCML(LearntMetric):
         weights = comparisons.weights / comparisons.weights.sum()
         self.prior_ = 1.0 / float((far**2).sum(axis=1).mean())
         euclidean = self.prior_ * ((near**2).sum(axis=1) - (far**2).sum(axis=1))
+        penalty = max(float(self.penalty), SHRINK / len(near))
         result = minimize(
-            smooth_objective, np.full(len(basis), 1e-3), args=(margins, euclidean, weights, self.penalty), jac=True,
+            smooth_objective, np.full(len(basis), 1e-3), args=(margins, euclidean, weights, penalty), jac=True,
             method="L-BFGS-B", bounds=[(0.0, None)] * len(basis), options={"maxiter": self.max_iter},
         )  # fmt: skip
         self.basis_, self.basis_weights_ = basis, result.x
         slack = np.maximum(1.0 + euclidean + margins @ result.x, 0.0)
-        self.objective_ = float(weights @ slack + self.penalty * result.x.sum())
+        self.objective_ = float(weights @ slack + penalty * result.x.sum())
         self.n_iter_ = max(1, int(result.nit))
         return map_of((basis.T * result.x) @ basis + self.prior_ * np.eye(d))
 
@@ -154,6 +156,10 @@ def local_directions(
 def directions(near: np.ndarray, far: np.ndarray) -> np.ndarray:
     """Return the generalised eigenvectors of far against near pairs, the most telling first."""
     N, F = near.T @ near / len(near), far.T @ far / len(far)
-    ridge = RIDGE * np.trace(N) / len(N) + 1e-6 * np.trace(F) / len(F) + np.finfo(float).tiny
+    ridge = (
+        (RIDGE + SHRINK * len(N) / len(near)) * np.trace(N) / len(N)
+        + 1e-6 * np.trace(F) / len(F)
+        + np.finfo(float).tiny
+    )
     _, vectors = eigh(F, N + ridge * np.eye(len(N)))
     return np.ascontiguousarray(vectors[:, ::-1].T)
