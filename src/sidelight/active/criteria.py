@@ -45,8 +45,9 @@ class CriterionStrategy:
         a, b = _pairs(belief.n_rows, self.n_candidates, generator)
         gains = score(a, b)
         if len(a) < belief.n_rows * (belief.n_rows - 1) // 2:
-            a, b = _with_partners(a, b, gains, belief.n_rows, self.n_candidates // REFINED)
-            gains = score(a, b)
+            left, right = _partners(a, b, gains, belief.n_rows, self.n_candidates // REFINED)
+            gains = np.concatenate([gains, score(left, right)])
+            a, b = np.concatenate([a, left]), np.concatenate([b, right])
         if busy:
             taken = np.isin(np.arange(belief.n_rows), list(busy))
             free = ~taken[a] & ~taken[b]
@@ -99,10 +100,10 @@ def _pairs(n: int, most: int, generator: np.random.Generator) -> tuple[Any, Any]
     return a, b
 
 
-def _with_partners(a: Any, b: Any, gains: Floats, n: int, most: int) -> tuple[Any, Any]:
-    """Add all pairs of the rows in the best pairs, ``most`` of them."""
+def _partners(a: Any, b: Any, gains: Floats, n: int, most: int) -> tuple[Any, Any]:
+    """Return all pairs of the rows in the best pairs, ``most`` of them."""
     best = np.argsort(-gains, kind="stable")[: most // n + 1]
     rows = list(dict.fromkeys(np.column_stack([a[best], b[best]]).ravel().tolist()))[: most // n]
     left, right = np.repeat(rows, n).astype(np.intp), np.tile(np.arange(n), len(rows))
     other = left != right
-    return np.concatenate([a, left[other]]), np.concatenate([b, right[other]])
+    return left[other], right[other]
