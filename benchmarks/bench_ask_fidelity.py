@@ -144,7 +144,7 @@ def _closing(name: str, run: int) -> int:
 
 def _caps(sheet: Sheet) -> None:
     """Say what the caps on pairs and particles cost: the gain of the chosen pair, by all particles, of the best."""
-    rows, least = [], 1.0
+    rows, least, by_default = [], 1.0, 1.0
     for name in ("sonar", "balance", "letters-IJ", "digits-389"):
         X, y = load(name)
         some = np.random.default_rng(0).permutation(len(X))[:400]
@@ -170,7 +170,7 @@ def _caps(sheet: Sheet) -> None:
             caps = [
                 share(*cap) for cap in ((1_000, len(q)), (CANDIDATES, len(q)), (everything, 8), (CANDIDATES, SCORED))
             ]
-            least = min(least, caps[1])
+            least, by_default = min(least, caps[1]), min(by_default, caps[3])
             rows.append((f"{TITLES[name]}, {len(X)} rows", criterion, *(f"{cap:.1%}" for cap in caps)))
     header = ("set", "criterion", "1000 pairs", f"{CANDIDATES:,} pairs", "8 particles", "both caps, as by default")
     text = f"After 5 answers, mean of 5 draws; by default {CANDIDATES:,} pairs and {SCORED} of 64 particles."
@@ -183,6 +183,8 @@ def _caps(sheet: Sheet) -> None:
         ">= 95 %",
         least >= 0.95,
     )
+    what = "gain with both caps, judged by all particles"
+    sheet.row(what, f"{by_default:.1%} on the worst set", ">= 95 %", by_default >= 0.95)
 
 
 def _claims(sheet: Sheet, found: dict[str, Any]) -> None:
