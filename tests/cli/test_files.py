@@ -120,3 +120,10 @@ def test_a_long_table_of_labels_gets_a_command_that_runs(tmp_path, monkeypatch):
 def test_an_id_that_comes_back_is_no_feature(tmp_path):
     (tmp_path / "twice.csv").write_text("id,a,b\n1,0.5,2\n1,0.7,3\n2,0.1,4\n")
     assert sl.read(tmp_path / "twice.csv").feature_names == ("a", "b")
+
+
+def test_a_log_gets_a_command_that_counts_what_occurs_together(tmp_path):
+    lines = [f"2024-01-01 00:{i:02d},u{i % 7},p{i % 5},{'phone' if i % 2 else 'pc'}" for i in range(60)]
+    table = tmp_path / "log.csv"
+    table.write_text("\n".join(["timestamp,user,page,device", *lines]))
+    assert f"sidelight coclusters {table} --event user --event page --out results" in run("describe", table)

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import sidelight as sl
-from sidelight.data.coerce import as_pairs
+from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.errors import ConflictingAnswers, InvalidData, InvalidParameter, OutOfRange, UnknownName
 
 TABLE = [(0, 1, "same"), (1, 2, "same"), (2, 3, "different"), (4, 5, "different")]
@@ -232,3 +232,11 @@ def test_as_pairs_guesses_only_what_is_documented(pairs: sl.Pairs) -> None:
 def test_a_damaged_file_is_refused(pairs: sl.Pairs, damage: dict) -> None:
     with pytest.raises(InvalidData):
         sl.Pairs.__unarchive__({**pairs.__archive__(), **damage})
+
+
+def test_answers_of_the_other_kind_are_refused_with_the_name_they_go_by():
+    triplets = sl.Triplets.from_table([(0, 1, 2, "c")], n_rows=4)
+    with pytest.raises(InvalidData, match="Got Triplets: pass them as triplets="):
+        as_pairs(triplets, n_rows=4)
+    with pytest.raises(InvalidData, match="Got Bags: pass them as bags="):
+        as_triplets(sl.Bags([0, 0, 1, 1]), n_rows=4)

@@ -10,11 +10,16 @@ import pytest
 
 import sidelight as sl
 from sidelight.errors import ConflictingAnswers, InvalidParameter, UnknownName
+from sidelight.jobs.columns import Columns
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.describe import describe
+from sidelight.jobs.options import Roles
 from sidelight.jobs.options.catalogue import find_job
 from sidelight.jobs.options.relations import Peers
+from sidelight.jobs.predict import predict
 from sidelight.jobs.relations import work
+from sidelight.jobs.run import run
+from sidelight.report.pages import page_of
 from sidelight.report.pages.relations import page
 
 
@@ -98,3 +103,55 @@ def test_the_number_of_clusters_is_chosen_by_held_out_answers():
     )
     assert search.fit(X, pairs=sl.Pairs.sample(y, 120, random_state=0)).n_clusters_ == 4
     assert max(settings[0] for settings in search.choice_["tried"]) == 12
+
+
+def test_describe_and_the_error_name_the_column_that_answers_call_rows_by(files):
+    folder, _ = files
+    (folder / "rows.csv").write_text((folder / "rows.csv").read_text().replace("id,", "photo,", 1))
+    described = describe(str(folder / "rows.csv"), Roles(id=False))
+    assert described.facts["answers beside it"] == {"pairs.csv": "30 answers about pairs"}
+    assert described.fits[0].roles["id"] == "photo"
+    options = {"n_clusters": 3, "pairs": str(folder / "pairs.csv")}
+    with pytest.raises(UnknownName, match="The column 'photo' has such names: name the rows by it, id='photo'"):
+        work(RunConfig("relations", str(folder / "rows.csv"), {"id": False}, options, 0))
+
+
+def test_describe_says_what_a_file_of_answers_is_for(files):
+    folder, _ = files
+    fits = describe(str(folder / "pairs.csv")).fits
+    assert [(fit.job, fit.table, dict(fit.roles)) for fit in fits] == [
+        ("relations", "TABLE", {"pairs": str(folder / "pairs.csv")})
+    ]
+
+
+def test_rows_that_answers_moved_are_told_on_the_page_and_by_predict(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = 1.5 * np.eye(2)[y] + rng.normal(size=(80, 2))  # classes overlap, so answers place rows that no boundary could
+    lines = [f"r{i},{x[0]},{x[1]}" for i, x in enumerate(X)]
+    (tmp_path / "rows.csv").write_text("\n".join(["id,a,b", *lines]))
+    pairs = sl.Pairs.sample(y, 200, random_state=0)
+    answers = [f"r{a.rows[0]},r{a.rows[1]},{a.answer}" for a in pairs.answers]
+    (tmp_path / "pairs.csv").write_text("\n".join(["a,b,answer", *answers]))
+    options = {"n_clusters": 2, "pairs": str(tmp_path / "pairs.csv"), "n_init": 1}
+    done = run(RunConfig("relations", str(tmp_path / "rows.csv"), {"id": "id"}, options, 0), tmp_path / "run")
+    result = done.result
+    columns = result.assignments
+    moved = sum(a != b for a, b in zip(columns["cluster"], columns["by features alone"]))
+    assert result.n_moved == moved > 0
+    shown = page_of(result)
+    assert any(f"The answers put {moved} rows" in str(sentence) for sentence in shown.sure)
+    assert any("column 'answer' of check.csv" in str(sentence) for sentence in shown.next)
+    placed = predict(str(tmp_path / "run"), str(tmp_path / "rows.csv"), tmp_path / "placed.csv", Roles())
+    assert any("by their features alone" in sentence for sentence in placed.sentences)
+    again = Columns(str(tmp_path / "placed.csv")).cells("cluster")
+    assert again == [str(k) for k in columns["by features alone"]]
+
+
+def test_rows_beyond_doubt_are_not_asked_about(files):
+    folder, _ = files
+    options = {"n_clusters": 3, "pairs": str(folder / "pairs.csv")}
+    result = work(RunConfig("relations", str(folder / "rows.csv"), {"id": "id"}, options, 0))
+    doubtful = {name for name, p in zip(result.assignments["id"], result.assignments["probability"]) if p < 0.99}
+    asked = set(result.tables["check"]["left"])
+    assert len(asked) <= max(5, len(doubtful))

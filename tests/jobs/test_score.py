@@ -88,6 +88,8 @@ def test_runs_side_by_side(tmp_path, monkeypatch):
         call("compare", "k2", "k2")
     (tmp_path / "other.csv").write_bytes((tmp_path / "iris.csv").read_bytes())
     call("relations", "other.csv", "--method", "pck-means", "-k", 2, "--out", "other", "--quiet")
+    call("run", "k2", "--out", "again", "--quiet")
+    assert "Both found the same clusters." in call("compare", "k2", "again")
     told = call("compare", "k2", "other")
     assert "different tables ('iris.csv' and 'other.csv')" in told
     assert "boundary" not in told  # a setting of one run alone

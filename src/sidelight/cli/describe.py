@@ -35,7 +35,9 @@ def command(file: str, as_json: bool, quiet: bool, **typed: Any) -> None:
 
     with progress_bar(quiet):
         found = describe(file, roles)
-    lines = [(fit.why, command_line(fit.job, file, fit.roles, n_clusters=fit.n_clusters)) for fit in found.fits]
+    lines = [
+        (fit.why, command_line(fit.job, fit.table or file, fit.roles, n_clusters=fit.n_clusters)) for fit in found.fits
+    ]
     fitting = [(why, line) for why, line in lines if line is not None]
     if as_json:
         content = found.as_dict()

@@ -157,6 +157,9 @@ def _as_answers(kind: type[A], answers: Any, n_rows: int, y: Any) -> A:
         answers = y
     if answers is None:
         return kind.empty(n_rows)
+    if isinstance(answers, (Bags, Pairs, Triplets)) and not isinstance(answers, kind):
+        other = type(answers).__name__
+        raise InvalidData(f"Expected {kind.__name__} as {name}=. Got {other}: pass them as {other.lower()}=.")
     found = answers if isinstance(answers, kind) else kind.from_table(answers, n_rows=n_rows)
     if found.n_rows != n_rows:
         raise InvalidData(

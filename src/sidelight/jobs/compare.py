@@ -21,6 +21,7 @@ from sidelight.report.components import heat, table
 from sidelight.results import Columns as Lines
 from sidelight.words import counted, some_of
 
+_Two = tuple[float, int, int]  # the agreement of two runs, and their numbers
 _FIGURES = ("share_sure", "n_pairs", "n_triplets", "eps")  # what else is worth a column where runs have it
 
 
@@ -43,16 +44,24 @@ class Comparison:
         n = len(self.names)
         pairs = [(self.agreement[i, j], i, j) for i in range(n) for j in range(i) if np.isfinite(self.agreement[i, j])]
         if pairs:
-            most, least = max(pairs), min(pairs)
-            told.append(f"{self._pair(most)} agree most (adjusted Rand index {most[0]:.2f})")
-            told[-1] += f", {self._pair(least)} least ({least[0]:.2f})." if len(pairs) > 1 else "."
+            told.append(self._about_agreement(max(pairs), min(pairs), n_pairs=len(pairs)))
         truths = [(value, name) for name, value in zip(self.names, self.table.get("nmi with truth", ())) if value != ""]
         if len(truths) > 1:
             best = max(truths)
             told.append(f"{best[1]} is nearest to the truth (normalised mutual information {best[0]:.3f}).")
         return told
 
-    def _pair(self, found: tuple[float, int, int]) -> str:
+    def _about_agreement(self, most: _Two, least: _Two, *, n_pairs: int) -> str:
+        if least[0] == 1.0:
+            return "All of them found the same clusters." if n_pairs > 1 else "Both found the same clusters."
+        if n_pairs == 1:
+            return f"Their clusters agree with an adjusted Rand index of {most[0]:.2f} (1: the same, 0: chance)."
+        return (
+            f"{self._pair(most)} agree most (adjusted Rand index {most[0]:.2f}), {self._pair(least)} least "
+            f"({least[0]:.2f})."
+        )
+
+    def _pair(self, found: _Two) -> str:
         return f"{self.names[found[2]]} and {self.names[found[1]]}"
 
     def as_dict(self) -> dict[str, Any]:

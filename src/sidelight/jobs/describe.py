@@ -13,9 +13,10 @@ from sidelight._core.sparsity import is_sparse
 from sidelight.data.dataset import Dataset
 from sidelight.data.inseparable import inseparable_labels
 from sidelight.data.readers import read
-from sidelight.data.readers.answers import find_answers
+from sidelight.data.readers.answers import find_answers, kind_of_answers
 from sidelight.data.readers.roles.channels import guess_channels
 from sidelight.data.readers.roles.facts import column_facts, is_finite, n_repeated_rows
+from sidelight.jobs.naming import answers_by_column, columns_that_repeat
 from sidelight.jobs.options import Roles
 from sidelight.words import some_of
 
@@ -30,6 +31,7 @@ class Fit:
     why: str
     roles: Mapping[str, Any] = field(default_factory=dict)
     n_clusters: int | None = None
+    table: str | None = None  # where the file is no table itself: what to write in the place of one
 
 
 @dataclass(frozen=True)
@@ -60,16 +62,35 @@ def describe(path: str, roles: Roles | None = None) -> Description:
     """
     explicit = (roles or Roles()).for_read()
     data = read(path, **explicit)
-    return _with_answers(describe_data(data, explicit), data)
+    described = _with_answers(describe_data(data, explicit), data)
+    return described if described.fits or explicit else replace(described, fits=tuple(_at_second_sight(data)))
+
+
+def _at_second_sight(data: Dataset) -> list[Fit]:
+    """Say what a file without features and counts may be: answers about another table, or a list of events."""
+    if data.reader not in ("delimited", "parquet") or not data.n_rows:
+        return []
+    kind = kind_of_answers(data.path)
+    if kind is not None:
+        why = f"answers about {kind}: give them with the table whose rows they name"
+        return [Fit("relations", why, {kind: data.path}, table="TABLE")]
+    repeated = columns_that_repeat(data)
+    if len(repeated) < 2:
+        return []
+    return [Fit("coclusters", "if every line is an event: what occurs together", {"events": repeated[:2]})]
 
 
 def _with_answers(described: Description, data: Dataset) -> Description:
     """Add answers about the rows that lie beside the table, and the command that uses them."""
     beside = find_answers(described.path, data.row_names.tolist()) if data.n_rows else {}
+    by_column = answers_by_column(data) if data.n_rows and not beside else None
+    if by_column is not None:
+        column, beside = by_column
     if not beside:
         return described
     told = {file.name: f"{n} answers about {kind}" for kind, (file, n) in beside.items()}
     files = {kind: str(file) for kind, (file, _) in beside.items()}
+    files |= {} if by_column is None else {"id": column}
     fits = [
         replace(fit, why="rows with features, and answers about them beside the table", roles={**fit.roles, **files})
         for fit in described.fits

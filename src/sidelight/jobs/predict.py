@@ -71,7 +71,7 @@ def predict(
     out = Path(out)
     file, is_file = check_prediction(model_path, table, out, roles, overwrite=overwrite)
     model = sidelight.load(file)
-    work = _Work(model, table, _roles_of_run(file, model, roles, table))
+    work = _Work(model, table, _roles_of_run(file, model, roles, table), knew_answers=_knew_answers(file, model))
     if is_file:
         with folder_beside(out) as folder:
             work.write(folder, parquet=out.suffix == ".parquet")
@@ -87,8 +87,8 @@ def predict(
 class _Work:
     """One pass over a table: blocks in, lines out, and what is worth saying about them."""
 
-    def __init__(self, model: Any, table: str, roles: Roles) -> None:
-        self.model, self.table, self.roles = model, table, roles
+    def __init__(self, model: Any, table: str, roles: Roles, *, knew_answers: bool = False) -> None:
+        self.model, self.table, self.roles, self.knew_answers = model, table, roles, knew_answers
         self.place = place_of(model)
         self.blocks = _open(model, table, roles)
         self.n_rows = self.n_bags = self.n_left_out = 0
@@ -117,6 +117,11 @@ class _Work:
         what = "with labels" if hasattr(self.model, "complete") else f"in {counted(len(self.sizes), 'cluster')}"
         in_bags = f" of {counted(self.n_bags, 'bag')}" if self.n_bags else ""
         told.append(f"{counted(self.n_rows, 'row')}{in_bags} placed {what}{f' ({sizes})' if self.sizes else ''}.")
+        if self.knew_answers:
+            told.append(
+                "They are placed by their features alone. The run also used answers about its own rows: for those, its "
+                "assignments.csv knows more."
+            )
         if self.n_left_out:
             told.append(f"{counted(self.n_left_out, 'row')} with gaps left out.")
         if self.strange:
@@ -263,6 +268,15 @@ def _roles_of_run(file: Path, model: Any, roles: Roles, table: str) -> Roles:
     if not takes(model, "sequences"):
         merged["sequence"] = False
     return Roles(**merged)
+
+
+def _knew_answers(file: Path, model: Any) -> bool:
+    """Say whether the run of a model had answers about its rows; a model without its run.toml may have had some."""
+    if not hasattr(inner_of(model), "violated_"):
+        return False
+    run = file.parent / MANIFEST
+    options = read_toml(run).get("options", {}) if run.is_file() else {"pairs": ""}
+    return isinstance(options, dict) and any(name in options for name in ("pairs", "triplets", "corrections"))
 
 
 def _is_there(role: str, value: Any, columns: Sequence[str] | None) -> bool:

@@ -13,7 +13,7 @@ from sidelight._core.simplex import softmax
 from sidelight.data.dataset import Dataset
 from sidelight.data.readers.answers import read_answers
 from sidelight.data.relations import Pairs, Triplets
-from sidelight.errors import AnswersDisagree, ConflictingAnswers, silenced
+from sidelight.errors import AnswersDisagree, ConflictingAnswers, UnknownName, silenced
 from sidelight.estimators.relations import (
     ConstrainedGaussianMixture,
     ConstraintPropagation,
@@ -31,6 +31,7 @@ from sidelight.jobs.checking import MOST, checked
 from sidelight.jobs.choosing import settled, with_choice
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import gallery_of
+from sidelight.jobs.naming import with_column
 from sidelight.jobs.options.relations import Peer, Relations
 from sidelight.jobs.profiles import cluster_table
 from sidelight.jobs.reading import as_dense, listening, read_rows, standard
@@ -40,6 +41,8 @@ from sidelight.results.jobs import RelationsResult
 from sidelight.words import Sentence, Setting
 
 USES = ("id", "feature", "show", "truth")
+_BEYOND_DOUBT = 0.99  # an answer about such a row would tell nothing new
+_FEWEST_ASKED = 5  # rows that are asked about all the same, for a result that is sure and may be wrong
 ESTIMATORS: dict[str, Any] = {
     "cop-kmeans": COPKMeans,
     "pck-means": PCKMeans,
@@ -55,13 +58,20 @@ def work(config: RunConfig) -> RelationsResult:
     options = config.options
     assert isinstance(options, Relations | Peer)  # the catalogue says so
     data = read_rows(config.table, config.roles)
-    names = data.row_names.tolist()
-    pairs = None if options.pairs is None else read_answers(options.pairs, Pairs, names)
-    triplets = None if options.triplets is None else read_answers(options.triplets, Triplets, names)
+    pairs = None if options.pairs is None else _read(options.pairs, Pairs, data)
+    triplets = None if options.triplets is None else _read(options.triplets, Triplets, data)
     if options.corrections is not None:
-        right = read_answers(options.corrections, Pairs, names)
+        right = _read(options.corrections, Pairs, data)
         pairs = right if pairs is None else pairs + right
     return cluster(data, config, pairs, triplets)
+
+
+def _read(path: str, kind: type[Pairs] | type[Triplets], data: Dataset) -> Any:
+    """Read answers about the rows of a table."""
+    try:
+        return read_answers(path, kind, data.row_names.tolist())
+    except UnknownName as error:
+        raise with_column(error, path, data) from error
 
 
 def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any = None) -> RelationsResult:
@@ -127,10 +137,14 @@ def result_of(
     names = [str(k) for k in range(n_clusters)]
     clusters = cluster_table(X, fitted.labels_, data.feature_names, names)
     n_pairs, n_triplets = (0 if side is None else side.n_answers for side in (pairs, triplets))
+    own = {"cluster": fitted.labels_.tolist(), "probability": sure.tolist()}
+    alone = np.asarray(model.predict(X)) if n_pairs + n_triplets else fitted.labels_
+    if n_pairs + n_triplets:
+        own["by features alone"] = alone.tolist()
     result = RelationsResult(
         reading=Reading.of(data, USES),
         model=model,
-        assignments=columns_of(data, {"cluster": fitted.labels_.tolist(), "probability": sure.tolist()}),
+        assignments=columns_of(data, own),
         tables={"clusters": clusters, **_broken_table(data, fitted, pairs, triplets)},
         heard=tuple(heard),
         sizes=clusters["rows"],
@@ -140,6 +154,7 @@ def result_of(
         n_broken=sum(len(numbers) for numbers in fitted.violated_.values()),
         eps=float(getattr(fitted, "eps_", 0.0)),  # the other methods do not ask whether answers are wrong
         eps_is_estimated=getattr(fitted, "eps", None) == "auto" and max(n_pairs, n_triplets) >= FEWEST,
+        n_moved=int((alone != fitted.labels_).sum()),
         annotator_errors={str(name): rate for name, rate in getattr(fitted, "annotator_errors_", {}).items()},
         map=Map(main_directions(standard(X)), fitted.labels_, names, data.row_names, sure=sure),
         gallery=gallery_of(data, fitted.labels_, sure, [f"cluster {name}" for name in names]),
@@ -162,14 +177,16 @@ def _pairs_to_ask(data: Dataset, P: np.ndarray) -> Columns:
         return {"left": [], "right": [], "answer": [], "probability of same": []}
     surest = P.argmax(axis=0)
     best = np.argsort(-P, axis=1, kind="stable")[:, :2]
-    order = np.argsort(P.max(axis=1), kind="stable")[: MOST // 2]
+    sure = P.max(axis=1)
+    order = np.argsort(sure, kind="stable")[: MOST // 2]
+    order = order[: max(_FEWEST_ASKED, int((sure[order] < _BEYOND_DOUBT).sum()))]
     asked = [(row, int(surest[k]), float(P[row, k])) for row in order.tolist() for k in best[row] if surest[k] != row]
     names = data.row_names
     return {
         "left": [names[row] for row, _, _ in asked],
         "right": [names[other] for _, other, _ in asked],
         "answer": [""] * len(asked),
-        "probability of same": [round(sure, 4) for _, _, sure in asked],
+        "probability of same": [round(same, 4) for _, _, same in asked],
     }
 
 

@@ -24,6 +24,7 @@ class RelationsResult(Result):
     n_broken: int = 0
     eps: float = 0.0
     eps_is_estimated: bool = False  # else it was given, or assumed because the answers are few
+    n_moved: int = 0  # rows in another cluster than their features alone would put them
     annotator_errors: Mapping[str, float] = field(default_factory=dict)
     map: Map = big()
 

@@ -131,6 +131,17 @@ def find_answers(path: str | Path, names: Sequence[Any]) -> dict[str, tuple[Path
     return found
 
 
+def kind_of_answers(path: str | Path) -> str | None:
+    """Say whether a file itself looks like answers, by its first lines: "pairs", "triplets" or None."""
+    for word, kind in (("triplets", Triplets), ("pairs", Pairs)):
+        try:
+            if _could_hold(_source(Path(path)), kind):
+                return word
+        except (SidelightError, OSError, IndexError):
+            return None
+    return None
+
+
 def _row(name: str, row_of: dict[str, int], path: Any, number: int) -> int:
     row = row_of.get(name.strip())
     if row is None:

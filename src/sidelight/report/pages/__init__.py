@@ -14,7 +14,9 @@ from sidelight.report.pages.how_many import about_choice, choice_sections, choic
 from sidelight.report.pages.reading import about_columns, about_left_out, reading_sections
 from sidelight.report.pages.truth import about_truth, truth_section, truth_terms
 from sidelight.results import Result
-from sidelight.words import Heard, Sentence
+from sidelight.words import Heard, Sentence, Setting
+
+_TO_FILL_IN = ("right label", "answer", "right")  # columns of check.csv for instances, relations and hierarchy
 
 
 def page_of(result: Result) -> Page:
@@ -27,12 +29,27 @@ def page_of(result: Result) -> Page:
         sentences=[*page.sentences, *about_choice(result)],
         sure=[*page.sure, *seeds_told(result), *truth],
         terms=list(dict.fromkeys([*page.terms, *choice_terms(result), *truth_terms(result)])),
-        next=page.next or ["Open assignments.csv: it has what was found for every row."],
+        next=[*page.next, *_corrections(result)] or ["Open assignments.csv: it has what was found for every row."],
         file=Path(result.reading.path).name,
         sections=[*page.sections, *choice_sections(result), *compared, *reading_sections(result.reading)],
         warnings=[*unclear(result), *page.warnings, *map(_with_advice, result.heard), *about_left_out(result.reading)],
         notes=about_columns(result.reading),
     )
+
+
+def _corrections(result: Result) -> list[Sentence]:
+    """Say that check.csv can come back, where it has a column to fill in."""
+    check = result.tables.get("check", {})
+    column = next((name for name in _TO_FILL_IN if check.get(name) and not any(check[name])), None)
+    if column is None:
+        return []
+    return [
+        [
+            f"Fill in the column {column!r} of check.csv where you know better, and run again with ",
+            Setting("corrections", "check.csv"),
+            ".",
+        ]
+    ]
 
 
 def _with_advice(text: str) -> Sentence:

@@ -39,14 +39,10 @@ def _about_answers(result: RelationsResult) -> list[Sentence]:
     n_answers = result.n_pairs + result.n_triplets
     if not n_answers:
         return ["No answers about pairs or triplets were given: the rows alone decided."]
-    kinds = [
-        counted(n, f"{kind} was", f"{kind}s were")
-        for n, kind in ((result.n_pairs, "pair"), (result.n_triplets, "triplet"))
-        if n
-    ]
+    kinds = [counted(n, kind) for n, kind in ((result.n_pairs, "pair"), (result.n_triplets, "triplet")) if n]
     kept = n_answers - result.n_broken
     sentences: list[Sentence] = [
-        f"{' and '.join(kinds)} judged by people; the clusters keep {percent(kept / n_answers)} of the answers."
+        f"People judged {' and '.join(kinds)}; the clusters keep {percent(kept / n_answers)} of the answers."
     ]
     if result.eps > 0.02 and not result.eps_is_estimated:
         sentences.append(f"The answers were weighed as if {percent(result.eps)} of them were wrong.")
@@ -61,7 +57,14 @@ def _about_answers(result: RelationsResult) -> list[Sentence]:
 def _certainty(result: RelationsResult) -> list[Sentence]:
     if result.share_sure is None:
         return ["This method gives no probabilities."]
-    return [f"{percent(result.share_sure)} of the rows have a probability above 90% for their cluster."]
+    told: list[Sentence] = [f"{percent(result.share_sure)} of the rows have a probability above 90% for their cluster."]
+    if result.n_pairs + result.n_triplets:
+        moved = f"{counted(result.n_moved, 'row')} ({percent(result.n_moved / max(1, result.reading.n_rows))})"
+        told.append(
+            f"The answers put {moved} into another cluster than the features alone would ('by features alone' in "
+            "assignments.csv). New rows have no answers: sidelight predict places every row by its features alone."
+        )
+    return told
 
 
 def _next(result: RelationsResult) -> list[Sentence]:
