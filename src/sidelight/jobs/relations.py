@@ -43,6 +43,7 @@ from sidelight.words import Sentence, Setting
 USES = ("id", "feature", "show", "truth")
 _BEYOND_DOUBT = 0.99  # an answer about such a row would tell nothing new
 _FEWEST_ASKED = 5  # rows that are asked about all the same, for a result that is sure and may be wrong
+_SOME_ROWS = 1000  # tell in how many directions rows spread
 ESTIMATORS: dict[str, Any] = {
     "cop-kmeans": COPKMeans,
     "pck-means": PCKMeans,
@@ -201,16 +202,22 @@ def make_estimator(options: Relations | Peer, seed: int | None) -> Any:
 
 
 def _by_means(X: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Return probabilities for a method that has none: by squared distances to the means of its clusters.
+    """Return probabilities for a method that has none: normal clouds of one spread around the means of its clusters.
 
-    They are counted in units of the mean squared distance inside clusters; empty clusters have probability 0.
+    Their variance along one direction is the mean squared distance inside clusters over the number of directions that
+    rows spread in, (tr S)^2 / tr S^2 for their covariance S; empty clusters have probability 0.
     """
     Z = standard(X)
     used, codes = np.unique(labels, return_inverse=True)
-    squares = squared_distances(Z, group_means(Z, codes, len(used)))
+    means = group_means(Z, codes, len(used))
+    squares = squared_distances(Z, means)
     inside = float(squares[np.arange(len(Z)), codes].mean())
+    some = slice(None, None, -(-len(Z) // _SOME_ROWS))
+    R = Z[some] - means[codes[some]]
+    gram = R.T @ R if R.shape[1] < R.shape[0] else R @ R.T
+    n_directions = np.trace(gram) ** 2 / (gram**2).sum() if gram.any() else 1.0
     P = np.zeros((len(Z), n_clusters))
-    P[:, used] = softmax(-squares / (2.0 * inside if inside > 0 else 1.0))
+    P[:, used] = softmax(-squares * n_directions / (2.0 * inside if inside > 0 else 1.0))
     return P
 
 
