@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
 
+import sidelight as sl
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.synth.sources import make_sources
 from sidelight.errors import InvalidData
+from sidelight.jobs.choosing import answers
 from sidelight.jobs.choosing.counts import most_telling
 from sidelight.jobs.choosing.rows import strongest
 from sidelight.jobs.choosing.sequences import above_chance
@@ -117,3 +119,18 @@ def test_a_page_says_when_no_number_comes_back_well(tmp_path):
     told = (tmp_path / "out" / "report.html").read_text()
     assert "No number of clusters comes back well" in told
     assert "each half of them confirms" not in told  # which would say the opposite
+
+
+def test_answers_find_the_number_of_classes_that_touch(monkeypatch):
+    monkeypatch.setattr(answers, "_MOST_CLUSTERS", 6)  # fewer fits
+    generator = np.random.default_rng(5)
+    y = generator.integers(4, size=120)
+    X = 1.2 * generator.normal(size=(4, 6))[y] + generator.normal(size=(120, 6))
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    pairs = sl.Pairs.sample(y, 150, noise=0.1, random_state=0)
+    found = answers.held_out(Z, {"pairs": pairs}, 0)
+    assert found.chosen == 4
+    assert found.by == "answers"
+    assert found.scores[found.tried.index(4)] >= max(found.scores) - max(found.errors)
+    assert strongest(Z, np.random.default_rng(0)).chosen < 4  # the rows see fewer
+    assert answers.held_out(Z, {"pairs": sl.Pairs.sample(y, 49, random_state=0)}, 0) is None

@@ -28,7 +28,8 @@ from sidelight.estimators.relations.metric.kmeans import METRICS
 from sidelight.estimators.relations.trust import FEWEST
 from sidelight.estimators.scaling import Standardized
 from sidelight.jobs.checking import MOST, checked
-from sidelight.jobs.choosing import settled, with_choice
+from sidelight.jobs.choosing import settled, with_choice, with_number
+from sidelight.jobs.choosing.answers import held_out
 from sidelight.jobs.config import RunConfig
 from sidelight.jobs.gallery import gallery_of
 from sidelight.jobs.naming import with_column
@@ -37,7 +38,7 @@ from sidelight.jobs.profiles import cluster_table
 from sidelight.jobs.reading import as_dense, listening, read_rows, standard
 from sidelight.plot.clusters import main_directions
 from sidelight.results import Columns, Map, Reading, columns_of
-from sidelight.results.jobs import RelationsResult
+from sidelight.results.jobs import RelationsResult, Stability
 from sidelight.words import Sentence, Setting
 
 USES = ("id", "feature", "show", "truth")
@@ -80,8 +81,8 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
     asked = config.options
     assert isinstance(asked, Relations | Peer)  # the catalogue says so
     X = as_dense(data)
-    options, choices = settled(asked, lambda: standard(X), config.seed)
     answers = {name: side for name, side in (("pairs", pairs), ("triplets", triplets)) if side is not None}
+    options, choices = _settled(asked, X, answers, config.seed)
 
     def fitted(seed: int) -> Any:
         inner = make_estimator(options, seed)
@@ -99,6 +100,15 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
     )
     judged = checked(chosen, data)
     return replace(judged, tables={**judged.tables, "check": _pairs_to_ask(data, P)})
+
+
+def _settled(options: Any, X: np.ndarray, answers: dict[str, Any], seed: int) -> tuple[Any, tuple[Stability, ...]]:
+    """Choose a number of clusters that was left open: by the answers where there are enough, else by the rows."""
+    if options.n_clusters == "auto" and answers:
+        choice = held_out(standard(X), answers, seed)
+        if choice is not None:
+            return with_number(options, choice.chosen), (choice,)
+    return settled(options, lambda: standard(X), seed)
 
 
 def _contradictions(data: Dataset, answers: dict[str, Any]) -> list[str]:

@@ -134,7 +134,13 @@ class SpectralResult(Result):
     map: Map = big()
 
 
-_MEASURES = {"rows": "strength", "words": "agreement", "sequences": "above chance", "counts": "bits"}
+_MEASURES = {
+    "rows": "strength",
+    "words": "agreement",
+    "sequences": "above chance",
+    "counts": "bits",
+    "answers": "log likelihood",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +154,8 @@ class Stability:
     chosen : int
         The number in use.
     by : str
-        What was asked: halves of the rows, of the code books ("words"), "sequences" or parts of the "counts".
+        What was asked: halves of the rows, of the code books ("words"), "sequences", parts of the "counts" or of the
+        "answers".
     of : str
         The axis, where each has a number of its own.
     is_clear : bool

@@ -51,7 +51,12 @@ class Answered:
     @property
     def total_weight(self) -> float:
         """The sum of the answers' weights."""
-        return float(self.pairs.weights.sum() + self.triplets.weights.sum())
+        return float(self.weights.sum())
+
+    @property
+    def weights(self) -> Floats:
+        """The weight of each answer, pairs first."""
+        return np.concatenate([self.pairs.weights, self.triplets.weights])
 
     @property
     def rows(self) -> Ints:
@@ -80,12 +85,13 @@ class Answered:
 
     def log_likelihood_of(self, truths: tuple[Floats, Floats]) -> float:
         """Return the same, given the probability of each truth of each pair and of each triplet."""
-        kinds = (
-            (self.pairs.weights, self.pair_chances, truths[0]),
-            (self.triplets.weights, self.triplet_chances, truths[1]),
-        )
-        total = sum(weights @ np.log(np.maximum((chances * T).sum(axis=1), LEAST)) for weights, chances, T in kinds)
-        return float(total) / self.total_weight if self.total_weight > 0 else float("nan")
+        total = float(self.weights @ self.log_likelihoods_of(truths))
+        return total / self.total_weight if self.total_weight > 0 else float("nan")
+
+    def log_likelihoods_of(self, truths: tuple[Floats, Floats]) -> Floats:
+        """Return the log likelihood of each answer, pairs first."""
+        kinds = zip((self.pair_chances, self.triplet_chances), truths)
+        return np.concatenate([np.log(np.maximum((chances * T).sum(axis=1), LEAST)) for chances, T in kinds])
 
     def among(self, rows: Ints) -> Self:
         """Return the answers about these rows alone, each row numbered by its place in ``rows``."""

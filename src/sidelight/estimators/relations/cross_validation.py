@@ -45,7 +45,8 @@ class DiscriminativeClusteringCV(ClusterMixin, BaseEstimator):
         The best settings, fitted to all answers.
     choice_ : dict
         What was tried, as (n_clusters, tau, penalty); the mean log likelihood of held-out answers of each and its
-        standard error; and what was taken.
+        standard error over answers; and what was taken: the smallest number of clusters within one standard error of
+        the best, with the best settings for that number.
     labels_, probabilities_ : ndarray of shape (n_rows,) and (n_rows, n_clusters_)
         Cluster of each row, and the probability of each, by its features and by the answers about it.
     n_clusters_ : int
@@ -130,10 +131,10 @@ class DiscriminativeClusteringCV(ClusterMixin, BaseEstimator):
             for fold in folds:
                 known = {name: fold[name][0] if name in fold else answers[name] for name in answers}
                 fitted = self._made(settings, seed).fit(X, **known)
-                values.append(fitted.score(X, **{name: parts[1] for name, parts in fold.items()}))
-            scores.append(np.array(values))
+                values.append(fitted._log_likelihoods(X, **{name: parts[1] for name, parts in fold.items()}))
+            scores.append(np.concatenate(values))
             report("holding out answers", number + 1, len(grid))
-        return choose_best(grid, scores)
+        return _fewest_clusters(grid, scores)
 
     def _made(self, settings: Any, seed: int) -> DiscriminativeClustering:
         base = DiscriminativeClustering() if self.estimator is None else clone(self.estimator)
@@ -196,3 +197,19 @@ class DiscriminativeClusteringCV(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _fewest_clusters(grid: list[Any], values: list[np.ndarray]) -> Choice:
+    """Take the smallest number of clusters within one standard error of the best, and the best settings for it.
+
+    Breiman's rule, for the number of clusters alone: too few cannot keep the answers, further ones stay almost
+    empty and cost next to nothing.
+    """
+    choice = choose_best(grid, values)
+    best = int(np.argmax(choice["scores"]))
+    least = choice["scores"][best] - choice["errors"][best]
+    if len({settings[0] for settings in grid}) > 1:
+        fewest = min(settings[0] for settings, score in zip(grid, choice["scores"]) if score >= least)
+        some = [place for place, settings in enumerate(grid) if settings[0] == fewest]
+        choice["chosen"] = grid[max(some, key=lambda place: choice["scores"][place])]
+    return choice

@@ -263,6 +263,13 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
             return Answered.evenly(pairs, triplets, max(self.eps_, 1e-3)).log_likelihood(P)
         return -float(Balance()(P, log_P)[0] + Confidence()(P, log_P)[0])
 
+    def _log_likelihoods(self, X: Any, pairs: Any = None, triplets: Any = None) -> np.ndarray:
+        """Return the log likelihood of each answer about the rows of X, times its weight; their mean is the score."""
+        P = np.exp(self._log_posterior(X))
+        answered = Answered.evenly(*self._read_answers(len(P), None, pairs, triplets), max(self.eps_, 1e-3))
+        share = answered.weights * answered.n_answers / max(answered.total_weight, np.finfo(float).tiny)
+        return share * answered.log_likelihoods_of(answered.truths(P))
+
     def _log_posterior(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         features = self.feature_map_(rows_to_judge(self, X))

@@ -46,6 +46,14 @@ _WORDS = {
         "bits told about held-out counts",
         "more than its standard error",
     ),
+    "answers": (
+        "the smallest number that explains answers which were held out",
+        "The answers are dealt into three parts, and clusters by two of them are judged by the third: the mean log "
+        "likelihood of its answers. The smallest number within one standard error of the best is taken; too few "
+        "clusters cannot keep the answers, further ones gain nothing. The band is the standard error over answers.",
+        "log likelihood of held-out answers",
+        "more than its standard error",
+    ),
 }
 
 
@@ -119,5 +127,6 @@ def _named(choice: Stability) -> str:
         "words": "an agreement",
         "sequences": "an eigenvalue above chance",
         "counts": "a gain",
+        "answers": "a log likelihood",
     }
     return names[choice.by]
