@@ -26,7 +26,7 @@ def chain(n: int, same: int = 1) -> list[tuple[int, int, int]]:
 
 
 def test_few_answers_need_no_check():
-    assert next_check(chain(3), 4, two_clusters=True, was_asked=never) is None
+    assert next_check(chain(2), 3, two_clusters=True, was_asked=never) is None
 
 
 def test_the_ends_of_the_longest_path_are_asked_about():

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 Link = tuple[int, int, int]  # two rows, and 1 for same or 0 for different
 Edge = tuple[int, int, int]  # two nodes of a graph, and the number of the answer
 
-WORTH = 0.3  # rows expected on the wrong side, by the answers of one path, from which a check is worth a question
+WORTH = 0.12  # rows expected on the wrong side, by the answers of one path, from which a check is worth a question
 PRIOR = (0.3, 6.0)  # Beta prior of the share of wrong answers, as in chains.py
 
 

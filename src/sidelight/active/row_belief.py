@@ -24,7 +24,7 @@ Ints = npt.NDArray[np.intp]
 LEAST_CERTAINTY = 0.05  # a row that belongs nowhere in particular is not doubted without bound
 CENTRAL = 10  # the first row is one of this share (one in ten) of the most influential rows
 SURE = 0.9  # probability from which a row that answers leave open is believed to belong to a cluster
-CONVINCED = 3.0  # log odds: labels of other rows do not say more for or against an answer
+CONVINCED = 3.0  # log odds: labels of other rows do not say more against an answer
 MET_ENOUGH = 0.25  # chance of a new cluster below which the clusters met are all that is shown, if K is unknown
 
 
@@ -254,7 +254,7 @@ class RowBelief:
             own = int(self.labels[rows[0]])
             totals = log_p.sum(axis=0)
             here, there = totals[own], np.delete(totals, own).max()
-        return float(np.clip(there - here, -CONVINCED, CONVINCED))
+        return float(np.clip(there - here, 0.0, CONVINCED))  # rows that agree prove nothing: one mistake moved them all
 
     # -- what is shown -----------------------------------------------------------------------------------------------
 
