@@ -108,9 +108,9 @@ def fill(sheet: Sheet) -> None:
         f"Adjusted Rand index, mean of {min(counts)} to {max(counts)} conversations a cell (set ASK_SEEDS), with 10 % "
         f"wrong answers and K given of {min(many)} to {max(many)} (ASK_MANY); `ActiveSession` with its defaults, the "
         "share of wrong answers is learnt. In brackets the figures wanted, means of 5 runs of trials. All "
-        f"conversations are fresh: constants were chosen on conversations 0 to 2 of these sets, the weight of the kernels "
-        "(SPREAD in active/chains.py) after a look at 3 and 4 of three of them, and when a check is due (active/checks.py) "
-        f"on 10 to 18 of eight of them; those below begin at {FRESH}. Iris and pendigits were not looked at."
+        "conversations are fresh: constants were chosen on conversations 0 to 2 of these sets, the weight of the "
+        "kernels (SPREAD in active/chains.py) after a look at 3 and 4 of three of them, and when a check is due "
+        f"(active/checks.py) on 10 to 18 of seven; those below begin at {FRESH}. Iris and pendigits were not looked at."
         + (f" Not run yet: {', '.join(missing)}." if missing else "")
     )
     _exact(sheet, found, True)

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401 - its own BLAS has to be there before threads are counted
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import sidelight as sl

@@ -8,14 +8,16 @@ remembers what was set, the last that leaves brings it back, in whatever order t
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
+from functools import lru_cache
 from typing import Any, TypeVar
 
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 WORTH_A_THREAD = 1 << 26  # multiplications below which starting threads takes longer than they save
 
@@ -36,13 +38,13 @@ class _Limiter:
     def allowed(self) -> int:
         """How many threads BLAS may use, or might when the first came in."""
         with self._lock:
-            return self._allowed if self._inside else _blas_threads(ThreadpoolController())
+            return self._allowed if self._inside else _blas_threads(_pools())
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
         with self._lock:
             if self._inside == 0:
-                pools = ThreadpoolController()  # looks through all loaded libraries: once is enough
+                pools = _pools()
                 self._allowed = _blas_threads(pools)
                 self._limits = pools.limit(limits=1, user_api="blas")
             self._inside += 1
@@ -73,7 +75,7 @@ def one_blas_thread() -> Iterator[None]:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Let linear algebra and OpenMP inside the block use one thread; OpenMP's limit is the calling thread's own."""
-    with _limiter(), threadpool_limits(limits=1, user_api="openmp"):
+    with _limiter(), _pools().limit(limits=1, user_api="openmp"):
         yield
 
 
@@ -99,6 +101,16 @@ def map_in_threads(
 def for_each_in_threads(work: Callable[[Item], object], items: Iterable[Item]) -> None:
     """Call ``work`` on every item as :func:`map_in_threads` does."""
     map_in_threads(work, items)
+
+
+def _pools() -> ThreadpoolController:
+    return _found_with(len(sys.modules))
+
+
+@lru_cache(maxsize=1)
+def _found_with(n_modules: int) -> ThreadpoolController:
+    """Look through all loaded libraries: milliseconds, so again only when modules were imported."""
+    return ThreadpoolController()
 
 
 def _blas_threads(pools: ThreadpoolController) -> int:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array
 
 from sidelight._core.fingerprint import fingerprint
 from sidelight._core.params import as_generator, as_seed, check_choice, check_n_clusters, check_number
+from sidelight._core.threads import one_thread
 from sidelight.active.clusterer_belief import ClustererBelief
 from sidelight.active.cobras import CobrasBelief
 from sidelight.active.outlook import Outlook, PartitionHistory
@@ -121,6 +122,7 @@ class ActiveSession:
         self._begun_with: int | None = None  # the seed that the belief began with
         self._begin()
 
+    @one_thread()
     def _begin(self) -> None:
         if hasattr(self._belief, "anew") and self._begun_with == self.seed_:
             self._belief = self._belief.anew()
@@ -136,6 +138,7 @@ class ActiveSession:
 
     # -- the conversation --------------------------------------------------------------------------------------------
 
+    @one_thread()
     def ask(self, n: int = 1, *, busy: Iterable[int] = ()) -> Any:
         """Return the next question; the same one until it is answered.
 
@@ -261,6 +264,7 @@ class ActiveSession:
         for batch in in_steps(told, steps):
             self._learn(batch)
 
+    @one_thread()  # the products are thin: threads of BLAS and OpenMP would wait for each other most of the time
     def _learn(self, batch: Sequence[Told]) -> None:
         """Learn answers in one step."""
         self.settle()
@@ -300,6 +304,7 @@ class ActiveSession:
     # -- what is known -----------------------------------------------------------------------------------------------
 
     @property
+    @one_thread()
     def labels_(self) -> np.ndarray:
         """The cluster of each row so far."""
         if self._labels is None:
