@@ -88,7 +88,7 @@ def bag_distances(
         other_bags = bags if itself else as_bags(bags_other, n_rows=X_other.shape[0])
         source = (X, X_other)
     with np.errstate(over="ignore", invalid="ignore"):  # said below, with what to do
-        distances = hausdorff(source, bags, other_bags, kind)
+        distances = hausdorff(source, bags, other_bags, kind, itself=itself and metric == "euclidean")
     if not np.isfinite(distances).all():
         raise InvalidData(
             "bag_distances got rows so far apart that their squared distances overflow. Rescale the features first, "
@@ -100,60 +100,85 @@ def bag_distances(
     return distances
 
 
-def hausdorff(source: Any, bags: Bags, other: Bags, kind: str) -> Floats:
-    """Reduce row distances (a matrix, or a pair of row tables) to bag distances; everything was checked before."""
+def hausdorff(source: Any, bags: Bags, other: Bags, kind: str, *, itself: bool = False) -> Floats:
+    """Reduce row distances (a matrix, or a pair of row tables) to bag distances; everything was checked before.
+
+    ``itself`` says that both are the same bags with symmetric distances: the way back is then the way forth.
+    """
     forth = np.empty((bags.n_bags, other.n_bags))  # from the rows of ``bags``
-    back = np.full((other.n_rows, bags.n_bags), np.inf) if kind != "minimal" else None
+    back = np.full((other.n_rows, bags.n_bags), np.inf) if kind != "minimal" and not itself else None
     other_order, other_starts = np.asarray(other.order), np.asarray(other.starts)
-    for run, block in _row_blocks(source, bags, other_order):
+    is_precomputed = isinstance(source, np.ndarray)
+    measure = _precomputed(source, other_order) if is_precomputed else _euclidean(source, other_order)
+    for run in _runs(bags, len(other_order)):
         starts = bags.starts[run.start : run.stop + 1] - bags.starts[run.start]
-        near = np.minimum.reduceat(block, other_starts[:-1], axis=1)
+        block, own = measure(bags.order[bags.starts[run.start] : bags.starts[run.stop]])
+        near = _finish(np.minimum.reduceat(block, other_starts[:-1], axis=1), own)
         if kind == "minimal":
             forth[run] = -segment_max(-near, starts)
         else:
             forth[run] = segment_max(near, starts) if kind == "maximal" else segment_sum(near, starts)
-            assert back is not None
-            back[:, run] = np.minimum.reduceat(block, starts[:-1], axis=0).T
+        if back is not None:
+            block += 0.0 if own is None else own
+            back[:, run] = _finish(np.minimum.reduceat(block, starts[:-1], axis=0), None if own is None else 0.0).T
         report("bag distances", run.stop, bags.n_bags)
-    if back is None:
+    if kind == "minimal":
         return forth
     if kind == "maximal":
-        return np.maximum(forth, segment_max(back, other_starts).T)
-    return (forth + segment_sum(back, other_starts).T) / (bags.sizes[:, None] + other.sizes[None, :])
+        return np.maximum(forth, forth.T if back is None else segment_max(back, other_starts).T)
+    returned = forth.T if back is None else segment_sum(back, other_starts).T
+    return np.asarray((forth + returned) / (bags.sizes[:, None] + other.sizes[None, :]))
 
 
-def _row_blocks(source: Any, bags: Bags, other_order: Ints) -> Iterator[tuple[slice, Floats]]:
-    """Yield runs of whole bags with the distances from their rows to all other rows, those in the order of bags."""
-    measure = _precomputed(source, other_order) if isinstance(source, np.ndarray) else _euclidean(source, other_order)
+def _runs(bags: Bags, n_others: int) -> Iterator[slice]:
+    """Yield runs of whole bags whose rows have few enough distances to all others."""
     first = 0
     while first < bags.n_bags:
-        most = bags.starts[first] + max(1, _BLOCK // max(1, len(other_order)))
+        most = bags.starts[first] + max(1, _BLOCK // max(1, n_others))
         last = min(max(int(np.searchsorted(bags.starts, most, side="right")) - 1, first + 1), bags.n_bags)
-        yield slice(first, last), measure(bags.order[bags.starts[first] : bags.starts[last]])
+        yield slice(first, last)
         first = last
 
 
+def _finish(near: Floats, own: Any) -> Floats:
+    """Turn what :func:`_euclidean` returns into distances; None: they are distances already."""
+    if own is None:
+        return near
+    near += own
+    np.maximum(near, 0.0, out=near)
+    return np.sqrt(near, out=near)
+
+
 def _precomputed(distances: Floats, other_order: Ints) -> Any:
-    return lambda rows: distances[np.ix_(rows, other_order)]
+    return lambda rows: (distances[np.ix_(rows, other_order)], None)
 
 
 def _euclidean(source: tuple[Any, Any], other_order: Ints) -> Any:
-    """Return a function from rows to distances; dense rows are centred first, so that less is lost to cancellation."""
-    X, X_other = source
-    dense = isinstance(X, np.ndarray) and isinstance(X_other, np.ndarray)
-    centre = X_other.mean(axis=0) if dense else 0.0
-    targets = (X_other[other_order] - centre) if dense else X_other[other_order]
-    target_squares = _row_squares(targets)
+    """Return a function from rows to squared distances without the rows' own squares, and these.
 
-    def measure(rows: Ints) -> Floats:
-        own = X[rows] - centre if dense else X[rows]
-        products = own @ targets.T
-        block: Floats = products if isinstance(products, np.ndarray) else products.toarray()
-        block *= -2.0
-        block += _row_squares(own)[:, None]
-        block += target_squares
-        np.maximum(block, 0.0, out=block)
-        return np.sqrt(block, out=block)
+    Minima over bags need neither the own squares nor roots, so both wait until the minima are known. Dense rows are
+    centred first, so that less is lost to cancellation, and the squares of the others are one more column.
+    """
+    X, X_other = source
+    if not (isinstance(X, np.ndarray) and isinstance(X_other, np.ndarray)):
+        targets = X_other[other_order]
+        target_squares = _row_squares(targets)
+
+        def measure_sparse(rows: Ints) -> tuple[Floats, Floats]:
+            products = X[rows] @ targets.T
+            block: Floats = products if isinstance(products, np.ndarray) else products.toarray()
+            block *= -2.0
+            block += target_squares
+            return block, _row_squares(X[rows])[:, None]
+
+        return measure_sparse
+    centre = X_other.mean(axis=0)
+    targets = X_other[other_order] - centre
+    columns = np.column_stack([-2.0 * targets, _row_squares(targets)]).T
+
+    def measure(rows: Ints) -> tuple[Floats, Floats]:
+        own = X[rows] - centre
+        return np.column_stack([own, np.ones(len(own))]) @ columns, _row_squares(own)[:, None]
 
     return measure
 
