@@ -47,7 +47,7 @@ class DiscriminativeClusteringCV(ClusterMixin, BaseEstimator):
         What was tried, as (n_clusters, tau, penalty); the mean log likelihood of held-out answers of each and its
         standard error over answers; and what was taken: the smallest number of clusters within one standard error of
         the best, with the best settings for that number.
-    labels_, probabilities_ : ndarray of shape (n_rows,) and (n_rows, n_clusters_)
+    labels_, probabilities_ : ndarray of shape (n_rows,) and (n_rows, n_clusters)
         Cluster of each row, and the probability of each, by its features and by the answers about it.
     n_clusters_ : int
         The number of clusters in use.
