@@ -26,10 +26,8 @@ ERRORS = (0.3, 6.0)  # Beta prior of the share of wrong answers: about 5 %, ofte
 LEAST, MOST = 1e-4, 0.3  # shares are kept off certainty and off a coin toss: a chain may not ignore the answers
 SPREAD = 0.75  # the clusters are told apart along (n_clusters - 1) ** SPREAD independent directions
 HEAT = 5.0  # log odds by which a chain must be behind to count for a third
-FEW, DISMISSED = (
-    2,
-    1e3,
-)  # a labeling that breaks so many answers beyond the share MOST ignores them: its log odds fall by 1000
+FEW = 2  # answers beyond the share MOST: a labeling that breaks more ignores them
+DISMISSED = 1e3  # what the log odds of such a labeling fall by
 MOST_COMPARED = 150  # rows by which chains are compared with each other
 MOST_TRUST = 6.5  # log odds: an answer weighs no more than 650 to 1
 SPARE_LABELS, MANY_LABELS = 2, 60  # clusters allowed beyond those met when their number is not known, and at most
