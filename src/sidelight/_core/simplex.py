@@ -13,20 +13,22 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
+FEW, MANY = 8, 1000  # up to FEW columns of an array of MANY numbers are folded one by one: numpy is slow there
+
 
 def log_softmax(logits: ArrayLike) -> Floats:
     """Return log P with P = exp(logits) / sum(exp(logits)) along the last axis, for logits of any size."""
     logits = np.asarray(logits, dtype=np.float64)
-    shifted = logits - logits.max(axis=-1, keepdims=True)
-    shifted -= np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    shifted = logits - _fold(np.maximum, logits)
+    shifted -= np.log(_fold(np.add, np.exp(shifted)))
     return shifted
 
 
 def softmax(logits: ArrayLike) -> Floats:
     """Return P = exp(logits) / sum(exp(logits)) along the last axis, for logits of any size."""
     logits = np.asarray(logits, dtype=np.float64)
-    P = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    P /= P.sum(axis=-1, keepdims=True)
+    P = np.exp(logits - _fold(np.maximum, logits))
+    P /= _fold(np.add, P)
     return P
 
 
@@ -42,7 +44,7 @@ def softmax_pullback(P: ArrayLike, G: ArrayLike) -> Floats:
 def entropy(P: ArrayLike, log_P: ArrayLike | None = None) -> Floats:
     """Compute -sum_k P log P along the last axis, in nats; ``log_P`` saves the logarithms where it is at hand."""
     if log_P is None:
-        return -xlogx(P).sum(axis=-1)
+        return -_fold(np.add, xlogx(P))[..., 0]
     return -np.einsum("...k,...k->...", np.asarray(P, dtype=np.float64), np.asarray(log_P, dtype=np.float64))
 
 
@@ -67,6 +69,16 @@ def xlogy(x: ArrayLike, y: ArrayLike) -> Floats:
 def normalised(weights: ArrayLike) -> Floats:
     """Divide non-negative weights by their sum along the last axis; all-zero weights become uniform."""
     weights = np.asarray(weights, dtype=np.float64)
-    total = weights.sum(axis=-1, keepdims=True)
+    total = _fold(np.add, weights)
     uniform: Any = 1.0 / max(weights.shape[-1], 1)
     return np.where(total > 0, weights / np.where(total > 0, total, 1.0), uniform)
+
+
+def _fold(operation: np.ufunc, x: Floats) -> Floats:
+    """Reduce the last axis and keep it; several times as fast as numpy where that axis is short."""
+    if x.ndim < 2 or x.size < MANY or not 0 < x.shape[-1] <= FEW:
+        return np.asarray(operation.reduce(x, axis=-1, keepdims=True))
+    result = x[..., 0].copy()
+    for k in range(1, x.shape[-1]):
+        operation(result, x[..., k], out=result)
+    return result[..., None]

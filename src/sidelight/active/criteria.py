@@ -14,7 +14,8 @@ from sidelight._core.simplex import binary_entropy
 Floats = npt.NDArray[np.float64]
 
 CANDIDATES = 50_000  # pairs that are looked at; all of them where there are no more
-SCORED = 32  # particles that a pair is scored on
+SCORED = 32  # particles that every pair is scored on
+SHORTLIST = 500  # of the best pairs are scored on all particles
 BLOCK = 20_000
 REFINED = 5  # one in so many of the pairs looked at are partners of rows whose drawn pairs score best
 
@@ -30,7 +31,7 @@ class CriterionStrategy:
     criterion : {"info", "uncertain"}
         What is maximised.
     n_candidates, n_scored : int
-        Pairs looked at, and particles each is scored on.
+        Pairs looked at, and particles each is scored on; the best of them are then compared on all particles.
     """
 
     def __init__(self, criterion: str = "info", n_candidates: int = CANDIDATES, n_scored: int = SCORED) -> None:
@@ -56,8 +57,12 @@ class CriterionStrategy:
         if hasattr(belief, "marginals"):
             tree = components(belief.left, belief.right, belief.n_rows)
             cyclic = tree[a] == tree[b]
+        order = np.argsort(-gains, kind="stable")
+        best = order[:SHORTLIST]
+        gains[best] = score(a[best], b[best], on_all=True)
+        order[:SHORTLIST] = best[np.argsort(-gains[best], kind="stable")]
         n_dropped = 0
-        for at in np.argsort(-gains, kind="stable"):
+        for at in order:
             pair = (int(a[at]), int(b[at]))
             if cyclic[at]:
                 n_dropped += 1
@@ -66,13 +71,14 @@ class CriterionStrategy:
                 return pair, float(gains[at])
         return None
 
-    def _scores(self, belief: Any) -> Callable[[Any, Any], Floats]:
-        """Return what scores pairs."""
+    def _scores(self, belief: Any) -> Callable[..., Floats]:
+        """Return what scores pairs, on some particles or on all."""
         if hasattr(belief, "marginals"):
-            q = belief.marginals()[: self.n_scored]
-            return lambda a, b: self.gains(q, a, b, belief.eps)
+            q = belief.marginals()
+            return lambda a, b, on_all=False: self.gains(q if on_all else q[: self.n_scored], a, b, belief.eps)
         P, uncertain = np.asarray(belief.posterior(), dtype=np.float64)[None], CriterionStrategy("uncertain")
-        return lambda a, b: uncertain.gains(P, a, b, belief.eps) - float(binary_entropy(belief.eps))
+        least = float(binary_entropy(belief.eps))
+        return lambda a, b, on_all=False: uncertain.gains(P, a, b, belief.eps) - least
 
     def gains(self, q: Floats, a: Any, b: Any, eps: float) -> Floats:
         """Score pairs by the particles' marginals q (S, n, K)."""

@@ -81,10 +81,12 @@ class ParticleBelief(RowsOfBelief):
 
     # -- the model ---------------------------------------------------------------------------------------------------
 
-    def rules(self, W: Floats) -> Floats:
-        """Return P (..., n, K) of the rules W (..., d K)."""
-        table = W.reshape(*W.shape[:-1], self.X.shape[1], self.prior.n_clusters)
-        return softmax(np.matmul(self.X, table))
+    def rules(self, W: Floats, rows: Any = slice(None)) -> Floats:
+        """Return P (..., n, K) of the rules W (..., d K), for all rows or for some."""
+        return softmax(np.matmul(self.X[rows], self._table(W)))
+
+    def _table(self, W: Floats) -> Floats:
+        return W.reshape(*W.shape[:-1], self.X.shape[1], self.prior.n_clusters)
 
     @property
     def asked(self) -> Ints:
@@ -98,12 +100,19 @@ class ParticleBelief(RowsOfBelief):
 
     def _log_factor(self, W: Floats) -> Floats:
         """Log of everything but the Gaussian: log P(Z | W, X) - tau / N sum_i H(y_i | W, x_i)."""
-        P = self.rules(W)
-        value = self.prior.tau / self.n_rows * (P * np.log(np.maximum(P, 1e-300))).sum(axis=(-2, -1))
+        value = -self.prior.tau / self.n_rows * self._entropies(W)
         if len(self.left):
             rows, forest = self._forest()
-            value = value + pair_marginals(P[..., rows, :], forest, self.prior.eps)[1]
+            value = value + pair_marginals(self.rules(W, rows), forest, self.prior.eps)[1]
         return np.asarray(value)
+
+    def _entropies(self, W: Floats) -> Floats:
+        """Return sum_i H(y_i | W, x_i) of each rule; rows lie along the last axis, which numpy sums fast."""
+        logits = np.matmul(self._table(W).swapaxes(-2, -1), self.X.T)
+        logits -= logits.max(axis=-2, keepdims=True)
+        weights = np.exp(logits)
+        totals = weights.sum(axis=-2)
+        return np.asarray((np.log(totals) - (weights * logits).sum(axis=-2) / totals).sum(axis=-1))
 
     def tell(self, a: int, b: int, same: bool, generator: np.random.Generator) -> None:
         """Resample by the chance of the answer, then move: [P17] 4.3.3. An answer that closes a cycle is left out."""
