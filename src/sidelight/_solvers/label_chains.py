@@ -1,10 +1,15 @@
 """Markov chains over the labels of a few rows, given answers about pairs of them and kernels between them.
 
-log p(z, c) = sum over answers of trust * [z_i = z_j] + log_prior[c] - price * (number of labels used beyond n_free)
+log p(z, c) = sum over answers of +-trust * [z_i = z_j] + log_prior[c] - price * (number of labels used)
               - D (n_asked - 1) / 2 * log[(S + nu tr C / n_asked) / (V + nu / n_asked)]
 
 S = sum over i, j with z_i = z_j of C_ij for the kernel c of the chain, V = 1 - sum_k (n_k / n_asked)^2. S / V makes
-"all alike" no better than labels drawn at random. A flip costs O(n_asked): sums per row and label are kept up to date.
+"all alike" no better than labels drawn at random.
+
+A chain moves single rows and whole blocks, and both moves keep p exactly. In a block move (Swendsen and Wang 1987) an
+answer that the labels keep becomes a bond with probability 1 - exp(-trust), and rows joined by bonds get their label
+together, given all others: a wrong answer that carries many rows is undone in one step. "Same" makes bonds, and with
+two labels "different" as well. A block of labels z moves to (z + s) mod n_labels, for one s.
 """
 
 from __future__ import annotations
@@ -16,48 +21,149 @@ from sidelight._core.kernels import kernel
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
+Bools = npt.NDArray[np.bool_]
 
 NU = 2.0  # pseudo-rows that keep the ratio S / V from 0 / 0 while few rows are known
+ALL, ONLY_DIFFERENT, NONE = 0, 1, 2  # which answers a move weighs; bonds stand for the others
 
 
-@kernel("void(intp[::1], float64[:, :, ::1], float64[::1], float64[::1], float64, float64[::1])")
-def _view_energies(z: Ints, C: Floats, log_prior: Floats, floor: Floats, half: float, out: Floats) -> None:
-    """Write log p(z, c) without answers and price of every kernel c into ``out``."""
-    n_asked = len(z)
-    sizes = np.zeros(z.max() + 1)
-    for i in range(n_asked):
-        sizes[z[i]] += 1.0
+@kernel("float64(intp[::1], float64[:, ::1])")
+def _same_sum(z: Ints, K: Floats) -> float:
+    """Return S, the sum of K over pairs of rows with one label."""
+    S = 0.0
+    for i in range(len(z)):
+        S += K[i, i]
+        for j in range(i):
+            if z[i] == z[j]:
+                S += 2.0 * K[i, j]
+    return S
+
+
+@kernel("intp(intp[::1], float64[:, :, ::1], float64[::1], float64[::1], float64[::1], float64, float64)")
+def draw_kernel(
+    z: Ints, C: Floats, log_prior: Floats, floor: Floats, sizes: Floats, half: float, uniform: float
+) -> int:
+    """Draw the kernel of a chain, given its labels."""
+    n_asked, M = len(z), len(C)
     V = 1.0 - (sizes * sizes).sum() / n_asked**2
-    for m in range(len(C)):
-        S = 0.0
-        for i in range(n_asked):
-            S += C[m, i, i]
-            for j in range(i):
-                if z[i] == z[j]:
-                    S += 2.0 * C[m, i, j]
-        out[m] = log_prior[m] - half * np.log((max(S, 0.0) + floor[m]) / (V + NU / n_asked))
+    p = np.empty(M)
+    for m in range(M):
+        S = max(_same_sum(z, C[m]), 0.0)
+        p[m] = log_prior[m] - half * np.log((S + floor[m]) / (V + NU / n_asked))
+    p = np.exp(p - p.max())
+    draw, chosen = uniform * p.sum(), 0
+    while chosen < M - 1 and draw > p[chosen]:
+        draw -= p[chosen]
+        chosen += 1
+    return chosen
 
 
 @kernel(
-    "Tuple((float64[::1], float64[:, :, ::1], float64[:, ::1]))(intp[:, ::1], float64[:, :, ::1], float64[::1], "
-    "float64[:, ::1], float64[::1], intp, float64, float64, intp, float64, float64, intp, float64[:, ::1])"
+    "float64(intp[::1], intp[::1], float64[:, ::1], float64[:, ::1], float64, intp, float64[::1], float64, float64, "
+    "float64, float64, float64, float64[::1], boolean[::1])"
+)
+def _move(
+    z: Ints,
+    block: Ints,
+    K: Floats,
+    A: Floats,
+    trust: float,
+    weighed: int,
+    sizes: Floats,
+    S: float,
+    floor: float,
+    half: float,
+    price: float,
+    uniform: float,
+    p: Floats,
+    inside: Bools,
+) -> float:
+    """Draw one shift of the labels of a block, and write the chance of each shift into ``p``; return the new S.
+
+    A negative ``uniform`` leaves the labels as they are.
+    """
+    n_asked, n_labels = len(z), len(sizes)
+    alike, meets = np.zeros(n_labels), np.zeros(n_labels)
+    p[:] = 0.0
+    n_like_first = 0.0
+    for i in block:
+        inside[i] = True
+        sizes[z[i]] -= 1.0
+        if z[i] == z[block[0]]:
+            n_like_first += 1.0
+    for i in block:
+        for j in range(n_asked):
+            if not inside[j]:
+                s = z[j] - z[i]
+                if s < 0:
+                    s += n_labels
+                alike[s] += K[i, j]
+                if A[i, j] != 0.0 and (weighed == ALL or (weighed == ONLY_DIFFERENT and A[i, j] < 0.0)):
+                    p[s] += trust * A[i, j]
+        for s in range(n_labels):
+            meets[s] += sizes[(z[i] + s) % n_labels]
+    own = n_like_first**2 + (len(block) - n_like_first) ** 2  # a block has at most two labels
+    squares = (sizes * sizes).sum() + own
+    for s in range(n_labels):
+        V_s = 1.0 - (squares + 2.0 * meets[s]) / n_asked**2
+        S_s = max(S + 2.0 * (alike[s] - alike[0]), 0.0)
+        p[s] -= half * np.log((S_s + floor) / (V_s + NU / n_asked))
+        if price > 0.0 and sizes[(z[block[0]] + s) % n_labels] == 0.0:
+            p[s] -= price
+    top = p.max()
+    total = 0.0
+    for s in range(n_labels):
+        p[s] = np.exp(p[s] - top)
+        total += p[s]
+    shift, draw = 0, uniform * total
+    while draw > p[shift] and shift < n_labels - 1:
+        draw -= p[shift]
+        shift += 1
+    for s in range(n_labels):
+        p[s] /= total
+    for i in block:
+        z[i] = (z[i] + shift) % n_labels
+        sizes[z[i]] += 1.0
+        inside[i] = False
+    return S + 2.0 * (alike[shift] - alike[0])
+
+
+@kernel("intp[::1](intp[::1], float64[:, ::1], intp[:, ::1], float64, boolean, float64[::1])")
+def _blocks(z: Ints, A: Floats, ends: Ints, trust: float, two_labels: bool, uniforms: Floats) -> Ints:
+    """Return the block of each row, named by one of its rows, with bonds drawn anew."""
+    block = np.arange(len(z))
+    for e in range(len(ends)):
+        i, j = ends[e, 0], ends[e, 1]
+        kept = z[i] == z[j] if A[i, j] > 0.0 else two_labels and z[i] != z[j]
+        if kept and uniforms[e] < 1.0 - np.exp(-trust * abs(A[i, j])):
+            while block[i] != i:
+                i = block[i]
+            while block[j] != j:
+                j = block[j]
+            block[max(i, j)] = min(i, j)
+    for i in range(len(z)):
+        block[i] = block[block[i]]  # the row that names a block is its first
+    return block
+
+
+@kernel(
+    "float64[:, :, ::1](intp[:, ::1], float64[:, :, ::1], float64[::1], float64[:, ::1], intp[:, ::1], float64[::1], "
+    "intp, float64, float64, intp, float64[:, ::1])"
 )
 def sweep_chains(
     Z: Ints,
     C: Floats,
     log_prior: Floats,
     A: Floats,
+    ends: Ints,
     trust: Floats,
     n_labels: int,
     D: float,
     price: float,
-    n_free: int,
-    hot: float,
-    cold: float,
     n_sweeps: int,
     uniforms: Floats,
-) -> tuple[Floats, Floats, Floats]:
-    """Sweep every chain, cooling from ``hot`` to ``cold``; Z is changed in place.
+) -> Floats:
+    """Draw the kernel of every chain, then move its blocks and its rows ``n_sweeps`` times; Z is changed in place.
 
     Parameters
     ----------
@@ -69,102 +175,59 @@ def sweep_chains(
         Log prior and determinant of each kernel.
     A : array of shape (n_asked, n_asked)
         Answers: how many more said alike than different, symmetric.
+    ends : array of shape (n_pairs, 2)
+        The pairs of rows with an answer, each once.
     trust : array of shape (n_chains,)
         log((1 - eps) / eps) of each chain.
-    n_labels, D, price, n_free : int, float, float, int
-        Labels allowed, the weight of the kernel term, and what each label costs that is used beyond ``n_free``.
-    hot, cold, n_sweeps : float, float, int
-        Temperatures of the first and last sweep, and their number.
-    uniforms : array of shape (n_chains, 1 + n_sweeps * n_asked)
+    n_labels, D, price : int, float, float
+        Labels allowed, the weight of the kernel term, and what each label costs that is used; only 0 with two labels.
+    n_sweeps : int
+        How often all blocks and all rows are moved.
+    uniforms : array of shape (n_chains, 1 + n_sweeps * (n_pairs + 2 * n_asked))
         Random numbers.
 
     Returns
     -------
-    energies, conditionals, kernels
-        log p without the answers of each chain, summed over kernels; p(label | the others) of each row; and
-        p(kernel | labels).
+    array of shape (n_chains, n_asked, n_labels)
+        p(label | all others) of each row, under the kernel that was drawn.
     """
-    R, n_asked = Z.shape
-    M = len(C)
+    n_chains, n_asked = Z.shape
+    two_labels = n_labels == 2
     half = D * (n_asked - 1) / 2.0
-    energies, conditionals, kernels = np.zeros(R), np.zeros((R, n_asked, n_labels)), np.zeros((R, M))
-    p, sizes = np.zeros(n_labels), np.zeros(n_labels)
-    floor, after = np.zeros(M), np.zeros(M)
-    for m in range(M):
+    conditionals = np.zeros((n_chains, n_asked, n_labels))
+    sizes, p, inside = np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_asked, dtype=np.bool_)
+    floor, rows = np.zeros(len(C)), np.arange(n_asked)
+    for m in range(len(C)):
         for i in range(n_asked):
             floor[m] += C[m, i, i] * NU / n_asked
-    for r in range(R):
-        z = Z[r]
+    for r in range(n_chains):
+        z, drawn = Z[r], uniforms[r]
         sizes[:] = 0.0
         for i in range(n_asked):
             sizes[z[i]] += 1.0
-        _view_energies(z, C, log_prior, floor, half, kernels[r])  # then the kernel of this chain is drawn
-        top = kernels[r].max()
-        total = 0.0
-        for m in range(M):
-            kernels[r, m] = np.exp((kernels[r, m] - top) / hot)
-            total += kernels[r, m]
-        draw, chosen = uniforms[r, 0] * total, 0
-        while chosen < M - 1 and draw > kernels[r, chosen]:
-            draw -= kernels[r, chosen]
-            chosen += 1
-        for m in range(M):
-            kernels[r, m] /= total
-        K = C[chosen]
-        # sums per row and label
-        G, B = np.zeros((n_asked, n_labels)), np.zeros((n_asked, n_labels))
-        S = 0.0
-        for i in range(n_asked):
-            S += K[i, i]
-            for j in range(n_asked):
-                if j != i:
-                    G[i, z[j]] += K[i, j]
-                    B[i, z[j]] += trust[r] * A[i, j]
-            S += G[i, z[i]]
-        for turn in range(n_sweeps + 1):
-            last = turn == n_sweeps  # the last pass only looks: it takes the conditionals
-            T = cold if last or n_sweeps < 2 else hot + (cold - hot) * turn / (n_sweeps - 1)
+        m = draw_kernel(z, C, log_prior, floor, sizes, half, drawn[0])
+        K, S, at = C[m], _same_sum(z, C[m]), 1
+        for _ in range(n_sweeps):
+            block = _blocks(z, A, ends, trust[r], two_labels, drawn[at : at + len(ends)])
+            at += len(ends)
             for i in range(n_asked):
-                old = z[i]
-                sizes[old] -= 1.0
-                squares, n_used = (sizes * sizes).sum(), (sizes > 0.0).sum()
-                top = -1e300
-                for k in range(n_labels):
-                    V_k = 1.0 - (squares + 2.0 * sizes[k] + 1.0) / n_asked**2
-                    S_k = S + 2.0 * (G[i, k] - G[i, old])
-                    p[k] = B[i, k] - half * np.log((max(S_k, 0.0) + floor[chosen]) / (V_k + NU / n_asked))
-                    if sizes[k] == 0.0 and n_used >= n_free:
-                        p[k] -= price
-                    if p[k] > top:
-                        top = p[k]
-                total = 0.0
-                for k in range(n_labels):
-                    p[k] = np.exp((p[k] - top) / T)
-                    total += p[k]
-                new = old
-                if last:
-                    for k in range(n_labels):
-                        conditionals[r, i, k] = p[k] / total
-                else:
-                    draw, new = uniforms[r, 1 + turn * n_asked + i] * total, 0
-                    while new < n_labels - 1 and draw > p[new]:
-                        draw -= p[new]
-                        new += 1
-                sizes[new] += 1.0
-                if new != old:
-                    z[i] = new
-                    S += 2.0 * (G[i, new] - G[i, old])
-                    for j in range(n_asked):
-                        if j != i:
-                            G[j, old] -= K[j, i]
-                            G[j, new] += K[j, i]
-                            B[j, old] -= trust[r] * A[j, i]
-                            B[j, new] += trust[r] * A[j, i]
-        _view_energies(z, C, log_prior, floor, half, after)
-        top = after.max()
-        energies[r] = top + np.log(np.exp(after - top).sum())
-        energies[r] -= price * max((sizes > 0.0).sum() - n_free, 0)
-    return energies, conditionals, kernels
+                if block[i] == i:
+                    members = rows[block == i]
+                    weighed = NONE if two_labels else ONLY_DIFFERENT
+                    S = _move(
+                        z, members, K, A, trust[r], weighed, sizes, S, floor[m], half, price, drawn[at + i], p, inside
+                    )
+            at += n_asked
+            for i in range(n_asked):
+                S = _move(
+                    z, rows[i : i + 1], K, A, trust[r], ALL, sizes, S, floor[m], half, price, drawn[at + i], p, inside
+                )
+            at += n_asked
+        for i in range(n_asked):  # only a look
+            _move(z, rows[i : i + 1], K, A, trust[r], ALL, sizes, S, floor[m], half, price, -1.0, p, inside)
+            for s in range(n_labels):
+                conditionals[r, i, (z[i] + s) % n_labels] = p[s]
+    return conditionals
 
 
 @kernel("intp[::1](float64[:, ::1], intp)")

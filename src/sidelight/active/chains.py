@@ -1,33 +1,32 @@
 """The labels of the rows asked about, sampled: answers may be wrong, and nobody knows how often.
 
 A pool of chains holds labelings of these rows, each with its own share of wrong answers eps ~ Beta and its own view of
-the rows. One wrong answer is outvoted by the others and by the rows; the pool then agrees again.
+the rows. One wrong answer is outvoted by the others and by the rows; the pool then agrees again. A chain moves by
+:mod:`sidelight._solvers.label_chains`, and all chains that heed the answers count alike.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaln
+from scipy.optimize import brentq
 
 from sidelight._core.matching import match_rows
-from sidelight._core.simplex import softmax
 from sidelight._solvers.label_chains import contract, sweep_chains
 from sidelight.active.gaussian import NOISES
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
-N_CHAINS, N_FRESH, N_SWEEPS = 32, 10, 6
+N_CHAINS, N_SWEEPS = 32, 3
+ROUNDS = 6  # at most, while one step changes the number of clusters
+MANY_AT_ONCE = 2  # more rows than that at once, and chains begin anew
 ERRORS = (0.3, 6.0)  # Beta prior of the share of wrong answers: about 5 %, often nearly none
 LEAST, MOST = 1e-4, 0.3  # shares are kept off certainty and off a coin toss: a chain may not ignore the answers
 SPREAD = 0.75  # the clusters are told apart along (n_clusters - 1) ** SPREAD independent directions
-HEAT = 5.0  # log odds by which a chain must be behind to count for a third
 FEW = 2  # answers beyond the share MOST: a labeling that breaks more ignores them
-DISMISSED = 1e3  # what the log odds of such a labeling fall by
 MOST_COMPARED = 150  # rows by which chains are compared with each other
 MOST_TRUST = 6.5  # log odds: an answer weighs no more than 650 to 1
 SPARE_LABELS, MANY_LABELS = 2, 60  # clusters allowed beyond those met when their number is not known, and at most
@@ -36,6 +35,31 @@ SPARE_LABELS, MANY_LABELS = 2, 60  # clusters allowed beyond those met when thei
 def chance_of_new(labels: Ints) -> float:
     """Return the chance that the next row belongs to a cluster not met so far (Good and Turing)."""
     return (int((np.bincount(labels) == 1).sum()) + 0.5) / (len(labels) + 1.0)
+
+
+def price_of_cluster(n_rows: int, n_clusters: int) -> float:
+    """Return what one cluster more costs when their number is not known, in nats.
+
+    It is log(n / alpha), with the alpha for which n rows of Ewens' sampling formula are expected in so many clusters,
+    alpha log(1 + n / alpha): many clusters among few rows make the next one cheap.
+
+    >>> [round(price_of_cluster(50, n_clusters), 1) for n_clusters in (2, 10)]
+    [4.8, 2.6]
+    """
+    if n_clusters >= n_rows:
+        return 0.0
+    expected = lambda log_alpha: np.exp(log_alpha) * np.log1p(n_rows * np.exp(-log_alpha)) - n_clusters  # noqa: E731
+    log_alpha = brentq(expected, -50.0, 2.0 * np.log(n_rows) + 10.0)
+    return max(float(np.log(n_rows) - log_alpha), 0.0)
+
+
+def effective_number(labels: Ints) -> float:
+    """Return how many clusters of equal size are as even as these (Simpson): rows met alone hardly count.
+
+    >>> round(effective_number(np.array([0] * 20 + [1] * 20 + [2])), 1)
+    2.1
+    """
+    return float(1.0 / np.sum((np.bincount(labels) / len(labels)) ** 2))
 
 
 def most_agreed(Z: Ints) -> int:
@@ -70,20 +94,22 @@ class LabelPool:
 
     def __init__(self, n_clusters: int | None) -> None:
         self.n_clusters = n_clusters
-        self.n_labels, self.n_met = n_clusters or 1 + SPARE_LABELS, 1
+        self.n_labels = n_clusters or 1 + SPARE_LABELS
         self.Z = np.zeros((N_CHAINS, 0), dtype=np.intp)
         self.labels = np.zeros(0, dtype=np.intp)
+        self.n_unplaced = 0
 
     def start(self, labels: Ints) -> None:
         """Begin at labels that keep every answer."""
         self.labels = labels.copy()
         self.Z = np.tile(labels, (N_CHAINS, 1))
-        self.n_met = int(labels.max()) + 1
+        self.n_unplaced = 0
 
     def add(self) -> None:
         """Take one more row; its label is sampled with the next ``place``."""
         self.Z = np.ascontiguousarray(np.column_stack([self.Z, np.zeros(N_CHAINS, dtype=np.intp)]))
         self.labels = np.append(self.labels, 0)
+        self.n_unplaced += 1
 
     def place(
         self, links: Ints, kernels: Floats, weights: Floats, log_prior: Floats, generator: np.random.Generator
@@ -101,59 +127,48 @@ class LabelPool:
         generator : numpy.random.Generator
             Draws everything.
         """
-        self._make_room()
-        n_asked = self.Z.shape[1]
-        problem = self._problem(links, kernels, weights, log_prior)
-        _, _, views = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.5, N_SWEEPS, generator)
-        chances = 0.5 * views.mean(axis=0) + 0.5 / len(problem.C)
-        if n_asked > 3:
-            self._refresh(problem, chances, generator)
-        energies, Q, _ = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.0, 1, generator)
-        energies = energies + problem.answers(self.Z)
-        shares = softmax(energies / HEAT)  # chains that are stuck at an improbable labeling count for less
-        heeding = self.Z[energies > energies.max() - DISMISSED / 2.0]
-        return self._agree(Q, heeding[most_agreed(heeding)], problem, shares)
+        for _ in range(ROUNDS):
+            n_met = self._make_room()
+            problem = self._problem(links, kernels, weights, log_prior, n_met)
+            if self.n_unplaced > MANY_AT_ONCE:
+                for r in range(N_CHAINS):
+                    self.Z[r] = problem.contracted(generator)
+            self.n_unplaced = 0
+            problem.sweep(self.Z, problem.draw_trust(self.Z, generator), N_SWEEPS, generator)
+            Q = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), N_SWEEPS, generator)
+            placed = self._agree(Q, problem)
+            if self.n_clusters is not None or placed.n_clusters == n_met:
+                break  # else the price of a cluster and the labels allowed have changed
+        return placed
 
-    def _problem(self, links: Ints, kernels: Floats, weights: Floats, log_prior: Floats) -> _Problem:
+    def _problem(self, links: Ints, kernels: Floats, weights: Floats, log_prior: Floats, n_met: int) -> _Problem:
         n_asked = self.Z.shape[1]
         votes = np.zeros((n_asked, n_asked))
         np.add.at(votes, (links[:, 0], links[:, 1]), 2.0 * links[:, 2] - 1.0)
-        D = max((self.n_clusters or self.n_met) - 1.0, 1.0) ** SPREAD
+        D = max((self.n_clusters or effective_number(self.labels)) - 1.0, 1.0) ** SPREAD
         C, log_prior = _centred_inverses(kernels, weights, log_prior, D)
-        chance = 0.5 if self.n_clusters else chance_of_new(self.labels)  # rows met make other clusters dear
-        price = float(np.log(1.0 / chance - 1.0))
-        return _Problem(C, log_prior, votes + votes.T, links, self.n_labels, D, price, self.n_met)
+        price = 0.0 if self.n_clusters else price_of_cluster(n_asked, n_met)
+        ends = np.unique(np.sort(links[:, :2], axis=1), axis=0)
+        return _Problem(C, log_prior, votes + votes.T, links, ends, self.n_labels, D, price)
 
-    def _make_room(self) -> None:
-        """When the number of clusters is not known, allow some more than were met."""
+    def _make_room(self) -> int:
+        """Return how many clusters were met; when their number is not known, allow some more."""
         if self.n_clusters is None:
-            self.n_labels = min(max(int(self.labels.max()) + 1, self.n_met) + SPARE_LABELS, MANY_LABELS)
+            self.n_labels = min(int(self.labels.max()) + 1 + SPARE_LABELS, MANY_LABELS)
             self.Z %= self.n_labels
+        return len(np.unique(self.labels))
 
-    def _refresh(self, problem: _Problem, chances: Floats, generator: np.random.Generator) -> None:
-        """Start chains anew from reweighted answers, views by ``chances``; each may replace an old one, by its odds."""
-        n_asked = self.Z.shape[1]
-        fresh = np.empty((N_FRESH, n_asked), dtype=np.intp)
-        for f in range(N_FRESH):
-            g = np.triu(generator.exponential(size=(n_asked, n_asked)), 1)
-            fresh[f] = problem.contracted(2.5 * (g + g.T), chances, generator)
-        problem.sweep(fresh, np.full(N_FRESH, 2.0), 2.0, N_SWEEPS, generator)
-        new, _, _ = problem.sweep(fresh, problem.draw_trust(fresh, generator), 1.0, N_SWEEPS, generator)
-        old, _, _ = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), 1.0, 1, generator)
-        new, old = new + problem.answers(fresh), old + problem.answers(self.Z)
-        for f, r in enumerate(generator.permutation(N_CHAINS)[:N_FRESH]):
-            if new[f] - old[r] > np.log(generator.random()):
-                self.Z[r] = fresh[f]
-
-    def _agree(self, Q: Floats, best: Ints, problem: _Problem, shares: Floats) -> Placed:
+    def _agree(self, Q: Floats, problem: _Problem) -> Placed:
         """Number the labels of all chains like the last labels shown, and average their conditionals."""
+        heed = problem.heed(self.Z)
+        best = self.Z[heed][most_agreed(self.Z[heed])]
         K, n_asked = self.n_labels, self.Z.shape[1]
         one_hot = np.eye(K)
         best = match_rows(one_hot[best].T @ one_hot[self.labels])[best]
         target, mean = one_hot[best], np.zeros((n_asked, K))
         for r, conditionals in enumerate(Q):
             onto = match_rows(one_hot[self.Z[r]].T @ target)
-            mean[:, onto] += shares[r] * conditionals
+            mean[:, onto] += heed[r] * conditionals / heed.sum()
             self.Z[r] = onto[self.Z[r]]
         labels = mean.argmax(axis=1)
         used = np.unique(labels)
@@ -174,29 +189,29 @@ class _Problem:
     log_prior: Floats
     votes: Floats
     links: Ints
+    ends: Ints
     n_labels: int
     D: float
     price: float
-    n_free: int
 
     def violated(self, Z: Ints) -> Ints:
         """How many answers each chain breaks."""
         alike = Z[:, self.links[:, 0]] == Z[:, self.links[:, 1]]
         return np.asarray((alike != self.links[:, 2].astype(bool)).sum(axis=1))
 
-    def answers(self, Z: Ints) -> Floats:
-        """The log likelihood of the answers under each chain, the share of wrong ones integrated out."""
-        v, n = self.violated(Z), len(self.links)
-        ignores = v > MOST * n + FEW
-        return np.asarray(betaln(ERRORS[0] + v, ERRORS[1] + n - v) - betaln(*ERRORS) - DISMISSED * ignores)
+    def heed(self, Z: Ints) -> npt.NDArray[np.bool_]:
+        """Say which chains keep enough answers to be listened to; all where none does."""
+        enough = self.violated(Z) <= MOST * len(self.links) + FEW
+        return enough if enough.any() else ~enough
 
-    def contracted(self, weight: Any, chances: Floats, generator: np.random.Generator) -> Ints:
-        """Join rows greedily by weighted answers, and by how alike they are in some view."""
-        C = self.C[generator.choice(len(self.C), p=chances)]
+    def contracted(self, generator: np.random.Generator) -> Ints:
+        """Return where to begin: rows joined greedily by reweighted answers, and by how alike they are in some view."""
+        n_asked = len(self.votes)
+        weight = np.triu(generator.exponential(size=(n_asked, n_asked)), 1)
+        C = self.C[generator.integers(len(self.C))]
         scale = np.sqrt(np.maximum(np.diag(C), 1e-12))
         likeness = -4.0 * C / np.outer(scale, scale) * generator.choice([0.5, 1.0, 2.0])
-        labels = contract(np.ascontiguousarray(weight * self.votes + likeness), self.n_labels)
-        return np.minimum(labels, self.n_labels - 1)
+        return contract(2.5 * (weight + weight.T) * self.votes + likeness, self.n_labels)
 
     def draw_trust(self, Z: Ints, generator: np.random.Generator) -> Floats:
         """Draw the share of wrong answers of each chain, as log odds."""
@@ -208,12 +223,12 @@ class _Problem:
         """The expected share of wrong answers."""
         return float(((ERRORS[0] + self.violated(Z)) / (sum(ERRORS) + len(self.links))).mean())
 
-    def sweep(self, Z: Ints, trust: Floats, hot: float, n_sweeps: int, generator: np.random.Generator) -> Any:
-        """Sweep chains in place."""
-        uniforms = generator.random((len(Z), 1 + n_sweeps * Z.shape[1]))
+    def sweep(self, Z: Ints, trust: Floats, n_sweeps: int, generator: np.random.Generator) -> Floats:
+        """Sweep chains in place, and return the conditionals of their rows."""
+        uniforms = generator.random((len(Z), 1 + n_sweeps * (len(self.ends) + 2 * Z.shape[1])))
         return sweep_chains(
-            Z, self.C, self.log_prior, self.votes, np.ascontiguousarray(trust, dtype=np.float64), self.n_labels, self.D,
-            self.price, self.n_free, hot, 1.0, n_sweeps, uniforms,
+            Z, self.C, self.log_prior, self.votes, self.ends, trust, self.n_labels, self.D, self.price, n_sweeps,
+            uniforms,
         )  # fmt: skip
 
 

@@ -178,6 +178,12 @@ class LabelProcess:
         slope = sum(mixture.weight * mixture.slope for mixture in self.mixtures)
         return softmax(slope * field)
 
+    def novelty_without(self, block: Ints) -> Floats:
+        """Return the novelty of some rows asked about, as if they had no labels."""
+        own = np.einsum("m,mtt->t", self.mix, self.kernels[:, block[:, None], block])
+        spread = np.diagonal(np.linalg.inv(self.inverse[block[:, None], block])) - self.noise * self.doubt[block]
+        return np.clip(spread / np.maximum(own, 1e-9), 0.0, 1.0)
+
     @np.errstate(invalid="ignore")  # see above
     def influence(self, weights: Floats) -> Floats:
         """Return how much a label of each candidate would lower the weighted variance of the reference rows."""

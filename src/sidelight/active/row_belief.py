@@ -107,7 +107,6 @@ class RowBelief:
 
     def _settle(self, settled: Settled) -> None:
         """Place rows where answers place them, and open ones where they probably belong of the clusters left."""
-        before = self.labels
         q = self._chances(settled)
         new = np.where(settled.labels == OPEN, q[:, -1], 0.0)
         if new.max() > SURE:  # it looks like no other: it need not be compared with every cluster
@@ -116,8 +115,7 @@ class RowBelief:
             q = self._chances(settled)
         n_known = settled.n_clusters
         labels = q[:, :-1].argmax(axis=1)
-        one_hot = np.eye(max(n_known, int(before.max()) + 1))
-        number = match_rows(one_hot[labels[: len(before)], :n_known].T @ one_hot[before, :n_known])  # names stay
+        number = self._names(labels, n_known)
         q[:, number] = q[:, :n_known].copy()
         self.q, self.labels, self.n_known, self.is_placed = q, number[labels], n_known, settled.labels != OPEN
         certainty = q[:, :-1].max(axis=1)
@@ -127,16 +125,37 @@ class RowBelief:
 
     def _chances(self, settled: Settled) -> Floats:
         """Return the probability of each cluster, and of a new one, for the rows asked about."""
-        is_open = settled.labels == OPEN
-        q: Floats = np.eye(settled.n_clusters + 1)[np.where(is_open, settled.n_clusters, settled.labels)]
-        if is_open.any():
-            self.process.fit(q[:, :-1], np.where(is_open, np.inf, 1.0), weigh=False)
-            P, novelty = self.process.of_asked()
-            new = novelty * self._chance_of_new(settled.labels[~is_open], settled.n_clusters)
-            Q = np.column_stack([np.maximum(P, 1e-12) * (1.0 - new[:, None]) * ~settled.excluded, new])
-            Q = np.stack([np.bincount(settled.blocks, column) for column in Q.T], axis=1)[settled.blocks]
-            q[is_open] = (Q / Q.sum(axis=1, keepdims=True))[is_open]
+        n_known, is_open = settled.n_clusters, settled.labels == OPEN
+        q: Floats = np.eye(n_known + 1)[np.where(is_open, n_known, settled.labels)]
+        if not is_open.any():
+            return q
+        labels = self._with_believed(settled)
+        self.process.fit(np.eye(n_known + 1)[labels][:, :-1], np.where(labels == OPEN, np.inf, 1.0), weigh=False)
+        P, novelty = self.process.of_asked()
+        for rows in (np.flatnonzero(settled.blocks == block) for block in np.unique(settled.blocks[is_open])):
+            if labels[rows[0]] != OPEN:  # what is believed of a row does not confirm itself
+                P[rows], novelty[rows] = self.process.without(rows), self.process.novelty_without(rows)
+        new = novelty * self._chance_of_new(labels[labels != OPEN], n_known)
+        Q = np.column_stack([np.maximum(P, 1e-12) * (1.0 - new[:, None]) * ~settled.excluded, new])
+        Q = np.stack([np.bincount(settled.blocks, column) for column in Q.T], axis=1)[settled.blocks]
+        q[is_open] = (Q / Q.sum(axis=1, keepdims=True))[is_open]
         return q
+
+    def _names(self, labels: Ints, n_clusters: int) -> Ints:
+        """Return the name of each cluster: the one that most of its rows had before."""
+        before = self.labels
+        one_hot = np.eye(max(n_clusters, int(before.max()) + 1) + 1)[:, :-1]  # open rows count for none
+        return match_rows(one_hot[labels[: len(before)], :n_clusters].T @ one_hot[before, :n_clusters])
+
+    def _with_believed(self, settled: Settled) -> Ints:
+        """Return the clusters that answers give, and of open rows the one believed before, unless it is excluded."""
+        labels = settled.labels.copy()
+        number = self._names(settled.labels, settled.n_clusters)
+        for t in np.flatnonzero((labels == OPEN)[: len(self.labels)] & self.process.is_labelled[: len(self.labels)]):
+            believed = np.flatnonzero(number == self.labels[t])
+            if len(believed) and not settled.excluded[t, believed[0]]:
+                labels[t] = believed[0]
+        return labels
 
     def _sample(self, generator: np.random.Generator, *, is_consistent: bool) -> None:
         """Answers contradict each other or say little about each other: sample where rows belong."""
@@ -144,8 +163,6 @@ class RowBelief:
         placed = self.pool.place(links, process.kernels, process.weights, process.log_prior, generator)
         self.q, self.labels, self.n_known = placed.q, placed.labels, placed.n_clusters
         self.eps, self.is_consistent, self.is_placed = placed.eps, is_consistent, np.ones(len(self.labels), dtype=bool)
-        if is_consistent:
-            self.pool.n_met = self.n_known
         certainty = np.maximum(self.q[np.arange(len(self.labels)), self.labels], LEAST_CERTAINTY)
         process.fit(np.eye(self.n_known)[self.labels], 1.0 / certainty**2)
 
@@ -226,7 +243,9 @@ class RowBelief:
         """Return rows of two clusters that may be one, where it is time to ask."""
         labels = np.where(self.is_placed, self.labels, OPEN)
         members = [np.flatnonzero(labels == k) for k in range(self.n_known)]
-        chances = [self.process.without(rows) for rows in members]
+        chance = self.chance_of_new()
+        new = [chance * self.process.novelty_without(rows)[:, None] for rows in members]
+        chances = [self.process.without(rows) * (1.0 - p) for rows, p in zip(members, new)]
         alike = np.stack([P.mean(axis=0) for P in chances], axis=1)
         links = np.array(self.links, dtype=np.intp)
         risk = rows_at_risk(links, labels, alike, expected_error(self.links, len(labels), two_clusters=False))
@@ -246,13 +265,15 @@ class RowBelief:
         rows = rows[self.process.is_labelled[rows]]
         if not len(rows) or self.n_known < 2:
             return 0.0
-        log_p = np.log(np.maximum(self.process.without(rows), 1e-12))
+        P = self.process.without(rows)
         if self.n_clusters == 2:
+            log_p = np.log(np.maximum(P, 1e-12))
             here = log_p[np.arange(len(rows)), self.labels[rows]].sum()
             there = log_p[np.arange(len(rows)), 1 - self.labels[rows]].sum()
         else:
+            new = (self.process.novelty_without(rows) * self.chance_of_new())[:, None]
+            totals = np.log(np.maximum(np.column_stack([P * (1.0 - new), new]), 1e-12)).sum(axis=0)
             own = int(self.labels[rows[0]])
-            totals = log_p.sum(axis=0)
             here, there = totals[own], np.delete(totals, own).max()
         return float(np.clip(there - here, 0.0, CONVINCED))  # rows that agree prove nothing: one mistake moved them all
 
