@@ -109,8 +109,8 @@ def fill(sheet: Sheet) -> None:
         f"wrong answers and K given of {min(many)} to {max(many)} (ASK_MANY); `ActiveSession` with its defaults, the "
         "share of wrong answers is learnt. In brackets the figures wanted, means of 5 runs of trials. All "
         "conversations are fresh: constants were chosen on conversations 0 to 4 and 10 to 18 of these sets, the chains "
-        f"and when a check is due on 40 to 69 of six of them; those below begin at {FRESH}. Iris and pendigits were not "
-        "looked at." + (f" Not run yet: {', '.join(missing)}." if missing else "")
+        f"and when a check is due on 40 to 69 of six of them; those below begin at {FRESH}. Iris and pendigits were "
+        "not looked at." + (f" Not run yet: {', '.join(missing)}." if missing else "")
     )
     _exact(sheet, found, True)
     _exact(sheet, found, False)
