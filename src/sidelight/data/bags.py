@@ -15,13 +15,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.data import label_sets
+from sidelight.data import label_forms, label_sets
+from sidelight.data.bag_rows import count_distinct, is_numbered, origin_after, renumbered, warn_if_cut
 from sidelight.data.frozen import Frozen, read_only
 from sidelight.data.label_sets import LabelSets
 from sidelight.data.names import Names, check_distinct, encode, flags_of, look_up, sorted_names
 from sidelight.data.row_keys import as_row_index, is_one_row
 from sidelight.data.summaries import as_html, as_text, bag_summary
-from sidelight.errors import BagsWereCut, InvalidData, warn
+from sidelight.errors import InvalidData
 
 Counts = NDArray[np.intp]
 Flags = NDArray[np.bool_]
@@ -121,8 +122,8 @@ class Bags(Frozen):
     ) -> None:
         names, codes = encode(ids, "bag id")
         code_of = {name: code for code, name in enumerate(names)}
-        label_sets_ = label_sets.read(labels, code_of, classes)
-        self._settle(names, codes, label_sets_, partial, whole, code_of)
+        sets = label_forms.read(labels, code_of, classes)
+        self._settle(names, codes, sets, partial, whole, code_of)
 
     @classmethod
     def from_table(
@@ -152,8 +153,8 @@ class Bags(Frozen):
         """
         names, codes = encode(ids, "bag id")
         code_of = {name: code for code, name in enumerate(names)}
-        said = label_sets.from_frame(table, code_of, classes, (bag, label))
-        return cls.__new__(cls)._settle(names, codes, said, partial, whole, code_of)
+        sets = label_forms.from_frame(table, code_of, classes, (bag, label))
+        return cls.__new__(cls)._settle(names, codes, sets, partial, whole, code_of)
 
     @classmethod
     def from_indicator(
@@ -177,19 +178,19 @@ class Bags(Frozen):
         """
         bag_names, codes = encode(ids, "bag id")
         code_of = {name: code for code, name in enumerate(bag_names)}
-        said = label_sets.from_indicator(Y, code_of, classes, names)
-        return cls.__new__(cls)._settle(bag_names, codes, said, partial, whole, code_of)
+        sets = label_forms.from_indicator(Y, code_of, classes, names)
+        return cls.__new__(cls)._settle(bag_names, codes, sets, partial, whole, code_of)
 
     def _settle(
-        self, names: Names, codes: Counts, said: LabelSets, partial: Any, whole: Any, code_of: Mapping[Hashable, int]
+        self, names: Names, codes: Counts, sets: LabelSets, partial: Any, whole: Any, code_of: Mapping[Hashable, int]
     ) -> Self:
         self.__setstate__(
             {
                 "names": names,
                 "codes": codes,
-                **_spread(said),
-                "is_partial": label_sets.read_partial(partial, code_of, said.is_labelled),
-                "whole": label_sets.read_whole(whole, len(names)),
+                **_spread(sets),
+                "is_partial": label_forms.read_partial(partial, code_of, sets.is_labelled),
+                "whole": label_forms.read_whole(whole, len(names)),
                 "_origin": None,
             }
         )
@@ -273,18 +274,18 @@ class Bags(Frozen):
 
     def bags_of_labels(self) -> list[Counts]:
         """Return for each class the positions of the bags that were given it, in ascending order."""
-        by_label = self._said.bags[np.argsort(self._label_columns, kind="stable")]
+        by_label = self._label_sets.bags[np.argsort(self._label_columns, kind="stable")]
         return np.split(by_label, np.cumsum(self.label_counts)[:-1])
 
     @property
-    def _said(self) -> LabelSets:
+    def _label_sets(self) -> LabelSets:
         return LabelSets(self.classes, self._label_starts, self._label_columns, self.is_labelled)
 
     @cached_property
     def _labels(self) -> dict[Hashable, frozenset[Hashable] | None]:
-        said = [self.classes[column] for column in self._label_columns.tolist()]
-        ends = self._label_starts.tolist()
-        sets = (frozenset(said[ends[b] : ends[b + 1]]) for b in range(self.n_bags))
+        listed = [self.classes[column] for column in self._label_columns.tolist()]
+        starts = self._label_starts.tolist()
+        sets = (frozenset(listed[starts[b] : starts[b + 1]]) for b in range(self.n_bags))
         return {name: s if known else None for name, s, known in zip(self.names, sets, self.is_labelled)}
 
     def bag_label_mask(self) -> Flags:
@@ -294,7 +295,7 @@ class Bags(Frozen):
         or its label set is partial.
         """
         allowed = np.zeros((self.n_bags, self.n_classes), dtype=bool)
-        allowed[self._said.bags, self._label_columns] = True
+        allowed[self._label_sets.bags, self._label_columns] = True
         allowed[~self.is_labelled | self.is_partial] = True
         return allowed
 
@@ -314,11 +315,11 @@ class Bags(Frozen):
         partial : iterable of bag ids, or True, default=()
             As in the constructor.
         """
-        said = label_sets.read(labels, self._code_of, classes)
+        sets = label_forms.read(labels, self._code_of, classes)
         if classes is None:
-            new = set(said.classes) - set(self.classes)
-            said = label_sets.in_classes(said, (*self.classes, *sorted_names(new)))
-        return self._saying(said, label_sets.read_partial(partial, self._code_of, said.is_labelled))
+            new = set(sets.classes) - set(self.classes)
+            sets = label_sets.in_classes(sets, (*self.classes, *sorted_names(new)))
+        return self._with_sets(sets, label_forms.read_partial(partial, self._code_of, sets.is_labelled))
 
     def without_labels(self, names: Any = None) -> Self:
         """Return the same bags with the label sets of these bags forgotten; all of them by default.
@@ -331,11 +332,7 @@ class Bags(Frozen):
         forget = np.ones(self.n_bags, dtype=bool)
         if names is not None:
             forget = flags_of(names, self._code_of, "Bags.without_labels")
-        bags = self._said.bags
-        kept = ~forget[bags]
-        is_labelled = self.is_labelled & ~forget
-        said = label_sets.gathered(bags[kept], self._label_columns[kept], self.classes, is_labelled)
-        return self._saying(said, self.is_partial & ~forget)
+        return self._with_sets(label_sets.without_bags(self._label_sets, forget), self.is_partial & ~forget)
 
     def without_classes(self, classes: Any) -> Self:
         """Return the same bags as if nobody had ever heard of these labels.
@@ -348,10 +345,7 @@ class Bags(Frozen):
         """
         column_of = {name: column for column, name in enumerate(self.classes)}
         drop = flags_of(classes, column_of, "Bags.without_classes", "class")
-        kept = tuple(name for name, dropped in zip(self.classes, drop) if not dropped)
-        stays = ~drop[self._label_columns]
-        columns = (np.cumsum(~drop) - 1)[self._label_columns[stays]]
-        return self._saying(label_sets.gathered(self._said.bags[stays], columns, kept, self.is_labelled))
+        return self._with_sets(label_sets.without_classes(self._label_sets, drop))
 
     def with_classes(self, classes: Any) -> Self:
         """Return the same bags with the columns of ``label_matrix`` in this order; names may be added.
@@ -361,11 +355,11 @@ class Bags(Frozen):
         classes : sequence of label names
             Every label that some bag carries must be among them.
         """
-        return self._saying(label_sets.in_classes(self._said, check_distinct(classes, "class")))
+        return self._with_sets(label_sets.in_classes(self._label_sets, check_distinct(classes, "class")))
 
-    def _saying(self, said: LabelSets, is_partial: Flags | None = None) -> Self:
+    def _with_sets(self, sets: LabelSets, is_partial: Flags | None = None) -> Self:
         fields = self.__getstate__()
-        fields |= _spread(said) | {"is_partial": self.is_partial if is_partial is None else is_partial}
+        fields |= _spread(sets) | {"is_partial": self.is_partial if is_partial is None else is_partial}
         return self._make(**fields)
 
     # -- rows, as scikit-learn takes them -----------------------------------------------------------------------------
@@ -383,50 +377,25 @@ class Bags(Frozen):
         if is_one_row(key):
             return self.names[self.codes[as_row_index([key], self.n_rows, "Bags")[0]]]
         kept = as_row_index(key, self.n_rows, "Bags")
-        codes = self.codes[kept]
-        first = np.full(self.n_bags, len(kept), dtype=np.intp)
-        first[codes[::-1]] = np.arange(len(kept) - 1, -1, -1)  # the last write wins: the first appearance
-        present = np.flatnonzero(first < len(kept))
-        present = present[np.argsort(first[present])]
-        renumbered = np.empty(self.n_bags, dtype=np.intp)
-        renumbered[present] = np.arange(len(present))
-        distinct, origin = self._distinct_after(kept)
-        still_whole = self.whole & (distinct == self._distinct)
-        self._warn_if_cut(present, still_whole)
+        present, codes = renumbered(self.codes[kept], self.n_bags)
+        origin, has_copies = origin_after(self._origin, kept, self.n_rows)
+        n_distinct = count_distinct(self.codes[kept], origin, has_copies, self.n_bags)
+        still_whole = self.whole & (n_distinct == self._n_distinct)
+        warn_if_cut(self, present, still_whole)
         return self._make(
             names=tuple(self.names[code] for code in present.tolist()),
-            codes=renumbered[codes],
-            **_spread(label_sets.taken(self._said, present)),
+            codes=codes,
+            **_spread(label_sets.taken(self._label_sets, present)),
             is_partial=self.is_partial[present],
             whole=still_whole[present],
-            _origin=origin,
+            _origin=origin if has_copies else None,
         )
 
     @cached_property
-    def _distinct(self) -> Counts:
-        return self._distinct_after(np.arange(self.n_rows))[0]
-
-    def _distinct_after(self, kept: Counts) -> tuple[Counts, Counts | None]:
-        """Count the different rows of each bag among the kept ones; also say which copies which, if any does."""
-        origin = kept if self._origin is None else self._origin[kept]
-        is_there = np.zeros(1 + (self.n_rows if self._origin is None else int(self._origin.max())), dtype=bool)
-        is_there[origin] = True
-        if np.count_nonzero(is_there) == len(origin):
-            return np.bincount(self.codes[kept], minlength=self.n_bags), None
-        _, first = np.unique(origin, return_index=True)
-        return np.bincount(self.codes[kept[first]], minlength=self.n_bags), origin
-
-    def _warn_if_cut(self, present: Counts, still_whole: Flags) -> None:
-        has_labels = self.n_labels > 0
-        cut = present[(self.whole & ~still_whole & has_labels)[present]]
-        if len(cut):
-            name = self.names[cut[0]]
-            warn(
-                f"{len(cut)} of {len(present)} bags were cut, for example {name!r}: the rows that are left need not "
-                "carry every label of their bag any more. Select whole bags to keep that; BagKFold never cuts one.",
-                BagsWereCut,
-                stacklevel=3,
-            )
+    def _n_distinct(self) -> Counts:
+        if self._origin is None:
+            return self.sizes
+        return count_distinct(self.codes, self._origin, True, self.n_bags)
 
     # -- looks, comparison, files -------------------------------------------------------------------------------------
 
@@ -479,38 +448,28 @@ class Bags(Frozen):
     def __unarchive__(cls, state: dict[str, Any]) -> Self:
         names, classes = check_distinct(state["names"], "bag id"), check_distinct(state["classes"], "class")
         codes, columns, starts = (np.array(state[k], np.intp) for k in ("codes", "label_columns", "label_starts"))
-        seen, first = np.unique(codes, return_index=True)
-        counts = np.diff(starts)
-        sound = (
-            np.array_equal(seen, np.arange(len(names)))
-            and bool(np.all(np.diff(first) > 0))
-            and len(counts) == len(names)
-            and starts[0] == 0
-            and starts[-1] == len(columns)
-            and bool(np.all(counts >= 0))
-            and (not len(columns) or (columns.min() >= 0 and columns.max() < len(classes)))
-        )
-        if not sound:
-            raise InvalidData("Bags: the stored bags contradict themselves; the file is damaged.")
         flags = {k: np.array(state[k], dtype=bool) for k in ("is_labelled", "is_partial", "whole")}
-        origin = state["origin"]
-        if any(len(flag) != len(names) for flag in flags.values()) or (
-            origin is not None and len(origin) != len(codes)
-        ):
+        origin = None if state["origin"] is None else np.array(state["origin"], dtype=np.intp)
+        is_sound = (
+            is_numbered(codes, len(names))
+            and label_sets.are_sets(starts, columns, len(names), len(classes))
+            and all(len(flag) == len(names) for flag in flags.values())
+            and (origin is None or len(origin) == len(codes))
+        )
+        if not is_sound:
             raise InvalidData("Bags: the stored bags contradict themselves; the file is damaged.")
-        origin = None if origin is None else np.array(origin, dtype=np.intp)
-        bags = np.repeat(np.arange(len(names)), counts)
-        said = label_sets.gathered(bags, columns, classes, flags.pop("is_labelled"))
-        return cls._make(names=names, codes=codes, _origin=origin, **_spread(said), **flags)
+        bags = np.repeat(np.arange(len(names)), np.diff(starts))
+        sets = label_sets.gathered(bags, columns, classes, flags.pop("is_labelled"))
+        return cls._make(names=names, codes=codes, _origin=origin, **_spread(sets), **flags)
 
 
-def _spread(said: LabelSets) -> dict[str, Any]:
+def _spread(sets: LabelSets) -> dict[str, Any]:
     """Return label sets as the fields of Bags."""
     return {
-        "classes": said.classes,
-        "_label_starts": said.starts,
-        "_label_columns": said.columns,
-        "is_labelled": said.is_labelled,
+        "classes": sets.classes,
+        "_label_starts": sets.starts,
+        "_label_columns": sets.columns,
+        "is_labelled": sets.is_labelled,
     }
 
 
