@@ -21,7 +21,7 @@ from sidelight.data.frozen import Frozen, read_only
 from sidelight.data.label_sets import LabelSets
 from sidelight.data.names import Names, check_distinct, encode, flags_of, look_up, sorted_names
 from sidelight.data.row_keys import as_row_index, is_one_row
-from sidelight.data.summaries import as_html, as_text, bag_summary
+from sidelight.data.summaries import bag_html, bag_summary, bag_text
 from sidelight.errors import InvalidData
 
 Counts = NDArray[np.intp]
@@ -404,10 +404,10 @@ class Bags(Frozen):
         return bag_summary(self)
 
     def __repr__(self) -> str:
-        return as_text(self)
+        return bag_text(self)
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        return bag_html(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Bags):

@@ -1,36 +1,33 @@
 """Counts of things that happened together, over two or more named axes.
 
 The table is sparse and kept in one normal form (cells sorted, no duplicates, no zeros), so that two tables are equal
-exactly when they say the same. Information is in nats unless bits are asked for. Counting large event tables in
-bounded memory lives next door, in ``counting``.
+exactly when they say the same. Information is in nats unless bits are asked for. ``table_forms`` reads what tables are
+made of, ``counting`` counts large event tables in bounded memory.
 """
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sidelight._core.params import check_choice
-from sidelight._core.sparsity import is_sparse
-from sidelight.data.counting import EventCounter, add_up, as_codes, coalesce, column_names, count_table
+from sidelight.data import table_forms
+from sidelight.data.counting import add_up, coalesce
 from sidelight.data.frozen import Frozen
+from sidelight.data.summaries import table_html
 from sidelight.data.table_checks import (
     as_clusters,
     axis_index,
-    axis_size,
-    check_equal_lengths,
     checked_axes,
     checked_coords,
     checked_counts,
     checked_labels,
     checked_sizes,
-    frame_names,
 )
-from sidelight.errors import InvalidData, WrongKind
+from sidelight.errors import InvalidData
 from sidelight.words import counted
 
 if TYPE_CHECKING:
@@ -138,29 +135,7 @@ class CoOccurrence(Frozen):
         >>> sl.CoOccurrence.from_codes({"word": [0, 2], "page": [1, 1]}, sizes={"word": 5}).shape
         (5, 2)
         """
-        if not isinstance(codes, Mapping):
-            raise InvalidData(
-                f"CoOccurrence.from_codes needs a mapping of axis name to codes, got {type(codes).__name__}."
-            )
-        names = checked_axes(tuple(codes))
-        arrays = [as_codes(codes[name], name) for name in names]
-        check_equal_lengths(dict(zip(names, arrays)))
-        for what, named in (("sizes", sizes), ("labels", labels)):
-            if named is not None and not isinstance(named, Mapping):
-                raise InvalidData(
-                    f"CoOccurrence.from_codes needs {what} as a mapping from axis names, got {type(named).__name__}."
-                )
-            for axis in named or ():
-                axis_index(names, axis)
-        shape = [axis_size(name, array, sizes or {}, labels or {}) for name, array in zip(names, arrays)]
-        if weights is None:
-            weights = np.ones(len(arrays[0]))
-        elif np.shape(weights) != arrays[0].shape:
-            raise InvalidData(
-                f"CoOccurrence.from_codes got {len(arrays[0])} events but weights of shape {np.shape(weights)}. "
-                "Bring one weight per event."
-            )
-        return cls(names, arrays, weights, shape, labels)
+        return cls(*table_forms.read_codes(codes, sizes, weights, labels))
 
     @classmethod
     def from_table(
@@ -186,11 +161,7 @@ class CoOccurrence(Frozen):
         >>> sl.CoOccurrence.from_table(seen).labels["who"]
         ('ann', 'bob')
         """
-        if axes is None:
-            axes = [name for name in column_names(table) if name != weights]
-        counter = EventCounter(checked_axes(axes), weights=weights)
-        count_table(counter, table, batch_rows)
-        return cls._from_counter(counter)
+        return cls(*table_forms.read_table(table, axes, weights, batch_rows))
 
     @classmethod
     def from_batches(
@@ -217,21 +188,7 @@ class CoOccurrence(Frozen):
         >>> sl.CoOccurrence.from_batches(pieces).total
         4.0
         """
-        if hasattr(batches, "columns") or isinstance(batches, Mapping):
-            raise InvalidData(
-                "CoOccurrence.from_batches needs several pieces of a table, got a single table. Use from_table."
-            )
-        counter: EventCounter | None = None
-        if not isinstance(batches, Iterable) or getattr(batches, "shape", None) == ():
-            raise WrongKind(f"CoOccurrence.from_batches needs several pieces of a table, got {batches!r:.80}.")
-        for batch in batches:
-            if counter is None:
-                found = [name for name in column_names(batch) if name != weights] if axes is None else axes
-                counter = EventCounter(checked_axes(found), weights=weights)
-            counter.add(batch)
-        if counter is None:
-            raise InvalidData("CoOccurrence.from_batches got no batches. Bring at least one piece of a table.")
-        return cls._from_counter(counter)
+        return cls(*table_forms.read_batches(batches, axes, weights))
 
     @classmethod
     def from_matrix(
@@ -254,32 +211,7 @@ class CoOccurrence(Frozen):
         >>> sl.CoOccurrence.from_matrix([[2, 0], [1, 4]], axes=("document", "term"))
         CoOccurrence(document: 2, term: 2; 3 cells, total 7)
         """
-        named = frame_names(matrix)
-        found: tuple[Any, ...]
-        if is_sparse(matrix):
-            cells = matrix.tocoo()
-            found, shape = cells.coords, matrix.shape
-            values = checked_counts(cells.data, places=found)
-        else:
-            dense = np.atleast_1d(checked_counts(matrix, flat=False))
-            found, shape = np.nonzero(dense), dense.shape
-            values = dense[found]
-        if axes is None:
-            axes = ("rows", "columns") if len(shape) == 2 else tuple(f"axis{i}" for i in range(len(shape)))
-        axes = checked_axes(axes)
-        if len(axes) != len(shape):
-            raise InvalidData(
-                f"CoOccurrence.from_matrix got {len(shape)} dimensions but {len(axes)} axis names "
-                f"({', '.join(map(repr, axes))}). Bring one name per dimension."
-            )
-        if labels is None:
-            labels = {axis: names for axis, names in zip(axes, named) if names is not None}
-        return cls(axes, found, values, shape, labels)
-
-    @classmethod
-    def _from_counter(cls, counter: EventCounter) -> CoOccurrence:
-        coords, counts, labels = counter.result()
-        return cls(counter.axes, coords, counts, [len(labels[name]) for name in counter.axes], labels)
+        return cls(*table_forms.read_matrix(matrix, axes, labels))
 
     # ---- what a table says
 
@@ -396,7 +328,7 @@ class CoOccurrence(Frozen):
         dense[self.coords] = self.counts
         return dense
 
-    # ---- manners
+    # ---- comparison, looks, files
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CoOccurrence):
@@ -414,15 +346,7 @@ class CoOccurrence(Frozen):
         return f"CoOccurrence({sizes}; {counted(self.nnz, 'cell')}, total {self.total:g})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{html.escape(name)}</th><td>{size}</td><td>{html.escape(_preview(self.labels[name]))}</td></tr>"
-            for name, size in zip(self.axes, self.shape)
-        )
-        head = "<tr><th>axis</th><th>codes</th><th>names</th></tr>"
-        return (
-            f"<div><b>CoOccurrence</b>: {counted(self.nnz, 'cell')}, total {self.total:g}"
-            f"<table>{head}{rows}</table>{''.join(_small_table(self))}</div>"
-        )
+        return table_html(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CoOccurrence, (self.axes, self.coords, self.counts, self.shape, self._named())
@@ -465,25 +389,3 @@ def as_cooccurrence(table: Any, *, axes: Sequence[str] | None = None) -> CoOccur
     if isinstance(table, Mapping):
         return CoOccurrence.from_codes(table)
     return CoOccurrence.from_matrix(table, axes=axes)
-
-
-def _preview(names: tuple[Any, ...] | None, limit: int = 6) -> str:
-    if names is None:
-        return ""
-    return ", ".join(str(name) for name in names[:limit]) + (", ..." if len(names) > limit else "")
-
-
-def _small_table(table: CoOccurrence, limit: int = 12) -> Iterator[str]:
-    """Yield the cells of a two-way table, darker where there is more, when it is small enough to be read."""
-    if table.n_axes != 2 or max(table.shape) > limit:
-        return
-    dense = table.to_array()
-    rows, columns = (table.labels[axis] or tuple(range(size)) for axis, size in zip(table.axes, table.shape))
-    yield "<table><tr><th></th>" + "".join(f"<th>{html.escape(str(c))}</th>" for c in columns) + "</tr>"
-    for name, counts in zip(rows, dense):
-        cells = (
-            f'<td style="background: rgba(31, 119, 180, {0.7 * count / dense.max():.2f})">{count:g}</td>'
-            for count in counts
-        )
-        yield f"<tr><th>{html.escape(str(name))}</th>{''.join(cells)}</tr>"
-    yield "</table>"
