@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sidelight._core.params import check_choice
 from sidelight.data.dataset import ColumnRole, Dataset
+from sidelight.data.readers.formats import READERS
 from sidelight.data.readers.limits import memory_limit, need_dense
 from sidelight.data.readers.noticed import noticing
 from sidelight.data.readers.recognise import FORMATS, recognise
@@ -105,10 +106,8 @@ def read(
     >>> data = sl.read("segments.csv", bag="recording", label="species")  # doctest: +SKIP
     """
     file = _as_path(path)
-    if format is not None:
-        check_choice("sidelight.read", "format", format, FORMATS)
-    if label_level is not None:
-        check_choice("sidelight.read", "label_level", label_level, ("row", "bag"))
+    _check_words(format, label_level, encoding)
+    beside = None if label_file is None else _as_path(label_file, "label_file")
     wanted = asked(
         id=id,
         bag=bag,
@@ -126,22 +125,35 @@ def read(
         bag_label=bag_label,
         truth=truth,
     )
+    how = {"separator": separator, "encoding": encoding, "header": header}
+    with memory_limit(max_memory), noticing() as notes:
+        name, data = _read_as(format, file, wanted, beside, how)
+        kept = data.kept or _kept_features(data, file, keep)
+        return replace(data, reader=name, kept=kept, notes=(*data.notes, *notes))
+
+
+def _check_words(format: str | None, label_level: str | None, encoding: Any) -> None:
+    if format is not None:
+        check_choice("sidelight.read", "format", format, FORMATS)
+    if label_level is not None:
+        check_choice("sidelight.read", "label_level", label_level, ("row", "bag"))
     if encoding is not None and not isinstance(encoding, str):
         raise InvalidParameter(
             f"The 'encoding' parameter of sidelight.read must be the name of an encoding. Got {encoding!r:.80} instead."
         )
-    beside = None if label_file is None else _as_path(label_file, "label_file")
-    how = {"separator": separator, "encoding": encoding, "header": header}
-    with memory_limit(max_memory), noticing() as notes:
-        try:
-            name = format or recognise(file).format
-            data = _reader(name)(file, wanted, beside, how)
-        except OSError as error:  # a name that is too long, no permission, a file that vanishes while a folder is read
-            raise UnreadableFile(
-                f"{error.filename or file}: cannot be read ({error.strerror or error}). Check the path."
-            ) from None
-        kept = data.kept or _kept_features(data, file, keep)
-        return replace(data, reader=name, kept=kept, notes=(*data.notes, *notes))
+
+
+def _read_as(
+    format: str | None, file: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]
+) -> tuple[str, Dataset]:
+    """Read the file as the format that was named, or as the one it is recognised as; return which, and what it held."""
+    try:
+        name = format or recognise(file).format
+        return name, READERS[name](file, wanted, label_file, how)
+    except OSError as error:  # a name that is too long, no permission, a file that vanishes while a folder is read
+        raise UnreadableFile(
+            f"{error.filename or file}: cannot be read ({error.strerror or error}). Check the path."
+        ) from None
 
 
 def _kept_features(data: Dataset, path: Path, keep: str | Sequence[str]) -> dict[str, Any]:
@@ -155,107 +167,6 @@ def _kept_features(data: Dataset, path: Path, keep: str | Sequence[str]) -> dict
     cells = data.X[:, columns]
     cells = cells.toarray() if hasattr(cells, "toarray") else cells
     return {data.feature_names[j]: cells[:, k] for k, j in enumerate(columns)}
-
-
-Reader = Callable[[Path, Wanted, Path | None, dict[str, Any]], Dataset]
-
-
-def _reader(name: str) -> Reader:
-    """Import only the reader that is needed."""
-    return _READERS[name]
-
-
-def _delimited(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.roles.tables import read_table
-    from sidelight.data.readers.text.delimited import DelimitedSource
-
-    return read_table(DelimitedSource(path, **how), wanted, label_table(label_file))
-
-
-def _parquet(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.arrays.parquet import ParquetSource
-    from sidelight.data.readers.roles.tables import read_table
-
-    return read_table(ParquetSource(path), wanted, label_table(label_file))
-
-
-def _matlab(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.matlab.reading import read_matlab
-
-    return read_matlab(path, wanted)
-
-
-def _c45(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.text.c45 import read_c45
-
-    return read_c45(path, wanted)
-
-
-def _arff(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.arff.reading import read_arff
-
-    return read_arff(path, wanted, label_file, how["encoding"])
-
-
-def _keel(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.text.keel import read_keel
-
-    return read_keel(path, wanted, how["encoding"])
-
-
-def _svmlight(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.text.svmlight import read_svmlight
-
-    return read_svmlight(path, wanted)
-
-
-def _idx(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.arrays.idx import read_idx
-
-    return read_idx(path, wanted, label_file)
-
-
-def _npz(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.arrays.npz import read_npz
-
-    return read_npz(path, wanted)
-
-
-def _npy(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.arrays.npz import read_npy
-
-    return read_npy(path, wanted)
-
-
-def _folder(path: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.data.readers.text.folder import read_folder
-
-    return read_folder(path, wanted, how["encoding"])
-
-
-_READERS: dict[str, Reader] = {
-    "delimited": _delimited,
-    "parquet": _parquet,
-    "npz": _npz,
-    "npy": _npy,
-    "matlab": _matlab,
-    "arff": _arff,
-    "keel": _keel,
-    "c45": _c45,
-    "svmlight": _svmlight,
-    "idx": _idx,
-    "folder": _folder,
-}
-
-
-def label_table(path: Path | None) -> Any:
-    """Open a second table that holds the labels."""
-    if path is None:
-        return None
-    from sidelight.data.readers.arrays.parquet import ParquetSource
-    from sidelight.data.readers.text.delimited import DelimitedSource
-
-    return ParquetSource(path) if recognise(path).format == "parquet" else DelimitedSource(path)
 
 
 def _as_path(path: Any, name: str = "path") -> Path:

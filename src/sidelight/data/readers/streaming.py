@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from sidelight.data.dataset import Dataset
-from sidelight.data.readers import label_table
 from sidelight.data.readers.arrays.parquet import ParquetSource
+from sidelight.data.readers.formats import label_table
 from sidelight.data.readers.roles.cells import is_gap
 from sidelight.data.readers.roles.choosing import plan_roles
 from sidelight.data.readers.roles.columns import Coder, MemorySource
