@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._core.forest import root_forest
+from sidelight._core.kernels import kernel
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
@@ -34,27 +35,48 @@ class PairForest(NamedTuple):
         return cls(hung.parents, along, hung.order)
 
 
+@kernel("float64(float64[::1])")
+def _normalise(weights: Floats) -> float:
+    total = weights.sum()
+    weights /= total
+    return total
+
+
+@kernel("void(float64[::1], boolean, float64, float64[::1])")
+def _message(belief: Floats, same: bool, eps: float, message: Floats) -> None:
+    """Write what a row tells its neighbour; ``belief`` sums to 1."""
+    for k in range(len(belief)):
+        message[k] = eps + (1 - 2 * eps) * belief[k] if same else (1 - eps) - (1 - 2 * eps) * belief[k]
+
+
 def pair_marginals(P: Floats, forest: PairForest, eps: float) -> tuple[Floats, Floats]:
     """Return p(label of each row | answers) and the log probability of the answers; P has shape (..., n, K)."""
-    up, scale = P.copy(), np.zeros(P.shape[:-2])
-    messages = np.ones_like(P)
-    for v in forest.order[::-1]:
-        total = up[..., v, :].sum(axis=-1, keepdims=True)
-        up[..., v, :] /= total
-        scale += np.log(total[..., 0])
-        parent = forest.parents[v]
-        if parent >= 0:
-            messages[..., v, :] = _message(up[..., v, :], bool(forest.same[v]), eps)
-            up[..., parent, :] *= messages[..., v, :]
-    q = up
-    for v in forest.order:
-        parent = forest.parents[v]
-        if parent >= 0:
-            without = q[..., parent, :] / messages[..., v, :]
-            without /= without.sum(axis=-1, keepdims=True)
-            q[..., v, :] = q[..., v, :] * _message(without, bool(forest.same[v]), eps)
-            q[..., v, :] /= q[..., v, :].sum(axis=-1, keepdims=True)
-    return q, scale
+    q = np.array(P, dtype=np.float64, order="C")
+    many = q.reshape(-1, *q.shape[-2:])
+    log_Z = _pass_messages(many, forest.parents, forest.same, forest.order, eps)
+    return many.reshape(q.shape), log_Z.reshape(q.shape[:-2])
+
+
+@kernel("float64[::1](float64[:, :, ::1], intp[::1], boolean[::1], intp[::1], float64)")
+def _pass_messages(q: Floats, parents: Ints, same: npt.NDArray[np.bool_], order: Ints, eps: float) -> Floats:
+    """Turn P into the marginals, in place: from the leaves up, and down again; return log p(answers)."""
+    n_tables, n, K = q.shape
+    log_Z, messages, without = np.zeros(n_tables), np.ones((n, K)), np.empty(K)
+    for s in range(n_tables):
+        for at in range(n - 1, -1, -1):
+            v = order[at]
+            log_Z[s] += np.log(_normalise(q[s, v]))
+            if parents[v] >= 0:
+                _message(q[s, v], same[v], eps, messages[v])
+                q[s, parents[v]] *= messages[v]
+        for v in order:
+            if parents[v] >= 0:
+                without[:] = q[s, parents[v]] / messages[v]
+                _normalise(without)
+                _message(without, same[v], eps, messages[v])
+                q[s, v] *= messages[v]
+                _normalise(q[s, v])
+    return log_Z
 
 
 def best_labels(P: Floats, forest: PairForest, eps: float) -> Ints:
@@ -82,10 +104,3 @@ def best_labels(P: Floats, forest: PairForest, eps: float) -> Ints:
         parent = forest.parents[v]
         labels[v] = score[v].argmax() if parent < 0 else choice[v, labels[parent]]
     return labels
-
-
-def _message(belief: Floats, same: bool, eps: float) -> Floats:
-    total = belief.sum(axis=-1, keepdims=True)
-    if same:
-        return eps * total + (1 - 2 * eps) * belief
-    return (1 - eps) * total - (1 - 2 * eps) * belief
