@@ -31,21 +31,26 @@ class AnswerFile:
 
     def record(self, event: Mapping[str, Any]) -> None:
         """Append one event and wait until it is on the disk."""
-        line = json.dumps(dict(event), ensure_ascii=False) + "\n"
+        line = (json.dumps(dict(event), ensure_ascii=False) + "\n").encode("utf-8")
         try:
-            with open(self.path, "ab") as handle:
-                handle.write(line.encode("utf-8"))
-                handle.flush()
-                os.fsync(handle.fileno())
+            with open(self.path, "ab", buffering=0) as handle:
+                size = handle.seek(0, os.SEEK_END)
+                try:
+                    while line:
+                        line = line[handle.write(line) :]
+                    os.fsync(handle.fileno())
+                except OSError:
+                    handle.truncate(size)  # half a line would spoil the next one
+                    raise
         except OSError as error:
             raise CannotWrite(f"Cannot add the answer to {str(self.path)!r}: {error.strerror}.") from error
 
     def events(self) -> list[dict[str, Any]]:
         """Return every event in order."""
-        if not self.path.exists():
+        if not self.path.exists() or not self.path.stat().st_size:
             return []
         read = []
-        for number, line in enumerate(self._read().splitlines(), start=1):
+        for number, line in enumerate(self._read().removesuffix("\n").split("\n"), start=1):
             try:
                 event = json.loads(line)
             except ValueError:
@@ -64,10 +69,23 @@ class AnswerFile:
             raise UnreadableFile(f"Cannot read the answers in {str(self.path)!r}: {error}.") from error
 
     def _mend(self) -> None:
-        """Cut off half a line that a dead process left; it was never acknowledged."""
+        """Cut off half a line that a dead process left, never acknowledged; end a whole one."""
         if not self.path.exists():
             return
         content = self.path.read_bytes()
-        if content and not content.endswith(b"\n"):
-            with open(self.path, "r+b") as handle:
-                handle.truncate(content.rfind(b"\n") + 1)
+        if not content or content.endswith(b"\n"):
+            return
+        begin = content.rfind(b"\n") + 1
+        with open(self.path, "r+b") as handle:
+            if _is_event(content[begin:]):
+                handle.seek(0, os.SEEK_END)
+                handle.write(b"\n")
+            else:
+                handle.truncate(begin)
+
+
+def _is_event(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
