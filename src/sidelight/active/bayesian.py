@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.forest import spanning_edges
 from sidelight._core.params import as_generator, check_choice, check_n_clusters, check_number
 from sidelight._core.simplex import softmax
-from sidelight.active.criteria import CriterionStrategy
 from sidelight.active.particle_belief import ParticleBelief, Prior
 from sidelight.active.session import ActiveSession, Recorder
+from sidelight.active.session_file import SavedSession
 from sidelight.data.coerce import as_pairs
+from sidelight.errors import InvalidParameter
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 
 
@@ -134,7 +136,7 @@ class BayesianActiveClustering(ClusterMixin, BaseEstimator):
         session = ActiveSession(
             X,
             self.n_clusters,
-            strategy=CriterionStrategy(self.criterion),
+            strategy=self.criterion,
             belief=self._new_belief,
             recorder=recorder,
             random_state=self.random_state,
@@ -142,6 +144,27 @@ class BayesianActiveClustering(ClusterMixin, BaseEstimator):
         for answer in as_pairs(pairs, n_rows=session._X.shape[0]).answers:
             session.tell(answer.rows, answer.answer)
         return session
+
+    def resume(self, path: str | os.PathLike[str], X: Any, *, recorder: Recorder | None = None) -> ActiveSession:
+        """Take up a conversation that ``start`` began; it goes on exactly as it would have with these parameters.
+
+        Parameters
+        ----------
+        path : str or path
+            A file that ``ActiveSession.save`` wrote.
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows of the conversation.
+        recorder : object with ``record(event)``, default=None
+            Remembers every event from here on.
+        """
+        self._check_parameters()
+        saved = SavedSession.read(path)
+        if (saved.n_clusters, saved.strategy) != (self.n_clusters, self.criterion):
+            raise InvalidParameter(
+                f"The session {str(path)!r} has n_clusters={saved.n_clusters} and criterion={saved.strategy!r}; here "
+                f"they are {self.n_clusters} and {self.criterion!r}. Give the parameters it was begun with."
+            )
+        return ActiveSession.resume(path, X, belief=self._new_belief, recorder=recorder)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the most probable cluster of each row of X, by its features."""

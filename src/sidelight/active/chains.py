@@ -29,7 +29,8 @@ SPREAD = 0.75  # the clusters are told apart along (n_clusters - 1) ** SPREAD in
 FEW = 2  # answers beyond the share MOST: a labeling that breaks more ignores them
 MOST_COMPARED = 150  # rows by which chains are compared with each other
 MOST_TRUST = 6.5  # log odds: an answer weighs no more than 650 to 1
-SPARE_LABELS, MANY_LABELS = 2, 60  # clusters allowed beyond those met when their number is not known, and at most
+SPARE_LABELS = 2  # clusters allowed beyond those met when their number is not known
+MANY_LABELS = 60  # clusters met from which no further ones are allowed
 
 
 def chance_of_new(labels: Ints) -> float:
@@ -154,7 +155,8 @@ class LabelPool:
     def _make_room(self) -> int:
         """Return how many clusters were met; when their number is not known, allow some more."""
         if self.n_clusters is None:
-            self.n_labels = min(int(self.labels.max()) + 1 + SPARE_LABELS, MANY_LABELS)
+            n_named = int(self.labels.max()) + 1
+            self.n_labels = max(n_named, min(n_named + SPARE_LABELS, MANY_LABELS))
             self.Z %= self.n_labels
         return len(np.unique(self.labels))
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -12,9 +15,33 @@ from sidelight._core.params import as_seed
 from sidelight._core.simplex import softmax
 from sidelight.active.rows_of_belief import RowsOfBelief, squared_distances
 from sidelight.data.relations import Pairs
+from sidelight.errors import InvalidData
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.intp]
+
+FLAT = 1e-12  # of the largest distance: the least spread of a cluster, where every row is its own centre
+
+
+def as_belief(belief: Any) -> Callable[..., Any] | None:
+    """Return what makes a belief from (X, n_clusters, generator): a clusterer is wrapped, a callable is one already."""
+    wanted = "belief must be a clusterer with fit(X, pairs=...), a callable that makes a belief, or None"
+    if isinstance(belief, type) and hasattr(belief, "fit"):
+        raise InvalidData(f"ActiveSession: {wanted}. Got the class {name_of(belief)}: call it, {name_of(belief)}().")
+    if hasattr(belief, "fit"):
+        takes = signature(belief.fit).parameters.values()
+        if not any(one.name == "pairs" or one.kind is Parameter.VAR_KEYWORD for one in takes):
+            raise InvalidData(f"ActiveSession: {wanted}. The fit of {name_of(belief)} takes no pairs.")
+        return partial(ClustererBelief, clusterer=belief)
+    if belief is not None and not callable(belief):
+        raise InvalidData(f"ActiveSession: {wanted}. Got {belief!r:.80}.")
+    return belief
+
+
+def name_of(belief: Any) -> str:
+    """Return the name of a clusterer's class, or of what makes a belief."""
+    owner = getattr(belief, "__self__", belief)  # of a method: whose it is
+    return str(getattr(owner, "__name__", type(owner).__name__))
 
 
 class ClustererBelief(RowsOfBelief):
@@ -88,9 +115,10 @@ class ClustererBelief(RowsOfBelief):
         rows = self.features
         sizes = np.bincount(labels)
         centres = np.stack([rows[labels == k].mean(axis=0) for k in range(len(sizes))])
-        spread = float(np.mean(squared_distances(rows, centres)[np.arange(self.n_rows), labels]))
+        gaps = squared_distances(rows, centres)
+        spread = max(float(np.mean(gaps[np.arange(self.n_rows), labels])), FLAT * float(gaps.max())) or 1.0
         new = rows if X is None else np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-        P = softmax(-squared_distances(new, centres) / max(spread, np.finfo(float).tiny))
+        P = softmax(-squared_distances(new, centres) / spread)
         if X is None:  # the clusterer's own labels stay the likeliest
             top = P.max(axis=1)
             P[np.arange(self.n_rows), labels] = np.maximum(P[np.arange(self.n_rows), labels], top * (1 + 1e-9))

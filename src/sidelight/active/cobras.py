@@ -57,6 +57,7 @@ class CobrasBelief(RowsOfBelief):
         self._generator = generator
         self.rows: list[int] = []
         self._told: dict[frozenset[int], bool] = {}
+        self._passed: set[frozenset[int]] = set()  # pairs that nobody could tell
         self._clusters = [[self._super_instance(np.arange(self.n_rows))]]
         self._shown = list(self._clusters)
         self._dialogue = self._converse()
@@ -74,14 +75,15 @@ class CobrasBelief(RowsOfBelief):
 
     def pass_over(self, a: int, b: int) -> None:
         """Go on without an answer, as if the two were not alike: nothing is joined without one."""
+        self._passed.add(frozenset((a, b)))
         if self.next_pair is not None and {a, b} == set(self.next_pair):
             self._advance(False)
 
     def _advance(self, answer: bool | None) -> None:
         try:
             pair = next(self._dialogue) if answer is None else self._dialogue.send(answer)
-            while frozenset(pair) in self._told:
-                pair = self._dialogue.send(self._told[frozenset(pair)])
+            while (rows := frozenset(pair)) in self._told or rows in self._passed:
+                pair = self._dialogue.send(self._told.get(rows, False))
             self.next_pair = pair
         except StopIteration:
             self.next_pair = None

@@ -42,19 +42,38 @@ class Neighbourhoods:
         placed = {row for group in self.groups for row in group}
         free = np.array([row not in placed | self.skipped | busy for row in range(belief.n_rows)])
         if not self.groups:
-            first = int(generator.choice(np.flatnonzero(free)))
-            free[first] = False
-            return ((self._farthest(belief, [first], free), first), float("nan")) if free.any() else None
-        current = self.current if self.current is not None and self.current not in busy else None
-        if current is None and not free.any():
+            return self._first_pair(belief, generator, free)
+        row = self.current if self.current is not None and self.current not in busy else None
+        while row is not None or free.any():
+            if row is None:
+                row = self.next_row(belief, free, generator)
+            other = self._partner(belief, row, asked, generator, busy)
+            if other is not None:
+                return (row, other), float("nan")
+            if busy:
+                return None  # partners are taken, and so they are for the other rows
+            free[row], row = False, None  # it was compared with every neighbourhood
+        return None
+
+    def _first_pair(
+        self, belief: Any, generator: np.random.Generator, free: Any
+    ) -> tuple[tuple[int, ...], float] | None:
+        if free.sum() < 2:
             return None
-        row = self.next_row(belief, free, generator) if current is None else current
+        first = int(generator.choice(np.flatnonzero(free)))
+        free[first] = False
+        return (self._farthest(belief, [first], free), first), float("nan")
+
+    def _partner(
+        self, belief: Any, row: int, asked: Any, generator: np.random.Generator, busy: frozenset[int]
+    ) -> int | None:
+        """Return the row to ask ``row`` against: the nearest of its likeliest neighbourhood that is not ruled out."""
         ruled_out = self.apart if row == self.current else set()
         for group in self.likeliest(belief, row, generator):
             if group not in ruled_out:
                 other = self._nearest(belief, row, self.groups[group], asked)
                 if other is not None and other not in busy:
-                    return (row, other), float("nan")
+                    return other
         return None
 
     def heard(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:

@@ -10,6 +10,7 @@ from sidelight._core.params import as_generator, check_number
 from sidelight.active.questions import Question
 from sidelight.data.names import encode
 from sidelight.data.relations import Labeller, Pairs, Triplets
+from sidelight.errors import InvalidData
 
 
 class Oracle:
@@ -51,6 +52,11 @@ class Oracle:
 
     def __call__(self, question: Question) -> str:
         """Return one of ``question.words``."""
+        if max(question.rows) >= len(self.classes):
+            raise InvalidData(
+                f"The Oracle knows {len(self.classes)} rows, and was asked about row {max(question.rows)}. "
+                "Give it the true class of every row."
+            )
         kind = Pairs if len(question.rows) == 2 else Triplets
         truth = kind._truth(self.classes[np.array([question.rows])])
         codes, seconds = self.labeller.answer(truth, len(kind.WORDS), self._generator)

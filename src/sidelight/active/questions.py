@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,3 +65,28 @@ def checked_answer(question: Any, answer: Any, n_rows: int) -> tuple[tuple[int, 
         count = "two" if len(rows) == 2 else "three"
         raise UnknownName(f"{answer!r} is no answer to a question about {count} rows. {nearest(answer, words)}")
     return rows, answer
+
+
+def checked_answers(answers: Any, n_rows: int) -> list[tuple[tuple[int, ...], str]]:
+    """Return the rows and the answer of each of several questions."""
+    told = []
+    for one in _each(answers, "ActiveSession.tell_all takes a list of (question, answer)"):
+        if not isinstance(one, (tuple, list)) or len(one) != 2:
+            raise InvalidData(
+                f"ActiveSession.tell_all takes a list of (question, answer), like ((3, 17), 'same'). Got {one!r:.80}."
+            )
+        told.append(checked_answer(one[0], one[1], n_rows))
+    return told
+
+
+def busy_rows(busy: Any, n_rows: int) -> frozenset[int]:
+    """Return the rows of questions that are open elsewhere."""
+    rows = list(_each(busy, "ActiveSession.ask: busy is a list of rows"))
+    return frozenset(as_row_index(rows, n_rows, "ActiveSession.ask, busy").tolist())
+
+
+def _each(items: Any, wanted: str) -> Iterable[Any]:
+    try:
+        return iter(items)
+    except TypeError:
+        raise InvalidData(f"{wanted}. Got {items!r:.80}.") from None

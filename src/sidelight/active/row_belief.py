@@ -154,7 +154,7 @@ class RowBelief:
         for t in np.flatnonzero((labels == OPEN)[: len(self.labels)] & self.process.is_labelled[: len(self.labels)]):
             believed = np.flatnonzero(number == self.labels[t])
             if len(believed) and not settled.excluded[t, believed[0]]:
-                labels[t] = believed[0]
+                labels[settled.blocks == settled.blocks[t]] = believed[0]
         return labels
 
     def _sample(self, generator: np.random.Generator, *, is_consistent: bool) -> None:

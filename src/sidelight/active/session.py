@@ -6,9 +6,9 @@ in their order and in the steps they were learnt in, so undoing and resuming end
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,12 +17,12 @@ from sklearn.utils.validation import check_array
 from sidelight._core.fingerprint import fingerprint
 from sidelight._core.params import as_generator, as_seed, check_choice, check_n_clusters, check_number
 from sidelight._core.threads import one_thread
-from sidelight.active.clusterer_belief import ClustererBelief
+from sidelight.active.clusterer_belief import as_belief, name_of
 from sidelight.active.cobras import CobrasBelief
 from sidelight.active.outlook import Outlook, PartitionHistory
-from sidelight.active.questions import UNSURE, Question, checked_answer
+from sidelight.active.questions import UNSURE, Question, busy_rows, checked_answers
 from sidelight.active.row_belief import RowBelief
-from sidelight.active.session_file import SavedSession, Told, in_steps, told_by
+from sidelight.active.session_file import SavedSession, Told, checked_about, in_steps, told_by
 from sidelight.active.strategies import STRATEGIES
 from sidelight.active.told import Conversation, Known
 from sidelight.active.triplets import better_triplet
@@ -100,23 +100,20 @@ class ActiveSession:
     ) -> None:
         with as_invalid_data():
             self._X = check_array(X, accept_sparse="csr", dtype="float64", estimator="ActiveSession")
-        check_n_clusters(self, 1 if n_clusters is None else n_clusters, self._X.shape[0])
         if self._X.shape[0] < 2:
             raise InvalidData("ActiveSession asks about pairs of rows, but X has one row. Bring at least two.")
-        if isinstance(strategy, str):
+        if n_clusters is not None:
+            advice = "With one cluster there is nothing to ask; None lets clusters be discovered."
+            check_number(self, "n_clusters", n_clusters, integer=True, low=2, none=True, advice=advice)
+            check_n_clusters(self, n_clusters, self._X.shape[0])
+        if isinstance(strategy, str) or not callable(getattr(strategy, "choose", None)):
             check_choice(self, "strategy", strategy, tuple(STRATEGIES))
         self.n_clusters, self.strategy = n_clusters, strategy
         self.seconds = _as_seconds(seconds)
         self.recorder = recorder
         self.seed_ = as_seed(as_generator(random_state))
-        if hasattr(belief, "fit") and not isinstance(belief, type):
-            belief = partial(ClustererBelief, clusterer=belief)
-        if belief is not None and not callable(belief):
-            raise InvalidData(
-                "ActiveSession: belief must be a clusterer with fit(X, pairs=...), a callable that makes a belief, or "
-                f"None. Got {belief!r:.80}."
-            )
-        self._new_belief = belief or (CobrasBelief if strategy == "cobras" else RowBelief)
+        self._belief_name = None if belief is None else name_of(belief)
+        self._new_belief = as_belief(belief) or (CobrasBelief if strategy == "cobras" else RowBelief)
         self._events: list[dict[str, Any]] = []
         self._belief: Any = None
         self._begun_with: int | None = None  # the seed that the belief began with
@@ -129,7 +126,7 @@ class ActiveSession:
         else:
             self._belief = self._new_belief(self._X, self.n_clusters, np.random.default_rng([self.seed_, 0]))
         self._begun_with = self.seed_
-        self._strategy = STRATEGIES[self.strategy]() if isinstance(self.strategy, str) else self.strategy
+        self._strategy = STRATEGIES[self.strategy]() if isinstance(self.strategy, str) else copy.deepcopy(self.strategy)
         self._said = Conversation(self._X.shape[0])
         self._known = Known(self._said, self._belief)
         self._pending: list[Question] = []
@@ -156,7 +153,7 @@ class ActiveSession:
             None when there is nothing left to ask.
         """
         check_number("ActiveSession.ask", "n", n, integer=True, low=1)
-        elsewhere = frozenset(busy)
+        elsewhere = busy_rows(busy, self._X.shape[0])
         if elsewhere:
             generator = np.random.default_rng([self.seed_, 1, len(self._said.told), len(elsewhere)])
             chosen = self._strategy.choose(self._belief, self._known, generator, elsewhere)
@@ -201,7 +198,8 @@ class ActiveSession:
         **about : str or number
             What the recorder keeps with each of them.
         """
-        told = [checked_answer(question, answer, self._X.shape[0]) for question, answer in answers]
+        told = checked_answers(answers, self._X.shape[0])
+        about = checked_about(about)
         self._said.check_new(told)
         recorded: list[Told] = []
         try:
@@ -289,7 +287,7 @@ class ActiveSession:
         three = better_triplet(
             belief, rows, self._known, lambda a, b: said.relation(a, b, belief) == "different", self.seconds
         )
-        return rows if three is None or busy & set(three) else three
+        return rows if three is None or busy & set(three) or said.was_asked(*three) else three
 
     def _correct(self, row: int, cluster: int, answer: str) -> None:
         rows = as_row_index([row], self._X.shape[0], "ActiveSession")
@@ -365,6 +363,7 @@ class ActiveSession:
             rows=fingerprint(self._X),
             n_clusters=self.n_clusters,
             strategy=self.strategy if isinstance(self.strategy, str) else None,
+            belief=self._belief_name,
             seconds=self.seconds,
             seed=self.seed_,
             steps=self._said.steps,
@@ -385,6 +384,7 @@ class ActiveSession:
             ``recorder``, and ``belief`` or ``strategy`` if they were objects of your own.
         """
         saved = SavedSession.read(path)
+        saved.check_options(path, options)
         recorder = options.pop("recorder", None)
         options.setdefault("seconds", saved.seconds)
         strategy = options.pop("strategy", saved.strategy)

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sidelight._core.atomic import replacing
 from sidelight.active.questions import Question, rows_of
-from sidelight.errors import InvalidData, UnreadableFile
+from sidelight.errors import InvalidData, InvalidParameter, UnreadableFile
 
 FORMAT = 1
 
@@ -25,6 +27,7 @@ class SavedSession:
     rows: str
     n_clusters: int | None
     strategy: str | None
+    belief: str | None
     seconds: tuple[float, float] | None
     seed: int
     steps: Sequence[int]
@@ -37,6 +40,7 @@ class SavedSession:
             "rows": self.rows,
             "n_clusters": self.n_clusters,
             "strategy": self.strategy,
+            "belief": self.belief,
             "seconds": self.seconds,
             "seed": self.seed,
             "steps": list(self.steps),
@@ -55,6 +59,7 @@ class SavedSession:
                 rows=content["rows"],
                 n_clusters=content["n_clusters"],
                 strategy=content["strategy"],
+                belief=content.get("belief"),
                 seconds=content.get("seconds"),
                 seed=int(content["seed"]),
                 steps=[max(int(step), 1) for step in content.get("steps", ())],
@@ -67,6 +72,32 @@ class SavedSession:
         if version > FORMAT or version < 1:
             raise UnreadableFile(f"{str(path)!r} has format {version}; this version reads formats 1 to {FORMAT}.")
         return saved
+
+    def check_options(self, path: str | os.PathLike[str], options: Mapping[str, Any]) -> None:
+        """Raise unless a strategy or belief that is an object of the user's own is given again."""
+        if self.strategy is None and options.get("strategy") is None:
+            raise InvalidParameter(f"The session {str(path)!r} has a strategy of its own. Give it again: strategy=...")
+        if self.belief is not None and options.get("belief") is None:
+            again = (
+                "Take it up with BayesianActiveClustering(...).resume(path, X)."
+                if self.belief == "BayesianActiveClustering"
+                else "Give it again: belief=..."
+            )
+            raise InvalidParameter(f"The session {str(path)!r} was begun with the belief {self.belief}. {again}")
+
+
+def checked_about(about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is kept with an answer, if it can be written down and hides nothing of the answer itself."""
+    if hidden := {"event", "rows", "answer"} & set(about):
+        raise InvalidParameter(f"ActiveSession.tell keeps {min(hidden)!r} itself. Give what you note another name.")
+    about = {name: value.item() if isinstance(value, np.generic) else value for name, value in about.items()}
+    try:
+        json.dumps(about)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidParameter(
+            f"ActiveSession.tell keeps texts, numbers and lists of them with an answer. {error}."
+        ) from None
+    return about
 
 
 def told_by(events: Iterable[Any], n_rows: int) -> list[Told]:

@@ -20,7 +20,7 @@ KEYS = {"s": "same", "d": "different", "u": "unsure"}
 
 @click.command("ask", cls=Grouped, short_help="Ask a person about pairs of rows, and cluster by the answers.")
 @table_argument
-@click.option("-k", "--clusters", "n_clusters", type=click.IntRange(min=1), help="Number of clusters, if it is known.")
+@click.option("-k", "--clusters", "n_clusters", type=click.IntRange(min=2), help="Number of clusters, if it is known.")
 @click.option(
     "--questions", type=click.IntRange(min=1), default=30, show_default=True, help="Questions of this sitting."
 )

@@ -34,5 +34,5 @@ def check_settings(settings: Any, n_rows: int) -> None:
     if settings.get("strategy") == "fixed" and not settings.get("questions"):
         raise InvalidData("The strategy fixed needs a list of questions.")
     K = settings.get("clusters")
-    if K is not None and not 1 <= int(K) <= n_rows:
-        raise InvalidData(f"The number of clusters lies between 1 and the {n_rows} rows. Got {K}.")
+    if K is not None and not 2 <= int(K) <= n_rows:
+        raise InvalidData(f"The number of clusters lies between 2 and the {n_rows} rows. Got {K}.")
