@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,26 +48,42 @@ def learn(data: Dataset, config: RunConfig) -> HierarchyResult:
     right = {} if options.corrections is None else _corrections(options.corrections, data, labels)
     labels = _corrected(labels, right)
     X = data.X if data.n_features and options.use == "features" else None
+    model = _model(options, data, has_features=X is not None, seed=config.seed)
+    with listening() as heard:
+        model.fit(X, labels)
+    completed, proba = np.array(model.complete(X, labels)), np.array(model.complete_proba(X, labels))
+    for entry, value in right.items():  # a person looked: nothing is more certain
+        completed[entry], proba[entry] = value, value
+    return _result_of(data, labels, model, completed, proba, options=options, heard=heard)
+
+
+def _model(options: Hierarchy, data: Dataset, *, has_features: bool, seed: int) -> Any:
     inner = LatentHierarchyClassifier(
         structure=options.structure,
         tree=_known_tree(options.tree),
         alpha=options.alpha,
         threshold=options.threshold,
         penalty=options.penalty,
-        random_state=config.seed,
+        random_state=seed,
     )
-    model: Any = (
-        Standardized(inner, feature_names=data.feature_names)
-        if options.scale == "standard" and X is not None
-        else inner
-    )
-    with listening() as heard:
-        model.fit(X, labels)
-    fitted: LatentHierarchyClassifier = model.estimator_ if model is not inner else model
-    completed, proba = np.array(model.complete(X, labels)), np.array(model.complete_proba(X, labels))
-    for entry, value in right.items():  # a person looked: nothing is more certain
-        completed[entry], proba[entry] = value, value
+    is_scaled = options.scale == "standard" and has_features
+    return Standardized(inner, feature_names=data.feature_names) if is_scaled else inner
+
+
+def _result_of(
+    data: Dataset,
+    labels: LabelMatrix,
+    model: Any,
+    completed: np.ndarray,
+    proba: np.ndarray,
+    *,
+    options: Hierarchy,
+    heard: Sequence[str],
+) -> HierarchyResult:
+    """Say which tree a fitted model found, and which entries it filled in."""
+    fitted: LatentHierarchyClassifier = model.estimator_ if isinstance(model, Standardized) else model
     linked = fitted.tree_.parents >= 0
+    added = (completed == 1) & ~labels.is_seen
     return HierarchyResult(
         reading=Reading.of(data, USES),
         model=model,
@@ -81,9 +98,9 @@ def learn(data: Dataset, config: RunConfig) -> HierarchyResult:
         n_seen=int(labels.is_seen.sum()),
         n_unlabelled=int((~labels.is_known.any(axis=1)).sum()),
         n_unknown=int((~labels.is_known).sum()),
-        n_added=int(((completed == 1) & ~labels.is_seen).sum()),
-        n_rows_changed=int(((completed == 1) & ~labels.is_seen).any(axis=1).sum()),
-        used_features=X is not None,
+        n_added=int(added.sum()),
+        n_rows_changed=int(added.any(axis=1).sum()),
+        used_features=bool(data.n_features) and options.use == "features",
         alpha=float(fitted.alpha_),
         label_alphas=fitted.label_alphas_.tolist(),
         source=fitted.source_,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -65,31 +65,38 @@ def cluster(data: Dataset, config: RunConfig) -> SourcesResult:
 
     with listening() as heard:
         model = fitted(config.seed)
-    primary = model.primary_
+    chosen = with_choice(
+        _result_of(data, model, X, options, heard),
+        choices,
+        lambda seed: fitted(seed).labels_,
+        model.labels_,
+        seed=config.seed,
+        n_cells=X.size,
+    )
+    return checked(chosen, data)
+
+
+def _result_of(
+    data: Dataset, model: MultiSourceClustering, X: np.ndarray, options: Sources, heard: Sequence[str]
+) -> SourcesResult:
+    """Say what a fitted model found in every channel, and between the primary one and the one it shares most with."""
+    channels, sequences, primary = data.channels or {}, _sequences_of(data), model.primary_
     shared = {name: model.table_.mutual_information(primary, name, unit="bits") for name in channels if name != primary}
     partner = max(shared, key=lambda name: shared[name])
     curve = _curve(model, primary, partner, options.curve)
-    tables = {
-        "clusters": _cluster_columns(model, sequences),
-        "channels": _channel_columns(model, shared),
-        "curve": curve_columns(curve),
-    }
-    torn = None
-    if sequences is not None:
-        tables["sequences"] = by_sequence = _sequence_columns(model, sequences)
-        torn = [name for name, share in zip(by_sequence["sequence"], by_sequence["agreement"]) if share < _TORN]
-    own: dict[str, Any] = {} if sequences is None else {"sequence": sequences}
-    own["cluster"] = model.labels_.tolist()
-    P = model.predict_proba(X, sequences=sequences)
-    own["probability"] = P[np.arange(len(P)), model.labels_].round(4).tolist()
-    own |= {f"cluster of {name}": model.channel_labels_[name].tolist() for name in channels}
-    names = [str(k) for k in range(int(model.labels_.max()) + 1)]
+    by_sequence = {} if sequences is None else {"sequences": _sequence_columns(model, sequences)}
+    numbers = [str(k) for k in range(int(model.labels_.max()) + 1)]
     main = standard(X[:, model.channel_columns_[primary]])
-    result = SourcesResult(
+    return SourcesResult(
         reading=Reading.of(data, USES),
         model=model,
-        assignments=columns_of(data, own),
-        tables=tables,
+        assignments=columns_of(data, _row_columns(model, X, sequences)),
+        tables={
+            "clusters": _cluster_columns(model, sequences),
+            "channels": _channel_columns(model, shared),
+            "curve": curve_columns(curve),
+            **by_sequence,
+        },
         heard=tuple(heard),
         channels=list(channels),
         primary=primary,
@@ -98,7 +105,7 @@ def cluster(data: Dataset, config: RunConfig) -> SourcesResult:
         sizes=np.bincount(model.labels_).tolist(),
         n_asked=int(model.clusterer_.n_clusters[primary]),
         followed_sequences=bool(sequences is not None and model.reassign),
-        torn=torn,
+        torn=_torn(by_sequence["sequences"]) if by_sequence else None,
         n_sequences=0 if sequences is None else len(dict.fromkeys(sequences)),
         curve=curve,
         blocks=blocks_of(
@@ -107,19 +114,31 @@ def cluster(data: Dataset, config: RunConfig) -> SourcesResult:
             model.code_labels_[partner],
             axes=(primary, partner),
         ),
-        map=Map(main_directions(main), model.labels_, names, data.row_names, sequences),
+        map=Map(main_directions(main), model.labels_, numbers, data.row_names, sequences),
         gallery=gallery_of(
             data,
             model.labels_,
             -distance_to_centre(main, model.labels_),
-            [f"cluster {name}" for name in names],
+            [f"cluster {number}" for number in numbers],
             is_probability=False,
         ),
     )
-    chosen = with_choice(
-        result, choices, lambda seed: fitted(seed).labels_, model.labels_, seed=config.seed, n_cells=X.size
-    )
-    return checked(chosen, data)
+
+
+def _row_columns(model: MultiSourceClustering, X: np.ndarray, sequences: list[Any] | None) -> dict[str, Any]:
+    """Return the cluster of each row, how sure it is, and the cluster in every channel."""
+    P = model.predict_proba(X, sequences=sequences)
+    return {
+        **({} if sequences is None else {"sequence": sequences}),
+        "cluster": model.labels_.tolist(),
+        "probability": P[np.arange(len(P)), model.labels_].round(4).tolist(),
+        **{f"cluster of {name}": labels.tolist() for name, labels in model.channel_labels_.items()},
+    }
+
+
+def _torn(by_sequence: Columns) -> list[Any]:
+    """Return the sequences whose rows fall into different clusters."""
+    return [name for name, share in zip(by_sequence["sequence"], by_sequence["agreement"]) if share < _TORN]
 
 
 def _choice(X: np.ndarray, channels: Mapping[str, slice], sequences: list[Any] | None, seed: int) -> Stability:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from sidelight.jobs.reading import listening, standard
 from sidelight.plot import BalanceSizesDisplay
 from sidelight.plot.clusters import main_directions
 from sidelight.results import Columns, Reading, columns_of
+from sidelight.results.gallery import Gallery
 from sidelight.results.jobs import BalanceSizes, MarginResult
 
 _BALANCE_ROWS = 20_000  # sizes over the balance take five fits; beyond this they would dominate the run
@@ -31,26 +33,40 @@ def cluster(data: Dataset, config: RunConfig) -> MarginResult:
     assert isinstance(asked, Margin)  # the catalogue says so
     assert bags is not None  # the job looked
     options, choices = settled(asked, lambda: standard(bag_means(data.X, bags)), config.seed)
-    settings = options.without("method", "search")
-    if options.search:
-        settings = {name: value for name, value in settings.items() if name not in ("C", "balance")}
+    searched = ("C", "balance") if options.search else ()
+    settings = {k: value for k, value in options.without("method", "search").items() if k not in searched}
     estimator: Any = MaxMarginBagClusteringCV if options.search else MaxMarginBagClustering
     with listening() as heard:
         model: Any = estimator(random_state=config.seed, **settings).fit(data.X, bags=bags)
     inner = model.best_estimator_ if options.search else model
+    found = {name: getattr(inner, name) for name in settings}  # a search is not repeated with other seeds
+    chosen = with_choice(
+        _result_of(data, bags, model, inner, heard),
+        choices,
+        lambda seed: MaxMarginBagClustering(random_state=seed, **found).fit(data.X, bags=bags).bag_labels_,
+        inner.bag_labels_,
+        seed=config.seed,
+        n_cells=math.prod(data.X.shape),
+    )
+    return checked_bags(chosen, data)
+
+
+def _result_of(
+    data: Dataset, bags: Bags, model: Any, inner: MaxMarginBagClustering, heard: Sequence[str]
+) -> MarginResult:
+    """Say what was found by ``inner``: the model itself, or the best one of a search."""
     belongs = inner.memberships(data.X, bags=bags)
     P = inner.predict_bag_proba(data.X, bags)
     sure = P[np.arange(len(P)), inner.bag_labels_]
     is_witness = np.zeros(bags.n_rows, dtype=bool)
     is_witness[inner.witnesses_] = True
-    features = data.feature_names
-    result = MarginResult(
+    return MarginResult(
         reading=Reading.of(data, USES),
         model=model,
         assignments=columns_of(data, {**row_columns(bags, inner.labels_, sure), "witness": is_witness.tolist()}),
         tables={
             "bags": _bag_table(data, bags, inner, belongs, sure),
-            "clusters": bag_clusters(data.X[inner.witnesses_], inner.bag_labels_, features, inner.n_clusters),
+            "clusters": bag_clusters(data.X[inner.witnesses_], inner.bag_labels_, data.feature_names, inner.n_clusters),
         },
         heard=tuple(heard),
         n_bags=bags.n_bags,
@@ -61,10 +77,8 @@ def cluster(data: Dataset, config: RunConfig) -> MarginResult:
         status=inner.status_,
         C=float(inner.C),
         balance=float(inner.balance),
-        search_score=float(model.best_score_) if options.search else None,
-        search={key: np.asarray(values).tolist() for key, values in model.cv_results_.items()}
-        if options.search
-        else {},
+        search_score=None if model is inner else float(model.best_score_),
+        search={} if model is inner else {k: np.asarray(values).tolist() for k, values in model.cv_results_.items()},
         balance_sizes=_balance_sizes(inner, data.X, bags),
         margins=inner.bag_margins_,
         bag_labels=inner.bag_labels_,
@@ -73,27 +87,22 @@ def cluster(data: Dataset, config: RunConfig) -> MarginResult:
         coordinates=main_directions(standard(data.X)),
         row_names=data.row_names,
         bag_names=[str(name) for name in bags.names],
-        gallery=gallery_of(
-            data,
-            inner.bag_labels_,
-            inner.bag_margins_,
-            [f"cluster {k}" for k in range(inner.n_clusters)],
-            rows=inner.witnesses_,
-            item_names=bags.names,
-            is_probability=False,
-            what="bag",
-        ),
+        gallery=_gallery(data, bags, inner),
     )
-    found = {name: getattr(inner, name) for name in settings}  # a search is not repeated with other seeds
-    chosen = with_choice(
-        result,
-        choices,
-        lambda seed: MaxMarginBagClustering(random_state=seed, **found).fit(data.X, bags=bags).bag_labels_,
+
+
+def _gallery(data: Dataset, bags: Bags, inner: MaxMarginBagClustering) -> Gallery:
+    """Show the bags of each cluster by their witnesses, the widest margins first."""
+    return gallery_of(
+        data,
         inner.bag_labels_,
-        seed=config.seed,
-        n_cells=math.prod(data.X.shape),
+        inner.bag_margins_,
+        [f"cluster {k}" for k in range(inner.n_clusters)],
+        rows=inner.witnesses_,
+        item_names=bags.names,
+        is_probability=False,
+        what="bag",
     )
-    return checked_bags(chosen, data)
 
 
 def _bag_table(

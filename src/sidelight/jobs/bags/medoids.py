@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.bags import BagKMedoids
 from sidelight.estimators.scaling import Standardized
@@ -18,7 +20,7 @@ from sidelight.jobs.gallery import gallery_of
 from sidelight.jobs.options.bags import Medoids
 from sidelight.jobs.reading import listening, standard
 from sidelight.plot.clusters import main_directions
-from sidelight.results import Map, Reading, columns_of
+from sidelight.results import Columns, Map, Reading, columns_of
 from sidelight.results.jobs import MedoidsResult
 
 
@@ -29,7 +31,6 @@ def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
     assert bags is not None  # the job looked
     means = bag_means(data.X, bags)
     options, choices = settled(asked, lambda: standard(means), config.seed)
-    n_clusters = int(options.n_clusters)  # settled above
 
     def fitted(seed: int) -> Any:
         inner = BagKMedoids(random_state=seed, **options.without("method", "scale"))
@@ -38,24 +39,35 @@ def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
 
     with listening() as heard:
         model = fitted(config.seed)
-    names = [str(name) for name in bags.names]
+    chosen = with_choice(
+        _result_of(data, bags, model, options, means, heard),
+        choices,
+        lambda seed: fitted(seed).bag_labels_,
+        model.bag_labels_,
+        seed=config.seed,
+        n_cells=math.prod(data.X.shape),
+    )
+    return checked_bags(chosen, data)
+
+
+def _result_of(
+    data: Dataset, bags: Bags, model: Any, options: Medoids, means: np.ndarray, heard: Sequence[str]
+) -> MedoidsResult:
+    """Say what a fitted model found; ``means`` are the mean rows of the bags."""
+    n_clusters = int(options.n_clusters)  # settled before the fit
+    names, numbers = [str(name) for name in bags.names], [str(k) for k in range(n_clusters)]
     P = model.predict_bag_proba(data.X, bags)
     sure = P[np.arange(len(P)), model.bag_labels_]
     clusters = bag_clusters(means, model.bag_labels_, data.feature_names, n_clusters)
-    table = {
-        "bag": names,
-        "cluster": model.bag_labels_.tolist(),
-        "probability": sure.round(4).tolist(),
-        "distance": model.bag_distances_.round(4).tolist(),
-        "rows": bags.sizes.tolist(),
-    }
-    numbers = [str(k) for k in range(n_clusters)]
     medoids = [names[b] for b in model.medoids_]
-    result = MedoidsResult(
+    return MedoidsResult(
         reading=Reading.of(data, USES),
         model=model,
         assignments=columns_of(data, row_columns(bags, model.labels_, sure)),
-        tables={"bags": table, "clusters": {"cluster": clusters["cluster"], "medoid": medoids, **clusters}},
+        tables={
+            "bags": _bag_table(bags, model, sure),
+            "clusters": {"cluster": clusters["cluster"], "medoid": medoids, **clusters},
+        },
         heard=tuple(heard),
         n_bags=bags.n_bags,
         sizes=np.bincount(model.bag_labels_, minlength=n_clusters).tolist(),
@@ -73,12 +85,13 @@ def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
             what="bag",
         ),
     )
-    chosen = with_choice(
-        result,
-        choices,
-        lambda seed: fitted(seed).bag_labels_,
-        model.bag_labels_,
-        seed=config.seed,
-        n_cells=math.prod(data.X.shape),
-    )
-    return checked_bags(chosen, data)
+
+
+def _bag_table(bags: Bags, model: Any, sure: np.ndarray) -> Columns:
+    return {
+        "bag": [str(name) for name in bags.names],
+        "cluster": model.bag_labels_.tolist(),
+        "probability": sure.round(4).tolist(),
+        "distance": model.bag_distances_.round(4).tolist(),
+        "rows": bags.sizes.tolist(),
+    }

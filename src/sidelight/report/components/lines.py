@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sidelight.report.components.figures import described, figure
@@ -48,49 +49,20 @@ def lines(
     is_even : bool
         Whether what was tried is set at equal distances, as for 0.01, 0.1, 1.
     """
-    first = next(iter(series))
-    high_low = [v for values in series.values() for v in values if math.isfinite(v)]
-    if errors is not None:
-        high_low += [v + s * e for v, e in zip(series[first], errors) for s in (-1, 1) if math.isfinite(v + s * e)]
-    low, high = _range(high_low, is_share)
-    places = [float(i) for i in range(len(x))] if is_even else [float(value) for value in x]
-    left, right = min(places, default=0.0), max(places, default=1.0)
-
-    def across(place: float) -> float:
-        return 100 * (place - left) / (right - left) if right > left else 50.0
-
-    def down(value: float) -> float:
-        return 100 * (high - value) / (high - low)
-
+    first = next(iter(series.values()))
+    axes = _Axes(_across(range(len(x)) if is_even else x), *_range(_heights(series, errors), is_share))
     say = percent if is_share else number
-    drawn: list[Any] = [_grid(low, high, down, say), _x_axis(x, places, across)]
-    curves = [_band(places, series[first], errors, across, down)] if errors is not None else []
-    curves += [_curve(places, values, across, down, k) for k, values in enumerate(series.values())]
-    drawn.append(
-        element(
-            "svg",
-            curves,
-            viewBox="0 0 100 100",
-            preserveAspectRatio="none",
-            width="100%",
-            height="100%",
-            class_="stretched",
-        )
-    )
-    if marked is not None and marked in list(x):
-        at = f"{across(places[list(x).index(marked)]):.2f}%"
-        drawn.append(element("line", x1=at, x2=at, y1="0", y2="100%", class_="marked"))
-        drawn.append(element("text", "in use", x=at, y="0", dy="-0.4em", class_="mark-text"))
-    for i, value in enumerate(series[first]):
-        if math.isfinite(value):
-            spread = f" ± {say(errors[i])}" if errors is not None and math.isfinite(errors[i]) else ""
-            tip = f"{x_title} {number(x[i])}: {y_title} {say(value)}{spread}"
-            drawn.append(
-                element(
-                    "circle", cx=f"{across(places[i]):.2f}%", cy=f"{down(value):.2f}%", r="4.5",
-                    class_="point", data_tip=tip, tabindex="0", role="img", aria_label=tip,
-                )
-            )  # fmt: skip
+    curves = [_band(axes, first, errors)] if errors is not None else []
+    curves += [_curve(axes, values, k) for k, values in enumerate(series.values())]
+    said = [say(value) + spread for value, spread in zip(first, _spreads(errors, len(first), say))]
+    tips = [f"{x_title} {number(value)}: {y_title} {text}" for value, text in zip(x, said)]
+    drawn = [
+        _grid(axes, say),
+        _x_axis(axes, x),
+        _stretched(curves),
+        _mark(axes, list(x).index(marked)) if marked is not None and marked in list(x) else [],
+        _points(axes, first, tips),
+    ]
     numbers: dict[str, Sequence[Any]] = {x_title: list(x), **{name: list(values) for name, values in series.items()}}
     if errors is not None:
         numbers["standard error"] = list(errors)
@@ -104,6 +76,31 @@ def lines(
     return figure(picture, caption, numbers=numbers, percents=shares)
 
 
+@dataclass(frozen=True)
+class _Axes:
+    """Where numbers are drawn, in percent of the width from the left and of the height from the top."""
+
+    across: Sequence[float]  # of each number that was tried
+    low: float
+    high: float
+
+    def down(self, value: float) -> float:
+        return 100 * (self.high - value) / (self.high - self.low)
+
+
+def _across(places: Sequence[float]) -> list[float]:
+    left, right = min(places, default=0.0), max(places, default=1.0)
+    return [100 * (place - left) / (right - left) if right > left else 50.0 for place in places]
+
+
+def _heights(series: Mapping[str, Sequence[float]], errors: Sequence[float] | None) -> list[float]:
+    """Return every height that is drawn: all lines, and both edges of the band around the first."""
+    heights = [value for values in series.values() for value in values]
+    if errors is not None:
+        heights += [v + sign * e for v, e in zip(next(iter(series.values())), errors) for sign in (-1, 1)]
+    return [height for height in heights if math.isfinite(height)]
+
+
 def _range(values: Sequence[float], is_share: bool) -> tuple[float, float]:
     low, high = min(values, default=0.0), max(values, default=1.0)
     room = 0.06 * (high - low) or 0.05 * abs(high) or 0.5
@@ -114,33 +111,62 @@ def _range(values: Sequence[float], is_share: bool) -> tuple[float, float]:
     return low, high
 
 
-def _grid(low: float, high: float, down: Any, say: Any) -> list[Markup]:
+def _grid(axes: _Axes, say: Callable[[float], str]) -> list[Markup]:
     drawn = []
-    for value in ticks(low, high):
-        at = f"{down(value):.2f}%"
+    for value in ticks(axes.low, axes.high):
+        at = f"{axes.down(value):.2f}%"
         drawn.append(element("line", x1="0", x2="100%", y1=at, y2=at, class_="grid"))
         drawn.append(element("text", say(value), x="-8", y=at, dy="0.32em", class_="y-tick"))
     return drawn
 
 
-def _x_axis(x: Sequence[float], places: Sequence[float], across: Any) -> list[Markup]:
+def _x_axis(axes: _Axes, x: Sequence[float]) -> list[Markup]:
     step = max(1, math.ceil(len(x) / _MOST_TICKS))
     return [
-        element("text", number(x[i]), x=f"{across(places[i]):.2f}%", y="100%", dy="1.5em", class_="x-tick")
+        element("text", number(x[i]), x=f"{axes.across[i]:.2f}%", y="100%", dy="1.5em", class_="x-tick")
         for i in range(0, len(x), step)
     ]
 
 
-def _band(places: Sequence[float], values: Sequence[float], errors: Sequence[float], across: Any, down: Any) -> Markup:
-    rows = [(p, v, e) for p, v, e in zip(places, values, errors) if math.isfinite(v) and math.isfinite(e)]
-    upper = [f"{across(p):.2f} {down(v + e):.2f}" for p, v, e in rows]
-    lower = [f"{across(p):.2f} {down(v - e):.2f}" for p, v, e in reversed(rows)]
+def _band(axes: _Axes, values: Sequence[float], errors: Sequence[float]) -> Markup:
+    rows = [(a, v, e) for a, v, e in zip(axes.across, values, errors) if math.isfinite(v) and math.isfinite(e)]
+    upper = [f"{a:.2f} {axes.down(v + e):.2f}" for a, v, e in rows]
+    lower = [f"{a:.2f} {axes.down(v - e):.2f}" for a, v, e in reversed(rows)]
     return element("path", d="M" + "L".join([*upper, *lower]) + "Z" if rows else "", class_="band")
 
 
-def _curve(places: Sequence[float], values: Sequence[float], across: Any, down: Any, number_: int) -> Markup:
-    steps = [f"{across(p):.2f} {down(v):.2f}" for p, v in zip(places, values) if math.isfinite(v)]
+def _curve(axes: _Axes, values: Sequence[float], number_: int) -> Markup:
+    steps = [f"{a:.2f} {axes.down(v):.2f}" for a, v in zip(axes.across, values) if math.isfinite(v)]
     return element("path", d="M" + "L".join(steps) if steps else "", class_=f"curve curve{min(number_, 2)}")
+
+
+def _stretched(curves: Sequence[Markup]) -> Markup:
+    """Return curves drawn on 100 x 100 units, which are stretched over the figure whatever its width."""
+    return element(
+        "svg", curves, viewBox="0 0 100 100", preserveAspectRatio="none", width="100%", height="100%",
+        class_="stretched",
+    )  # fmt: skip
+
+
+def _mark(axes: _Axes, i: int) -> list[Markup]:
+    at = f"{axes.across[i]:.2f}%"
+    line = element("line", x1=at, x2=at, y1="0", y2="100%", class_="marked")
+    return [line, element("text", "in use", x=at, y="0", dy="-0.4em", class_="mark-text")]
+
+
+def _points(axes: _Axes, values: Sequence[float], tips: Sequence[str]) -> list[Markup]:
+    return [
+        element(
+            "circle", cx=f"{a:.2f}%", cy=f"{axes.down(value):.2f}%", r="4.5",
+            class_="point", data_tip=tip, tabindex="0", role="img", aria_label=tip,
+        )
+        for a, value, tip in zip(axes.across, values, tips) if math.isfinite(value)
+    ]  # fmt: skip
+
+
+def _spreads(errors: Sequence[float] | None, n: int, say: Callable[[float], str]) -> list[str]:
+    """Return the standard errors as they stand behind values; nothing where there is none."""
+    return [""] * n if errors is None else [f" ± {say(error)}" if math.isfinite(error) else "" for error in errors]
 
 
 def _legend(series: Mapping[str, Any]) -> Markup:
