@@ -86,6 +86,11 @@ FLOWERS = [
 METHODS = {"instances": ["coverage", "spectral", "fast-miml"], "bags": ["words", "margin", "medoids"]}
 
 
+def spoiled(*parts):
+    """Draw the one part of a command line that is wrong, or none in half of the cases."""
+    return st.one_of(st.just(""), st.sampled_from(parts))
+
+
 @st.composite
 def words(draw, options):
     chosen = draw(st.lists(st.sampled_from(sorted(options)), max_size=1, unique=True))
@@ -143,39 +148,53 @@ def folder(tmp_path_factory):
     return place
 
 
-@pytest.mark.parametrize("job", ["instances", "bags", "relations", "hierarchy", "sources", "coclusters"])
-@settings(max_examples=12)
-@given(data=st.data())
-def test_a_job_works_or_is_refused(job, folder, data):
-    (folder / "t.csv").write_text(data.draw(tables), encoding="utf-8", newline="")
+@st.composite
+def fitting(draw, job, folder):
+    """Draw a job, and in half of the cases a table, an option or a folder that it may not be able to use."""
+    wrong = draw(spoiled("table", "option", "out"))
     options = dict(OPTIONS) | ({} if job == "hierarchy" else OF_JOB)
-    if job in METHODS:
-        options["--method"] = st.sampled_from(METHODS[job])
-    out = data.draw(st.sampled_from(["new", "new", "run"]))  # the first is full
-    try:
-        check(
-            folder,
-            [job, str(folder / "t.csv"), *FIRST.get(job, []), *data.draw(words(options)), "--out", str(folder / out)],
-        )
-    finally:
-        remove_new(folder)
+    method = ["--method", draw(st.sampled_from(METHODS[job]))] if job in METHODS else []
+    (folder / "t.csv").write_text(draw(messy() if wrong == "table" else tidy()), encoding="utf-8", newline="")
+    out = "run" if wrong == "out" else "new"  # the first is full
+    odd = draw(words(options)) if wrong == "option" else []
+    return [job, str(folder / "t.csv"), *FIRST.get(job, []), *method, *odd, "--out", str(folder / out)]
 
 
-@settings(max_examples=25)
-@given(table=tables, line=words(OPTIONS))
-def test_describe_works_or_refuses(folder, table, line):
-    (folder / "t.csv").write_text(table, encoding="utf-8", newline="")
-    typed = [word for pair in zip(line[::2], line[1::2]) if pair[0] != "--seed" for word in pair]
-    check(folder, ["describe", str(folder / "t.csv"), *typed, "--json"])
+def assert_both_are_tried(folder, lines, n_lines):
+    """Check command lines, and that enough of them work and enough are refused for both claims to be tested."""
+    codes = []
+
+    @settings(max_examples=n_lines)
+    @given(line=lines)
+    def check_line(line):
+        try:
+            codes.append(check(folder, line))
+        finally:
+            remove_new(folder)
+
+    check_line()
+    assert codes.count(0) >= len(codes) / 5
+    assert codes.count(2) >= len(codes) / 10
+
+
+@pytest.mark.parametrize("job", ["instances", "bags", "relations", "hierarchy", "sources", "coclusters"])
+def test_a_job_works_or_is_refused_and_both_are_tried(job, folder):
+    assert_both_are_tried(folder, fitting(job, folder), 12)
+
+
+@st.composite
+def describing(draw, folder):
+    (folder / "t.csv").write_text(draw(tables), encoding="utf-8", newline="")
+    options = {flag: values for flag, values in OPTIONS.items() if flag != "--seed"}
+    return ["describe", str(folder / "t.csv"), *draw(words(options)), "--json"]
+
+
+def test_describe_works_or_refuses_and_both_are_tried(folder):
+    assert_both_are_tried(folder, describing(folder), 25)
 
 
 NEW = st.sampled_from(["new.csv", "new", "new.parquet"])
 TAKEN = st.sampled_from(["iris.csv", "run"])  # there already
-
-
-def spoiled(*parts):
-    """Draw the one part of a command line that is wrong, or none in half of the cases."""
-    return st.one_of(st.just(""), st.sampled_from(parts))
 
 
 @st.composite
@@ -253,19 +272,7 @@ LINES = {"predict": predicting, "score": scoring, "compare": comparing, "run": r
 
 @pytest.mark.parametrize("command", sorted(LINES))
 def test_a_command_about_files_works_or_is_refused_and_both_are_tried(command, folder):
-    codes = []
-
-    @settings(max_examples=20)
-    @given(line=LINES[command](folder))
-    def check_line(line):
-        try:
-            codes.append(check(folder, line))
-        finally:
-            remove_new(folder)
-
-    check_line()
-    assert codes.count(0) >= len(codes) / 5
-    assert codes.count(2) >= len(codes) / 10
+    assert_both_are_tried(folder, LINES[command](folder), 20)
 
 
 def remove_new(folder):

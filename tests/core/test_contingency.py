@@ -120,7 +120,9 @@ def test_codes_outside_the_table_are_refused():
 
 def test_integer_labels_need_no_sorting(monkeypatch):
     monkeypatch.setattr(module.np, "unique", lambda *args, **kwargs: pytest.fail("sorted"))
-    encode(np.arange(1000) % 7)
+    codes, names = encode(np.arange(1000) % 7)
+    assert codes.tolist() == [i % 7 for i in range(1000)]
+    assert list(names) == list(range(7))
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=20))

@@ -20,6 +20,8 @@ def test_a_bad_count_is_refused_with_scikit_learns_sentence(value):
 @pytest.mark.parametrize("value", [1, np.int64(3), np.int8(2)])
 def test_any_integer_type_is_a_count(value):
     check_number("Thing", "k", value, integer=True, low=1)
+    with pytest.raises(InvalidParameter, match=r"\[4, inf\)"):  # for its size, not for its type
+        check_number("Thing", "k", value, integer=True, low=4)
 
 
 def test_open_ends_are_excluded():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -57,7 +58,8 @@ def test_results_come_in_order_and_errors_come_through():
 
 def test_several_threads_take_part():
     together = threading.Barrier(3, timeout=20)  # passes only when three calls wait at once
-    map_in_threads(lambda i: together.wait(), range(3))
+    places = map_in_threads(lambda i: together.wait(), range(3))
+    assert sorted(places) == [0, 1, 2]
 
 
 def test_two_fits_at_once_leave_blas_as_it_was():
@@ -84,7 +86,8 @@ def test_a_fit_starts_no_pool_of_numba():
         "sl.CoverageClustering().fit(X, bags=bags); sl.InformationCoclustering(2, n_init=4).fit(abs(X));"
         "assert not parallel._is_initialized"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    environment = {**os.environ, "OMP_NUM_THREADS": "3"}  # one thread would start no pool, whatever the code does
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
 
 

@@ -89,7 +89,8 @@ def _solve(
     n_rows = operator.n_rows
     if n_rows <= max(DENSE_ROWS, 2 * k + 2):
         A = operator.product(np.eye(n_rows, dtype=dtype)).astype(np.float64)
-        values, vectors = eigh((A + A.T) / 2, subset_by_index=[n_rows - k, n_rows - 1])
+        with one_blas_thread():  # its steps are so small that threads of BLAS would spend the time waiting
+            values, vectors = eigh((A + A.T) / 2, subset_by_index=[n_rows - k, n_rows - 1])
     elif hasattr(operator, "precondition"):
         values, vectors = _solve_preconditioned(operator, k, generator)
     else:
