@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.linalg import eigh
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from sidelight._affinity import spectral
 from sidelight._affinity.alpha_scale import graph_alpha_scale
 from sidelight._affinity.bag_constraint import BagConstraint
 from sidelight._affinity.components import coupled_components, degrees, fragments, similarity_components
@@ -91,3 +94,16 @@ def test_alpha_scale_forgets_the_number_of_rows():
         scale = graph_alpha_scale(X, degrees(W), 8, t=7, generator=rng, sample=500)
         scales.append(n * scale)  # a row of Q grows with n, so that n * alpha must not
     assert scales[0] == pytest.approx(scales[1], rel=0.2)
+
+
+def test_a_small_decomposition_keeps_blas_to_one_thread(monkeypatch):
+    inside = []
+
+    def watched(*args, **kwargs):
+        inside.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+        return eigh(*args, **kwargs)
+
+    monkeypatch.setattr(spectral, "eigh", watched)
+    with threadpool_limits(2, user_api="blas"):
+        solve(rings(1, size=50), 2, np.zeros(50, dtype=np.intp))
+    assert set(inside) == {1}

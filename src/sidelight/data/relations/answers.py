@@ -6,6 +6,7 @@ answers (``only``, ``without``) keeps all rows.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self
@@ -38,7 +39,7 @@ class Answer(NamedTuple):
     time: float
 
 
-class Answers(Frozen):
+class Answers(Frozen, ABC):
     """The base of :class:`Pairs` and :class:`Triplets`."""
 
     WORDS: ClassVar[tuple[str, ...]]  # what can be answered; an answer's code is its position
@@ -154,9 +155,9 @@ class Answers(Frozen):
         )
 
     @classmethod
+    @abstractmethod
     def _truth(cls, classes: Ints) -> Ints:
         """Return the codes of the true answers, given the true classes of the rows of each question."""
-        raise NotImplementedError
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
@@ -232,10 +233,11 @@ class Answers(Frozen):
 
     # -- what follows -------------------------------------------------------------------------------------------------
 
+    @abstractmethod
     def groups(self) -> Ints:
         """Return a group number for each row; rows that must be alike, by whatever chain, share one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def contradictions(self, *, limit: int | None = None) -> tuple[Contradiction, ...]:
         """Return every contradiction: two rows, the chain of answers that links them, and the answer against it.
 
@@ -244,7 +246,6 @@ class Answers(Frozen):
         limit : int, default=None
             Stop after this many.
         """
-        raise NotImplementedError
 
     def check_consistent(self) -> None:
         """Raise :class:`~sidelight.errors.ConflictingAnswers` when not all answers can be true."""

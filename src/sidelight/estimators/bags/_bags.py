@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidParameter
 
 
-class BagClusterer(ClusterMixin, BaseEstimator):
+class BagClusterer(ClusterMixin, BaseEstimator, ABC):
     """Rows and bags in, a cluster per bag out; ``_bag_labels(X, bags)`` is what a member adds."""
 
     __metadata_request__fit = {"bags": True}
@@ -66,8 +67,9 @@ class BagClusterer(ClusterMixin, BaseEstimator):
         X = rows_to_judge(self, X)
         return as_bags(bags, n_rows=X.shape[0]), X
 
+    @abstractmethod
     def _bag_labels(self, X: Any, bags: Bags) -> np.ndarray:
-        raise NotImplementedError
+        """Return the cluster of each bag."""
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are welcome."""

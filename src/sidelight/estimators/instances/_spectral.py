@@ -1,6 +1,6 @@
 """What the spectral methods for labelled bags share: similarities, eigenvectors, rounding, and the way to new rows.
 
-A method says what it adds to the similarities (:meth:`SpectralFamily._operator`); everything else is the same, so that
+A method says what it adds to the similarities (:meth:`SpectralFamily._embed`); everything else is the same, so that
 figures of one against the other compare that alone. Components of the similarities that are far smaller than a cluster
 are set aside before the eigenproblem and join the cluster of their nearest rows afterwards.
 """
@@ -8,6 +8,7 @@ are set aside before the eigenproblem and join the cluster of their nearest rows
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +44,7 @@ class Embedded(NamedTuple):
     root: np.ndarray
 
 
-class SpectralFamily(ClusterMixin, BaseEstimator):
+class SpectralFamily(ClusterMixin, BaseEstimator, ABC):
     """Similarities plus what bags say, leading eigenvectors, rounding. Subclasses say what is added."""
 
     __metadata_request__fit = {"bags": True}
@@ -193,11 +194,9 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
 
     # -- what a method adds -------------------------------------------------------------------------------------------
 
-    def _operator(
-        self, X: Any, bags: Bags, similar: Similarities, generator: np.random.Generator
-    ) -> tuple[Any, np.ndarray]:
-        """Return the operator whose leading eigenvectors are wanted, and the connected parts of its similarities."""
-        raise NotImplementedError
+    @abstractmethod
+    def _embed(self, X: Any, bags: Bags, similar: Similarities, generator: np.random.Generator) -> Embedded:
+        """Return the leading eigenvectors of the similarities and what the method adds to them; see ``_solve``."""
 
     def _label_pull(self, bags: Bags, coordinates: np.ndarray) -> np.ndarray:
         """Return how strongly each class pulls a row of a bag with its label; zeros when labels do not act that way."""
@@ -205,10 +204,8 @@ class SpectralFamily(ClusterMixin, BaseEstimator):
 
     # -- the steps of fit ---------------------------------------------------------------------------------------------
 
-    def _embed(self, X: Any, bags: Bags, similar: Similarities, generator: np.random.Generator) -> Embedded:
-        return self._solve(*self._operator(X, bags, similar, generator), generator)
-
     def _solve(self, operator: Any, parts: np.ndarray, generator: np.random.Generator) -> Embedded:
+        """Return the leading eigenvectors of an operator whose similarities have these connected parts."""
         kept = np.flatnonzero(~fragments(parts, self.n_clusters))
         if len(kept) < self.n_clusters:
             kept = np.arange(len(parts))

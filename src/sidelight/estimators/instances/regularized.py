@@ -12,7 +12,7 @@ from sidelight._affinity.similarities import Similarities
 from sidelight._core.params import check_number
 from sidelight.data.bags import Bags
 from sidelight.errors import SidelightWarning, warn
-from sidelight.estimators.instances._spectral import SpectralFamily
+from sidelight.estimators.instances._spectral import Embedded, SpectralFamily
 
 
 class RegularizedSpectralClustering(SpectralFamily):
@@ -75,9 +75,7 @@ class RegularizedSpectralClustering(SpectralFamily):
         self.eigen_tol = eigen_tol
         self.random_state = random_state
 
-    def _operator(
-        self, X: Any, bags: Bags, similar: Similarities, generator: np.random.Generator
-    ) -> tuple[Any, np.ndarray]:
+    def _embed(self, X: Any, bags: Bags, similar: Similarities, generator: np.random.Generator) -> Embedded:
         links = BagLinks.from_bags(bags)
         self.n_must_ = links.n_must()
         if self.n_must_ and self.n_clusters > bags.n_classes:
@@ -85,12 +83,13 @@ class RegularizedSpectralClustering(SpectralFamily):
                 f"RegularizedSpectralClustering: with {self.n_clusters} clusters for {bags.n_classes} classes no "
                 "must-link holds, and the result is that of the unconstrained method. Use BagSpectralClustering.",
                 SidelightWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
             self.n_must_ = 0
         if self.n_must_ == 0 or self.beta == 0:
-            return NormalisedSum.of(similar.W, d=similar.d), similar.parts
-        return PenalisedCut.of(similar.W, beta=float(self.beta), single=links.single_rows), similar.parts
+            return self._solve(NormalisedSum.of(similar.W, d=similar.d), similar.parts, generator)
+        penalised = PenalisedCut.of(similar.W, beta=float(self.beta), single=links.single_rows)
+        return self._solve(penalised, similar.parts, generator)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

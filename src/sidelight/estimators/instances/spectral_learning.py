@@ -12,7 +12,7 @@ from sidelight._affinity.operators import AdditiveSum, NormalisedSum
 from sidelight._affinity.similarities import Similarities
 from sidelight._core.params import check_choice
 from sidelight.data.bags import Bags
-from sidelight.estimators.instances._spectral import SpectralFamily
+from sidelight.estimators.instances._spectral import Embedded, SpectralFamily
 
 NORMALIZATIONS = ("symmetric", "additive")
 
@@ -77,9 +77,7 @@ class SpectralLearning(SpectralFamily):
         self.eigen_tol = eigen_tol
         self.random_state = random_state
 
-    def _operator(
-        self, X: Any, bags: Bags, similar: Similarities, generator: np.random.Generator
-    ) -> tuple[Any, np.ndarray]:
+    def _embed(self, X: Any, bags: Bags, similar: Similarities, generator: np.random.Generator) -> Embedded:
         links = BagLinks.from_bags(bags)
         must = self.n_clusters <= max(bags.n_classes, 1)
         self.n_must_, self.n_cannot_ = links.n_must() if must else 0, links.n_cannot()
@@ -89,8 +87,8 @@ class SpectralLearning(SpectralFamily):
         d = degrees(W) + blocks.sizes
         parts = similarity_components(W)  # cannot-links may cut what was connected
         if self.normalization == "additive":
-            return AdditiveSum.of(W, extra=blocks, d=d), parts
-        return NormalisedSum.of(W, alpha=1.0, extra=blocks, d=d), parts
+            return self._solve(AdditiveSum.of(W, extra=blocks, d=d), parts, generator)
+        return self._solve(NormalisedSum.of(W, alpha=1.0, extra=blocks, d=d), parts, generator)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

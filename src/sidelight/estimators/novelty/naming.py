@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def check_enough_rows(estimator: Any, n_novel: int, n_rows: int) -> None:
         )
 
 
-class NamesRows:
+class NamesRows(ABC):
     """Rows and bags named by ``predict_proba``, with classes_, class_of_, cluster_names_ and label_names_."""
 
     __metadata_request__fit = {"bags": True}
@@ -49,9 +50,9 @@ class NamesRows:
         check_is_fitted(self)
         return self._probabilities(rows_to_judge(self, X), bags)
 
+    @abstractmethod
     def _probabilities(self, X: Any, bags: Any) -> np.ndarray:
         """Do the same for rows that have passed the door, as those of ``fit`` have."""
-        raise NotImplementedError
 
     def predict(self, X: Any, *, bags: Any = None) -> np.ndarray:
         """Return the most probable label of each row, as a number: by features alone, or within its bag's list.

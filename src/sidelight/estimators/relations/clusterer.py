@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 
 
-class AnswerClusterer(ClusterMixin, BaseEstimator):
+class AnswerClusterer(ClusterMixin, BaseEstimator, ABC):
     """The base: a method says how it learns (``_learn``) and how far rows are from its clusters (``_distances``)."""
 
     __metadata_request__fit = {"pairs": True, "triplets": True}
@@ -88,14 +89,17 @@ class AnswerClusterer(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         return self._distances(rows_to_judge(self, X, **({} if self._takes_sparse else {"accept_sparse": False})))
 
+    @abstractmethod
     def _check_parameters(self) -> None:
-        raise NotImplementedError
+        """Raise InvalidParameter unless every parameter of the method can be used."""
 
+    @abstractmethod
     def _learn(self, X: Any, pairs: Pairs, triplets: Triplets, generator: np.random.Generator) -> None:
-        raise NotImplementedError
+        """Set ``labels_`` and whatever else the method learns."""
 
+    @abstractmethod
     def _distances(self, X: Any) -> np.ndarray:
-        raise NotImplementedError
+        """Return the distance of each row to each cluster."""
 
     def _warn_unless(self, converged: bool, max_iter: int) -> None:
         if not converged:

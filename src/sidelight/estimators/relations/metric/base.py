@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,7 @@ from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judg
 from sidelight.progress import report
 
 
-class LearntMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LearntMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """The base: a metric says how it learns the map (``_learn_map``); without answers the map changes nothing."""
 
     __metadata_request__fit = {"pairs": True, "triplets": True}
@@ -70,11 +71,13 @@ class LearntMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _n_features_out(self) -> int:
         return len(self.components_)
 
+    @abstractmethod
     def _check_parameters(self) -> None:
-        raise NotImplementedError
+        """Raise InvalidParameter unless every parameter of the method can be used."""
 
+    @abstractmethod
     def _learn_map(self, X: Any, pairs: Pairs, triplets: Triplets, generator: np.random.Generator) -> np.ndarray | None:
-        raise NotImplementedError
+        """Return the learnt map L, or None when the answers say nothing."""
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are welcome."""
