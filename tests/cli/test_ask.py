@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
+
+from sidelight.cli.ask import _key, command
+from sidelight.errors import InvalidData, InvalidParameter
 
 pytest.importorskip("polars")
 
@@ -50,3 +55,65 @@ def test_answers_about_other_rows_are_refused(table, tmp_path):
     assert refused.returncode == 2
     assert "other rows" in refused.stderr
     assert len((out / "answers.jsonl").read_text().splitlines()) == 1
+
+
+def sitting(table, folder, n_clusters=None):
+    from sidelight.jobs.ask import Sitting
+    from sidelight.jobs.options import Roles
+
+    return Sitting(str(table), Roles(), str(folder), n_clusters=n_clusters, seed=0)
+
+
+def test_a_refused_beginning_leaves_nothing_behind(tmp_path):
+    path, out = tmp_path / "three.csv", tmp_path / "answers"
+    path.write_text("a\n1\n2\n9\n")
+    with pytest.raises(InvalidParameter, match="3 rows, too few for 5 clusters"):
+        sitting(path, out, 5)
+    path.write_text("a\n1\n")
+    with pytest.raises(InvalidData, match="has one row"):
+        sitting(path, out)
+    assert not out.exists()
+
+
+def test_another_number_of_clusters_is_refused_once_there_are_answers(table, tmp_path):
+    out = tmp_path / "answers"
+    sitting(table, out, 5)
+    first = sitting(table, out, 2)  # no answer yet: begun anew
+    first.tell(first.session.ask(), "different")
+    with pytest.raises(InvalidParameter, match="begun with 2 clusters, not with 3"):
+        sitting(table, out, 3)
+    assert sitting(table, out).session.n_clusters == sitting(table, out, 2).session.n_clusters == 2
+    assert len((out / "answers.jsonl").read_text().splitlines()) == 1
+
+
+def test_a_column_that_never_varies_is_not_shown(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,flat\n" + "".join(f"{i},7\n" for i in range(6)))
+    one = sitting(path, tmp_path / "answers")
+    assert list(one.shown(one.session.ask())) == ["row", "x"]
+
+
+def test_an_interruption_says_that_answers_are_kept(table, tmp_path, monkeypatch):
+    keys = iter("d")
+
+    def key():
+        try:
+            return next(keys)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr("sidelight.cli.ask._key", key)
+    out = tmp_path / "answers"
+    result = CliRunner().invoke(command, [str(table), "--out", str(out)])
+    assert result.exit_code == 130
+    assert "every answer so far is in" in result.output
+    assert len((out / "answers.jsonl").read_text().splitlines()) == 1
+
+
+def test_the_end_of_the_input_stops(monkeypatch):
+    def end(echo):
+        raise EOFError
+
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("click.getchar", end)
+    assert _key() == "q"

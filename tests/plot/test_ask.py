@@ -36,3 +36,11 @@ def test_every_answer_is_a_line(session):
 def test_other_rows_are_refused(session, name):
     with pytest.raises(InvalidData, match="the rows that the session is about"):
         getattr(sl.plot, name).from_session(session, X[:5])
+
+
+def test_rows_of_clusters_that_nobody_was_asked_about_are_in_doubt():
+    session = sl.ActiveSession(X, 2, random_state=0)
+    drawn = sl.plot.UncertaintyMapDisplay.from_session(session, X.tolist())
+    guessed = session.labels_ > 0
+    assert 0 < guessed.sum() < 40
+    assert (drawn.doubt[guessed] == 1.0).all()

@@ -15,6 +15,7 @@ from sidelight.words import counted
 
 YOU_HAVE = "a table of rows, and a person who can tell which of them belong together"
 RUN = "sidelight ask TABLE --out answers"
+INTERRUPTED = 130  # exit code, as of every command
 KEYS = {"s": "same", "d": "different", "u": "unsure"}
 
 
@@ -59,24 +60,15 @@ def command(
 
     sitting = Sitting(table, roles, out, n_clusters=n_clusters, seed=seed)
     if sitting.n_before:
-        click.echo(f"{sitting.n_before} answers are there already; the session goes on.")
-    asked = 0
-    while asked < questions:
-        question = sitting.session.ask()
-        if question is None:
-            click.echo("There is nothing left to ask.")
-            break
-        _show(sitting.shown(question), sitting.session.n_answers + 1)
-        key = _key()
-        if key == "q":
-            break
-        if key == "b":
-            if sitting.session.n_answers:
-                sitting.session.undo()
-                asked = max(asked - 1, 0)
-            continue
-        sitting.tell(question, KEYS[key])
-        asked += 1
+        there = counted(sitting.n_before, "answer is", "answers are")
+        click.echo(f"{there} there already; the session goes on.")
+    try:
+        _converse(sitting, questions)
+    except KeyboardInterrupt:
+        click.echo(
+            f"\nsidelight: interrupted; every answer so far is in {out}, and the same command goes on.", err=True
+        )
+        raise click.exceptions.Exit(INTERRUPTED) from None
     files = sitting.finish(spell=as_flag, command=f"sidelight ask {shlex.quote(table)} --out {shlex.quote(out)}")
     labels = sitting.session.labels_
     if as_json:
@@ -87,6 +79,25 @@ def command(
     click.echo(f"{counted(len(labels), 'row')} in {clusters} after {answers}.")
     click.echo(sitting.session.outlook().sentence)
     click.echo(f"Wrote {', '.join(files)} to {out}")
+
+
+def _converse(sitting: Any, questions: int) -> None:
+    asked = 0
+    while asked < questions:
+        question = sitting.session.ask()
+        if question is None:
+            click.echo("There is nothing left to ask.")
+            return
+        _show(sitting.shown(question), sitting.session.n_answers + 1)
+        key = _key()
+        if key == "q":
+            return
+        if key != "b":
+            sitting.tell(question, KEYS[key])
+            asked += 1
+        elif sitting.session.n_answers:
+            sitting.session.undo()
+            asked = max(asked - 1, 0)
 
 
 def _show(lines: dict[str, list[str]], number: int) -> None:
@@ -101,7 +112,10 @@ def _key() -> str:
     """Read one key from a terminal, or one line from anything else; the end of the input stops."""
     while True:
         click.echo("  [s]ame  [d]ifferent  [u]nsure  [b]ack  [q]uit > ", nl=False)
-        typed: str = click.getchar(echo=True) if sys.stdin.isatty() else sys.stdin.readline()
+        try:
+            typed: str = click.getchar(echo=True) if sys.stdin.isatty() else sys.stdin.readline()
+        except EOFError:  # Ctrl-D
+            typed = ""
         click.echo()
         key = typed.strip().lower()[:1] if typed else "q"
         if key in (*KEYS, "b", "q"):

@@ -17,7 +17,7 @@ from sidelight._core.fingerprint import fingerprint
 from sidelight.active.questions import Question
 from sidelight.active.session import ActiveSession
 from sidelight.data.dataset import Dataset
-from sidelight.errors import CannotWrite, InvalidData, UnreadableFile
+from sidelight.errors import CannotWrite, InvalidData, InvalidParameter, UnreadableFile
 from sidelight.jobs.ask_result import result_of, share_unsure, write_result
 from sidelight.jobs.options import Roles
 from sidelight.jobs.output import SESSION, check_sitting
@@ -38,40 +38,62 @@ class Sitting:
         check_sitting(self.folder)
         self.data: Dataset = read_rows(table, roles)
         self.X = standard(as_dense(self.data))
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CannotWrite(f"Cannot make the folder {folder!r}: {error.strerror}.") from error
-        n_clusters, seed = self._remember(table, n_clusters, seed)
+        varies = np.flatnonzero(np.ptp(self.X, axis=0) > 0)
+        self._telling = varies if len(varies) else np.arange(self.data.n_features)  # features that can tell rows apart
         file = AnswerFile(self.folder / "answers.jsonl")
+        if file.events():
+            n_clusters, seed = self._begun_with(table, n_clusters)
+        self._check_numbers(table, n_clusters)
         self.session = ActiveSession(self.X, n_clusters, random_state=seed)
+        self._remember(table, n_clusters, seed)
         self._file = file
         self.session.replay(file.events())
         self.n_before = self.session.n_answers
         self._facts = {"table": table, "rows": self.data.n_rows, "features": self.data.n_features, "seed": seed}
         self.session.recorder = file
 
-    def _remember(self, table: str, n_clusters: int | None, seed: int) -> tuple[int | None, int]:
-        """Write down what the session is about, or check that it is about the same rows."""
+    def _begun_with(self, table: str, n_clusters: int | None) -> tuple[int | None, int]:
+        """Return the number of clusters and the seed of the answers that are there, if they are about these rows."""
         path = self.folder / SESSION
-        print_of_rows = fingerprint(self.X)
-        if path.exists():
-            try:
-                known = tomllib.loads(path.read_text(encoding="utf-8"))
-                rows, seed, K = str(known["rows"]), int(known["seed"]), known.get("clusters")
-            except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
-                raise UnreadableFile(f"{str(path)!r} is not what a session wrote: {error}.") from error
-            if rows != print_of_rows:
-                raise InvalidData(
-                    f"The answers in {str(self.folder)!r} are about other rows than those of {table!r}.",
-                    do=["Give the table they were begun with, or another folder: ", Setting("out"), "."],
-                )
-            return K, seed
-        lines = [f"table = {json.dumps(table)}", f"rows = {json.dumps(print_of_rows)}", f"seed = {seed}"]
+        try:
+            known = tomllib.loads(path.read_text(encoding="utf-8"))
+            rows, seed, K = str(known["rows"]), int(known["seed"]), known.get("clusters")
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+            raise UnreadableFile(f"{str(path)!r} is not what a session wrote: {error}.") from error
+        if rows != fingerprint(self.X):
+            raise InvalidData(
+                f"The answers in {str(self.folder)!r} are about other rows than those of {table!r}.",
+                do=["Give the table they were begun with, or another folder: ", Setting("out"), "."],
+            )
+        if n_clusters not in (None, K):
+            begun = "without a number of clusters" if K is None else f"with {K} clusters"
+            raise InvalidParameter(
+                f"The answers in {str(self.folder)!r} were begun {begun}, not with {n_clusters}.",
+                do=["Leave out ", Setting("n_clusters"), ", or take another folder: ", Setting("out"), "."],
+            )
+        return K, seed
+
+    def _check_numbers(self, table: str, n_clusters: int | None) -> None:
+        """Raise unless there are rows enough to ask about, and as many as clusters."""
+        n_rows = self.data.n_rows
+        if n_rows < 2:
+            raise InvalidData(f"{table!r} has one row, and questions are about two. Bring more rows.")
+        if n_clusters is not None and n_clusters > n_rows:
+            raise InvalidParameter(
+                f"{table!r} has {n_rows} rows, too few for {n_clusters} clusters.",
+                do=["Ask for fewer with ", Setting("n_clusters"), ", or bring more rows."],
+            )
+
+    def _remember(self, table: str, n_clusters: int | None, seed: int) -> None:
+        """Write down what the session is about."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CannotWrite(f"Cannot make the folder {str(self.folder)!r}: {error.strerror}.") from error
+        lines = [f"table = {json.dumps(table)}", f"rows = {json.dumps(fingerprint(self.X))}", f"seed = {seed}"]
         lines += [] if n_clusters is None else [f"clusters = {n_clusters}"]
-        with replacing(path, "w", encoding="utf-8") as handle:
+        with replacing(self.folder / SESSION, "w", encoding="utf-8") as handle:
             handle.write("\n".join(lines) + "\n")
-        return n_clusters, seed
 
     def shown(self, question: Question) -> dict[str, list[str]]:
         """Return what tells two rows apart: their names, what there is to show, and the features that differ most."""
@@ -80,7 +102,7 @@ class Sitting:
         lines: dict[str, list[str]] = {"row": [str(names[a]), str(names[b])]}
         for name, column in self.data.show.items():
             lines[name] = [str(column[a]), str(column[b])]
-        apart = np.argsort(-np.abs(self.X[a] - self.X[b]), kind="stable")[:SHOWN]
+        apart = self._telling[np.argsort(-np.abs(self.X[a] - self.X[b])[self._telling], kind="stable")[:SHOWN]]
         X = as_dense(self.data)
         for j in apart.tolist():
             lines[self.data.feature_names[j]] = [f"{float(X[row, j]):.4g}" for row in (a, b)]

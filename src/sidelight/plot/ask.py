@@ -21,7 +21,7 @@ class UncertaintyMapDisplay:
     coordinates : ndarray of shape (n_rows, 2)
         Where each row is drawn.
     doubt : ndarray of shape (n_rows,)
-        1 - the probability of the likeliest cluster.
+        1 - the probability of the row's cluster; 1 where the cluster is a guess that nobody was asked about yet.
 
     Attributes
     ----------
@@ -35,9 +35,11 @@ class UncertaintyMapDisplay:
     @classmethod
     def from_session(cls, session: Any, X: Any) -> UncertaintyMapDisplay:
         """Draw a session about the rows X."""
-        P = session.predict_proba()
-        _check(len(P), X, "UncertaintyMapDisplay")
-        return cls(main_directions(X), 1.0 - P.max(axis=1))
+        P, labels = session.predict_proba(), session.labels_
+        X = _checked(len(P), X, "UncertaintyMapDisplay")
+        met = labels < P.shape[1]
+        own = P[np.arange(len(P)), np.where(met, labels, 0)]
+        return cls(main_directions(X), np.where(met, 1.0 - own, 1.0))
 
     def plot(self, ax: Any = None) -> UncertaintyMapDisplay:
         """Draw on ``ax``, or on a new figure; the least sure rows lie on top."""
@@ -77,7 +79,7 @@ class QuestionsDisplay:
     def from_session(cls, session: Any, X: Any) -> QuestionsDisplay:
         """Draw a session about the rows X."""
         labels = session.labels_
-        _check(len(labels), X, "QuestionsDisplay")
+        X = _checked(len(labels), X, "QuestionsDisplay")
         return cls(main_directions(X), labels, session.pairs)
 
     def plot(self, ax: Any = None) -> QuestionsDisplay:
@@ -97,8 +99,10 @@ class QuestionsDisplay:
         return self
 
 
-def _check(n_rows: int, X: Any, who: str) -> None:
+def _checked(n_rows: int, X: Any, who: str) -> Any:
+    X = X if hasattr(X, "shape") else np.asarray(X)
     if X.shape[0] != n_rows:
         raise InvalidData(
             f"{who} got {X.shape[0]} rows for a session about {n_rows}. Pass the rows that the session is about."
         )
+    return X
