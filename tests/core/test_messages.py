@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
-from sidelight._core.messages import max_product, sum_product
+from sidelight._core.messages import sum_product
 from sidelight.errors import InvalidData
 
 
@@ -66,16 +66,6 @@ def test_marginals_equal_enumeration(case):
                 assert got.edges[(*index, v, a, b)] == pytest.approx(want, abs=1e-12)  # rounding
 
 
-@given(forests())
-def test_best_states_equal_enumeration(case):
-    nodes, edges, parents = case
-    got = max_product(nodes, edges, parents)
-    for index, node, edge in each_batch_entry(nodes, edges):
-        states, logs = enumerate_weights(node, edge, parents)
-        assert got.log_weight[index] == pytest.approx(logs.max())
-        assert got.states[index].tolist() == states[logs.argmax()].tolist()
-
-
 def test_huge_potentials_do_not_overflow():
     got = sum_product([[800.0, 0.0], [0.0, 900.0]], np.zeros((2, 2, 2)), [-1, 0])
     np.testing.assert_allclose(got.nodes, [[1, 0], [0, 1]])
@@ -88,7 +78,7 @@ def test_an_impossible_model_is_refused_by_name():
     with pytest.raises(InvalidData, match=r"batch entry \(1,\)"):
         sum_product(nodes, np.zeros((2, 2, 2)), [-1, 0])
     with pytest.raises(InvalidData, match="No configuration"):
-        max_product(nodes[1], np.zeros((2, 2, 2)), [-1, 0])
+        sum_product(nodes[1], np.zeros((2, 2, 2)), [-1, 0])
 
 
 def test_shapes_that_do_not_fit_are_refused():

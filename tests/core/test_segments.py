@@ -8,15 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import logsumexp
 
 from sidelight._core.segments import (
     group_rows,
     segment_argmax,
     segment_ids,
-    segment_logsumexp,
     segment_max,
-    segment_softmax,
     segment_sum,
 )
 from sidelight.errors import InvalidData
@@ -53,24 +50,6 @@ def test_argmax_is_the_first_row_of_the_largest_value(case):
     for s, part in enumerate(parts(values, starts)):
         want = part.argmax(axis=0) + starts[s] if len(part) else np.full(values.shape[1:], -1)
         np.testing.assert_array_equal(got[s], want)
-
-
-@given(runs())
-def test_logsumexp_and_softmax_agree_with_scipy(case):
-    values, starts = case
-    got, P = segment_logsumexp(values, starts), segment_softmax(values, starts)
-    for s, part in enumerate(parts(values, starts)):
-        want = logsumexp(part, axis=0) if len(part) else np.full(values.shape[1:], -np.inf)
-        np.testing.assert_allclose(got[s], want, rtol=1e-12)  # rounding of a few additions
-        total = P[starts[s] : starts[s + 1]].sum(axis=0)
-        np.testing.assert_allclose(total, np.where(np.isfinite(want), 1.0, 0.0), rtol=1e-12)  # same
-    assert not np.isnan(P).any()
-
-
-def test_huge_values_neither_overflow_nor_vanish():
-    values, starts = [1000.0, 1000.0, -1000.0, 5.0], [0, 2, 3, 4]
-    np.testing.assert_allclose(segment_logsumexp(values, starts), [1000 + np.log(2), -1000, 5])
-    np.testing.assert_allclose(segment_softmax(values, starts), [0.5, 0.5, 1, 1])
 
 
 def test_counts_stay_integers_and_flags_are_counted():

@@ -12,7 +12,6 @@ from sidelight._core.simplex import (
     log_softmax,
     normalised,
     softmax,
-    softmax_pullback,
     xlogx,
     xlogy,
 )
@@ -28,23 +27,6 @@ def test_softmax_agrees_with_scipy_along_the_last_axis(shape):
 def test_a_logit_gap_of_800_keeps_its_logarithm():
     np.testing.assert_array_equal(softmax([800.0, 0.0]), [1.0, 0.0])
     np.testing.assert_array_equal(log_softmax([800.0, 0.0]), [0.0, -800.0])
-
-
-def test_pullback_is_the_numeric_gradient():
-    rng = np.random.default_rng(1)
-    logits, C = rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 3, 4))
-
-    def value(logits):
-        log_P = log_softmax(logits)
-        return (C * np.exp(2 * log_P)).sum()  # any smooth function of log P
-
-    G = 2 * C * softmax(logits) ** 2
-    got = softmax_pullback(softmax(logits), G)
-    h = 1e-6  # central differences: error of the order h**2
-    for index in np.ndindex(logits.shape):
-        step = np.zeros_like(logits)
-        step[index] = h
-        assert got[index] == pytest.approx((value(logits + step) - value(logits - step)) / (2 * h), abs=1e-8)
 
 
 def test_entropies_of_certain_and_uniform_points():

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import sidelight as sl
-from sidelight.data.cooccurrence import CoOccurrence, as_cooccurrence
+from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.counting import _coalesce_sorted, coalesce
 from sidelight.errors import InvalidData, InvalidInput, InvalidParameter, UnknownName
 
@@ -161,9 +161,6 @@ def test_sparse_and_dense_matrices_are_the_same_table():
     for sparse in (sp.csr_array(dense), sp.csc_matrix(dense), sp.coo_array(dense)):
         assert CoOccurrence.from_matrix(sparse, axes=("document", "term")) == table
     assert np.array_equal(table.to_csr().toarray(), dense)
-    assert as_cooccurrence(table) is table
-    assert as_cooccurrence(dense, axes=("document", "term")) == table
-    assert as_cooccurrence({"a": [0, 1], "b": [1, 1]}).axes == ("a", "b")
 
 
 def test_tables_are_frozen_and_copied_at_the_door():

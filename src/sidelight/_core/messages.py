@@ -1,4 +1,4 @@
-"""Exact inference on forests of discrete variables: sum-product for marginals, max-product for the best states.
+"""Exact inference on forests of discrete variables: sum-product for marginals.
 
     log weight(states) = sum_v node_logs[v, states[v]] + sum_v edge_logs[v, states[parents[v]], states[v]]
 
@@ -29,13 +29,6 @@ class Marginals(NamedTuple):
     log_partition: Floats  # (...): log of the sum of all weights
 
 
-class BestStates(NamedTuple):
-    """What max-product finds."""
-
-    states: Ints  # (..., n): the heaviest configuration, the lowest states among equals
-    log_weight: Floats  # (...): its log weight
-
-
 def sum_product(node_logs: ArrayLike, edge_logs: ArrayLike, parents: ArrayLike) -> Marginals:
     """Compute all marginals of nodes and edges, and the log partition function.
 
@@ -54,7 +47,7 @@ def sum_product(node_logs: ArrayLike, edge_logs: ArrayLike, parents: ArrayLike) 
         When no configuration has any weight.
     """
     nodes, tables, tree = _as_model(node_logs, edge_logs, parents)
-    beliefs, messages, log_partition = _upwards(nodes, tables, tree, np.logaddexp)
+    beliefs, messages, log_partition = _upwards(nodes, tables, tree)
     _refuse_impossible(log_partition)
     K = nodes.shape[-1]
     P = np.zeros_like(beliefs)
@@ -69,21 +62,6 @@ def sum_product(node_logs: ArrayLike, edge_logs: ArrayLike, parents: ArrayLike) 
         pairs[..., below, :, :] = P[..., tree.parents[below], :, None] * given
         P[..., below, :] = pairs[..., below, :, :].sum(axis=-2)
     return Marginals(P, pairs, log_partition)
-
-
-def max_product(node_logs: ArrayLike, edge_logs: ArrayLike, parents: ArrayLike) -> BestStates:
-    """Find the configuration with the largest weight; parameters as in :func:`sum_product`."""
-    nodes, tables, tree = _as_model(node_logs, edge_logs, parents)
-    beliefs, _, log_weight = _upwards(nodes, tables, tree, np.maximum)
-    _refuse_impossible(log_weight)
-    states = np.zeros(beliefs.shape[:-1], dtype=np.intp)
-    states[..., tree.levels[0]] = beliefs[..., tree.levels[0], :].argmax(axis=-1)
-    for below in tree.levels[1:]:
-        chosen = states[..., tree.parents[below], None, None]
-        table = np.broadcast_to(tables[..., below, :, :], (*beliefs.shape[:-2], len(below), *tables.shape[-2:]))
-        row = np.take_along_axis(table, chosen, axis=-2)[..., 0, :]
-        states[..., below] = (row + beliefs[..., below, :]).argmax(axis=-1)
-    return BestStates(states, log_weight)
 
 
 class _Tree(NamedTuple):
@@ -103,28 +81,26 @@ def _as_model(node_logs: ArrayLike, edge_logs: ArrayLike, parents: ArrayLike) ->
     return nodes, tables, _Tree(parents, levels(parents))
 
 
-def _upwards(nodes: Floats, tables: Floats, tree: _Tree, join: np.ufunc) -> tuple[Floats, Floats, Floats]:
-    """Pass messages from the leaves to the roots; ``join`` is logaddexp to sum and maximum to maximise.
+def _upwards(nodes: Floats, tables: Floats, tree: _Tree) -> tuple[Floats, Floats, Floats]:
+    """Pass messages from the leaves to the roots.
 
-    Returns beliefs (own potential plus all messages from below), the message of each node to its parent, and the joined
-    weight of all configurations, trees multiplied together.
+    Returns beliefs (own potential plus all messages from below), the message of each node to its parent, and the log
+    of the summed weight of all configurations, trees multiplied together.
     """
     batch = np.broadcast_shapes(nodes.shape[:-2], tables.shape[:-3])
     beliefs = np.array(np.broadcast_to(nodes, (*batch, *nodes.shape[-2:])))
     messages = np.zeros_like(beliefs)
     for below in reversed(tree.levels[1:]):
-        sent = _joined(tables[..., below, :, :] + beliefs[..., below, None, :], join)
+        sent = _log_sum(tables[..., below, :, :] + beliefs[..., below, None, :])
         messages[..., below, :] = sent
         above = tree.parents[below]  # siblings lie together in a level
         first = np.flatnonzero(np.diff(above, prepend=-2))
         beliefs[..., above[first], :] += np.add.reduceat(sent, first, axis=-2)
-    return beliefs, messages, _joined(beliefs[..., tree.levels[0], :], join).sum(axis=-1)
+    return beliefs, messages, _log_sum(beliefs[..., tree.levels[0], :]).sum(axis=-1)
 
 
-def _joined(logs: Floats, join: np.ufunc) -> Floats:
+def _log_sum(logs: Floats) -> Floats:
     top = logs.max(axis=-1)
-    if join is np.maximum:
-        return top
     safe = np.where(top == -np.inf, 0.0, top)
     with np.errstate(divide="ignore"):  # log 0 = -inf is what an impossible state is worth
         return np.log(np.exp(logs - safe[..., None]).sum(axis=-1)) + safe

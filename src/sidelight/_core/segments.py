@@ -1,4 +1,4 @@
-"""Reductions over ragged runs: rows that lie together (the rows of one bag) are summed, compared or normalised at once.
+"""Reductions over ragged runs: rows that lie together (the rows of one bag) are summed or compared at once.
 
 A run is ``values[starts[s]:starts[s + 1]]``; ``starts`` begins with 0, never falls and ends with ``len(values)``, so
 that every row belongs to exactly one run. Runs may be empty. Values have one row per row and any further axes, which
@@ -48,20 +48,6 @@ def segment_argmax(values: ArrayLike, starts: ArrayLike) -> Ints:
     return _reduce(np.minimum, np.where(hit, rows, n), starts, empty=-1)
 
 
-def segment_logsumexp(values: ArrayLike, starts: ArrayLike) -> Numbers:
-    """Compute log(sum(exp(values))) of every run without overflow; -inf where the run is empty or all -inf."""
-    values, starts = _as_runs(np.asarray(values, dtype=np.float64), starts)
-    return _logsumexp(values, starts, segment_ids(starts))
-
-
-def segment_softmax(values: ArrayLike, starts: ArrayLike) -> Numbers:
-    """Normalise exp(values) so that every run sums to one; a run that is all -inf has no mass and stays 0."""
-    values, starts = _as_runs(np.asarray(values, dtype=np.float64), starts)
-    ids = segment_ids(starts)
-    total = _logsumexp(values, starts, ids)
-    return np.exp(values - np.where(total == -np.inf, 0.0, total)[ids])
-
-
 def segment_ids(starts: ArrayLike) -> Ints:
     """Tell for every row which run it lies in."""
     starts = np.asarray(starts, dtype=np.intp)
@@ -80,13 +66,6 @@ def group_rows(codes: ArrayLike, n_groups: int) -> tuple[Ints, Ints]:
     for shift in range(16, n_groups.bit_length(), 16):
         order = order[np.argsort((codes[order] >> shift).astype(np.uint16), kind="stable")]
     return order, starts
-
-
-def _logsumexp(values: Numbers, starts: Ints, ids: Ints) -> Numbers:
-    top = segment_max(values, starts)
-    top = np.where(np.isfinite(top), top, 0.0)  # -inf - -inf is NaN; exp(inf) is the inf we want
-    with np.errstate(divide="ignore", over="ignore"):
-        return np.log(_reduce(np.add, np.exp(values - top[ids]), starts, empty=0)) + top
 
 
 def _as_runs(values: ArrayLike, starts: ArrayLike) -> tuple[Numbers, Ints]:

@@ -32,15 +32,6 @@ def softmax(logits: ArrayLike) -> Floats:
     return P
 
 
-def softmax_pullback(P: ArrayLike, G: ArrayLike) -> Floats:
-    """Turn G = d value / d log P into d value / d logits = G - P * G.sum(-1).
-
-    G is the gradient of a function of log P whose entries count as independent; the pullback ties them together again.
-    """
-    P, G = np.asarray(P, dtype=np.float64), np.asarray(G, dtype=np.float64)
-    return G - P * G.sum(axis=-1, keepdims=True)
-
-
 def entropy(P: ArrayLike, log_P: ArrayLike | None = None) -> Floats:
     """Compute -sum_k P log P along the last axis, in nats; ``log_P`` saves the logarithms where it is at hand."""
     if log_P is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ NUMBERS = 1 << 17  # posteriors of a block: 1 MB an array, so that the handful o
 FEWEST, ROWS = 8, 512  # blocks to share out where there are rows enough, and the fewest rows worth a block
 
 
+@runtime_checkable
 class SumOverRows(Protocol):
     """A term that is a sum over blocks of rows has this method."""
 
@@ -34,6 +35,7 @@ class SumOverRows(Protocol):
         ...
 
 
+@runtime_checkable
 class OfMeanPosterior(Protocol):
     """A term that depends on the mean posterior alone has this method."""
 
@@ -44,7 +46,7 @@ class OfMeanPosterior(Protocol):
 
 def can_be_blocked(terms: Sequence[tuple[float, Term]]) -> bool:
     """Whether every term is a sum over rows or a function of the mean posterior."""
-    return all(hasattr(term, "add_rows") or hasattr(term, "of_share") for _, term in terms)
+    return all(isinstance(term, (SumOverRows, OfMeanPosterior)) for _, term in terms)
 
 
 def block_cuts(starts: Cuts, n_clusters: int) -> Cuts:
@@ -104,7 +106,7 @@ class BlockedObjective:
     def _of_mean(self, share: Floats) -> tuple[float, Floats]:
         value, slope = 0.0, np.zeros_like(share)
         for weight, term in self.terms:
-            if hasattr(term, "of_share"):
+            if isinstance(term, OfMeanPosterior):
                 term_value, term_slope = term.of_share(share)
                 value += weight * term_value
                 slope += weight * term_slope
@@ -113,7 +115,7 @@ class BlockedObjective:
     def _pull(self, run: tuple[int, int], P: Floats, log_P: Floats, slope: Floats) -> tuple[float, Floats, Floats]:
         value, G, gradient_b = 0.0, P * slope, np.empty(P.shape[1])
         for weight, term in self.terms:
-            if hasattr(term, "add_rows"):
+            if isinstance(term, SumOverRows):
                 value += term.add_rows(*run, weight, P, log_P, G)
         pull_back(P, G, gradient_b)
         X = self.X[slice(*run)]

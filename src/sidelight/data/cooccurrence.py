@@ -380,12 +380,3 @@ class CoOccurrence(Frozen):
         if i == j:
             raise InvalidData(f"CoOccurrence: a margin needs two different axes, got {a!r} twice.")
         return i, j
-
-
-def as_cooccurrence(table: Any, *, axes: Sequence[str] | None = None) -> CoOccurrence:
-    """Take a table of counts in any form: a :class:`CoOccurrence`, a matrix, or a mapping of code arrays."""
-    if isinstance(table, CoOccurrence):
-        return table
-    if isinstance(table, Mapping):
-        return CoOccurrence.from_codes(table)
-    return CoOccurrence.from_matrix(table, axes=axes)

@@ -31,8 +31,6 @@ from sidelight.progress import report
 from sidelight.results import Columns, columns_of
 from sidelight.words import Sentence, Setting, Spell, counted, some_of, spoken
 
-_ONE_TABLE = ("id", "label_file", "format", "separator", "encoding", "header", "max_memory", "show", "keep", "ignore")
-
 
 @dataclass(frozen=True)
 class Prediction:

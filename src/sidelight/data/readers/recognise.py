@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tarfile
 import zipfile
 from pathlib import Path
 from typing import NamedTuple
@@ -204,11 +203,3 @@ def _siblings(path: Path) -> str:
         return f" There is no folder {folder} either."
     close = get_close_matches(path.name, sorted(p.name for p in folder.iterdir())[:10_000], n=3, cutoff=0.5)
     return " Did you mean " + " or ".join(close) + "?" if close else ""
-
-
-def is_tar(path: Path) -> bool:
-    """Say whether ``path`` is a tar archive, compressed or not."""
-    try:
-        return tarfile.is_tarfile(path)
-    except (OSError, EOFError):
-        return False

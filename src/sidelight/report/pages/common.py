@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.report.components import gallery, lines, row_map, table
-from sidelight.report.components.numbers import number, percent
+from sidelight.report.components.numbers import number
 from sidelight.report.page import Section
 from sidelight.results import Map, Result
 from sidelight.words import Sentence, counted
@@ -94,8 +94,3 @@ def dip(tried: Sequence[float], values: Sequence[float], *, has_errors: bool = F
         return []
     why = "within the band it is chance" if has_errors else "each number is searched anew, and a search can end early"
     return [f"The dip at {number(tried[dips[0]])} says little: {why}."]
-
-
-def share_of_rows(share: float, what: str = "row") -> str:
-    """Say how many are sure, in words."""
-    return f"{percent(share)} of the {what}s"

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from sidelight.data.readers.problems import unclosed_quote
@@ -91,11 +91,6 @@ def sniff(
     if why:
         notes = (*notes, why)
     return Dialect(chosen, separator, has_header, decimal, names, body, skip, padded, (*notes, *renamed))
-
-
-def with_rows(dialect: Dialect, rows: tuple[tuple[str, ...], ...]) -> Dialect:
-    """Return the same dialect with other first rows."""
-    return replace(dialect, rows=rows)
 
 
 def split_rows(text: str, separator: str) -> list[list[str]]:
