@@ -335,7 +335,7 @@ class Bags(Frozen):
         return self._with_sets(label_sets.without_bags(self._label_sets, forget), self.is_partial & ~forget)
 
     def without_classes(self, classes: Any) -> Self:
-        """Return the same bags as if nobody had ever heard of these labels.
+        """Return the same bags without these labels, which are no longer known.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""How supervision objects introduce themselves: counts by name, one line of text, a small table in a notebook."""
+"""Summaries of supervision objects: counts by name, one line of text, a small table in a notebook."""
 
 from __future__ import annotations
 

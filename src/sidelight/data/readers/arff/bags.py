@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,23 +26,7 @@ def relational_source(
         raise UnreadableFile(f"{path}: the relational attribute {relation.name!r} declares no attributes of its own.")
     if any(a.kind == "relational" for a in relation.inner):
         raise UnreadableFile(f"{path}: attribute {relation.name!r} holds another relation; bags of rows are read.")
-    unfolded: list[list[str]] = []
-    of_bag: list[int] = []
-    bags: list[list[str]] = []
-    lines: list[int] = []
-    empty = 0
-    for number, text in rows:
-        values = split_values(path, number, text)
-        if len(values) != len(outer):
-            raise ragged(path, number, len(outer), len(values))
-        inside = [line for line in values[where].replace("\\n", "\n").split("\n") if line.strip()]
-        empty += not inside
-        for line in inside:
-            row = _inner_row(path, number, line.strip(), relation.inner)
-            unfolded.append(row)
-            of_bag.append(len(bags))
-            lines.append(number)
-        bags.append(values)
+    bags, unfolded, of_bag, lines = _unfold(path, rows, len(outer), where, relation.inner)
     if not unfolded:
         raise UnreadableFile(f"{path}: expected rows inside {relation.name!r}, found only empty bags.")
     inner_columns = [
@@ -59,7 +43,8 @@ def relational_source(
             columns.append(_repeat([bag[j] for bag in bags], of_bag))
     label_names = [name for name in names[1:] if labels is None or name in labels]
     names = [*names, *_fresh([a.name for a in relation.inner], names)]
-    notes = [f"{empty} bags without rows were left out"] if empty else []
+    n_empty = len(bags) - len(set(of_bag))
+    notes = [f"{n_empty} bags without rows were left out"] if n_empty else []
     source = MemorySource(path, "ARFF, relational bags", names, [*columns, *inner_columns], lines, notes)
     hints: dict[str, tuple[Any, str]] = {
         "bag": (names[0], "one line of the file"),
@@ -69,6 +54,31 @@ def relational_source(
     }
     hints["label"] = (tuple(label_names), "beside the bag") if label_names else (False, "")
     return source, hints
+
+
+class _Unfolded(NamedTuple):
+    bags: list[list[str]]  # the values of each bag
+    rows: list[list[str]]  # the values of each row inside them
+    of_bag: list[int]  # the bag of each row
+    lines: list[int]  # and the line it stands in
+
+
+def _unfold(
+    path: Path, rows: list[tuple[int, str]], n_values: int, where: int, inner: tuple[Attribute, ...]
+) -> _Unfolded:
+    """Split the lines of the file into bags, and value ``where`` of each bag into its rows."""
+    found = _Unfolded([], [], [], [])
+    for number, text in rows:
+        values = split_values(path, number, text)
+        if len(values) != n_values:
+            raise ragged(path, number, n_values, len(values))
+        for line in values[where].replace("\\n", "\n").split("\n"):
+            if line.strip():
+                found.rows.append(_inner_row(path, number, line.strip(), inner))
+                found.of_bag.append(len(found.bags))
+                found.lines.append(number)
+        found.bags.append(values)
+    return found
 
 
 def _inner_row(path: Path, number: int, line: str, inner: tuple[Attribute, ...]) -> list[str]:

@@ -51,13 +51,9 @@ def match_columns(path: Path, names: Sequence[str], wanted: Any, role: str) -> l
 
 
 def _obey(plan: Plan, path: Path, wanted: Wanted) -> None:
-    for role, name in (
-        ("id", wanted.id),
-        ("bag", wanted.bag),
-        ("sequence", wanted.sequence),
-        ("bag label", wanted.bag_label),
-        ("truth", wanted.truth),
-    ):
+    """Give columns the roles that the user named."""
+    for role in ("id", "bag", "sequence", "bag label", "truth"):
+        name = getattr(wanted, role.replace(" ", "_"))
         if isinstance(name, str):
             j = match_columns(path, plan.names, [name], role)[0]
             setattr(plan, role.replace(" ", "_"), j)
@@ -71,6 +67,19 @@ def _obey(plan: Plan, path: Path, wanted: Wanted) -> None:
         plan.show = match_columns(path, plan.names, wanted.show, "show")
         for j in plan.show:
             plan.why.setdefault(j, ("show", wanted.why("show")))
+    _take_events(plan, path, wanted)
+    for j in match_columns(path, plan.names, wanted.ignore or (), "ignore"):
+        plan.take(j, "ignored", wanted.why("ignore"))
+    for channel, columns in (wanted.channels or {}).items():
+        _take_channel(plan, path, channel, match_columns(path, plan.names, columns, f"channel {channel!r}"))
+    if wanted.features is not None:
+        for j in match_columns(path, plan.names, wanted.features, "features"):
+            if j not in plan.features and plan.why.get(j, ("",))[0] != "ignored":
+                plan.features.append(j)
+                plan.why.setdefault(j, ("feature", wanted.why("features")))
+
+
+def _take_events(plan: Plan, path: Path, wanted: Wanted) -> None:
     if wanted.events not in (None, False):
         given = list(wanted.events) if isinstance(wanted.events, (list, tuple)) else [wanted.events]
         twice = [name for i, name in enumerate(given) if name in given[:i]]
@@ -85,23 +94,17 @@ def _obey(plan: Plan, path: Path, wanted: Wanted) -> None:
     if wanted.weight is not None:
         plan.weight = match_columns(path, plan.names, [wanted.weight], "weight")[0]
         plan.take(plan.weight, "weight", "what each row counts for: you said so")
-    for j in match_columns(path, plan.names, wanted.ignore or (), "ignore"):
-        plan.take(j, "ignored", wanted.why("ignore"))
-    for channel, columns in (wanted.channels or {}).items():
-        hits = match_columns(path, plan.names, columns, f"channel {channel!r}")
-        for other, taken in plan.channels.items():
-            shared = [plan.names[j] for j in hits if j in taken]
-            if shared:
-                raise InvalidParameter(
-                    f"{path}: the channels {other!r} and {channel!r} share the column {shared[0]!r}, so they would "
-                    "occur together whatever was recorded. Give every channel columns of its own."
-                )
-        plan.channels[channel] = [j for j in hits if plan.why.get(j, ("feature", ""))[0] == "feature"]
-        for j in plan.channels[channel]:
-            plan.take(j, "feature", f"channel {channel!r}")
-        plan.features.extend(j for j in plan.channels[channel] if j not in plan.features)
-    if wanted.features is not None:
-        for j in match_columns(path, plan.names, wanted.features, "features"):
-            if j not in plan.features and plan.why.get(j, ("",))[0] != "ignored":
-                plan.features.append(j)
-                plan.why.setdefault(j, ("feature", wanted.why("features")))
+
+
+def _take_channel(plan: Plan, path: Path, channel: str, columns: list[int]) -> None:
+    for other, taken in plan.channels.items():
+        shared = [plan.names[j] for j in columns if j in taken]
+        if shared:
+            raise InvalidParameter(
+                f"{path}: the channels {other!r} and {channel!r} share the column {shared[0]!r}, so they would "
+                "occur together whatever was recorded. Give every channel columns of its own."
+            )
+    plan.channels[channel] = [j for j in columns if plan.why.get(j, ("feature", ""))[0] == "feature"]
+    for j in plan.channels[channel]:
+        plan.take(j, "feature", f"channel {channel!r}")
+    plan.features.extend(j for j in plan.channels[channel] if j not in plan.features)
