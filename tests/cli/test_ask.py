@@ -117,3 +117,14 @@ def test_the_end_of_the_input_stops(monkeypatch):
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr("click.getchar", end)
     assert _key() == "q"
+
+
+def test_texts_that_nobody_sees_are_named(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,said\n" + "".join(f"{i},word {i % 4}\n" for i in range(8)))
+    assert sitting(path, tmp_path / "answers").texts_not_shown == ["said"]
+    result = CliRunner().invoke(command, [str(path), "--out", str(tmp_path / "answers")], input="q\n")
+    assert "Not shown: said. --show said shows it." in result.output
+    seen = CliRunner().invoke(command, [str(path), "--out", str(tmp_path / "seen"), "--show", "said"], input="q\n")
+    assert "Not shown" not in seen.output
+    assert "word" in seen.output

@@ -66,7 +66,7 @@ class PartitionHistory:
             sentence = "The last ten questions changed little: if the next ones change as little, it is enough."
         else:
             sentence = (
-                f"The last ten questions changed {change:.0%} of the clustering, and {unsure:.0%} of the rows are "
-                "unsure: it pays to go on."
+                f"The last ten questions changed {min(change, 1.0):.0%} of the clustering, and {unsure:.0%} of the "
+                "rows are unsure: it pays to go on."
             )
         return Outlook(enough, change, unsure, sentence)

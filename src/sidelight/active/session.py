@@ -291,7 +291,9 @@ class ActiveSession:
 
     def _correct(self, row: int, cluster: int, answer: str) -> None:
         rows = as_row_index([row], self._X.shape[0], "ActiveSession")
-        check_number("ActiveSession", "cluster", cluster, integer=True, low=0, high=self._belief.n_known - 1)
+        advice = "Clusters with larger numbers are guesses that nobody was asked about yet."
+        n_known = self._belief.n_known
+        check_number("ActiveSession", "cluster", cluster, integer=True, low=0, high=n_known - 1, advice=advice)
         other = self._belief.representative(int(rows[0]), cluster, lambda a, b: not self._said.was_asked(a, b))
         if other is None:
             raise InvalidData(

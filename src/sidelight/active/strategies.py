@@ -62,34 +62,41 @@ class RowStrategy:
         self, belief: Any, asked: Asked, generator: np.random.Generator, busy: frozenset[int] = frozenset()
     ) -> tuple[tuple[int, ...], float] | None:
         """Return the row in hand, or the best one, against the likeliest cluster that it can be asked about."""
+        Q: Any = belief.places() if self.in_hand else None
+        for row in reversed([row for row in self.in_hand if row not in busy]):
+            other = self._partner(belief, Q, row, asked)
+            if other is not None:
+                place = belief.place[row]
+                return (row, other), float(self._scores(belief, Q)[place]) if place >= 0 else float("nan")
         check = getattr(belief, "next_check", None)
-        tested = None if check is None or busy or self.in_hand else check(asked.was_asked)
+        tested = None if check is None or busy else check(asked.was_asked)
         if tested is not None:
             return tested, float("nan")
-        Q = belief.places()
+        return self._best(belief, belief.places() if Q is None else Q, asked, busy)
+
+    def _best(self, belief: Any, Q: Floats, asked: Asked, busy: frozenset[int]) -> tuple[tuple[int, ...], float] | None:
+        """Return the row of largest score that has a partner; rows in hand have none here."""
         scores = self._scores(belief, Q)
-        for taken in busy:
-            if belief.place[taken] >= 0:
-                scores[belief.place[taken]] = -np.inf
-        for _ in range(len(scores) + 1):
-            waiting = [row for row in self.in_hand if row not in busy]
-            if waiting:
-                row = waiting[-1]
-            else:
-                at = int(np.argmax(scores))
-                if not scores[at] > -np.inf:
-                    return None
-                row = int(belief.candidates[at])
-            place = belief.place[row]
-            order = np.argsort(-Q[place, :-1], kind="stable") if place >= 0 else range(belief.n_known)
-            for cluster in order:
-                other = belief.representative(row, int(cluster), lambda a, b: not asked(a, b))
-                if other is not None:
-                    return (row, other), float(scores[place]) if place >= 0 else float("nan")
-            self.in_hand.pop(row, None)  # it was compared with every cluster
-            if place >= 0:
-                scores[place] = -np.inf
+        places = belief.place[[*busy, *self.in_hand]] if busy or self.in_hand else np.zeros(0, dtype=np.intp)
+        scores[places[places >= 0]] = -np.inf
+        for _ in range(len(scores)):
+            at = int(np.argmax(scores))
+            if not scores[at] > -np.inf:
+                return None
+            row = int(belief.candidates[at])
+            other = self._partner(belief, Q, row, asked)
+            if other is not None:
+                return (row, other), float(scores[at])
+            scores[at] = -np.inf
         return None
+
+    @staticmethod
+    def _partner(belief: Any, Q: Any, row: int, asked: Asked) -> int | None:
+        """Return the row to ask against: of the likeliest cluster that ``row`` was not compared with."""
+        place = belief.place[row]
+        order = np.argsort(-Q[place, :-1], kind="stable") if place >= 0 else range(belief.n_known)
+        partners = (belief.representative(row, int(cluster), lambda a, b: not asked(a, b)) for cluster in order)
+        return next((other for other in partners if other is not None), None)
 
     def _scores(self, belief: Any, Q: Floats) -> Floats:
         doubt = entropy(np.maximum(Q, 1e-12))

@@ -16,6 +16,7 @@ from sidelight.words import counted
 YOU_HAVE = "a table of rows, and a person who can tell which of them belong together"
 RUN = "sidelight ask TABLE --out answers"
 INTERRUPTED = 130  # exit code, as of every command
+SEVERAL = 5  # columns that are named, of those that are not shown
 KEYS = {"s": "same", "d": "different", "u": "unsure"}
 
 
@@ -62,6 +63,10 @@ def command(
     if sitting.n_before:
         there = counted(sitting.n_before, "answer is", "answers are")
         click.echo(f"{there} there already; the session goes on.")
+    if texts := sitting.texts_not_shown:
+        click.echo(
+            f"Not shown: {', '.join(texts[:SEVERAL])}{', ...' * (len(texts) > SEVERAL)}. --show {texts[0]} shows it."
+        )
     try:
         _converse(sitting, questions)
     except KeyboardInterrupt:

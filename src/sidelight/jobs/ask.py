@@ -18,10 +18,11 @@ from sidelight.active.questions import Question
 from sidelight.active.session import ActiveSession
 from sidelight.data.dataset import Dataset
 from sidelight.errors import CannotWrite, InvalidData, InvalidParameter, UnreadableFile
-from sidelight.jobs.ask_result import result_of, share_unsure, write_result
+from sidelight.jobs.ask_result import USES, result_of, share_unsure, write_result
 from sidelight.jobs.options import Roles
 from sidelight.jobs.output import SESSION, check_sitting
 from sidelight.jobs.reading import as_dense, read_rows, standard
+from sidelight.results import Reading
 from sidelight.results.jobs import Progress
 from sidelight.store.answer_file import AnswerFile
 from sidelight.words import Setting, Spell
@@ -94,6 +95,11 @@ class Sitting:
         lines += [] if n_clusters is None else [f"clusters = {n_clusters}"]
         with replacing(self.folder / SESSION, "w", encoding="utf-8") as handle:
             handle.write("\n".join(lines) + "\n")
+
+    @property
+    def texts_not_shown(self) -> list[str]:
+        """The columns of texts that nobody sees; with ``show`` they stand beside each row."""
+        return [role.name for role in Reading.of(self.data, USES).unused if role.kind == "text" and role.is_guess]
 
     def shown(self, question: Question) -> dict[str, list[str]]:
         """Return what tells two rows apart: their names, what there is to show, and the features that differ most."""
