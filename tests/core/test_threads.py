@@ -37,6 +37,31 @@ def test_blocks_that_overlap_leave_blas_as_it_was():
     assert blas_threads() == {3}
 
 
+def test_a_limit_holds_whichever_thread_sets_it():
+    def inside(together):
+        with one_blas_thread():
+            together.wait()  # both are inside
+            return blas_threads()
+
+    for _ in range(3):  # whoever comes first and leaves last
+        with ThreadPoolExecutor(2) as pool:
+            together = threading.Barrier(2, timeout=20)
+            assert list(pool.map(inside, [together, together])) == [{1}, {1}]
+        assert blas_threads() == {3}
+
+
+def test_the_last_thread_to_leave_brings_back_what_was_set():
+    first = one_blas_thread()
+    first.__enter__()
+    with ThreadPoolExecutor(1) as pool:
+        last = one_blas_thread()
+        pool.submit(last.__enter__).result()
+        first.__exit__(None, None, None)
+        assert blas_threads() == {1}
+        pool.submit(last.__exit__, None, None, None).result()
+        assert blas_threads() == {3}
+
+
 def test_the_number_of_threads_is_that_outside_of_the_block():
     assert n_threads() == 3
     with one_blas_thread():

@@ -17,6 +17,7 @@ from contextvars import copy_context
 from functools import lru_cache
 from typing import Any, TypeVar
 
+import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
 WORTH_A_THREAD = 1 << 26  # multiplications below which starting threads takes longer than they save
@@ -46,6 +47,7 @@ class _Limiter:
             if self._inside == 0:
                 pools = _pools()
                 self._allowed = _blas_threads(pools)
+                _let_any_thread_set_blas()
                 self._limits = pools.limit(limits=1, user_api="blas")
             self._inside += 1
         try:
@@ -54,7 +56,9 @@ class _Limiter:
             with self._lock:
                 self._inside -= 1
                 if self._inside == 0:
+                    _let_any_thread_set_blas()  # the last to leave need not be the first that came
                     self._limits.restore_original_limits()
+                    _let_any_thread_set_blas()
 
 
 _limiter = _Limiter()
@@ -111,6 +115,17 @@ def _pools() -> ThreadpoolController:
 def _found_with(n_modules: int) -> ThreadpoolController:
     """Look through all loaded libraries: milliseconds, so again only when modules were imported."""
     return ThreadpoolController()
+
+
+def _let_any_thread_set_blas() -> None:
+    """Undo that threadpoolctl (from 3.8 on) ignores, without a word, every thread but the one that set BLAS first.
+
+    It does so because threads that fight over the one limit of a process make no sense. Ours do not: the limiter counts
+    them.
+    """
+    openblas = getattr(threadpoolctl, "OpenBLASController", None)  # older versions have another name for it
+    if hasattr(openblas, "clear_controlling_thread"):
+        openblas.clear_controlling_thread(force=True)
 
 
 def _blas_threads(pools: ThreadpoolController) -> int:
