@@ -123,7 +123,7 @@ def _let_any_thread_set_blas() -> None:
     It does so because threads that fight over the one limit of a process make no sense. Ours do not: the limiter counts
     them.
     """
-    openblas = getattr(threadpoolctl, "OpenBLASController", None)  # older versions have another name for it
+    openblas: Any = getattr(threadpoolctl, "OpenBLASController", None)  # older versions have another name for it
     if hasattr(openblas, "clear_controlling_thread"):
         openblas.clear_controlling_thread(force=True)
 
