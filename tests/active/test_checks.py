@@ -76,16 +76,9 @@ def test_clusters_that_few_answers_tell_apart_are_at_risk():
     labels = np.array([0, 0, 1, 1, 2, 2])
     risk = rows_at_risk(links, labels, np.full((3, 3), 0.5), eps=0.05)
     assert risk[0, 2] == pytest.approx(0.1)  # one answer about two rows, wrong one time in twenty
-    assert risk[0, 1] == pytest.approx(0.1)  # none, but a cluster opens only where a row looks like no other
+    assert risk[0, 1] == pytest.approx(0.2)  # none, but it was nine times as probably new when it opened
     assert risk[1, 2] == pytest.approx(2 / (1 + 19**2))
     assert not np.tril(risk).any()  # each pair once, for the smaller or newer cluster
-
-
-def test_answers_that_tell_the_same_clusters_apart_test_each_other():
-    founded = [(0, 1, 1), (2, 3, 1), (0, 2, 0)]
-    error = checks.expected_error(founded, 4, two_clusters=False)
-    assert checks.expected_error([*founded, (1, 3, 0)], 4, two_clusters=False) < error
-    assert checks.expected_error([*founded, (0, 4, 0)], 5, two_clusters=False) == error  # another two rows
 
 
 def test_exact_answers_are_checked_a_few_times_only():

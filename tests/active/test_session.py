@@ -75,7 +75,7 @@ def test_an_implied_answer_is_asked_only_as_a_check():
             assert session._belief.next_check(session._said.was_asked) == question.rows
             n_checks += 1
         session.tell(question, oracle(question))
-    assert n_checks <= 5  # most of them early
+    assert n_checks <= 6  # most of them early
 
 
 def test_several_people_get_questions_about_different_rows():
@@ -94,7 +94,7 @@ def test_undo_takes_the_last_answer_back():
     session.tell(question, "same")
     session.undo()
     np.testing.assert_array_equal(session.labels_, before)
-    assert session.ask() == question
+    assert session.ask().rows == question.rows
     assert session.n_answers == 12
 
 

@@ -11,8 +11,8 @@ from sidelight.active.settled import OPEN, settle
 SAME, DIFFERENT = 1, 0
 
 
-def labels_of(links, n_asked, n_clusters=None, founders=()):
-    settled = settle(np.array(links), n_asked, n_clusters, founders)
+def labels_of(links, n_asked, n_clusters=None, openers=()):
+    settled = settle(np.array(links), n_asked, n_clusters, openers)
     return None if settled is None else settled.labels.tolist()
 
 
@@ -33,8 +33,15 @@ def test_the_last_cluster_left_needs_no_question_if_their_number_is_known():
 
 def test_a_believed_founder_is_a_cluster_until_answers_join_it():
     links = [(0, 1, DIFFERENT), (2, 0, DIFFERENT)]
-    assert labels_of(links, 3, founders=(2,)) == [0, 1, 2]
-    assert labels_of([*links, (2, 1, SAME)], 3, founders=(2,)) == [0, 1, 1]
+    assert labels_of(links, 3, openers=(0, 1, 2)) == [0, 1, 2]
+    assert labels_of([*links, (2, 1, SAME)], 3, openers=(0, 1, 2)) == [0, 1, 1]
+
+
+def test_clusters_stay_in_the_order_in_which_they_were_opened():
+    """Row 3 differs from clusters 0 and 2; it must not take the place of row 1, with which it was not compared."""
+    links = [(0, 1, DIFFERENT), (0, 2, DIFFERENT), (1, 2, DIFFERENT), (3, 0, DIFFERENT), (3, 2, DIFFERENT)]
+    assert labels_of(links, 4, openers=(0, 1, 2)) == [0, 1, 2, OPEN]
+    assert labels_of(links, 4, n_clusters=3, openers=(0, 2, 1)) == [0, 2, 1, 2]
 
 
 @pytest.mark.parametrize(

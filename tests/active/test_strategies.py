@@ -36,7 +36,7 @@ def test_each_strategy_goes_with_each_belief(strategy, belief):
     asked = [frozenset(rows) for rows, _ in session.history]
     assert len(asked) == len(set(asked)) == 8
     assert adjusted_rand_score(Y, session.labels_) > 0.9
-    assert session.predict_proba(X[:4]).shape == (4, 3)
+    assert session.predict_proba(X[:4]).shape in ((4, 2), (4, 3))  # "pairs" finishes no row, and may not have met all
 
 
 @pytest.mark.parametrize("strategy", ["explore", "minmax", "npu"])

@@ -20,10 +20,12 @@ def problem(n: int = 5, n_kernels: int = 2):
     return np.ascontiguousarray(C), generator.normal(size=n_kernels), A + A.T
 
 
-def sweep(Z, C, log_prior, A, *, price=0.0, n_sweeps=1, D=1.5, n_labels=3, trust=1.2, seed=1):
+def sweep(Z, C, log_prior, A, *, price=0.0, n_free=0, n_sweeps=1, D=1.5, n_labels=3, trust=1.2, seed=1):
     ends = np.ascontiguousarray(ANSWERS[:, :2], dtype=np.intp)
     uniforms = np.random.default_rng(seed).random((len(Z), 1 + n_sweeps * (len(ends) + 2 * Z.shape[1])))
-    return sweep_chains(Z, C, log_prior, A, ends, np.full(len(Z), trust), n_labels, D, price, n_sweeps, uniforms)
+    return sweep_chains(
+        Z, C, log_prior, A, ends, np.full(len(Z), trust), n_labels, D, price, n_free, n_sweeps, uniforms
+    )
 
 
 def kernel_terms(z, C, log_prior, D):
@@ -36,30 +38,30 @@ def kernel_terms(z, C, log_prior, D):
     ])  # fmt: skip
 
 
-def by_hand(C, log_prior, A, *, n_labels, price, D=1.5, trust=1.2):
+def by_hand(C, log_prior, A, *, n_labels, price, n_free=0, D=1.5, trust=1.2):
     """Return all labelings and their probabilities, summed over kernels."""
     labelings = np.array(list(itertools.product(range(n_labels), repeat=len(A))), dtype=np.intp)
     upper = np.triu(A, 1)
     log_p = np.array([
         trust * upper[z[:, None] == z].sum()
         + np.logaddexp.reduce(kernel_terms(z, C, log_prior, D))
-        - price * len(np.unique(z))
+        - price * max(len(np.unique(z)) - n_free, 0)
         for z in labelings
     ])  # fmt: skip
     p = np.exp(log_p - log_p.max())
     return labelings, p / p.sum()
 
 
-@pytest.mark.parametrize(("n_labels", "price"), [(2, 0.0), (3, 0.0), (3, 1.5)])
-def test_chains_visit_labelings_as_often_as_they_are_probable(n_labels, price):
+@pytest.mark.parametrize(("n_labels", "price", "n_free"), [(2, 0.0, 2), (3, 0.0, 0), (3, 1.5, 0), (3, 1.5, 2)])
+def test_chains_visit_labelings_as_often_as_they_are_probable(n_labels, price, n_free):
     C, log_prior, A = problem()
-    labelings, p = by_hand(C, log_prior, A, n_labels=n_labels, price=price)
+    labelings, p = by_hand(C, log_prior, A, n_labels=n_labels, price=price, n_free=n_free)
     Z = np.zeros((4000, len(A)), dtype=np.intp)
     visits = np.zeros(len(labelings))
     number = n_labels ** np.arange(len(A))[::-1]
     n_rounds, n_first = 60, 10
     for round_ in range(n_rounds):
-        sweep(Z, C, log_prior, A, n_labels=n_labels, price=price, seed=round_)
+        sweep(Z, C, log_prior, A, n_labels=n_labels, price=price, n_free=n_free, seed=round_)
         if round_ >= n_first:
             visits += np.bincount(Z @ number, minlength=len(labelings))
     share = visits / visits.sum()
@@ -113,7 +115,9 @@ def test_a_block_behind_a_wrong_answer_moves_at_once():
     generator = np.random.default_rng(0)
     C, trust = np.eye(n)[None] - 1.0 / n, np.full(200, 4.0)
     for _ in range(20):
-        sweep_chains(Z, C, np.zeros(1), A, ends, trust, 2, 0.1, 0.0, 1, generator.random((200, 1 + len(ends) + 2 * n)))
+        sweep_chains(
+            Z, C, np.zeros(1), A, ends, trust, 2, 0.1, 0.0, 2, 1, generator.random((200, 1 + len(ends) + 2 * n))
+        )
     kept = (Z[:, ends[:, 0]] == Z[:, ends[:, 1]]) == (np.array([link[2] for link in links]) > 0)
     assert np.median((~kept).sum(axis=1)) == 1  # one of the eleven gives way, not two
 
@@ -123,7 +127,7 @@ def test_the_compiled_loop_equals_the_plain_one():
     Z = np.tile(np.arange(5, dtype=np.intp) % 3, (4, 1))
     ends = np.ascontiguousarray(ANSWERS[:, :2], dtype=np.intp)
     uniforms = np.random.default_rng(1).random((4, 1 + 2 * (len(ends) + 10)))
-    arguments = (C, log_prior, A, ends, np.ones(4), 4, 1.5, 0.7, 2, uniforms)
+    arguments = (C, log_prior, A, ends, np.ones(4), 4, 1.5, 0.7, 1, 2, uniforms)
     plain, compiled = Z.copy(), Z.copy()
     np.testing.assert_allclose(sweep_chains.py_func(plain, *arguments), sweep_chains(compiled, *arguments))
     np.testing.assert_array_equal(plain, compiled)

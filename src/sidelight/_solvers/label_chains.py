@@ -1,6 +1,6 @@
 """Markov chains over the labels of a few rows, given answers about pairs of them and kernels between them.
 
-log p(z, c) = sum over answers of +-trust * [z_i = z_j] + log_prior[c] - price * (number of labels used)
+log p(z, c) = sum over answers of +-trust * [z_i = z_j] + log_prior[c] - price * (number of labels used beyond n_free)
               - D (n_asked - 1) / 2 * log[(S + nu tr C / n_asked) / (V + nu / n_asked)]
 
 S = sum over i, j with z_i = z_j of C_ij for the kernel c of the chain, V = 1 - sum_k (n_k / n_asked)^2. S / V makes
@@ -60,7 +60,7 @@ def draw_kernel(
 
 @kernel(
     "float64(intp[::1], intp[::1], float64[:, ::1], float64[:, ::1], float64, intp, float64[::1], float64, float64, "
-    "float64, float64, float64, float64[::1], boolean[::1])"
+    "float64, float64, intp, float64, float64[::1], boolean[::1])"
 )
 def _move(
     z: Ints,
@@ -74,6 +74,7 @@ def _move(
     floor: float,
     half: float,
     price: float,
+    n_free: int,
     uniform: float,
     p: Floats,
     inside: Bools,
@@ -103,12 +104,12 @@ def _move(
         for s in range(n_labels):
             meets[s] += sizes[(z[i] + s) % n_labels]
     own = n_like_first**2 + (len(block) - n_like_first) ** 2  # a block has at most two labels
-    squares = (sizes * sizes).sum() + own
+    squares, n_used = (sizes * sizes).sum() + own, (sizes > 0.0).sum()
     for s in range(n_labels):
         V_s = 1.0 - (squares + 2.0 * meets[s]) / n_asked**2
         S_s = max(S + 2.0 * (alike[s] - alike[0]), 0.0)
         p[s] -= half * np.log((S_s + floor) / (V_s + NU / n_asked))
-        if price > 0.0 and sizes[(z[block[0]] + s) % n_labels] == 0.0:
+        if n_used >= n_free and sizes[(z[block[0]] + s) % n_labels] == 0.0:
             p[s] -= price
     top = p.max()
     total = 0.0
@@ -148,7 +149,7 @@ def _blocks(z: Ints, A: Floats, ends: Ints, trust: float, two_labels: bool, unif
 
 @kernel(
     "float64[:, :, ::1](intp[:, ::1], float64[:, :, ::1], float64[::1], float64[:, ::1], intp[:, ::1], float64[::1], "
-    "intp, float64, float64, intp, float64[:, ::1])"
+    "intp, float64, float64, intp, intp, float64[:, ::1])"
 )
 def sweep_chains(
     Z: Ints,
@@ -160,6 +161,7 @@ def sweep_chains(
     n_labels: int,
     D: float,
     price: float,
+    n_free: int,
     n_sweeps: int,
     uniforms: Floats,
 ) -> Floats:
@@ -179,8 +181,9 @@ def sweep_chains(
         The pairs of rows with an answer, each once.
     trust : array of shape (n_chains,)
         log((1 - eps) / eps) of each chain.
-    n_labels, D, price : int, float, float
-        Labels allowed, the weight of the kernel term, and what each label costs that is used; only 0 with two labels.
+    n_labels, D, price, n_free : int, float, float, int
+        Labels allowed, the weight of the kernel term, and what each label costs that is used beyond ``n_free``; with
+        two labels both are free.
     n_sweeps : int
         How often all blocks and all rows are moved.
     uniforms : array of shape (n_chains, 1 + n_sweeps * (n_pairs + 2 * n_asked))
@@ -215,16 +218,44 @@ def sweep_chains(
                     members = rows[block == i]
                     weighed = NONE if two_labels else ONLY_DIFFERENT
                     S = _move(
-                        z, members, K, A, trust[r], weighed, sizes, S, floor[m], half, price, drawn[at + i], p, inside
+                        z,
+                        members,
+                        K,
+                        A,
+                        trust[r],
+                        weighed,
+                        sizes,
+                        S,
+                        floor[m],
+                        half,
+                        price,
+                        n_free,
+                        drawn[at + i],
+                        p,
+                        inside,
                     )
             at += n_asked
             for i in range(n_asked):
                 S = _move(
-                    z, rows[i : i + 1], K, A, trust[r], ALL, sizes, S, floor[m], half, price, drawn[at + i], p, inside
+                    z,
+                    rows[i : i + 1],
+                    K,
+                    A,
+                    trust[r],
+                    ALL,
+                    sizes,
+                    S,
+                    floor[m],
+                    half,
+                    price,
+                    n_free,
+                    drawn[at + i],
+                    p,
+                    inside,
                 )
             at += n_asked
         for i in range(n_asked):  # only a look
-            _move(z, rows[i : i + 1], K, A, trust[r], ALL, sizes, S, floor[m], half, price, -1.0, p, inside)
+            _move(z, rows[i : i + 1], K, A, trust[r], ALL, sizes, S, floor[m], half, price, n_free, -1.0, p, inside)
             for s in range(n_labels):
                 conditionals[r, i, (z[i] + s) % n_labels] = p[s]
     return conditionals

@@ -7,7 +7,7 @@ the rows. One wrong answer is outvoted by the others and by the rows; the pool t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ N_CHAINS, N_SWEEPS = 32, 3
 ROUNDS = 6  # at most, while one step changes the number of clusters
 MANY_AT_ONCE = 2  # more rows than that at once, and chains begin anew
 ERRORS = (0.3, 6.0)  # Beta prior of the share of wrong answers: about 5 %, often nearly none
-LEAST, MOST = 1e-4, 0.3  # shares are kept off certainty and off a coin toss: a chain may not ignore the answers
+LEAST, MOST = 1e-4, 0.25  # shares are kept off certainty and off a coin toss: a chain may not ignore the answers
 SPREAD = 0.75  # the clusters are told apart along (n_clusters - 1) ** SPREAD independent directions
 FEW = 2  # answers beyond the share MOST: a labeling that breaks more ignores them
 MOST_COMPARED = 150  # rows by which chains are compared with each other
@@ -135,7 +135,9 @@ class LabelPool:
                 for r in range(N_CHAINS):
                     self.Z[r] = problem.contracted(generator)
             self.n_unplaced = 0
-            problem.sweep(self.Z, problem.draw_trust(self.Z, generator), N_SWEEPS, generator)
+            wider = replace(problem, n_labels=self._n_wider)
+            wider.sweep(self.Z, wider.draw_trust(self.Z, generator), N_SWEEPS, generator)
+            self._keep_allowed(generator)
             Q = problem.sweep(self.Z, problem.draw_trust(self.Z, generator), N_SWEEPS, generator)
             placed = self._agree(Q, problem)
             if self.n_clusters is not None or placed.n_clusters == n_met:
@@ -148,9 +150,9 @@ class LabelPool:
         np.add.at(votes, (links[:, 0], links[:, 1]), 2.0 * links[:, 2] - 1.0)
         D = max((self.n_clusters or effective_number(self.labels)) - 1.0, 1.0) ** SPREAD
         C, log_prior = _centred_inverses(kernels, weights, log_prior, D)
-        price = 0.0 if self.n_clusters else price_of_cluster(n_asked, n_met)
+        price = price_of_cluster(n_asked, n_met)
         ends = np.unique(np.sort(links[:, :2], axis=1), axis=0)
-        return _Problem(C, log_prior, votes + votes.T, links, ends, self.n_labels, D, price)
+        return _Problem(C, log_prior, votes + votes.T, links, ends, self.n_labels, D, price, self.n_clusters or 1)
 
     def _make_room(self) -> int:
         """Return how many clusters were met; when their number is not known, allow some more."""
@@ -159,6 +161,21 @@ class LabelPool:
             self.n_labels = max(n_named, min(n_named + SPARE_LABELS, MANY_LABELS))
             self.Z %= self.n_labels
         return len(np.unique(self.labels))
+
+    @property
+    def _n_wider(self) -> int:
+        """Labels for the first sweeps: with some to spare, one cluster can be split before two others are joined."""
+        return self.n_labels if self.n_clusters in (None, 1, 2) else self.n_labels + SPARE_LABELS
+
+    def _keep_allowed(self, generator: np.random.Generator) -> None:
+        """Go on from labelings with as many labels as are allowed: the others take one of those, drawn at random."""
+        used = np.array([len(np.unique(z)) for z in self.Z])
+        allowed = np.flatnonzero(used <= self.n_labels)
+        if len(allowed):
+            bad = np.flatnonzero(used > self.n_labels)
+            self.Z[bad] = self.Z[generator.choice(allowed, len(bad))]
+        if self._n_wider > self.n_labels:
+            self.Z = np.stack([np.unique(z, return_inverse=True)[1] % self.n_labels for z in self.Z])
 
     def _agree(self, Q: Floats, problem: _Problem) -> Placed:
         """Number the labels of all chains like the last labels shown, and average their conditionals."""
@@ -195,6 +212,7 @@ class _Problem:
     n_labels: int
     D: float
     price: float
+    n_free: int
 
     def violated(self, Z: Ints) -> Ints:
         """How many answers each chain breaks."""
@@ -229,8 +247,8 @@ class _Problem:
         """Sweep chains in place, and return the conditionals of their rows."""
         uniforms = generator.random((len(Z), 1 + n_sweeps * (len(self.ends) + 2 * Z.shape[1])))
         return sweep_chains(
-            Z, self.C, self.log_prior, self.votes, self.ends, trust, self.n_labels, self.D, self.price, n_sweeps,
-            uniforms,
+            Z, self.C, self.log_prior, self.votes, self.ends, trust, self.n_labels, self.D, self.price, self.n_free,
+            n_sweeps, uniforms,
         )  # fmt: skip
 
 

@@ -2,16 +2,15 @@
 
 Rows are asked about once where that is enough, so answers form trees, and in a tree a wrong answer contradicts nothing:
 it carries a block of rows, those on its smaller side, into the wrong cluster. An answer that closes a cycle tests every
-answer on that cycle, and answers that tell the same two parts apart test each other; the others are *open*. With eps
-the share of wrong answers to expect when so many were tested and none was wrong, a check is due where a path of open
-answers puts more than ``WORTH`` rows at risk: eps times the sum of their blocks. With exact answers that is a few
-questions of 100.
+answer on that cycle; the others are *open*. With eps the share of wrong answers to expect when so many were tested and
+none was wrong, a check is due where a path of open answers puts more than ``WORTH`` rows at risk: eps times the sum of
+their blocks. With exact answers that is a few questions of 100.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 Link = tuple[int, int, int]  # two rows, and 1 for same or 0 for different
@@ -56,12 +55,9 @@ class _Answers:
             self.near[a].append((b, number))
             self.near[b].append((a, number))
         self.part, self.blocks = _bridges(self.near, range(n_rows))
-        apart = [(self.part[a], self.part[b]) for a, b, same in links if not (same or two_clusters)]
-        between = Counter((min(pair), max(pair)) for pair in apart)
-        self.n_tested = len(self.edges) - len(self.blocks) + sum(n for n in between.values() if n > 1)
 
     def expected_error(self) -> float:
-        return PRIOR[0] / (sum(PRIOR) + self.n_tested)
+        return PRIOR[0] / (sum(PRIOR) + len(self.edges) - len(self.blocks))
 
     def paths(self, risks: dict[int, float], was_asked: Callable[[int, int], bool]) -> Iterable[tuple[float, int, int]]:
         """Yield (rows at risk by its open answers, one end, other end) of the heaviest path of each part."""

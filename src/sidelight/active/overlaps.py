@@ -14,6 +14,10 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.intp]
 
+LOOKED_NEW = np.log(
+    0.1 / 0.9
+)  # log odds: a cluster that was not compared was nine times as probably new when it opened
+
 
 def rows_at_risk(links: Ints, labels: Ints, alike: Floats, eps: float) -> Floats:
     """Return how many rows are expected in the wrong cluster because two clusters are one.
@@ -42,8 +46,8 @@ def rows_at_risk(links: Ints, labels: Ints, alike: Floats, eps: float) -> Floats
     n_apart = np.zeros((K, K))
     np.add.at(n_apart, (ends[0][between], ends[1][between]), 1.0)
     p = np.clip(alike, 1e-6, 1.0 - 1e-6)
-    n_apart = np.maximum(n_apart + n_apart.T, 1.0)  # to look like no other cluster counts as an answer
-    log_odds = np.log(p / (1.0 - p)) + n_apart * np.log(eps / (1.0 - eps))
+    n_apart += n_apart.T
+    log_odds = np.log(p / (1.0 - p)) + np.where(n_apart > 0, n_apart * np.log(eps / (1.0 - eps)), LOOKED_NEW)
     risk = sizes / (1.0 + np.exp(-log_odds))
     order = np.lexsort((np.arange(K), -sizes))  # larger clusters first, of equal ones the older
     rank = np.empty(K, dtype=np.intp)

@@ -64,7 +64,7 @@ class RowBelief:
     def _forget(self) -> None:
         self.pool = LabelPool(self.n_clusters)
         self.links: list[tuple[int, int, int]] = []
-        self.founders: list[int] = []  # rows that opened a cluster because they look like no other
+        self.openers: tuple[int, ...] = ()  # rows that opened a cluster, some because they look like no other
         self.at: dict[int, int] = {}
         self.eps, self.n_known, self.is_consistent = 0.0, 1, True
         self._take(self._first)
@@ -97,7 +97,12 @@ class RowBelief:
 
     def _what_follows(self) -> Settled | None:
         links = np.array(self.links, dtype=np.intp)
-        return settle(links, len(self.rows), self.n_clusters, tuple(self.founders))
+        settled = settle(links, len(self.rows), self.n_clusters, self.openers)
+        if settled is None and self.openers:  # perhaps a cluster was opened in error
+            settled = settle(links, len(self.rows), self.n_clusters)
+        if settled is not None:
+            self.openers = settled.openers
+        return settled
 
     def _take(self, row: int) -> None:
         if row not in self.at:
@@ -110,7 +115,7 @@ class RowBelief:
         q = self._chances(settled)
         new = np.where(settled.labels == OPEN, q[:, -1], 0.0)
         if new.max() > SURE:  # it looks like no other: it need not be compared with every cluster
-            self.founders.append(int(new.argmax()))
+            self.openers = (*self.openers, int(new.argmax()))
             settled = self._what_follows() or settled
             q = self._chances(settled)
         n_known = settled.n_clusters
@@ -197,7 +202,8 @@ class RowBelief:
             return min(chance, 0.9)
         if n_known >= self.n_clusters:
             return 0.0
-        return min(max(chance, 0.5 * (self.n_clusters - n_known) / self.n_clusters), 0.9)
+        unmet = (self.n_clusters - n_known) / self.n_clusters
+        return float(np.clip(chance, 0.5 * unmet, min(2.0 * unmet, 0.9)))
 
     def places(self) -> Floats:
         """Return the probability of each known cluster, and of a new one, for every candidate."""
@@ -292,12 +298,13 @@ class RowBelief:
     def partition(self, generator: np.random.Generator) -> Ints:
         """Return a cluster for every row; while clusters are still to be met, some are guessed from the rows alone."""
         labels = self.posterior().argmax(axis=1)
-        n_virtual = self._n_unmet()
+        n_virtual, has_place = self._n_unmet(), self.q[:, :-1].max(axis=1) >= self.q[:, -1]
+        rows = np.array(self.rows)[has_place]
         if n_virtual:
             view = self.kernels.views.get("graph", self.process.views[0])
-            guessed = seeded_clusters(view, self.rows, self.labels, self.n_known, n_virtual, generator)
+            guessed = seeded_clusters(view, rows, self.labels[has_place], self.n_known, n_virtual, generator)
             labels = np.where(guessed >= self.n_known, guessed, labels)
-        labels[self.rows] = self.labels
+        labels[rows] = self.labels[has_place]
         return labels
 
     def _n_unmet(self) -> int:

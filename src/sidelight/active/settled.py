@@ -1,8 +1,8 @@
 """Where rows belong while all answers can be right: rows known to be alike, and which of them are known to differ.
 
-Rows joined by "same" are a *block*. A block that differs from every cluster so far founds the next cluster; with the
-number of clusters given, a block that differs from all but one belongs to that one. Every other block is open: it may
-belong to each cluster that no answer excludes.
+Rows joined by "same" are a *block*. A block that differs from every cluster so far opens the next cluster, and clusters
+stay in the order in which they were opened; with the number of clusters given, a block that differs from all but one
+belongs to that one. Every other block is open: it may belong to each cluster that no answer excludes.
 """
 
 from __future__ import annotations
@@ -26,13 +26,19 @@ class Settled:
     """What follows from answers that are all right.
 
     ``labels`` has the cluster of each row asked about, OPEN where answers do not say; ``excluded`` (n_asked,
-    n_clusters) has the clusters that a row differs from; ``blocks`` has the block of each row.
+    n_clusters) has the clusters that a row differs from; ``blocks`` has the block of each row, ``openers`` a row of the
+    block that opened each cluster.
     """
 
     labels: Ints
     excluded: Bools
     blocks: Ints
-    n_clusters: int
+    openers: tuple[int, ...]
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters were met."""
+        return len(self.openers)
 
     @property
     def says_enough(self) -> bool:
@@ -41,7 +47,7 @@ class Settled:
         return bool(linked.all())
 
 
-def settle(links: Ints, n_asked: int, n_clusters: int | None, founders: tuple[int, ...] = ()) -> Settled | None:
+def settle(links: Ints, n_asked: int, n_clusters: int | None, openers: tuple[int, ...] = ()) -> Settled | None:
     """Return what follows from answers, or None if they contradict each other.
 
     Parameters
@@ -52,8 +58,8 @@ def settle(links: Ints, n_asked: int, n_clusters: int | None, founders: tuple[in
         How many rows were asked about.
     n_clusters : int or None
         How many clusters there are, if that is known.
-    founders : tuple of int
-        Rows that are believed to open a cluster, though they were not compared with each of the others.
+    openers : tuple of int
+        Rows that opened a cluster before, the first one first; some were only believed to, and not compared with all.
     """
     n_blocks, blocks = _blocks(links, n_asked)
     differ = np.zeros((n_blocks, n_blocks), dtype=bool)
@@ -63,29 +69,35 @@ def settle(links: Ints, n_asked: int, n_clusters: int | None, founders: tuple[in
     if differ.diagonal().any():
         return None
     of_block, excluded = np.full(n_blocks, OPEN, dtype=np.intp), np.zeros((n_blocks, 0), dtype=bool)
-    while (found := _next_place(of_block, excluded, n_clusters, [int(blocks[t]) for t in founders])) is not None:
+    opened: list[int] = []
+    while (found := _next_place(of_block, excluded, n_clusters, [int(blocks[t]) for t in openers])) is not None:
         block, cluster = found
-        if cluster == excluded.shape[1]:
+        if cluster == len(opened):
             if cluster == n_clusters:
                 return None  # it differs from all clusters there are
             excluded = np.column_stack([excluded, np.zeros(n_blocks, dtype=bool)])
+            opened.append(int(np.argmax(blocks == block)))
         of_block[block] = cluster
         excluded[:, cluster] |= differ[block]
         if (excluded[:, cluster] & (of_block == cluster)).any():
             return None
-    return Settled(of_block[blocks], excluded[blocks], blocks, excluded.shape[1])
+    return Settled(of_block[blocks], excluded[blocks], blocks, tuple(opened))
 
 
-def _next_place(of_block: Ints, excluded: Bools, n_clusters: int | None, founders: list[int]) -> tuple[int, int] | None:
-    """Return the first open block whose cluster follows, and that cluster; the next number is a new one."""
+def _next_place(of_block: Ints, excluded: Bools, n_clusters: int | None, openers: list[int]) -> tuple[int, int] | None:
+    """Return the next block whose cluster follows, and that cluster; the next number is a new one."""
     n_known = excluded.shape[1]
     is_open = of_block == OPEN
-    left = n_known - excluded.sum(axis=1)
-    founds = np.flatnonzero(is_open & (left == 0))
-    if len(founds):
-        return int(founds[0]), n_known
     if n_known != n_clusters:
-        return next(((block, n_known) for block in founders if is_open[block]), None)
+        opener = next((block for block in openers if is_open[block]), None)
+        if opener is not None:
+            return opener, n_known
+    left = n_known - excluded.sum(axis=1)
+    new = np.flatnonzero(is_open & (left == 0))
+    if len(new):
+        return int(new[0]), n_known
+    if n_known != n_clusters:
+        return None
     last = np.flatnonzero(is_open & (left == 1))
     return (int(last[0]), int(np.argmin(excluded[last[0]]))) if len(last) else None
 

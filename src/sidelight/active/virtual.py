@@ -16,12 +16,12 @@ STARTS, ROUNDS, SAMPLE, TRIES = 6, 15, 3000, 8
 
 @np.errstate(invalid="ignore")  # as in gaussian.py
 def seeded_clusters(
-    view: Floats, rows: list[int], labels: Ints, n_known: int, n_more: int, generator: np.random.Generator
+    view: Floats, rows: Ints, labels: Ints, n_known: int, n_more: int, generator: np.random.Generator
 ) -> Ints:
     """Cluster all rows: known clusters stay near the rows that they were met in, ``n_more`` are found elsewhere."""
     n = len(view)
     some = view if n <= SAMPLE else view[generator.choice(n, SAMPLE, replace=False)]
-    known = np.stack([view[np.asarray(rows)[labels == k]].mean(axis=0) for k in range(n_known)])
+    known = np.stack([view[rows[labels == k]].mean(axis=0) for k in range(n_known)])
     K, order = n_known + n_more, np.arange(len(some))
 
     best: tuple[float, Floats] | None = None
