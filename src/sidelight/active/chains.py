@@ -22,6 +22,7 @@ Ints = npt.NDArray[np.intp]
 
 N_CHAINS, N_SWEEPS = 32, 3
 ROUNDS = 6  # at most, while one step changes the number of clusters
+ANOTHER_ROUND = -1  # no number of clusters
 MANY_AT_ONCE = 2  # more rows than that at once, and chains begin anew
 ERRORS = (0.3, 6.0)  # Beta prior of the share of wrong answers: about 5 %, often nearly none
 LEAST, MOST = 1e-4, 0.25  # shares are kept off certainty and off a coin toss: a chain may not ignore the answers
@@ -49,8 +50,11 @@ def price_of_cluster(n_rows: int, n_clusters: int) -> float:
     """
     if n_clusters >= n_rows:
         return 0.0
-    expected = lambda log_alpha: np.exp(log_alpha) * np.log1p(n_rows * np.exp(-log_alpha)) - n_clusters  # noqa: E731
-    log_alpha = brentq(expected, -50.0, 2.0 * np.log(n_rows) + 10.0)
+
+    def too_many(log_alpha: float) -> float:
+        return float(np.exp(log_alpha) * np.log1p(n_rows * np.exp(-log_alpha)) - n_clusters)
+
+    log_alpha = brentq(too_many, -50.0, 2.0 * np.log(n_rows) + 10.0)
     return max(float(np.log(n_rows) - log_alpha), 0.0)
 
 
@@ -132,8 +136,7 @@ class LabelPool:
             n_met = self._make_room()
             problem = self._problem(links, kernels, weights, log_prior, n_met)
             if self.n_unplaced > MANY_AT_ONCE:
-                for r in range(N_CHAINS):
-                    self.Z[r] = problem.contracted(generator)
+                problem, n_met = self._begin_anew(problem, generator), ANOTHER_ROUND
             self.n_unplaced = 0
             wider = replace(problem, n_labels=self._n_wider)
             wider.sweep(self.Z, wider.draw_trust(self.Z, generator), N_SWEEPS, generator)
@@ -161,6 +164,16 @@ class LabelPool:
             self.n_labels = max(n_named, min(n_named + SPARE_LABELS, MANY_LABELS))
             self.Z %= self.n_labels
         return len(np.unique(self.labels))
+
+    def _begin_anew(self, problem: _Problem, generator: np.random.Generator) -> _Problem:
+        """Start every chain by joining rows; where the number of clusters is not known, with many labels at first."""
+        n_asked = self.Z.shape[1]
+        if self.n_clusters is None:
+            self.n_labels = min(n_asked, MANY_LABELS)
+            problem = replace(problem, n_labels=self.n_labels)
+        self.Z = np.stack([problem.contracted(generator) for _ in range(N_CHAINS)])
+        n_met = int(np.median([len(np.unique(z)) for z in self.Z]))
+        return replace(problem, price=price_of_cluster(n_asked, n_met))
 
     @property
     def _n_wider(self) -> int:

@@ -299,6 +299,7 @@ class RowBelief:
         """Return a cluster for every row; while clusters are still to be met, some are guessed from the rows alone."""
         labels = self.posterior().argmax(axis=1)
         n_virtual, has_place = self._n_unmet(), self.q[:, :-1].max(axis=1) >= self.q[:, -1]
+        has_place |= ~np.isin(self.labels, self.labels[has_place])  # every cluster has a row
         rows = np.array(self.rows)[has_place]
         if n_virtual:
             view = self.kernels.views.get("graph", self.process.views[0])
