@@ -196,3 +196,10 @@ def test_one_odd_chain_does_not_decide_how_labels_are_numbered():
     odd = np.repeat([0, 1], 6)
     Z = np.array([odd, *([truth, 1 - truth] * 4)])
     assert (Z[most_agreed(Z)] == Z[most_agreed(Z)][0]).tolist() == (truth == 0).tolist()
+
+
+def test_gaps_are_named():
+    gap = X.copy()
+    gap[3, 1] = np.nan
+    with pytest.raises(InvalidData, match=r"ActiveSession: row 3, column 1 .* is NaN: 1 of 178 rows"):
+        sl.ActiveSession(gap, 3)

@@ -30,6 +30,7 @@ from sidelight.data.relations import Pairs
 from sidelight.data.relations.facts import Contradiction
 from sidelight.data.row_keys import as_row_index
 from sidelight.errors import InvalidData, as_invalid_data
+from sidelight.estimators._base import refuse_unusable
 from sidelight.progress import report
 
 
@@ -98,8 +99,9 @@ class ActiveSession:
         recorder: Recorder | None = None,
         random_state: Any = None,
     ) -> None:
-        with as_invalid_data():
-            self._X = check_array(X, accept_sparse="csr", dtype="float64", estimator="ActiveSession")
+        with as_invalid_data("ActiveSession"):
+            self._X = check_array(X, accept_sparse="csr", dtype="float64", ensure_all_finite=False)
+        refuse_unusable(self, self._X)
         if self._X.shape[0] < 2:
             raise InvalidData("ActiveSession asks about pairs of rows, but X has one row. Bring at least two.")
         if n_clusters is not None:

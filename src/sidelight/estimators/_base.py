@@ -122,7 +122,7 @@ def rows_to_fit(estimator: Any, X: Any, *, huge: bool = False, **options: Any) -
     """
     with as_invalid_data(type(estimator).__name__):
         X = validate_data(estimator, X, **{**ROWS, **options})
-    _refuse_unusable(estimator, X, huge)
+    refuse_unusable(estimator, X, huge)
     estimator.data_fingerprint_ = fingerprint(X)
     return X
 
@@ -148,11 +148,11 @@ def rows_to_judge(estimator: Any, X: Any, *, huge: bool = False, names: bool = T
     else:
         with as_invalid_data(type(estimator).__name__):
             X = validate_data(estimator, X, **{**ROWS, **options}, reset=False)
-    _refuse_unusable(estimator, X, huge)
+    refuse_unusable(estimator, X, huge)
     return X
 
 
-def _refuse_unusable(estimator: Any, X: Any, huge: bool) -> None:
+def refuse_unusable(estimator: Any, X: Any, huge: bool = False) -> None:
     """Refuse gaps and infinite numbers, and numbers whose squares would be infinite unless ``huge`` lets them pass."""
     values = X.data if sp.issparse(X) else X
     most = np.finfo(np.float64).max if huge else HUGE

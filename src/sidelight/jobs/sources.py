@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.data.dataset import Dataset
-from sidelight.errors import InvalidInput
+from sidelight.errors import InvalidData, InvalidInput
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.estimators.sources.multisource import MultiSourceClustering
 from sidelight.jobs.checking import checked
@@ -158,6 +158,9 @@ def _sequences_of(data: Dataset) -> list[Any] | None:
 
 def _curve(model: MultiSourceClustering, primary: str, partner: str, tried: tuple[int, int] | None) -> Curve:
     pair = model.table_.margin(primary, partner)
+    if min(pair.shape) < 2:
+        name = primary if pair.shape[0] < 2 else partner
+        raise InvalidData(f"The channel {name!r} is the same in every row, so there are no groups to find by it.")
     low, high = tried or (2, min(20, *pair.shape))
     quick = InformationCoclustering(n_init=5, random_state=0)
     return curve_of(PreservedInformationDisplay.from_estimator(quick, pair, range(low, high + 1), floor=True))

@@ -169,9 +169,9 @@ def refuse_empty_sets(bags: Bags) -> None:
     if len(empty):
         raise InvalidData(
             f"Bag {bags.names[empty[0]]!r} says that none of the known labels is there"
-            + (f" (and so do {len(empty) - 1} others)" if len(empty) > 1 else "")
-            + ", but nothing novel is allowed. Set n_novel >= 1, or leave the bag out of the labels if nobody "
-            "looked at it."
+            + (f" (as do {len(empty) - 1} more)" if len(empty) > 1 else "")
+            + ", but nothing novel is allowed. Allow it (n_novel=1, or --novel 1), or leave the bag "
+            "out of the labels if nobody looked at it."
         )
 
 
