@@ -197,7 +197,7 @@ def _stopping(sheet: Sheet, found: dict[str, Any]) -> None:
 
 
 def _runs(found: dict[str, Any], name: str, wrong: float, known: bool) -> list[dict[str, Any]]:
-    keys = [Cell(name, wrong, known, seed).key for seed in range(FRESH, 100)]
+    keys = [Cell(name, wrong, known, seed).key for seed in range(FRESH, FRESH + max(SEEDS, MANY))]
     return [_by_text(found[key]) for key in keys if key in found]
 
 
