@@ -161,7 +161,7 @@ def test_bags_with_fewer_rows_than_labels_are_named():
 def test_an_empty_list_needs_something_novel():
     X, bags, _ = recordings(n_bags=6)
     empty = bags.with_labels({**bags.labels, 3: set()})
-    with pytest.raises(InvalidData, match=r"Bag 3 says that none of the known labels .*n_novel=1"):
+    with pytest.raises(InvalidData, match=r"Bag 3 says that none of the known labels .* Set n_novel to 1"):
         sl.CoverageClustering().fit(X, bags=empty)
     model = sl.CoverageClustering(n_novel=1).fit(X, bags=empty)
     assert set(model.predict_labels(X, bags=empty)[bags.rows(3)]) == {"novel-1"}

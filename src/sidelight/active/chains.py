@@ -27,6 +27,9 @@ MANY_AT_ONCE = 2  # more rows than that at once, and chains begin anew
 ERRORS = (0.3, 6.0)  # Beta prior of the share of wrong answers: about 5 %, often nearly none
 LEAST, MOST = 1e-4, 0.3  # shares are kept off certainty and off a coin toss: a chain may not ignore the answers
 SPREAD = 0.75  # the clusters are told apart along (n_clusters - 1) ** SPREAD independent directions
+MOST_WEIGHED = (
+    45  # rows that the kernels speak for: those asked about are hard to place, and look rough to every kernel
+)
 FEW = 2  # answers beyond the share MOST: a labeling that breaks more ignores them
 MOST_COMPARED = 150  # rows by which chains are compared with each other
 MOST_TRUST = 6.5  # log odds: an answer weighs no more than 650 to 1
@@ -152,6 +155,7 @@ class LabelPool:
         votes = np.zeros((n_asked, n_asked))
         np.add.at(votes, (links[:, 0], links[:, 1]), 2.0 * links[:, 2] - 1.0)
         D = max((self.n_clusters or effective_number(self.labels)) - 1.0, 1.0) ** SPREAD
+        D *= min(1.0, (MOST_WEIGHED - 1.0) / max(n_asked - 1.0, 1.0))
         C, log_prior = _centred_inverses(kernels, weights, log_prior, D)
         price = price_of_cluster(n_asked, n_met)
         ends = np.unique(np.sort(links[:, :2], axis=1), axis=0)

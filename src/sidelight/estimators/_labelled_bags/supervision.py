@@ -170,7 +170,7 @@ def refuse_empty_sets(bags: Bags) -> None:
         raise InvalidData(
             f"Bag {bags.names[empty[0]]!r} says that none of the known labels is there"
             + (f" (as do {len(empty) - 1} more)" if len(empty) > 1 else "")
-            + ", but nothing novel is allowed. Allow it (n_novel=1, or --novel 1), or leave the bag "
+            + ", but nothing novel is allowed. Set n_novel to 1 or more, or leave the bag "
             "out of the labels if nobody looked at it."
         )
 
