@@ -27,9 +27,6 @@ MANY_AT_ONCE = 2  # more rows than that at once, and chains begin anew
 ERRORS = (0.3, 6.0)  # Beta prior of the share of wrong answers: about 5 %, often nearly none
 LEAST, MOST = 1e-4, 0.3  # shares are kept off certainty and off a coin toss: a chain may not ignore the answers
 SPREAD = 0.75  # the clusters are told apart along (n_clusters - 1) ** SPREAD independent directions
-MOST_WEIGHED = (
-    45  # rows that the kernels speak for: those asked about are hard to place, and look rough to every kernel
-)
 FEW = 2  # answers beyond the share MOST: a labeling that breaks more ignores them
 MOST_COMPARED = 150  # rows by which chains are compared with each other
 MOST_TRUST = 6.5  # log odds: an answer weighs no more than 650 to 1
@@ -120,7 +117,14 @@ class LabelPool:
         self.n_unplaced += 1
 
     def place(
-        self, links: Ints, kernels: Floats, weights: Floats, log_prior: Floats, generator: np.random.Generator
+        self,
+        links: Ints,
+        kernels: Floats,
+        weights: Floats,
+        log_prior: Floats,
+        generator: np.random.Generator,
+        *,
+        most_weighed: int | None = None,
     ) -> Placed:
         """Sample the labels again, after an answer.
 
@@ -134,10 +138,12 @@ class LabelPool:
             Mixtures of views, and their prior.
         generator : numpy.random.Generator
             Draws everything.
+        most_weighed : int or None
+            The number of rows that the kernels speak for, if not for all.
         """
         for _ in range(ROUNDS):
             n_met = self._make_room()
-            problem = self._problem(links, kernels, weights, log_prior, n_met)
+            problem = self._problem(links, kernels, weights, log_prior, n_met, most_weighed)
             if self.n_unplaced > MANY_AT_ONCE:
                 problem, n_met = self._begin_anew(problem, generator), ANOTHER_ROUND
             self.n_unplaced = 0
@@ -150,12 +156,21 @@ class LabelPool:
                 break  # else the price of a cluster and the labels allowed have changed
         return placed
 
-    def _problem(self, links: Ints, kernels: Floats, weights: Floats, log_prior: Floats, n_met: int) -> _Problem:
+    def _problem(
+        self,
+        links: Ints,
+        kernels: Floats,
+        weights: Floats,
+        log_prior: Floats,
+        n_met: int,
+        most_weighed: int | None = None,
+    ) -> _Problem:
         n_asked = self.Z.shape[1]
         votes = np.zeros((n_asked, n_asked))
         np.add.at(votes, (links[:, 0], links[:, 1]), 2.0 * links[:, 2] - 1.0)
         D = max((self.n_clusters or effective_number(self.labels)) - 1.0, 1.0) ** SPREAD
-        D *= min(1.0, (MOST_WEIGHED - 1.0) / max(n_asked - 1.0, 1.0))
+        if most_weighed is not None and n_asked > most_weighed:
+            D *= (most_weighed - 1.0) / (n_asked - 1.0)
         C, log_prior = _centred_inverses(kernels, weights, log_prior, D)
         price = price_of_cluster(n_asked, n_met)
         ends = np.unique(np.sort(links[:, :2], axis=1), axis=0)

@@ -25,6 +25,7 @@ LEAST_CERTAINTY = 0.05  # a row that belongs nowhere in particular is not doubte
 CENTRAL = 10  # the first row is one of this share (one in ten) of the most influential rows
 SURE = 0.9  # probability from which a row that answers leave open is believed to belong to a cluster
 CONVINCED = 3.0  # log odds: labels of other rows do not say more against an answer
+MOST_WEIGHED = 45  # rows that kernels speak for when answers disagree: rows asked about are hard, and look rough to all
 MET_ENOUGH = 0.25  # chance of a new cluster below which the clusters met are all that is shown, if K is unknown
 
 
@@ -165,7 +166,14 @@ class RowBelief:
     def _sample(self, generator: np.random.Generator, *, is_consistent: bool) -> None:
         """Answers contradict each other or say little about each other: sample where rows belong."""
         process, links = self.process, np.array(self.links, dtype=np.intp)
-        placed = self.pool.place(links, process.kernels, process.weights, process.log_prior, generator)
+        placed = self.pool.place(
+            links,
+            process.kernels,
+            process.weights,
+            process.log_prior,
+            generator,
+            most_weighed=None if is_consistent else MOST_WEIGHED,
+        )
         self.q, self.labels, self.n_known = placed.q, placed.labels, placed.n_clusters
         self.eps, self.is_consistent, self.is_placed = placed.eps, is_consistent, np.ones(len(self.labels), dtype=bool)
         certainty = np.maximum(self.q[np.arange(len(self.labels)), self.labels], LEAST_CERTAINTY)
