@@ -15,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 
 CANDIDATES = 50_000  # pairs that are looked at; all of them where there are no more
 SCORED = 32  # particles that every pair is scored on
-SHORTLIST = 500  # of the best pairs are scored on all particles
+SHORTLIST = 2000  # of the best pairs are scored on all particles
 BLOCK = 20_000
 REFINED = 5  # one in so many of the pairs looked at are partners of rows whose drawn pairs score best
 
