@@ -210,49 +210,20 @@ def sweep_chains(
             sizes[z[i]] += 1.0
         m = draw_kernel(z, C, log_prior, floor, sizes, half, drawn[0])
         K, S, at = C[m], _same_sum(z, C[m]), 1
-        for _ in range(n_sweeps):
-            block = _blocks(z, A, ends, trust[r], two_labels, drawn[at : at + len(ends)])
-            at += len(ends)
+        for turn in range(2 * n_sweeps):
+            alone = turn % 2 == 1  # blocks and single rows take turns
+            block, weighed = rows, ALL
+            if not alone:
+                block = _blocks(z, A, ends, trust[r], two_labels, drawn[at : at + len(ends)])
+                weighed = NONE if two_labels else ONLY_DIFFERENT
+                at += len(ends)
             for i in range(n_asked):
                 if block[i] == i:
-                    members = rows[block == i]
-                    weighed = NONE if two_labels else ONLY_DIFFERENT
+                    members = rows[i : i + 1] if alone else rows[block == i]
+                    u = drawn[at + i]
                     S = _move(
-                        z,
-                        members,
-                        K,
-                        A,
-                        trust[r],
-                        weighed,
-                        sizes,
-                        S,
-                        floor[m],
-                        half,
-                        price,
-                        n_free,
-                        drawn[at + i],
-                        p,
-                        inside,
-                    )
-            at += n_asked
-            for i in range(n_asked):
-                S = _move(
-                    z,
-                    rows[i : i + 1],
-                    K,
-                    A,
-                    trust[r],
-                    ALL,
-                    sizes,
-                    S,
-                    floor[m],
-                    half,
-                    price,
-                    n_free,
-                    drawn[at + i],
-                    p,
-                    inside,
-                )
+                        z, members, K, A, trust[r], weighed, sizes, S, floor[m], half, price, n_free, u, p, inside
+                    )  # fmt: skip
             at += n_asked
         for i in range(n_asked):  # only a look
             _move(z, rows[i : i + 1], K, A, trust[r], ALL, sizes, S, floor[m], half, price, n_free, -1.0, p, inside)

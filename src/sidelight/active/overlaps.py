@@ -14,9 +14,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.intp]
 
-LOOKED_NEW = np.log(
-    0.1 / 0.9
-)  # log odds: a cluster that was not compared was nine times as probably new when it opened
+LOOKED_NEW = np.log(0.1 / 0.9)  # log odds of two clusters not compared: one was nine times as probably new
 
 
 def rows_at_risk(links: Ints, labels: Ints, alike: Floats, eps: float) -> Floats:
