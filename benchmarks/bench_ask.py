@@ -81,6 +81,6 @@ def peers(sheet: Sheet) -> None:
     """Time other strategies on digits, with PCK-Means."""
     X, y = load("digits")
     for strategy in ("minmax", "npu"):
-        belief = sl.PCKMeans(10, n_init=1, random_state=0)
+        belief = sl.peers.PCKMeans(10, n_init=1, random_state=0)
         _, waits = conversation(X, y, 12, strategy=strategy, belief=belief)
         sheet.row(f"digits, {strategy} with PCK-Means", f"{1000 * statistics.median(waits):.0f} ms")

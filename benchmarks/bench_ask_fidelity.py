@@ -32,8 +32,8 @@ QUESTIONS = {  # table 4.1; iris and wine as its small sets
 SETS = tuple(QUESTIONS)
 STEP = 20
 CLUSTERERS: dict[str, Callable[[int, int], Any]] = {
-    "ITML": lambda K, seed: sl.MetricKMeans(K, n_init=10, random_state=seed),
-    "MPCK-Means": lambda K, seed: sl.MPCKMeans(K, random_state=seed),
+    "ITML": lambda K, seed: sl.peers.MetricKMeans(K, n_init=10, random_state=seed),
+    "MPCK-Means": lambda K, seed: sl.peers.MPCKMeans(K, random_state=seed),
 }
 PASSIVE = ("BC+tree", "ITML", "ITML+tree", "MPCK-Means", "MPCK-Means+tree")
 PRINTED = ("printed BC+tree", "info+printed BC", "uncertain+printed BC")  # the Gaussian of (4.3) centred on 0

@@ -40,7 +40,7 @@ def compute(cell: Cell) -> dict[str, Any]:
     X, y = load(cell.set)
     seconds = None if cell.kind == KINDS[0] else SECONDS
     session = sl.ActiveSession(X, len(np.unique(y)), seconds=seconds, random_state=cell.seed)
-    person = sl.Labeller(pair_seconds=SECONDS[0], triplet_seconds=SECONDS[1])
+    person = sl.data.Labeller(pair_seconds=SECONDS[0], triplet_seconds=SECONDS[1])
     oracle = sl.Oracle(y, labeller=person, random_state=1000 + cell.seed)
     scores: dict[str, float] = {}
     for at in AT:

@@ -13,7 +13,7 @@ import numpy as np
 import sidelight as sl
 from bag_sets import corel
 from runner import Sheet, seconds
-from sidelight._solvers.medoids import alternate, faster_pam
+from sidelight.estimators.bags.medoids import alternate, faster_pam
 
 TITLE = "Bags: speed and memory"
 
@@ -38,12 +38,12 @@ def fill(sheet: Sheet) -> None:
     for kind in ("minimal", "maximal", "average"):
         sheet.time(
             f"Corel, {kind} Hausdorff matrix and k-medoids, ten starts (paper 257 to 268 s)",
-            lambda kind=kind: sl.BagKMedoids(3, distance=kind, random_state=0).fit(X, bags=bags),
+            lambda kind=kind: sl.estimators.BagKMedoids(3, distance=kind, random_state=0).fit(X, bags=bags),
             at_most=0.5,
         )
-    medoids = sl.BagKMedoids(3, random_state=0)
+    medoids = sl.estimators.BagKMedoids(3, random_state=0)
     sheet.row("the same, average", processor(lambda: medoids.fit(X, bags=bags)))
-    swaps_against_alternation(sheet, sl.bag_distances(X, bags))
+    swaps_against_alternation(sheet, sl.estimators.bag_distances(X, bags))
     small, small_bags = groups(9_300)
     one = sl.MaxMarginBagClustering(5, n_init=1, random_state=0)
     sheet.time("300 bags x 31 rows x 30 features, one start", lambda: one.fit(small, bags=small_bags), at_most=0.3)
@@ -73,7 +73,7 @@ def distances(sheet: Sheet) -> None:
         for begin in range(0, len(X), 2_000):
             X[begin : begin + 2_000] @ X.T
 
-    took, least = (seconds(work, repeats=3) for work in (lambda: sl.bag_distances(X, bags), products))
+    took, least = (seconds(work, repeats=3) for work in (lambda: sl.estimators.bag_distances(X, bags), products))
     ratio = took / least
     sheet.row(
         "1,500 bags x 31 rows x 30 features, average Hausdorff distances",

@@ -113,7 +113,9 @@ def bamic(name: str, kind: str, method: str) -> dict[str, Any]:
     accuracies, times = [], []
     for seed in range(10):
         begin = time.perf_counter()
-        model = sl.BagKMedoids(len(np.unique(truth)), distance=kind, method=method, n_init=1, random_state=seed)
+        model = sl.estimators.BagKMedoids(
+            len(np.unique(truth)), distance=kind, method=method, n_init=1, random_state=seed
+        )
         model.fit(X, bags=bags)
         times.append(time.perf_counter() - begin)
         accuracies.append(clustering_accuracy(truth, model.bag_labels_))
@@ -158,9 +160,12 @@ def five(left_out: int) -> dict[str, float]:
         "paper": max(paper),
         "rest": max(margin(n_init=1, C=C) for C in FIVE_CS),
         "default": margin(),
-        "chosen": accuracy(sl.MaxMarginBagClusteringCV(5, Cs=FIVE_CS, n_init=2, random_state=0)),
+        "chosen": accuracy(sl.estimators.MaxMarginBagClusteringCV(5, Cs=FIVE_CS, n_init=2, random_state=0)),
         "words": accuracy(sl.BagWordClustering(5, random_state=0)),
-        **{kind: accuracy(sl.BagKMedoids(5, distance=kind, random_state=0), standardised(X)) for kind in kinds},
+        **{
+            kind: accuracy(sl.estimators.BagKMedoids(5, distance=kind, random_state=0), standardised(X))
+            for kind in kinds
+        },
     }
 
 
@@ -193,7 +198,7 @@ def choose(name: str, scale: str, seed: int) -> dict[str, float]:
     """Search without labels, then look at the truth for every grid point."""
     X, bags, truth = SETS[name]()
     k = len(np.unique(truth))
-    search = sl.MaxMarginBagClusteringCV(
+    search = sl.estimators.MaxMarginBagClusteringCV(
         k, Cs=(0.25, 1.0, 4.0, 16.0), margin="paper", scale=scale, n_init=5, random_state=seed
     ).fit(X, bags=bags)
     generator = np.random.default_rng(seed)
@@ -219,7 +224,7 @@ def overlapping(sheet: Sheet) -> None:
     for overlap in (0.0, 0.2, 0.4, 0.8):
         scores = []
         for seed in range(5):
-            X, bags, Y = sl.make_overlapping_bags(n_bags=120, overlap=overlap, noise=0.3, random_state=seed)
+            X, bags, Y = sl.data.make_overlapping_bags(n_bags=120, overlap=overlap, noise=0.3, random_state=seed)
             model = sl.MaxMarginBagClustering(4, random_state=seed).fit(X, bags=bags)
             one = np.eye(4, dtype=bool)[model.bag_labels_]
             order = linear_sum_assignment(-(Y.T.astype(float) @ one))[1]

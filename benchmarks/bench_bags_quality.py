@@ -33,7 +33,7 @@ METHODS: dict[str, Callable[[int, int], Any]] = {
     "margin, paper": lambda k, seed: sl.MaxMarginBagClustering(
         k, margin="paper", scale="standard", C=4.0, random_state=seed
     ),
-    "medoids, average": lambda k, seed: sl.Standardized(sl.BagKMedoids(k, random_state=seed)),
+    "medoids, average": lambda k, seed: sl.Standardized(sl.estimators.BagKMedoids(k, random_state=seed)),
 }
 
 

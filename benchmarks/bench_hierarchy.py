@@ -36,7 +36,7 @@ def fill(sheet: Sheet) -> None:
 
 def many_features(sheet: Sheet) -> None:
     """10,000 rows x 4096 features x 24 labels, the size of the thesis' Pascal 2007."""
-    wide = sl.make_label_tree(10_000, n_features=4096, n_labels=24, missing=0.3, random_state=0)
+    wide = sl.data.make_label_tree(10_000, n_features=4096, n_labels=24, missing=0.3, random_state=0)
     begin, processor = time.perf_counter(), time.process_time()
     sl.LatentHierarchyClassifier().fit(wide.X, wide.Y_incomplete)
     took, worked = time.perf_counter() - begin, time.process_time() - processor
@@ -46,7 +46,7 @@ def many_features(sheet: Sheet) -> None:
 
 def many_labels(sheet: Sheet) -> None:
     """500 labels x 10,000 rows x 100 features."""
-    sample = sl.make_label_tree(10_000, n_features=100, n_labels=500, missing=0.3, random_state=0)
+    sample = sl.data.make_label_tree(10_000, n_features=100, n_labels=500, missing=0.3, random_state=0)
     begin = time.perf_counter()
     model = sl.LatentHierarchyClassifier(tree=sample.tree, tol=0.0, max_iter=6).fit(sample.X, sample.Y_incomplete)
     took = (time.perf_counter() - begin) / (model.n_iter_ + 1)
@@ -57,7 +57,7 @@ def many_labels(sheet: Sheet) -> None:
     code = """
 import sidelight as sl, warnings
 warnings.simplefilter("ignore")
-sample = sl.make_label_tree(10_000, n_features=100, n_labels=500, missing=0.3, random_state=0)
+sample = sl.data.make_label_tree(10_000, n_features=100, n_labels=500, missing=0.3, random_state=0)
 sl.LatentHierarchyClassifier(max_iter=2).fit(sample.X, sample.Y_incomplete)
 """
     megabytes = peak_megabytes(code)
@@ -73,11 +73,11 @@ def growth(sheet: Sheet) -> None:
     """Cost against rows and against labels."""
 
     def by_rows(n_rows: int) -> float:
-        sample = sl.make_label_tree(n_rows, n_features=50, n_labels=30, missing=0.3, random_state=0)
+        sample = sl.data.make_label_tree(n_rows, n_features=50, n_labels=30, missing=0.3, random_state=0)
         return seconds(lambda: sl.LatentHierarchyClassifier().fit(sample.X, sample.Y_incomplete), repeats=1)
 
     def by_labels(n_labels: int) -> float:
-        sample = sl.make_label_tree(5000, n_features=50, n_labels=n_labels, missing=0.3, random_state=0)
+        sample = sl.data.make_label_tree(5000, n_features=50, n_labels=n_labels, missing=0.3, random_state=0)
         return seconds(lambda: sl.LatentHierarchyClassifier().fit(sample.X, sample.Y_incomplete), repeats=1, warm_up=0)
 
     sheet.growth("whole fit, 50 features, 30 labels", [1000, 3000, 10_000, 30_000, 100_000], by_rows)

@@ -105,7 +105,7 @@ def run_chow_liu(name: str, noise: float, seed: int, positive: bool) -> dict[str
     """The Chow-Liu tree of the labels with gaps."""
     data = SETS[name]()
     _, _, Z = split(data, noise, seed)
-    model = sl.ChowLiuTree(positive=positive).fit(None, Z)
+    model = sl.peers.ChowLiuTree(positive=positive).fit(None, Z)
     return {"rf": _rf(data, model), "rf_undirected": _rf(data, model, False)}
 
 
@@ -114,9 +114,9 @@ def run_flat(name: str, noise: float, seed: int) -> dict[str, float]:
     data = SETS[name]()
     learn, test, Z = split(data, noise, seed)
     X, Y = data.X[learn], data.Y[test]
-    plain = sl.BinaryRelevance().fit(X, Z)
-    divided = sl.BinaryRelevance(alpha=noise, threshold="f1").fit(X, Z)  # told the true rate
-    fast = sl.FastTag().fit(X, Z)
+    plain = sl.peers.BinaryRelevance().fit(X, Z)
+    divided = sl.peers.BinaryRelevance(alpha=noise, threshold="f1").fit(X, Z)  # told the true rate
+    fast = sl.peers.FastTag().fit(X, Z)
     scores = fast.decision_function(data.X[test])
     tried = [micro_f1(Y, (scores > t).astype(int)) for t in np.arange(0.02, 0.8, 0.02)]
     best = (scores > np.arange(0.02, 0.8, 0.02)[int(np.argmax(tried))]).astype(int)
@@ -236,7 +236,7 @@ def run_all_rows(name: str, noise: float, seed: int) -> dict[str, float]:
     data = SETS[name]()
     Z = drop(data.Y, noise, np.random.default_rng(seed))
     model = sl.LatentHierarchyClassifier().fit(None, Z)
-    both = [_rf(data, sl.ChowLiuTree(positive=positive).fit(None, Z), False) for positive in (False, True)]
+    both = [_rf(data, sl.peers.ChowLiuTree(positive=positive).fit(None, Z), False) for positive in (False, True)]
     return {
         "rf": _rf(data, model),
         "rf_undirected": _rf(data, model, False),
@@ -264,10 +264,10 @@ def generated(sheet: Sheet, ledger: Ledger) -> None:
 
 
 def _drawn(n: int, k: int, noise: float, seed: int) -> dict[str, float]:
-    sample = sl.make_label_tree(n, n_labels=k, missing=noise, random_state=seed)
+    sample = sl.data.make_label_tree(n, n_labels=k, missing=noise, random_state=seed)
     true, Y = sample.tree.parents, sample.Y_incomplete
     ours = sl.LatentHierarchyClassifier().fit(None, Y)
-    both = [sl.ChowLiuTree(positive=positive).fit(None, Y).tree_.parents for positive in (False, True)]
+    both = [sl.peers.ChowLiuTree(positive=positive).fit(None, Y).tree_.parents for positive in (False, True)]
     return {
         "ours": robinson_foulds(true, ours.tree_.parents),
         "ours, undirected": robinson_foulds(true, ours.tree_.parents, directed=False),
@@ -372,7 +372,7 @@ def rates_per_label(sheet: Sheet, ledger: Ledger) -> None:
 
 
 def _differing(spread: float, seed: int) -> dict[str, Any]:
-    sample = sl.make_label_tree(10_000, n_labels=30, missing=0.0, random_state=seed)
+    sample = sl.data.make_label_tree(10_000, n_labels=30, missing=0.0, random_state=seed)
     rng = np.random.default_rng(seed + 1000)
     rate = rng.uniform(0.3 - spread, 0.3 + spread, 30)
     model = sl.LatentHierarchyClassifier().fit(None, sample.Y * (rng.random(sample.Y.shape) >= rate))
@@ -426,7 +426,7 @@ def further_parents(sheet: Sheet, ledger: Ledger) -> None:
 
 
 def _planted(n_rows: int, noise: float, seed: int) -> dict[str, int]:
-    sample = sl.make_label_tree(2000, n_labels=12, missing=0.0, random_state=1000 + seed)
+    sample = sl.data.make_label_tree(2000, n_labels=12, missing=0.0, random_state=1000 + seed)
     rng = np.random.default_rng(2000 + seed)
     pure = sl.LatentHierarchyClassifier().fit(None, drop(sample.Y, noise, rng))
     Y, child, second = _plant(sample, n_rows, rng)

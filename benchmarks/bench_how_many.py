@@ -14,11 +14,11 @@ import numpy as np
 
 import sidelight as sl
 from runner import Sheet
+from sidelight.app.jobs.coclusters.how_many import most_telling
+from sidelight.app.jobs.how_many.rows import strongest
+from sidelight.app.jobs.sources.how_many import above_chance
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.synth.sources import make_sources
-from sidelight.jobs.choosing.counts import most_telling
-from sidelight.jobs.choosing.rows import strongest
-from sidelight.jobs.choosing.sequences import above_chance
 
 TITLE = "How many clusters"
 ROUNDS = int(os.environ.get("SIDELIGHT_ROUNDS", 5))

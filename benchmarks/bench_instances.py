@@ -16,12 +16,12 @@ import sidelight as sl
 from datasets import load, made, title
 from protocol import scores
 from runner import Sheet, peak_megabytes, seconds
-from sidelight._affinity.alpha_scale import graph_alpha_scale
-from sidelight._affinity.bag_constraint import BagConstraint
 from sidelight._affinity.components import degrees
 from sidelight._affinity.local_scaling import dense_local_scaling, graph_local_scaling
 from sidelight._affinity.neighbours import nearest_rows
 from sidelight._affinity.operators import NormalisedSum
+from sidelight._affinity.similarities import graph_alpha_scale
+from sidelight.estimators.instances.bag_constraint import BagConstraint
 
 TITLE = "Instances: speed, memory and growth"
 TOL = 1e-4
@@ -197,7 +197,9 @@ def another_clusterer(sheet: Sheet) -> None:
     for name in ("hja", "msrcv2", "carroll"):
         X, bags, y = load(name)
         for alpha in (0.0, 20.0):
-            model = sl.BagDiscriminativeClustering(bags.n_classes, alpha=alpha, random_state=0).fit(X, bags=bags)
+            model = sl.estimators.BagDiscriminativeClustering(bags.n_classes, alpha=alpha, random_state=0).fit(
+                X, bags=bags
+            )
             judged = scores(y, model.labels_, bags)
             rows.append((title(name), f"{alpha:g}", *(f"{judged[m]:.3f}" for m in ("nmi", "purity", "one_cluster"))))
     text = "BagDiscriminativeClustering, seed 0. The weight 20 was chosen by looking at these sets."

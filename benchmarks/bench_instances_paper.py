@@ -27,7 +27,7 @@ from protocol import (
 )
 from runner import Ledger, Sheet
 from sidelight._affinity.local_scaling import dense_local_scaling
-from sidelight._solvers.spectral_rounding import round_embedding
+from sidelight.estimators.instances.rounding import round_embedding
 
 TITLE = "Instances: the experiments of [PF14]"
 SETS = (*NAMES, "hja-multi")
@@ -135,8 +135,8 @@ def method_of(method: str, k: int, seed: int) -> Any:
         "SP": lambda: sl.BagSpectralClustering(k, alpha=0, **common),
         "CSP": lambda: sl.BagSpectralClustering(k, **common),
         "CSP w.o.clml": lambda: sl.BagSpectralClustering(k, constraints="ambiguous", **common),
-        "SpLearn": lambda: sl.SpectralLearning(k, **common),
-        "SpReg": lambda: sl.RegularizedSpectralClustering(k, **common),
+        "SpLearn": lambda: sl.peers.SpectralLearning(k, **common),
+        "SpReg": lambda: sl.peers.RegularizedSpectralClustering(k, **common),
     }[method]()
 
 
@@ -183,7 +183,7 @@ def at_alpha(name: str, alpha: float) -> dict[str, float]:
 @cache
 def additive_embedding(name: str) -> np.ndarray:
     """SpLearn with the normalisation of its own paper, all bags labelled."""
-    model = sl.SpectralLearning(
+    model = sl.peers.SpectralLearning(
         rows_of(name)[1].n_classes, normalization="additive", affinity="precomputed", random_state=0
     )
     with warnings.catch_warnings():

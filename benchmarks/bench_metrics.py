@@ -11,9 +11,8 @@ from sklearn import metrics as sk
 
 from runner import Sheet, seconds
 from sidelight import metrics
-from sidelight._core.arborescence import maximum_arborescence
 from sidelight._core.forest import components
-from sidelight._core.messages import sum_product
+from sidelight.estimators.hierarchy.arborescence import maximum_arborescence
 
 TITLE = "Metrics and the arithmetic below them"
 N_ROWS = 1_000_000
@@ -101,9 +100,6 @@ def forests() -> Iterator[tuple[str, Callable[[], Any]]]:
     generator = np.random.default_rng(0)
     left, right = generator.integers(0, N_ROWS, size=(2, N_ROWS))
     yield "components, a million nodes and edges", lambda: components(left, right, N_ROWS)
-    parents = np.array([generator.integers(0, v) if v else -1 for v in range(20)])
-    nodes, tables = generator.normal(size=(10_000, 20, 2)), generator.normal(size=(20, 2, 2))
-    yield "marginals of a 20-label tree for 10,000 rows", lambda: sum_product(nodes, tables, parents)
 
 
 def nmi_of(n: int) -> Callable[[], float]:

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from runner import WORK, Sheet, seconds
+from sidelight.app.jobs.gallery import gallery_of
+from sidelight.app.jobs.pages import page_of
+from sidelight.app.jobs.profiles import cluster_table
+from sidelight.app.jobs.relations.result import RelationsResult
+from sidelight.app.jobs.result import Map, Reading, columns_of
+from sidelight.app.report import Provenance, to_html
 from sidelight.data.dataset import Dataset
-from sidelight.jobs.gallery import gallery_of
-from sidelight.jobs.profiles import cluster_table
 from sidelight.plot.clusters import main_directions
-from sidelight.report import Provenance, to_html
-from sidelight.report.pages import page_of
-from sidelight.results import Map, Reading, columns_of
-from sidelight.results.jobs import RelationsResult
 
 TITLE = "The page: size and time for 100,000 rows"
 N_ROWS, N_FEATURES, K = 100_000, 32, 20

@@ -47,7 +47,7 @@ def fill(sheet: Sheet) -> None:
 
 
 READ = "import sidelight as sl; data = sl.read('{path}')"
-DESCRIBE = "from sidelight.jobs.describe import describe; d = describe('{path}')"
+DESCRIBE = "from sidelight.app.jobs.describe import describe; d = describe('{path}')"
 
 
 def measure(sheet: Sheet, what: str, code: str, at_most: float | None, gigabytes: float) -> None:

@@ -36,7 +36,7 @@ def fill(sheet: Sheet) -> None:
     digits, y = relation_sets.load("digits")
     pairs = sl.Pairs.sample(y, 1000, random_state=0)
     measured(sheet, "digits (1797 x 64), 1000 pairs, ours", lambda: ours(10).fit(digits, pairs=pairs), 1.5)
-    measured(sheet, "digits, 1000 pairs, ITML", lambda: sl.ITML(random_state=0).fit(digits, pairs=pairs), 0.3)
+    measured(sheet, "digits, 1000 pairs, ITML", lambda: sl.peers.ITML(random_state=0).fit(digits, pairs=pairs), 0.3)
     X, y = relation_sets.load("hja")
     triplets = sl.Triplets.sample(y, 1500, random_state=0)
     measured(sheet, "HJA (4998 x 38, K = 13), 1500 triplets, ours", lambda: ours(13).fit(X, triplets=triplets), 3.0)
@@ -44,7 +44,7 @@ def fill(sheet: Sheet) -> None:
     measured(sheet, "the same, eps given (nothing held out)", lambda: trusted.fit(X, triplets=triplets), None)
     rows, kinds = groups(2000, 20, 10)
     links = sl.Pairs.sample(kinds, 1000, random_state=0)
-    three = sl.MPCKMeans(10, n_init=1, max_iter=3, tol=0, random_state=0)
+    three = sl.peers.MPCKMeans(10, n_init=1, max_iter=3, tol=0, random_state=0)
     measured(sheet, "MPCK-Means, n = 2000, 3 iterations", lambda: three.fit(rows, pairs=links), 0.65)
     if SMALL:
         sheet.notes.append("The table of 100,000 rows was left out of this run (RELATIONS_SMALL).")

@@ -67,11 +67,11 @@ def lost_by_racing(A: sp.csr_array, seed: int) -> float:
 def annealing(sheet: Sheet) -> None:
     """A small table again and again; a large one once, against twenty starts of Dhillon's."""
     small = blocks(32)
-    one = sl.AnnealedCoclustering(10, n_init=1, random_state=0)
+    one = sl.estimators.AnnealedCoclustering(10, n_init=1, random_state=0)
     sheet.time("annealing 32 x 32 into 10 x 10, one start", lambda: one.fit(small), at_most=0.1, repeats=9)
     P = blocks(2000)
     begin = time.perf_counter()
-    annealed = sl.AnnealedCoclustering(10, n_init=1, random_state=0).fit(P)
+    annealed = sl.estimators.AnnealedCoclustering(10, n_init=1, random_state=0).fit(P)
     spent = time.perf_counter() - begin
     sheet.row("annealing 2000 x 2000 into 10 x 10, one start", f"{spent:.1f} s", "< 20 s", spent < 20)
     starts = [sl.InformationCoclustering(10, n_init=1, random_state=seed).fit(P).information_ for seed in range(20)]

@@ -32,7 +32,7 @@ def fill(sheet: Sheet) -> None:
     )
     methods: dict[str, Callable[[Any, int, int], float]] = {
         "AnnealedCoclustering, one start": lambda P, k, s: _kept(
-            sl.AnnealedCoclustering(k, n_init=1, random_state=s), P
+            sl.estimators.AnnealedCoclustering(k, n_init=1, random_state=s), P
         ),
         "InformationCoclustering, ten starts": lambda P, k, s: _kept(sl.InformationCoclustering(k, random_state=s), P),
         "deterministic annealing, 1.15, with q(k)": lambda P, k, s: deterministic(P, k, s, 1.15, prior=True),
@@ -56,7 +56,7 @@ def tables() -> list[tuple[str, Any, int]]:
     """Return blocks with noise, small and large, and the faces and jackets of generated people."""
     found = [("blocks 32 x 32", blocks(32), 10), ("blocks 2000 x 2000", blocks(2000), 10)]
     for n in (5, 10):
-        table = sl.make_sources(n, random_state=0).cooccurrence("face", "upper")
+        table = sl.data.make_sources(n, random_state=0).cooccurrence("face", "upper")
         found.append((f"make_sources, face/upper, {n} subjects", table.to_csr(), n))
     return found
 

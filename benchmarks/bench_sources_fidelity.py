@@ -19,10 +19,10 @@ from sidelight.metrics import error_accounts, normalized_mutual_information
 TITLE = "Sources: chapter 4 of the thesis on generated people"
 TRIALS = {"spectral": 50, "annealed": 30, "information": 50, "weights": 8}
 BASES = {
-    "spectral": sl.SpectralContingency(n_init=5),
-    "annealed": sl.AnnealedCoclustering(n_init=1),
+    "spectral": sl.estimators.SpectralContingency(n_init=5),
+    "annealed": sl.estimators.AnnealedCoclustering(n_init=1),
     "information": sl.InformationCoclustering(n_init=1),
-    "weights": sl.WeightCoclustering(n_init=1),
+    "weights": sl.estimators.WeightCoclustering(n_init=1),
 }
 PAIRS = ("upper", "lower", "height")
 TRIPLES = (("upper", "lower"), ("upper", "height"))
@@ -89,7 +89,7 @@ def cells() -> list[tuple[str, Any]]:
 @cache
 def people(n: int, corruption: int) -> Any:
     """Draw the people of a data set, with the codes of every channel."""
-    seen = sl.make_sources(n, corruption=corruption, random_state=0)
+    seen = sl.data.make_sources(n, corruption=corruption, random_state=0)
     return seen, {name: seen.codes(name) for name in seen.channels}
 
 
@@ -114,7 +114,7 @@ def draws(n: int, method: str, axes: tuple[str, ...]) -> list[float]:
     """Return the final error on five draws of other people, one start each."""
     out = []
     for draw in range(5):
-        seen = sl.make_sources(n, random_state=draw)
+        seen = sl.data.make_sources(n, random_state=draw)
         fitted = BASES[method].set_params(n_clusters=n, random_state=0).fit(seen.cooccurrence(*axes))
         codes = seen.codes("face")
         shares = error_accounts(seen.subjects, fitted.axis_labels_["face"][codes], seen.sequences, codes).shares()
@@ -129,7 +129,7 @@ def interleaved(n: int, method: str, backwards: bool = False) -> list[list[float
     out = []
     for trial in range(min(TRIALS[method], 20)):
         base = BASES[method].set_params(n_clusters=n, random_state=trial)
-        fitted = sl.InterleavedCoclustering(base, margins=order, max_rounds=5).fit(table)
+        fitted = sl.estimators.InterleavedCoclustering(base, margins=order, max_rounds=5).fit(table)
         out.append(accounts(n, 0, fitted.axis_labels_["face"]))
     return out
 
@@ -137,7 +137,7 @@ def interleaved(n: int, method: str, backwards: bool = False) -> list[list[float
 def merged(n: int, corruption: int, linkage: str) -> float:
     """Merge sequences of faces, and return the share of points in the wrong cluster."""
     seen, codes = people(n, corruption)
-    labels = sl.SeededAgglomerative(n, linkage=linkage).fit(seen.channels["face"], groups=seen.sequences).labels_
+    labels = sl.peers.SeededAgglomerative(n, linkage=linkage).fit(seen.channels["face"], groups=seen.sequences).labels_
     return error_accounts(seen.subjects, labels, seen.sequences, codes["face"]).shares()["total"]
 
 
@@ -146,13 +146,13 @@ def foil_errors(n: int, corruption: int) -> dict[str, list[float]]:
     seen, codes = people(n, corruption)
     X, channels = sl.stack_channels(seen.channels)
     tried = {
-        "faces alone, k-means": (sl.ConcatenatedKMeans(n, random_state=0), seen.channels["face"]),
-        "all channels, k-means": (sl.ConcatenatedKMeans(n, random_state=0), X),
-        "all channels, balanced": (sl.ConcatenatedKMeans(n, channels=channels, balance=True, random_state=0), X),
-        "mixtures, follow the leader": (sl.SharedPosteriorMixture(n, channels=channels, random_state=0), X),
+        "faces alone, k-means": (sl.peers.ConcatenatedKMeans(n, random_state=0), seen.channels["face"]),
+        "all channels, k-means": (sl.peers.ConcatenatedKMeans(n, random_state=0), X),
+        "all channels, balanced": (sl.peers.ConcatenatedKMeans(n, channels=channels, balance=True, random_state=0), X),
+        "mixtures, follow the leader": (sl.peers.SharedPosteriorMixture(n, channels=channels, random_state=0), X),
         "mixtures, largest entropy": (
-            sl.SharedPosteriorMixture(n, channels=channels, rule="entropy", random_state=0), X),
-        "mixtures, product": (sl.SharedPosteriorMixture(n, channels=channels, rule="product", random_state=0), X),
+            sl.peers.SharedPosteriorMixture(n, channels=channels, rule="entropy", random_state=0), X),
+        "mixtures, product": (sl.peers.SharedPosteriorMixture(n, channels=channels, rule="product", random_state=0), X),
         "this pipeline, one joint table (default)": (_pipeline(n, channels, "joint"), X),
         "this pipeline, interleaved margins": (_pipeline(n, channels, "interleaved"), X),
     }  # fmt: skip
@@ -192,14 +192,14 @@ def digit_views() -> dict[str, float]:
         return float(np.mean(found))
 
     out = {
-        f"one view: {name}": judged(lambda s: sl.ConcatenatedKMeans(10, random_state=s), Z)
+        f"one view: {name}": judged(lambda s: sl.peers.ConcatenatedKMeans(10, random_state=s), Z)
         for name, Z in channels.items()
     }
     strong = sorted(channels, key=lambda name: -out[f"one view: {name}"])[:2]
     first = strong[0]
-    out["all views, k-means"] = judged(lambda s: sl.ConcatenatedKMeans(10, random_state=s), X)
+    out["all views, k-means"] = judged(lambda s: sl.peers.ConcatenatedKMeans(10, random_state=s), X)
     out["all views, balanced k-means"] = judged(
-        lambda s: sl.ConcatenatedKMeans(10, channels=places, balance=True, random_state=s), X
+        lambda s: sl.peers.ConcatenatedKMeans(10, channels=places, balance=True, random_state=s), X
     )
     for n_codes in (40, 100):
         options = {"channels": places, "primary": first, "n_codes": n_codes}

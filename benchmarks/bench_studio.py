@@ -16,11 +16,11 @@ import httpx
 import numpy as np
 
 from runner import Sheet
-from sidelight.jobs.studio.answers import true_answer
-from sidelight.jobs.studio.project import OpenProject
-from sidelight.jobs.studio.settings import new_session
-from sidelight.jobs.studio.sources import digits
-from sidelight.jobs.studio.studio import Studio
+from sidelight.app.studio.answers import true_answer
+from sidelight.app.studio.project import OpenProject
+from sidelight.app.studio.settings import new_session
+from sidelight.app.studio.sources import digits
+from sidelight.app.studio.studio import Studio
 from sidelight.metrics import adjusted_rand_index
 
 TITLE = "The studio: twenty annotators at once, and what one person is asked"

@@ -149,8 +149,8 @@ def bags_cell(name: str, method: str, run: int) -> dict[str, float]:
     else:
         model = {
             "default": straight(),
-            "ORLR": sl.OredLogisticRegression(),
-            "ORLR, penalty 1.5": sl.OredLogisticRegression(penalty=1.5),
+            "ORLR": sl.peers.OredLogisticRegression(),
+            "ORLR, penalty 1.5": sl.peers.OredLogisticRegression(penalty=1.5),
         }[method]
         P = model.fit(X[train], bags=bags[train]).predict_bags_proba(X[test], bags[test])
     told = Y.sum(axis=1) < Y.shape[1]

@@ -25,9 +25,9 @@ from sidelight.metrics import hamming_loss, novel_instance_f1
 FIRST_SEED = 200  # away from the seeds of the tests, of the coverage page and of the choice of defaults (100 to 104)
 METHODS: dict[str, Callable[[int, int], Any]] = {
     "DMNL": lambda k, seed: sl.DMNL(n_novel=k, random_state=seed),
-    "ORLR": lambda k, seed: sl.NovelLabels(sl.OredLogisticRegression(), k, random_state=seed),
-    "MIMLfast": lambda k, seed: sl.NovelLabels(sl.FastMIML(random_state=seed), k, random_state=seed),
-    "MIML-NC": lambda k, seed: sl.NovelLabels(sl.NovelClassLogisticRegression(), k, random_state=seed),
+    "ORLR": lambda k, seed: sl.peers.NovelLabels(sl.peers.OredLogisticRegression(), k, random_state=seed),
+    "MIMLfast": lambda k, seed: sl.peers.NovelLabels(sl.peers.FastMIML(random_state=seed), k, random_state=seed),
+    "MIML-NC": lambda k, seed: sl.peers.NovelLabels(sl.peers.NovelClassLogisticRegression(), k, random_state=seed),
     "DMNL, manifold": lambda k, seed: sl.DMNL(n_novel=k, structure="manifold", random_state=seed),
     "coverage": lambda k, seed: sl.CoverageClustering(n_novel=k, random_state=seed),
 }

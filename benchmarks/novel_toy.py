@@ -13,9 +13,9 @@ COUNTS = (1, 2, 4, 8)
 
 def draw(sheet: Sheet) -> None:
     """Draw both figures below the page's tables."""
-    toy = sl.make_rectangles(random_state=0)
+    toy = sl.data.make_rectangles(random_state=0)
     first = {
-        "MIML-NC": sl.NovelClassLogisticRegression().fit(toy.X, bags=toy.bags),
+        "MIML-NC": sl.peers.NovelClassLogisticRegression().fit(toy.X, bags=toy.bags),
         "DMNL, k = 2": sl.DMNL(n_novel=2, random_state=0).fit(toy.X, bags=toy.bags),
     }
     about = "Figure 1 of [Z17]: rectangles 0 and 5 are on no list; MIML-NC has one novel class, DMNL tells two apart"

@@ -36,7 +36,7 @@ Make = Callable[[int, int], Any]
 
 def metric(name: str) -> Make:
     """k-means in a metric."""
-    return lambda K, seed: sl.MetricKMeans(K, metric=name, n_init=KMEANS_STARTS, random_state=seed)
+    return lambda K, seed: sl.peers.MetricKMeans(K, metric=name, n_init=KMEANS_STARTS, random_state=seed)
 
 
 def thesis(**settings: Any) -> Make:
@@ -55,12 +55,12 @@ METHODS: dict[str, Make] = {
     "LSML": metric("lsml"),
     "SCML": metric("scml"),
     "sparse LP": metric("sparse-lp"),
-    "constrained EM": lambda K, seed: sl.ConstrainedGaussianMixture(K, n_init=1, random_state=seed),
-    "SSSVaD": lambda K, seed: sl.SSSVaD(K, n_init=5, random_state=seed),
-    "COP-KMeans": lambda K, seed: sl.COPKMeans(K, n_init=3, random_state=seed),
-    "PCK-Means": lambda K, seed: sl.PCKMeans(K, n_init=3, random_state=seed),
-    "MPCK-Means": lambda K, seed: sl.MPCKMeans(K, random_state=seed),
-    "propagation": lambda K, seed: sl.ConstraintPropagation(K, random_state=seed),
+    "constrained EM": lambda K, seed: sl.peers.ConstrainedGaussianMixture(K, n_init=1, random_state=seed),
+    "SSSVaD": lambda K, seed: sl.peers.SSSVaD(K, n_init=5, random_state=seed),
+    "COP-KMeans": lambda K, seed: sl.peers.COPKMeans(K, n_init=3, random_state=seed),
+    "PCK-Means": lambda K, seed: sl.peers.PCKMeans(K, n_init=3, random_state=seed),
+    "MPCK-Means": lambda K, seed: sl.peers.MPCKMeans(K, random_state=seed),
+    "propagation": lambda K, seed: sl.peers.ConstraintPropagation(K, random_state=seed),
 }
 
 

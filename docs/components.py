@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.report import components as parts
-from sidelight.report.components import Markup
-from sidelight.results.gallery import Group, Media, Member, Profile
+from sidelight.app.report import components as parts
+from sidelight.app.report.components import Markup
+from sidelight.app.report.gallery import Group, Media, Member, Profile
 
 
 def bars() -> Markup:
@@ -182,6 +182,6 @@ EXAMPLES = {
 
 def _png() -> str:
     """Return an image of 8 x 8 grey pixels."""
-    from sidelight.jobs.media import of_array
+    from sidelight.app.jobs.media import of_array
 
     return of_array(np.minimum.outer(np.arange(8.0), np.arange(8.0))).uri

@@ -9,10 +9,11 @@ from pathlib import Path
 import click
 
 import sidelight
-from sidelight.cli.app import app
-from sidelight.cli.wording import flag_of, with_flags
-from sidelight.jobs.options import JOBS, Roles, fields_of
-from sidelight.report.page import document
+from sidelight.app.cli.app import app
+from sidelight.app.cli.wording import flag_of, with_flags
+from sidelight.app.jobs.catalogue import JOBS
+from sidelight.app.jobs.options import Roles, fields_of
+from sidelight.app.report.page import document
 
 project = "Sidelight"
 author = "The Sidelight developers"
@@ -52,7 +53,7 @@ def write_option_tables() -> None:
     models = [("Columns and file, in every job: `[roles]`", Roles)]
     for name, job in JOBS.items():
         models += [
-            (f"`{name}`{f', method `{method}`' if method else ''}: `[options]`", m) for method, m in job.methods.items()
+            (f"`{name}`{f', method `{method}`' if method else ''}: `[options]`", m) for method, m in job.models.items()
         ]
     lines = ["# Options", "", "What a `run.toml` may say, and the option that says the same on the command line.", ""]
     for title, model in models:

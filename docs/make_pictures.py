@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import sidelight as sl
-from sidelight.jobs import demos
+from sidelight.app.jobs import demos
+from sidelight.app.jobs.pages.demos import picture_of
+from sidelight.app.report.components import Markup
+from sidelight.app.report.page import asset
 from sidelight.plot import TypicalImagesDisplay
 from sidelight.plot._axes import as_png
-from sidelight.report.components import Markup
-from sidelight.report.page import asset
-from sidelight.report.pages.demos import picture_of
 
 IMAGES = Path(__file__).parent / "images"
 CARDS = (
@@ -29,7 +29,7 @@ CARDS = (
 
 def digits() -> None:
     """The surest rows of each cluster of digits in bags; 3 and 7 were struck off every bag's list."""
-    data = sl.load_digit_bags(novel=(3, 7), random_state=0)
+    data = sl.data.load_digit_bags(novel=(3, 7), random_state=0)
     inner = sl.CoverageClustering(n_novel=2, random_state=0)  # as in ``sidelight demo``
     model = sl.Standardized(inner).fit(data.X, bags=data.bags)
     shown = TypicalImagesDisplay.from_estimator(model, data.X, data.images, names=model.cluster_names_).plot()

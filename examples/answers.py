@@ -9,7 +9,7 @@ images, digits = load_digits(return_X_y=True)
 images, digits = images[:600], digits[:600]
 
 # A simulated person: calls one alike pair in ten different, and takes about three seconds a pair.
-person = sl.Labeller(pair_confusion=[[0.98, 0.02], [0.10, 0.90]], pair_seconds=3.0)
+person = sl.data.Labeller(pair_confusion=[[0.98, 0.02], [0.10, 0.90]], pair_seconds=3.0)
 pairs = sl.Pairs.sample(digits, 300, labeller=person, random_state=0)
 triplets = sl.Triplets.sample(digits, 150, noise=0.05, random_state=1)
 print(f"{pairs.n_answers} pairs in {np.sum(pairs.times) / 60:.0f} minutes, and {triplets.n_answers} triplets")

@@ -6,7 +6,7 @@ import sidelight as sl
 from sidelight.metrics import micro_f1, robinson_foulds
 
 # Rows with labels from a hidden tree; three in ten labels were forgotten.
-sample = sl.make_label_tree(1500, n_features=20, n_labels=10, missing=0.3, random_state=3)
+sample = sl.data.make_label_tree(1500, n_features=20, n_labels=10, missing=0.3, random_state=3)
 labels = sl.LabelMatrix(sample.Y_incomplete, names=sample.tree.names)
 
 model = sl.LatentHierarchyClassifier().fit(sample.X[:1000], labels[:1000])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sidelight as sl
 from sidelight.metrics import purity, single_cluster_share
 
-digits = sl.load_digit_bags(n_bags=200, labels_per_bag=3.0)
+digits = sl.data.load_digit_bags(n_bags=200, labels_per_bag=3.0)
 X, bags = digits.X, digits.bags
 print(bags)
 
@@ -19,7 +19,7 @@ print(f"alpha chosen from bag labels: {model.alpha_search_['chosen']:g}")
 print(f"purity without bags {purity(digits.y, plain.labels_):.3f}, with bags {purity(digits.y, model.labels_):.3f}")
 print(f"bags with several labels in one cluster: {single_cluster_share(model.labels_, bags):.1%}")
 
-reading = sl.ClusterReading.from_estimator(model)
+reading = sl.estimators.ClusterReading.from_estimator(model)
 table = reading.to_columns()
 for name, rows, made_of in zip(table["name"], table["rows"], table["made of"]):
     print(f"{name:8} {rows:4} rows: {made_of}")

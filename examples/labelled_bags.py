@@ -6,7 +6,7 @@ from sklearn.preprocessing import StandardScaler
 import sidelight as sl
 
 # 200 bags of handwritten digits; each says which digits it holds, not which is which. Nobody ever named 3 and 7.
-sample = sl.load_digit_bags(novel=(3, 7), random_state=0)
+sample = sl.data.load_digit_bags(novel=(3, 7), random_state=0)
 X = StandardScaler().fit_transform(sample.X)
 train, test = next(iter(sl.BagKFold(5).split(X, groups=sample.bags)))  # whole bags
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sidelight as sl
 from sidelight.metrics import novel_instance_f1
 
-toy = sl.make_rectangles(100, n_test=2000, random_state=0)
+toy = sl.data.make_rectangles(100, n_test=2000, random_state=0)
 X, bags = toy.X, toy.bags
 print(bags)
 
@@ -18,7 +18,7 @@ print(f"p-value of 'every row is of a listed kind': {found.p_value:.2g}; rows th
 methods = {
     "coverage": sl.CoverageClustering(n_novel=2, random_state=0),
     "DMNL": sl.DMNL(n_novel=2, random_state=0),
-    "MIMLfast + k-means": sl.NovelLabels(sl.FastMIML(random_state=0), n_novel=2, random_state=0),
+    "MIMLfast + k-means": sl.peers.NovelLabels(sl.peers.FastMIML(random_state=0), n_novel=2, random_state=0),
 }
 for name, method in methods.items():
     model = method.fit(X, bags=bags)

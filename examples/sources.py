@@ -5,7 +5,7 @@ import numpy as np
 import sidelight as sl
 
 # Frames of several sessions: each session shows one person through four channels of different strength.
-seen = sl.make_sources(5, random_state=0)
+seen = sl.data.make_sources(5, random_state=0)
 X, channels = sl.stack_channels(seen.channels)
 
 model = sl.MultiSourceClustering(5, channels=channels, primary="face", random_state=0)
@@ -13,7 +13,7 @@ model.fit(X, sequences=seen.sequences)
 accuracy = sl.metrics.clustering_accuracy(seen.subjects, model.labels_)
 print(f"through what occurs together: {accuracy:.0%} of the frames are with the right person")
 
-foil = sl.ConcatenatedKMeans(5, random_state=0).fit(X)
+foil = sl.peers.ConcatenatedKMeans(5, random_state=0).fit(X)
 print(f"all columns in one row, k-means: {sl.metrics.clustering_accuracy(seen.subjects, foil.labels_):.0%}")
 
 # New frames of one channel, and a session of somebody who was never seen.

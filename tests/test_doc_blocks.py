@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from sidelight.cli.app import app
+from sidelight.app.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = ["README.md", "docs/tutorial.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs/guide").glob("*.md"))]
 FENCE = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NEEDS_A_SERVER = {"docs/guide/studio.md"}  # tests/web/test_api.py makes the same calls
+NEEDS_A_SERVER = {"docs/guide/studio.md"}  # tests/app/studio/test_api.py makes the same calls
 RUNS = {"console", "python"}
 
 

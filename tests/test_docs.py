@@ -11,7 +11,7 @@ import click
 import pytest
 
 import sidelight as sl
-from sidelight.cli.app import app
+from sidelight.app.cli.app import app
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = "\n".join(path.read_text() for path in (ROOT / "docs" / "reference").glob("*.md"))

@@ -41,51 +41,55 @@ CALLS = {
     "names of labels": lambda: sl.LabelMatrix(np.zeros((2, 2)), names=3),
     "table of bags": lambda: sl.Bags.from_table([1, 1], np.array(3.0)),
     "dataset": lambda: sl.Dataset(X=7, feature_names=()),
-    "words": lambda: sl.make_words(range(5), X=ROWS, y=np.arange(40)),
-    "digits": lambda: sl.load_digit_bags(novel=0),
-    "sequences": lambda: sl.make_sources(n_sequences=2**63),
+    "words": lambda: sl.data.make_words(range(5), X=ROWS, y=np.arange(40)),
+    "digits": lambda: sl.data.load_digit_bags(novel=0),
+    "sequences": lambda: sl.data.make_sources(n_sequences=2**63),
     "rows": lambda: sl.DiscriminativeClustering(2).fit(0.5),
     "rows of words": lambda: sl.DiscriminativeClustering(2).fit(np.array(["a", "b"])),
-    "complex rows": lambda: sl.Codebook(2).fit(1j),
-    "distances": lambda: sl.bag_distances(True, [0]),
-    "reading": lambda: sl.ClusterReading.from_labels(b"x", sl.Bags([0, 0])),
-    "reading of nothing": lambda: sl.ClusterReading.from_estimator(0),
-    "counts of clusters": lambda: sl.ClusterReading.from_labels([0, 0], sl.Bags([0, 0]), n_clusters=-(2**31)),
-    "groups": lambda: sl.SeededAgglomerative(2).fit(ROWS, groups=1.5),
+    "complex rows": lambda: sl.estimators.Codebook(2).fit(1j),
+    "distances": lambda: sl.estimators.bag_distances(True, [0]),
+    "reading": lambda: sl.estimators.ClusterReading.from_labels(b"x", sl.Bags([0, 0])),
+    "reading of nothing": lambda: sl.estimators.ClusterReading.from_estimator(0),
+    "counts of clusters": lambda: sl.estimators.ClusterReading.from_labels(
+        [0, 0], sl.Bags([0, 0]), n_clusters=-(2**31)
+    ),
+    "groups": lambda: sl.peers.SeededAgglomerative(2).fit(ROWS, groups=1.5),
     "columns": lambda: sl.Standardized(sl.DiscriminativeClustering(2), feature_names=1.5).fit(ROWS),
-    "grid": lambda: sl.MaxMarginBagClusteringCV(2, balances=object).fit(ROWS, bags=np.arange(40) // 4),
-    "metric": lambda: sl.BagKMedoids(2, metric=sp.csr_array((40, 5))).fit(ROWS, bags=np.arange(40) // 4),
-    "rounds": lambda: sl.BagKMedoids(2, max_iter=2**63).fit(ROWS, bags=np.arange(40) // 4),
-    "affinity": lambda: sl.RegularizedSpectralClustering(2, affinity=sp.csr_array((4, 5))).fit(ROWS),
-    "start": lambda: sl.SpectralContingency(2).fit(np.ones((40, 40)), init=0),
-    "constraints": lambda: sl.WeightCoclustering(2, constraints=0).fit(np.ones((4, 4))),
-    "margins": lambda: sl.InterleavedCoclustering(n_clusters=2, margins=2).fit(np.ones((4, 4))),
+    "grid": lambda: sl.estimators.MaxMarginBagClusteringCV(2, balances=object).fit(ROWS, bags=np.arange(40) // 4),
+    "metric": lambda: sl.estimators.BagKMedoids(2, metric=sp.csr_array((40, 5))).fit(ROWS, bags=np.arange(40) // 4),
+    "rounds": lambda: sl.estimators.BagKMedoids(2, max_iter=2**63).fit(ROWS, bags=np.arange(40) // 4),
+    "affinity": lambda: sl.peers.RegularizedSpectralClustering(2, affinity=sp.csr_array((4, 5))).fit(ROWS),
+    "start": lambda: sl.estimators.SpectralContingency(2).fit(np.ones((40, 40)), init=0),
+    "constraints": lambda: sl.estimators.WeightCoclustering(2, constraints=0).fit(np.ones((4, 4))),
+    "margins": lambda: sl.estimators.InterleavedCoclustering(n_clusters=2, margins=2).fit(np.ones((4, 4))),
     "table of losses": lambda: sl.metrics.information_loss(1, {"a": [0], "b": [1]}),
-    "row labels": lambda: sl.OredLogisticRegression().fit(ROWS, bags=np.arange(40) // 4, row_labels=0),
-    "sets as row labels": lambda: sl.OredLogisticRegression().fit(
+    "row labels": lambda: sl.peers.OredLogisticRegression().fit(ROWS, bags=np.arange(40) // 4, row_labels=0),
+    "sets as row labels": lambda: sl.peers.OredLogisticRegression().fit(
         ROWS, bags=np.arange(40) // 4, row_labels=[{"a"}] * 40
     ),
-    "other columns": lambda: sl.bag_distances(ROWS, np.arange(40) // 4, np.zeros((1, ROWS.shape[1] + 1)), ["a"]),
+    "other columns": lambda: sl.estimators.bag_distances(
+        ROWS, np.arange(40) // 4, np.zeros((1, ROWS.shape[1] + 1)), ["a"]
+    ),
     "one size of all axes": lambda: sl.CoOccurrence.from_codes({"a": [0], "b": [1]}, sizes=2),
     "labels of no axis": lambda: sl.CoOccurrence.from_codes({"a": [0], "b": [1]}, labels=[(0, 1, 2)]),
     "sparse names": lambda: sl.CoOccurrence.from_matrix(np.ones((3, 2)), labels=sp.coo_array(np.eye(4))),
     "one tau": lambda: sl.DiscriminativeClusteringCV(2, taus=np.array(3.0)).fit(ROWS),
     "one penalty": lambda: sl.DiscriminativeClusteringCV(2, penalties=0).fit(ROWS),
-    "sparse labels": lambda: sl.make_words("a", ROWS, sp.csr_array(np.eye(40))),
+    "sparse labels": lambda: sl.data.make_words("a", ROWS, sp.csr_array(np.eye(40))),
     "a folder of answers": lambda: sl.AnswerFile(""),
-    "no classifier": lambda: sl.NovelLabels(np.array(["a", "b"])).fit(ROWS, bags=np.arange(40) // 4),
-    "no threshold": lambda: sl.NovelLabels(sl.FastMIML(), threshold=np.zeros((0, 3))).fit(
+    "no classifier": lambda: sl.peers.NovelLabels(np.array(["a", "b"])).fit(ROWS, bags=np.arange(40) // 4),
+    "no threshold": lambda: sl.peers.NovelLabels(sl.peers.FastMIML(), threshold=np.zeros((0, 3))).fit(
         ROWS, bags=np.arange(40) // 4
     ),
     "novel": lambda: sl.CoverageClustering(n_novel=10**12).fit(ROWS, bags=np.arange(40) // 4),
-    "medoids": lambda: sl.BagKMedoids(10**19).fit(ROWS, bags=np.arange(40) // 4),
+    "medoids": lambda: sl.estimators.BagKMedoids(10**19).fit(ROWS, bags=np.arange(40) // 4),
     "load": lambda: sl.load(5),
-    "rectangles": lambda: sl.make_rectangles(novel=0),
+    "rectangles": lambda: sl.data.make_rectangles(novel=0),
     "test of novelty": lambda: sl.novelty_test(0, [0]),
     "belief": lambda: sl.ActiveSession(ROWS, 2, belief=5),
     "answers": lambda: sl.AnswerFile([1]),
-    "pool of words": lambda: sl.make_words("ab", X=[[1, 2], [3]], y=["a", "b"]),
-    "study": lambda: sl.Labeller.of_study({"a": {"b"}}),
+    "pool of words": lambda: sl.data.make_words("ab", X=[[1, 2], [3]], y=["a", "b"]),
+    "study": lambda: sl.data.Labeller.of_study({"a": {"b"}}),
     "labeller": lambda: sl.Pairs.sample(np.arange(40) % 3, 7, labeller={"a": [0]}, random_state=0),
     "one batch": lambda: sl.CoOccurrence.from_batches(np.array(3.0)),
     "table of triplets": lambda: sl.Triplets.from_table(np.array(3.0), n_rows=30),
@@ -100,7 +104,7 @@ def test_odd_calls_are_refused_with_our_own_errors(name):
 
 
 def test_a_number_of_passes_may_be_any_whole_number():
-    model = sl.BagKMedoids(2, max_iter=10**12, random_state=0).fit(ROWS, bags=np.arange(40) // 4)
+    model = sl.estimators.BagKMedoids(2, max_iter=10**12, random_state=0).fit(ROWS, bags=np.arange(40) // 4)
     assert len(model.bag_labels_) == 10
 
 

@@ -16,7 +16,7 @@ HEAVY = ("sklearn", "scipy", "numba", "matplotlib", "polars")
 
 
 @pytest.mark.parametrize(
-    "code", ["import sidelight", "from sidelight.cli.app import app; app.main(['--help'], standalone_mode=False)"]
+    "code", ["import sidelight", "from sidelight.app.cli.app import app; app.main(['--help'], standalone_mode=False)"]
 )
 def test_import_and_help_load_nothing_heavy(code):
     watch = f"{code}\nimport sys; print('LOADED', sorted(m for m in {HEAVY!r} if m in sys.modules))"

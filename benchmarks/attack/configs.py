@@ -26,8 +26,8 @@ _VALUES = (
 
 def attack(number: int, folder: Path) -> str:
     """Change values and keys of a run.toml, then bytes, and read it."""
-    from sidelight.jobs.config import RunConfig
-    from sidelight.jobs.output import files_of_run
+    from sidelight.app.jobs.config import RunConfig
+    from sidelight.app.jobs.output import files_of_run
 
     rng = np.random.default_rng([3, number])
     lines = _RUNS[int(rng.integers(len(_RUNS)))].splitlines()

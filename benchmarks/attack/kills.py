@@ -69,7 +69,7 @@ def _begin(words: list[str], folder: Path) -> int:
     sys.argv = ["sidelight", *words]
     code = 1
     try:
-        import_module("sidelight.cli").main()
+        import_module("sidelight.app.cli").main()
         code = 0
     except SystemExit as stop:
         code = int(stop.code or 0)

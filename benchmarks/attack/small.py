@@ -34,7 +34,7 @@ def write_files(folder: Path) -> list[Path]:
     X = rows()
     data = sl.Dataset(X, tuple("abcde"), bags=labelled_bags())
     for ending in (".csv", ".csv.gz", ".parquet", ".npz"):
-        data.write(folder / f"bags{ending}")
+        sl.write(data, folder / f"bags{ending}")
     np.save(folder / "rows.npy", X)
     sp.save_npz(folder / "sparse.npz", sp.csr_array(np.where(X > 4, X, 0)))
     cells = X.tolist()
@@ -91,10 +91,10 @@ def write_models(folder: Path) -> list[Path]:
     X, bags = rows(), labelled_bags()
     things = {
         "coverage": sl.CoverageClustering(max_iter=5, n_init=1).fit(X, bags=bags),
-        "medoids": sl.BagKMedoids(2).fit(X, bags=bags),
+        "medoids": sl.estimators.BagKMedoids(2).fit(X, bags=bags),
         "relations": sl.DiscriminativeClustering(2).fit(X),
         "scaled": sl.Standardized(sl.DiscriminativeClustering(2)).fit(X),
-        "spectral": sl.RegularizedSpectralClustering(2).fit(X, bags=bags),
+        "spectral": sl.peers.RegularizedSpectralClustering(2).fit(X, bags=bags),
         "coclusters": sl.InformationCoclustering((2, 2)).fit(np.abs(X)),
         "bags": bags,
         "pairs": sl.Pairs([0, 1], [2, 3], [True, False], n_rows=40),

@@ -15,71 +15,37 @@ __version__ = "0.1.0"
 # Where each public name lives. A new public name is one line here, one in __init__.pyi and one in docs/reference.
 _NAMES = {
     "data.bags": ("Bags",),
-    "estimators.novelty": ("DMNL", "DMNLCV", "FastMIML", "NovelLabels"),
+    "data.relations": ("Pairs", "Triplets"),
+    "data.label_matrix": ("LabelMatrix",),
+    "data.hierarchy": ("LabelTree",),
+    "data.cooccurrence": ("CoOccurrence",),
+    "data.channels": ("stack_channels",),
+    "data.dataset": ("Dataset",),
+    "data.splits": ("AnswerKFold", "BagKFold"),
+    "files": ("read", "write"),
+    "estimators.coverage.clustering": ("CoverageClustering",),
     "estimators.coverage.novelty_test": ("novelty_test",),
-    "estimators.coverage": ("CoverageClustering", "NovelClassLogisticRegression", "OredLogisticRegression"),
-    "estimators.instances": (
-        "BagDiscriminativeClustering",
-        "BagSpectralClustering",
-        "ClusterReading",
-        "RegularizedSpectralClustering",
-        "SpectralLearning",
-    ),
+    "estimators.instances.bag_spectral": ("BagSpectralClustering",),
+    "estimators.novelty.dmnl": ("DMNL",),
+    "estimators.bags.words": ("BagWordClustering",),
+    "estimators.bags.max_margin": ("MaxMarginBagClustering",),
+    "estimators.relations.discriminative": ("DiscriminativeClustering",),
+    "estimators.relations.cross_validation": ("DiscriminativeClusteringCV",),
+    "estimators.hierarchy.classifier": ("LatentHierarchyClassifier",),
+    "estimators.sources.multisource": ("MultiSourceClustering",),
+    "estimators.sources.information": ("InformationCoclustering",),
+    "estimators.scaling": ("Standardized",),
+    "active.session": ("ActiveSession",),
     "active.bayesian": ("BayesianActiveClustering",),
     "active.oracle": ("Oracle",),
-    "active.questions": ("Question",),
-    "active.session": ("ActiveSession",),
-    "store.answer_file": ("AnswerFile",),
-    "jobs.notebook": ("show",),
-    "estimators.relations": (
-        "COPKMeans",
-        "ConstrainedGaussianMixture",
-        "ConstraintPropagation",
-        "DiagonalMMC",
-        "DiscriminativeClustering",
-        "DiscriminativeClusteringCV",
-        "ITML",
-        "LSML",
-        "MPCKMeans",
-        "MetricKMeans",
-        "PCKMeans",
-        "SCML",
-        "SSSVaD",
-        "SparseLPMetric",
-    ),
-    "estimators.bags": ("BagKMedoids", "BagWordClustering", "MaxMarginBagClustering", "MaxMarginBagClusteringCV"),
-    "_affinity.bag_distances": ("bag_distances",),
-    "data.channels": ("stack_channels",),
-    "data.cooccurrence": ("CoOccurrence",),
-    "data.readers": ("Dataset", "read"),
-    "estimators.scaling": ("Standardized",),
-    "data.hierarchy": ("LabelTree",),
-    "data.label_matrix": ("LabelMatrix",),
-    "estimators.hierarchy": ("BinaryRelevance", "ChowLiuTree", "FastTag", "LatentHierarchyClassifier"),
-    "data.samples": ("load_digit_bags",),
-    "data.synth.label_tree": ("make_label_tree",),
-    "data.synth.rectangles": ("make_rectangles",),
-    "data.synth.overlapping": ("make_overlapping_bags",),
-    "data.synth.sources": ("make_sources",),
-    "data.synth.words": ("make_words",),
-    "data.relations": ("Labeller", "Pairs", "Triplets"),
-    "data.splits": ("AnswerKFold", "BagKFold"),
-    "estimators.sources.agglomerative": ("SeededAgglomerative",),
-    "estimators.sources.annealed": ("AnnealedCoclustering",),
-    "estimators.sources.codebook": ("Codebook",),
-    "estimators.sources.concatenated": ("ConcatenatedKMeans",),
-    "estimators.sources.shared_posterior": ("SharedPosteriorMixture",),
-    "estimators.sources.information": ("InformationCoclustering",),
-    "estimators.sources.interleaved": ("InterleavedCoclustering",),
-    "estimators.sources.multisource": ("MultiSourceClustering",),
-    "estimators.sources.spectral": ("SpectralContingency",),
-    "estimators.sources.weighted": ("WeightCoclustering",),
+    "app.store.answer_file": ("AnswerFile",),
+    "app.jobs.notebook": ("show",),
     "errors": ("SidelightError", "SidelightWarning"),
 }
 _HOMES = {name: f"sidelight.{module}" for module, names in _NAMES.items() for name in names}
-# Parts of models that appear in model files but not in the shop window.
+_ROOMS = ("active", "data", "errors", "estimators", "metrics", "peers", "plot")  # one import away
+# Parts of models that appear in model files and have no public name.
 _PARTS = {"FeatureMap": "sidelight._models.feature_map"}
-_ROOMS = ("data", "errors", "metrics", "plot")
 
 __all__ = ["__version__", "load", "progress", "save", *_HOMES, *_ROOMS]
 
@@ -115,10 +81,16 @@ def load(path: Any) -> Any:
 def _archivable(name: str) -> type | None:
     """Find the class called ``name``, public or part of a model, or None: only these may appear in a model file."""
     if name in _PARTS:
-        found = getattr(import_module(_PARTS[name]), name)
-    else:
-        found = __getattr__(name) if name in _HOMES else None
-    return found if isinstance(found, type) else None
+        return getattr(import_module(_PARTS[name]), name)  # type: ignore[no-any-return] # a class, by its name
+    room = _room_of(name)
+    thing = __getattr__(name) if name in _HOMES else None if room is None else getattr(room, name)
+    return thing if isinstance(thing, type) else None
+
+
+def _room_of(name: str) -> Any:
+    """Find the room that has ``name`` among its public names."""
+    rooms = (import_module(f"sidelight.{room}") for room in ("estimators", "peers", "data", "active"))
+    return next((room for room in rooms if name in room.__all__), None)
 
 
 def __getattr__(name: str) -> Any:
@@ -126,6 +98,9 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(_HOMES[name]), name)
     if name in _ROOMS:
         return import_module(f"sidelight.{name}")
+    room = None if name.startswith("_") else _room_of(name)
+    if room is not None:
+        raise AttributeError(f"{name} is in {room.__name__}: from {room.__name__} import {name}")
     raise AttributeError(f"module 'sidelight' has no attribute {name!r}. " + _nearest(name))
 
 

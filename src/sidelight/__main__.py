@@ -1,6 +1,6 @@
 """``python -m sidelight`` is the command line."""
 
-from sidelight.cli import main
+from sidelight.app.cli import main
 
 if __name__ == "__main__":
     main()

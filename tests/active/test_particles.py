@@ -10,10 +10,10 @@ from scipy.optimize import check_grad
 from sklearn.datasets import load_iris
 
 import sidelight as sl
-from sidelight._core.pair_messages import PairForest, best_labels, pair_marginals
-from sidelight._solvers.particles import move
 from sidelight.active.criteria import CriterionStrategy
+from sidelight.active.pair_messages import PairForest, best_labels, pair_marginals
 from sidelight.active.particle_belief import ParticleBelief, Prior
+from sidelight.active.particles import move
 
 RNG = np.random.default_rng(0)
 X, Y = load_iris(return_X_y=True)

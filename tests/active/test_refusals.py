@@ -22,7 +22,7 @@ X = np.random.default_rng(0).normal(size=(30, 3)) + 5.0 * Y[:, None]
         ({"strategy": None}, "'rows'"),
         ({"strategy": 3}, "'rows'"),
         ({"belief": KMeans(3)}, "KMeans takes no pairs"),
-        ({"belief": sl.MPCKMeans}, r"call it, MPCKMeans\(\)"),
+        ({"belief": sl.peers.MPCKMeans}, r"call it, MPCKMeans\(\)"),
         ({"belief": "kmeans"}, "belief must be"),
     ],
 )
@@ -72,14 +72,14 @@ def test_a_number_of_numpy_is_noted_as_a_number(tmp_path):
 
 def test_a_belief_or_strategy_of_ones_own_must_be_given_again(tmp_path):
     path = tmp_path / "s.json"
-    session = sl.ActiveSession(X, 3, belief=sl.PCKMeans(3), strategy=RowStrategy(), random_state=0)
+    session = sl.ActiveSession(X, 3, belief=sl.peers.PCKMeans(3), strategy=RowStrategy(), random_state=0)
     session.run(sl.Oracle(Y), budget=3)
     session.save(path)
     with pytest.raises(InvalidParameter, match="strategy="):
-        sl.ActiveSession.resume(path, X, belief=sl.PCKMeans(3))
+        sl.ActiveSession.resume(path, X, belief=sl.peers.PCKMeans(3))
     with pytest.raises(InvalidParameter, match="PCKMeans"):
         sl.ActiveSession.resume(path, X, strategy=RowStrategy())
-    again = sl.ActiveSession.resume(path, X, belief=sl.PCKMeans(3), strategy=RowStrategy())
+    again = sl.ActiveSession.resume(path, X, belief=sl.peers.PCKMeans(3), strategy=RowStrategy())
     assert again.ask().rows == session.ask().rows
 
 

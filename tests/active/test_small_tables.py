@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.active.cobras import CobrasBelief
+from sidelight.active.rivals.cobras import CobrasBelief
 from sidelight.active.strategies import STRATEGIES
 
 GENERATOR = np.random.default_rng(0)
@@ -78,7 +78,7 @@ def test_answers_disagree_with_more_than_sixty_clusters_met():
 
 
 def test_as_many_clusters_as_rows_leave_probabilities_that_are_numbers():
-    session = sl.ActiveSession(np.array([[0.0], [1.0], [5.0]]), 3, belief=sl.PCKMeans(3), random_state=0)
+    session = sl.ActiveSession(np.array([[0.0], [1.0], [5.0]]), 3, belief=sl.peers.PCKMeans(3), random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         P = session.predict_proba(np.array([[0.2], [70.0]]))

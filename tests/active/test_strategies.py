@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import sidelight as sl
 from sidelight.active.clusterer_belief import ClustererBelief
-from sidelight.active.neighbourhoods import NPU, MinMax, Neighbourhoods
+from sidelight.active.rivals.neighbourhoods import NPU, MinMax, Neighbourhoods
 from sidelight.active.strategies import STRATEGIES
 
 GENERATOR = np.random.default_rng(0)
@@ -16,8 +16,8 @@ Y = np.repeat(np.arange(3), 25)
 X = GENERATOR.normal(size=(75, 2)) + np.array([[0, 0], [7, 0], [0, 7]])[Y]
 BELIEFS = {
     "ours": None,
-    "MPCK-Means": sl.MPCKMeans(3, random_state=0),
-    "ITML": sl.MetricKMeans(3, n_init=3, random_state=0),
+    "MPCK-Means": sl.peers.MPCKMeans(3, random_state=0),
+    "ITML": sl.peers.MetricKMeans(3, n_init=3, random_state=0),
 }
 
 
@@ -41,23 +41,23 @@ def test_each_strategy_goes_with_each_belief(strategy, belief):
 
 @pytest.mark.parametrize("strategy", ["explore", "minmax", "npu"])
 def test_a_conversation_is_taken_up_where_it_stopped(tmp_path, strategy):
-    session = sl.ActiveSession(X, 3, strategy=strategy, belief=sl.PCKMeans(3), random_state=0)
+    session = sl.ActiveSession(X, 3, strategy=strategy, belief=sl.peers.PCKMeans(3), random_state=0)
     session.run(sl.Oracle(Y), budget=6)
     session.save(tmp_path / "s.json")
-    again = sl.ActiveSession.resume(tmp_path / "s.json", X, belief=sl.PCKMeans(3))
+    again = sl.ActiveSession.resume(tmp_path / "s.json", X, belief=sl.peers.PCKMeans(3))
     assert again.ask().rows == session.ask().rows
     assert np.array_equal(again.labels_, session.labels_)
 
 
 def test_farthest_rows_first_meet_every_cluster_at_once():
-    session = sl.ActiveSession(X, 3, strategy="explore", belief=sl.PCKMeans(3, random_state=0), random_state=0)
+    session = sl.ActiveSession(X, 3, strategy="explore", belief=sl.peers.PCKMeans(3, random_state=0), random_state=0)
     session.run(sl.Oracle(Y), budget=3)
     assert len({Y[group[0]] for group in session._strategy.groups}) == len(session._strategy.groups) == 3
 
 
 def _belief(n_clusters: int | None = 2) -> ClustererBelief:
     rows = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [30.0]])
-    return ClustererBelief(rows, n_clusters, np.random.default_rng(0), clusterer=sl.PCKMeans(2, random_state=0))
+    return ClustererBelief(rows, n_clusters, np.random.default_rng(0), clusterer=sl.peers.PCKMeans(2, random_state=0))
 
 
 def test_minmax_asks_about_the_row_least_like_those_asked_about():
@@ -72,7 +72,7 @@ def test_npu_asks_about_a_row_between_neighbourhoods():
         np.array([[0.0], [0.1], [0.2], [5.0], [9.8], [9.9], [10.0]]),
         2,
         np.random.default_rng(0),
-        clusterer=sl.PCKMeans(2, random_state=0),
+        clusterer=sl.peers.PCKMeans(2, random_state=0),
     )
     strategy = NPU()
     strategy.groups = [[0], [6]]

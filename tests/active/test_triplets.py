@@ -16,7 +16,7 @@ X = np.random.default_rng(0).normal(size=(80, 2)) + 3.0 * np.array([[0, 0], [1, 
 
 def test_an_answer_about_three_rows_holds_for_every_true_labeling():
     for labels in np.ndindex(3, 3, 3):
-        word = sl.Oracle(labels)(sl.Question((0, 1, 2), 0))
+        word = sl.Oracle(labels)(sl.active.Question((0, 1, 2), 0))
         relation = "same" if labels[1] == labels[2] else "different"
         for known in (relation, None):
             for a, b, said in pairs_of((0, 1, 2), word, known):

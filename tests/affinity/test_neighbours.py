@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sidelight._affinity import inverted
+from sidelight._affinity import neighbours as inverted
 from sidelight._affinity.neighbours import as_metric_rows, nearest_of, nearest_rows
 
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sidelight._affinity.bag_constraint import BagConstraint
 from sidelight._affinity.operators import NormalisedSum
 from sidelight.data.bags import Bags
+from sidelight.estimators.instances.bag_constraint import BagConstraint
 
 
 def plain_q(bags, *, centred=False, ambiguous=False):

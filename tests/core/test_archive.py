@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sidelight as sl
-from sidelight._core.encoding import Decoder, Encoder
+from sidelight._core.archive import Decoder, Encoder
 from sidelight.errors import InvalidData, InvalidInput, InvalidParameter, UnreadableFile, UnsafeArchive
 
 values = st.recursive(

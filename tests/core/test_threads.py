@@ -95,7 +95,7 @@ def test_two_fits_at_once_leave_blas_as_it_was():
         sl.DiscriminativeClustering(3, n_init=2, max_iter=20, tol=1e-2, random_state=seed).fit(X)
         sl.CoverageClustering(n_subclusters=2, n_init=2, tol=1e-2, random_state=seed).fit(X, bags=bags)
         sl.BagSpectralClustering(3, n_init=1, random_state=seed).fit(X, bags=bags)
-        sl.Codebook(5, random_state=seed).fit(X)
+        sl.estimators.Codebook(5, random_state=seed).fit(X)
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(fit, range(8)))

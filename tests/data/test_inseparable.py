@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import sidelight as sl
+from sidelight.app.jobs.describe import describe
 from sidelight.data.inseparable import inseparable_labels
 from sidelight.errors import InseparableLabels
-from sidelight.jobs.describe import describe
 
 
 def bags(*lists, size=3):

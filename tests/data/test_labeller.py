@@ -19,7 +19,7 @@ def confusion(answers, n_words):
 
 
 def test_answers_are_confused_as_told():
-    person = sl.Labeller(pair_confusion=[[9, 1], [3, 7]], pair_seconds=[2, 4])
+    person = sl.data.Labeller(pair_confusion=[[9, 1], [3, 7]], pair_seconds=[2, 4])
     pairs = sl.Pairs.sample(Y, 20_000, labeller=person, random_state=0)
     np.testing.assert_allclose(confusion(pairs, 2), [[0.9, 0.1], [0.3, 0.7]], atol=0.02)
     same = pairs.rows[Y[pairs.left] == Y[pairs.right]]
@@ -30,7 +30,7 @@ def test_answers_are_confused_as_told():
 
 
 def test_the_people_of_the_study_answer_as_its_tables_say():
-    person = sl.Labeller.of_study("birdsong")
+    person = sl.data.Labeller.of_study("birdsong")
     triplets = sl.Triplets.sample(Y, 20_000, labeller=person, random_state=0)
     np.testing.assert_allclose(confusion(triplets, 4), person.triplet_confusion, atol=0.02)
     assert person.triplet_confusion[3, 3] == pytest.approx(59.88 / 70.34, abs=1e-6)
@@ -41,17 +41,17 @@ def test_the_people_of_the_study_answer_as_its_tables_say():
 
 def test_even_mistakes_are_those_of_noise():
     by_noise = sl.Pairs.sample(Y, 500, noise=0.2, random_state=3)
-    by_person = sl.Pairs.sample(Y, 500, labeller=sl.Labeller(noise=0.2), random_state=3)
+    by_person = sl.Pairs.sample(Y, 500, labeller=sl.data.Labeller(noise=0.2), random_state=3)
     np.testing.assert_array_equal(by_noise.codes, by_person.codes)
     assert np.isnan(by_person.times).all()
 
 
 def test_an_oracle_with_a_labeller_errs_as_the_labeller_does():
-    oracle = sl.Oracle(Y, labeller=sl.Labeller(pair_confusion=[[1, 0], [1, 0]]), random_state=0)
-    assert {oracle(sl.Question((i, i + 1), i)) for i in range(100)} == {"different"}
+    oracle = sl.Oracle(Y, labeller=sl.data.Labeller(pair_confusion=[[1, 0], [1, 0]]), random_state=0)
+    assert {oracle(sl.active.Question((i, i + 1), i)) for i in range(100)} == {"different"}
     wrong = sl.Oracle(Y, noise=1.0)
     same = int(np.flatnonzero(Y[1:] == Y[:-1])[0])
-    assert wrong(sl.Question((same, same + 1), 0)) == "different"
+    assert wrong(sl.active.Question((same, same + 1), 0)) == "different"
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,6 @@ def test_an_oracle_with_a_labeller_errs_as_the_labeller_does():
 )
 def test_impossible_people_are_refused(settings):
     with pytest.raises(InvalidInput, match="Labeller"):
-        sl.Labeller(**settings)
+        sl.data.Labeller(**settings)
     with pytest.raises(InvalidInput, match="birdsong"):
-        sl.Labeller.of_study("birds")
+        sl.data.Labeller.of_study("birds")

@@ -111,9 +111,9 @@ def test_it_has_the_methods_of_the_inner_estimator_and_no_others():
 
 def test_tables_of_distances_are_refused():
     with pytest.raises(InvalidParameter, match="similarities or distances"):
-        sl.Standardized(sl.BagKMedoids(2, metric="precomputed")).fit(np.eye(4))
+        sl.Standardized(sl.estimators.BagKMedoids(2, metric="precomputed")).fit(np.eye(4))
     with pytest.raises(InvalidParameter, match=r"Call it: BagKMedoids\(\)"):
-        sl.Standardized(sl.BagKMedoids).fit(np.eye(4))
+        sl.Standardized(sl.estimators.BagKMedoids).fit(np.eye(4))
 
 
 def test_numbers_near_the_largest_are_scaled(rows):
@@ -125,7 +125,7 @@ def test_numbers_near_the_largest_are_scaled(rows):
 
 
 def test_filling_gaps_sees_standardised_rows():
-    sample = sl.make_label_tree(300, n_labels=5, n_features=3, missing=0.3, random_state=0)
+    sample = sl.data.make_label_tree(300, n_labels=5, n_features=3, missing=0.3, random_state=0)
     raw = sample.X * [100.0, 1.0, 0.01] + [1000.0, 0.0, 5.0]
     inner = sl.LatentHierarchyClassifier()
     outer = sl.Standardized(inner).fit(raw, sample.Y_incomplete)

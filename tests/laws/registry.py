@@ -14,15 +14,15 @@ import numpy as np
 import scipy.sparse as sp
 
 import sidelight as sl
-from sidelight._affinity.bag_constraint import BagConstraint
-from sidelight._core.coverage import BagPlan
-from sidelight._terms.bags import BagLikeness
-from sidelight._terms.coverage import Coverage
 from sidelight._terms.fit import CrossEntropy
 from sidelight._terms.information import Balance, Confidence, OnRows
-from sidelight._terms.neighbours import Smoothness
-from sidelight._terms.novelty import CompactClusters, DisjointLabels, ListedLabels, SmoothManifold
-from sidelight._terms.relations import PairLikelihood, TripletLikelihood
+from sidelight.estimators._labelled_bags.coverage import BagPlan
+from sidelight.estimators.coverage.neighbour_term import Smoothness
+from sidelight.estimators.coverage.term import Coverage
+from sidelight.estimators.instances.bag_constraint import BagConstraint
+from sidelight.estimators.instances.bag_term import BagLikeness
+from sidelight.estimators.novelty.term import CompactClusters, DisjointLabels, ListedLabels, SmoothManifold
+from sidelight.estimators.relations.answer_terms import PairLikelihood, TripletLikelihood
 
 TWO_OR_FOUR = "the check expects 2 or 4 columns from any predict_proba; this one has as many as clusters"
 PROBA_COLUMNS = {"check_estimator_sparse_array": TWO_OR_FOUR, "check_estimator_sparse_matrix": TWO_OR_FOUR}
@@ -134,12 +134,14 @@ CASES = [
         expected_failures=PROBA_COLUMNS,
     ),
     Case(
-        sl.BagDiscriminativeClustering(3, n_init=2, random_state=0),
+        sl.estimators.BagDiscriminativeClustering(3, n_init=2, random_state=0),
         supervision="bags",
         expected_failures=PROBA_COLUMNS,
     ),
-    Case(sl.SpectralLearning(3, random_state=0), supervision="bags", expected_failures=PROBA_COLUMNS),
-    Case(sl.RegularizedSpectralClustering(3, random_state=0), supervision="bags", expected_failures=PROBA_COLUMNS),
+    Case(sl.peers.SpectralLearning(3, random_state=0), supervision="bags", expected_failures=PROBA_COLUMNS),
+    Case(
+        sl.peers.RegularizedSpectralClustering(3, random_state=0), supervision="bags", expected_failures=PROBA_COLUMNS
+    ),
     Case(
         sl.DiscriminativeClustering(3, n_init=1, random_state=0),
         supervision="pairs",
@@ -159,39 +161,42 @@ CASES = [
         expected_failures=PROBA_COLUMNS,
         grid={"penalty": [1.0, 10.0]},
     ),
-    Case(sl.COPKMeans(3, n_init=2, random_state=0), supervision="pairs", grid={"n_init": [1, 2]}),
-    Case(sl.PCKMeans(3, n_init=2, random_state=0), supervision="pairs", grid={"weight": [1.0, None]}),
-    Case(sl.MPCKMeans(3, n_init=2, random_state=0), supervision="pairs", grid={"shared": [True, False]}),
+    Case(sl.peers.COPKMeans(3, n_init=2, random_state=0), supervision="pairs", grid={"n_init": [1, 2]}),
+    Case(sl.peers.PCKMeans(3, n_init=2, random_state=0), supervision="pairs", grid={"weight": [1.0, None]}),
+    Case(sl.peers.MPCKMeans(3, n_init=2, random_state=0), supervision="pairs", grid={"shared": [True, False]}),
     Case(
-        sl.ConstrainedGaussianMixture(3, n_init=2, random_state=0),
+        sl.peers.ConstrainedGaussianMixture(3, n_init=2, random_state=0),
         supervision="pairs",
         grid={"covariance": ["full", "diag", "tied"]},
     ),
-    Case(sl.SSSVaD(3, n_init=2, random_state=0), supervision="triplets", grid={"trade": [0.5, 2.0]}),
-    Case(sl.ConstraintPropagation(3, random_state=0), supervision="pairs", grid={"alpha": [0.5, 0.8]}),
+    Case(sl.peers.SSSVaD(3, n_init=2, random_state=0), supervision="triplets", grid={"trade": [0.5, 2.0]}),
+    Case(sl.peers.ConstraintPropagation(3, random_state=0), supervision="pairs", grid={"alpha": [0.5, 0.8]}),
     Case(
-        sl.MetricKMeans(3, n_init=2, random_state=0), supervision="pairs", grid={"metric": ["itml", "scml", sl.LSML()]}
+        sl.peers.MetricKMeans(3, n_init=2, random_state=0),
+        supervision="pairs",
+        grid={"metric": ["itml", "scml", sl.peers.LSML()]},
     ),
-    Case(sl.ITML(random_state=0), supervision="pairs"),
-    Case(sl.DiagonalMMC(), supervision="pairs"),
-    Case(sl.LSML(random_state=0), supervision="triplets"),
-    Case(sl.SCML(random_state=0), supervision="triplets"),
-    Case(sl.SparseLPMetric(random_state=0), supervision="triplets"),
+    Case(sl.peers.ITML(random_state=0), supervision="pairs"),
+    Case(sl.peers.DiagonalMMC(), supervision="pairs"),
+    Case(sl.peers.LSML(random_state=0), supervision="triplets"),
+    Case(sl.peers.SCML(random_state=0), supervision="triplets"),
+    Case(sl.peers.SparseLPMetric(random_state=0), supervision="triplets"),
     Case(sl.InformationCoclustering(2, n_init=2, random_state=0)),
-    Case(sl.AnnealedCoclustering(2, n_init=1, random_state=0)),
-    Case(sl.SpectralContingency(2, random_state=0)),
-    Case(sl.WeightCoclustering(2, n_init=1, max_iter=200, random_state=0)),
-    Case(sl.InterleavedCoclustering(sl.InformationCoclustering(2, n_init=2), random_state=0)),
-    Case(sl.SeededAgglomerative(3)),
-    Case(sl.Codebook(6, random_state=0), grid={"n_codes": [3, 6]}),
+    Case(sl.estimators.AnnealedCoclustering(2, n_init=1, random_state=0)),
+    Case(sl.estimators.SpectralContingency(2, random_state=0)),
+    Case(sl.estimators.WeightCoclustering(2, n_init=1, max_iter=200, random_state=0)),
+    Case(sl.estimators.InterleavedCoclustering(sl.InformationCoclustering(2, n_init=2), random_state=0)),
+    Case(sl.peers.SeededAgglomerative(3)),
+    Case(sl.estimators.Codebook(6, random_state=0), grid={"n_codes": [3, 6]}),
     Case(
         sl.MultiSourceClustering(2, method="information", random_state=0),
         grid={"n_codes": [4, 8]},
         expected_failures=PROBA_COLUMNS,
     ),
-    Case(sl.ConcatenatedKMeans(3, n_init=2, random_state=0), grid={"balance": [False, True]}),
+    Case(sl.peers.ConcatenatedKMeans(3, n_init=2, random_state=0), grid={"balance": [False, True]}),
     Case(
-        sl.SharedPosteriorMixture(3, rule="product", n_init=1, random_state=0), grid={"rule": ["entropy", "product"]}
+        sl.peers.SharedPosteriorMixture(3, rule="product", n_init=1, random_state=0),
+        grid={"rule": ["entropy", "product"]},
     ),  # "leader" need not converge
     Case(
         sl.CoverageClustering(n_subclusters=2, n_init=2, random_state=0),
@@ -199,8 +204,8 @@ CASES = [
         expected_failures=WITHOUT_BAGS,
         grid={"penalty": [0.1, 1.0]},
     ),
-    Case(sl.OredLogisticRegression(tol=1e-3), supervision="bags", expected_failures=WITHOUT_BAGS),
-    Case(sl.NovelClassLogisticRegression(tol=1e-3), supervision="bags", expected_failures=WITHOUT_BAGS),
+    Case(sl.peers.OredLogisticRegression(tol=1e-3), supervision="bags", expected_failures=WITHOUT_BAGS),
+    Case(sl.peers.NovelClassLogisticRegression(tol=1e-3), supervision="bags", expected_failures=WITHOUT_BAGS),
     Case(
         sl.DMNL(n_novel=1, n_init=2, max_iter=10, random_state=0),
         supervision="bags",
@@ -208,13 +213,13 @@ CASES = [
         grid={"lam": [0.0, 0.1], "structure": ["clusters", "manifold"]},
     ),
     Case(
-        sl.DMNLCV(1, lams=[0.1], rhos=[10.0], n_rounds=1, n_init=1, max_iter=5, random_state=0),
+        sl.estimators.DMNLCV(1, lams=[0.1], rhos=[10.0], n_rounds=1, n_init=1, max_iter=5, random_state=0),
         supervision="bags",
         expected_failures=WITHOUT_BAGS,
     ),
-    Case(sl.FastMIML(max_iter=20, random_state=0), supervision="bags", expected_failures=WITHOUT_BAGS),
+    Case(sl.peers.FastMIML(max_iter=20, random_state=0), supervision="bags", expected_failures=WITHOUT_BAGS),
     Case(
-        sl.NovelLabels(sl.FastMIML(max_iter=20, random_state=0), n_novel=1, random_state=0),
+        sl.peers.NovelLabels(sl.peers.FastMIML(max_iter=20, random_state=0), n_novel=1, random_state=0),
         supervision="bags",
         expected_failures=WITHOUT_BAGS,
     ),
@@ -225,7 +230,7 @@ CASES = [
         grid={"C": [1.0, 8.0]},
     ),
     Case(
-        sl.MaxMarginBagClusteringCV(3, Cs=[4.0], balances=[1.0], n_resamples=2, n_init=1, random_state=0),
+        sl.estimators.MaxMarginBagClusteringCV(3, Cs=[4.0], balances=[1.0], n_resamples=2, n_init=1, random_state=0),
         supervision="bags",
         rows=lambda: pure_bags(),
     ),
@@ -236,16 +241,20 @@ CASES = [
         expected_failures=LABEL_SETS,
         grid={"penalty": [1.0, 10.0]},
     ),
-    Case(sl.ChowLiuTree(positive=True), supervision="labels", reads_y=True),
-    Case(sl.BinaryRelevance(), supervision="labels", reads_y=True, expected_failures=LABEL_SETS),
-    Case(sl.FastTag(), supervision="labels", reads_y=True, expected_failures=LABEL_SETS),
+    Case(sl.peers.ChowLiuTree(positive=True), supervision="labels", reads_y=True),
+    Case(sl.peers.BinaryRelevance(), supervision="labels", reads_y=True, expected_failures=LABEL_SETS),
+    Case(sl.peers.FastTag(), supervision="labels", reads_y=True, expected_failures=LABEL_SETS),
     Case(
         sl.BagWordClustering(3, n_words=(4, 8), n_books=2, n_init=2, random_state=0),
         supervision="bags",
         rows=lambda: pure_bags(),
         grid={"scale": ["standard", "both"]},
     ),
-    Case(sl.BagKMedoids(3, n_init=2, random_state=0), supervision="bags", grid={"distance": ["minimal", "average"]}),
+    Case(
+        sl.estimators.BagKMedoids(3, n_init=2, random_state=0),
+        supervision="bags",
+        grid={"distance": ["minimal", "average"]},
+    ),
     Case(
         sl.Standardized(sl.CoverageClustering(n_subclusters=2, n_init=2, random_state=0)),
         supervision="bags",
@@ -300,7 +309,7 @@ SUPERVISION = (sl.Bags, sl.Pairs, sl.Triplets)  # the strategies of test_supervi
 # Public names and terms that the laws leave out, and why.
 UNLAWFUL: dict[str, str] = {
     "ActiveSession": "a conversation, not an estimator: tests/active/test_session.py",
-    "AnswerFile": "a file of answers: tests/store/test_answer_file.py",
+    "AnswerFile": "a file of answers: tests/app/store/test_answer_file.py",
     "Oracle": "answers questions: tests/active/test_session.py",
     "Labeller": "somebody who answers: tests/data/test_labeller.py",
     "Question": "what is asked: tests/active/test_session.py",

@@ -50,7 +50,7 @@ def test_without_routing_there_is_an_error_and_no_nan(rows, cv):
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
 @pytest.mark.parametrize(
     "transformer",
-    [sl.Codebook(3, random_state=0), sl.Standardized(sl.Codebook(3, random_state=0))],
+    [sl.estimators.Codebook(3, random_state=0), sl.Standardized(sl.estimators.Codebook(3, random_state=0))],
     ids=["plain", "scaled"],
 )
 def test_transformers_return_frames(rows, kind, transformer):

@@ -12,7 +12,7 @@ from sidelight.plot import BagMarginDisplay, BagWitnessDisplay, BalanceSizesDisp
 
 @pytest.fixture(scope="module")
 def fitted():
-    X, bags, _ = sl.make_overlapping_bags(n_bags=24, n_clusters=3, overlap=0.0, random_state=0)
+    X, bags, _ = sl.data.make_overlapping_bags(n_bags=24, n_clusters=3, overlap=0.0, random_state=0)
     return sl.MaxMarginBagClustering(3, n_init=2, random_state=0).fit(X, bags=bags), X, bags
 
 

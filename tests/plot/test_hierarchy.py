@@ -12,7 +12,7 @@ from sidelight.plot import LabelTreeDisplay, LossRateDisplay
 
 @pytest.fixture(scope="module")
 def fitted():
-    sample = sl.make_label_tree(600, n_labels=9, missing=0.2, random_state=1)
+    sample = sl.data.make_label_tree(600, n_labels=9, missing=0.2, random_state=1)
     return sl.LatentHierarchyClassifier().fit(None, sample.Y_incomplete), sample
 
 

@@ -9,7 +9,7 @@ import sidelight as sl
 from sidelight.errors import InvalidData, InvalidParameter
 from sidelight.plot import DecisionRegionsDisplay, NovelCountDisplay, NovelGroupsDisplay, NoveltyCurveDisplay
 
-TOY = sl.make_rectangles(60, n_test=200, gap=1.0, random_state=0)
+TOY = sl.data.make_rectangles(60, n_test=200, gap=1.0, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_counts_are_fitted_one_after_the_other(model):
     assert shown.f1[1] > shown.f1[0] + 0.1  # two novel rectangles cannot be one label
     assert 0.5 < shown.told[1] <= 1.0
     with pytest.raises(InvalidParameter, match="n_novel"):
-        NovelCountDisplay.from_estimator(sl.FastMIML(), TOY.X, TOY.bags)
+        NovelCountDisplay.from_estimator(sl.peers.FastMIML(), TOY.X, TOY.bags)
 
 
 def test_nearest_rows_are_those_of_a_brute_force_search(model):

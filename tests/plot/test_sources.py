@@ -54,7 +54,7 @@ def test_information_kept_grows_with_the_number_of_clusters(table):
 
 
 def test_weights_and_errors_are_drawn(table):
-    co = sl.WeightCoclustering(3, n_init=1, max_iter=50, random_state=0).fit(table)
+    co = sl.estimators.WeightCoclustering(3, n_init=1, max_iter=50, random_state=0).fit(table)
     assert len(ClusterWeightsDisplay.from_estimator(co).plot().ax_) == 2
     errors = {"a": [0.1, 0.2, 0.15], "b": [0.3, 0.3, 0.1]}
     assert StartErrorsDisplay(errors, errors).plot().ax_[0].get_title() == "raw error (RE)"

@@ -1,16 +1,24 @@
 """An objective is a model plus weighted terms plus a penalty on the weights: theta -> (value, gradient).
 
 value(theta) = sum_t weight_t * term_t(P, log P) + penalty * |W|^2 / 2        with P = model(theta, X)
+
+``Objective`` is evaluated whole. ``BlockedObjective`` is a sum over blocks of rows, each of which goes from rows to
+value and gradient while it is in the cache: blocks run in threads and are summed in their order, so no result depends
+on the number of threads. Two passes: the first makes P of every block and adds up the mean posterior, the second asks
+the terms and pulls their gradients back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
+from sidelight._core.posterior_passes import posteriors_of, pull_back
+from sidelight._core.threads import map_in_threads
 from sidelight._models.softmax_linear import SoftmaxLinear
 
 # A term maps (P, log P) to (value, G) with G = d value / d log P; leading axes of P are axes of the value.
@@ -41,3 +49,114 @@ class Objective:
         gradient_W, _ = self.model.unpack(gradient)
         gradient_W += self.penalty * W
         return value + 0.5 * self.penalty * np.square(W).sum(axis=(-2, -1)), gradient
+
+
+Floats = npt.NDArray[np.float64]
+Cuts = npt.NDArray[np.intp]
+
+NUMBERS = 1 << 17  # posteriors of a block: 1 MB an array, so that the handful of them stays in the cache
+FEWEST, ROWS = 8, 512  # blocks to share out where there are rows enough, and the fewest rows worth a block
+
+
+@runtime_checkable
+class SumOverRows(Protocol):
+    """A term that is a sum over blocks of rows has this method."""
+
+    def add_rows(self, first: int, last: int, weight: float, P: Floats, log_P: Floats, G: Floats) -> float:
+        """Add ``weight`` times the gradient of the rows ``first`` to ``last`` to G; return that much of the value."""
+        ...
+
+
+@runtime_checkable
+class OfMeanPosterior(Protocol):
+    """A term that depends on the mean posterior alone has this method."""
+
+    def of_share(self, share: Floats) -> tuple[float, Floats]:
+        """The value, and its derivative by the mean posterior."""
+        ...
+
+
+def can_be_blocked(terms: Sequence[tuple[float, Term]]) -> bool:
+    """Whether every term is a sum over rows or a function of the mean posterior."""
+    return all(isinstance(term, (SumOverRows, OfMeanPosterior)) for _, term in terms)
+
+
+def block_cuts(starts: Cuts, n_clusters: int) -> Cuts:
+    """Cut rows into blocks of whole bags, of at most about ``NUMBERS`` posteriors each.
+
+    The cuts depend on the data alone, never on the number of threads, and so does every sum over blocks.
+
+    Parameters
+    ----------
+    starts : intp array of shape (n_bags + 1,)
+        Where each bag of consecutive rows begins; the last entry is the number of rows.
+    n_clusters : int
+        Posteriors of a row.
+    """
+    n_rows = int(starts[-1])
+    step = max(1, min(NUMBERS // max(n_clusters, 1), max(ROWS, n_rows // FEWEST)))
+    wanted = np.arange(step, n_rows, step)
+    return np.unique(np.concatenate([[0], starts[np.searchsorted(starts, wanted)], [starts[-1]]])).astype(np.intp)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedObjective:
+    """What ``Objective`` computes, block by block; every term must pass :func:`can_be_blocked`."""
+
+    model: SoftmaxLinear
+    X: Any
+    terms: Sequence[tuple[float, Term]]
+    penalty: float
+    cuts: Cuts
+
+    def __call__(self, theta: Floats) -> tuple[Floats, Floats]:
+        W, b = self.model.unpack(theta)
+        runs = list(zip(self.cuts[:-1].tolist(), self.cuts[1:].tolist()))
+        n_rows, weights = int(self.cuts[-1]), W.astype(self.X.dtype)
+        log_P = np.empty((n_rows, self.model.n_clusters))
+        P = np.empty_like(log_P)
+        size = float(n_rows) * W.size  # multiplications of each of the two passes
+
+        def believe(run: tuple[int, int]) -> Floats:
+            here = slice(*run)
+            log_P[here] = self.X[here] @ weights
+            return posteriors_of(log_P[here], b, P[here])
+
+        share = _in_order(map_in_threads(believe, runs, multiplications=size)) / n_rows
+        value, slope = self._of_mean(share)
+
+        def pull(run: tuple[int, int]) -> tuple[float, Floats, Floats]:
+            here = slice(*run)
+            return self._pull(run, P[here], log_P[here], slope / n_rows)
+
+        parts = map_in_threads(pull, runs, multiplications=size)
+        value += sum(part[0] for part in parts)
+        gradient_W, gradient_b = _in_order([part[1] for part in parts]), _in_order([part[2] for part in parts])
+        gradient_W += self.penalty * W
+        return np.asarray(value + 0.5 * self.penalty * np.square(W).sum()), self.model.pack(gradient_W, gradient_b)
+
+    def _of_mean(self, share: Floats) -> tuple[float, Floats]:
+        value, slope = 0.0, np.zeros_like(share)
+        for weight, term in self.terms:
+            if isinstance(term, OfMeanPosterior):
+                term_value, term_slope = term.of_share(share)
+                value += weight * term_value
+                slope += weight * term_slope
+        return value, slope
+
+    def _pull(self, run: tuple[int, int], P: Floats, log_P: Floats, slope: Floats) -> tuple[float, Floats, Floats]:
+        value, G, gradient_b = 0.0, P * slope, np.empty(P.shape[1])
+        for weight, term in self.terms:
+            if isinstance(term, SumOverRows):
+                value += term.add_rows(*run, weight, P, log_P, G)
+        pull_back(P, G, gradient_b)
+        X = self.X[slice(*run)]
+        return value, np.asarray(X.T @ G.astype(X.dtype, copy=False), dtype=np.float64), gradient_b
+
+
+def _in_order(parts: Sequence[Floats]) -> Floats:
+    """Add arrays up in their order, whatever thread made them."""
+    total = parts[0].copy()
+    for part in parts[1:]:
+        total += part
+    return total

@@ -2,7 +2,7 @@
 
 A pool of chains holds labelings of these rows, each with its own share of wrong answers eps ~ Beta and its own view of
 the rows. One wrong answer is outvoted by the others and by the rows; the pool then agrees again. A chain moves by
-:mod:`sidelight._solvers.label_chains`, and all chains that heed the answers count alike.
+:mod:`sidelight.active.label_chains`, and all chains that heed the answers count alike.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 
 from sidelight._core.matching import match_rows
-from sidelight._solvers.label_chains import contract, sweep_chains
 from sidelight.active.gaussian import NOISES
+from sidelight.active.label_chains import contract, sweep_chains
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]

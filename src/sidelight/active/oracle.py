@@ -36,7 +36,7 @@ class Oracle:
     --------
     >>> import sidelight as sl
     >>> oracle = sl.Oracle(["ant", "ant", "bee"])
-    >>> oracle(sl.Question((0, 1), 0)), oracle(sl.Question((0, 2), 1))
+    >>> oracle(sl.active.Question((0, 1), 0)), oracle(sl.active.Question((0, 2), 1))
     ('same', 'different')
     """
 

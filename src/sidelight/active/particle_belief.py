@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._core.forest import spanning_edges
-from sidelight._core.pair_messages import PairForest, best_labels, pair_marginals
 from sidelight._core.params import as_seed
 from sidelight._core.simplex import softmax
 from sidelight._solvers.descent import descend
-from sidelight._solvers.particles import move, resample
 from sidelight._solvers.rounding import round_by_kmeans
+from sidelight.active.pair_messages import PairForest, best_labels, pair_marginals
+from sidelight.active.particles import move, resample
 from sidelight.active.rows_of_belief import RowsOfBelief
 from sidelight.estimators._base import reporting
 

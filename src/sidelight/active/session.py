@@ -18,9 +18,9 @@ from sidelight._core.fingerprint import fingerprint
 from sidelight._core.params import as_generator, as_seed, check_choice, check_n_clusters, check_number
 from sidelight._core.threads import one_thread
 from sidelight.active.clusterer_belief import as_belief, name_of
-from sidelight.active.cobras import CobrasBelief
 from sidelight.active.outlook import Outlook, PartitionHistory
 from sidelight.active.questions import UNSURE, Question, busy_rows, checked_answers
+from sidelight.active.rivals.cobras import CobrasBelief
 from sidelight.active.row_belief import RowBelief
 from sidelight.active.session_file import SavedSession, Told, checked_about, in_steps, told_by
 from sidelight.active.strategies import STRATEGIES
@@ -61,7 +61,7 @@ class ActiveSession:
         How long a person takes for a question about two rows and about three. With it, three rows are asked about where
         that buys more information a second; None asks about two rows only.
     recorder : object with ``record(event)``, default=None
-        Remembers every event, for example ``sidelight.store.AnswerFile``.
+        Remembers every event, for example ``sidelight.app.store.AnswerFile``.
     random_state : int, RandomState, Generator or None, default=None
         Seed of everything that is drawn.
 

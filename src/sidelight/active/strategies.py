@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._core.simplex import binary_entropy, entropy
-from sidelight.active.cobras import CobrasStrategy
 from sidelight.active.criteria import CriterionStrategy
-from sidelight.active.neighbourhoods import NPU, MinMax, Neighbourhoods
+from sidelight.active.rivals.cobras import CobrasStrategy
+from sidelight.active.rivals.neighbourhoods import NPU, MinMax, Neighbourhoods
 
 Floats = npt.NDArray[np.floating[Any]]
 

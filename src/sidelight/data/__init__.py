@@ -1,1 +1,23 @@
-"""KNOWLEDGE: what somebody told us, as frozen objects that are valid from birth."""
+"""KNOWLEDGE: what somebody told us, frozen and valid from birth; splits of it, and data made up for trying."""
+
+from sidelight.lazy import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "bags": ("Bags",),
+        "channels": ("stack_channels",),
+        "cooccurrence": ("CoOccurrence",),
+        "dataset": ("Dataset",),
+        "hierarchy": ("LabelTree",),
+        "label_matrix": ("LabelMatrix",),
+        "relations": ("Labeller", "Pairs", "Triplets"),
+        "splits": ("AnswerKFold", "BagKFold"),
+        "samples": ("load_digit_bags",),
+        "synth.label_tree": ("make_label_tree",),
+        "synth.rectangles": ("make_rectangles",),
+        "synth.overlapping": ("make_overlapping_bags",),
+        "synth.sources": ("make_sources",),
+        "synth.words": ("make_words",),
+    },
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -252,20 +252,6 @@ class Dataset:
             left_out=self.left_out if left_out is None else (*self.left_out, left_out),
             place=lambda row: place(int(index[row])),
         )
-
-    def write(self, path: Any, *, called: Mapping[str, str] | None = None) -> tuple[str, ...]:
-        """Write the data as CSV, Parquet or NPZ, by the ending of ``path``; return what was written, in sentences.
-
-        Parameters
-        ----------
-        path : str or path
-            Ends with ``.csv``, ``.csv.gz``, ``.parquet`` or ``.npz``. The file appears whole or not at all.
-        called : mapping of str to str, optional
-            What tables call ``id``, ``bag``, ``sequence``, ``label`` and ``bag_labels``: ``{"bag": "recording"}``.
-        """
-        from sidelight.data.writing import write
-
-        return write(self, path, called or {})
 
     def columns(self, role: str) -> tuple[str, ...]:
         """Return the names of the columns that were taken for ``role``."""

@@ -79,7 +79,7 @@ def load_digit_bags(
     Examples
     --------
     >>> import sidelight as sl
-    >>> digits = sl.load_digit_bags(novel=(8, 9))
+    >>> digits = sl.data.load_digit_bags(novel=(8, 9))
     >>> digits
     DigitBags(1797 digits in 200 bags; novel 8, 9)
     """

@@ -14,10 +14,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, check_number
-from sidelight._models.blocked import BlockedObjective, block_cuts, can_be_blocked
-from sidelight._models.objective import Objective, Term
+from sidelight._models.objective import BlockedObjective, Objective, Term, block_cuts, can_be_blocked
 from sidelight._models.softmax_linear import SoftmaxLinear
-from sidelight._models.whitening import Whitening
 from sidelight._solvers.descent import ValueAndGradient, descend
 from sidelight._solvers.race import best, race
 from sidelight._solvers.rounding import round_by_kmeans
@@ -25,6 +23,7 @@ from sidelight._solvers.trace import Solution
 from sidelight._terms.fit import CrossEntropy
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import reporting, rows_to_judge
+from sidelight.estimators._whitening import Whitening
 
 
 @dataclass(frozen=True, slots=True)

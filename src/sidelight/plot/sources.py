@@ -148,7 +148,7 @@ class StartErrorsDisplay:
 
 
 class ClusterWeightsDisplay:
-    """Converged row and column weights of :class:`~sidelight.WeightCoclustering`: [B04] figure 4-7.
+    """Converged row and column weights of :class:`~sidelight.estimators.WeightCoclustering`: [B04] figure 4-7.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from sidelight.errors import InvalidParameter
 
 @pytest.mark.parametrize("seed", range(3))
 def test_labels_obey_the_tree_and_only_ever_go_missing(seed):
-    sample = sl.make_label_tree(800, missing=0.4, random_state=seed)
+    sample = sl.data.make_label_tree(800, missing=0.4, random_state=seed)
     assert sample.tree.n_labels == 12
     assert sample.tree.is_consistent(sample.Y)
     assert (sample.Y_incomplete <= sample.Y).all()
@@ -22,7 +22,7 @@ def test_labels_obey_the_tree_and_only_ever_go_missing(seed):
 
 
 def test_features_decide_about_a_label_where_its_parent_is_on():
-    sample = sl.make_label_tree(2000, missing=0, random_state=0)
+    sample = sl.data.make_label_tree(2000, missing=0, random_state=0)
     assert np.array_equal(sample.Y, sample.Y_incomplete)
     for label in (0, 3):
         parent = sample.tree.parents[label]
@@ -34,13 +34,13 @@ def test_features_decide_about_a_label_where_its_parent_is_on():
 
 def test_a_given_tree_is_used():
     tree = sl.LabelTree.from_text("bird\n  wren\nfrog")
-    sample = sl.make_label_tree(50, tree=tree, random_state=0)
+    sample = sl.data.make_label_tree(50, tree=tree, random_state=0)
     assert sample.tree is tree
     assert sample.Y.shape == (50, 3)
 
 
 def test_the_same_seed_draws_the_same_sample():
-    first, again = (sl.make_label_tree(20, random_state=0) for _ in range(2))
+    first, again = (sl.data.make_label_tree(20, random_state=0) for _ in range(2))
     assert first.tree == again.tree
     assert np.array_equal(first.Y_incomplete, again.Y_incomplete)
 
@@ -48,4 +48,4 @@ def test_the_same_seed_draws_the_same_sample():
 @pytest.mark.parametrize("bad", [{"missing": 1.0}, {"n_labels": 0}, {"tree": [-1, 0]}, {"sharpness": -1}])
 def test_bad_parameters_are_refused_by_name(bad):
     with pytest.raises(InvalidParameter, match=next(iter(bad))):
-        sl.make_label_tree(**bad)
+        sl.data.make_label_tree(**bad)

@@ -10,7 +10,7 @@ from sidelight.errors import InvalidParameter
 
 
 def test_the_toy_has_the_counts_of_the_paper():
-    toy = sl.make_rectangles(random_state=0)
+    toy = sl.data.make_rectangles(random_state=0)
     assert toy.X.shape == (3000, 2)
     assert toy.X_test.shape == (10_000, 2)
     assert toy.bags.n_bags == 300
@@ -23,7 +23,7 @@ def test_the_toy_has_the_counts_of_the_paper():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_points_lie_in_their_rectangles_and_in_no_other(seed):
-    toy = sl.make_rectangles(20, gap=0, random_state=seed)
+    toy = sl.data.make_rectangles(20, gap=0, random_state=seed)
     for X, y in ((toy.X, toy.y), (toy.X_test, toy.y_test)):
         left, right, bottom, top = toy.rectangles.T
         x, z = X[:, [0]], X[:, [1]]
@@ -32,7 +32,7 @@ def test_points_lie_in_their_rectangles_and_in_no_other(seed):
 
 
 def test_label_sets_name_what_is_inside_but_for_the_novel():
-    toy = sl.make_rectangles(random_state=1)
+    toy = sl.data.make_rectangles(random_state=1)
     for name in toy.bags.names:
         assert toy.bags.labels[name] == set(toy.y[toy.bags.rows(name)].tolist()) - {0, 5}
     assert any(not labels for labels in toy.bags.labels.values())  # bags of novel rows only
@@ -40,12 +40,12 @@ def test_label_sets_name_what_is_inside_but_for_the_novel():
 
 @pytest.mark.parametrize("mean", [1, 1.5, 3.3, 6])
 def test_the_average_number_of_labels_is_met(mean):
-    toy = sl.make_rectangles(50, labels_per_bag=mean, novel=(), random_state=0)
+    toy = sl.data.make_rectangles(50, labels_per_bag=mean, novel=(), random_state=0)
     assert toy.bags.label_matrix.nnz == round(50 * mean)
 
 
 def test_the_same_seed_draws_the_same_points():
-    first, again = (sl.make_rectangles(5, random_state=0) for _ in range(2))
+    first, again = (sl.data.make_rectangles(5, random_state=0) for _ in range(2))
     assert np.array_equal(first.X, again.X)
     assert first.bags == again.bags
 
@@ -53,4 +53,4 @@ def test_the_same_seed_draws_the_same_points():
 @pytest.mark.parametrize("bad", [{"labels_per_bag": 7}, {"novel": (6,)}, {"n_bags": 0}, {"gap": -0.1}])
 def test_bad_parameters_are_refused_by_name(bad):
     with pytest.raises(InvalidParameter, match=next(iter(bad))):
-        sl.make_rectangles(**bad)
+        sl.data.make_rectangles(**bad)

@@ -23,7 +23,7 @@ def clouds(seed=0, n_bags=24, size=4):
 @pytest.mark.parametrize("method", ["faster_pam", "alternate"])
 def test_finds_clouds(distance, method):
     X, codes, y = clouds()
-    found = sl.BagKMedoids(3, distance=distance, method=method, random_state=0).fit(X, bags=codes)
+    found = sl.estimators.BagKMedoids(3, distance=distance, method=method, random_state=0).fit(X, bags=codes)
     assert adjusted_rand_score(y, found.bag_labels_) == 1.0
     assert (found.bag_labels_[found.medoids_] == np.arange(3)).all()
     assert found.inertia_ == pytest.approx(found.bag_distances_.sum(), rel=1e-6)
@@ -31,8 +31,8 @@ def test_finds_clouds(distance, method):
 
 def test_precomputed_row_distances_give_the_same_clusters():
     X, codes, _ = clouds()
-    by_rows = sl.BagKMedoids(3, random_state=0).fit(X, bags=codes)
-    by_table = sl.BagKMedoids(3, metric="precomputed", random_state=0).fit(cdist(X, X), bags=codes)
+    by_rows = sl.estimators.BagKMedoids(3, random_state=0).fit(X, bags=codes)
+    by_table = sl.estimators.BagKMedoids(3, metric="precomputed", random_state=0).fit(cdist(X, X), bags=codes)
     np.testing.assert_array_equal(by_rows.bag_labels_, by_table.bag_labels_)
     Z, others, _ = clouds(seed=5, n_bags=9)
     np.testing.assert_array_equal(by_rows.predict_bags(Z, others), by_table.predict_bags(cdist(Z, X), others))
@@ -40,9 +40,9 @@ def test_precomputed_row_distances_give_the_same_clusters():
 
 def test_infinite_distances_are_refused():
     with pytest.raises(ValueError, match="infinity"):
-        sl.BagKMedoids(1, metric="precomputed").fit(np.array([[0.0, np.inf], [np.inf, 0.0]]))
+        sl.estimators.BagKMedoids(1, metric="precomputed").fit(np.array([[0.0, np.inf], [np.inf, 0.0]]))
 
 
 def test_more_clusters_than_bags_are_refused():
     with pytest.raises(InvalidInput, match="3 clusters but got 2 bags"):
-        sl.BagKMedoids(3).fit(np.eye(4), bags=[0, 0, 1, 1])
+        sl.estimators.BagKMedoids(3).fit(np.eye(4), bags=[0, 0, 1, 1])

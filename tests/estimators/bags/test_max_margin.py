@@ -76,7 +76,7 @@ def test_csr_rows_give_the_same_margins():
 
 
 def test_memberships_beat_one_cluster_on_overlapping_bags():
-    X, bags, Y = sl.make_overlapping_bags(n_bags=120, n_clusters=4, noise=0.3, random_state=0)
+    X, bags, Y = sl.data.make_overlapping_bags(n_bags=120, n_clusters=4, noise=0.3, random_state=0)
     model = sl.MaxMarginBagClustering(4, random_state=0).fit(X, bags=bags)
     belongs = model.memberships(X, bags=bags)
     one = np.eye(4, dtype=bool)[model.bag_labels_]

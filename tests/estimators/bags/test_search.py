@@ -16,7 +16,7 @@ def test_prefers_what_comes_back_and_keeps_its_clusters():
     X = 0.2 * generator.normal(size=(36 * 3, 3))
     X[np.arange(36) * 3, y] += 3.0
     codes = np.repeat(np.arange(36), 3)
-    search = sl.MaxMarginBagClusteringCV(
+    search = sl.estimators.MaxMarginBagClusteringCV(
         3, Cs=[0.01, 8.0], balances=[0.1, 1e6], n_resamples=3, n_init=2, random_state=0
     ).fit(X, bags=codes)
     assert search.best_params_["C"] == 8.0
@@ -31,7 +31,7 @@ def test_prefers_what_comes_back_and_keeps_its_clusters():
 @pytest.mark.parametrize("grid", [{"Cs": []}, {"balances": [-1.0]}, {"Cs": [0.0]}, {"share": 0}])
 def test_a_grid_that_cannot_be_tried_is_refused(grid):
     with pytest.raises(InvalidParameter):
-        sl.MaxMarginBagClusteringCV(2, **grid).fit(np.eye(4))
+        sl.estimators.MaxMarginBagClusteringCV(2, **grid).fit(np.eye(4))
 
 
 def test_uneven_clusters_lower_the_score():
@@ -39,7 +39,9 @@ def test_uneven_clusters_lower_the_score():
     group = np.repeat([0, 1], [18, 6])  # bags of two sizes of groups, so that evenness is below 1
     ids = generator.permutation(24 * 3) // 3
     X = np.array([[6.0, 0.0], [0.0, 6.0]])[group[ids]] + generator.normal(scale=0.3, size=(72, 2))
-    search = sl.MaxMarginBagClusteringCV(2, Cs=[4.0], balances=[10.0], n_resamples=2, n_init=2, random_state=0)
+    search = sl.estimators.MaxMarginBagClusteringCV(
+        2, Cs=[4.0], balances=[10.0], n_resamples=2, n_init=2, random_state=0
+    )
     search.fit(X, bags=ids)
     seen = search.cv_results_
     shares = np.bincount(search.bag_labels_) / 24

@@ -10,9 +10,9 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 import sidelight as sl
-from sidelight._models.bag_profiles import learn_profiles
-from sidelight._models.bag_words import BagWords, WordBooks, learn_books
 from sidelight.errors import EmptyClusters, InvalidInput
+from sidelight.estimators.bags.bag_profiles import learn_profiles
+from sidelight.estimators.bags.bag_words import BagWords, WordBooks, learn_books
 
 
 def telling_rows(k: int = 4, n_bags: int = 120, size: int = 10, seed: int = 0):
@@ -104,8 +104,8 @@ def test_blocks_of_bags_change_nothing(monkeypatch):
     X, ids, _, _ = telling_rows(n_bags=40)
     whole = sl.BagWordClustering(3, random_state=0).fit(X, bags=ids)
     points = whole.bag_points(X, ids)
-    monkeypatch.setattr("sidelight._models.bag_words._CELLS", 7000)
-    monkeypatch.setattr("sidelight._models.bag_words._SCORES", 9000)
+    monkeypatch.setattr("sidelight.estimators.bags.bag_words._CELLS", 7000)
+    monkeypatch.setattr("sidelight.estimators.bags.bag_words._SCORES", 9000)
     np.testing.assert_allclose(whole.bag_points(X, ids), points, atol=1e-10)
     np.testing.assert_array_equal(whole.predict_bags(X, ids), whole.bag_labels_)
 

@@ -14,7 +14,7 @@ from sidelight.metrics import micro_f1, robinson_foulds
 
 @pytest.fixture(scope="module")
 def sample():
-    return sl.make_label_tree(800, n_labels=10, missing=0.3, random_state=1)
+    return sl.data.make_label_tree(800, n_labels=10, missing=0.3, random_state=1)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def test_sparse_rows_and_sparse_labels_change_nothing(sample, model):
 
 
 def test_unknown_is_not_off():
-    sample = sl.make_label_tree(1500, n_labels=10, missing=0.3, random_state=2)
+    sample = sl.data.make_label_tree(1500, n_labels=10, missing=0.3, random_state=2)
     hidden = np.random.default_rng(0).random(sample.Y.shape) < 0.3
     unknown = np.where(hidden, -1, sample.Y_incomplete)
     known = sl.LatentHierarchyClassifier().fit(sample.X, unknown)
@@ -116,7 +116,7 @@ def test_a_known_tree_is_kept_and_its_rate_estimated(sample):
 
 
 def test_rates_per_label_are_found_where_they_differ():
-    sample = sl.make_label_tree(10_000, n_labels=12, missing=0.0, random_state=1)
+    sample = sl.data.make_label_tree(10_000, n_labels=12, missing=0.0, random_state=1)
     rng = np.random.default_rng(3)
     rates = rng.uniform(0.05, 0.4, 12)
     Z = sample.Y * (rng.random(sample.Y.shape) >= rates)

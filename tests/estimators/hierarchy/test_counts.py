@@ -59,7 +59,7 @@ def test_the_part_below_the_spike_is_the_mean_binomial():
 
 @pytest.mark.parametrize("missing", [0.1, 0.3, 0.5])
 def test_alpha_is_close_before_any_tree(missing):
-    sample = sl.make_label_tree(3000, n_labels=20, missing=missing, random_state=4)
+    sample = sl.data.make_label_tree(3000, n_labels=20, missing=missing, random_state=4)
     assert loss_rates.shared_alpha(count_pairs(sample.Y_incomplete.astype(np.int8))) == pytest.approx(missing, abs=0.03)
 
 
@@ -118,7 +118,7 @@ def test_distinct_rows_are_counted():
 
 
 def test_one_rate_for_all_never_tries_rates_per_label():
-    sample = sl.make_label_tree(10_000, n_labels=60, missing=0.1, random_state=2)
+    sample = sl.data.make_label_tree(10_000, n_labels=60, missing=0.1, random_state=2)
     chosen, judged, _ = candidates.best_candidate(sample.Y_incomplete.astype(np.int8), 1e-3)
     assert chosen.shared
     assert {one.source for one in judged} == {"gate 4", "gate 6", "ungated"}

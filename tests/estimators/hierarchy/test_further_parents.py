@@ -51,7 +51,7 @@ def test_only_a_graph_obeys_the_second_parent(planted):
 def test_pure_trees_have_hardly_any():
     found = 0
     for seed in range(10):
-        sample = sl.make_label_tree(2000, n_labels=12, missing=0.2, random_state=seed)
+        sample = sl.data.make_label_tree(2000, n_labels=12, missing=0.2, random_state=seed)
         found += len(sl.LatentHierarchyClassifier().fit(None, sample.Y_incomplete).extra_parents_)
     assert found <= 1
 

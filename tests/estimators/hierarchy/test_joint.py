@@ -18,7 +18,7 @@ from sidelight.estimators.hierarchy.joint import edge_weights, joint_em, starts
 
 @pytest.fixture(scope="module")
 def sample():
-    return sl.make_label_tree(300, n_labels=7, n_features=5, missing=0.3, random_state=3)
+    return sl.data.make_label_tree(300, n_labels=7, n_features=5, missing=0.3, random_state=3)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_edge_weights_are_the_expected_log_probabilities():
 def test_starts_are_a_star_chow_liu_and_random_trees(sample):
     made = starts(count_pairs(sample.Y_incomplete.astype(np.int8)), "several", 5, np.random.default_rng(0))
     assert (made[0] == -1).all()
-    np.testing.assert_array_equal(made[1], sl.ChowLiuTree().fit(None, sample.Y_incomplete).tree_.parents)
+    np.testing.assert_array_equal(made[1], sl.peers.ChowLiuTree().fit(None, sample.Y_incomplete).tree_.parents)
     assert len({tuple(parents) for parents in made}) == 5
 
 
@@ -89,6 +89,6 @@ def test_too_few_rounds_are_said_so(sample):
 
 def test_from_a_star_it_stays_a_star():
     """A finding, not a wish: the reason why structure='counts' is the default."""
-    sample = sl.make_label_tree(800, n_labels=10, missing=0.2, random_state=1)
+    sample = sl.data.make_label_tree(800, n_labels=10, missing=0.2, random_state=1)
     fitted = sl.LatentHierarchyClassifier(structure="joint", n_init=1, max_iter=200).fit(sample.X, sample.Y_incomplete)
     assert (fitted.tree_.parents == -1).all()

@@ -16,10 +16,10 @@ METHODS = {
     "coverage": lambda k: sl.CoverageClustering(n_novel=k, random_state=0),
     "dmnl": lambda k: sl.DMNL(n_novel=k, **QUICK),
     "dmnl, manifold": lambda k: sl.DMNL(n_novel=k, structure="manifold", **QUICK),
-    "dmnl, chosen weights": lambda k: sl.DMNLCV(k, lams=[0.1], rhos=[10.0], n_rounds=1, **QUICK),
-    "fast-miml": lambda k: sl.NovelLabels(sl.FastMIML(max_iter=5, random_state=0), k, random_state=0),
-    "orlr": lambda k: sl.NovelLabels(sl.OredLogisticRegression(tol=1e-2), k, random_state=0),
-    "miml-nc": lambda k: sl.NovelLabels(sl.NovelClassLogisticRegression(tol=1e-2), k, random_state=0),
+    "dmnl, chosen weights": lambda k: sl.estimators.DMNLCV(k, lams=[0.1], rhos=[10.0], n_rounds=1, **QUICK),
+    "fast-miml": lambda k: sl.peers.NovelLabels(sl.peers.FastMIML(max_iter=5, random_state=0), k, random_state=0),
+    "orlr": lambda k: sl.peers.NovelLabels(sl.peers.OredLogisticRegression(tol=1e-2), k, random_state=0),
+    "miml-nc": lambda k: sl.peers.NovelLabels(sl.peers.NovelClassLogisticRegression(tol=1e-2), k, random_state=0),
 }
 
 
@@ -104,14 +104,15 @@ class NoEstimator:
 
 
 @pytest.mark.parametrize(
-    "inner", [None, "FastMIML", sl.FastMIML, NoEstimator(), sl.BagSpectralClustering(2), sl.DiscriminativeClustering(2)]
+    "inner",
+    [None, "FastMIML", sl.peers.FastMIML, NoEstimator(), sl.BagSpectralClustering(2), sl.DiscriminativeClustering(2)],
 )
 def test_what_is_no_classifier_of_bags_is_refused(inner):
     with pytest.raises(InvalidParameter, match="NovelLabels needs a classifier"):
-        sl.NovelLabels(inner, 1).fit(X, bags=BAGS)
+        sl.peers.NovelLabels(inner, 1).fit(X, bags=BAGS)
 
 
 @pytest.mark.parametrize("options", [{"n_novel": "auto"}, {"n_novel": 0}, {"threshold": "low"}, {"threshold": np.nan}])
 def test_odd_options_of_the_wrapper_are_refused(options):
     with pytest.raises(InvalidInput, match=next(iter(options))):
-        sl.NovelLabels(sl.FastMIML(max_iter=2), **options).fit(X, bags=BAGS)
+        sl.peers.NovelLabels(sl.peers.FastMIML(max_iter=2), **options).fit(X, bags=BAGS)

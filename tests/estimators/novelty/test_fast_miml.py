@@ -7,9 +7,9 @@ import pytest
 
 import sidelight as sl
 from sidelight._core.heaps import cut_between
-from sidelight._core.ranking_passes import best_row, ranking_pass
 from sidelight.errors import InvalidInput, SidelightWarning
 from sidelight.metrics import hamming_loss
+from sidelight.peers.instances.ranking_passes import best_row, ranking_pass
 
 
 def plain_pass(X, order, starts, listed, bags, draws, W, V, step, decay, bound, before):
@@ -83,7 +83,7 @@ def kinds(n_bags=80, seed=0, n_kinds=4):
 def test_new_bags_and_rows_are_told():
     X, bags, y = kinds()
     new, new_bags, new_y = kinds(seed=1)
-    model = sl.FastMIML(random_state=0).fit(X, bags=bags)
+    model = sl.peers.FastMIML(random_state=0).fit(X, bags=bags)
     names = np.array(model.label_names_)
     assert np.mean(names[np.argmax(model.predict_proba(new), axis=1)] == np.array(list("abcd"))[new_y]) > 0.85
     assert np.mean(names[model.labels_] == np.array(list("abcd"))[y]) > 0.9
@@ -96,7 +96,7 @@ def test_new_bags_and_rows_are_told():
 def test_rows_that_no_label_wants_are_novel_and_told_apart():
     X, bags, y = kinds(n_bags=150)
     told = bags.without_classes(["c", "d"])
-    model = sl.NovelLabels(sl.FastMIML(random_state=0), n_novel=2, random_state=0).fit(X, bags=told)
+    model = sl.peers.NovelLabels(sl.peers.FastMIML(random_state=0), n_novel=2, random_state=0).fit(X, bags=told)
     score = model.novelty_score(X)
     assert np.mean(score[y >= 2]) > np.mean(score[y < 2]) + 0.3
     novel = model.labels_ >= 2
@@ -107,21 +107,21 @@ def test_rows_that_no_label_wants_are_novel_and_told_apart():
 
 def test_the_wrapper_takes_other_classifiers_and_refuses_what_is_none():
     X, bags, _ = kinds()
-    for inner in (sl.OredLogisticRegression(tol=1e-3), sl.NovelClassLogisticRegression(tol=1e-3)):
-        model = sl.NovelLabels(inner, n_novel=2, random_state=0).fit(X, bags=bags)
+    for inner in (sl.peers.OredLogisticRegression(tol=1e-3), sl.peers.NovelClassLogisticRegression(tol=1e-3)):
+        model = sl.peers.NovelLabels(inner, n_novel=2, random_state=0).fit(X, bags=bags)
         P = model.predict_proba(X)
         assert P.shape == (len(X), 6)
         np.testing.assert_allclose(P.sum(axis=1), 1.0)
     with pytest.raises(InvalidInput, match="predict_proba"):
-        sl.NovelLabels(5).fit(X, bags=bags)
+        sl.peers.NovelLabels(5).fit(X, bags=bags)
 
 
 def test_bags_without_lists_and_empty_lists_are_said():
     X, bags, _ = kinds()
     with pytest.warns(SidelightWarning, match="no bag has one"):
-        sl.FastMIML(random_state=0).fit(X, bags=list(bags))
+        sl.peers.FastMIML(random_state=0).fit(X, bags=list(bags))
     with pytest.raises(InvalidInput, match="nothing novel is allowed"):
-        sl.FastMIML(random_state=0).fit(X, bags=bags.with_labels({0: set()}, classes=bags.classes))
+        sl.peers.FastMIML(random_state=0).fit(X, bags=bags.with_labels({0: set()}, classes=bags.classes))
 
 
 def test_heaps_are_parted_between_them():

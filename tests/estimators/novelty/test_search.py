@@ -21,7 +21,7 @@ def kinds(n_bags=60, seed=0):
 def test_hidden_labels_are_found_again_and_the_novel_one_too():
     X, bags, y = kinds()
     told = bags.without_classes(["e"])
-    search = sl.DMNLCV(1, lams=[0.1], rhos=[1.0, 10.0], n_init=2, random_state=0).fit(X, bags=told)
+    search = sl.estimators.DMNLCV(1, lams=[0.1], rhos=[1.0, 10.0], n_init=2, random_state=0).fit(X, bags=told)
 
     assert search.best_params_["lam"] == 0.1
     assert (search.cv_results_["score"] > 0.9).all()
@@ -33,4 +33,4 @@ def test_hidden_labels_are_found_again_and_the_novel_one_too():
 def test_grids_that_cannot_be_tried_are_refused(grid):
     X, bags, _ = kinds(n_bags=10)
     with pytest.raises(InvalidInput):
-        sl.DMNLCV(1, **grid).fit(X, bags=bags)
+        sl.estimators.DMNLCV(1, **grid).fit(X, bags=bags)

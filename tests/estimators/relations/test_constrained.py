@@ -11,12 +11,12 @@ from sklearn.cluster import KMeans
 import sidelight as sl
 from sidelight._affinity.local_scaling import graph_local_scaling
 from sidelight._affinity.neighbours import nearest_rows
-from sidelight._solvers.constrained_sweep import Incidence, _assign, assign_in_turn
 from sidelight.errors import ConflictingAnswers, InvalidInput
-from sidelight.estimators.relations.constrained.label_inference import LabelInference
-from sidelight.estimators.relations.constrained.mpck_means import Metrics, farthest_gaps
-from sidelight.estimators.relations.constrained.propagation import spread
-from sidelight.estimators.relations.links import Links, compare
+from sidelight.peers._links import Links, compare
+from sidelight.peers.constrained.label_inference import LabelInference
+from sidelight.peers.constrained.mpck_means import Metrics, farthest_gaps
+from sidelight.peers.constrained.propagation import spread
+from sidelight.peers.constrained.sweep import Incidence, _assign, assign_in_turn
 
 
 def groups(n=60, seed=0, gap=3.0):
@@ -78,7 +78,7 @@ def test_the_compiled_assignment_equals_the_plain_one():
 def test_cop_kmeans_keeps_every_answer_that_kmeans_breaks():
     X, y = groups(gap=1.0)
     pairs = sl.Pairs.sample(y, 60, random_state=0)
-    model = sl.COPKMeans(3, random_state=0).fit(X, pairs=pairs)
+    model = sl.peers.COPKMeans(3, random_state=0).fit(X, pairs=pairs)
     assert len(model.violated_["pairs"]) == 0
     labels = KMeans(3, n_init=5, random_state=0).fit_predict(X)
     assert ((labels[pairs.left] == labels[pairs.right]) != pairs.same).sum() > 5
@@ -93,7 +93,7 @@ def test_cop_kmeans_finds_the_best_of_all_clusterings_that_keep_the_answers():
 
     every = (np.array(labels) for labels in product(range(2), repeat=9))
     kept = [labels for labels in every if ((labels[pairs.left] == labels[pairs.right]) == pairs.same).all()]
-    model = sl.COPKMeans(2, n_init=30, random_state=0).fit(X, pairs=pairs)
+    model = sl.peers.COPKMeans(2, n_init=30, random_state=0).fit(X, pairs=pairs)
     assert model.inertia_ == pytest.approx(min(inertia(labels) for labels in kept))
 
 
@@ -103,14 +103,14 @@ def test_cop_kmeans_names_the_answers_that_leave_no_cluster():
     )
     X = np.arange(8.0).reshape(4, 2)
     with pytest.raises(ConflictingAnswers, match=r"more than 2 clusters") as refused:
-        sl.COPKMeans(2, random_state=0).fit(X, pairs=pairs)
+        sl.peers.COPKMeans(2, random_state=0).fit(X, pairs=pairs)
     assert sum(f"answer {number}" in str(refused.value) for number in range(4)) >= 2
-    assert len(sl.COPKMeans(3, random_state=0).fit(X, pairs=pairs).violated_["pairs"]) == 0
+    assert len(sl.peers.COPKMeans(3, random_state=0).fit(X, pairs=pairs).violated_["pairs"]) == 0
 
 
 def test_contradictory_answers_are_refused_with_the_chain():
     pairs = sl.Pairs.from_table([(0, 1, "same"), (1, 2, "same"), (0, 2, "different")], n_rows=4)
-    for model in (sl.COPKMeans(2), sl.ConstrainedGaussianMixture(2)):
+    for model in (sl.peers.COPKMeans(2), sl.peers.ConstrainedGaussianMixture(2)):
         with pytest.raises(ConflictingAnswers, match=r"pair answer 0 and pair answer 1.*pair answer 2"):
             model.fit(np.arange(8.0).reshape(4, 2), pairs=pairs)
 
@@ -118,7 +118,7 @@ def test_contradictory_answers_are_refused_with_the_chain():
 def test_pck_means_minimises_what_it_says_and_never_rises():
     X, y = groups(gap=1.0)
     pairs = sl.Pairs.sample(y, 50, noise=0.1, random_state=1)
-    model = sl.PCKMeans(3, weight=2.0, random_state=0).fit(X, pairs=pairs)
+    model = sl.peers.PCKMeans(3, weight=2.0, random_state=0).fit(X, pairs=pairs)
     plain = sum(((x - model.cluster_centers_[k]) ** 2).sum() for x, k in zip(X, model.labels_))
     assert model.objective_ == pytest.approx(plain + 2.0 * len(model.violated_["pairs"]))
     assert (np.diff(model.trace_) <= 1e-9).all()
@@ -127,8 +127,8 @@ def test_pck_means_minimises_what_it_says_and_never_rises():
 def test_a_high_price_keeps_answers_and_a_price_of_zero_is_kmeans():
     X, y = groups(gap=1.0)
     pairs = sl.Pairs.sample(y, 30, random_state=0)
-    dear = sl.PCKMeans(3, weight=1e6, random_state=0).fit(X, pairs=pairs)
-    free = sl.PCKMeans(3, weight=0.0, n_init=20, random_state=0).fit(X, pairs=pairs)
+    dear = sl.peers.PCKMeans(3, weight=1e6, random_state=0).fit(X, pairs=pairs)
+    free = sl.peers.PCKMeans(3, weight=0.0, n_init=20, random_state=0).fit(X, pairs=pairs)
     assert len(dear.violated_["pairs"]) < len(free.violated_["pairs"])
     assert free.objective_ == pytest.approx(KMeans(3, n_init=20, random_state=0).fit(X).inertia_, rel=0.02)
 
@@ -138,7 +138,7 @@ def test_the_metrics_of_mpck_means_minimise_its_objective(shared):
     X, y = groups(gap=1.0)
     X = X * [1.0, 2.0, 0.5, 1.0]
     links = links_of(sl.Pairs.sample(y, 60, noise=0.2, random_state=0))
-    model = sl.MPCKMeans(3, shared=shared)
+    model = sl.peers.MPCKMeans(3, shared=shared)
     rng = np.random.default_rng(0)
     labels = rng.integers(3, size=len(X))
     centres = np.array([X[labels == k].mean(axis=0) for k in range(3)])
@@ -165,7 +165,7 @@ def test_mpck_means_learns_which_feature_matters():
     X, y = groups(n=120, gap=4.0)
     X = np.column_stack([X, 3 * np.random.default_rng(5).normal(size=(120, 2))])
     pairs = sl.Pairs.sample(y, 120, random_state=0)
-    model = sl.MPCKMeans(3, random_state=0).fit(X, pairs=pairs)
+    model = sl.peers.MPCKMeans(3, random_state=0).fit(X, pairs=pairs)
     assert sl.metrics.adjusted_rand_index(y, model.labels_) > 0.9
     assert model.metrics_[0, :3].min() > 2 * model.metrics_[0, 4:].max()
 
@@ -209,7 +209,7 @@ def test_labels_in_a_large_component_are_bounded_from_below():
 def test_em_with_chunklets_never_lowers_the_likelihood():
     X, _ = groups(gap=2.0)
     same = [(i, j, "same") for i, j in [(0, 3), (3, 6), (1, 4), (2, 5), (5, 8)]]
-    model = sl.ConstrainedGaussianMixture(3, ridge=1e-6, tol=0.0, max_iter=30, n_init=1, random_state=0)
+    model = sl.peers.ConstrainedGaussianMixture(3, ridge=1e-6, tol=0.0, max_iter=30, n_init=1, random_state=0)
     with pytest.warns(sl.SidelightWarning, match="max_iter"):
         model.fit(X, pairs=same)
     assert (np.diff(model.trace_) >= -1e-8).all()
@@ -218,7 +218,9 @@ def test_em_with_chunklets_never_lowers_the_likelihood():
 
 def test_cannot_links_decide_rows_between_two_components():
     X = np.array([[-3.0], [-2.9], [-3.1], [-2.8], [3.0], [3.1], [2.9], [2.8], [0.01], [-0.01]])
-    model = sl.ConstrainedGaussianMixture(2, random_state=0).fit(X, pairs=[(0, 9, "different"), (4, 8, "different")])
+    model = sl.peers.ConstrainedGaussianMixture(2, random_state=0).fit(
+        X, pairs=[(0, 9, "different"), (4, 8, "different")]
+    )
     assert model.labels_[9] == model.labels_[4] != model.labels_[8]
     assert model.is_exact_
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
@@ -228,7 +230,7 @@ def test_sssvad_weighs_features_by_comparisons():
     X, y = groups(n=120, gap=4.0)
     X = np.column_stack([X[:, :3], 6 * np.random.default_rng(5).normal(size=(120, 2))])
     triplets = sl.Triplets.sample(y, 150, random_state=0)
-    model = sl.SSSVaD(3, random_state=0).fit(X, triplets=triplets)
+    model = sl.peers.SSSVaD(3, random_state=0).fit(X, triplets=triplets)
     np.testing.assert_allclose(model.feature_weights_.sum(axis=1), 5.0)
     assert model.feature_weights_[:, 3:].max() < 0.5
     assert sl.metrics.adjusted_rand_index(y, model.labels_) > 0.9
@@ -253,15 +255,23 @@ def test_propagated_answers_move_rows_that_nobody_asked_about():
     y = np.repeat([0, 1], 60)
     X = np.column_stack([2.2 * y + rng.normal(size=120), 3 * rng.normal(size=120)])
     pairs = sl.Pairs.sample(y, 80, random_state=0)
-    plain = sl.ConstraintPropagation(2, random_state=0).fit(X)
-    told = sl.ConstraintPropagation(2, random_state=0).fit(X, pairs=pairs)
+    plain = sl.peers.ConstraintPropagation(2, random_state=0).fit(X)
+    told = sl.peers.ConstraintPropagation(2, random_state=0).fit(X, pairs=pairs)
     untouched = np.setdiff1d(np.arange(120), pairs.rows)
     before = sl.metrics.adjusted_rand_index(y[untouched], plain.labels_[untouched])
     assert sl.metrics.adjusted_rand_index(y[untouched], told.labels_[untouched]) > before
 
 
 @pytest.mark.parametrize(
-    "make", [sl.COPKMeans, sl.PCKMeans, sl.MPCKMeans, sl.ConstrainedGaussianMixture, sl.SSSVaD, sl.MetricKMeans]
+    "make",
+    [
+        sl.peers.COPKMeans,
+        sl.peers.PCKMeans,
+        sl.peers.MPCKMeans,
+        sl.peers.ConstrainedGaussianMixture,
+        sl.peers.SSSVaD,
+        sl.peers.MetricKMeans,
+    ],
 )
 def test_one_cluster_and_equal_rows_are_no_accident(make):
     X = np.zeros((6, 2))
@@ -271,7 +281,9 @@ def test_one_cluster_and_equal_rows_are_no_accident(make):
     assert len(make(2, random_state=0).fit(X, pairs=[(0, 5, "different")]).predict(X)) == 6
 
 
-@pytest.mark.parametrize("make", [sl.COPKMeans, sl.PCKMeans, sl.MPCKMeans, sl.SSSVaD, sl.ConstraintPropagation])
+@pytest.mark.parametrize(
+    "make", [sl.peers.COPKMeans, sl.peers.PCKMeans, sl.peers.MPCKMeans, sl.peers.SSSVaD, sl.peers.ConstraintPropagation]
+)
 def test_answers_about_rows_that_are_not_there_are_refused(make):
     with pytest.raises(InvalidInput, match="9"):
         make(2).fit(np.arange(8.0).reshape(4, 2), pairs=[(0, 9, "same")])

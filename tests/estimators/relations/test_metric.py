@@ -10,12 +10,12 @@ from sklearn.pipeline import make_pipeline
 
 import sidelight as sl
 from sidelight.errors import InvalidParameter
-from sidelight.estimators.relations.links import compare
-from sidelight.estimators.relations.metric.lsml import lsml_objective
-from sidelight.estimators.relations.metric.mmc import mmc_objective
-from sidelight.estimators.relations.metric.sparse_lp import diagonal_metric, dominant_metric
+from sidelight.peers._links import compare
+from sidelight.peers.metric.lsml import lsml_objective
+from sidelight.peers.metric.mmc import mmc_objective
+from sidelight.peers.metric.sparse_lp import diagonal_metric, dominant_metric
 
-METRICS = [sl.ITML, sl.DiagonalMMC, sl.LSML, sl.SCML, sl.SparseLPMetric]
+METRICS = [sl.peers.ITML, sl.peers.DiagonalMMC, sl.peers.LSML, sl.peers.SCML, sl.peers.SparseLPMetric]
 
 
 def rows(n=90, seed=0):
@@ -45,14 +45,14 @@ def plain_itml(X, pairs, bounds, gamma, n_passes):
 def test_itml_is_the_algorithm_of_the_paper():
     X, y = rows()
     pairs = sl.Pairs.sample(y, 30, random_state=0)
-    metric = sl.ITML(gamma=0.5, max_iter=7, tol=0.0, random_state=0).fit(X, pairs=pairs)
+    metric = sl.peers.ITML(gamma=0.5, max_iter=7, tol=0.0, random_state=0).fit(X, pairs=pairs)
     np.testing.assert_allclose(metric.matrix_, plain_itml(X, pairs, metric.bounds_, 0.5, 7), rtol=1e-6)
 
 
 def test_itml_brings_alike_pairs_below_the_bound_when_slack_is_dear():
     X, y = rows()
     pairs = sl.Pairs.sample(y, 6, random_state=0)
-    metric = sl.ITML(gamma=1e6, max_iter=5000, tol=1e-8, random_state=0).fit(X, pairs=pairs)
+    metric = sl.peers.ITML(gamma=1e6, max_iter=5000, tol=1e-8, random_state=0).fit(X, pairs=pairs)
     Z = metric.transform(X)
     gaps = ((Z[pairs.left] - Z[pairs.right]) ** 2).sum(axis=1)
     assert (gaps[pairs.same] <= metric.bounds_[0] * 1.01).all()
@@ -72,7 +72,7 @@ def test_the_objective_of_mmc_has_the_gradient_it_says_and_a_minimum_there():
 def test_no_random_weights_beat_those_of_mmc():
     X, y = rows()
     pairs = sl.Pairs.sample(y, 60, random_state=0)
-    a = sl.DiagonalMMC().fit(X, pairs=pairs).feature_weights_
+    a = sl.peers.DiagonalMMC().fit(X, pairs=pairs).feature_weights_
     gaps = (X[pairs.left] - X[pairs.right]) ** 2
 
     def ratio(weights):  # the objective at its best scale: log of the sum of far distances over root of near squares
@@ -95,7 +95,7 @@ def test_the_objective_of_lsml_has_the_gradient_it_says():
 def test_scml_comes_close_to_the_linear_program_it_smooths():
     X, y = rows()
     triplets = sl.Triplets.sample(y, 60, random_state=0)
-    metric = sl.SCML(penalty=0.01, n_basis=12, random_state=0).fit(X, triplets=triplets)
+    metric = sl.peers.SCML(penalty=0.01, n_basis=12, random_state=0).fit(X, triplets=triplets)
     comparisons = compare(sl.Pairs.empty(90), triplets, np.random.default_rng(0))
 
     def along(ends):
@@ -156,7 +156,7 @@ def test_equal_rows_and_one_kind_of_answer_leave_a_finite_metric(make):
 def test_a_metric_works_in_any_pipeline():
     X, y = rows()
     pairs = sl.Pairs.sample(y, 80, random_state=0)
-    pipeline = make_pipeline(sl.ITML(random_state=0), KNeighborsClassifier(5))
+    pipeline = make_pipeline(sl.peers.ITML(random_state=0), KNeighborsClassifier(5))
     assert pipeline.fit(X, y, itml__pairs=pairs).score(X, y) > 0.8
     assert pipeline[:-1].get_feature_names_out().tolist()[0] == "itml0"
 
@@ -164,14 +164,14 @@ def test_a_metric_works_in_any_pipeline():
 def test_metric_kmeans_takes_a_name_or_a_metric():
     X, y = rows()
     pairs = sl.Pairs.sample(y, 80, random_state=0)
-    by_name = sl.MetricKMeans(3, metric="mmc", random_state=0).fit(X, pairs=pairs)
-    by_hand = sl.MetricKMeans(3, metric=sl.DiagonalMMC(), random_state=0).fit(X, pairs=pairs)
+    by_name = sl.peers.MetricKMeans(3, metric="mmc", random_state=0).fit(X, pairs=pairs)
+    by_hand = sl.peers.MetricKMeans(3, metric=sl.peers.DiagonalMMC(), random_state=0).fit(X, pairs=pairs)
     np.testing.assert_array_equal(by_name.labels_, by_hand.labels_)
-    plain = sl.MetricKMeans(3, random_state=0).fit(X)
+    plain = sl.peers.MetricKMeans(3, random_state=0).fit(X)
     ari = sl.metrics.adjusted_rand_index
     assert ari(y, by_name.labels_) > ari(y, plain.labels_) + 0.3
     assert by_name.score(X, pairs=pairs) > plain.score(X, pairs=pairs)
     with pytest.raises(InvalidParameter, match="Did you mean 'itml'"):
-        sl.MetricKMeans(3, metric="itmll").fit(X)
+        sl.peers.MetricKMeans(3, metric="itmll").fit(X)
     with pytest.raises(InvalidParameter, match="ITML"):
-        sl.MetricKMeans(3, metric=5).fit(X)
+        sl.peers.MetricKMeans(3, metric=5).fit(X)

@@ -15,10 +15,10 @@ Q_THESIS = np.array([[0.08, 0.12, 0, 0], [0.12, 0.18, 0, 0], [0, 0, 0.04, 0.06],
 
 TWO_WAY = [
     sl.InformationCoclustering(2, random_state=0),
-    sl.AnnealedCoclustering(2, random_state=0),
-    sl.AnnealedCoclustering(2, objective="chi-square", random_state=0),
-    sl.SpectralContingency(2, random_state=0),
-    sl.WeightCoclustering(2, random_state=0),
+    sl.estimators.AnnealedCoclustering(2, random_state=0),
+    sl.estimators.AnnealedCoclustering(2, objective="chi-square", random_state=0),
+    sl.estimators.SpectralContingency(2, random_state=0),
+    sl.estimators.WeightCoclustering(2, random_state=0),
 ]
 each = pytest.mark.parametrize("estimator", TWO_WAY, ids=lambda e: type(e).__name__)
 
@@ -66,7 +66,7 @@ def test_labels_are_scikit_learns_biclusters(estimator):
     assert found.rows_.shape == (6, 24)
     assert found.columns_.shape == (6, 18)
     assert found.get_shape(1) == (int((found.row_labels_ == 0).sum()), int((found.column_labels_ == 1).sum()))
-    if not isinstance(found, sl.WeightCoclustering):  # the weakest method: it often merges two of the three
+    if not isinstance(found, sl.estimators.WeightCoclustering):  # the weakest method: it often merges two of the three
         assert adjusted_rand_index(rows, found.row_labels_) == 1.0
     assert found.information_loss_ == pytest.approx(information_loss(P, [found.row_labels_, found.column_labels_]))
     np.testing.assert_allclose(found.approximation().sum(), 1.0)
@@ -85,12 +85,13 @@ def test_empty_rows_and_columns_belong_to_no_cluster(estimator):
 @pytest.mark.parametrize(
     "estimator",
     [
-        sl.AnnealedCoclustering(3, random_state=0),
-        sl.SpectralContingency(3, random_state=0),
-        sl.InterleavedCoclustering(sl.InformationCoclustering(3), random_state=0),
-        sl.InterleavedCoclustering(sl.AnnealedCoclustering(3, n_init=1), random_state=0),
-        sl.InterleavedCoclustering(
-            [sl.SpectralContingency(3), sl.InformationCoclustering(3), sl.WeightCoclustering(3)], random_state=0
+        sl.estimators.AnnealedCoclustering(3, random_state=0),
+        sl.estimators.SpectralContingency(3, random_state=0),
+        sl.estimators.InterleavedCoclustering(sl.InformationCoclustering(3), random_state=0),
+        sl.estimators.InterleavedCoclustering(sl.estimators.AnnealedCoclustering(3, n_init=1), random_state=0),
+        sl.estimators.InterleavedCoclustering(
+            [sl.estimators.SpectralContingency(3), sl.InformationCoclustering(3), sl.estimators.WeightCoclustering(3)],
+            random_state=0,
         ),
     ],
     ids=["annealed", "hosvd", "interleaved", "interleaved-annealed", "interleaved-mixed"],
@@ -104,7 +105,7 @@ def test_three_axes_are_clustered_together(estimator):
 
 def test_interleaving_puts_the_strongest_margin_last_and_stops_when_labels_stand_still():
     table, _ = three_way()
-    found = sl.InterleavedCoclustering(sl.InformationCoclustering(3), margins="a", random_state=0).fit(table)
+    found = sl.estimators.InterleavedCoclustering(sl.InformationCoclustering(3), margins="a", random_state=0).fit(table)
     assert found.margins_ == (("a", "c"), ("a", "b"))
     assert found.n_rounds_ < 15
 
@@ -121,13 +122,13 @@ def test_a_start_is_passed_on(estimator):
 def test_spectral_start_keeps_the_numbers_of_an_earlier_mapping():
     P, rows, _ = blocks()
     relabelled = np.array([2, 0, 1])[rows]
-    found = sl.SpectralContingency((3, 2), random_state=0).fit(P, init=(relabelled, None))
+    found = sl.estimators.SpectralContingency((3, 2), random_state=0).fit(P, init=(relabelled, None))
     np.testing.assert_array_equal(found.row_labels_, relabelled)
 
 
 def test_weights_report_and_place_rows_that_no_cluster_took():
     P, _, _ = blocks()
-    found = sl.WeightCoclustering((3, 2), constraints=("unique",), random_state=0).fit(P)
+    found = sl.estimators.WeightCoclustering((3, 2), constraints=("unique",), random_state=0).fit(P)
     assert found.row_weights_.shape == (24, 3)
     assert (found.row_labels_ >= 0).all()
     without = np.flatnonzero(found.row_weights_.max(axis=1) < 0.5)
@@ -158,18 +159,18 @@ def test_a_bad_table_is_refused_and_leaves_nothing(estimator, table, words):
 def test_wrong_names_and_shapes_are_named():
     table, _ = three_way()
     with pytest.raises(InvalidInput, match=r"'d'.*Known names"):
-        sl.InterleavedCoclustering(margins=[("a", "d")]).fit(table)
+        sl.estimators.InterleavedCoclustering(margins=[("a", "d")]).fit(table)
     with pytest.raises(InvalidInput, match="two axes, got 3"):
         sl.InformationCoclustering(2).fit(table)
     with pytest.raises(InvalidInput, match="3 axes"):
-        sl.AnnealedCoclustering((2, 2)).fit(table)
+        sl.estimators.AnnealedCoclustering((2, 2)).fit(table)
     with pytest.raises(InvalidInput, match=r"says nothing about the axis 'c'"):
-        sl.AnnealedCoclustering({"a": 2, "b": 2}).fit(table)
+        sl.estimators.AnnealedCoclustering({"a": 2, "b": 2}).fit(table)
     with pytest.raises(InvalidInput, match="init of the axis 'rows'"):
         sl.InformationCoclustering(2).fit(np.ones((4, 4)), init=([0, 1], None))
     with pytest.raises(InvalidInput, match="2 bases for 3 margins"):
-        sl.InterleavedCoclustering([sl.InformationCoclustering(2)] * 2).fit(table)
+        sl.estimators.InterleavedCoclustering([sl.InformationCoclustering(2)] * 2).fit(table)
     with pytest.raises(InvalidInput, match="Did you mean 'unique'"):
-        sl.WeightCoclustering(2, constraints=("uniqe",)).fit(np.ones((4, 4)))
+        sl.estimators.WeightCoclustering(2, constraints=("uniqe",)).fit(np.ones((4, 4)))
     with pytest.raises(InvalidInput, match="fewer clusters or axes"):
-        sl.AnnealedCoclustering(1000).fit(sl.CoOccurrence.from_codes({a: [999] for a in "abc"}))
+        sl.estimators.AnnealedCoclustering(1000).fit(sl.CoOccurrence.from_codes({a: [999] for a in "abc"}))

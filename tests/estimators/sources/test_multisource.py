@@ -12,7 +12,7 @@ from sidelight.metrics import adjusted_rand_index, normalized_mutual_information
 
 @pytest.fixture(scope="module")
 def seen():
-    return sl.make_sources(4, n_sequences=16, n_points=1600, random_state=1)
+    return sl.data.make_sources(4, n_sequences=16, n_points=1600, random_state=1)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_without_sequences_code_books_are_k_means(seen, stacked):
 
 
 def test_a_new_person_is_said_to_be_new_and_known_ones_are_not():
-    everybody = sl.make_sources(8, n_sequences=48, n_points=6000, random_state=3)
+    everybody = sl.data.make_sources(8, n_sequences=48, n_points=6000, random_state=3)
     stranger = everybody.subjects == 7
     X, channels = sl.stack_channels(everybody.channels)
     held_out = np.isin(everybody.sequences, np.unique(everybody.sequences)[::6]) & ~stranger
@@ -103,7 +103,7 @@ def test_bad_channels_and_sequences_are_named(seen, stacked):
 
 
 def test_seeded_merging_keeps_groups_together(seen):
-    found = sl.SeededAgglomerative(4, linkage="average").fit(seen.channels["upper"], groups=seen.sequences)
+    found = sl.peers.SeededAgglomerative(4, linkage="average").fit(seen.channels["upper"], groups=seen.sequences)
     assert len(set(zip(seen.sequences, found.labels_))) == seen.n_sequences
     assert adjusted_rand_index(seen.subjects, found.labels_) > 0.2
     assert (np.diff(found.heights_) >= 0).all()
@@ -114,7 +114,7 @@ def test_shared_product_is_one_mixture_over_all_columns():
     y = np.repeat([0, 1], 40)
     X = y[:, None] * 6.0 + rng.normal(size=(80, 3))
     for rule in ("leader", "entropy", "product"):
-        found = sl.SharedPosteriorMixture(2, channels={"a": [0, 1], "b": [2]}, rule=rule, random_state=0).fit(X)
+        found = sl.peers.SharedPosteriorMixture(2, channels={"a": [0, 1], "b": [2]}, rule=rule, random_state=0).fit(X)
         assert adjusted_rand_index(y, found.labels_) > 0.9
         np.testing.assert_array_equal(found.predict(X), found.labels_)
 
@@ -124,8 +124,8 @@ def test_balance_gives_a_channel_of_one_column_its_say():
     y = np.repeat([0, 1], 50)
     X = np.hstack([rng.normal(size=(100, 40)), y[:, None] * 8.0 + rng.normal(size=(100, 1))])
     channels = {"noise": slice(0, 40), "height": [40]}
-    plain = sl.ConcatenatedKMeans(2, channels=channels, random_state=0).fit(X)
-    fair = sl.ConcatenatedKMeans(2, channels=channels, balance=True, random_state=0).fit(X)
+    plain = sl.peers.ConcatenatedKMeans(2, channels=channels, random_state=0).fit(X)
+    fair = sl.peers.ConcatenatedKMeans(2, channels=channels, balance=True, random_state=0).fit(X)
     assert adjusted_rand_index(y, fair.labels_) > 0.9 > adjusted_rand_index(y, plain.labels_)
 
 
@@ -136,7 +136,7 @@ def test_channels_that_share_columns_are_warned_about():
 
 
 def test_a_code_book_has_no_more_codes_than_rows_differ():
-    book = sl.Codebook(8, random_state=0).fit(np.repeat([[0.0], [1.0]], 10, axis=0))
+    book = sl.estimators.Codebook(8, random_state=0).fit(np.repeat([[0.0], [1.0]], 10, axis=0))
     assert len(book.prototypes_) == 2
 
 
@@ -169,20 +169,20 @@ def test_points_of_a_channel_are_judged_by_its_own_width(seen, stacked):
 def test_a_base_that_is_no_coclusterer_is_refused_by_name(method):
     table = sl.CoOccurrence.from_matrix(np.ones((3, 3)))
     with pytest.raises(InvalidInput, match=r"'base' parameter of InterleavedCoclustering must be a co-clusterer"):
-        sl.InterleavedCoclustering(method).fit(table)
+        sl.estimators.InterleavedCoclustering(method).fit(table)
 
 
 def test_mappings_that_miss_or_invent_an_axis_are_refused():
     table = sl.CoOccurrence.from_matrix(np.ones((3, 3)))
     base = sl.InformationCoclustering(2)
     with pytest.raises(InvalidInput, match="says nothing about the axis 'columns'"):
-        sl.InterleavedCoclustering(base, n_clusters={"rows": 2}).fit(table)
+        sl.estimators.InterleavedCoclustering(base, n_clusters={"rows": 2}).fit(table)
     with pytest.raises(InvalidInput, match=r"names the axis 'row'.*'rows'"):
-        sl.InterleavedCoclustering(base, n_clusters={"row": 2, "rows": 2, "columns": 2}).fit(table)
+        sl.estimators.InterleavedCoclustering(base, n_clusters={"row": 2, "rows": 2, "columns": 2}).fit(table)
     with pytest.raises(InvalidInput, match="Stack it first"):
         sl.MultiSourceClustering(2).fit({"a": np.ones((4, 1))})
     with pytest.raises(InvalidInput, match="needs names for them"):
-        sl.AnnealedCoclustering(2).fit(np.ones((3, 3, 3)))
+        sl.estimators.AnnealedCoclustering(2).fit(np.ones((3, 3, 3)))
 
 
 def test_the_product_rule_is_em_on_the_concatenated_rows():
@@ -192,7 +192,9 @@ def test_the_product_rule_is_em_on_the_concatenated_rows():
     y = generator.random(400) < 0.25
     X = generator.normal(size=(400, 3)) + np.where(y[:, None], 2.0, 0.0)
     channels = {"a": [0], "b": [1, 2]}
-    ours = sl.SharedPosteriorMixture(2, channels=channels, rule="product", tol=1e-9, max_iter=2000, random_state=0)
+    ours = sl.peers.SharedPosteriorMixture(
+        2, channels=channels, rule="product", tol=1e-9, max_iter=2000, random_state=0
+    )
     ours.fit(X)
     theirs = GaussianMixture(2, covariance_type="diag", tol=1e-9, max_iter=2000, n_init=5, random_state=0).fit(X)
     order, their_order = np.argsort(ours.weights_), np.argsort(theirs.weights_)
@@ -204,7 +206,7 @@ def test_the_product_rule_is_em_on_the_concatenated_rows():
 
 def test_an_earlier_fit_changes_nothing():
     X = np.random.default_rng(5).normal(size=(80, 3))
-    again = sl.SharedPosteriorMixture(3, rule="product", tol=1e-3, max_iter=1000, random_state=0)
+    again = sl.peers.SharedPosteriorMixture(3, rule="product", tol=1e-3, max_iter=1000, random_state=0)
     first = again.fit(X[:40]).fit(X).weights_
-    fresh = sl.SharedPosteriorMixture(3, rule="product", tol=1e-3, max_iter=1000, random_state=0).fit(X).weights_
+    fresh = sl.peers.SharedPosteriorMixture(3, rule="product", tol=1e-3, max_iter=1000, random_state=0).fit(X).weights_
     np.testing.assert_array_equal(first, fresh)

@@ -62,7 +62,7 @@ class Labeller:
     Examples
     --------
     >>> import sidelight as sl
-    >>> person = sl.Labeller(pair_confusion=[[0.95, 0.05], [0.3, 0.7]], pair_seconds=3)
+    >>> person = sl.data.Labeller(pair_confusion=[[0.95, 0.05], [0.3, 0.7]], pair_seconds=3)
     >>> pairs = sl.Pairs.sample([0, 1] * 50, 100, labeller=person, random_state=0)
     >>> bool(1 < pairs.times.mean() < 5)
     True

@@ -84,7 +84,7 @@ def make_label_tree(
     Examples
     --------
     >>> import sidelight as sl
-    >>> sample = sl.make_label_tree(200, random_state=0)
+    >>> sample = sl.data.make_label_tree(200, random_state=0)
     >>> sample.tree.is_consistent(sample.Y)
     True
     >>> bool((sample.Y_incomplete <= sample.Y).all())

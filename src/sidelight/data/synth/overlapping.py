@@ -47,7 +47,7 @@ def make_overlapping_bags(
     Examples
     --------
     >>> import sidelight as sl
-    >>> X, bags, Y = sl.make_overlapping_bags(n_bags=10, overlap=1.0, random_state=0)
+    >>> X, bags, Y = sl.data.make_overlapping_bags(n_bags=10, overlap=1.0, random_state=0)
     >>> Y.sum(axis=1).tolist()
     [2, 2, 2, 2, 2, 2, 2, 2, 2, 2]
     """

@@ -93,7 +93,7 @@ def make_rectangles(
     Examples
     --------
     >>> import sidelight as sl
-    >>> toy = sl.make_rectangles(random_state=0)
+    >>> toy = sl.data.make_rectangles(random_state=0)
     >>> toy
     Rectangles(3000 rows in 300 bags, 10000 test rows; classes 0 to 5, novel 0, 5)
     >>> toy.bags.classes

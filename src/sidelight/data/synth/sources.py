@@ -136,7 +136,7 @@ def make_sources(
     Examples
     --------
     >>> import sidelight as sl
-    >>> sl.make_sources(3, random_state=0)
+    >>> sl.data.make_sources(3, random_state=0)
     Sources(3610 points in 13 sequences of 3 subjects; channels face, upper, lower, height)
     """
     n_sequences, n_points = _sizes(n_subjects, n_sequences, n_points)

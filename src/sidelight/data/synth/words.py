@@ -119,7 +119,7 @@ def make_words(
     Examples
     --------
     >>> import sidelight as sl
-    >>> spelled = sl.make_words("No. On!", [[0.0], [0.1], [5.0]], ["o", "o", "n"], replace=True, random_state=0)
+    >>> spelled = sl.data.make_words("No. On!", [[0.0], [0.1], [5.0]], ["o", "o", "n"], replace=True, random_state=0)
     >>> spelled.words
     ('no', 'on')
     >>> sorted(spelled.bags.labels[0])

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from sidelight._core.coverage import BagPlan
 from sidelight._core.params import as_sequence
 from sidelight.data.bags import Bags
 from sidelight.data.inseparable import inseparable_labels
@@ -20,6 +19,7 @@ from sidelight.errors import (
     nearest,
     warn,
 )
+from sidelight.estimators._labelled_bags.coverage import BagPlan
 from sidelight.words import counted
 
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from sidelight._affinity.bag_distances import KINDS, METRICS, bag_distances
 from sidelight._core.params import as_generator, check_choice, check_number
 from sidelight._core.simplex import log_softmax
-from sidelight._solvers.medoids import Medoids, alternate, faster_pam
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
+from sidelight.estimators.bags.bag_distances import KINDS, METRICS, bag_distances
+from sidelight.estimators.bags.medoids import Medoids, alternate, faster_pam
 from sidelight.progress import report
 
 METHODS = {"faster_pam": faster_pam, "alternate": alternate}
@@ -28,7 +28,7 @@ class BagKMedoids(BagClusterer):
     n_clusters : int, default=8
         Number of clusters.
     distance : {"average", "minimal", "maximal"}, default="average"
-        Which Hausdorff distance, see :func:`~sidelight.bag_distances`.
+        Which Hausdorff distance, see :func:`~sidelight.estimators.bag_distances`.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         Distance between rows. With "precomputed", ``fit`` takes the distances between all rows and ``predict`` those
         from the new rows to all rows of ``fit``.
@@ -70,8 +70,8 @@ class BagKMedoids(BagClusterer):
     --------
     >>> import sidelight as sl
     >>> X = [[0.0], [1.0], [0.5], [9.0], [8.0], [9.5]]
-    >>> sl.BagKMedoids(2, random_state=0).fit(X, bags=["a", "a", "b", "c", "c", "d"]).bag_labels_.tolist() in (
-    ...     [0, 0, 1, 1], [1, 1, 0, 0])
+    >>> model = sl.estimators.BagKMedoids(2, random_state=0).fit(X, bags=["a", "a", "b", "c", "c", "d"])
+    >>> model.bag_labels_.tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
     True
     """
 

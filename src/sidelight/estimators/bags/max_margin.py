@@ -3,8 +3,8 @@
 Each bag is judged by one row, the witness, that leans most to one cluster. Weights are sought that give every bag a
 witness with a margin of 1. The paper bounds how uneven the clusters' scores of mean rows may be; bags of many rows
 escape that bound, and all fall into one cluster. By default offsets make the scores of best rows equal on average
-instead (:mod:`sidelight._models.bag_maxima`). The rule has no intercept, so rows are centred; the scaling happens
-inside products and X is never copied.
+instead (:mod:`sidelight.estimators.bags.bag_maxima`). The rule has no intercept, so rows are centred; the scaling
+happens inside products and X is never copied.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import numpy as np
 from sidelight._core.params import as_generator, check_choice, check_number
 from sidelight._core.simplex import log_softmax
 from sidelight._core.threads import one_thread
-from sidelight._models.bag_margin import BagMargin
-from sidelight._models.bag_maxima import BagMaxima
 from sidelight._models.scaled_rows import ScaledRows, column_scaling, scaled_rows, spread_rows, whitening
-from sidelight._solvers.cutting_plane import MarginFit, concave_convex
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import ConvergenceWarning, EmptyClusters, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
+from sidelight.estimators.bags.bag_margin import BagMargin
+from sidelight.estimators.bags.bag_maxima import BagMaxima
+from sidelight.estimators.bags.cutting_plane import MarginFit, concave_convex
 from sidelight.estimators.bags.memberships import members, membership_threshold
 from sidelight.progress import report
 

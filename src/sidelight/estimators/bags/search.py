@@ -64,7 +64,7 @@ class MaxMarginBagClusteringCV(BagClusterer):
     >>> import numpy as np
     >>> import sidelight as sl
     >>> X = np.array([[0.1, 0.0], [5.0, 0.2], [0.0, 0.2], [4.0, 0.0], [0.2, 0.1], [0.1, 5.0], [0.0, 4.0], [0.3, 0.2]])
-    >>> search = sl.MaxMarginBagClusteringCV(2, Cs=[1.0, 8.0], balances=[0.1], random_state=0)
+    >>> search = sl.estimators.MaxMarginBagClusteringCV(2, Cs=[1.0, 8.0], balances=[0.1], random_state=0)
     >>> sorted(search.fit(X, bags=[0, 0, 1, 1, 2, 2, 3, 3]).best_params_)
     ['C', 'balance']
     """

@@ -9,9 +9,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from sidelight._core.quiet import without_library_warnings
-from sidelight._models.bag_profiles import learn_profiles
-from sidelight._models.bag_words import BagWords
 from sidelight.estimators._choice import Choice, choose_best, is_as_good
+from sidelight.estimators.bags.bag_profiles import learn_profiles
+from sidelight.estimators.bags.bag_words import BagWords
 from sidelight.progress import report
 
 _SPLITS = 8  # of the code books into halves

@@ -19,14 +19,14 @@ from sidelight._core.quiet import without_library_warnings
 from sidelight._core.segments import segment_argmax
 from sidelight._core.simplex import softmax
 from sidelight._core.threads import one_thread
-from sidelight._models.bag_profiles import BagProfiles, learn_profiles
-from sidelight._models.bag_words import BagWords, WordBooks, learn_books
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import EmptyClusters, InvalidParameter, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators._choice import Choice
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
+from sidelight.estimators.bags.bag_profiles import BagProfiles, learn_profiles
+from sidelight.estimators.bags.bag_words import BagWords, WordBooks, learn_books
 from sidelight.estimators.bags.stability import choose_n_clusters
 from sidelight.progress import report
 
@@ -80,9 +80,9 @@ class BagWordClustering(BagClusterer):
         Numbers of clusters that were tried, the stability of each, its standard error and what was chosen; empty when
         ``n_clusters`` was given.
     mean_, directions_, offsets_, book_starts_, book_groups_ : ndarray
-        The code books; see ``sidelight._models.bag_words.WordBooks``.
+        The code books; see ``sidelight.estimators.bags.bag_words.WordBooks``.
     rarity_, word_mean_, profile_ : ndarray
-        From words to points; see ``sidelight._models.bag_profiles.BagProfiles``.
+        From words to points; see ``sidelight.estimators.bags.bag_profiles.BagProfiles``.
     n_features_in_, data_fingerprint_
         As everywhere.
 

@@ -1,7 +1,8 @@
 """Coverage clustering: explain every row by the labels of its bag, and every label of a bag by one of its rows.
 
-The likelihood of a bag's list is exact (:mod:`sidelight._core.coverage`), and so is its gradient, X'(P - Q). So L-BFGS
-climbs the likelihood itself; EM, which the papers use, reaches the same place in more steps (``solver="em"``).
+The likelihood of a bag's list is exact (:mod:`sidelight.estimators._labelled_bags.coverage`), and so is its gradient,
+X'(P - Q). So L-BFGS climbs the likelihood itself; EM, which the papers use, reaches the same place in more steps
+(``solver="em"``).
 """
 
 from __future__ import annotations
@@ -13,19 +14,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight._core.coverage import CAP, BagPlan
 from sidelight._core.params import as_generator, check_choice, check_flag, check_number
 from sidelight._core.simplex import log_softmax
-from sidelight._models.bag_odds import BagOdds, log_odds
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._solvers.race import best, race
 from sidelight._solvers.trace import Solution
-from sidelight._terms.coverage import Coverage
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, UnknownName, nearest, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._labelled_bags.candidates import read_candidates
+from sidelight.estimators._labelled_bags.coverage import CAP, BagPlan
 from sidelight.estimators._labelled_bags.layout import Layout, check_counts, check_names, count_clusters
 from sidelight.estimators._labelled_bags.supervision import (
     check_row_weights,
@@ -37,11 +36,13 @@ from sidelight.estimators._labelled_bags.supervision import (
     with_classes_of_rows,
 )
 from sidelight.estimators._linear_rule import warn_unless_converged
+from sidelight.estimators.coverage.bag_odds import BagOdds, log_odds
 from sidelight.estimators.coverage.boundary import CURVED, STRAIGHT, Rows
 from sidelight.estimators.coverage.choose import choose
 from sidelight.estimators.coverage.held_out import correct_odds
 from sidelight.estimators.coverage.problem import Problem
 from sidelight.estimators.coverage.starts import HEAT, KEPT, draw_starts
+from sidelight.estimators.coverage.term import Coverage
 
 
 class CoverageClustering(ClusterMixin, BaseEstimator):

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from sidelight._models.bag_odds import BagOdds, correction, log_odds
 from sidelight._solvers.descent import descend
 from sidelight.data.bags import Bags
 from sidelight.data.splits import BagKFold
 from sidelight.estimators._labelled_bags.layout import Layout
 from sidelight.estimators._labelled_bags.supervision import code_rows, plan_bags
+from sidelight.estimators.coverage.bag_odds import BagOdds, correction, log_odds
 from sidelight.estimators.coverage.problem import Problem
 from sidelight.progress import report
 

@@ -9,18 +9,18 @@ import numpy as np
 from scipy.sparse import issparse
 
 from sidelight._affinity.neighbours import nearest_rows
-from sidelight._core.coverage import BagPlan
 from sidelight._models.objective import Term
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._solvers.em import alternate
 from sidelight._solvers.trace import Solution
-from sidelight._terms.coverage import Coverage
 from sidelight._terms.fit import CrossEntropy
 from sidelight._terms.information import Balance, Confidence
-from sidelight._terms.neighbours import Smoothness
 from sidelight.estimators._base import reporting
+from sidelight.estimators._labelled_bags.coverage import BagPlan
 from sidelight.estimators._labelled_bags.layout import Layout
 from sidelight.estimators._linear_rule import RuleFit
+from sidelight.estimators.coverage.neighbour_term import Smoothness
+from sidelight.estimators.coverage.term import Coverage
 
 N_NEIGHBOURS = 10
 M_STEPS = 10  # L-BFGS iterations of one M-step: more fit posteriors that the next round will change anyway

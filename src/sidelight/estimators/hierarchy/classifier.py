@@ -120,7 +120,7 @@ class LatentHierarchyClassifier(BaseEstimator):
     Examples
     --------
     >>> import sidelight as sl
-    >>> sample = sl.make_label_tree(600, n_labels=6, missing=0.2, random_state=0)
+    >>> sample = sl.data.make_label_tree(600, n_labels=6, missing=0.2, random_state=0)
     >>> model = sl.LatentHierarchyClassifier().fit(sample.X, sample.Y_incomplete)
     >>> sl.metrics.robinson_foulds(sample.tree.parents, model.tree_.parents)
     0

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from sidelight._core.arborescence import maximum_arborescence
+from sidelight.estimators.hierarchy.arborescence import maximum_arborescence
 from sidelight.estimators.hierarchy.counts import Floats, PairCounts, divergence
 
 Ints = NDArray[np.intp]

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight._core.arborescence import maximum_arborescence
 from sidelight._core.label_passes import (
     Inputs,
     Posterior,
@@ -26,9 +25,10 @@ from sidelight._core.label_passes import (
 )
 from sidelight._models.label_logits import LabelLogits
 from sidelight._solvers.trace import Reporter, silent
-from sidelight.estimators.hierarchy.chow_liu import chow_liu
+from sidelight.estimators.hierarchy.arborescence import maximum_arborescence
 from sidelight.estimators.hierarchy.counts import Entries, Floats, PairCounts
 from sidelight.estimators.hierarchy.loss_rates import LEAST, MOST
+from sidelight.estimators.hierarchy.spanning_tree import spanning_tree
 from sidelight.estimators.hierarchy.weights import closed_start, fit_weights
 
 Ints = NDArray[np.intp]
@@ -58,8 +58,8 @@ def starts(counts: PairCounts, init: str, n_init: int, rng: np.random.Generator)
     if init == "star":
         return [np.full(n, -1, dtype=np.intp)]
     if init == "chow-liu":
-        return [chow_liu(counts)[0]]
-    fixed = [np.full(n, -1, dtype=np.intp), chow_liu(counts)[0]] if init == "several" else []
+        return [spanning_tree(counts)[0]]
+    fixed = [np.full(n, -1, dtype=np.intp), spanning_tree(counts)[0]] if init == "several" else []
     return (fixed + [_random_tree(n, rng) for _ in range(n_init - len(fixed))])[:n_init]
 
 

@@ -22,12 +22,12 @@ from sidelight._affinity.similarities import Similarities, make_similarities, si
 from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
 from sidelight._core.params import as_generator, check_choice, check_n_clusters, check_number
 from sidelight._core.simplex import log_softmax
-from sidelight._solvers.spectral_rounding import ROUNDINGS, round_embedding
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidParameter, SidelightWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators.instances.class_shares import class_shares
+from sidelight.estimators.instances.rounding import ROUNDINGS, round_embedding
 from sidelight.progress import report
 from sidelight.words import counted
 

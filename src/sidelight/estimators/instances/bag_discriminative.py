@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from sidelight._affinity.bag_constraint import BagConstraint
 from sidelight._core.params import check_n_clusters, check_number
-from sidelight._terms.bags import BagLikeness
 from sidelight._terms.information import Balance, Confidence
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import SidelightWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators._linear_rule import LinearRule
+from sidelight.estimators.instances.bag_constraint import BagConstraint
+from sidelight.estimators.instances.bag_term import BagLikeness
 
 
 class BagDiscriminativeClustering(LinearRule):
@@ -22,7 +22,8 @@ class BagDiscriminativeClustering(LinearRule):
 
     [PF14] says that its constraints "can be easily incorporated into any optimization based clustering"; this is one
     more. The objective is that of [P17] eq. (3.6) without answers, plus ``alpha`` times
-    :class:`~sidelight._terms.bags.BagLikeness`. New rows need no bag: the rule is linear in the features.
+    :class:`~sidelight.estimators.instances.bag_term.BagLikeness`. New rows need no bag: the rule is linear in the
+    features.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ class BagDiscriminativeClustering(LinearRule):
     >>> import sidelight as sl
     >>> X = np.array([[0.0, 0.1], [0.2, 0.0], [5.0, 5.1], [5.2, 4.9]])
     >>> bags = sl.Bags(["a", "a", "b", "b"], labels={"a": {"wren"}, "b": {"owl"}})
-    >>> labels = sl.BagDiscriminativeClustering(2, random_state=0).fit(X, bags=bags).labels_
+    >>> labels = sl.estimators.BagDiscriminativeClustering(2, random_state=0).fit(X, bags=bags).labels_
     >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
     True
     """

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from sidelight._affinity.bag_constraint import BagConstraint
 from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.similarities import Similarities, alpha_scale
 from sidelight._affinity.spectral import unit_rows
 from sidelight._core.params import check_choice, check_flag, check_number
-from sidelight._solvers.spectral_rounding import round_embedding
 from sidelight.data.bags import Bags
 from sidelight.estimators.instances._spectral import Embedded, SpectralFamily
+from sidelight.estimators.instances.bag_constraint import BagConstraint
 from sidelight.estimators.instances.class_shares import bag_agreement, class_shares
+from sidelight.estimators.instances.rounding import round_embedding
 from sidelight.progress import report
 
 CONSTRAINTS = ("all", "ambiguous")

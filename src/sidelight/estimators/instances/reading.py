@@ -43,7 +43,7 @@ class ClusterReading:
     >>> import numpy as np
     >>> import sidelight as sl
     >>> bags = sl.Bags(["a", "a", "b", "c"], labels={"a": {"wren", "owl"}, "b": {"owl"}, "c": {"wren"}})
-    >>> reading = sl.ClusterReading.from_labels(np.array([0, 1, 1, 0]), bags)
+    >>> reading = sl.estimators.ClusterReading.from_labels(np.array([0, 1, 1, 0]), bags)
     >>> reading.names
     ['wren', 'owl']
     """

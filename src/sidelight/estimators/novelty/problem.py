@@ -14,10 +14,10 @@ from sidelight._models.objective import Objective, Term
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._solvers.descent import descend
 from sidelight._terms.fit import CrossEntropy
-from sidelight._terms.novelty import CompactClusters, DisjointLabels, ListedLabels, SmoothManifold
 from sidelight.data.bags import Bags
 from sidelight.estimators._base import reporting
 from sidelight.estimators._labelled_bags.layout import Layout
+from sidelight.estimators.novelty.term import CompactClusters, DisjointLabels, ListedLabels, SmoothManifold
 
 STEPS = 10  # L-BFGS steps of a round; with many more the labels collapse before their sizes are taken anew
 N_NEIGHBOURS = 10  # of the manifold's graph

@@ -72,7 +72,7 @@ class DMNLCV(NamesRows, ClusterMixin, BaseEstimator):
     >>> import sidelight as sl
     >>> X = np.random.default_rng(0).normal(size=(90, 3)) + 6 * np.eye(3)[np.arange(90) % 3]
     >>> bags = sl.Bags(np.arange(90) // 2, labels={b: {"ab"[2 * b % 3]} if 2 * b % 3 < 2 else {"a"} for b in range(45)})
-    >>> model = sl.DMNLCV(1, lams=[0.1], rhos=[1.0, 10.0], n_init=1, random_state=0).fit(X, bags=bags)
+    >>> model = sl.estimators.DMNLCV(1, lams=[0.1], rhos=[1.0, 10.0], n_init=1, random_state=0).fit(X, bags=bags)
     >>> sorted(model.best_params_)
     ['lam', 'rho']
     """

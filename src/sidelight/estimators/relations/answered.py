@@ -9,9 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._models.objective import Term
-from sidelight._solvers.belief_propagation import posterior
-from sidelight._terms.relations import LEAST, PairLikelihood, TripletLikelihood, pair_truths, triplet_truths
 from sidelight.data.relations import Pairs, Triplets
+from sidelight.estimators.relations.answer_terms import (
+    LEAST,
+    PairLikelihood,
+    TripletLikelihood,
+    pair_truths,
+    triplet_truths,
+)
+from sidelight.estimators.relations.belief_propagation import posterior
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]

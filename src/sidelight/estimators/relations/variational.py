@@ -21,9 +21,9 @@ from sidelight._solvers.mean_field import infer
 from sidelight._solvers.rounding import round_by_kmeans
 from sidelight._terms.fit import CrossEntropy
 from sidelight._terms.information import Balance, Confidence, OnRows
-from sidelight._terms.relations import pair_truths, triplet_truths
 from sidelight.estimators._base import reporting
 from sidelight.estimators._linear_rule import RuleFit
+from sidelight.estimators.relations.answer_terms import pair_truths, triplet_truths
 from sidelight.estimators.relations.answered import Answered
 from sidelight.estimators.relations.direct import Fit, Settings
 

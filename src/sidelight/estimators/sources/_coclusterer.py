@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight._core.information import table_information
-from sidelight._solvers.alternating import Side, cluster_sums
 from sidelight.errors import InvalidParameter
+from sidelight.estimators.sources._sweeps.alternating import Side, cluster_sums
+from sidelight.estimators.sources._sweeps.information import table_information
 from sidelight.estimators.sources._tables import JointTable
 
 Ints = NDArray[np.intp]

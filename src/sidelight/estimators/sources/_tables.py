@@ -11,13 +11,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from sidelight._core.fingerprint import fingerprint
-from sidelight._core.information import total_correlation
 from sidelight._core.params import as_sequence, check_number
-from sidelight._solvers.alternating import Table
-from sidelight._solvers.cluster_state import Cells
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.errors import InvalidData, InvalidParameter, UnknownName, nearest
 from sidelight.estimators._base import rows_to_fit
+from sidelight.estimators.sources._sweeps.alternating import Table
+from sidelight.estimators.sources._sweeps.cluster_state import Cells
+from sidelight.estimators.sources._sweeps.information import total_correlation
 
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from sidelight._core.params import as_generator, check_choice, check_number
-from sidelight._solvers.annealing import Annealed, anneal
-from sidelight._solvers.cluster_state import OBJECTIVES, Cells, State, descend
 from sidelight.errors import InvalidParameter
 from sidelight.estimators._base import all_or_nothing
 from sidelight.estimators.sources._coclusterer import Coclusterer, Ints, random_labels
+from sidelight.estimators.sources._sweeps.annealing import Annealed, anneal
+from sidelight.estimators.sources._sweeps.cluster_state import OBJECTIVES, Cells, State, descend
 from sidelight.estimators.sources._tables import clusters_of_axes, labels_to_start, table_to_fit
 
 MOST_SUMS = 2**27  # numbers that the solver keeps (codes x cells of the other axes' clusters): one gigabyte
@@ -66,7 +66,7 @@ class AnnealedCoclustering(Coclusterer):
     --------
     >>> import sidelight as sl
     >>> table = sl.CoOccurrence.from_codes({"a": [0, 1, 2, 3], "b": [0, 0, 1, 1], "c": [1, 1, 0, 0]})
-    >>> labels = sl.AnnealedCoclustering(2, random_state=0).fit(table).axis_labels_["a"]
+    >>> labels = sl.estimators.AnnealedCoclustering(2, random_state=0).fit(table).axis_labels_["a"]
     >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
     True
     """

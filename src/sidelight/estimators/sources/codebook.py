@@ -51,7 +51,7 @@ class Codebook(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     --------
     >>> import sidelight as sl
     >>> X = [[0.0], [0.2], [4.9], [5.0], [5.2]]
-    >>> book = sl.Codebook().fit(X, sequences=["mon", "mon", "mon", "tue", "tue"])
+    >>> book = sl.estimators.Codebook().fit(X, sequences=["mon", "mon", "mon", "tue", "tue"])
     >>> book.labels_
     array([0, 0, 1, 1, 1])
     >>> book.predict([[0.1], [7.0]])

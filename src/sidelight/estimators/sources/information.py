@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from sidelight._core.params import as_generator, check_number
-from sidelight._solvers.alternating import follow, race
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import all_or_nothing
 from sidelight.estimators.sources._coclusterer import Coclusterer, random_labels
+from sidelight.estimators.sources._sweeps.alternating import follow, race
 from sidelight.estimators.sources._tables import clusters_of_axes, labels_to_start, table_to_fit
 
 

@@ -65,7 +65,7 @@ class InterleavedCoclustering(BaseEstimator):
     --------
     >>> import sidelight as sl
     >>> table = sl.CoOccurrence.from_codes({"a": [0, 1, 2, 3], "b": [0, 0, 1, 1], "c": [1, 1, 0, 0]})
-    >>> found = sl.InterleavedCoclustering(sl.InformationCoclustering(2), random_state=0).fit(table)
+    >>> found = sl.estimators.InterleavedCoclustering(sl.InformationCoclustering(2), random_state=0).fit(table)
     >>> bool(found.axis_labels_["a"][0] == found.axis_labels_["a"][1] != found.axis_labels_["a"][2])
     True
     """

@@ -104,7 +104,7 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
     Examples
     --------
     >>> import sidelight as sl
-    >>> seen = sl.make_sources(3, n_sequences=9, n_points=400, random_state=0)
+    >>> seen = sl.data.make_sources(3, n_sequences=9, n_points=400, random_state=0)
     >>> X, channels = sl.stack_channels(seen.channels)
     >>> ms = sl.MultiSourceClustering(3, channels=channels, primary="face", random_state=0)
     >>> ms.fit(X, sequences=seen.sequences).labels_.shape

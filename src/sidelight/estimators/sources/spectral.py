@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from sidelight._affinity.singular import left_singular_vectors, unfold
 from sidelight._core.params import as_generator, as_seed, check_choice, check_number
 from sidelight._core.threads import one_blas_thread
 from sidelight.estimators._base import all_or_nothing
 from sidelight.estimators.sources._coclusterer import Coclusterer, Floats, Ints
 from sidelight.estimators.sources._tables import JointTable, clusters_of_axes, labels_to_start, table_to_fit
+from sidelight.estimators.sources.singular import left_singular_vectors, unfold
 from sidelight.progress import report
 
 
@@ -55,7 +55,7 @@ class SpectralContingency(Coclusterer):
     --------
     >>> import sidelight as sl
     >>> P = [[5, 5, 0, 0], [4, 6, 0, 0], [0, 0, 3, 3], [0, 1, 2, 3]]
-    >>> co = sl.SpectralContingency(2, random_state=0).fit(P)
+    >>> co = sl.estimators.SpectralContingency(2, random_state=0).fit(P)
     >>> bool(co.row_labels_[0] == co.row_labels_[1] != co.row_labels_[2] == co.row_labels_[3])
     True
     """

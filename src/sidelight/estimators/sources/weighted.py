@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.params import as_generator, as_sequence, check_number
-from sidelight._solvers.alternating import follow
-from sidelight._solvers.weights import CONSTRAINTS, Weights, ascend
 from sidelight.errors import ConvergenceWarning, InvalidParameter, nearest, warn
 from sidelight.estimators._base import all_or_nothing
 from sidelight.estimators.sources._coclusterer import Coclusterer, Floats, Ints
+from sidelight.estimators.sources._sweeps.alternating import follow
+from sidelight.estimators.sources._sweeps.weights import CONSTRAINTS, Weights, ascend
 from sidelight.estimators.sources._tables import clusters_of_axes, labels_to_start, table_to_fit
 
 _ON = 0.5  # a row whose largest weight stays below a half belongs to no cluster by its weights
@@ -65,7 +65,7 @@ class WeightCoclustering(Coclusterer):
     --------
     >>> import sidelight as sl
     >>> P = [[5, 5, 0, 0], [4, 6, 0, 0], [0, 0, 3, 3], [0, 1, 2, 3]]
-    >>> co = sl.WeightCoclustering(2, random_state=0).fit(P)
+    >>> co = sl.estimators.WeightCoclustering(2, random_state=0).fit(P)
     >>> bool(co.row_labels_[0] == co.row_labels_[1] != co.row_labels_[2] == co.row_labels_[3])
     True
     """

@@ -1,0 +1,1 @@
+"""Other people's ways of asking: COBRAS, MinMax, NPU, explore."""

@@ -1,0 +1,1 @@
+"""The application: commands, pages and the studio, on top of the library and the readers."""

@@ -1,0 +1,101 @@
+"""``sidelight describe``: what is in a file, how it was understood, and what to run next."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from sidelight.app.cli.options import Grouped, role_options, roles_from, shown_options
+from sidelight.app.cli.suggest import command_line
+from sidelight.app.cli.terminal import progress_bar
+
+YOU_HAVE = "a file, and no idea what to do with it"
+RUN = "sidelight describe FILE"
+
+
+@click.command("describe", cls=Grouped, short_help="Say what is in a file and which commands fit it.")
+@click.argument("file", type=click.Path())
+@role_options
+@shown_options
+def command(file: str, as_json: bool, quiet: bool, **typed: Any) -> None:
+    """Say what is inside FILE, what each column was taken for and why, and which commands fit it.
+
+    FILE may be CSV or any delimited text (also gzipped), Parquet, NPZ, MATLAB 5, ARFF, KEEL, C4.5, svmlight, IDX, or a
+    folder of text files. Options override every guess.
+    """
+    from sidelight.app.jobs.first_look import check_columns, check_there
+
+    roles = roles_from(typed)
+    check_there(file)
+    check_columns(file, roles)
+    from sidelight.app.jobs.describe import describe
+
+    with progress_bar(quiet):
+        found = describe(file, roles)
+    lines = [
+        (fit.why, command_line(fit.job, fit.table or file, fit.roles, n_clusters=fit.n_clusters)) for fit in found.fits
+    ]
+    fitting = [(why, line) for why, line in lines if line is not None]
+    if as_json:
+        content = found.as_dict()
+        content["commands"] = [{"why": why, "command": line} for why, line in fitting]
+        del content["fits"]
+        click.echo(json.dumps(content, indent=2, ensure_ascii=False))
+        return
+    if not quiet:
+        click.echo("\n".join(_page(found.as_dict(), fitting)))
+
+
+def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]]) -> list[str]:
+    lines = [click.style(f"{found['path']}: {found['format']}", bold=True), ""]
+    lines += _table([(name, _shown(value)) for name, value in found["facts"].items() if value not in (0, "")])
+    lines += ["", click.style("How it was understood", bold=True)]
+    lines += _table(_understood(found["roles"]))
+    if found["warnings"]:
+        lines += ["", click.style("Worth a look", bold=True)]
+        lines += [f"  - {warning}" for warning in found["warnings"]]
+    lines += ["", click.style("Commands that fit", bold=True)]
+    for why, line in commands:
+        lines += [f"  # {why}", f"  {line}"]
+    if not commands:
+        lines.append("  None: no features and no counts were found.")
+    return [*lines, "", "Understood wrongly? Say so: --bag, --label, --truth, --id, --features, --ignore (see --help)."]
+
+
+def _understood(roles: Sequence[Mapping[str, str]]) -> list[tuple[str, ...]]:
+    """List roles in order of interest, with neighbours of the same role and reason on one line."""
+    order = ("id", "bag", "sequence", "label", "bag label", "truth", "event", "weight", "show", "feature", "ignored")
+    groups: list[tuple[str, str, list[str]]] = []
+    for role in sorted(roles, key=lambda r: order.index(r["role"]) if r["role"] in order else len(order)):
+        if groups and groups[-1][:2] == (role["role"], role["why"]):
+            groups[-1][2].append(role["name"])
+        else:
+            groups.append((role["role"], role["why"], [role["name"]]))
+    rows: list[tuple[str, ...]] = []
+    for role_name, why, names in groups[:40]:
+        if len(names) <= 3:
+            rows.append((role_name, ", ".join(names), why))
+        else:
+            rows.append((role_name, f"{names[0]}, {names[1]} ... {names[-1]} ({len(names)})", why))
+    if len(groups) > 40:
+        rows.append(("...", f"{len(groups) - 40} more", ""))
+    return rows
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    if not rows:
+        return []
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    widths = [min(width, 48) for width in widths]
+    return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_shown(count)}" for name, count in value.items())
+    if isinstance(value, float) and value == int(value):
+        value = int(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,49 @@
+"""``sidelight predict``: what a saved model says about the rows of another table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from sidelight.app.cli.options import Grouped, role_options, roles_from, shown_options, table_argument
+from sidelight.app.cli.terminal import progress_bar, show_json
+from sidelight.app.cli.wording import as_flag
+
+YOU_HAVE = "a model from an earlier run, and new rows"
+RUN = "sidelight predict results TABLE --out placed.csv"
+
+
+@click.command("predict", cls=Grouped, short_help="Apply a saved model to the rows of another table.")
+@click.argument("model", type=click.Path())
+@table_argument
+@role_options
+@click.option("--out", required=True, type=click.Path(), help="A folder, or a file that ends with .csv or .parquet.")
+@click.option("--overwrite", is_flag=True, help="Replace what an earlier call wrote.")
+@shown_options
+def command(model: str, table: str, out: str, overwrite: bool, as_json: bool, quiet: bool, **typed: Any) -> None:
+    """Say where each row of TABLE belongs, by MODEL: a model.sidelight, or the folder of the run that wrote it.
+
+    Columns are found by name, in any order; further ones are not used. Bags, lists of labels and sequences are used
+    when they are there: the columns are those of the run, unless options say otherwise. Delimited text and Parquet of
+    any length are read in blocks. Writes one line a row (.csv or .parquet), or a folder with assignments (.parquet,
+    .csv), bags.csv where bags are judged, and run.toml.
+    """
+    from pathlib import Path
+
+    from sidelight.app.jobs.first_look import check_prediction
+
+    roles = roles_from(typed)
+    check_prediction(model, table, Path(out), roles, overwrite=overwrite)
+    from sidelight.app.jobs.predict import predict
+
+    with progress_bar(quiet):
+        done = predict(model, table, out, roles, overwrite=overwrite, spell=as_flag)
+    if as_json:
+        show_json(done.as_dict())
+    elif not quiet:
+        for sentence in done.sentences:
+            click.echo(sentence)
+        click.echo(
+            f"Wrote {', '.join(done.files)}" + ("" if [done.out.name] == list(done.files) else f" to {done.out}/")
+        )

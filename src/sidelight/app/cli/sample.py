@@ -1,0 +1,36 @@
+"""``sidelight sample``: files to try every command on, without any download."""
+
+from __future__ import annotations
+
+import click
+
+from sidelight.app.cli.options import seed_option, shown_options
+from sidelight.app.cli.terminal import show_json, show_sentences
+
+YOU_HAVE = "no data yet, and want to try"
+RUN = "sidelight sample birds birds.csv"
+
+
+@click.command("sample", short_help="Write a file to try the commands on.")
+@click.argument("name", required=False)
+@click.argument("out", type=click.Path(), required=False)
+@seed_option
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
+@shown_options
+def command(name: str | None, out: str | None, seed: int, overwrite: bool, as_json: bool, quiet: bool) -> None:
+    """Write the sample NAME to the file OUT (.csv, .csv.gz, .parquet or .npz); without a name, list the samples."""
+    from sidelight.app.jobs.samples import SAMPLES, write_sample
+
+    if name is None and as_json:
+        show_json({key: sample.what for key, sample in SAMPLES.items()})
+        return
+    if name is None:
+        width = max(map(len, SAMPLES))
+        for key, sample in SAMPLES.items():
+            click.echo(f"  {key.ljust(width)}  {sample.what}")
+        click.echo("\nsidelight sample NAME OUT writes one.")
+        return
+    if out is None:
+        raise click.UsageError("Say where to write it: sidelight sample NAME OUT, for example birds.csv.")
+    sentences = write_sample(name, out, seed=seed, overwrite=overwrite)
+    show_sentences(sentences, {"out": out, "sentences": sentences}, as_json=as_json, quiet=quiet)

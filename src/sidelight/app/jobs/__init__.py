@@ -1,0 +1,1 @@
+"""WORK: one folder a job, and beside them what all jobs share."""

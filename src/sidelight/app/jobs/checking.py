@@ -1,0 +1,104 @@
+"""What every job adds to its result: how it agrees with a truth in the table, and the rows most worth a look by hand.
+
+``check.csv`` lists the rows (or bags, or pairs) that the result is least sure of. Where the job's estimator can learn
+from a correction, the table has an empty column for it, and the job takes the filled table back as its corrections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from sidelight.app.jobs.columns import Columns as Table
+from sidelight.app.jobs.result import Columns, Result
+from sidelight.app.jobs.truth import Truth, cross_table
+from sidelight.data.bags import Bags
+from sidelight.data.dataset import Dataset
+from sidelight.errors import InvalidData, UnknownName, nearest
+
+MOST = 50  # lines of check.csv: what a person looks through in one sitting
+RIGHT = "right label"  # the empty column for corrections of rows
+R = TypeVar("R", bound=Result)
+
+
+def checked(result: R, data: Dataset, *, judged: str = "cluster", right: str | None = None, uses_y: bool = False) -> R:
+    """Add the truth and the rows worth a look to a result whose assignments have a probability.
+
+    Parameters
+    ----------
+    result : Result
+        What a job found.
+    data : Dataset
+        The table.
+    judged : str
+        The column of the assignments to compare with the truth.
+    right : str, optional
+        The name of an empty column, where corrections of rows can be used.
+    uses_y : bool
+        Whether the labels of rows were used, so that they are no truth.
+    """
+    assigned = result.assignments
+    tables = {**result.tables, "check": least_sure(assigned, assigned["probability"], right=right)}
+    role, kinds = ("truth", data.truth) if data.truth is not None else ("label", None if uses_y else data.y)
+    if kinds is None or not (kinds != "").any():
+        return replace(result, tables=tables)
+    column = next(iter(data.columns(role)), role)
+    truth = Truth.of(kinds.tolist(), assigned[judged], column)
+    return replace(result, truth=truth, tables={**tables, "truth": cross_table(kinds.tolist(), assigned[judged])})
+
+
+def checked_bags(result: R, data: Dataset) -> R:
+    """Add the truth of bags that have one kind or one label each, and the bags worth a look."""
+    of_bags = result.tables["bags"]
+    tables = {**result.tables, "check": least_sure(of_bags, of_bags["probability"])}
+    bags = data.bags
+    assert bags is not None  # the job looked
+    labels = [bags.labels[name] or frozenset() for name in bags.names]
+    for roles, sets in ((("truth",), _kinds_in(bags, data.truth)), (("bag label", "label"), labels)):
+        single = [next(iter(names)) if len(names) == 1 else "" for names in sets]
+        if sum(label != "" for label in single) < max(2, len(single) / 2):  # several kinds in a bag are none of it
+            continue
+        clusters = of_bags["cluster"]
+        column = next((name for role in roles for name in data.columns(role)), "label")
+        truth = Truth.of(single, clusters, column, "bag")
+        return replace(result, truth=truth, tables={**tables, "truth": cross_table(single, clusters)})
+    return replace(result, tables=tables)
+
+
+def _kinds_in(bags: Bags, truth: Any) -> Sequence[Set[Any]]:
+    """Return the kinds of each bag's rows; none where the table holds no truth."""
+    kinds: list[set[Any]] = [set() for _ in bags.names]
+    for bag, kind in zip(bags.codes.tolist(), () if truth is None else truth.tolist()):
+        kinds[bag] |= {kind} - {""}
+    return kinds
+
+
+def least_sure(columns: Columns, sure: Any, *, right: str | None = None) -> Columns:
+    """Return the lines that are least sure, with an empty column for what is right."""
+    order = np.argsort(np.asarray(sure, dtype=np.float64), kind="stable")[:MOST].tolist()
+    lines: dict[str, list[Any]] = {name: [cells[i] for i in order] for name, cells in columns.items()}
+    return lines if right is None else {**lines, right: [""] * len(order)}
+
+
+def row_corrections(path: str, data: Dataset) -> dict[int, str]:
+    """Read which rows were corrected, and to what; lines that were left empty say nothing."""
+    table = Table(path)
+    if RIGHT not in table.names:
+        raise InvalidData(
+            f"{path!r} has no column {RIGHT!r}: fill in the check.csv of a run of this job. It has the columns "
+            f"{', '.join(map(repr, table.names))}."
+        )
+    rows = row_numbers(path, table.cells(table.names[0]), data)
+    return {row: label.strip() for row, label in zip(rows, table.cells(RIGHT)) if label.strip()}
+
+
+def row_numbers(path: str, names: Sequence[str], data: Dataset) -> list[int]:
+    """Find rows by their names."""
+    known: Mapping[str, int] = {str(name): row for row, name in enumerate(data.row_names.tolist())}
+    for name in names:
+        if name not in known:
+            raise UnknownName(f"{path!r} speaks of a row {name!r}, which the table has not. {nearest(name, known)}")
+    return [known[name] for name in names]

@@ -1,0 +1,46 @@
+"""The co-clusters job: a table of counts or of events becomes clusters of its rows and of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from sidelight.app.jobs.coclusters.options import Coclusters
+from sidelight.app.jobs.job import Fit, Job, Method
+from sidelight.lazy import functions_of
+
+if TYPE_CHECKING:
+    from sidelight.data.dataset import Dataset
+
+_here = functions_of(__name__)
+
+
+def _fits(data: Dataset, roles: Mapping[str, Any]) -> Fit | None:
+    from sidelight.app.jobs.fitting import has_rows, looks_like_counts
+
+    if data.counts is not None:
+        used = {name: value for name, value in roles.items() if name in ("events", "weight", "truth")}
+        return Fit("coclusters", "counts of things seen together", used)
+    if has_rows(data) and looks_like_counts(data.X):
+        return Fit("coclusters", "a table of counts, rows by columns", roles)
+    return None
+
+
+JOB = Job(
+    name="coclusters",
+    summary="Cluster rows and columns of a table of counts.",
+    text="Cluster the rows and the columns of TABLE, so that the clusters keep as much of its information as they can."
+    "\n\nTABLE is a matrix of counts (a row each, a numeric column each) or a list of events. Writes assignments "
+    "(.parquet, .csv) of the first axis, columns.csv for a matrix or axis2.csv, axis3.csv, ... for events, "
+    "cells.csv, curve.csv, model.sidelight, run.toml and report.html.",
+    you_have="counts of things that occur together (documents x words, users x items), as a matrix or as events",
+    example={},
+    methods={"": Method(Coclusters, _here("work.work"))},
+    fits=_fits,
+    files={
+        "cells": "which clusters occur together",
+        "columns": "the cluster of each column",
+        "curve": "information kept by numbers of clusters",
+    },
+    demos={"coclusters": _here("demo.visits")},
+)

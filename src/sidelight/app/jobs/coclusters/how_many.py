@@ -1,0 +1,138 @@
+"""How many clusters of each side of a table of counts: those that some of the counts need to tell the others.
+
+Every event is dealt to one of five parts, so that they are independent tables of the same things. Clusters of four
+parts are judged by the fifth: how many bits more than chance do they tell about which row meets which column?
+Superfluous clusters tell nothing, and cost by what they take for real; the smallest number is taken that falls short of
+the best by at most one standard error of the difference, one side after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sidelight._core.threads import one_thread
+from sidelight.app.jobs.how_many.stability import Stability
+from sidelight.app.jobs.reading import listening
+from sidelight.data.cooccurrence import CoOccurrence
+from sidelight.errors import InvalidData
+from sidelight.estimators._choice import Choice, choose_best, is_as_good
+from sidelight.estimators.sources.information import InformationCoclustering
+from sidelight.progress import report
+from sidelight.words import Setting
+
+_PARTS, _STARTS = 5, 12
+_MOST_CODES = 300  # of each side, the most frequent first: they carry most of the information
+_MOST_CLUSTERS = 12
+_ROUNDS = 3  # of choosing one side with the number of the other fixed; the second changes little, the third nothing
+_WHOLE = 0.99  # share of the table in whole numbers from which it counts something
+
+
+def most_telling(table: CoOccurrence, generator: np.random.Generator) -> tuple[Stability, ...]:
+    """Choose the number of clusters of each axis.
+
+    Parameters
+    ----------
+    table : CoOccurrence
+        Counts. With more than two axes each is judged beside the one that tells most about it.
+    generator : Generator
+        Deals the counts.
+    """
+    if np.floor(table.counts).sum() < _WHOLE * table.total:
+        raise InvalidData(
+            "The table holds fractions, and only counts can be dealt into parts to choose a number of clusters.",
+            do=["Say how many clusters with ", Setting("n_clusters"), "."],
+        )
+    with one_thread(), listening():  # threads once for all fits; warnings of these fits are not about the run's own
+        return _of_axes(table, generator)
+
+
+def _of_axes(table: CoOccurrence, generator: np.random.Generator) -> tuple[Stability, ...]:
+    if table.n_axes == 2:
+        return _of_pair(table, generator)
+    found = []
+    for axis in table.axes:
+        others = [other for other in table.axes if other != axis]
+        partner = max(others, key=lambda other: table.mutual_information(axis, other))
+        found.append(_of_pair(table.margin(axis, partner), generator)[0])
+    return tuple(found)
+
+
+def _of_pair(pair: CoOccurrence, generator: np.random.Generator) -> tuple[Stability, Stability]:
+    parts = _dealt(pair, generator)
+    most = [max(1, min(_MOST_CLUSTERS, size)) for size in parts[0][0].shape]  # parts of rare codes share none
+    known: dict[tuple[int, int], np.ndarray] = {}
+
+    def told(k: int, m: int) -> np.ndarray:
+        if (k, m) not in known:
+            report("number of clusters", len(known), None, f"{k} x {m} clusters")
+            known[k, m] = np.array([_told(*part, k, m) for part in parts])
+        return known[k, m]
+
+    square = range(min(2, *most), min(most) + 1)
+    now = [_simplest(square, [told(k, k) for k in square])["chosen"]] * 2
+    curves: list[Choice] = []
+    for _ in range(_ROUNDS):
+        before, curves = list(now), []
+        for side in (0, 1):
+            tried = range(min(2, most[side]), most[side] + 1)
+            values = [told(k, now[1]) if side == 0 else told(now[0], k) for k in tried]
+            curves.append(_simplest(tried, values))
+            now[side] = curves[side]["chosen"]
+        if now == before:
+            break
+    return _stability(curves[0], pair.axes[0]), _stability(curves[1], pair.axes[1])
+
+
+def _simplest(tried: Sequence[int], values: Sequence[np.ndarray]) -> Choice:
+    """Take the smallest number that is as good as the best, part by part."""
+    curve = choose_best(tried, values)
+    curve["chosen"] = next(k for k, is_best in zip(tried, is_as_good(values)) if is_best)
+    return curve
+
+
+def _stability(curve: Choice, axis: str) -> Stability:
+    place = curve["tried"].index(curve["chosen"])
+    score, error = curve["scores"][place], curve["errors"][place]
+    return Stability(
+        curve["tried"], curve["scores"], curve["errors"], curve["chosen"], by="counts", of=axis, is_clear=score > error
+    )
+
+
+def _dealt(pair: CoOccurrence, generator: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Deal the counts of the most frequent codes into parts; return for each part the others, and itself.
+
+    Codes that are in a single part are left out: nothing is learnt about them where they are judged.
+    """
+    rows, columns = pair.coords
+    kept = [_frequent(pair.marginal(axis)) for axis in pair.axes]
+    inside = (kept[0][rows] >= 0) & (kept[1][columns] >= 0)
+    counts = np.zeros([int(place.max()) + 1 for place in kept], dtype=np.int64)
+    np.add.at(counts, (kept[0][rows[inside]], kept[1][columns[inside]]), np.floor(pair.counts[inside]).astype(np.int64))
+    parts = np.moveaxis(generator.multinomial(counts, np.full(_PARTS, 1 / _PARTS)), -1, 0)
+    seen = [((parts.sum(axis=side) > 0).sum(axis=0) > 1) for side in (2, 1)]
+    counts, parts = counts[np.ix_(*seen)], parts[:, *np.ix_(*seen)]
+    return [(counts - part, part) for part in parts]
+
+
+def _frequent(totals: np.ndarray) -> np.ndarray:
+    """Number the most frequent codes; -1 for the others."""
+    places = np.full(len(totals), -1, dtype=np.intp)
+    chosen = np.sort(np.argsort(-totals, kind="stable")[:_MOST_CODES])
+    places[chosen] = np.arange(len(chosen))
+    return places
+
+
+def _told(learnt: np.ndarray, judged: np.ndarray, k: int, m: int) -> float:
+    """Return the bits per count that clusters of ``learnt`` tell about ``judged``."""
+    if min(learnt.shape) < 2:
+        return 0.0
+    k, m = min(k, learnt.shape[0]), min(m, learnt.shape[1])
+    model = InformationCoclustering((k, m), n_init=_STARTS, max_iter=30, random_state=0).fit(learnt)
+    labels = [np.maximum(side, 0) for side in (model.row_labels_, model.column_labels_)]
+    joint = np.full((k, m), 0.5)  # half a count: no rate is 0
+    np.add.at(joint, (labels[0][:, None], labels[1][None, :]), learnt)
+    joint /= joint.sum()
+    more = np.log2(joint / np.outer(joint.sum(axis=1), joint.sum(axis=0)))
+    return float((judged * more[np.ix_(*labels)]).sum() / max(judged.sum(), 1))

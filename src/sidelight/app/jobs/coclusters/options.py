@@ -1,0 +1,31 @@
+"""Options of the co-clusters job."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from sidelight.app.jobs.options.model import Options, filled, from_, says
+from sidelight.app.jobs.options.shared import Curve, TableMethod, check_curve
+
+
+class Coclusters(Options, frozen=True):
+    """Clusters of every axis of a table of counts."""
+
+    n_clusters: Annotated[
+        Annotated[list[Annotated[int, from_(1)]], filled()] | Literal["auto"],
+        says(
+            "Clusters of each axis; one number means all axes; auto takes what half of the counts confirms.",
+            word="clusters",
+            letter="k",
+            shown="ROWS,COLUMNS|auto",
+        ),
+    ] = "auto"
+    method: Annotated[
+        TableMethod | None, says("What clusters the table; information by default, annealed for three axes or more.")
+    ] = None
+    n_init: Annotated[Annotated[int, from_(1)] | None, says("Number of starts.", word="starts")] = None
+    curve: Curve = None
+
+    def __post_init__(self) -> None:
+        """Refuse a curve that runs backwards."""
+        check_curve(self.curve)

@@ -1,0 +1,209 @@
+"""What is inside a file, how it was understood, and which jobs fit it: the words behind ``sidelight describe``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from os.path import commonprefix
+from typing import Any
+
+import numpy as np
+
+from sidelight._core.sparsity import is_sparse
+from sidelight.app.jobs.catalogue import JOBS
+from sidelight.app.jobs.fitting import has_rows
+from sidelight.app.jobs.job import Fit
+from sidelight.app.jobs.naming import answers_by_column, columns_that_repeat
+from sidelight.app.jobs.options import Roles
+from sidelight.data.dataset import Dataset
+from sidelight.data.inseparable import inseparable_labels
+from sidelight.files import read
+from sidelight.files.answers import find_answers, kind_of_answers
+from sidelight.files.roles.facts import column_facts, is_finite, n_repeated_rows
+from sidelight.words import some_of
+
+_FEW = 12
+
+
+@dataclass(frozen=True)
+class Description:
+    """Everything that ``describe`` says; ``as_dict`` is its JSON."""
+
+    path: str
+    format: str
+    facts: Mapping[str, Any]
+    roles: tuple[Mapping[str, str], ...]
+    warnings: tuple[str, ...]
+    fits: tuple[Fit, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values that can be written as JSON."""
+        return asdict(self)
+
+
+def describe(path: str, roles: Roles | None = None) -> Description:
+    """Read ``path`` and say what is inside.
+
+    Parameters
+    ----------
+    path : str
+        Any file that :func:`sidelight.read` understands.
+    roles : Roles, optional
+        What the columns are, as in a run; the rest is guessed.
+    """
+    explicit = (roles or Roles()).for_read()
+    data = read(path, **explicit)
+    described = _with_answers(describe_data(data, explicit), data)
+    return described if described.fits or explicit else replace(described, fits=tuple(_at_second_sight(data)))
+
+
+def _at_second_sight(data: Dataset) -> list[Fit]:
+    """Say what a file without features and counts may be: answers about another table, or a list of events."""
+    if data.reader not in ("delimited", "parquet") or not data.n_rows:
+        return []
+    kind = kind_of_answers(data.path)
+    if kind is not None:
+        why = f"answers about {kind}: give them with the table whose rows they name"
+        return [Fit("relations", why, {kind: data.path}, table="TABLE")]
+    repeated = columns_that_repeat(data)
+    if len(repeated) < 2:
+        return []
+    return [Fit("coclusters", "if every line is an event: what occurs together", {"events": repeated[:2]})]
+
+
+def _with_answers(described: Description, data: Dataset) -> Description:
+    """Add answers about the rows that lie beside the table, and the command that uses them."""
+    beside = find_answers(described.path, data.row_names.tolist()) if data.n_rows else {}
+    by_column = answers_by_column(data) if data.n_rows and not beside else None
+    if by_column is not None:
+        column, beside = by_column
+    if not beside:
+        return described
+    told = {file.name: f"{n} answers about {kind}" for kind, (file, n) in beside.items()}
+    files = {kind: str(file) for kind, (file, _) in beside.items()}
+    files |= {} if by_column is None else {"id": column}
+    fits = [
+        replace(fit, why="rows with features, and answers about them beside the table", roles={**fit.roles, **files})
+        for fit in described.fits
+        if fit.job == "relations"
+    ]
+    fits += [fit for fit in described.fits if fit.job != "relations"]
+    return replace(described, facts={**described.facts, "answers beside it": told}, fits=tuple(fits))
+
+
+def describe_data(data: Dataset, explicit: Mapping[str, Any] | None = None) -> Description:
+    """Describe data that were read already, some of their roles explicitly."""
+    facts, warnings = _facts(data)
+    listed = tuple(asdict(role) for role in data.roles)
+    return Description(data.path, data.format, facts, listed, tuple(warnings), _fits(data, explicit or {}))
+
+
+def _facts(data: Dataset) -> tuple[dict[str, Any], list[str]]:
+    facts: dict[str, Any] = {"rows": data.n_rows, "features": data.n_features}
+    warnings = [*data.notes, *(f"{rows}: left out" for rows in data.left_out)]
+    if is_sparse(data.X) and data.n_rows * data.n_features:
+        facts["filled cells"] = f"{data.X.nnz / (data.n_rows * data.n_features):.2%}"
+    if data.X.shape[0] and data.X.shape[1]:
+        columns = column_facts(data.X)
+        facts["missing cells"] = int(columns.n_missing.sum())
+        facts["infinite cells"] = int(columns.n_infinite.sum())
+        facts["repeated rows"] = n_repeated_rows(data.X)
+        constant = [data.feature_names[j] for j in np.flatnonzero(columns.is_constant).tolist()]
+        facts["constant features"] = int(columns.is_constant.sum())
+        if constant:
+            warnings.append(f"features that never change say nothing: {some_of(constant)}")
+        if facts["repeated rows"] > 0.1 * data.n_rows:
+            warnings.append(f"{facts['repeated rows']} rows are copies of earlier rows")
+    _bag_facts(data, facts, warnings)
+    _label_facts(data, facts)
+    if data.sequence is not None:
+        facts["sequences"] = len(set(data.sequence.tolist()))
+    if data.counts is not None:
+        facts["axes"] = dict(zip(data.counts.axes, data.counts.shape))
+        facts["events counted"] = data.counts.total
+        facts["different combinations"] = data.counts.nnz
+    return facts, warnings
+
+
+def _bag_facts(data: Dataset, facts: dict[str, Any], warnings: list[str]) -> None:
+    if data.bags is None:
+        return
+    sizes = data.bags.sizes
+    facts["bags"] = data.bags.n_bags
+    facts["rows a bag"] = {"least": int(sizes.min()), "median": float(np.median(sizes)), "most": int(sizes.max())}
+    if data.bags.is_labelled.any():
+        n_labels = data.bags.n_labels[data.bags.is_labelled]
+        facts["labelled bags"] = int(data.bags.is_labelled.sum())
+        facts["labels a bag"] = round(float(n_labels.mean()), 2)
+        facts["bags with a single label"] = int((n_labels == 1).sum())
+        counts = data.bags.label_counts
+        facts["bags with each label"] = _top(dict(zip(map(str, data.bags.classes), counts.tolist())))
+        unused = [str(c) for c, n in zip(data.bags.classes, counts.tolist()) if not n]
+        if unused:
+            warnings.append(f"labels that no bag has: {some_of(unused)}")
+        warnings += inseparable_labels(data.bags).sentences()
+    if data.bags.n_bags == data.n_rows:
+        warnings.append("every bag holds a single row")
+
+
+def _label_facts(data: Dataset, facts: dict[str, Any]) -> None:
+    if data.label_names:
+        facts["classes"] = len(data.label_names)
+    if data.y is not None:
+        facts["labelled rows"] = int((data.y != "").sum())
+        facts["rows with each label"] = _rows_of_each(data.y)
+    if data.truth is not None:
+        facts["rows of each true kind"] = _rows_of_each(data.truth)
+    if data.Y is not None:
+        known = (data.Y != -1).any(axis=1)
+        present = data.Y == 1
+        facts["labels a row"] = round(float(present[known].sum(axis=1).mean()), 2) if known.any() else 0.0
+        facts["rows with each label"] = _top(dict(zip(data.label_names, present.sum(axis=0).tolist())))
+    if data.tree is not None:
+        facts["label hierarchy"] = (
+            f"{data.tree.n_labels} labels, {len(data.tree.tops)} at the top, {data.tree.depth} deep"
+        )
+
+
+def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
+    """Say which jobs fit, the most specific first."""
+    roles = {**_roles(data), **explicit}
+    if has_rows(data) and not is_sparse(data.X) and not is_finite(data.X):
+        roles["missing"] = "mean"
+    suggested = [job.fits(data, roles) for job in JOBS.values()]
+    return tuple(fit for fit in suggested if fit is not None)
+
+
+def _roles(data: Dataset) -> dict[str, Any]:
+    """Return the roles that were taken, as a run calls them; formats that imply them need none."""
+    if data.reader not in ("delimited", "parquet"):
+        return {}
+    names = {role: data.columns(role) for role in ("id", "bag", "sequence", "truth")}
+    roles: dict[str, Any] = {role: found[0] for role, found in names.items() if found}
+    labels = data.columns("label")
+    if labels:
+        roles["label"] = labels[0] if len(labels) == 1 else _in_short(labels, [role.name for role in data.roles])
+    events, weight = list(data.columns("event")), data.columns("weight")
+    if events:
+        roles["events"] = events
+    if weight:
+        roles["weight"] = weight[0]
+    return roles
+
+
+def _in_short(columns: Sequence[str], every: Sequence[str]) -> list[str]:
+    """Return one pattern for columns that share a beginning which no other column has, else their names."""
+    prefix = commonprefix(list(columns))  # noqa: RUF071 - names of columns, compared by their letters
+    is_plain = len(columns) > 2 and prefix and not set(prefix) & set("*?[")
+    alike = [name for name in every if name.startswith(prefix)]
+    return [f"{prefix}*"] if is_plain and sorted(alike) == sorted(columns) else list(columns)
+
+
+def _rows_of_each(labels: Any) -> dict[str, int]:
+    names, counts = np.unique(labels[labels != ""].astype(str), return_counts=True)
+    return _top(dict(zip(names.tolist(), counts.tolist())))
+
+
+def _top(counts: Mapping[str, int]) -> dict[str, int]:
+    ordered = sorted(counts.items(), key=lambda item: -item[1])
+    return dict(ordered[:_FEW])

@@ -1,0 +1,198 @@
+"""Which rows to look at: the typical, doubtful and novel members of every cluster, and what to show of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sidelight._core.moments import mean_and_scale
+from sidelight.app.jobs.media import Looker
+from sidelight.app.report.gallery import Gallery, Group, Media, Member, Profile
+from sidelight.data.bags import Bags
+from sidelight.data.dataset import Dataset
+from sidelight.words import counted
+
+_SHOWN = {"typical": 6, "doubtful": 3, "novel": 3}  # members of a cluster, by kind
+_MOST_GROUPS = 24  # clusters; a page with more is no longer looked at
+_DOUBT = 0.9  # a member is doubtful below this probability
+_NOVEL = 0.3  # and novel from this one
+_FEATURES = 6  # values that a small chart shows
+
+Look = Callable[[int], Media | None]
+
+
+def gallery_of(
+    data: Dataset,
+    labels: np.ndarray,
+    sure: np.ndarray,
+    names: Sequence[Any],
+    *,
+    rows: np.ndarray | None = None,
+    novelty: np.ndarray | None = None,
+    item_names: Sequence[Any] | None = None,
+    is_probability: bool = True,
+    what: str = "row",
+    look: Look | None = None,
+) -> Gallery:
+    """Choose members of every cluster, the largest clusters first, and look at them.
+
+    Parameters
+    ----------
+    data : Dataset
+        The rows, with the columns to show.
+    labels, sure : ndarray of shape (n_items,)
+        Cluster of each item, and how surely it belongs there: higher is surer.
+    names : sequence
+        What the clusters are called.
+    rows : ndarray of int, optional
+        The row of ``data`` that stands for each item, such as the witness of a bag; items are rows by default.
+    novelty : ndarray, optional
+        Probability that no list names the item.
+    item_names : sequence, optional
+        What items are called when they are not rows.
+    is_probability : bool
+        Whether ``sure`` is a probability, to be told to the reader.
+    what : str
+        What an item is.
+    look : callable, optional
+        Row -> what to show of it; the columns of ``data.show`` by default.
+    """
+    rows = np.arange(data.n_rows) if rows is None else np.asarray(rows)
+    sizes = np.bincount(labels[labels >= 0], minlength=len(names))
+    shown_groups = [int(k) for k in np.argsort(-sizes, kind="stable")[:_MOST_GROUPS] if sizes[k]]
+    looker = looker_of(data)
+    look = look or (None if looker is None else lambda row: _first(looker, data, row))
+    chosen = {k: _chosen(np.flatnonzero(labels == k), sure, novelty, is_probability) for k in shown_groups}
+    seen = _seen(chosen, rows, look)
+    profiles = None if seen else _Profiles(data)
+
+    def member(item: int, k: int, features: Any) -> Member:
+        row = int(rows[item])
+        name = str(data.row_names[row]) if item_names is None else str(item_names[item])
+        return Member(
+            name=name if data.row_ids is not None or item_names is not None else f"row {name}",
+            bag=_bag(data, row) if item_names is None else f"row {data.row_names[row]}",
+            why=f"{100 * float(sure[item]):.0f}% sure" if is_probability else "",
+            media=seen.get(row),
+            profile=None if features is None else profiles.of(row, features) if profiles is not None else None,
+        )
+
+    groups = []
+    for k in shown_groups:
+        features = None if profiles is None else profiles.of_cluster(rows[labels == k])
+        members = {kind: [member(i, k, features) for i in items] for kind, items in chosen[k].items()}
+        groups.append(Group(k, str(names[k]), int(sizes[k]), members))
+    notes = [] if looker is None else looker.notes()
+    n_used = int(np.count_nonzero(sizes))
+    if n_used > len(groups):
+        notes.append(f"The {counted(len(groups), 'largest cluster', 'largest clusters')} of {n_used} are shown.")
+    if profiles is not None:
+        notes.append(
+            "Each dot is a value of the row, each band where most rows of the cluster lie, in standard deviations from "
+            "the mean of all rows (the line)."
+        )
+    return Gallery(groups, notes, what)
+
+
+def looker_of(data: Dataset) -> Looker | None:
+    """Return who looks at the columns to show, or None when there is none."""
+    if not data.show:
+        return None
+    guessed = any(role.role == "show" and role.is_guess for role in data.roles)
+    return Looker(Path(data.path).expanduser().parent, is_confined=guessed)
+
+
+def bag_of_rows(bags: Bags) -> list[str]:
+    """Return the name of each row's bag."""
+    names = [str(name) for name in bags.names]
+    return [names[code] for code in bags.codes.tolist()]
+
+
+def distance_to_centre(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return how far each row is from the mean of its cluster."""
+    n, labels = len(labels), np.maximum(labels, 0)
+    K = int(labels.max(initial=0)) + 1
+    members = sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(K, n))
+    centres = (members @ X) / np.maximum(np.bincount(labels, minlength=K), 1)[:, None]
+    distance: np.ndarray = np.sqrt(((X - centres[labels]) ** 2).sum(axis=1))
+    return distance
+
+
+def _first(looker: Looker, data: Dataset, row: int) -> Media | None:
+    """Return the first thing that the columns to show have for a row; images and sounds come before texts."""
+    texts = None
+    for column in data.show.values():
+        shown = looker.look(column[row])
+        if shown is not None and shown.kind != "text":
+            return shown
+        texts = texts or shown
+    return texts
+
+
+def _chosen(
+    items: np.ndarray, sure: np.ndarray, novelty: np.ndarray | None, is_probability: bool
+) -> dict[str, list[int]]:
+    order = items[np.argsort(-sure[items], kind="stable")]
+    typical = order[: _SHOWN["typical"]]
+    rest = order[_SHOWN["typical"] :][::-1]
+    doubtful = rest[sure[rest] < _DOUBT] if is_probability else rest
+    chosen = {"typical": typical.tolist(), "doubtful": doubtful[: _SHOWN["doubtful"]].tolist()}
+    if novelty is not None and np.mean(novelty[items]) < 0.5:  # in a novel cluster everything is novel
+        new = items[np.argsort(-novelty[items], kind="stable")]
+        chosen["novel"] = new[novelty[new] >= _NOVEL][: _SHOWN["novel"]].tolist()
+    return chosen
+
+
+def _seen(chosen: dict[int, dict[str, list[int]]], rows: np.ndarray, look: Look | None) -> dict[int, Media]:
+    """Look at the typical members of all clusters first, so that a limit on size takes from every cluster alike."""
+    seen: dict[int, Media] = {}
+    if look is None:
+        return seen
+    for kind, most in _SHOWN.items():
+        for place in range(most):
+            for members in chosen.values():
+                items = members.get(kind, [])
+                row = int(rows[items[place]]) if place < len(items) else -1
+                if row >= 0 and row not in seen:
+                    shown = look(row)
+                    if shown is not None:
+                        seen[row] = shown
+    return seen
+
+
+def _bag(data: Dataset, row: int) -> str:
+    return "" if data.bags is None else f"bag {data.bags.names[data.bags.codes[row]]}"
+
+
+class _Profiles:
+    """Values of rows against their cluster, in standard deviations from the mean of all rows."""
+
+    def __init__(self, data: Dataset) -> None:
+        self.X, self.names = data.X, data.feature_names
+        self.mean, self.scale = mean_and_scale(data.X)
+
+    def of_cluster(self, rows: np.ndarray) -> Any:
+        """Return the features that a cluster stands out by most, with their mean and spread inside."""
+        inside = self.X[rows]
+        z = self._z(np.asarray(inside.mean(axis=0)).ravel(), np.arange(self.mean.size))
+        features = np.sort(np.argsort(-np.abs(z), kind="stable")[:_FEATURES])
+        values = inside[:, features]
+        values = values.toarray() if sp.issparse(values) else np.asarray(values)
+        spread = (values / self.scale[features]).std(axis=0)
+        return features, z[features], np.nan_to_num(spread)
+
+    def of(self, row: int, cluster: Any) -> Profile:
+        """Return the chart of one row."""
+        features, mean, spread = cluster
+        values = self.X[[row]][:, features]
+        values = (values.toarray() if sp.issparse(values) else np.asarray(values)).ravel()
+        z = self._z(values, features)
+        return Profile([self.names[j] for j in features.tolist()], z.tolist(), mean.tolist(), spread.tolist())
+
+    def _z(self, values: np.ndarray, features: np.ndarray) -> np.ndarray:
+        scale = self.scale[features]
+        return np.nan_to_num(values / scale - self.mean[features] / scale)  # divided first: no overflow near 1e308

@@ -1,0 +1,55 @@
+"""How well every number of clusters that was tried does, whatever was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_MEASURES = {
+    "rows": "strength",
+    "words": "agreement",
+    "sequences": "above chance",
+    "counts": "bits",
+    "answers": "log likelihood",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """How well every number of clusters tried does, and the one in use.
+
+    Attributes
+    ----------
+    tried, scores, errors : sequences
+        Numbers of clusters, a score of each (higher is better) and its standard error.
+    chosen : int
+        The number in use.
+    by : str
+        What was asked: halves of the rows, of the code books ("words"), "sequences", parts of the "counts" or of the
+        "answers".
+    of : str
+        The axis, where each has a number of its own.
+    is_clear : bool
+        Whether the chosen number comes back well.
+    seeds_agree : float or None
+        Mean adjusted Rand index between the clusters of several seeds of the method; None where nobody tried.
+    """
+
+    tried: Sequence[int]
+    scores: Sequence[float]
+    errors: Sequence[float]
+    chosen: int
+    by: str = "rows"
+    of: str = ""
+    is_clear: bool = True
+    seeds_agree: float | None = None
+
+    @property
+    def measure(self) -> str:
+        """What the scores are, in one word."""
+        return _MEASURES[self.by]
+
+    @property
+    def score(self) -> float:
+        """The score of the number in use."""
+        return float(self.scores[list(self.tried).index(self.chosen)])

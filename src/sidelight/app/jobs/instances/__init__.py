@@ -1,0 +1,58 @@
+"""The instances job: the rows of labelled bags, named and clustered by one of several methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from sidelight.app.jobs.instances.options import Coverage, Dmnl, FastMiml, Spectral
+from sidelight.app.jobs.job import Fit, Job, Method, Shown
+from sidelight.lazy import functions_of
+
+if TYPE_CHECKING:
+    from sidelight.data.dataset import Dataset
+
+_here = functions_of(__name__)
+
+
+def _fits(data: Dataset, roles: Mapping[str, Any]) -> Fit | None:
+    from sidelight.app.jobs.fitting import has_rows, is_labelled
+
+    why = "rows in bags, label sets on bags: the label of each row, maybe kinds that nobody named"
+    return Fit("instances", why, roles) if has_rows(data) and is_labelled(data) else None
+
+
+JOB = Job(
+    name="instances",
+    summary="Name and cluster the rows of labelled bags.",
+    text="Name and cluster the rows of TABLE by the labels of their bags.\n\nA bag (a recording, an image, a document) "
+    "has several rows and a list of labels; nobody labelled a row. With the method coverage no row carries a label "
+    "outside its bag's list, and every label on the list is carried by a row. The method spectral clusters the "
+    "rows and reads the clusters by the lists; dmnl finds labels that no list names by the structure of the rows; "
+    "fast-miml ranks labels for bags and rows."
+    "\n\nWrites assignments (.parquet, .csv), clusters.csv, bags.csv (all but spectral) or class_shares.csv "
+    "(spectral), model.sidelight, run.toml and report.html into the output folder.",
+    you_have="rows in bags, and a list of labels for each bag (which birds are in which recording)",
+    example={"bag": "recording", "label": "species"},
+    methods={
+        "coverage": Method(Coverage, _here("coverage.work")),
+        "spectral": Method(Spectral, _here("spectral.work")),
+        "dmnl": Method(Dmnl, _here("dmnl.work")),
+        "fast-miml": Method(FastMiml, _here("fast_miml.work")),
+    },
+    fits=_fits,
+    files={"class_shares": "the share of each class in each cluster"},
+    demos={
+        "instances": _here("demo.digits_in_bags"),
+        "instances-spectral": _here("demo.ways_of_writing"),
+        "novel": _here("demo.rectangles"),
+    },
+    shows={
+        **dict.fromkeys(
+            ("CoverageClustering", "OredLogisticRegression", "NovelClassLogisticRegression"),
+            Shown("bags", _here("coverage.result_of")),
+        ),
+        **dict.fromkeys(("DMNL", "DMNLCV", "FastMIML", "NovelLabels"), Shown("bags", _here("dmnl.result_of"))),
+        "BagSpectralClustering": Shown("bags", _here("spectral.result_of")),
+    },
+)

@@ -1,0 +1,256 @@
+"""Coverage: rows in bags whose labels are known become clusters of rows that explain those labels."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sidelight.app.jobs.checking import RIGHT, checked, row_corrections
+from sidelight.app.jobs.config import RunConfig
+from sidelight.app.jobs.gallery import bag_of_rows, gallery_of
+from sidelight.app.jobs.instances.options import Coverage
+from sidelight.app.jobs.instances.result import Contents, CoverageResult, Moved
+from sidelight.app.jobs.options import Roles
+from sidelight.app.jobs.profiles import cluster_table
+from sidelight.app.jobs.reading import DESCRIBE, listening, read_bags, standard
+from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
+from sidelight.data.bags import Bags
+from sidelight.data.dataset import Dataset
+from sidelight.errors import InvalidData, close_names
+from sidelight.estimators.coverage.clustering import CoverageClustering
+from sidelight.estimators.scaling import Standardized
+from sidelight.files.limits import memory_limit, need
+from sidelight.plot import ClusterContentsDisplay, ClusterLabelDisplay, MovedRowsDisplay
+from sidelight.plot.clusters import main_directions
+from sidelight.plot.novelty import nearest_rows
+from sidelight.words import Setting, counted, some_of
+
+_NOVEL = re.compile(r"novel-\d+")  # what fits call the clusters of kinds that no list names
+_COPIES = 8  # matrices of rows x labels that a fit and its page hold at once
+USES = ("id", "bag", "label", "bag label", "feature", "show", "truth")
+
+
+def work(config: RunConfig) -> CoverageResult:
+    """Read rows in bags, and cluster them."""
+    return cluster(read_bags(config), config)
+
+
+def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
+    """Explain the rows by the labels of their bags."""
+    options = config.options
+    assert isinstance(options, Coverage)  # the catalogue says so
+    bags = lists_of(data, config, options.lists, options.empty)
+    row_labels: Any = data.y if options.rows == "known" else None
+    notes: list[str] = []
+    if options.corrections is not None:
+        right = row_corrections(options.corrections, data)
+        right, unnamed = _with_names(right, bags)
+        notes = unnamed if unnamed and not right else [*unnamed, *_about_corrections(options.corrections, right, bags)]
+        bags, row_labels = _corrected(bags, row_labels, right)
+    settings = options.without("method", "scale", "lists", "empty", "rows", "corrections")
+    inner = CoverageClustering(random_state=config.seed, **settings)
+    model: Any = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
+    with listening() as heard:
+        model.fit(data.X, bags=bags, row_labels=row_labels)
+        result = result_of(data, bags, model, row_labels)
+    judged = replace(result, heard=(*notes, *heard))
+    return checked(judged, data, judged="label", right=RIGHT, uses_y=options.rows == "known")
+
+
+def _with_names(right: dict[int, str], bags: Bags) -> tuple[dict[int, str], list[str]]:
+    """Leave out corrections to a novel cluster: its number belongs to one run, and names no kind for the next."""
+    known = {str(name) for name in bags.classes}
+    novel = {row: name for row, name in right.items() if _NOVEL.fullmatch(name) and name not in known}
+    if not novel:
+        return right, []
+    names = some_of(map(repr, dict.fromkeys(novel.values())))
+    told = (
+        f"{counted(len(novel), 'correction says', 'corrections say')} {names}, a cluster of the run before and no "
+        "label: not used. Give the kind a name of its own, and it becomes a label."
+    )
+    return {row: name for row, name in right.items() if row not in novel}, [told]
+
+
+def _about_corrections(path: str, right: dict[int, str], bags: Bags) -> list[str]:
+    """Say when nothing was filled in, and which labels are new: they may be slips of the pen."""
+    if not right:
+        return [f"{path!r} has nothing in its column {RIGHT!r}: no row was corrected."]
+    known = [str(name) for name in bags.classes]
+    new = Counter(name for name in right.values() if name not in known)
+    if not new:
+        return []
+    told = [f"{name!r} ({counted(times, 'row')})" for name, times in new.items()]
+    meant = [f" Was {close[0]!r} meant by {name!r}?" for name in new if (close := close_names(name, known))]
+    what = counted(len(new), "label that no list has, a label", "labels that no list has, labels")
+    own = "its own" if len(new) == 1 else "their own"
+    return [f"The corrections bring {what} of {own} now: {some_of(told)}.{''.join(meant)}"]
+
+
+def _corrected(bags: Bags, row_labels: Any, right: dict[int, str]) -> tuple[Bags, list[Any]]:
+    """Believe corrections of rows; where a row's list lacks its right label, the list was wrong."""
+    labels: list[Any] = [None] * bags.n_rows if row_labels is None else [name or None for name in row_labels]
+    lists = {name: set(listed) for name, listed in bags.labels.items() if listed is not None}
+    whole = dict(zip(bags.names, bags.whole.tolist()))
+    known = {str(name): name for name in bags.classes}
+    for row, name in right.items():
+        label = known.setdefault(name, name)
+        labels[row] = label
+        bag = bags.names[int(bags.codes[row])]
+        if bag in lists:
+            lists[bag].add(label)
+    partial = [bag for bag in lists if not whole[bag]]
+    return bags.with_labels(lists, classes=list(known.values()), partial=partial), labels
+
+
+def lists_of(data: Dataset, config: RunConfig, lists: str, empty: str) -> Bags:
+    """Return the labelled bags, read as the user means them; refuse a table without any, or without room for it."""
+    if data.bags is None or not data.bags.is_labelled.any():
+        raise _no_labels(data, config.table, config.roles)
+    bags = as_meant(data.bags, lists, empty)
+    with memory_limit(config.roles.max_memory):
+        what = f"{data.n_rows} rows with a probability for each of {bags.n_classes} labels"
+        need(config.table, _COPIES * 8 * data.n_rows * bags.n_classes, what)
+    return bags
+
+
+def as_meant(bags: Bags, lists: str, empty: str) -> Bags:
+    """Read the lists as the user means them: complete or partial, and an empty one as silence or as "none"."""
+    if lists == "complete" and empty == "unlabelled":
+        return bags
+    labels: dict[Any, Any] = {
+        name: set() if listed is None and empty == "none" else listed for name, listed in bags.labels.items()
+    }
+    labels = {name: listed for name, listed in labels.items() if listed is not None}
+    partial = [name for name, listed in labels.items() if listed] if lists == "partial" else ()  # "none" is complete
+    return bags.with_labels(labels, classes=bags.classes, partial=partial)
+
+
+def result_of(data: Dataset, bags: Bags, model: Any, row_labels: Any = None) -> CoverageResult:
+    """Take the posteriors of the rows once, alone and with their bags, and everything else from them."""
+    P = model.predict_proba(data.X)
+    Q = model.predict_proba(data.X, bags=bags, row_labels=row_labels)
+    hardest = bag_table(data.X, bags, model, "log likelihood", np.asarray(model.bag_log_likelihood_))
+    return CoverageResult(
+        **named_rows(data, bags, model, P, Q, hardest),
+        choice=model.choice_,
+        uncovered=[(name, list(labels)) for name, labels in model.uncovered_],
+    )
+
+
+def named_rows(data: Dataset, bags: Bags, model: Any, P: np.ndarray, Q: np.ndarray, hardest: Columns) -> dict[str, Any]:
+    """Return what every method that names rows has to show, from the posteriors alone (P) and with the bags (Q)."""
+    to_labels, label_names = model.layout.to_labels(), _objects(model.label_names_)
+    alone, with_bags = (label_names[np.argmax(part @ to_labels, axis=1)] for part in (P, Q))
+    names = _objects(model.cluster_names_)
+    class_of = np.asarray(model.class_of_)
+    used = class_of[np.unique(model.labels_)]  # the class of each cluster that holds rows
+    novelty = Q[:, class_of < 0].sum(axis=1)
+    own = {
+        "bag": [str(name) for name in bags],
+        "cluster": names[model.labels_].tolist(),
+        "label": [str(name) for name in with_bags],
+        "probability": Q.max(axis=1).tolist(),
+        "by features alone": [str(name) for name in alone],
+        "novelty": novelty.tolist(),
+    }
+    tables = {
+        "clusters": cluster_table(data.X, model.labels_, data.feature_names, [str(name) for name in names]),
+        "bags": hardest,
+    }
+    return {
+        "reading": Reading.of(data, USES),
+        "model": model,
+        "assignments": columns_of(data, own),
+        "tables": tables,
+        "n_bags": bags.n_bags,
+        "n_labelled": int(bags.is_labelled.sum()),
+        "n_labels": len(model.classes_),
+        "n_labels_found": len(np.unique(used[used >= 0])),
+        "n_clusters_used": len(used),
+        "n_novel_allowed": int(np.count_nonzero(class_of < 0)),
+        "n_novel_used": int(np.count_nonzero(used < 0)),
+        "n_bags_novel": int(np.unique(bags.codes[class_of[np.asarray(model.labels_)] < 0]).size),
+        "share_sure": float(np.mean(Q.max(axis=1) > 0.9)),
+        "contents": _contents(data, bags, model, Q),
+        "moved": _moved(data, P, Q, alone, with_bags),
+        "label_shares": ClusterLabelDisplay.from_estimator(model, bags).share,
+        "labels": [str(name) for name in bags.classes],
+        "own_labels": class_of.tolist(),
+        "nearest": nearest_rows(data.X, model.labels_, model.cluster_names_, class_of, data.row_names),
+        "novelty": _novelty(P[:, class_of < 0].sum(axis=1), class_of[np.asarray(model.labels_)] < 0),
+        "map": _map(data, bags, model, Q),
+        "gallery": gallery_of(
+            data, np.asarray(model.labels_), Q.max(axis=1), [str(name) for name in names], novelty=novelty
+        ),
+    }
+
+
+def _novelty(alone: np.ndarray, is_novel: np.ndarray) -> dict[str, np.ndarray]:
+    """Part the novelty of the rows by features alone by where they ended."""
+    return {"known": alone[~is_novel], "novel": alone[is_novel]}
+
+
+def _map(data: Dataset, bags: Bags, model: Any, Q: np.ndarray) -> Map:
+    names, labels = [str(name) for name in model.cluster_names_], np.asarray(model.labels_)
+    return Map(main_directions(standard(data.X)), labels, names, data.row_names, bag_of_rows(bags), Q.max(axis=1))
+
+
+def _contents(data: Dataset, bags: Bags, model: Any, Q: np.ndarray) -> Contents:
+    shown = ClusterContentsDisplay.from_posteriors(model, Q, bags, row_ids=data.row_names)
+    return Contents(shown.names, shown.sizes, shown.typical, shown.bags, shown.n_bags)
+
+
+def _moved(data: Dataset, P: np.ndarray, Q: np.ndarray, alone: np.ndarray, with_bags: np.ndarray) -> Moved:
+    shown = MovedRowsDisplay.from_posteriors(P, Q, alone, with_bags, row_ids=data.row_names)
+    return Moved(shown.rows, shown.before, shown.after, shown.moved, shown.n_moved, shown.n_rows)
+
+
+def bag_table(X: Any, bags: Bags, model: Any, what: str, values: np.ndarray) -> Columns:
+    """What each bag says, what its rows say by features alone, and how well both agree; the hardest first."""
+    carried = model.predict_bags(X, bags)
+    listed = [bags.labels[name] for name in bags.names]
+    order = np.argsort(values, kind="stable")
+    return {
+        "bag": [str(bags.names[b]) for b in order],
+        "rows": [int(bags.sizes[b]) for b in order],
+        "labels": ["" if listed[b] is None else _joined(listed[b]) for b in order],
+        "by features alone": [_joined(carried[b]) for b in order],
+        what: [float(values[b]) for b in order],
+    }
+
+
+def _no_labels(data: Dataset, path: str, roles: Roles) -> InvalidData:
+    """Say why there is no labelled bag, and what to do about it."""
+    named = [column for role in (roles.label, roles.bag_label) if role for column in _several(role)]
+    label, file = Setting("label"), Setting("label_file")
+    if named:
+        columns = ", ".join(repr(name) for name in named)
+        are = "is" if len(named) == 1 else "are"
+        return InvalidData(
+            f"{path!r} has bags, but {columns} {are} empty in every row: no bag says what it holds.",
+            do=["Fill the cells, or name another column with ", label, " (or a table of labels with ", file, ")."],
+        )
+    if roles.label_file:
+        return InvalidData(f"{path!r} has bags, but {roles.label_file!r} has no label for any of them.")
+    return InvalidData(
+        f"{path!r} has bags, but no labels for them.",
+        do=["Name the column of labels with ", label, ", or a table of them with ", file, ". ", DESCRIBE],
+    )
+
+
+def _several(columns: Any) -> list[str]:
+    return [columns] if isinstance(columns, str) else list(columns)
+
+
+def _objects(names: Any) -> np.ndarray:
+    array = np.empty(len(names), dtype=object)
+    array[:] = list(names)
+    return array
+
+
+def _joined(names: Any) -> str:
+    return "|".join(sorted(str(name) for name in names))

@@ -1,0 +1,60 @@
+"""DMNL: known labels from the lists of bags, novel labels from the structure of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sidelight.app.jobs.checking import checked
+from sidelight.app.jobs.config import RunConfig
+from sidelight.app.jobs.instances.coverage import bag_table, lists_of, named_rows
+from sidelight.app.jobs.instances.options import Dmnl
+from sidelight.app.jobs.instances.result import NovelResult
+from sidelight.app.jobs.reading import listening, read_bags
+from sidelight.data.bags import Bags
+from sidelight.data.dataset import Dataset
+from sidelight.estimators.novelty.dmnl import DMNL
+from sidelight.estimators.scaling import Standardized
+
+
+def work(config: RunConfig) -> NovelResult:
+    """Read rows in bags, and cluster them."""
+    return cluster(read_bags(config), config)
+
+
+def cluster(data: Dataset, config: RunConfig) -> NovelResult:
+    """Name the rows, with labels that no list names among the names."""
+    options = config.options
+    assert isinstance(options, Dmnl)  # the catalogue says so
+    bags = lists_of(data, config, options.lists, options.empty)
+    inner = DMNL(random_state=config.seed, **options.without("method", "lists", "empty"))
+    model: Any = Standardized(inner, feature_names=data.feature_names)  # finds the columns of new tables by name
+    with listening() as heard:
+        model.fit(data.X, bags=bags)
+        result = result_of(data, bags, model)
+    return checked(replace(result, heard=tuple(heard)), data, judged="label")
+
+
+def result_of(data: Dataset, bags: Bags, model: Any) -> NovelResult:
+    """Say what a fitted model found: DMNL, FastMIML, or a wrapper that names rows like them."""
+    P, Q = model.predict_proba(data.X), model.predict_proba(data.X, bags=bags)
+    told_rightly = np.ones(bags.n_bags)
+    told_rightly[bags.is_labelled] = model.bag_scores(data.X, bags)
+    hardest = bag_table(data.X, bags, model, "labels told rightly", told_rightly)
+    return NovelResult(
+        **named_rows(data, bags, model, P, Q, hardest),
+        choice=getattr(model, "choice_", {}),
+        uncovered=(),
+        noise=list(getattr(model, "noise_labels_", ())),
+        objective=_first_and_last(model),
+    )
+
+
+def _first_and_last(model: Any) -> list[float]:
+    """Return the objective before and after the fit; the wrapper has none of its own, its classifier may have one."""
+    while not hasattr(model, "trace_") and hasattr(model, "estimator_"):
+        model = model.estimator_
+    trace = np.asarray(getattr(model, "trace_", ()), dtype=float)
+    return trace[[0, -1]].tolist() if len(trace) else []

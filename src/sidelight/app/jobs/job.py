@@ -1,0 +1,114 @@
+"""What a job is: one object, in the ``__init__`` of its folder, that owns everything the shells ask about it.
+
+Its functions import what they need when they are called, so that the list of jobs is quick to load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sidelight.app.jobs.options.model import Options, build, fields_of
+from sidelight.errors import InvalidParameter, UnknownName, nearest
+from sidelight.words import Setting
+
+if TYPE_CHECKING:
+    from sidelight.app.jobs.config import RunConfig
+    from sidelight.app.jobs.demonstration import Demo
+    from sidelight.app.jobs.result import Result
+    from sidelight.data.dataset import Dataset
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A job that fits a file: the roles to pass, and a number of clusters where a column labels the rows."""
+
+    job: str
+    why: str
+    roles: Mapping[str, Any] = field(default_factory=dict)
+    n_clusters: int | None = None
+    table: str | None = None  # where the file is no table itself: what to write in the place of one
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One way to do a job: what it can be told, and the function that does it."""
+
+    options: type[Options]
+    work: Callable[[RunConfig], Result]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How ``sidelight.show`` makes the result of a fitted model: what else it needs, "bags" or "answers", and how."""
+
+    needs: str
+    result_of: Callable[..., Result]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job.
+
+    Attributes
+    ----------
+    name : str
+        The command.
+    summary : str
+        One line: what it does.
+    text : str
+        What it does and what it writes, for the help.
+    you_have : str
+        What a person has who needs this job.
+    example : mapping
+        Roles and options of a first call.
+    methods : mapping of str to Method
+        The first is the default. A job with one method calls it "".
+    fits : callable
+        ``fits(data, roles)`` returns the :class:`Fit` that ``describe`` suggests, or None.
+    files : mapping of str to str
+        What the tables that only this job writes hold, in a few words.
+    demos : mapping of str to callable
+        ``demo(seed)`` by the name of its folder.
+    shows : mapping of str to Shown
+        The estimators whose page this job makes, by class name.
+    """
+
+    name: str
+    summary: str
+    text: str
+    you_have: str
+    example: Mapping[str, Any]
+    methods: Mapping[str, Method]
+    fits: Callable[[Dataset, Mapping[str, Any]], Fit | None]
+    files: Mapping[str, str] = field(default_factory=dict)
+    demos: Mapping[str, Callable[[int], Demo]] = field(default_factory=dict)
+    shows: Mapping[str, Shown] = field(default_factory=dict)
+
+    @property
+    def models(self) -> dict[str, type[Options]]:
+        """The options of each method."""
+        return {name: method.options for name, method in self.methods.items()}
+
+    def options(self, content: Any) -> Options:
+        """Return the options of a run, checked against the method they name."""
+        default = next(iter(self.methods))
+        method = content.get("method", default) if default and isinstance(content, Mapping) else default
+        if not isinstance(method, str) or method not in self.methods:
+            raise UnknownName(f"There is no method {method!r:.80}. {nearest(method, self.methods)}")
+        own = {field.name for field in fields_of(self.methods[method].options)}
+        for name in content if isinstance(content, Mapping) else ():
+            others = [m for m in self.methods if name in {f.name for f in fields_of(self.methods[m].options)}]
+            if name not in own and others:
+                raise InvalidParameter(
+                    f"{name} is an option of the method {others[0]!r}, and the method is {method!r}.",
+                    do=["Choose it with ", Setting("method", others[0]), ", or leave ", Setting(name), " out."],
+                )
+        return build(self.methods[method].options, content, "option")
+
+    def work(self, config: RunConfig) -> Result:
+        """Do what ``config`` says; the libraries it needs are imported now."""
+        default = next(iter(self.methods))
+        method = config.options.settings()["method"] if default else default
+        return self.methods[method].work(config)

@@ -1,0 +1,233 @@
+"""Images, sounds and texts that a table names, made small enough for a page.
+
+A file that is missing, broken, too large or of an unknown kind is counted and never stops a run. Images are made anew
+from their pixels, so that nothing else a camera wrote (such as where it was) leaves the machine with the page.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+import wave
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sidelight.app.report.gallery import Media
+from sidelight.errors import MissingExtra
+from sidelight.words import counted, in_words
+
+IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
+SOUNDS = {".mp3": "mpeg", ".ogg": "ogg", ".oga": "ogg", ".opus": "ogg", ".flac": "flac", ".m4a": "mp4", ".aac": "aac"}
+_FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF", "PPM")  # what Pillow may try: no format that runs programs
+_HEADS = (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2", b"\xff\xf1", b"\xff\xf9", b"OggS", b"fLaC")  # of sounds
+
+PAGE_LIMIT = 2_000_000  # characters that images and sounds may take on one page
+_SIDE = 144  # pixels of a thumbnail: 9 rem wide on a fine screen
+_TINY = 32  # pixels up to which an image is shown enlarged, dot by dot
+_MOST_PIXELS = 80_000_000  # of an image that is opened at all
+_MOST_BYTES = 64_000_000  # of a file that is opened at all
+_MOST_EMBEDDED = 150_000  # bytes of a sound that is embedded as it is
+_SECONDS, _RATE = 2.5, 16_000  # of a sound on the page
+_EXCERPT = 220  # characters of a text
+
+
+class NotShown(Exception):
+    """A file that cannot be shown; its text is the reason, in a few words."""
+
+
+@dataclass
+class Looker:
+    """Shows cells of a table's columns, and remembers what could not be shown.
+
+    Parameters
+    ----------
+    folder : Path
+        Where relative names of files begin: the table's folder.
+    is_confined : bool
+        Whether files must lie below that folder: so when the column was guessed and not named.
+    limit : int
+        Characters that may be embedded in all.
+    """
+
+    folder: Path
+    is_confined: bool = False
+    limit: int = PAGE_LIMIT
+    failures: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+    n_over: int = 0
+    n_without_spectrogram: int = 0
+    _spent: int = 0
+
+    def look(self, cell: Any) -> Media | None:
+        """Return what a cell names, says or is (an array of grey pixels); None when there is nothing to show."""
+        text = "" if isinstance(cell, np.ndarray) else str(cell).strip()
+        if not text and not isinstance(cell, np.ndarray):
+            return None
+        try:
+            shown = of_array(cell) if isinstance(cell, np.ndarray) else self._read(text)
+        except NotShown as reason:
+            self.failures[str(reason)] += 1
+            self.examples.setdefault(str(reason), text)
+            return None
+        if self._spent + shown.size > self.limit:
+            self.n_over += 1
+            return None
+        self._spent += shown.size
+        self.n_without_spectrogram += shown.kind == "sound" and not shown.picture
+        return shown
+
+    def notes(self) -> list[str]:
+        """Say in one line each what could not be shown, what was left out, and what has no spectrogram."""
+        told = []
+        if self.failures:
+            reasons = [f"{n} {reason} (such as {self.examples[reason]!r:.90})" for reason, n in self.failures.items()]
+            told.append(f"{counted(self.failures.total(), 'row')} could not be shown: {in_words(reasons)}.")
+        if self.n_over:
+            size = f"{self.limit / 1e6:g} MB"
+            told.append(
+                f"{counted(self.n_over, 'more row')} would be shown if images and sounds might take more than {size}."
+            )
+        if self.n_without_spectrogram:
+            told.append("Only WAV files have a spectrogram; other sounds have a player.")
+        return told
+
+    def _read(self, text: str) -> Media:
+        ending = os.path.splitext(text.lower())[1]
+        if text.lower().startswith(("http://", "https://", "ftp://")):
+            raise NotShown("on the web, which is never asked")
+        if ending not in IMAGES and ending not in SOUNDS and ending not in (".wav", ".wave"):
+            return Media("text", text=text if len(text) <= _EXCERPT else text[: _EXCERPT - 1].rstrip() + "…")
+        path = self._path(text)
+        try:
+            if not path.is_file():
+                raise NotShown("missing")
+            if path.stat().st_size > _MOST_BYTES:
+                raise NotShown("too large to open")
+            if ending in IMAGES:
+                return thumbnail(path)
+            return recording(path) if ending in (".wav", ".wave") else _as_it_is(path, SOUNDS[ending])
+        except OSError:
+            raise NotShown("unreadable") from None
+
+    def _path(self, text: str) -> Path:
+        if "\0" in text:
+            raise NotShown("missing")
+        path = self.folder / os.path.expanduser(text)
+        if self.is_confined:
+            real, home = os.path.realpath(path), os.path.realpath(self.folder)
+            if os.path.commonpath([real, home]) != home:
+                raise NotShown("outside the table's folder, and the column was only guessed")
+        return path
+
+
+def thumbnail(path: Path) -> Media:
+    """Return a small copy of an image file, made from its pixels alone."""
+    image_module = _pillow()
+    from PIL import ImageOps
+
+    try:
+        with image_module.open(path, formats=_FORMATS) as image:
+            if image.width * image.height > _MOST_PIXELS:
+                raise NotShown("too large to open")
+            image.draft("RGB", (2 * _SIDE, 2 * _SIDE))
+            upright = ImageOps.exif_transpose(image)
+            return of_image(
+                upright.convert("RGBA" if "A" in upright.getbands() or "transparency" in upright.info else "RGB")
+            )
+    except NotShown:
+        raise
+    except Exception as error:  # Pillow raises whatever its decoders meet: SyntaxError, ValueError, struct.error, ...
+        if isinstance(error, MissingExtra):
+            raise
+        raise NotShown("unreadable") from None
+
+
+def of_array(pixels: np.ndarray) -> Media:
+    """Return grey pixels, dark where values are high, as an image."""
+    low, high = float(np.min(pixels)), float(np.max(pixels))
+    grey = 255 - np.rint(255 * (np.asarray(pixels, dtype=float) - low) / ((high - low) or 1.0)).astype(np.uint8)
+    return of_image(_pillow().fromarray(grey))
+
+
+def of_image(image: Any) -> Media:
+    """Return an image of Pillow's as a thumbnail: PNG for few pixels or transparent ones, JPEG for photographs."""
+    is_tiny = max(image.size) <= _TINY
+    image.thumbnail((_SIDE, _SIDE))
+    kind = "png" if is_tiny or image.mode in ("RGBA", "L") else "jpeg"
+    return Media("image", _embedded(image, kind), is_tiny=is_tiny)
+
+
+def recording(path: Path) -> Media:
+    """Return the first seconds of a WAV file, one channel of it, with its spectrogram."""
+    from scipy.io import wavfile
+
+    try:
+        rate, samples = wavfile.read(path, mmap=True)
+        samples = samples[: int(_SECONDS * rate)]
+        sound = np.array(samples if samples.ndim == 1 else samples[:, 0], dtype=np.float64)
+    except Exception:  # scipy raises what it meets: ValueError, struct.error, EOFError, a warning made an error, ...
+        raise NotShown("unreadable") from None
+    if sound.size < 2 or not np.isfinite(sound).all() or rate < 1:
+        raise NotShown("without sound")
+    sound -= sound.mean()
+    sound /= np.abs(sound).max() or 1.0
+    step = max(1, int(np.ceil(rate / _RATE)))
+    thinner = _thinned(sound, step)
+    buffer = io.BytesIO()
+    with wave.open(buffer, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(rate // step)
+        file.writeframes(np.rint(32000 * thinner).astype("<i2").tobytes())
+    uri = "data:audio/wav;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+    return Media("sound", uri, picture=spectrogram(sound))
+
+
+def spectrogram(sound: np.ndarray, *, wide: int = 160, tall: int = 64) -> str:
+    """Return how strong each pitch is over time, low ones at the bottom, 60 decibels from white to black."""
+    from scipy.signal import stft
+
+    size = min(256, sound.size)
+    hop = max(1, (sound.size - size) // wide)
+    _, _, Z = stft(sound, nperseg=size, noverlap=size - min(hop, size), boundary=None, padded=False)
+    power = 20 * np.log10(np.abs(Z) + 1e-9)  # 1e-9: silence is -180 decibels
+    grey = np.clip((power - (power.max() - 60)) / 60, 0, 1)
+    image = _pillow().fromarray((255 - np.rint(255 * grey[::-1])).astype(np.uint8)).resize((wide, tall))
+    return _embedded(image, "png")
+
+
+def _thinned(sound: np.ndarray, step: int) -> np.ndarray:
+    if step == 1:
+        return sound
+    from scipy.signal import decimate
+
+    thinner = decimate(sound, step, ftype="fir") if sound.size > 60 * step else sound[::step]
+    return thinner / (np.abs(thinner).max() or 1.0)
+
+
+def _as_it_is(path: Path, kind: str) -> Media:
+    if path.stat().st_size > _MOST_EMBEDDED:
+        raise NotShown(f"a sound of more than {_MOST_EMBEDDED // 1000} kB that is no WAV file")
+    content = path.read_bytes()
+    if not content.startswith(_HEADS) and content[4:8] != b"ftyp":
+        raise NotShown("unreadable")
+    return Media("sound", f"data:audio/{kind};base64," + base64.b64encode(content).decode("ascii"))
+
+
+def _embedded(image: Any, kind: str) -> str:
+    buffer = io.BytesIO()
+    image.save(buffer, kind.upper(), **({"quality": 78} if kind == "jpeg" else {"optimize": True}))
+    return f"data:image/{kind};base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
+def _pillow() -> Any:
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise MissingExtra("pillow", "jobs", "Showing images") from error
+    return Image

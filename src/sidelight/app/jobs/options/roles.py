@@ -1,0 +1,97 @@
+"""What the columns of a table are, and how its file is written: the same names in every job, file and form."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from sidelight.app.jobs.options.model import Options, says
+from sidelight.errors import InvalidParameter
+from sidelight.words import Setting
+
+COLUMNS, FILE = "Columns", "File"  # headings of the help and of forms
+_FORBIDS = "none: no column is one."
+
+Column = str | bool | None  # a column, False to forbid the guess, None to guess
+Columns = list[str] | str | bool | None
+
+
+def column(text: str, *, shown: str = "COLUMN", word: str = "") -> msgspec.Meta:
+    """Describe a column."""
+    return says(text, shown=shown, group=COLUMNS, word=word)
+
+
+class Roles(Options, frozen=True):
+    """Columns and file; what is not said is guessed, and ``describe`` says how."""
+
+    id: Annotated[Column, column(f"Column that names each row; {_FORBIDS}")] = None
+    bag: Annotated[Column, column(f"Column that names the bag of each row; {_FORBIDS}")] = None
+    label: Annotated[
+        Columns,
+        column("Column with the labels; several columns of 0 and 1 are fine; none: no column.", shown="PATTERN"),
+    ] = None
+    label_file: Annotated[
+        str | None,
+        column("Second table with the labels: bag and label, or a column for each label.", shown="PATH"),
+    ] = None
+    label_separator: Annotated[
+        str | None, column("What stands between several labels in one cell, such as '|'.", shown="MARK")
+    ] = None
+    label_level: Annotated[
+        Literal["row", "bag"] | None, column("Whether the labels speak of the row or of its bag.", shown="")
+    ] = None
+    bag_label: Annotated[Column, column("Column with the labels of the bag (not of the row).")] = None
+    truth: Annotated[Column, column(f"Column with what each row truly is, to compare with; {_FORBIDS}")] = None
+    features: Annotated[
+        list[str],
+        column("Column to use as a feature; * stands for anything. Default: every numeric column.", shown="PATTERN"),
+    ] = []
+    ignore: Annotated[list[str], column("Column to leave out; * stands for anything.", shown="PATTERN")] = []
+    keep: Annotated[
+        list[str], column("Column to copy into the assignments, beside the row's name.", shown="PATTERN")
+    ] = []
+    show: Annotated[Columns, column("Column with texts or paths to show beside a row; none: no column.")] = None
+    sequence: Annotated[Column, column(f"Column that names the recording or session of each row; {_FORBIDS}")] = None
+    channels: Annotated[
+        dict[str, list[str] | str],
+        column("A channel and its columns, such as face='face_*,nose'.", shown="NAME=COLUMNS", word="channel"),
+    ] = {}
+    events: Annotated[
+        list[str] | bool, column("The table is a list of events: count these columns together.", word="event")
+    ] = []
+    weight: Annotated[str | None, column("Column that says how often an event happened.")] = None
+    missing: Annotated[
+        Literal["error", "mean", "drop"],
+        column("What to do about missing cells: stop, take the column's mean, or leave the row out.", shown=""),
+    ] = "error"
+    format: Annotated[
+        str | None, says("Skip the recognition: delimited, matlab, arff, ...", shown="NAME", group=FILE)
+    ] = None
+    separator: Annotated[
+        str | None, says("What stands between the columns of a text file.", shown="MARK", group=FILE)
+    ] = None
+    encoding: Annotated[str | None, says("Encoding of a text file, such as latin-1.", shown="NAME", group=FILE)] = None
+    header: Annotated[bool | None, says("Whether the first line names the columns.", group=FILE)] = None
+    max_memory: Annotated[
+        str | None,
+        says("What the file may take, such as 8GB; by default half of the memory there is.", shown="SIZE", group=FILE),
+    ] = None
+
+    disarm: Annotated[
+        bool,
+        says("Write an apostrophe before cells of CSV files that a spreadsheet would run as a formula.", group=FILE),
+    ] = False
+
+    def __post_init__(self) -> None:
+        """Refuse True, which names no column."""
+        for name in ("id", "bag", "label", "bag_label", "truth", "show", "sequence", "events"):
+            if getattr(self, name) is True:
+                raise InvalidParameter(
+                    f"{name} takes a column, or false for none. Got true instead.",
+                    do=["Name the column: ", Setting(name), "."],
+                )
+
+    def for_read(self) -> dict[str, Any]:
+        """Return the parameters of :func:`sidelight.read`."""
+        return self.without("missing", "disarm")

@@ -1,0 +1,34 @@
+"""Options that several jobs have, so that they are called and described the same everywhere."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from sidelight.app.jobs.options.model import from_, says
+from sidelight.errors import InvalidParameter
+
+Clusters = Annotated[
+    Annotated[int, from_(1)] | Literal["auto"],
+    says(
+        "Number of clusters; auto takes what comes back from other rows, sequences or counts.",
+        word="clusters",
+        letter="k",
+        shown="N|auto",
+    ),
+]
+Starts = Annotated[int, says("Number of starts.", word="starts", ge=1)]
+Scale = Annotated[
+    Literal["standard", "none"],
+    says("Give every feature mean 0 and variance 1 first; the saved model remembers it."),
+]
+TableMethod = Literal["annealed", "information", "spectral", "weights"]  # what clusters a table of co-occurrences
+Curve = Annotated[
+    tuple[Annotated[int, from_(1)], Annotated[int, from_(1)]] | None,
+    says("Numbers of clusters for the curve of preserved information, such as 2:10.", shown="FROM:TO"),
+]
+
+
+def check_curve(curve: tuple[int, int] | None) -> None:
+    """Refuse a curve that runs backwards."""
+    if curve is not None and curve[0] > curve[1]:
+        raise InvalidParameter(f"curve takes two whole numbers, the smaller first. Got {list(curve)} instead.")

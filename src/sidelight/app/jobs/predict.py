@@ -1,0 +1,304 @@
+"""Apply a saved model to the rows of another table, block by block, so that any number of rows fits into memory."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+import sidelight
+from sidelight._core.atomic import folder_beside
+from sidelight.app.jobs.config import as_toml, read_toml
+from sidelight.app.jobs.first_look import check_prediction
+from sidelight.app.jobs.options import Roles
+from sidelight.app.jobs.output import MANIFEST, output_folder
+from sidelight.app.jobs.placing import Placed, feature_names_of, inner_of, place_of, takes
+from sidelight.app.jobs.reading import read_data, without_gaps
+from sidelight.app.jobs.result import Columns, columns_of
+from sidelight.app.jobs.run import versions_in_use
+from sidelight.data.dataset import Dataset
+from sidelight.errors import InvalidData, MissingExtra
+from sidelight.files.limits import memory_limit
+from sidelight.files.recognise import recognise
+from sidelight.files.roles.plan import asked
+from sidelight.files.streaming import STREAMED, RowsInBlocks, align, open_rows
+from sidelight.progress import report
+from sidelight.words import Sentence, Setting, Spell, counted, some_of, spoken
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Where the assignments are, and what they hold in short."""
+
+    out: Path
+    files: Sequence[str]
+    sentences: Sequence[str]
+    numbers: Mapping[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values that can be written as JSON."""
+        return {"out": str(self.out), "files": list(self.files), "result": dict(self.numbers)}
+
+
+def predict(
+    model_path: str, table: str, out: str | Path, roles: Roles, *, overwrite: bool = False, spell: Spell = str
+) -> Prediction:
+    """Place the rows of ``table`` with a model, and write one line for each.
+
+    Parameters
+    ----------
+    model_path : str
+        A ``model.sidelight``, or the folder of the run that wrote it.
+    table : str
+        Any table that :func:`sidelight.read` understands. Columns are found by name.
+    out : str or Path
+        A folder, or a file that ends with ``.csv`` or ``.parquet``.
+    roles : Roles
+        What the columns are; what is not said is what it was in the run that made the model, or is guessed.
+    overwrite : bool
+        Whether what an earlier call wrote may be replaced.
+    spell : callable
+        How the reader of the sentences would type a setting.
+    """
+    out = Path(out)
+    file, is_file = check_prediction(model_path, table, out, roles, overwrite=overwrite)
+    model = sidelight.load(file)
+    work = _Work(model, table, _roles_of_run(file, model, roles, table), knew_answers=_knew_answers(file, model))
+    if is_file:
+        with folder_beside(out) as folder:
+            work.write(folder, parquet=out.suffix == ".parquet")
+            os.replace(folder / f"assignments{out.suffix}", out)
+        files = [out.name]
+    else:
+        with output_folder(out, lambda names: _manifest(file, table, names), overwrite=overwrite) as folder:
+            work.write(folder, parquet=True)
+            files = sorted([*(path.name for path in folder.iterdir()), MANIFEST])
+    return Prediction(out, files, [spoken(sentence, spell) for sentence in work.sentences()], work.numbers())
+
+
+class _Work:
+    """One pass over a table: blocks in, lines out, and what is worth saying about them."""
+
+    def __init__(self, model: Any, table: str, roles: Roles, *, knew_answers: bool = False) -> None:
+        self.model, self.table, self.roles, self.knew_answers = model, table, roles, knew_answers
+        self.place = place_of(model)
+        self.blocks = _open(model, table, roles)
+        self.n_rows = self.n_bags = self.n_left_out = 0
+        self.sizes: Counter[str] = Counter()
+        self.strange: dict[str, None] = {}
+
+    def write(self, folder: Path, *, parquet: bool) -> None:
+        """Write assignments (and bags), a block at a time."""
+        rows, bags = _Lines(folder / "assignments.csv"), _Lines(folder / "bags.csv")
+        for data in self._data():
+            data = self._without_gaps(data)
+            placed = self.place(self.model, data)
+            rows.add(columns_of(data, placed.rows))
+            bags.add(placed.bags)
+            self._count(data, placed)
+        if not self.n_rows:
+            raise InvalidData(f"{self.table!r} has no row without a gap, so there is nothing to place.")
+        if parquet:
+            report("writing", 0, None, "assignments.parquet")
+            rows.to_parquet(folder / "assignments.parquet")
+
+    def sentences(self) -> list[Sentence]:
+        """Say how many rows went where, and what was not used."""
+        told: list[Sentence] = []
+        sizes = some_of([f"{name} {n}" for name, n in self.sizes.most_common()], 8)
+        what = "with labels" if hasattr(self.model, "complete") else f"in {counted(len(self.sizes), 'cluster')}"
+        in_bags = f" of {counted(self.n_bags, 'bag')}" if self.n_bags else ""
+        told.append(f"{counted(self.n_rows, 'row')}{in_bags} placed {what}{f' ({sizes})' if self.sizes else ''}.")
+        if self.knew_answers:
+            told.append(
+                "They are placed by their features alone. The run also used answers about its own rows: for those, its "
+                "assignments.csv knows more."
+            )
+        if self.n_left_out:
+            told.append(f"{counted(self.n_left_out, 'row')} with gaps left out.")
+        if self.strange:
+            told.append(f"The model has never heard of {some_of(map(repr, self.strange))}: not used.")
+        if isinstance(self.blocks, RowsInBlocks):
+            if self.blocks.is_sorted_here:
+                told.append("The rows of a bag did not stand together, so the lines come bag by bag.")
+            extra = self.blocks.extra
+            if extra:
+                told.append(f"{counted(len(extra), 'column was', 'columns were')} not used: {some_of(extra, 6)}.")
+        return told
+
+    def numbers(self) -> dict[str, Any]:
+        """Return what was counted."""
+        return {
+            "n_rows": self.n_rows,
+            "n_bags": self.n_bags,
+            "n_left_out": self.n_left_out,
+            "sizes": dict(self.sizes),
+            "unknown_labels": list(self.strange),
+            "unused_columns": self.blocks.extra if isinstance(self.blocks, RowsInBlocks) else [],
+        }
+
+    def _data(self) -> Iterator[Dataset]:
+        with memory_limit(self.roles.max_memory):
+            yield from self.blocks
+
+    def _without_gaps(self, data: Dataset) -> Dataset:
+        """Fill gaps with the means that the model remembers, leave their rows out, or refuse them."""
+        mean = vars(self.model).get("mean_")
+        if self.roles.missing == "mean" and not sp.issparse(data.X):
+            if mean is None:
+                raise InvalidData(
+                    f"{type(inner_of(self.model)).__name__} keeps no means of its columns to fill gaps with.",
+                    do=["Leave rows with gaps out: ", Setting("missing", "drop"), "."],
+                )
+            return replace(data, X=np.where(np.isfinite(data.X), data.X, mean))
+        kept = without_gaps(data, self.roles.missing)
+        self.n_left_out += data.n_rows - kept.n_rows
+        return kept
+
+    def _count(self, data: Dataset, placed: Placed) -> None:
+        self.n_rows += data.n_rows
+        self.n_bags += len(placed.bags.get("bag", ()))
+        self.sizes.update(map(str, placed.rows.get("label", placed.rows.get("cluster", ()))))
+        self.strange.update(dict.fromkeys(placed.strange))
+
+
+class _Lines:
+    """A CSV file that grows, and can be turned into Parquet without ever being in memory."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            import polars as pl
+        except ImportError as error:
+            raise MissingExtra("polars", "jobs", "Writing tables") from error
+        self._pl, self.path = pl, path
+        self.types: dict[str, Any] = {}
+
+    def add(self, columns: Columns) -> None:
+        """Write some lines."""
+        if not columns:
+            return
+        frame = self._pl.DataFrame({name: self._series(name, cells) for name, cells in columns.items()}, strict=False)
+        is_first = not self.types
+        self.types = self.types or dict(frame.schema)
+        with self.path.open("wb" if is_first else "ab") as handle:
+            frame.write_csv(handle, include_header=is_first)
+
+    def _series(self, name: str, cells: Sequence[Any]) -> Any:
+        texts = any(isinstance(cell, str) for cell in cells)
+        if texts or self.types.get(name) == self._pl.String:  # a later block may hold words where the first had numbers
+            return self._pl.Series([_plain(cell) for cell in cells], dtype=self._pl.String)
+        return self._pl.Series(list(cells))
+
+    def to_parquet(self, path: Path) -> None:
+        """Write the lines once more, as Parquet."""
+        names = [name for name, kind in self.types.items() if kind.is_integer()]  # an id may be a word further down
+        types = {**self.types, **{name: self._pl.String for name in names if name not in _COUNTED}}
+        scan = self._pl.scan_csv(self.path, schema=types, glob=False)
+        scan.sink_parquet(path)
+
+
+_COUNTED = ("row", "cluster", "new")  # columns of ours that hold whole numbers whatever the table says
+
+
+def _plain(cell: Any) -> str:
+    return str(cell).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _open(model: Any, table: str, roles: Roles) -> RowsInBlocks | list[Dataset]:
+    """Open a table to be read in blocks, or read it whole where its format cannot be read in pieces."""
+    path = Path(table).expanduser()
+    features = feature_names_of(model)
+    with memory_limit(roles.max_memory):
+        name = roles.format or recognise(path).format
+        if name not in STREAMED:
+            return [align(read_data(table, replace_role(roles, features=[])), features)]
+        wishes = {k: v for k, v in roles.for_read().items() if k not in (*_HOW, "format", "label_file", "max_memory")}
+        how = {key: getattr(roles, key) for key in _HOW}
+        beside = None if roles.label_file is None else Path(roles.label_file).expanduser()
+        blocks = open_rows(path, name, asked(**{**wishes, "features": None}), features, how=how, label_file=beside)
+    if features is None and len(blocks.features.names) != model.n_features_in_:
+        raise InvalidData(
+            f"{table!r} has {len(blocks.features.names)} columns of numbers, and the model, which does not know its "
+            f"columns by name, was fitted on {model.n_features_in_}.",
+            do=["Name the columns with ", Setting("features"), "."],
+        )
+    return blocks
+
+
+_HOW = ("separator", "encoding", "header")
+
+
+def replace_role(roles: Roles, **changes: Any) -> Roles:
+    """Return roles with some of them changed."""
+    return Roles(**{**roles.settings(), **changes})
+
+
+def _roles_of_run(file: Path, model: Any, roles: Roles, table: str) -> Roles:
+    """Fill what was not said with the columns of the run that made the model; only what this model looks at."""
+    run = file.parent / MANIFEST
+    known: dict[str, Any] = {}
+    if run.is_file():
+        content = read_toml(run)
+        for name in ("roles", "read"):
+            part = content.get(name)
+            known |= part if isinstance(part, dict) else {}
+    columns = _columns_of(table, roles)
+    said = roles.settings()
+    defaults: dict[str, Any] = {}
+    for name in ("id", "bag", "sequence", "label", "bag_label", "label_separator", "label_level", "missing"):
+        value = known.get(name)
+        if name in said and name != "missing":
+            continue
+        if name == "missing" and said.get(name) != "error":
+            continue
+        if value is not None and _is_there(name, value, columns):
+            defaults[name] = value
+    merged = {**said, **defaults}
+    if not takes(model, "bags") and not hasattr(model, "complete"):
+        merged |= {"bag": False, "label": False, "bag_label": False}
+        merged.pop("label_file", None)
+    if not takes(model, "sequences"):
+        merged["sequence"] = False
+    return Roles(**merged)
+
+
+def _knew_answers(file: Path, model: Any) -> bool:
+    """Say whether the run of a model had answers about its rows; a model without its run.toml may have had some."""
+    if not hasattr(inner_of(model), "violated_"):
+        return False
+    run = file.parent / MANIFEST
+    options = read_toml(run).get("options", {}) if run.is_file() else {"pairs": ""}
+    return isinstance(options, dict) and any(name in options for name in ("pairs", "triplets", "corrections"))
+
+
+def _is_there(role: str, value: Any, columns: Sequence[str] | None) -> bool:
+    """Say whether the columns of an earlier run are in this table, too."""
+    if role in ("label_separator", "label_level", "missing") or value is False or columns is None:
+        return True
+    from fnmatch import fnmatchcase
+
+    names = [value] if isinstance(value, str) else list(value)
+    return all(any(fnmatchcase(column, str(name)) or column == name for column in columns) for name in names)
+
+
+def _columns_of(table: str, roles: Roles) -> Sequence[str] | None:
+    from sidelight.files.arrays.parquet import ParquetSource
+    from sidelight.files.text.delimited import DelimitedSource
+
+    path = Path(table).expanduser()
+    name = roles.format or recognise(path).format
+    if name not in STREAMED:
+        return None
+    how = {key: getattr(roles, key) for key in _HOW}
+    return (ParquetSource(path) if name == "parquet" else DelimitedSource(path, **how)).names
+
+
+def _manifest(model: Path, table: str, names: Sequence[str]) -> str:
+    keys = {"job": "predict", "model": str(model), "table": table, "files": list(names)}
+    return as_toml(keys, {"versions": versions_in_use()})

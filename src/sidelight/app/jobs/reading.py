@@ -1,0 +1,192 @@
+"""From a file on disk to rows without gaps: the roles of a run, handed to the readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sidelight._core.moments import mean_and_scale, scaled
+from sidelight.app.jobs.config import RunConfig
+from sidelight.app.jobs.options import Roles
+from sidelight.data.dataset import Dataset, LeftOut
+from sidelight.errors import InvalidData, LabelsWithoutRows, SidelightWarning, hearing
+from sidelight.files import read
+from sidelight.files.roles.cells import is_gap
+from sidelight.files.roles.facts import is_finite
+from sidelight.words import Heard, Setting, counted
+
+_DENSE_LIMIT = 1 << 30  # bytes that a sparse table may take when a job needs it dense
+DROP, MEAN, IGNORE = Setting("missing", "drop"), Setting("missing", "mean"), Setting("ignore")
+DESCRIBE = "`sidelight describe` says what its columns were taken for."
+
+
+def read_data(path: str, roles: Roles, *, sequences: bool = False) -> Dataset:
+    """Read ``path`` with the roles of a run; rows without gaps come out, or an error that says what to do.
+
+    Parameters
+    ----------
+    path : str
+        Any file that :func:`sidelight.read` understands.
+    roles : Roles
+        What the columns are; ``roles.missing`` says what to do about missing and infinite cells: ``"error"``,
+        ``"mean"`` of the column, or ``"drop"`` the row, which is then in ``left_out``.
+    sequences : bool
+        Whether the job goes by sequences, so that a row without one has a gap.
+    """
+    data = read(path, **roles.for_read())
+    if data.left_out and roles.missing != "drop":
+        names_have_no_mean = " (names have no mean)." if roles.missing == "mean" else "."
+        raise InvalidData(
+            f"{path!r}: {data.left_out[0]}.",
+            do=["Fill the gaps, or leave such rows out with ", DROP, names_have_no_mean],
+        )
+    return without_gaps(data, roles.missing, sequences=sequences)
+
+
+def read_rows(path: str, roles: Roles) -> Dataset:
+    """Read a table for a job that clusters rows: at least one row and one feature."""
+    data = read_data(path, roles)
+    check_rows(data, path)
+    return data
+
+
+def read_bags(config: RunConfig) -> Dataset:
+    """Read a table of rows in bags."""
+    data = read_data(config.table, config.roles)
+    check_bags(data, config.table)
+    check_rows(data, config.table)
+    return data
+
+
+def check_rows(data: Dataset, path: str) -> None:
+    """Raise unless there is something to cluster."""
+    if not data.n_features or not data.n_rows:
+        raise InvalidData(
+            f"{path!r} has {counted(data.n_rows, 'row')} and {data.n_features} features: there is nothing to cluster.",
+            do=["Name some with ", Setting("features"), ". ", DESCRIBE],
+        )
+
+
+def check_bags(data: Dataset, path: str) -> None:
+    """Raise unless the rows are in bags."""
+    if data.bags is None:
+        raise InvalidData(
+            f"{path!r} names no bags: no column says which rows belong together.",
+            do=["Name one with ", Setting("bag"), ". ", DESCRIBE],
+        )
+
+
+def as_dense(data: Dataset) -> np.ndarray:
+    """Return X as a dense array; a sparse table that would not fit is refused."""
+    if not sp.issparse(data.X):
+        return np.ascontiguousarray(data.X, dtype=np.float64)
+    if data.n_rows * data.n_features * 8 > _DENSE_LIMIT:
+        raise InvalidData(
+            f"{data.path!r} is sparse, {data.n_rows} x {data.n_features}, and this job would need "
+            f"{data.n_rows * data.n_features * 8 / 2**30:.1f} GB for it.",
+            do=["Choose fewer columns with ", Setting("features"), "."],
+        )
+    return np.asarray(data.X.toarray(), dtype=np.float64)
+
+
+def standard(X: Any) -> Any:
+    """Give every column of a dense matrix mean 0 and variance 1, for a picture; a sparse one stays as it is."""
+    if sp.issparse(X):
+        return X
+    return scaled(X, *mean_and_scale(X))
+
+
+@contextmanager
+def listening() -> Iterator[list[str]]:
+    """Collect what a fit warns about, each once; what the result itself says is left out."""
+    heard: list[str] = []
+
+    def hear(warning: SidelightWarning) -> None:
+        if not isinstance(warning, LabelsWithoutRows) and warning.what not in heard:
+            heard.append(Heard(warning.what, warning.do))
+
+    with hearing(hear):
+        yield heard
+
+
+def without_gaps(data: Dataset, missing: str, *, sequences: bool = False) -> Dataset:
+    """Return the data with every cell of X finite and, where they matter, a sequence in every row."""
+    unnamed = _without_sequence(data) if sequences else np.zeros(data.n_rows, dtype=bool)
+    if unnamed.any():
+        if missing != "drop":
+            raise _no_sequence(data, unnamed)
+        data = _kept_rows(data, ~unnamed, "no sequence", data.columns("sequence"))
+    values = data.X.data if sp.issparse(data.X) else data.X
+    if is_finite(values):
+        return data
+    if missing == "error" or sp.issparse(data.X):
+        raise _no_number(data)
+    if missing == "mean":
+        return replace(data, X=_filled(data))
+    finite = np.isfinite(data.X)
+    columns = tuple(data.feature_names[j] for j in np.flatnonzero(~finite.all(axis=0)).tolist())
+    return _kept_rows(data, finite.all(axis=1), "gap", columns)
+
+
+def _without_sequence(data: Dataset) -> np.ndarray:
+    if data.sequence is None:
+        return np.zeros(data.n_rows, dtype=bool)
+    names, code = np.unique(data.sequence.astype(str), return_inverse=True)
+    return np.array([is_gap(name) for name in names], dtype=bool)[code]
+
+
+def _no_sequence(data: Dataset, unnamed: np.ndarray) -> InvalidData:
+    n = int(unnamed.sum()) - 1
+    others = f" and {counted(n, 'other row')}" if n else ""
+    return InvalidData(
+        f"{data.path!r}, {data.place(int(unnamed.argmax()))}{others}: nothing in the column "
+        f"{data.columns('sequence')[0]!r}, which names the sequence of the row.",
+        do=[
+            "Fill the gaps, leave such rows out with ", DROP, ", or cluster without sequences: ",
+            Setting("sequence", False), ".",
+        ],
+    )  # fmt: skip
+
+
+def _no_number(data: Dataset) -> InvalidData:
+    columns = np.flatnonzero(~np.isfinite(np.asarray(data.X.sum(axis=0)).ravel()))
+    column = data.X[:, [columns[0]]]
+    bad = np.flatnonzero(~np.isfinite(column.toarray() if sp.issparse(column) else column).ravel())
+    gaps = (
+        "1 missing or infinite value, in" if bad.size == 1 else f"{bad.size} missing or infinite values, the first in"
+    )
+    others = f" ({columns.size} columns have some)" if columns.size > 1 else ""
+    advice: list[str | Setting] = ["Fill the cells, leave columns out with ", IGNORE]
+    if not sp.issparse(data.X):
+        advice += [", or take ", MEAN, " (the column's mean) or ", DROP, " (leave such rows out)"]
+    return InvalidData(
+        f"Column {data.feature_names[columns[0]]!r} of {data.path!r} has {gaps} {data.place(int(bad[0]))}{others}.",
+        do=[*advice, "."],
+    )
+
+
+def _filled(data: Dataset) -> np.ndarray:
+    X = np.where(np.isfinite(data.X), data.X, np.nan)
+    counts = (~np.isnan(X)).sum(axis=0)
+    if not counts.all():
+        name = data.feature_names[int(counts.argmin())]
+        raise InvalidData(
+            f"Column {name!r} of {data.path!r} holds no number at all.",
+            do=["Leave it out with ", Setting("ignore", name), "."],
+        )
+    means = np.nansum(X, axis=0) / counts
+    return np.where(np.isnan(X), means, X)
+
+
+def _kept_rows(data: Dataset, keep: np.ndarray, reason: str, columns: tuple[str, ...]) -> Dataset:
+    if not keep.any():
+        raise InvalidData(
+            f"Every row of {data.path!r} has a gap or an infinite cell, so no row is left.", do=["Use ", MEAN, "."]
+        )
+    first = data.place(int(keep.argmin()))
+    return data.take(keep, left_out=LeftOut(data.row_names[~keep], reason, columns, first, keep.size))

@@ -1,0 +1,67 @@
+"""How many clusters: the smallest number that explains answers which were held out.
+
+Answers say more than rows: classes that touch are one cluster for the rows, and "different" for a person. Too few
+clusters cannot keep the answers, further ones gain nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sidelight.app.jobs.how_many.stability import Stability
+from sidelight.errors import AnswersDisagree, silenced
+from sidelight.estimators.relations.cross_validation import DiscriminativeClusteringCV
+from sidelight.estimators.relations.discriminative import DiscriminativeClustering
+
+FEWEST = 50  # answers from which their folds tell numbers of clusters apart; below the rows are asked
+_MOST_ROWS, _MOST_CLUSTERS, _FOLDS = 2000, 12, 3
+_EPS = 0.1  # share of wrong answers while numbers are compared; each fit finding its own would take three times as long
+
+
+def held_out(points: np.ndarray, answers: Mapping[str, Any], seed: int) -> Stability | None:
+    """Try numbers of clusters from 2 on with answers held out; None where there are too few answers.
+
+    Parameters
+    ----------
+    points : ndarray
+        Standardised rows. Of many, some are taken, those with answers first.
+    answers : mapping
+        Pairs and triplets about them, by these names.
+    seed : int
+        Draws the folds and the rows.
+    """
+    some = _rows(len(points), answers, np.random.default_rng(seed))
+    known = {name: side[some] for name, side in answers.items()}
+    most = min(_MOST_CLUSTERS, len(some) // 4)
+    if sum(side.n_answers for side in known.values()) < FEWEST or most < 3:
+        return None
+    estimator = DiscriminativeClustering(n_init=1, eps=_EPS)
+    search = DiscriminativeClusteringCV(range(2, most + 1), estimator=estimator, cv=_FOLDS, random_state=seed)
+    with silenced(AnswersDisagree):  # the fit to all answers says it
+        choice = search.fit(_narrow(points[some]), **known).choice_
+    return Stability(
+        [settings[0] for settings in choice["tried"]],
+        choice["scores"],
+        choice["errors"],
+        choice["chosen"][0],
+        by="answers",
+    )
+
+
+def _narrow(points: np.ndarray) -> np.ndarray:
+    """Turn wide rows into as many directions as there are rows: all distances stay, and 33 fits take seconds."""
+    if points.shape[1] <= points.shape[0]:
+        return points
+    directions, sizes, _ = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    return np.asarray(directions * sizes)
+
+
+def _rows(n_rows: int, answers: Mapping[str, Any], generator: np.random.Generator) -> np.ndarray:
+    asked = np.zeros(n_rows)
+    for side in answers.values():
+        asked[side.rows.ravel()] = 1.0
+    order = np.argsort(generator.random(n_rows) - asked, kind="stable")
+    return np.sort(order[:_MOST_ROWS])

@@ -1,0 +1,69 @@
+"""Options of the relations job, method by method."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from sidelight.app.jobs.options.model import Options, from_, says
+from sidelight.app.jobs.options.shared import Clusters, Scale, Starts
+
+_METHOD = (
+    "discriminative: ours, also where answers are wrong; cop-kmeans breaks no answer; pck-means and mpck-means put a "
+    "price on it; itml, mmc, lsml, scml and sparse-lp learn a metric; also gaussian-mixture, sssvad and propagation."
+)
+PairsFile = Annotated[
+    str | None,
+    says("Table of answers about pairs: two row names, then same or different.", shown="PATH"),
+]
+TripletsFile = Annotated[
+    str | None,
+    says(
+        "Table of answers about triplets: three row names, then the odd one out (a, b, c, its name, or none).",
+        shown="PATH",
+    ),
+]
+Corrections = Annotated[str | None, says("The check.csv of an earlier run with answers filled in.", shown="PATH")]
+Peers = Literal[
+    "cop-kmeans",
+    "pck-means",
+    "mpck-means",
+    "gaussian-mixture",
+    "itml",
+    "mmc",
+    "lsml",
+    "scml",
+    "sparse-lp",
+    "sssvad",
+    "propagation",
+]
+
+
+class Relations(Options, frozen=True):
+    """Clusters of rows that respect answers about pairs and triplets of them."""
+
+    n_clusters: Clusters = "auto"
+    method: Annotated[Literal["discriminative"], says(_METHOD)] = "discriminative"
+    pairs: PairsFile = None
+    triplets: TripletsFile = None
+    corrections: Corrections = None
+    eps: Annotated[
+        Annotated[float, from_(0)] | Literal["auto"],
+        says("Share of wrong answers; auto finds out from the answers."),
+    ] = "auto"
+    boundary: Annotated[Literal["curved", "straight"], says("Whether boundaries between clusters may bend.")] = "curved"
+    scale: Scale = "standard"
+    penalty: Annotated[
+        Annotated[float, from_(0)] | None, says("Weight of |W|^2 / 2; smaller is sharper. Default: from the rows.")
+    ] = None
+    n_init: Starts = 2
+
+
+class Peer(Options, frozen=True):
+    """Clusters of rows by a method of another paper, with its defaults."""
+
+    method: Annotated[Peers, says(_METHOD)]
+    n_clusters: Clusters = "auto"
+    pairs: PairsFile = None
+    triplets: TripletsFile = None
+    corrections: Corrections = None
+    scale: Scale = "standard"

@@ -1,0 +1,250 @@
+"""The relations job: clusters of rows, by their features and by answers about pairs and triplets of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sidelight._core.prototypes import group_means, squared_distances
+from sidelight._core.simplex import softmax
+from sidelight.app.jobs.checking import MOST, checked
+from sidelight.app.jobs.config import RunConfig
+from sidelight.app.jobs.gallery import gallery_of
+from sidelight.app.jobs.how_many import settled, with_choice, with_number
+from sidelight.app.jobs.how_many.stability import Stability
+from sidelight.app.jobs.naming import with_column
+from sidelight.app.jobs.profiles import cluster_table
+from sidelight.app.jobs.reading import as_dense, listening, read_rows, standard
+from sidelight.app.jobs.relations.how_many import held_out
+from sidelight.app.jobs.relations.options import Peer, Relations
+from sidelight.app.jobs.relations.result import RelationsResult
+from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
+from sidelight.data.dataset import Dataset
+from sidelight.data.relations import Pairs, Triplets
+from sidelight.errors import AnswersDisagree, ConflictingAnswers, UnknownName, silenced
+from sidelight.estimators.relations.discriminative import DiscriminativeClustering
+from sidelight.estimators.relations.trust import FEWEST
+from sidelight.estimators.scaling import Standardized
+from sidelight.files.answers import read_answers
+from sidelight.peers.constrained.cop_kmeans import COPKMeans
+from sidelight.peers.constrained.gaussian_mixture import ConstrainedGaussianMixture
+from sidelight.peers.constrained.mpck_means import MPCKMeans
+from sidelight.peers.constrained.pck_means import PCKMeans
+from sidelight.peers.constrained.propagation import ConstraintPropagation
+from sidelight.peers.constrained.sssvad import SSSVaD
+from sidelight.peers.metric.kmeans import METRICS, MetricKMeans
+from sidelight.plot.clusters import main_directions
+from sidelight.words import Sentence, Setting
+
+USES = ("id", "feature", "show", "truth")
+_BEYOND_DOUBT = 0.99  # an answer about such a row would tell nothing new
+_FEWEST_ASKED = 5  # rows that are asked about all the same, for a result that is sure and may be wrong
+_SOME_ROWS = 1000  # tell in how many directions rows spread
+ESTIMATORS: dict[str, Any] = {
+    "cop-kmeans": COPKMeans,
+    "pck-means": PCKMeans,
+    "mpck-means": MPCKMeans,
+    "gaussian-mixture": ConstrainedGaussianMixture,
+    "sssvad": SSSVaD,
+    "propagation": ConstraintPropagation,
+}  # the methods that learn no metric
+
+
+def work(config: RunConfig) -> RelationsResult:
+    """Read the table and the answers, and cluster the rows."""
+    options = config.options
+    assert isinstance(options, Relations | Peer)  # the catalogue says so
+    data = read_rows(config.table, config.roles)
+    pairs = None if options.pairs is None else _read(options.pairs, Pairs, data)
+    triplets = None if options.triplets is None else _read(options.triplets, Triplets, data)
+    if options.corrections is not None:
+        right = _read(options.corrections, Pairs, data)
+        pairs = right if pairs is None else pairs + right
+    return cluster(data, config, pairs, triplets)
+
+
+def _read(path: str, kind: type[Pairs] | type[Triplets], data: Dataset) -> Any:
+    """Read answers about the rows of a table."""
+    try:
+        return read_answers(path, kind, data.row_names.tolist())
+    except UnknownName as error:
+        raise with_column(error, path, data) from error
+
+
+def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any = None) -> RelationsResult:
+    """Cluster rows that were read already."""
+    asked = config.options
+    assert isinstance(asked, Relations | Peer)  # the catalogue says so
+    X = as_dense(data)
+    answers = {name: side for name, side in (("pairs", pairs), ("triplets", triplets)) if side is not None}
+    options, choices = _settled(asked, X, answers, config.seed)
+
+    def fitted(seed: int) -> Any:
+        inner = make_estimator(options, seed)
+        return (Standardized(inner) if options.scale == "standard" else inner).fit(X, **answers)
+
+    contradictions = _contradictions(data, answers)
+    with listening() as heard, silenced(AnswersDisagree):  # said here, with the names of the rows
+        try:
+            model = fitted(config.seed)
+        except ConflictingAnswers as error:
+            raise _in_names(error, contradictions) from error
+    result, P = result_of(data, model, pairs, triplets, [*contradictions, *heard])
+    chosen = with_choice(
+        result, choices, lambda seed: fitted(seed).labels_, model.labels_, seed=config.seed, n_cells=X.size
+    )
+    judged = checked(chosen, data)
+    return replace(judged, tables={**judged.tables, "check": _pairs_to_ask(data, P)})
+
+
+def _settled(options: Any, X: np.ndarray, answers: dict[str, Any], seed: int) -> tuple[Any, tuple[Stability, ...]]:
+    """Choose a number of clusters that was left open: by the answers where there are enough, else by the rows."""
+    if options.n_clusters == "auto" and answers:
+        choice = held_out(standard(X), answers, seed)
+        if choice is not None:
+            return with_number(options, choice.chosen), (choice,)
+    return settled(options, lambda: standard(X), seed)
+
+
+def _contradictions(data: Dataset, answers: dict[str, Any]) -> list[str]:
+    """Tell the first contradiction among the pairs and among the triplets, with the names of the rows."""
+
+    def told(side: Any, numbers: Sequence[int]) -> str:
+        found = [side.answers[number] for number in numbers]
+        return "; ".join(f"{', '.join(str(data.row_names[row]) for row in one.rows)}: {one.answer}" for one in found)
+
+    return [
+        f"Not all answers about {kind} can be true: {data.row_names[one.rows[0]]} and {data.row_names[one.rows[1]]} "
+        f"belong together ({told(side, one.chain)}) and do not ({told(side, one.against)})."
+        for kind, side in answers.items()
+        for one in side.contradictions(limit=1)
+    ]
+
+
+def _in_names(error: ConflictingAnswers, contradictions: Sequence[str]) -> ConflictingAnswers:
+    """Return the error with the names of the rows; as it is where pairs contradict triplets."""
+    if not contradictions:
+        return error
+    weigh: Sentence = [Setting("method", "discriminative"), " and ", Setting("eps", "auto"), "."]
+    return ConflictingAnswers(
+        contradictions[0], do=["Correct one of these answers, or have them weighed against each other with ", *weigh]
+    )
+
+
+def shown_result(data: Dataset, model: Any, pairs: Any = None, triplets: Any = None) -> RelationsResult:
+    """Say what a fitted model found, for :func:`sidelight.show`."""
+    return result_of(data, model, pairs, triplets)[0]
+
+
+def result_of(
+    data: Dataset, model: Any, pairs: Any = None, triplets: Any = None, heard: Sequence[str] = ()
+) -> tuple[RelationsResult, np.ndarray]:
+    """Say what a fitted model found, and return the probability of each cluster for each row."""
+    X = as_dense(data)
+    fitted = getattr(model, "estimator_", model)
+    n_clusters = int(fitted.n_clusters)
+    P = _probabilities(model, fitted, X)
+    sure = P[np.arange(len(P)), fitted.labels_]
+    names = [str(k) for k in range(n_clusters)]
+    clusters = cluster_table(X, fitted.labels_, data.feature_names, names)
+    n_pairs, n_triplets = (0 if side is None else side.n_answers for side in (pairs, triplets))
+    own = {"cluster": fitted.labels_.tolist(), "probability": sure.tolist()}
+    alone = np.asarray(model.predict(X)) if n_pairs + n_triplets else fitted.labels_
+    if n_pairs + n_triplets:
+        own["by features alone"] = alone.tolist()
+    result = RelationsResult(
+        reading=Reading.of(data, USES),
+        model=model,
+        assignments=columns_of(data, own),
+        tables={"clusters": clusters, **_broken_table(data, fitted, pairs, triplets)},
+        heard=tuple(heard),
+        sizes=clusters["rows"],
+        share_sure=float(np.mean(sure > 0.9)),
+        n_pairs=n_pairs,
+        n_triplets=n_triplets,
+        n_broken=sum(len(numbers) for numbers in fitted.violated_.values()),
+        eps=float(getattr(fitted, "eps_", 0.0)),  # the other methods do not ask whether answers are wrong
+        eps_is_estimated=getattr(fitted, "eps", None) == "auto" and max(n_pairs, n_triplets) >= FEWEST,
+        n_moved=int((alone != fitted.labels_).sum()),
+        annotator_errors={str(name): rate for name, rate in getattr(fitted, "annotator_errors_", {}).items()},
+        map=Map(main_directions(standard(X)), fitted.labels_, names, data.row_names, sure=sure),
+        gallery=gallery_of(data, fitted.labels_, sure, [f"cluster {name}" for name in names]),
+    )
+    return result, P
+
+
+def _probabilities(model: Any, fitted: Any, X: np.ndarray) -> np.ndarray:
+    """Return the probability of each cluster for each row, given the answers where a method can say that."""
+    if hasattr(fitted, "probabilities_"):
+        return np.asarray(fitted.probabilities_)
+    if hasattr(fitted, "predict_proba"):
+        return np.asarray(model.predict_proba(X))
+    return _by_means(X, fitted.labels_, int(fitted.n_clusters))
+
+
+def _pairs_to_ask(data: Dataset, P: np.ndarray) -> Columns:
+    """Ask of the rows that are least sure whether they are the same as the surest row of their two best clusters."""
+    if P.shape[1] < 2:
+        return {"left": [], "right": [], "answer": [], "probability of same": []}
+    surest = P.argmax(axis=0)
+    best = np.argsort(-P, axis=1, kind="stable")[:, :2]
+    sure = P.max(axis=1)
+    order = np.argsort(sure, kind="stable")[: MOST // 2]
+    order = order[: max(_FEWEST_ASKED, int((sure[order] < _BEYOND_DOUBT).sum()))]
+    asked = [(row, int(surest[k]), float(P[row, k])) for row in order.tolist() for k in best[row] if surest[k] != row]
+    names = data.row_names
+    return {
+        "left": [names[row] for row, _, _ in asked],
+        "right": [names[other] for _, other, _ in asked],
+        "answer": [""] * len(asked),
+        "probability of same": [round(same, 4) for _, _, same in asked],
+    }
+
+
+def make_estimator(options: Relations | Peer, seed: int | None) -> Any:
+    """Return the estimator of a method, not fitted."""
+    settings = options.without("method", "scale", "pairs", "triplets", "corrections")
+    if isinstance(options, Relations):
+        return DiscriminativeClustering(random_state=seed, **settings)
+    if options.method in METRICS:
+        settings["metric"] = options.method
+    return ESTIMATORS.get(options.method, MetricKMeans)(random_state=seed, **settings)
+
+
+def _by_means(X: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Return probabilities for a method that has none: normal clouds of one spread around the means of its clusters.
+
+    Their variance along one direction is the mean squared distance inside clusters over the number of directions that
+    rows spread in, (tr S)^2 / tr S^2 for their covariance S; empty clusters have probability 0.
+    """
+    Z = standard(X)
+    used, codes = np.unique(labels, return_inverse=True)
+    means = group_means(Z, codes, len(used))
+    squares = squared_distances(Z, means)
+    inside = float(squares[np.arange(len(Z)), codes].mean())
+    some = slice(None, None, -(-len(Z) // _SOME_ROWS))
+    R = Z[some] - means[codes[some]]
+    gram = R.T @ R if R.shape[1] < R.shape[0] else R @ R.T
+    n_directions = np.trace(gram) ** 2 / (gram**2).sum() if gram.any() else 1.0
+    P = np.zeros((len(Z), n_clusters))
+    P[:, used] = softmax(-squares * n_directions / (2.0 * inside if inside > 0 else 1.0))
+    return P
+
+
+def _broken_table(data: Dataset, fitted: Any, pairs: Any, triplets: Any) -> dict[str, Columns]:
+    """List the answers that the clusters break, the rows by their names."""
+    names = data.row_names
+    broken: list[tuple[str, str, str, str]] = []
+    for answers, kind in ((pairs, "pairs"), (triplets, "triplets")):
+        for number in fitted.violated_[kind].tolist() if answers is not None else []:
+            answer = answers.answers[number]
+            rows = ", ".join(str(names[row]) for row in answer.rows)
+            found = ", ".join(str(fitted.labels_[row]) for row in answer.rows)
+            broken.append((rows, answer.answer, found, str(answer.annotator or "")))
+    if not broken:
+        return {}
+    titles = ("rows", "answer", "clusters", "annotator")
+    return {"broken_answers": {title: list(column) for title, column in zip(titles, zip(*broken))}}

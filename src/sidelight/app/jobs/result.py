@@ -1,0 +1,215 @@
+"""What every result has: what was read, a fitted model, a table of rows, and further tables.
+
+A job's result is a subclass with the numbers that its page needs, each computed once::
+
+    @dataclass(frozen=True, kw_only=True, eq=False)
+    class RelationsResult(Result):
+        share_sure: float                       # goes into the JSON
+        map: Map = big()                        # too long for it
+
+        def page(self) -> Page:                 # page.py of the job turns it into sentences and pictures
+            ...
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sidelight.app.report.gallery import Gallery
+from sidelight.data.dataset import ColumnRole, Dataset, LeftOut
+
+if TYPE_CHECKING:
+    from sidelight.app.report import Page
+
+Columns = Mapping[str, Sequence[Any]]
+
+
+def big(**options: Any) -> Any:
+    """Declare a field that is left out of the JSON: models, pictures, one entry for each row."""
+    return field(metadata={"big": True}, **options)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a run took from its table, and what it did not.
+
+    Attributes
+    ----------
+    path : str
+        The table.
+    n_rows, n_features : int
+        How much of it was used.
+    left_out : tuple of LeftOut
+        Rows that were not used, and why.
+    unused : tuple of ColumnRole
+        Columns that this job did not use, and why.
+    guessed : tuple of ColumnRole
+        Columns that were used for what they were guessed to be, features apart.
+    notes : tuple of str
+        What else a careful reader of the file would like to know.
+    columns : mapping of str to str or list
+        The columns that were used and are no features, by role: what a later table is read with.
+    features : tuple of str
+        The names of the features.
+    """
+
+    path: str
+    n_rows: int
+    n_features: int
+    left_out: tuple[LeftOut, ...] = ()
+    unused: tuple[ColumnRole, ...] = ()
+    guessed: tuple[ColumnRole, ...] = ()
+    notes: tuple[str, ...] = ()
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    features: tuple[str, ...] = big(default=())
+
+    @classmethod
+    def of(cls, data: Dataset, uses: Sequence[str]) -> Reading:
+        """Say what a job that uses columns of these roles made of ``data``."""
+        idle = tuple(role for role in data.roles if role.role not in uses and role.name not in data.kept)
+        guessed = tuple(role for role in data.roles if role.role in uses and role.is_guess and role.role != "feature")
+        used = [role for role in _SAID if role in uses and data.columns(role)]
+        columns = {role.replace(" ", "_"): _one_or_all(data.columns(role)) for role in used}
+        return cls(
+            data.path,
+            data.n_rows,
+            data.n_features,
+            data.left_out,
+            idle,
+            guessed,
+            data.notes,
+            columns,
+            tuple(data.feature_names),
+        )
+
+
+_SAID = ("id", "bag", "sequence", "label", "bag label")  # roles that a later table is read with
+
+
+def _one_or_all(names: Sequence[str]) -> str | list[str]:
+    return names[0] if len(names) == 1 else list(names)
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """Rows (or bags) as dots.
+
+    Attributes
+    ----------
+    coordinates : ndarray of shape (n, 2)
+        Where each lies.
+    labels : ndarray of int
+        The cluster of each.
+    names : sequence of str
+        What the clusters are called.
+    ids : sequence
+        What the rows (or bags) are called.
+    bags : sequence, optional
+        The bag of each row.
+    sure : ndarray, optional
+        The probability of each one's cluster.
+    """
+
+    coordinates: np.ndarray
+    labels: np.ndarray
+    names: Sequence[str]
+    ids: Sequence[Any] | np.ndarray = ()
+    bags: Sequence[Any] | None = None
+    sure: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The share of information that k clusters keep, and what a table without structure would seem to keep."""
+
+    n_clusters: Sequence[int]
+    shares: Sequence[float]
+    floor: Sequence[float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """A table of probabilities and its approximation by clusters, sorted by cluster."""
+
+    P: np.ndarray
+    Q: np.ndarray
+    row_breaks: np.ndarray
+    column_breaks: np.ndarray
+    axes_names: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Result(ABC):
+    """What a job found.
+
+    Attributes
+    ----------
+    reading : Reading
+        What was read.
+    model : estimator
+        The fitted model that is saved.
+    assignments : columns
+        One entry for each row, under the row's own name.
+    tables : mapping of str to columns
+        Tables for the output folder, by file name without ending. Names are fixed in the code, never taken from data.
+    heard : tuple of str
+        What the fit warned about.
+    gallery : Gallery, optional
+        Rows to look at.
+    truth : Truth or None
+        How the clusters agree with a column of the table that was not used; the cross table is ``tables["truth"]``.
+    n_clusters_choice : tuple of Stability
+        How surely each number of clusters comes back, where the number was left open; one entry for each axis.
+    """
+
+    reading: Reading
+    model: Any = big()
+    assignments: Columns = big()
+    tables: Mapping[str, Columns] = field(default_factory=dict)
+    heard: tuple[str, ...] = ()
+    gallery: Gallery | None = big(default=None)
+    truth: Any = None
+    n_clusters_choice: tuple[Any, ...] = ()
+
+    @abstractmethod
+    def page(self) -> Page:
+        """Say what was found: sentences, then pictures and tables."""
+
+    def numbers(self) -> dict[str, Any]:
+        """Return everything but what is big, as plain values that can be written as JSON."""
+        return {f.name: _plain(getattr(self, f.name)) for f in fields(self) if not f.metadata.get("big")}
+
+
+def columns_of(data: Dataset, own: Columns) -> dict[str, Sequence[Any]]:
+    """Return a table of rows: the user's name of each row, the columns to keep, then ``own``.
+
+    A column of the user's that is called like one of ours is told apart: ``"your cluster"``.
+    """
+    table: dict[str, Sequence[Any]] = {}
+    for name, cells in {data.row_title: data.row_names, **data.kept}.items():
+        while name in own or name in table:
+            name = f"your {name}"
+        table[name] = cells.tolist()
+    return table | dict(own)
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers, texts, lists and mappings; NaN becomes None, which JSON has a word for."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    elif isinstance(value, np.generic):
+        value = value.item()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if not f.metadata.get("big")}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    return value if value is None or isinstance(value, (bool, int, str)) else str(value)

@@ -1,0 +1,159 @@
+"""Files to try every job on: the generators' and samples' data, written in the shapes that people bring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sidelight._core.atomic import check_folder
+from sidelight.app.jobs.output import check_file_free
+from sidelight.data.bags import Bags
+from sidelight.data.cooccurrence import CoOccurrence
+from sidelight.data.dataset import Dataset
+from sidelight.errors import InvalidParameter, UnknownName, nearest
+from sidelight.files.writing import ENDINGS, write
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What it is, how to draw it from a seed, and what its columns are called."""
+
+    what: str
+    draw: Callable[[int], Dataset]
+    called: Mapping[str, str] = field(default_factory=dict)
+
+
+def write_sample(name: str, out: str, *, seed: int = 0, overwrite: bool = False) -> list[str]:
+    """Write the sample ``name`` to the file ``out``; return what was done, in sentences."""
+    if name not in SAMPLES:
+        raise UnknownName(f"There is no sample called {name!r}. {nearest(name, SAMPLES)}")
+    check_file_free(Path(out), overwrite=overwrite)
+    check_folder(Path(out))
+    data = SAMPLES[name].draw(seed)
+    if data.counts is not None:
+        written = _write_events(data.counts, Path(out), seed)
+    else:
+        written = list(write(data, out, called=SAMPLES[name].called))
+    return [f"{SAMPLES[name].what}.", *written, f"Next: sidelight describe {out}"]
+
+
+def _bundled(name: str) -> Callable[[int], Dataset]:
+    def draw(seed: int) -> Dataset:
+        from sklearn import datasets
+
+        bunch = getattr(datasets, f"load_{name}")()
+        names = tuple(str(n).replace(" (cm)", "").replace(" ", "_") for n in bunch.feature_names)
+        y = np.array([str(bunch.target_names[t]) for t in bunch.target], dtype=object)
+        return Dataset(np.asarray(bunch.data, dtype=np.float64), names, name, "sample", y=y)
+
+    return draw
+
+
+def _digit_bags(seed: int) -> Dataset:
+    from sidelight.data.samples import load_digit_bags
+
+    drawn = load_digit_bags(random_state=seed)
+    return _with_bags(drawn.X, drawn.bags, [f"pixel_{j}" for j in range(drawn.X.shape[1])], drawn.y)
+
+
+def _rectangles(seed: int) -> Dataset:
+    from sidelight.data.synth.rectangles import make_rectangles
+
+    drawn = make_rectangles(n_test=1, random_state=seed)
+    return _with_bags(drawn.X, drawn.bags, ["x1", "x2"], None)
+
+
+def _birds(seed: int) -> Dataset:
+    """Segments of recordings: five species and noise; each recording lists the species that sing in it."""
+    rng = np.random.default_rng(seed)
+    species = np.array(["wren", "thrush", "owl", "warbler", "jay"])
+    centres = rng.normal(scale=3.0, size=(len(species) + 1, 6))
+    rows, ids, labels = [], [], {}
+    for k in range(120):
+        present = rng.choice(len(species), size=rng.integers(1, 4), replace=False)
+        kinds = np.concatenate([present, rng.choice([*present, len(species)], size=rng.integers(3, 9))])
+        rows.append(centres[kinds] + rng.normal(size=(len(kinds), 6)))
+        ids += [f"rec{k:03d}"] * len(kinds)
+        labels[f"rec{k:03d}"] = set(species[present].tolist())
+    return _with_bags(np.round(np.concatenate(rows), 4), Bags(ids, labels=labels), [f"f{j}" for j in range(6)], None)
+
+
+def _people(seed: int) -> Dataset:
+    from sidelight.data.channels import stack_channels
+    from sidelight.data.synth.sources import make_sources
+
+    drawn = make_sources(3, n_points=1200, random_state=seed)
+    X, places = stack_channels(drawn.channels)
+    names = tuple(f"{name}_{j}" for name, place in places.items() for j in range(place.stop - place.start))
+    y = np.array([f"person {s}" for s in drawn.subjects.tolist()], dtype=object)
+    return Dataset(X, names, "people", "sample", sequence=drawn.sequences, y=y, channels=places)
+
+
+def _label_tree(seed: int) -> Dataset:
+    from sidelight.data.synth.label_tree import make_label_tree
+
+    drawn = make_label_tree(random_state=seed)
+    names = tuple(map(str, drawn.tree.names))
+    return Dataset(
+        drawn.X,
+        tuple(f"f{j}" for j in range(drawn.X.shape[1])),
+        "label-tree",
+        "sample",
+        Y=np.asarray(drawn.Y_incomplete).astype(np.int8),
+        label_names=names,
+        tree=drawn.tree,
+    )
+
+
+def draw_visits(seed: int) -> tuple[Dataset, np.ndarray]:
+    """Draw who was seen where, four groups of people and three kinds of places, and the group of each person."""
+    rng = np.random.default_rng(seed)
+    taste = rng.dirichlet(np.full(3, 0.4), size=4)
+    people, places = rng.integers(4, size=60), rng.integers(3, size=30)
+    rate = taste[people][:, places]
+    counts = rng.poisson(8 * rate)
+    labels = {"visitor": [f"visitor{i:02d}" for i in range(60)], "place": [f"place{j:02d}" for j in range(30)]}
+    table = CoOccurrence.from_matrix(counts, axes=("visitor", "place"), labels=labels)
+    return Dataset(np.empty((0, 0)), (), "visits", "sample", counts=table), people
+
+
+SAMPLES = {
+    "birds": Sample(
+        "Segments of 120 recordings in bags, with the species of each recording",
+        _birds,
+        {"bag": "recording", "bag_labels": "species"},
+    ),
+    "digit-bags": Sample("Handwritten digits in bags, with the digits of each bag", _digit_bags),
+    "digits": Sample("Handwritten digits, 1797 x 64, with their digit", _bundled("digits")),
+    "iris": Sample("Flowers, 150 x 4, with their species", _bundled("iris")),
+    "label-tree": Sample("Rows with label sets that have gaps, from a tree of labels", _label_tree),
+    "people": Sample("Three people seen through four channels, in sequences", _people),
+    "rectangles": Sample("Points of six rectangles in bags; two rectangles were never named", _rectangles),
+    "visits": Sample("Who was seen where: a table of events", lambda seed: draw_visits(seed)[0]),
+    "wine": Sample("Wines, 178 x 13, with their cultivar", _bundled("wine")),
+}
+
+
+def _with_bags(X: Any, bags: Bags, names: list[str], y: Any) -> Dataset:
+    labels = None if y is None else np.array([str(v) for v in y.tolist()], dtype=object)
+    return Dataset(X, tuple(names), "sample", "sample", bags=bags, y=labels, label_names=tuple(map(str, bags.classes)))
+
+
+def _write_events(counts: CoOccurrence, out: Path, seed: int) -> list[str]:
+    """Write one line for each event, in random order, as a log would be."""
+    from sidelight.app.jobs.output import write_csv, write_parquet
+
+    if not out.name.endswith((".csv", ".parquet")):
+        raise InvalidParameter(f"{out}: events are written as .csv or .parquet; other samples also as {ENDINGS[-1]}.")
+    times = np.repeat(np.arange(counts.nnz), counts.counts.astype(np.intp))
+    order = np.random.default_rng(seed).permutation(times)
+    columns = {}
+    for axis, codes in zip(counts.axes, counts.coords):
+        names = counts.labels[axis] or tuple(range(int(codes.max()) + 1))
+        columns[axis] = [names[code] for code in codes[order].tolist()]
+    (write_parquet if out.suffix == ".parquet" else write_csv)(out, columns)
+    return [f"Wrote {len(order)} events to {out}."]

@@ -1,0 +1,222 @@
+"""The session behind a project: it learns the answers that stand, chooses questions, and says what the clusters are.
+
+Everything it knows follows from the rows, the settings and the answers, so a new process rebuilds it from the answers.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sidelight._core.matching import match_rows
+from sidelight.active.outlook import Outlook, PartitionHistory
+from sidelight.active.session import ActiveSession
+from sidelight.app.studio.answers import Answer, agreed
+from sidelight.app.studio.rows import Rows
+from sidelight.app.studio.settings import new_session
+from sidelight.metrics import adjusted_rand_index
+
+_TRIES = 20  # questions of the strategy that may have been asked already, before there are none
+_STEPS = 300  # of learning everything anew: fewer answers are learnt one by one, as they came from one person
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The clusters after some answers.
+
+    Attributes
+    ----------
+    version : int
+        How many answers it knows.
+    labels, sure : ndarray
+        The cluster of each row, and its probability (0 for a cluster that nobody was asked about yet).
+    n_known : int
+        Clusters that somebody was asked about; higher numbers are guessed from the rows alone.
+    outlook : Outlook
+        Whether to go on.
+    agreement : float
+        Adjusted Rand index against the key; NaN without one.
+    moved : ndarray
+        Rows whose cluster changed since an earlier snapshot.
+    moved_by : int
+        How many answers came in between.
+    """
+
+    version: int
+    labels: np.ndarray
+    sure: np.ndarray
+    n_known: int
+    outlook: Outlook
+    agreement: float
+    moved: np.ndarray
+    moved_by: int
+
+
+class Learner:
+    """Learns answers and chooses questions, for one caller at a time.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows of the project.
+    settings : mapping
+        ``strategy``, ``kind``, ``clusters`` and ``seed`` of the project.
+
+    Attributes
+    ----------
+    curve : list of (int, float)
+        Agreement with the key, where there is one, after so many answers.
+    """
+
+    def __init__(self, rows: Rows, settings: Any) -> None:
+        self.rows, self.settings = rows, settings
+        self.kind = settings.get("kind", "pair")
+        self.curve: list[tuple[int, float]] = []
+        self._session: ActiveSession | None = None
+        self._learnt: list[tuple[tuple[int, ...], str]] = []
+        self._lock = threading.RLock()
+
+    # -- learning ----------------------------------------------------------------------------------------------------
+
+    def catch_up(self, answers: Sequence[Answer], is_over: Callable[[], bool]) -> None:
+        """Learn what is new in one step; after a restart, an undo or an edit learn everything anew."""
+        told = [(answer.rows, answer.answer) for answer in agreed(answers)]
+        with self._lock:
+            session = self._begun()
+            if told[: len(self._learnt)] != self._learnt:
+                session.replay([])
+                self._learnt, self.curve = [], []
+            new = told[len(self._learnt) :]
+            if self._learnt:
+                self._learn(session, new)
+                return
+            size = max(1, -(-len(new) // _STEPS))
+            for begin in range(0, len(new), size):
+                if is_over():
+                    return
+                self._learn(session, new[begin : begin + size])
+                if begin // PartitionHistory.EVERY < len(self._learnt) // PartitionHistory.EVERY:
+                    self._note(len(self._learnt), session.labels_)  # the session needs these labels anyway
+
+    def _learn(self, session: ActiveSession, batch: Sequence[tuple[tuple[int, ...], str]]) -> None:
+        asked = {frozenset(rows) for rows, _ in session.history}
+        asked |= {frozenset(pair) for pair in session.pairs.rows.tolist()}  # what triplets said
+        session.tell_all([(rows, answer) for rows, answer in batch if frozenset(rows) not in asked])
+        self._learnt += batch
+
+    def _note(self, n_answers: int, labels: np.ndarray) -> float:
+        """Add a point to the curve; return the agreement with the key."""
+        if self.rows.truth is None:
+            return float("nan")
+        agreement = float(adjusted_rand_index(self.rows.truth, labels))
+        self.curve = [point for point in self.curve if point[0] < n_answers] + [(n_answers, agreement)]
+        return agreement
+
+    def correct(self, row: int, cluster: int, is_member: bool, record: Any) -> None:
+        """Place a row in a cluster, or strike it out; ``record`` gets the answer that says so, before it is learnt."""
+        with self._lock:
+            session = self._begun()
+            before = session.recorder
+            session.recorder = record
+            try:
+                (session.place if is_member else session.reject)(row, cluster)
+            finally:
+                session.recorder = before
+            self._learnt.append(session.history[-1])
+
+    def _begun(self) -> ActiveSession:
+        if self._session is None:
+            self._session = new_session(self.rows, self.settings)
+        return self._session
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    def ask(self, busy: set[int], is_free: Callable[[tuple[int, ...]], bool]) -> tuple[int, ...] | None:
+        """Return a question that is free, about none of the ``busy`` rows; None when nothing is left."""
+        with self._lock:
+            session = self._begun()
+            for _ in range(_TRIES):
+                question = session.ask(busy=busy)
+                if question is None:
+                    return None
+                pair = tuple(question.rows)
+                rows = pair if self.kind == "pair" else self._with_third(session, pair, busy)
+                if rows is not None and is_free(rows):
+                    return rows
+                busy = busy | {pair[0]}  # a triplet may teach the session nothing, which would then ask it again
+            return None
+
+    def _with_third(self, session: ActiveSession, pair: tuple[int, ...], busy: set[int]) -> tuple[int, ...] | None:
+        """Add a row of another likely cluster to a pair, so that the odd one out says to which the first belongs."""
+        if self.settings.get("strategy") != "random":
+            P = session.predict_proba()
+            labels = P.argmax(axis=1)
+            asked = {row for rows, _ in session.history for row in rows} - set(pair)
+            others = [
+                row for row in asked if labels[row] != labels[pair[1]] and session.pairs.implies(row, pair[0]) is None
+            ]
+            if others:
+                return (*pair, max(others, key=lambda row: (P[pair[0], labels[row]], P[row, labels[row]], -row)))
+        rng = np.random.default_rng([session.seed_, 4, session.n_answers, len(busy)])
+        free = np.setdiff1d(np.arange(self.rows.n), [*pair, *busy])
+        return (*pair, int(rng.choice(free))) if free.size else None
+
+    # -- what is known -----------------------------------------------------------------------------------------------
+
+    def look(self, answers: Sequence[Answer], before: Snapshot | None) -> Snapshot:
+        """Work out the clusters; ``answers`` are those that were learnt."""
+        with self._lock:
+            session = self._begun()
+            session.settle()
+            labels, P = session.labels_, session.predict_proba()
+            outlook, n_answers = session.outlook(), len(self._learnt)
+        sure = np.where(labels < P.shape[1], P[np.arange(len(P)), np.minimum(labels, P.shape[1] - 1)], 0.0)
+        _corrected(labels, sure, P, answers)
+        moved, moved_by = np.zeros(0, dtype=int), 0
+        if before is not None:
+            moved, moved_by = moved_rows(before.labels, labels), n_answers - before.version
+            if before.version == n_answers and not moved.size:
+                moved, moved_by = before.moved, before.moved_by
+        agreement = self._note(n_answers, labels)
+        return Snapshot(n_answers, labels, sure, P.shape[1], outlook, agreement, moved, moved_by)
+
+    def contradictions(self, answers: Sequence[Answer]) -> list[tuple[tuple[int, int], list[Answer], list[Answer]]]:
+        """Return rows that must and cannot link, with the answers that say so."""
+        with self._lock:
+            session = self._begun()
+            pairs_told, found = session.pairs.rows, session.contradictions()
+        counted = agreed(answers)
+
+        def behind(numbers: tuple[int, ...]) -> list[Answer]:
+            pairs = [set(pairs_told[number].tolist()) for number in numbers]
+            return [answer for answer in counted if any(pair <= set(answer.rows) for pair in pairs)]
+
+        return [(c.rows, behind(c.chain), behind(c.against)) for c in found]
+
+
+def moved_rows(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Return the rows that changed their cluster, whatever the clusters are numbered.
+
+    >>> moved_rows(np.array([0, 0, 0, 1, 1]), np.array([1, 1, 0, 0, 0])).tolist()
+    [2]
+    """
+    counts = np.zeros((int(before.max()) + 1, int(after.max()) + 1))
+    np.add.at(counts, (before, after), 1)
+    return np.flatnonzero(match_rows(counts)[before] != after)
+
+
+def _corrected(labels: np.ndarray, sure: np.ndarray, P: np.ndarray, answers: Sequence[Answer]) -> None:
+    """Let corrections hold for the rows that they name: the session takes them as answers, which it may doubt."""
+    for answer in answers:
+        if not answer.correction:
+            continue
+        row, other = answer.rows
+        if answer.answer == "same":
+            labels[row], sure[row] = labels[other], 1.0
+        elif labels[row] == labels[other] and P.shape[1] > 1:
+            best = next(int(k) for k in np.argsort(-P[row], kind="stable") if k != labels[other])
+            labels[row], sure[row] = best, P[row, best]

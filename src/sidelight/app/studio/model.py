@@ -1,0 +1,273 @@
+"""The model of a project at work: a thread learns what people say and chooses what they are asked next.
+
+An answer is acknowledged when it is on the disk. The request that brought it waits a moment for a question that knows
+of it; whoever waits longest is served first, and answers that came together are learnt in one step. The question that
+is loaded behind the one on the screen, and the clusters, are worked out when nobody waits.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sidelight.app.studio.answers import Answer
+from sidelight.app.studio.learner import Learner, Snapshot
+from sidelight.app.studio.open_questions import AT_ONCE, NOBODY, Asked, FixedList, OpenQuestions
+from sidelight.app.studio.rows import Rows
+from sidelight.errors import InvalidData, SidelightError
+
+_QUIET = 0.1  # seconds without an answer after which the clusters are worked out
+_OLDEST = 5.0  # seconds that the clusters may be behind while answers keep coming
+_POOL, _STALE = 4, 20  # questions that wait for whoever has none, and events after which they are chosen anew
+_BUSY = 2.0  # seconds of waiting after which a random question is better than none
+
+
+class ProjectModel:
+    """Learns and asks, in the background.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows of the project.
+    settings : mapping
+        ``strategy``, ``kind`` ("pair" or "triplet"), ``clusters`` (or None), ``seed``, ``questions`` (a fixed list) and
+        ``overlap`` (whether everybody is asked the whole fixed list).
+    answers : callable
+        Returns the answers that stand, in their order.
+    """
+
+    def __init__(self, rows: Rows, settings: Any, answers: Callable[[], list[Answer]]) -> None:
+        self.rows, self.settings, self._answers = rows, settings, answers
+        self.kind = settings.get("kind", "pair")
+        self.failure: str = ""
+        self._learner = Learner(rows, settings)
+        self._fixed: FixedList | None = None
+        if settings.get("strategy") == "fixed":
+            self._fixed = FixedList(settings["questions"], bool(settings.get("overlap")))
+        self._open = OpenQuestions()
+        self._waiting: dict[int, int] = {}  # who needs a question, in their order, and since which event
+        self._state = threading.Condition()  # guards everything that requests and the thread share
+        self._news, self._learnt, self._seen = 1, 0, 0  # events so far, those learnt, those the snapshot knows
+        self._news_at = self._behind_since = time.monotonic()
+        self._filled, self._lookers, self._stop = 0, 0, False
+        self._snapshot: Snapshot | None = None
+        self._thread = threading.Thread(target=self._run, name="studio model", daemon=True)
+
+    def start(self) -> None:
+        """Begin to learn."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        with self._state:
+            self._stop = True
+            self._state.notify_all()
+        if self._thread.is_alive():
+            self._thread.join(timeout=10)
+
+    # -- for requests ------------------------------------------------------------------------------------------------
+
+    def questions(self, person: int, *, wait: float = _BUSY, wait_more: float = 0.0) -> list[Asked]:
+        """Return the open questions of a person, the next one first: at most two, none when nothing is left.
+
+        ``wait`` is how many seconds to wait for the first, ``wait_more`` for the second.
+        """
+        with self._state:
+            if self._fixed is not None:
+                return self._fixed.of(person, self._open)
+            if not self._open.of(person):
+                if person in self._waiting:
+                    self._open.pass_on(person)
+                else:
+                    self._need(person)
+            if not self._open.of(person):
+                self._state.wait_for(lambda: person not in self._waiting or self._stop, wait)
+            if self._open.n_fresh(person) == 1:
+                self._state.wait_for(lambda: self._open.n_fresh(person) != 1 or self._stop, wait_more)
+            if not self._open.of(person) and wait >= _BUSY and person in self._waiting and not self.failure:
+                self._spare(person)
+            return self._open.of(person)
+
+    def heard(self, person: int, rows: Asked, *, wait: float = 0.0) -> None:
+        """Take note that a person answered; wait a moment for a question that knows of it."""
+        with self._state:
+            self._open.heard(person, rows)
+            self._need(person)
+            if wait and self._fixed is None:
+                self._state.wait_for(lambda: person not in self._waiting or self._stop, wait)
+
+    def changed(self) -> None:
+        """Take note that answers were taken back or edited."""
+        with self._state:
+            self._tell_thread()
+
+    def reopen(self, person: int, rows: Asked) -> None:
+        """Ask a person again what they took back, before anything else."""
+        with self._state:
+            self._open.reopen(person, rows)
+
+    def leave(self, person: int) -> None:
+        """Give back the questions that a person holds."""
+        with self._state:
+            self._open.leave(person)
+            if self._fixed is not None:
+                self._fixed.leave(person)
+            self._waiting.pop(person, None)
+
+    def snapshot(self, *, fresh: bool = True, wait: float = 20.0) -> Snapshot:
+        """Return the clusters; ``fresh``: those that know of every answer so far."""
+        with self._state:
+            if self._snapshot is None or fresh:
+                news = self._news
+                self._lookers += 1
+                self._state.notify_all()
+                self._state.wait_for(lambda: self._seen >= news or self._stop, wait)
+                self._lookers -= 1
+            if self._snapshot is None:
+                raise InvalidData(self.failure or "The model is still reading the answers; try again in a moment.")
+            return self._snapshot
+
+    @property
+    def curve(self) -> list[tuple[int, float]]:
+        """Agreement with the key, where there is one, after so many answers."""
+        return self._learner.curve
+
+    def correct(self, row: int, cluster: int, is_member: bool, record: Any) -> None:
+        """Place a row in a cluster, or strike it out; ``record`` gets the answer that says so, before it is learnt."""
+        self._learner.correct(row, cluster, is_member, record)
+        self.changed()
+
+    def contradictions(self) -> list[tuple[tuple[int, int], list[Answer], list[Answer]]]:
+        """Return rows that must and cannot link, with the answers that say so."""
+        return self._learner.contradictions(self._answers())
+
+    def _need(self, person: int) -> None:
+        self._tell_thread()
+        if self._fixed is None:
+            self._waiting.pop(person, None)  # whoever answers again waits again
+            self._waiting[person] = self._news
+
+    def _tell_thread(self) -> None:
+        now = time.monotonic()
+        if self._seen == self._news:
+            self._behind_since = now
+        self._news, self._news_at = self._news + 1, now
+        self._state.notify_all()
+
+    def _spare(self, person: int) -> None:
+        """Ask a random question that nobody has, while the model is busy."""
+        rng = np.random.default_rng([int(self.settings.get("seed", 0)), 5, self._news])
+        width = 2 if self.kind == "pair" else 3
+        for _ in range(200 if self.rows.n >= width else 0):
+            rows = tuple(int(row) for row in rng.choice(self.rows.n, width, replace=False))
+            if self._open.is_free(person, rows) and not self._open.busy(person) & set(rows):
+                self._open.give(person, rows)
+                return
+
+    # -- the thread --------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        try:
+            while self._await_work():
+                self._learn()
+                self._serve()
+                self._load_ahead()
+                self._look()
+        except SidelightError as error:
+            self._fail(str(error))
+        except Exception as error:  # a mistake of ours must show on the page, not only end a thread
+            self._fail(f"The model stopped: {type(error).__name__}: {error}. Every answer is kept.")
+
+    def _fail(self, words: str) -> None:
+        with self._state:
+            self.failure = words
+            self._stop = True
+            self._state.notify_all()
+
+    def _await_work(self) -> bool:
+        """Wait until there is something to learn or to look at; say whether to go on."""
+        with self._state:
+            while not (self._stop or self._learnt < self._news or self._is_look_due()):
+                self._state.wait(None if self._seen == self._learnt else _QUIET)
+            return not self._stop
+
+    def _is_look_due(self) -> bool:
+        """Whether the clusters are behind, and somebody wants them, nobody answers just now, or they are old."""
+        now = time.monotonic()
+        is_quiet, is_old = now - self._news_at >= _QUIET, now - self._behind_since >= _OLDEST
+        return self._seen < self._learnt and (self._lookers > 0 or is_quiet or is_old)
+
+    def _learn(self) -> None:
+        """Catch up with the answers."""
+        with self._state:
+            news = self._news
+            if self._learnt == news:
+                return
+        answers = self._answers()
+        self._learner.catch_up(answers, lambda: self._stop)
+        with self._state:
+            for answer in answers:
+                self._open.note(answer.person, answer.rows)
+            self._learnt = news
+
+    def _serve(self) -> None:
+        """Choose a question for everybody who waits and whose answer was learnt; first for those who have none."""
+        with self._state:
+            people = [person for person, since in self._waiting.items() if since <= self._learnt]
+            people.sort(key=lambda person: len(self._open.of(person)))
+        for person in people:
+            self._choose(person)
+
+    def _load_ahead(self) -> None:
+        """Choose what is loaded behind the question on the screen: where nothing is, and else while nobody waits."""
+        with self._state:
+            people = self._open.people()
+        for person in people:
+            with self._state:
+                is_idle, n_loaded = self._learnt == self._news, len(self._open.of(person))
+                is_next = self._open.n_fresh(person) == AT_ONCE - 1 and (is_idle or n_loaded < AT_ONCE)
+            if is_next:
+                self._choose(person)
+        if len(people) > 1:
+            self._fill_pool()
+
+    def _fill_pool(self) -> None:
+        """Choose questions for people who answer faster than the model learns."""
+        with self._state:
+            if self._learnt == self._news > self._filled + _STALE:
+                self._open.leave(NOBODY)
+                self._filled = self._learnt
+            n_missing = _POOL - self._open.n_fresh(NOBODY)
+        for _ in range(n_missing):
+            self._choose(NOBODY)
+
+    def _choose(self, person: int) -> None:
+        with self._state:
+            busy, since, n_fresh = self._open.busy(person), self._waiting.get(person), self._open.n_fresh(person)
+        rows = self._learner.ask(busy, lambda rows: self._is_free(person, rows))
+        with self._state:
+            if (self._waiting.get(person), self._open.n_fresh(person)) != (since, n_fresh):
+                return  # the person answered, or left, meanwhile
+            if rows is not None:
+                self._open.give(person, rows)
+            self._waiting.pop(person, None)
+            self._state.notify_all()
+
+    def _is_free(self, person: int, rows: Asked) -> bool:
+        with self._state:
+            return self._open.is_free(person, rows)
+
+    def _look(self) -> None:
+        """Work out the clusters, if it is time."""
+        with self._state:
+            if not self._is_look_due():
+                return
+            seen, before = self._learnt, self._snapshot
+        snapshot = self._learner.look(self._answers(), before)
+        with self._state:
+            self._snapshot, self._seen, self._behind_since = snapshot, seen, time.monotonic()
+            self._state.notify_all()

@@ -1,0 +1,60 @@
+"""Who answered: how much, how fast, how right where a key exists, and how far people agree with each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sidelight.app.studio.answers import Answer, true_answer
+from sidelight.app.studio.project import OpenProject
+from sidelight.data.relations import Pairs, Triplets
+
+
+def people_table(project: OpenProject) -> list[dict[str, Any]]:
+    """Return a line for everybody."""
+    answers = [answer for answer in project.answers() if not answer.correction]
+    table = []
+    for person in project.people().values():
+        mine = [answer for answer in answers if answer.person == person.id]
+        seconds = [answer.seconds for answer in mine if answer.seconds == answer.seconds]
+        table.append(
+            {
+                "id": person.id,
+                "name": person.name,
+                "is_simulated": person.is_simulated,
+                "token": person.token,
+                "answers": len(mine),
+                "unsure": sum(answer.answer == "unsure" for answer in mine),
+                "seconds": round(float(np.median(seconds)), 2) if seconds else None,
+                "accuracy": accuracy(mine, project.rows.truth),
+            }
+        )
+    return table
+
+
+def accuracy(answers: list[Answer], truth: Any) -> float | None:
+    """Return the share of answers that are right by the key; None without one."""
+    sure = [answer for answer in answers if answer.answer != "unsure"]
+    if truth is None or not sure:
+        return None
+    return round(float(np.mean([answer.answer == true_answer(answer.rows, truth) for answer in sure])), 4)
+
+
+def agreement_table(project: OpenProject) -> list[dict[str, Any]]:
+    """Return how far every two people agree on the questions that both answered."""
+    names = {number: person.name for number, person in project.people().items()}
+    lines = []
+    for kind in (Pairs, Triplets):
+        width = 2 if kind is Pairs else 3
+        said = [a for a in project.answers() if len(a.rows) == width and a.answer != "unsure" and not a.correction]
+        if not said:
+            continue
+        columns: list[Any] = [[answer.rows[i] for answer in said] for i in range(width)]
+        columns.append([answer.answer for answer in said])
+        people = [names[answer.person] for answer in said]
+        for line in kind(*columns, n_rows=project.rows.n, annotators=people).agreement():
+            kappa = None if line.kappa != line.kappa else round(line.kappa, 3)
+            about = {"first": line.first, "second": line.second, "questions": line.n_common}
+            lines.append(about | {"share": line.share, "kappa": kappa})
+    return lines

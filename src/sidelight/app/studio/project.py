@@ -1,0 +1,309 @@
+"""One project at work: questions go out, answers come in and are kept, and what is known can be seen at any moment."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sidelight.active.oracle import Oracle
+from sidelight.active.questions import Question
+from sidelight.app.report.components import media, profile
+from sidelight.app.store.studio_store import Event, Person, Project, StudioStore
+from sidelight.app.studio.answers import Answer, check_answer, standing, words_of
+from sidelight.app.studio.learner import Snapshot
+from sidelight.app.studio.model import ProjectModel
+from sidelight.app.studio.rows import Rows, read_rows
+from sidelight.data.relations import Labeller
+from sidelight.errors import InvalidData, UnknownName
+from sidelight.words import counted
+
+OWNER = "you"
+SIMULATED = "simulated person"
+_LONGEST = 3600.0  # seconds of an answer that are believed
+_PATIENCE = 5.0  # seconds that a page waits for clusters that know every answer, before it shows older ones
+_MOST_COMMENT = 2000  # characters of a name or comment
+
+
+class OpenProject:
+    """A project with its rows and its model.
+
+    Parameters
+    ----------
+    store : StudioStore
+        Where everything is kept.
+    project : Project
+        Which one.
+    folder : Path
+        Its rows.
+    """
+
+    def __init__(self, store: StudioStore, project: Project, folder: Path) -> None:
+        self.store, self.project = store, project
+        self.rows: Rows = read_rows(folder)
+        self._events: list[Event] = []
+        self._reading = threading.Lock()
+        self.model = ProjectModel(self.rows, project.settings, self.answers)
+        self.model.start()
+
+    # -- what is kept ------------------------------------------------------------------------------------------------
+
+    def events(self) -> list[Event]:
+        """Return every event, those of other processes among them."""
+        with self._reading:
+            last = self._events[-1].id if self._events else 0
+            self._events = [*self._events, *self.store.events(self.project.id, after=last)]
+            return self._events
+
+    def answers(self) -> list[Answer]:
+        """Return the answers that stand."""
+        return standing(self.events())
+
+    def people(self) -> dict[int, Person]:
+        """Return everybody by number."""
+        return {person.id: person for person in self.store.people(self.project.id)}
+
+    def owner(self) -> Person:
+        """Return whoever runs the studio."""
+        return self.store.add_person(self.project.id, OWNER)
+
+    # -- the conversation --------------------------------------------------------------------------------------------
+
+    def questions(self, person: Person, *, wait: float = 5.0, wait_more: float = 0.0) -> list[dict[str, Any]]:
+        """Return the open questions of a person as a page shows them, the next one first."""
+        return [self.shown(rows) for rows in self.model.questions(person.id, wait=wait, wait_more=wait_more)]
+
+    def answer(
+        self,
+        person: Person,
+        rows: Sequence[int],
+        answer: str,
+        *,
+        seconds: float = float("nan"),
+        key: str = "",
+        wait: float = 0.0,
+    ) -> Event:
+        """Keep an answer; it is on the disk when this returns. The same ``key`` twice is one answer.
+
+        ``wait`` is how many seconds to wait for a question that was chosen with this answer known.
+        """
+        asked = check_answer(rows, answer, self.rows.n)
+        if answer == "unsure" and self.project.settings.get("no_unsure"):
+            raise InvalidData('This project takes no "unsure".')
+        mine = [event for event in reversed(self.events()) if event.person == person.id and event.kind == "answer"]
+        for event in mine[:50] if key else ():
+            if event.content.get("key") == key:
+                return event  # sent again, because the acknowledgement was lost
+        if any(set(kept.rows) == set(asked) for kept in self.answers() if kept.person == person.id):
+            raise InvalidData("You answered this question already. Take the answer back first, or edit it.")
+        content: dict[str, Any] = {"rows": list(asked), "answer": answer}
+        if key:
+            content["key"] = key[:64]
+        took = seconds if 0 <= seconds <= _LONGEST else float("nan")
+        event = self.store.append(person, "answer", content, seconds=took)
+        self.model.heard(person.id, asked, wait=wait)
+        return event
+
+    def undo(self, person: Person) -> Answer:
+        """Take the last answer of a person back, and ask it again; corrections are taken back too."""
+        mine = [answer for answer in self.answers() if answer.person == person.id]
+        if not mine:
+            raise InvalidData("There is no answer to take back.")
+        self.store.append(person, "undo", {"of": mine[-1].id})
+        if not mine[-1].correction:
+            self.model.reopen(person.id, mine[-1].rows)
+        self.model.changed()
+        return mine[-1]
+
+    def edit(self, person: Person, number: int, answer: str | None, *, is_owner: bool = False) -> None:
+        """Change an answer of the history, or take it back (None); people edit their own, the owner everybody's."""
+        kept = {known.id: known for known in self.answers()}
+        if number not in kept or not (is_owner or kept[number].person == person.id):
+            raise UnknownName(f"There is no answer {number} of yours to change.")
+        if answer is None:
+            self.store.append(person, "undo", {"of": number})
+        else:
+            check_answer(kept[number].rows, answer, self.rows.n)
+            self.store.append(person, "edit", {"of": number, "answer": answer})
+        self.model.changed()
+
+    def simulate(self, n: int) -> int:
+        """Let somebody who knows the key answer ``n`` questions, with the mistakes of the people of [P17] table 3.9."""
+        if self.rows.truth is None:
+            raise InvalidData("Nobody knows the right answers of this project, so nobody can be simulated.")
+        if not 1 <= n <= 100:
+            raise InvalidData(f"A simulated person answers 1 to 100 questions at a time. Got {n}.")
+        person = self.store.add_person(self.project.id, SIMULATED, is_simulated=True)
+        labeller = Labeller.of_study("flower")
+        done = 0
+        for _ in range(n):
+            open_questions = self.model.questions(person.id)
+            if not open_questions:
+                break
+            rows = open_questions[0]
+            rng = np.random.default_rng([person.id, len(self.events())])
+            oracle = Oracle(self.rows.truth, labeller=labeller, random_state=rng)
+            said = oracle(Question(rows, 0))
+            self.store.append(person, "answer", {"rows": list(rows), "answer": said}, seconds=oracle.seconds)
+            self.model.heard(person.id, rows, wait=2.0)
+            done += 1
+        self.model.leave(person.id)
+        return done
+
+    # -- corrections -------------------------------------------------------------------------------------------------
+
+    def correct(
+        self, person: Person, row: int, cluster: int, *, is_member: bool, is_confirmation: bool = False
+    ) -> None:
+        """Place a row in a cluster, or strike it out of it."""
+        self.rows.check(row)
+        n_known = self.model.snapshot(fresh=False).n_known
+        if not 0 <= cluster < n_known:
+            raise InvalidData(
+                f"Cluster {cluster} cannot be corrected: {counted(n_known, 'cluster was', 'clusters were')} asked "
+                "about so far. The others are guessed from the rows alone; answer more questions first."
+            )
+        self.model.correct(row, cluster, is_member, _Recorder(self.store, person, is_confirmation))
+
+    def name(self, person: Person, cluster: int, name: str) -> None:
+        """Give a cluster a name; it stays with the most typical row of the cluster."""
+        name = name.strip()
+        if len(name) > _MOST_COMMENT or not name.isprintable():
+            raise InvalidData("A name of a cluster is one line of text.")
+        members = self.members(cluster)
+        self.store.append(person, "name", {"row": members[0], "name": name})
+
+    def names(self, labels: np.ndarray) -> list[str]:
+        """Return what the clusters are called: by people, else by number."""
+        names = [f"cluster {k}" for k in range(int(labels.max()) + 1)]
+        for event in self.events():
+            if event.kind == "name" and event.content["name"]:
+                names[int(labels[event.content["row"]])] = str(event.content["name"])
+        return names
+
+    def members(self, cluster: int, snapshot: Snapshot | None = None, *, doubtful_first: bool = False) -> list[int]:
+        """Return the rows of a cluster, the surest first, or the most doubtful."""
+        snapshot = snapshot or self.model.snapshot(fresh=False)
+        rows = np.flatnonzero(snapshot.labels == cluster)
+        if not rows.size:
+            raise UnknownName(f"There is no cluster {cluster}.")
+        order = np.argsort(snapshot.sure[rows] if doubtful_first else -snapshot.sure[rows], kind="stable")
+        return [int(row) for row in rows[order]]
+
+    # -- what is shown -----------------------------------------------------------------------------------------------
+
+    def shown(self, rows: tuple[int, ...]) -> dict[str, Any]:
+        """Return a question as a page shows it: markup of our own components, in which data is only ever text."""
+        words = words_of(len(rows))
+        if self.project.settings.get("no_unsure"):
+            words = words[:-1]
+        return {"rows": list(rows), "words": list(words), "cards": self.cards(rows)}
+
+    def cards(self, rows: Sequence[int]) -> list[dict[str, Any]]:
+        """Return rows as a page shows them: a name and markup each."""
+        profiles = self.rows.profiles(tuple(rows))
+        return [card_of(self.rows, row, self.address, profiles[i]) for i, row in enumerate(rows)]
+
+    def address(self, row: int, part: str) -> str:
+        """Return where a page finds the picture, sound or spectrogram of a row."""
+        return f"/media/{self.project.id}/{row}/{part}"
+
+    @cached_property
+    def reference(self) -> list[tuple[str, int]]:
+        """One example of every class of the key: the row nearest to the mean of its class ([P17] 3.5.1.2)."""
+        if self.rows.y is None:
+            return []
+        y = np.array(self.rows.y, dtype=object).astype(str)
+        sheet = []
+        for name in sorted(set(y.tolist())):
+            members = np.flatnonzero(y == name)
+            Z = self.rows.Z[members]
+            sheet.append((name, int(members[np.argmin(((Z - Z.mean(axis=0)) ** 2).sum(axis=1))])))
+        return sheet
+
+    def reference_sheet(self) -> list[tuple[str, int]]:
+        """Return one example per class: of the key where there is one, else of every cluster that has a name."""
+        if self.reference:
+            return self.reference
+        snapshot = self.model.snapshot(fresh=False)
+        names = self.names(snapshot.labels)
+        named = {int(snapshot.labels[e.content["row"]]) for e in self.events() if e.kind == "name"}
+        return [(names[k], self.members(k, snapshot)[0]) for k in sorted(named)]
+
+    @cached_property
+    def coordinates(self) -> np.ndarray:
+        """Where each row lies on the map: the two directions in which rows differ most."""
+        Z = self.rows.Z - self.rows.Z.mean(axis=0)
+        if Z.shape[1] == 1:
+            return np.column_stack([Z[:, 0], np.zeros(len(Z))])
+        _, _, V = np.linalg.svd(Z[:: max(1, len(Z) // 5000)], full_matrices=False)
+        return np.asarray(Z @ V[:2].T)
+
+    def status(self, *, fresh: bool = False) -> dict[str, Any]:
+        """Return how far the project is, in numbers and one sentence."""
+        answers = self.answers()
+        n_corrections = sum(answer.correction for answer in answers) - self._n_confirmations(answers)
+        n_questions = sum(not answer.correction for answer in answers)
+        status: dict[str, Any] = {
+            "name": self.project.name,
+            "rows": self.rows.n,
+            "answers": n_questions,
+            "corrections": n_corrections,
+            "failure": self.model.failure,
+        }
+        if self.model.failure:
+            return status | {"sentence": self.model.failure, "enough": False, "ready": False}
+        try:
+            snapshot = self.model.snapshot(fresh=fresh, wait=_PATIENCE if fresh else 0.0)
+        except InvalidData:
+            return status | {"sentence": "The model reads the answers so far.", "enough": False, "ready": False}
+        agreement = snapshot.agreement
+        return status | {
+            "ready": True,
+            "version": snapshot.version,
+            "clusters": len(set(snapshot.labels.tolist())),
+            "sentence": snapshot.outlook.sentence,
+            "enough": snapshot.outlook.enough,
+            "unsure": round(float(np.mean(snapshot.sure < 0.7)), 4),  # 0.7 as in the outlook
+            "agreement": None if agreement != agreement else round(agreement, 4),
+            "moved": int(snapshot.moved.size),
+            "moved_by": snapshot.moved_by,
+        }
+
+    def saved_sentence(self, status: Mapping[str, Any]) -> str:
+        """Say what the answers bought."""
+        answers, corrections = counted(status["answers"], "answer"), counted(status["corrections"], "correction")
+        return f"{self.rows.n:,} rows named with {answers} and {corrections}."
+
+    def _n_confirmations(self, answers: Sequence[Answer]) -> int:
+        confirmed = {event.id for event in self.events() if event.content.get("confirmation")}
+        return sum(answer.id in confirmed for answer in answers)
+
+    def close(self) -> None:
+        """Stop the model."""
+        self.model.stop()
+
+
+def card_of(rows: Rows, row: int, address: Any, profile_of: Any = None) -> dict[str, Any]:
+    """Return a row as a page shows it: its name and markup of our own components, in which data is only ever text."""
+    shown, name = rows.media(row, address), rows.ids[row]
+    html = media(shown, name) if shown is not None else None
+    if html is None:
+        html = profile(profile_of or rows.profiles((row,))[0], f"Values of {name}")
+    return {"row": int(row), "id": name, "html": str(html)}
+
+
+class _Recorder:
+    """Keeps a correction as an answer of the person who made it."""
+
+    def __init__(self, store: StudioStore, person: Person, is_confirmation: bool) -> None:
+        self.store, self.person, self.is_confirmation = store, person, is_confirmation
+
+    def record(self, event: Mapping[str, Any]) -> None:
+        """Keep one answer of the session."""
+        content = {"rows": list(event["rows"]), "answer": event["answer"], "correction": True}
+        self.store.append(self.person, "answer", content | ({"confirmation": True} if self.is_confirmation else {}))

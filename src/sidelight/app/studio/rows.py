@@ -1,0 +1,184 @@
+"""The rows of a project, on disk: numbers, names and one small picture, sound or text each.
+
+A project is made whole before anybody is asked, so that it needs no other file later. Files are named by the number of
+their row, never by what data says; whoever asks for a picture gives a number, and no path.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sidelight._core.atomic import folder_beside
+from sidelight._core.moments import mean_and_scale, scaled
+from sidelight.app.report.gallery import Media, Profile
+from sidelight.errors import CannotWrite, InvalidData, OutputExists, UnreadableFile
+from sidelight.progress import report
+
+MOST_ROWS = 50_000  # of a project: what the model can keep up with
+_SHOWN = 8  # values of a small chart
+_TYPES = {"png": "image/png", "jpeg": "image/jpeg", "wav": "audio/wav", "mpeg": "audio/mpeg", "ogg": "audio/ogg",
+          "flac": "audio/flac", "mp4": "audio/mp4", "aac": "audio/aac"}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of one project.
+
+    Attributes
+    ----------
+    folder : Path
+        Where their files are.
+    X : ndarray of shape (n_rows, n_features)
+        Their numbers, as they came.
+    ids, features : tuple of str
+        Names of rows and of columns.
+    kinds : tuple of str
+        What there is to show of each row: ``"image"``, ``"sound"``, ``"text"`` or ``"values"``.
+    y : tuple of str or None
+        The key: the true class of each row, where somebody knows it.
+    """
+
+    folder: Path
+    X: np.ndarray
+    ids: tuple[str, ...]
+    features: tuple[str, ...]
+    kinds: tuple[str, ...]
+    texts: tuple[str, ...]
+    tiny: tuple[bool, ...]
+    files: tuple[tuple[str, str], ...]
+    y: tuple[str, ...] | None = None
+
+    @property
+    def n(self) -> int:
+        """How many there are."""
+        return len(self.ids)
+
+    @cached_property
+    def Z(self) -> np.ndarray:
+        """The numbers with mean 0 and variance 1 in every column: what the model learns from."""
+        return standardised(self.X)
+
+    @cached_property
+    def truth(self) -> np.ndarray | None:
+        """The key as numbers."""
+        return None if self.y is None else np.unique(np.array(self.y, dtype=object).astype(str), return_inverse=True)[1]
+
+    def check(self, row: int) -> int:
+        """Return a row's number, if there is such a row."""
+        if not 0 <= row < self.n:
+            raise InvalidData(f"There is no row {row}: the project has rows 0 to {self.n - 1}.")
+        return row
+
+    def file(self, row: int, part: str) -> tuple[Path, str]:
+        """Return the file of a row's picture, sound or spectrogram, and its type."""
+        name = self.files[self.check(row)][part == "spectrogram"]
+        if not name:
+            raise InvalidData(f"Row {row} has no {part}.")
+        return self.folder / "media" / name, _TYPES[name.rpartition(".")[2]]
+
+    def media(self, row: int, address: Callable[[int, str], str]) -> Media | None:
+        """Return what a page shows of a row; ``address`` says where the page finds a row's file."""
+        kind = self.kinds[row]
+        if kind == "values":
+            return None
+        main, spectrogram = self.files[row]
+        return Media(
+            kind,
+            address(row, "media") if main else "",
+            address(row, "spectrogram") if spectrogram else "",
+            self.texts[row],
+            self.tiny[row],
+        )
+
+    def profiles(self, rows: tuple[int, ...]) -> list[Profile]:
+        """Return small charts of the values in which ``rows`` differ most, in standard deviations from the mean."""
+        Z = self.Z[list(rows)]
+        apart = np.sort(np.argsort(-np.ptp(Z, axis=0), kind="stable")[:_SHOWN])
+        names = [self.features[j] for j in apart.tolist()]
+        return [Profile(names, z[apart].tolist(), [0.0] * len(names), [1.0] * len(names)) for z in Z]
+
+
+def standardised(X: np.ndarray) -> np.ndarray:
+    """Return columns of mean 0 and variance 1."""
+    return np.asarray(scaled(X, *mean_and_scale(X)))
+
+
+def write_rows(
+    folder: Path,
+    X: Any,
+    ids: Any,
+    features: Any,
+    look: Callable[[int], Media | None],
+    y: Any = None,
+) -> None:
+    """Write the rows of a new project into ``folder``, whole or not at all."""
+    n = len(ids)
+    if not 2 <= n <= MOST_ROWS:
+        raise InvalidData(f"A project takes 2 to {MOST_ROWS:,} rows; this one has {n:,}.")
+    if folder.exists():
+        raise OutputExists(f"There is something in {str(folder)!r} already; nothing was written.")
+    kinds, texts, tiny, files = [], [], [], []
+    with folder_beside(folder) as work:
+        try:
+            (work / "media").mkdir()
+            for row in range(n):
+                shown = look(row)
+                kinds.append("values" if shown is None else shown.kind)
+                texts.append("" if shown is None else shown.text)
+                tiny.append(shown is not None and shown.is_tiny)
+                main = _write(work / "media", f"{row}", "" if shown is None else shown.uri)
+                files.append((main, _write(work / "media", f"{row}-s", "" if shown is None else shown.picture)))
+                if row % 100 == 0:
+                    report("reading rows", row, n)
+            np.save(work / "X.npy", np.asarray(X, dtype=np.float64), allow_pickle=False)
+            about = {
+                "sidelight rows": 1,
+                "ids": [str(name) for name in ids],
+                "features": [str(name) for name in features],
+                "kinds": kinds,
+                "texts": texts,
+                "tiny": tiny,
+                "files": files,
+                "y": None if y is None else [str(label) for label in y],
+            }
+            (work / "rows.json").write_text(json.dumps(about), encoding="utf-8")
+            work.rename(folder)
+        except OSError as error:
+            raise CannotWrite(f"Cannot write the project's rows: {error.strerror}.") from error
+
+
+def read_rows(folder: Path) -> Rows:
+    """Read the rows of a project."""
+    try:
+        about = json.loads((folder / "rows.json").read_text(encoding="utf-8"))
+        X = np.load(folder / "X.npy", allow_pickle=False)
+        files = tuple((str(a), str(b)) for a, b in about["files"])
+        y = about["y"]
+        ids, features, kinds, texts, tiny = (tuple(about[n]) for n in ("ids", "features", "kinds", "texts", "tiny"))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UnreadableFile(
+            f"The rows of this project cannot be read from {str(folder)!r}: {error}. Its answers are kept."
+        ) from error
+    if any("/" in name or "\\" in name for pair in files for name in pair):
+        raise UnreadableFile(f"{str(folder / 'rows.json')!r} names files outside of its folder.")
+    return Rows(folder, X, ids, features, kinds, texts, tiny, files, None if y is None else tuple(y))
+
+
+def _write(folder: Path, stem: str, uri: str) -> str:
+    if not uri:
+        return ""
+    head, _, content = uri.partition(";base64,")
+    ending = head.rpartition("/")[2]
+    if ending not in _TYPES:
+        return ""
+    name = f"{stem}.{ending}"
+    (folder / name).write_bytes(base64.b64decode(content))
+    return name

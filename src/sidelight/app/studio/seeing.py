@@ -1,0 +1,67 @@
+"""What a project's clusters look like: sizes, names, members to look at, and what the last answer changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sidelight.app.report.gallery import Gallery, Group, Member
+from sidelight.app.studio.learner import Snapshot
+from sidelight.app.studio.project import OpenProject
+
+_TYPICAL, _DOUBTFUL = 8, 5  # members of a cluster that the overview shows
+_DOUBT = 0.9  # probability below which a member is doubtful
+_MOST_MOVED = 24  # rows that moved with the last answer, to show
+
+
+def clusters_of(project: OpenProject, snapshot: Snapshot) -> list[dict[str, Any]]:
+    """Return number, name and size of every cluster, and whether it was asked about; the largest first."""
+    names = project.names(snapshot.labels)
+    sizes = np.bincount(snapshot.labels, minlength=len(names))
+    order = np.argsort(-sizes, kind="stable")
+    return [
+        {"cluster": int(k), "name": names[k], "size": int(sizes[k]), "is_known": bool(k < snapshot.n_known)}
+        for k in order
+        if sizes[k]
+    ]
+
+
+def clusters_table(project: OpenProject, snapshot: Snapshot) -> dict[str, list[Any]]:
+    """Return the columns of the file of clusters."""
+    names = project.names(snapshot.labels)
+    return {
+        "row": list(project.rows.ids),
+        "cluster": snapshot.labels.tolist(),
+        "name": [names[k] for k in snapshot.labels.tolist()],
+        "probability": np.round(snapshot.sure, 4).tolist(),
+    }
+
+
+def gallery_of_project(project: OpenProject, snapshot: Snapshot) -> Gallery:
+    """Return typical and doubtful members of every cluster, for the gallery of the report."""
+    names = project.names(snapshot.labels)
+    groups = []
+    for cluster in clusters_of(project, snapshot):
+        k = cluster["cluster"]
+        rows = project.members(k, snapshot)
+        doubtful = [row for row in rows[_TYPICAL:][::-1] if snapshot.sure[row] < _DOUBT][:_DOUBTFUL]
+        members = {"typical": rows[:_TYPICAL], "doubtful": doubtful}
+        shown = {kind: [_member(project, snapshot, row) for row in some] for kind, some in members.items()}
+        groups.append(Group(k, names[k], cluster["size"], shown))
+    return Gallery(groups)
+
+
+def moved_rows(project: OpenProject, snapshot: Snapshot) -> dict[str, Any]:
+    """Return how many rows the last answers moved to another cluster, how many answers, and some of the rows."""
+    names = project.names(snapshot.labels)
+    some = [int(row) for row in snapshot.moved[:_MOST_MOVED]]
+    to = [names[int(snapshot.labels[row])] for row in some]
+    ids = [project.rows.ids[row] for row in some]
+    return {"n": int(snapshot.moved.size), "by": snapshot.moved_by, "rows": some, "ids": ids, "to": to}
+
+
+def _member(project: OpenProject, snapshot: Snapshot, row: int) -> Member:
+    shown = project.rows.media(row, project.address)
+    profile = None if shown is not None else project.rows.profiles((row,))[0]
+    return Member(project.rows.ids[row], why=f"{100 * snapshot.sure[row]:.0f}% sure", media=shown, profile=profile)

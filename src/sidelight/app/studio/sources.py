@@ -1,0 +1,205 @@
+"""Where the rows of a project come from: a table, a folder of images, the bundled digits, or the results of a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sidelight.app.jobs.gallery import looker_of
+from sidelight.app.jobs.media import IMAGES, Looker, of_array, thumbnail
+from sidelight.app.jobs.options import Roles
+from sidelight.app.jobs.reading import as_dense
+from sidelight.app.jobs.reading import read_rows as read_table
+from sidelight.app.report.gallery import Media
+from sidelight.data.dataset import Dataset
+from sidelight.errors import InvalidData, MissingExtra, UnreadableFile
+from sidelight.progress import report
+from sidelight.words import Setting, counted
+
+_SIDE, _BINS = 16, 8  # pixels of the small grey copy, and steps of each colour's histogram
+_MOST_IMAGES = 20_000
+_MEDIA_LIMIT = 2_000_000_000  # bytes that all small copies of a project may take
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Rows that can become a project: numbers, names, what to show, and the true classes where they are known."""
+
+    X: np.ndarray
+    ids: list[str]
+    features: list[str]
+    look: Callable[[int], Media | None]
+    y: list[str] | None = None
+    notes: Callable[[], list[str]] = list
+    cells: Sequence[tuple[str, ...]] = ()
+
+
+def from_table(path: str, roles: Roles) -> Source:
+    """Read a table; rows need ids, so that answers can be told apart when the table comes again in another order."""
+    data = read_table(path, roles)
+    source = of_dataset(data)
+    if data.row_ids is not None:
+        return source
+    names = next((names for names in map(_distinct_texts, data.show.values()) if names), None)
+    if names is None:
+        raise InvalidData(
+            f"{path!r} has no column that names its rows, so answers could not be taken back to it.",
+            do=["Add a column with a different name in every row, or say which one it is with ", Setting("id"), "."],
+        )
+    return replace(source, ids=names)
+
+
+def _distinct_texts(column: Any) -> list[str]:
+    """Return texts that can name rows, because they differ in every one; else nothing."""
+    texts = [str(text).strip() for text in column]
+    return texts if all(texts) and len(set(texts)) == len(texts) else []
+
+
+def of_dataset(data: Dataset) -> Source:
+    """Take the rows of a data set as they are."""
+    looker = looker_of(data)
+    if looker is not None:
+        looker.limit = _MEDIA_LIMIT
+    columns = list(data.show.values())
+
+    def look(row: int) -> Media | None:
+        if looker is None:
+            return None
+        shown = [media for media in (looker.look(column[row]) for column in columns) if media is not None]
+        return next((media for media in shown if media.kind != "text"), shown[0] if shown else None)
+
+    y = None if data.y is None or not (data.y != "").any() else [str(label) for label in data.y]
+    notes = list if looker is None else looker.notes
+    cells = [tuple(str(column[row]) for column in columns) for row in range(data.n_rows)]
+    return Source(as_dense(data), [str(n) for n in data.row_names], list(data.feature_names), look, y, notes, cells)
+
+
+def from_images(folder: str) -> Source:
+    """Describe every image below a folder by a small grey copy and the histogram of its colours.
+
+    Images in folders of their own have the folder's name as their class, which is only used to judge.
+    """
+    home = Path(folder)
+    if not home.is_dir():
+        raise UnreadableFile(f"There is no folder {folder!r} of images.")
+    found = sorted(path for path in home.rglob("*") if path.suffix.lower() in IMAGES and path.is_file())
+    real = os.path.realpath(home)
+    found = [path for path in found if os.path.realpath(path).startswith(real + os.sep)]
+    if not 2 <= len(found) <= _MOST_IMAGES:
+        raise InvalidData(
+            f"{folder!r} has {counted(len(found), 'image')} ({', '.join(IMAGES)}); a project takes 2 to "
+            f"{_MOST_IMAGES:,}."
+        )
+    kept, vectors, broken = [], [], 0
+    for number, path in enumerate(found):
+        vector = describe_image(path)
+        broken += vector is None
+        if vector is not None:
+            kept.append(path)
+            vectors.append(vector)
+        report("reading images", number, len(found))
+    if len(kept) < 2:
+        raise UnreadableFile(f"None but {counted(len(kept), 'image')} of {folder!r} can be read as an image.")
+    names = [path.relative_to(home).as_posix() for path in kept]
+    classes = [path.relative_to(home).parts[0] if len(path.relative_to(home).parts) > 1 else "" for path in kept]
+    features = image_features()
+    looker = Looker(home, limit=_MEDIA_LIMIT)
+    has_classes = len(set(classes)) > 1 and "" not in classes
+
+    def notes() -> list[str]:
+        left = [
+            f"{counted(broken, 'file')} could not be read as an image and {'is' if broken == 1 else 'are'} left out."
+        ]
+        return [*(left if broken else []), *looker.notes()]
+
+    return Source(
+        np.array(vectors), names, features, lambda row: looker.look(names[row]), classes if has_classes else None, notes
+    )
+
+
+def image_features() -> list[str]:
+    """Return the names of what :func:`describe_image` returns."""
+    colours = [f"{colour} {i}" for colour in ("red", "green", "blue") for i in range(_BINS)]
+    return [f"grey {i}" for i in range(_SIDE**2)] + colours
+
+
+def describe_image(path: Path) -> np.ndarray | None:
+    """Return the grey copy and the histograms of an image as one vector; None when it cannot be read."""
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise MissingExtra("pillow", "studio", "Reading images") from error
+    try:
+        thumbnail(path)  # checks size and format, as for a page
+        with Image.open(path) as opened:
+            opened.draft("RGB", (4 * _SIDE, 4 * _SIDE))
+            image = opened.convert("RGB")
+            grey = np.asarray(image.convert("L").resize((_SIDE, _SIDE)), dtype=np.float64).ravel() / 255
+            pixels = np.asarray(image.resize((64, 64)), dtype=np.float64).reshape(-1, 3) / 256
+    except Exception as error:  # Pillow raises whatever its decoders meet
+        if isinstance(error, MissingExtra):
+            raise
+        return None
+    shares = [np.bincount((pixels[:, c] * _BINS).astype(int), minlength=_BINS) / len(pixels) for c in range(3)]
+    return np.concatenate([grey, *shares])
+
+
+def digits() -> Source:
+    """Return scikit-learn's 1,797 digits, 8 x 8 pixels each."""
+    from sklearn.datasets import load_digits
+
+    bunch = load_digits()
+    names = [f"pixel {i // 8},{i % 8}" for i in range(64)]
+    ids = [f"digit {i}" for i in range(len(bunch.data))]
+    return Source(bunch.data, ids, names, lambda row: of_array(bunch.images[row]), [str(t) for t in bunch.target])
+
+
+def pictures(n: int = 400, *, seed: int = 0, side: int = 24) -> Source:
+    """Draw small pictures of seven shapes, of any size and place, on a noisy ground; generated, for studies."""
+    rng = np.random.default_rng(seed)
+    shapes = ("disc", "ring", "square", "frame", "cross", "bar", "triangle")
+    down, across = np.mgrid[0:side, 0:side] / side - 0.5
+    images, classes = [], []
+    for _ in range(n):
+        kind = shapes[int(rng.integers(len(shapes)))]
+        x, y = across - rng.uniform(-0.1, 0.1), down - rng.uniform(-0.1, 0.1)
+        r = rng.uniform(0.2, 0.32)
+        far, box = np.hypot(x, y), np.maximum(np.abs(x), np.abs(y))
+        drawn: Any = {
+            "disc": far < r,
+            "ring": (far < r) & (far > 0.6 * r),
+            "square": box < 0.85 * r,
+            "frame": (box < 0.9 * r) & (box > 0.5 * r),
+            "cross": (box < r) & (np.minimum(np.abs(x), np.abs(y)) < 0.25 * r),
+            "bar": (np.abs(x) < r) & (np.abs(y) < 0.3 * r),
+            "triangle": (y < 0.7 * r) & (y > 2 * np.abs(x) - 0.9 * r),
+        }[kind]
+        images.append(drawn * rng.uniform(0.6, 1.0) + rng.normal(scale=0.12, size=(side, side)))
+        classes.append(kind)
+    X = np.array([_shape_features(image) for image in images])
+    ids = [f"picture {i}" for i in range(n)]
+    return Source(X, ids, [f"feature {j}" for j in range(X.shape[1])], lambda row: of_array(images[row]), classes)
+
+
+def _shape_features(image: np.ndarray) -> np.ndarray:
+    """Return how dark rings around the centre of mass are, and how they vary with the angle: place does not matter."""
+    side = len(image)
+    mass = np.maximum(image - 0.3, 0)  # 0.3: above the noise of the ground, below the faintest shape
+    down, across = np.mgrid[0:side, 0:side]
+    total = mass.sum() or 1.0
+    y, x = down - (mass * down).sum() / total, across - (mass * across).sum() / total
+    spread = np.sqrt((mass * (x**2 + y**2)).sum() / total) or 1.0
+    far, angle = np.hypot(x, y) / spread, np.arctan2(y, x)
+    rings = [(far >= a) & (far < a + 0.4) for a in np.arange(0, 2.0, 0.4)]
+    means = [float(image[ring].mean()) if ring.any() else 0.0 for ring in rings]
+    waves = [
+        abs(complex((image[ring] * np.exp(1j * k * angle[ring])).mean())) if ring.any() else 0.0
+        for ring in rings[2:]
+        for k in (2, 3, 4)
+    ]
+    return np.array([*means, *waves])

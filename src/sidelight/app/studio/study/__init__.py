@@ -1,0 +1,1 @@
+"""Studies: which way of asking serves people best."""

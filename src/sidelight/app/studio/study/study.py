@@ -1,0 +1,246 @@
+"""A study at work: where each participant is, what they are asked, and people who are simulated."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sidelight.app.store.studio_store import Event, Person, Project, StudioStore
+from sidelight.app.studio.answers import check_answer, words_of
+from sidelight.app.studio.project import card_of
+from sidelight.app.studio.rows import read_rows
+from sidelight.app.studio.study.design import KINDS, Pool, Task, practice_of, right, tasks_of
+from sidelight.data.relations import Labeller, Pairs, Triplets
+from sidelight.errors import InvalidData
+
+FACTORS = {
+    "performance": "In which task do you have more confidence about your answers?",
+    "effort_query": "In which task did you spend less effort on each question?",
+    "effort_all": "In which task did you spend less effort on all questions together?",
+    "frustration": "In which task did you feel less stressed or discouraged?",
+    "preference": "Which task do you prefer in general?",
+}
+CHOICES = ("pair", "triplet", "none")
+# [P17] table 3.7: how many of 24 chose pairs, triplets, neither; what simulated participants answer by.
+_SURVEY = {
+    "performance": (16, 6, 2), "effort_query": (17, 5, 2), "effort_all": (15, 6, 3), "frustration": (13, 3, 8),
+    "preference": (17, 4, 3),
+}  # fmt: skip
+_STUDY_OF_SET = ("flower", "birdsong")  # whose confusions and times simulated people have on the first and second set
+
+
+class OpenStudy:
+    """A study with its rows.
+
+    Parameters
+    ----------
+    store : StudioStore
+        Where everything is kept.
+    project : Project
+        The study: its settings name the sets, the number of questions of each kind, and the seed.
+    folder : Path
+        Where the rows of all projects are.
+    """
+
+    def __init__(self, store: StudioStore, project: Project, folder: Path) -> None:
+        self.store, self.project = store, project
+        self.settings: Mapping[str, Any] = project.settings
+        self.set_names = [str(one["name"]) for one in self.settings["sets"]]
+        self.sets = [read_rows(folder / str(one["place"])) for one in self.settings["sets"]]
+        self.counts = {kind: int(self.settings["counts"][kind]) for kind in KINDS}
+        self.seed = int(self.settings["seed"])
+        self._pools = {
+            (number, kind): Pool(np.array(questions, dtype=int), np.array(difficult, dtype=bool))
+            for number, kind, questions, difficult in self.settings.get("pools", ())
+        }
+        self._tasks = lru_cache(maxsize=256)(
+            lambda number: tasks_of(self.sets, self.counts, self.seed, number, self._pools)
+        )
+        self._adding = threading.Lock()
+
+    @property
+    def words(self) -> dict[str, tuple[str, ...]]:
+        """The answers of either kind; no "unsure" unless the study asks for it."""
+        end = None if self.settings.get("unsure") else -1
+        return {"pair": words_of(2)[:end], "triplet": words_of(3)[:end]}
+
+    def tasks(self, person: Person) -> list[Task]:
+        """Return the four tasks of a participant in their order."""
+        return list(self._tasks(person.id))
+
+    def events(self, person: Person | None = None) -> list[Event]:
+        """Return what one participant did, or everybody."""
+        events = self.store.events(self.project.id)
+        return events if person is None else [event for event in events if event.person == person.id]
+
+    def where(self, person: Person) -> dict[str, Any]:
+        """Return where a participant is: introduction, practice, a task, questionnaire or done."""
+        mine = self.events(person)
+        kinds = {event.kind for event in mine}
+        if "questionnaire" in kinds:
+            return {"step": "done"}
+        if "began" not in kinds:
+            return {"step": "introduction"}
+        practice = practice_of(self.sets[0], self.seed)
+        n_practised = sum(event.kind == "practice" for event in mine)
+        if n_practised < len(practice):
+            question = practice[n_practised]
+            kind = KINDS[len(question) - 2]
+            return {
+                "step": "practice",
+                "set": 0,
+                "kind": kind,
+                "open": practice[n_practised : n_practised + 2],
+                "done": n_practised,
+                "of": len(practice),
+            }
+        done = self._done(mine)
+        for number, task in enumerate(self.tasks(person)):
+            left = [q for q in task.questions if (number, frozenset(q)) not in done]
+            if left:
+                n = len(task.questions)
+                return {
+                    "step": "task",
+                    "task": number,
+                    "set": task.set,
+                    "kind": task.kind,
+                    "open": left[:2],
+                    "done": n - len(left),
+                    "of": n,
+                }
+        return {"step": "questionnaire"}
+
+    def shown(self, person: Person) -> dict[str, Any]:
+        """Return the open questions of a participant as the page shows them, with a place to go when a part is over."""
+        where = self.where(person)
+        if where["step"] not in ("practice", "task"):
+            return {"questions": [], "go": f"/s/{person.token}", "where": _without_rows(where)}
+        rows = self.sets[where["set"]]
+        questions = []
+        for question in where["open"]:
+            kind = KINDS[len(question) - 2]
+            if kind == where["kind"]:
+                cards = [card_of(rows, row, self._address(where["set"])) for row in question]
+                questions.append({"rows": list(question), "words": list(self.words[kind]), "cards": cards})
+        what = "practice" if where["step"] == "practice" else f"part {where['task'] + 1} of 4"
+        status = {
+            "answers": where["done"],
+            "sentence": f"{where['done']} of {where['of']} questions of {what}.",
+            "failure": "",
+        }
+        return {"questions": questions, "status": status, "where": _without_rows(where), "part": _part(where)}
+
+    def begin(self, person: Person) -> None:
+        """Take note that the introduction was read."""
+        if self.where(person)["step"] == "introduction":
+            self.store.append(person, "began", {})
+
+    def answer(self, person: Person, rows: Sequence[int], answer: str, *, seconds: float, key: str = "") -> str:
+        """Keep an answer; return what to say about it (practice says whether it was right)."""
+        with self._adding:
+            where = self.where(person)
+            if key and any(event.content.get("key") == key for event in self.events(person)[-3:]):
+                return ""
+            if where["step"] not in ("practice", "task"):
+                raise InvalidData("There is no open question in this part of the study.")
+            of_set = self.sets[where["set"]]
+            asked = check_answer(rows, answer, of_set.n)
+            if frozenset(asked) not in {frozenset(question) for question in where["open"]}:
+                raise InvalidData("This question is not open. Load the page again.")
+            if answer not in self.words[KINDS[len(asked) - 2]]:
+                raise InvalidData('This study takes no "unsure".')
+            correct = right(of_set, asked)
+            content = {"rows": list(asked), "answer": answer, "right": correct, "key": key}
+            if where["step"] == "practice":
+                self.store.append(person, "practice", content, seconds=seconds)
+                return "That is right." if answer == correct else f"The right answer was: {correct}."
+            task = self.tasks(person)[where["task"]]
+            at = [frozenset(question) for question in task.questions].index(frozenset(asked))
+            about = {"task": where["task"], "set": task.set, "kind": task.kind, "difficult": task.difficult[at]}
+            self.store.append(person, "study answer", content | about, seconds=seconds)
+            return ""
+
+    def finish(self, person: Person, survey: Mapping[str, str], comment: str) -> None:
+        """Keep the questionnaire and end the study of a participant."""
+        if self.where(person)["step"] != "questionnaire":
+            raise InvalidData("The questionnaire comes after all four tasks.")
+        wrong = [name for name in FACTORS if survey.get(name) not in CHOICES]
+        if wrong:
+            raise InvalidData(f"Please choose one answer for: {', '.join(wrong)}.")
+        chosen = {name: survey[name] for name in FACTORS}
+        self.store.append(person, "questionnaire", {**chosen, "comment": comment[:2000]})
+
+    def simulate(self, n: int) -> int:
+        """Add ``n`` simulated participants, with the times and confusions of [P17] tables 3.6 to 3.9."""
+        if not 1 <= n <= 48:
+            raise InvalidData(f"A study simulates 1 to 48 participants at a time. Got {n}.")
+        known = sum(person.is_simulated for person in self.store.people(self.project.id))
+        for number in range(known, known + n):
+            person = self.store.add_person(self.project.id, f"simulated {number + 1}", is_simulated=True)
+            rng = np.random.default_rng([self.seed, 9, person.id])
+            pace = rng.lognormal(
+                0.0, 0.3
+            )  # people differ in pace: a standard deviation of about a third, as in table 3.6
+            events: list[tuple[str, Mapping[str, Any], float]] = [("began", {}, float("nan"))]
+            events += [
+                ("practice", {"rows": list(q), "answer": right(self.sets[0], q), "right": right(self.sets[0], q)}, 2.0)
+                for q in practice_of(self.sets[0], self.seed)
+            ]
+            for number_of_task, task in enumerate(self.tasks(person)):
+                events += self._simulated(task, number_of_task, pace, rng)
+            survey = {name: CHOICES[rng.choice(3, p=np.array(shares) / 24)] for name, shares in _SURVEY.items()}
+            events.append(("questionnaire", {**survey, "comment": "(simulated)"}, float("nan")))
+            self.store.append_all(person, events)
+        return n
+
+    def _simulated(
+        self, task: Task, number: int, pace: float, rng: np.random.Generator
+    ) -> list[tuple[str, Mapping[str, Any], float]]:
+        kind: Any = Pairs if task.kind == "pair" else Triplets
+        labeller = Labeller.of_study(_STUDY_OF_SET[task.set % 2])
+        truth = [right(self.sets[task.set], question) for question in task.questions]
+        codes, seconds = labeller.answer(np.array([kind.WORDS.index(word) for word in truth]), len(kind.WORDS), rng)
+        return [
+            (
+                "study answer",
+                {
+                    "rows": list(question), "answer": kind.WORDS[code], "right": word, "task": number, "set": task.set,
+                    "kind": task.kind, "difficult": hard,
+                },
+                float(took * pace),
+            )
+            for question, code, word, hard, took in zip(task.questions, codes.tolist(), truth, task.difficult, seconds)
+        ]  # fmt: skip
+
+    def _address(self, number: int) -> Any:
+        return lambda row, part: f"/study-media/{self.project.id}/{number}/{row}/{part}"
+
+    @staticmethod
+    def _done(events: Sequence[Event]) -> set[tuple[int, frozenset[int]]]:
+        return {(e.content["task"], frozenset(e.content["rows"])) for e in events if e.kind == "study answer"}
+
+    def reference(self, number: int) -> list[tuple[str, dict[str, Any]]]:
+        """Return one example per class of a set, the row nearest to the mean of its class."""
+        rows = self.sets[number]
+        assert rows.y is not None  # a study knows the right answers
+        y = np.array(rows.y, dtype=object).astype(str)
+        sheet = []
+        for name in sorted(set(y.tolist())):
+            members = np.flatnonzero(y == name)
+            Z = rows.Z[members]
+            row = int(members[np.argmin(((Z - Z.mean(axis=0)) ** 2).sum(axis=1))])
+            sheet.append((name, card_of(rows, row, self._address(number))))
+        return sheet
+
+
+def _part(where: Mapping[str, Any]) -> str:
+    return f"{where['step']}-{where.get('task', '')}-{where['kind']}"
+
+
+def _without_rows(where: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in where.items() if name != "open"}

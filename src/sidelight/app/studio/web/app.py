@@ -1,0 +1,80 @@
+"""The studio's application: routes, errors and the guard in front of them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+import sidelight
+from sidelight.app.studio.studio import Studio
+from sidelight.app.studio.web import asking, files, people, projects, seeing, studies
+from sidelight.app.studio.web.pages import page, told
+from sidelight.app.studio.web.security import Access, Guard
+from sidelight.errors import SidelightError
+
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    code: {"description": words}
+    for code, words in {
+        401: "the owner's token is missing",
+        403: "not from a page of the studio, nor with the header X-Sidelight",
+        404: "no such project, person, cluster or row",
+        409: "the name is taken",
+        413: "too large",
+        421: "a name that is not this machine's",
+        422: "what was sent cannot be used; nothing was changed",
+        503: "the database does not answer, or its disk is full; nothing was changed",
+    }.items()
+}
+
+
+def make_app(studio: Studio, access: Access | None = None) -> Any:
+    """Return the application that serves a studio."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        studio.close()
+
+    app = FastAPI(
+        title="Sidelight Studio",
+        version=sidelight.__version__,
+        docs_url=None,  # its page would load scripts from elsewhere
+        redoc_url=None,
+        responses=_ERRORS,
+        lifespan=lifespan,
+    )
+    app.state.studio, app.state.access = studio, access or Access()
+    for routes in (projects, asking, seeing, people, studies, files):
+        app.include_router(routes.router)
+    app.add_exception_handler(SidelightError, _ours)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    return Guard(app, app.state.access)
+
+
+def _ours(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SidelightError)  # it is registered for these
+    return told(request, error)
+
+
+def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)  # it is registered for these
+    problems = [f"{'.'.join(str(part) for part in item['loc'][1:])}: {item['msg']}" for item in error.errors()]
+    words = f"This cannot be used: {'; '.join(problems)}."
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": words}, status_code=422)
+    return page("error.html", code=422, title="This did not work", words=words)
+
+
+def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # it is registered for these
+    words = "There is no such page." if error.status_code == 404 else str(error.detail)
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": words}, status_code=error.status_code, headers=error.headers)
+    return page("error.html", code=error.status_code, title="This did not work", words=words)

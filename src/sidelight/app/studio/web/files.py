@@ -1,0 +1,59 @@
+"""Files: the one style and script of all pages, the studio's own, and pictures and sounds of rows by number."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files as package_files
+
+from fastapi import APIRouter, Request
+from fastapi.responses import FileResponse, RedirectResponse, Response
+
+from sidelight.app.report.page import asset
+from sidelight.app.studio.web.parts import Number, ProjectPart, StudioPart
+from sidelight.app.studio.web.security import OWNER_COOKIE, PERSON_COOKIE, Access, cookies
+from sidelight.errors import UnknownName
+
+router = APIRouter()
+_STATIC = {
+    "page.css": "text/css", "page.js": "text/javascript", "studio.css": "text/css", "studio.js": "text/javascript",
+}  # fmt: skip
+
+
+@router.get("/static/{name}", include_in_schema=False)
+def static(name: str) -> Response:
+    """Return one of four files; any other name is not there."""
+    if name not in _STATIC:
+        raise UnknownName("There is no such file.")
+    return Response(_text(name), media_type=_STATIC[name], headers={"cache-control": "no-cache"})
+
+
+@router.get("/media/{number}/{row}/{part}", include_in_schema=False)
+def media(request: Request, project: ProjectPart, studio: StudioPart, row: Number, part: str) -> Response:
+    """Return the picture, sound or spectrogram of a row, to the owner and to people with a link to the project."""
+    headers = dict(request.scope["headers"])
+    access: Access = request.app.state.access
+    if not access.is_owner(headers):
+        person = studio.store.person_of(cookies(headers).get(PERSON_COOKIE, ""))
+        if person.project != project.project.id:
+            raise UnknownName("There is no such picture.")
+    path, kind = project.rows.file(row, part)
+    return FileResponse(path, media_type=kind, headers={"cache-control": "private, max-age=86400, immutable"})
+
+
+@router.get("/enter", include_in_schema=False)
+def enter(request: Request, token: str = "") -> Response:
+    """Take the owner's token from the link that the studio printed, and keep it in a cookie."""
+    answer = RedirectResponse("/", status_code=303)
+    access: Access = request.app.state.access
+    if access.token:
+        if not access.is_owner({b"authorization": f"Bearer {token}".encode("latin-1", "replace")}):
+            raise UnknownName("This is not the token of this studio.")
+        answer.set_cookie(OWNER_COOKIE, token, httponly=True, samesite="lax")
+    return answer
+
+
+@cache
+def _text(name: str) -> str:
+    if name.startswith("page"):
+        return asset(name)
+    return (package_files("sidelight.app.studio.web") / "static" / name).read_text(encoding="utf-8")

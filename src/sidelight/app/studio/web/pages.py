@@ -1,0 +1,62 @@
+"""From what a route found to a page: one frame, one template a page, and pages for errors."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files as package_files
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+from jinja2 import DictLoader, Environment, StrictUndefined
+
+from sidelight.app.report.components import number, percent
+from sidelight.errors import (
+    CannotWrite,
+    InvalidInput,
+    MissingExtra,
+    OutputExists,
+    SidelightError,
+    TooLarge,
+    UnknownName,
+)
+
+
+@cache
+def _environment() -> Environment:
+    folder = package_files("sidelight.app.studio.web") / "templates"
+    texts = {item.name: item.read_text(encoding="utf-8") for item in folder.iterdir() if item.name.endswith(".html")}
+    made = Environment(
+        loader=DictLoader(texts), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.filters.update(number=number, percent=percent)
+    return made
+
+
+def page(template: str, *, code: int = 200, **content: Any) -> HTMLResponse:
+    """Return a page made from a template; whatever data says is escaped."""
+    given: dict[str, Any] = {"project": None, "status": None, "person": None, "tab": ""}
+    return HTMLResponse(_environment().get_template(template).render(given | content), status_code=code)
+
+
+def status_of(error: Exception) -> int:
+    """Return the status code of an error, by its class."""
+    if isinstance(error, UnknownName):
+        return 404
+    if isinstance(error, OutputExists):
+        return 409
+    if isinstance(error, TooLarge):
+        return 413
+    if isinstance(error, InvalidInput):
+        return 422
+    if isinstance(error, (CannotWrite, MissingExtra)):
+        return 503
+    return 500
+
+
+def told(request: Request, error: SidelightError) -> Response:
+    """Return an error as JSON for programs and scripts, as a page for people."""
+    words, code = error.told(str), status_of(error)
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": words}, status_code=code)
+    return page("error.html", code=code, title="This did not work", words=words)

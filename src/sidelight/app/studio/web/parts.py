@@ -1,0 +1,35 @@
+"""What routes need of a request: the studio, a project, a person."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Path, Request
+
+from sidelight.app.store.studio_store import Person
+from sidelight.app.studio.project import OpenProject
+from sidelight.app.studio.studio import Studio
+
+_MOST = 2**31 - 1  # the largest number that both databases keep
+
+
+def studio_of(request: Request) -> Studio:
+    """Return the studio that this server serves."""
+    studio: Studio = request.app.state.studio
+    return studio
+
+
+def project_of(request: Request, number: Annotated[int, Path(ge=1, le=_MOST)]) -> OpenProject:
+    """Return the project of the address."""
+    return studio_of(request).project(number)
+
+
+def link_of(request: Request, token: Annotated[str, Path(min_length=8, max_length=64)]) -> tuple[OpenProject, Person]:
+    """Return the project and the person of an annotator's link."""
+    return studio_of(request).of(token)
+
+
+StudioPart = Annotated[Studio, Depends(studio_of)]
+ProjectPart = Annotated[OpenProject, Depends(project_of)]
+LinkPart = Annotated[tuple[OpenProject, Person], Depends(link_of)]
+Number = Annotated[int, Path(ge=0, le=_MOST)]

@@ -1,0 +1,43 @@
+"""People: who answers, with a link each, and how they agree."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+from pydantic import BaseModel, Field
+
+from sidelight.app.studio.people import agreement_table, people_table
+from sidelight.app.studio.web.pages import page
+from sidelight.app.studio.web.parts import ProjectPart
+
+router = APIRouter()
+
+
+class NewPerson(BaseModel):
+    """Somebody who will answer."""
+
+    name: Annotated[str, Field(min_length=1, max_length=80)]
+
+
+@router.get("/p/{number}/people", include_in_schema=False)
+def people_page(project: ProjectPart) -> HTMLResponse:
+    """Show everybody with their link, their pace and their agreement."""
+    return page(
+        "people.html", project=project.project, status=project.status(), tab="people", **people(project),
+        has_key=project.rows.truth is not None,
+    )  # fmt: skip
+
+
+@router.get("/api/projects/{number}/people", tags=["people"])
+def people(project: ProjectPart) -> dict[str, Any]:
+    """Return everybody, and how far every two of them agree."""
+    return {"people": people_table(project), "agreement": agreement_table(project)}
+
+
+@router.post("/api/projects/{number}/people", tags=["people"])
+def new_person(project: ProjectPart, new: NewPerson) -> dict[str, Any]:
+    """Add somebody; return their link."""
+    person = project.store.add_person(project.project.id, new.name)
+    return {"name": person.name, "token": person.token, "link": f"/a/{person.token}"}

@@ -1,0 +1,182 @@
+"""Seeing: clusters with their members, corrections, the map, the history with its contradictions, and downloads."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse, Response
+from pydantic import BaseModel, Field
+
+from sidelight.app.jobs.output import csv_text
+from sidelight.app.report.components import gallery, row_map
+from sidelight.app.studio.answers import as_table
+from sidelight.app.studio.seeing import clusters_of, clusters_table, gallery_of_project, moved_rows
+from sidelight.app.studio.web.asking import Edit, Row, lines_of
+from sidelight.app.studio.web.pages import page
+from sidelight.app.studio.web.parts import Number, ProjectPart
+
+router = APIRouter()
+_PAGE = 60  # members of a cluster at a time
+
+
+class NewName(BaseModel):
+    """What a cluster is called."""
+
+    name: Annotated[str, Field(max_length=200)]
+
+
+class Correction(BaseModel):
+    """A row, and whether it belongs to a cluster."""
+
+    row: Row
+    cluster: Row
+    is_member: bool
+    is_confirmation: bool = False
+
+
+@router.get("/p/{number}/clusters", include_in_schema=False)
+def clusters_page(project: ProjectPart) -> HTMLResponse:
+    """Show the clusters so far, with typical and doubtful members."""
+    snapshot = project.model.snapshot()
+    shown = gallery_of_project(project, snapshot)
+    return page(
+        "clusters.html", project=project.project, status=project.status(), tab="clusters",
+        clusters=clusters_of(project, snapshot), gallery=gallery(shown.groups, notes=shown.notes),
+        moved=moved_rows(project, snapshot), saved=project.saved_sentence(project.status()),
+    )  # fmt: skip
+
+
+@router.get("/api/projects/{number}/clusters", tags=["seeing"])
+def clusters(project: ProjectPart) -> dict[str, Any]:
+    """Return the clusters so far, the cluster and probability of every row, and what the last answer changed."""
+    snapshot = project.model.snapshot()
+    return {
+        "version": snapshot.version, "clusters": clusters_of(project, snapshot),
+        "rows": clusters_table(project, snapshot), "moved": moved_rows(project, snapshot),
+    }  # fmt: skip
+
+
+@router.get("/p/{number}/clusters/{cluster}", include_in_schema=False)
+def cluster_page(
+    project: ProjectPart, cluster: Number, start: Annotated[int, Query(ge=0, le=10**6)] = 0
+) -> HTMLResponse:
+    """Show one cluster to be finished: the most doubtful members first."""
+    found = members(project, cluster, start)
+    status = project.status()
+    return page(
+        "cluster.html", project=project.project, status=status, tab="clusters", cluster=cluster, **found,
+        saved=project.saved_sentence(status), step=_PAGE,
+    )  # fmt: skip
+
+
+@router.get("/api/projects/{number}/clusters/{cluster}", tags=["seeing"])
+def members(project: ProjectPart, cluster: Number, start: Annotated[int, Query(ge=0, le=10**6)] = 0) -> dict[str, Any]:
+    """Return the members of a cluster, the most doubtful first, sixty at a time."""
+    snapshot = project.model.snapshot()
+    rows = project.members(cluster, snapshot, doubtful_first=True)
+    cards = [
+        card | {"sure": round(float(snapshot.sure[card["row"]]), 4)}
+        for card in project.cards(rows[start : start + _PAGE])
+    ]
+    names = project.names(snapshot.labels)
+    others = [{"cluster": k, "name": names[k]} for k in range(snapshot.n_known)]
+    return {"name": names[cluster], "n": len(rows), "start": start, "members": cards, "others": others}
+
+
+@router.post("/api/projects/{number}/clusters/{cluster}/name", tags=["seeing"])
+def name(project: ProjectPart, cluster: Number, new: NewName) -> dict[str, Any]:
+    """Name a cluster."""
+    project.name(project.owner(), cluster, new.name)
+    return {"cluster": cluster, "name": new.name.strip()}
+
+
+@router.post("/api/projects/{number}/corrections", tags=["seeing"])
+def correct(project: ProjectPart, correction: Correction) -> dict[str, Any]:
+    """Place a row in a cluster, strike it out, or confirm that it is right there."""
+    project.correct(
+        project.owner(), correction.row, correction.cluster, is_member=correction.is_member,
+        is_confirmation=correction.is_confirmation,
+    )  # fmt: skip
+    status = project.status()
+    return {"status": status, "sentence": project.saved_sentence(status)}
+
+
+@router.get("/p/{number}/map", include_in_schema=False)
+def map_page(project: ProjectPart) -> HTMLResponse:
+    """Show a map of all rows, coloured by cluster; what the last answer moved is drawn larger."""
+    snapshot = project.model.snapshot()
+    marked = np.zeros(project.rows.n, dtype=bool)
+    marked[snapshot.moved] = True
+    drawn = row_map(
+        project.coordinates, snapshot.labels, project.names(snapshot.labels), project.rows.ids,
+        "Every row, by the two directions in which rows differ most.",
+        alt=f"Map of {project.rows.n} rows in {len(set(snapshot.labels.tolist()))} clusters.",
+        axes=("first direction", "second direction"), sure=snapshot.sure,
+        marked=marked if marked.any() else None, mark_name="moved with the last answer",
+    )  # fmt: skip
+    return page("map.html", project=project.project, status=project.status(), tab="map", drawn=drawn)
+
+
+@router.get("/api/projects/{number}/map", tags=["seeing"])
+def map_numbers(project: ProjectPart) -> dict[str, Any]:
+    """Return where each row lies on the map."""
+    return {"ids": list(project.rows.ids), "coordinates": np.round(project.coordinates, 4).tolist()}
+
+
+@router.get("/p/{number}/history", include_in_schema=False)
+def history_page(project: ProjectPart) -> HTMLResponse:
+    """Show everybody's answers, and those that cannot all be true."""
+    return page(
+        "history.html", project=project.project, status=project.status(), tab="history", lines=lines_of(project),
+        contradictions=contradictions(project)["contradictions"], base=f"/api/projects/{project.project.id}",
+        is_owner=True,
+    )  # fmt: skip
+
+
+@router.get("/api/projects/{number}/history", tags=["seeing"])
+def history(project: ProjectPart) -> dict[str, Any]:
+    """Return everybody's answers that stand, the last one first."""
+    return {"answers": lines_of(project)}
+
+
+@router.post("/api/projects/{number}/history/{event}", tags=["seeing"])
+def edit(project: ProjectPart, event: Number, change: Edit) -> dict[str, Any]:
+    """Change anybody's answer, or take it back."""
+    project.edit(project.owner(), event, change.answer, is_owner=True)
+    return {"changed": event}
+
+
+@router.get("/api/projects/{number}/contradictions", tags=["seeing"])
+def contradictions(project: ProjectPart) -> dict[str, Any]:
+    """Return rows that must and cannot belong together, with the answers behind it."""
+    lines = {line["id"]: line for line in lines_of(project)}
+    told = [
+        {
+            "rows": list(rows), "ids": [project.rows.ids[row] for row in rows],
+            "together": [lines[answer.id] for answer in chain if answer.id in lines],
+            "apart": [lines[answer.id] for answer in against if answer.id in lines],
+        }
+        for rows, chain, against in project.model.contradictions()
+    ]  # fmt: skip
+    return {"contradictions": told}
+
+
+@router.get("/p/{number}/answers.csv", tags=["seeing"])
+def answers_file(project: ProjectPart) -> Response:
+    """Return the answers as a table that the relations job takes as pairs (or as triplets)."""
+    people = {number: person.name for number, person in project.people().items()}
+    return _file(as_table(project.answers(), project.rows.ids, people), "answers.csv")
+
+
+@router.get("/p/{number}/clusters.csv", tags=["seeing"])
+def clusters_file(project: ProjectPart) -> Response:
+    """Return the cluster of every row."""
+    return _file(clusters_table(project, project.model.snapshot()), "clusters.csv")
+
+
+def _file(columns: dict[str, list[Any]], name: str) -> Response:
+    return Response(
+        csv_text(columns), media_type="text/csv", headers={"content-disposition": f'attachment; filename="{name}"'}
+    )

@@ -1,0 +1,1 @@
+"""Sweeps over the cells of tables of counts, and what they add up."""

@@ -1,0 +1,189 @@
+"""Answers about pairs or triplets from a table on disk: rows by name, what was said, and who said it when."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sidelight.data.names import Names
+from sidelight.data.relations import Pairs, Triplets
+from sidelight.errors import SidelightError, UnknownName, UnreadableFile, nearest
+from sidelight.files.recognise import recognise
+from sidelight.words import Setting
+
+EXTRAS = ("weight", "annotator", "time")
+YES = {"same": "same", "1": "same", "true": "same", "yes": "same", "must-link": "same", "ml": "same"}
+NO = {"different": "different", "0": "different", "-1": "different", "false": "different", "no": "different",
+      "cannot-link": "different", "cl": "different"}  # fmt: skip
+ODD = {"a": "a", "b": "b", "c": "c", "none": "none", "0": "a", "1": "b", "2": "c", "-1": "none"}
+SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
+MOST_FILES, MOST_BYTES = 20, 20_000_000  # looked at beside a table, and how large one may be
+MOST_FURTHER = 8  # columns behind the answer: weight, annotator, time, and some that are not used
+UNSURE = ("unsure", "?", "")  # such lines say nothing and are left out
+
+
+def read_answers(path: str | Path, kind: type[Pairs] | type[Triplets], names: Sequence[Any]) -> Pairs | Triplets:
+    """Read answers about rows that go by ``names``.
+
+    Parameters
+    ----------
+    path : str or path
+        A delimited or Parquet file: two (or three) columns of row names, a column of answers, and optionally columns
+        called weight, annotator and time. A header is welcome.
+    kind : type
+        Pairs or Triplets.
+    names : sequence
+        The name of each row of the table that the answers are about.
+    """
+    return _answers(path, *_texts(_source(Path(path))), kind, names)
+
+
+def _answers(
+    path: str | Path, columns: Names, cells: list[list[str]], kind: type[Pairs] | type[Triplets], names: Sequence[Any]
+) -> Pairs | Triplets:
+    width = kind.WIDTH
+    if len(columns) < width + 1:
+        raise UnreadableFile(
+            f"{str(path)!r} has {len(columns)} columns, but answers about {'pairs' if width == 2 else 'triplets'} need "
+            f"{width + 1}: {width} names of rows, then the answer."
+        )
+    row_of = {str(name): row for row, name in enumerate(names)}
+    words = {**YES, **NO} if kind is Pairs else ODD
+    first = [column[0] for column in cells]
+    if first[width].strip().lower() not in (*words, *UNSURE) and not any(name in row_of for name in first[:width]):
+        columns, cells = tuple(first), [column[1:] for column in cells]  # all words: it was taken for a line
+    header = _as_line(columns, width)
+    if all(name in row_of for name in header[:width]) and header[width].lower() in (*words, *UNSURE, *header[:width]):
+        cells = [[name, *column] for name, column in zip(header, cells)]  # an answer: it was taken for a header
+    lower = [str(name).strip().lower() for name in columns]
+    extra = {name: lower.index(name) for name in EXTRAS if name in lower[width + 1 :]}
+    told = []
+    lines = list(zip(*cells))
+    by_name = kind is Triplets and _name_the_odd_row(lines)
+    for number, line in enumerate(lines, start=1):
+        said = _place_of_odd(line) if by_name else line[width].strip().lower()
+        if said in UNSURE:
+            continue
+        if said not in words:
+            raise UnreadableFile(
+                f"{str(path)!r}, answer {number}: {line[width]!r} is none of {', '.join(map(repr, kind.WORDS))}"
+                + ("." if kind is Pairs else ", and not in every line the name of one of its rows.")
+            )
+        rows = [_row(line[column], row_of, path, number) for column in range(width)]
+        told.append((*rows, words[said], *(_extra(line, extra, name) for name in EXTRAS)))
+    return kind.from_table(told, n_rows=len(names)) if told else kind.empty(len(names))
+
+
+def _as_line(columns: Names, width: int) -> list[str]:
+    """Return a header as the line that it may be: a name that came twice bears a number there, as in "bee_2"."""
+    header = [str(name).strip() for name in columns]
+    twice = re.fullmatch(r"(.+)_2", header[width])
+    return [*header[:width], twice[1] if twice and twice[1] in header[:width] else header[width], *header[width + 1 :]]
+
+
+def _name_the_odd_row(lines: Sequence[Sequence[str]]) -> bool:
+    """Say whether every line of triplets names its odd row, and at least one in a way that no word of ours is."""
+    odd = [line[3].strip() for line in lines]
+    named = [any(cell == name.strip() for name in line[:3]) for cell, line in zip(odd, lines)]
+    words = [cell.lower() for cell in odd]
+    return all(is_named or word in (*UNSURE, "none") for is_named, word in zip(named, words)) and any(
+        word not in (*ODD, *UNSURE) for word in words
+    )
+
+
+def _place_of_odd(line: Sequence[str]) -> str:
+    """Return a, b or c for the row that a line names as the odd one; none and unsure stay."""
+    cells = [cell.strip() for cell in line[:4]]
+    return "abc"[cells.index(cells[3])] if cells[3] in cells[:3] else cells[3].lower()
+
+
+def find_answers(path: str | Path, names: Sequence[Any]) -> dict[str, tuple[Path, int]]:
+    """Look for answers beside a table: for "pairs" and "triplets" the first such file and its number of answers.
+
+    Parameters
+    ----------
+    path : str or path
+        The table that the answers would be about.
+    names : sequence
+        The names of its rows.
+    """
+    found: dict[str, tuple[Path, int]] = {}
+    own = Path(path)
+    if not own.is_file():
+        return found
+    beside = [p for p in sorted(own.parent.iterdir()) if p != own and p.suffix.lower() in SUFFIXES and p.is_file()]
+    for candidate in beside[:MOST_FILES]:
+        if candidate.stat().st_size > MOST_BYTES:
+            continue
+        for word, kind in (("triplets", Triplets), ("pairs", Pairs)):  # a triplet of numbers might pass for a pair
+            try:
+                source = _source(candidate)
+                if not _could_hold(source, kind):
+                    continue
+                answers = _answers(candidate, *_texts(source), kind, names)
+            except (SidelightError, OSError, IndexError):
+                continue
+            if answers.n_answers:
+                found.setdefault(word, (candidate, answers.n_answers))
+                break
+    return found
+
+
+def kind_of_answers(path: str | Path) -> str | None:
+    """Say whether a file itself looks like answers, by its first lines: "pairs", "triplets" or None."""
+    for word, kind in (("triplets", Triplets), ("pairs", Pairs)):
+        try:
+            if _could_hold(_source(Path(path)), kind):
+                return word
+        except (SidelightError, OSError, IndexError):
+            return None
+    return None
+
+
+def _row(name: str, row_of: dict[str, int], path: Any, number: int) -> int:
+    row = row_of.get(name.strip())
+    if row is None:
+        raise UnknownName(
+            f"{str(path)!r}, answer {number}: no row of the table is called {name!r}. {nearest(name, row_of)}",
+            do=["If another column names the rows, say which: ", Setting("id", "COLUMN"), "."],
+        )
+    return row
+
+
+def _extra(line: tuple[str, ...], extra: dict[str, int], name: str) -> Any:
+    if name not in extra:
+        return None
+    cell = line[extra[name]].strip()
+    if name == "annotator":
+        return cell or None
+    try:
+        return float(cell) if cell else None
+    except ValueError:
+        return cell  # a time may be written as a date
+
+
+def _source(path: Path) -> Any:
+    from sidelight.files.arrays.parquet import ParquetSource
+    from sidelight.files.text.delimited import DelimitedSource
+
+    return ParquetSource(path) if recognise(path).format == "parquet" else DelimitedSource(path)
+
+
+def _could_hold(source: Any, kind: type[Pairs] | type[Triplets]) -> bool:
+    """Say, by its first lines, whether a table could hold answers: large tables of other things are not read."""
+    width = kind.WIDTH
+    if not width < len(source.names) <= width + 1 + MOST_FURTHER:
+        return False
+    words = {**YES, **NO} if kind is Pairs else ODD
+    lines = source.sample()[1:20]  # the first may be a header that was taken for a line
+    if kind is Triplets and _name_the_odd_row(lines):
+        return True
+    return all(str(line[width]).strip().lower() in (*words, *UNSURE) for line in lines)
+
+
+def _texts(source: Any) -> tuple[Names, list[list[str]]]:
+    every = range(len(source.names))
+    loaded = source.load([], list(every))
+    return tuple(source.names), [[str(cell) for cell in loaded.texts[j].objects().tolist()] for j in every]

@@ -1,0 +1,205 @@
+"""Say what a file is by looking inside it; names only break ties (a .names file beside a .data file)."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+from sidelight.errors import UnreadableFile
+from sidelight.files.source import GZIP_MAGIC, guess_encoding, head
+from sidelight.words import Setting
+
+FORMATS = ("delimited", "parquet", "npz", "npy", "matlab", "arff", "keel", "c45", "svmlight", "idx", "folder")
+_NOT_TABLES = {
+    b"\xd0\xcf\x11\xe0": "an old Excel or Word file. Open it and save the sheet as CSV",
+    b"%PDF": "a PDF document. Export its table as CSV",
+    b"\x89PNG": "a PNG image. A table of image paths and features is needed",
+    b"\xff\xd8\xff": "a JPEG image. A table of image paths and features is needed",
+    b"RIFF": "a sound or video file. A table of features is needed",
+    b"SQLite format 3": "an SQLite database. Export the table as CSV (sqlite3 -header -csv FILE 'select ...')",
+    b"BZh": "a bzip2 file. Unpack it first (bunzip2 FILE)",
+    b"\xfd7zXZ": "an xz file. Unpack it first (xz -d FILE)",
+    b"\x28\xb5\x2f\xfd": "a zstd file. Unpack it first (zstd -d FILE)",
+    b"7z\xbc\xaf": "a 7-zip archive. Unpack it first",
+    b"Rar!": "a RAR archive. Unpack it first",
+    b"ARROW1": "an Arrow file. Save it as Parquet",
+    b"\x80\x04": "a Python pickle, which can run code when it is opened. Save the arrays as .npz",
+    b"\x80\x05": "a Python pickle, which can run code when it is opened. Save the arrays as .npz",
+    b"RDX": "an R data file. Save it from R with write.csv",
+    b"\x7fELF": "a program",
+}
+
+
+class Recognised(NamedTuple):
+    """A format and what gave it away."""
+
+    format: str
+    evidence: str
+
+
+def recognise(path: Path) -> Recognised:
+    """Return the format of ``path``, or raise what to do about it.
+
+    Parameters
+    ----------
+    path : Path
+        A file, or a folder of text files.
+    """
+    if path.is_dir():
+        return Recognised("folder", "a folder")
+    if not path.exists():
+        raise UnreadableFile(f"{path}: there is no such file.{_siblings(path)}")
+    if not path.is_file():
+        raise UnreadableFile(f"{path}: this is not a regular file (a pipe or a device). Save it to a file first.")
+    if path.stat().st_size == 0:
+        raise UnreadableFile(f"{path}: the file is empty (0 bytes). Was it written or downloaded completely?")
+    with path.open("rb") as raw:
+        first = raw.read(2)
+    start = head(path, 1 << 16)
+    if not start:
+        raise UnreadableFile(f"{path}: the gzip file holds nothing. Was it written completely?")
+    binary = _binary(path, start, packed=first == GZIP_MAGIC)
+    return binary or _text(path, start)
+
+
+def _binary(path: Path, start: bytes, *, packed: bool) -> Recognised | None:
+    if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _zip(path, packed)
+    if start.startswith(b"PAR1"):
+        return Recognised("parquet", "the Parquet signature")
+    if start.startswith(b"\x93NUMPY"):
+        return Recognised("npy", "the NumPy signature")
+    if start.startswith((b"MATLAB 7.3", b"\x89HDF\r\n\x1a\n")):
+        raise UnreadableFile(
+            f"{path}: this is a MATLAB 7.3 (HDF5) file; MATLAB 5 files are read. "
+            "In MATLAB: load it and save it again with save('FILE', '-v7')."
+        )
+    if start.startswith(b"MATLAB 5.0") or (len(start) >= 128 and start[124:128] in (b"\x00\x01IM", b"\x01\x00MI")):
+        return Recognised("matlab", "the MATLAB 5 header")
+    if len(start) >= 4 and start[:2] == b"\0\0" and start[2] in (8, 9, 11, 12, 13, 14) and 1 <= start[3] <= 4:
+        return Recognised("idx", "the IDX magic number")
+    if len(start) >= 262 and start[257:262] == b"ustar":
+        return Recognised("folder", "a tar archive")
+    for magic, what in _NOT_TABLES.items():
+        if start.startswith(magic):
+            raise UnreadableFile(f"{path}: this is not a table but {what}.")
+    return None
+
+
+def _zip(path: Path, packed: bool) -> Recognised:
+    if packed:
+        raise UnreadableFile(f"{path}: a zip archive inside a gzip file. Unpack it first.")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, EOFError, NotImplementedError, UnicodeDecodeError) as error:
+        raise UnreadableFile(f"{path}: a damaged zip archive ({error}). Fetch it again.") from None
+    if names and all(name.endswith(".npy") for name in names):
+        return Recognised("npz", "a zip of NumPy arrays")
+    if any(name.startswith("xl/") for name in names):
+        raise UnreadableFile(f"{path}: this is an Excel workbook, whatever its name says. Save the sheet as CSV.")
+    if any(name == "mimetype" or name.startswith("META-INF") for name in names):
+        raise UnreadableFile(f"{path}: this is an office document, whatever its name says. Save the sheet as CSV.")
+    listed = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
+    raise UnreadableFile(
+        f"{path}: expected a table, found a zip archive of {len(names)} files ({listed}). "
+        "Unpack it, then read the file inside."
+    )
+
+
+def _text(path: Path, start: bytes) -> Recognised:
+    encoding = guess_encoding(start)
+    text = start.decode(encoding, errors="replace")
+    if "\0" in text and not _is_noise(text):
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise UnreadableFile(
+            f"{path}, line {line}: expected text, found a zero byte. The file is damaged, or it is not text."
+        )
+    if _is_noise(text):
+        raise UnreadableFile(
+            f"{path}: expected a table, found bytes that are not text in any encoding Sidelight knows "
+            f"(it starts with {start[:8]!r}). Formats: {', '.join(FORMATS)}."
+        )
+    lines = [line.strip() for line in text.splitlines()]
+    lines = [line for line in lines if line]
+    if not lines:
+        raise UnreadableFile(f"{path}: the file holds only white space. Was it written completely?")
+    markup = lines[0].lower()
+    if markup.startswith(("<!doctype html", "<html")):
+        raise UnreadableFile(
+            f"{path}: expected a table, found a web page. The download was probably answered by an error or log-in "
+            "page: open it in a browser and look."
+        )
+    if markup.startswith(("<?xml", "<labels")):
+        raise UnreadableFile(
+            f"{path}: an XML file.",
+            do=[
+                "If it lists the labels of an ARFF file, read the ARFF file: the XML beside it is found by its name, "
+                "or pass ",
+                Setting("label_file"),
+                ".",
+            ],
+        )
+    if markup.startswith(("{", "[{")) and not markup.startswith("{0"):
+        raise UnreadableFile(f"{path}: a JSON file. Save the records as CSV or Parquet.")
+    return _arff_or_keel(lines) or _c45(path, lines) or _svmlight(lines) or Recognised("delimited", "lines of text")
+
+
+def _is_noise(text: str) -> bool:
+    strange = sum(1 for c in text[:4096] if ord(c) < 32 and c not in "\t\n\r\f\v\x1a")
+    return strange * 20 > max(min(len(text), 4096), 1)
+
+
+def _arff_or_keel(lines: list[str]) -> Recognised | None:
+    body = [line for line in lines if not line.startswith("%")]
+    declares = [line for line in body if re.match(r"@attribute\s", line, re.IGNORECASE)]
+    opening = body[0].lower() if body else ""
+    if not declares and not opening.startswith("@relation"):
+        return None
+    bounds = any(re.search(r"\b(real|integer)\s*\[[^\]]*\]\s*$", line, re.IGNORECASE) for line in declares)
+    named = any(re.match(r"@(inputs?|outputs?)\b", line, re.IGNORECASE) for line in body)
+    if bounds or named:
+        return Recognised("keel", "@attribute lines with ranges, @inputs or @outputs")
+    return Recognised("arff", "@relation and @attribute lines")
+
+
+def _c45(path: Path, lines: list[str]) -> Recognised | None:
+    """C4.5 data end every line with a dot after the class; the .names file lies beside or is the file itself."""
+    rows = [line for line in lines[:50] if not line.startswith("|")]
+    whole = rows[:-1] or rows  # the last line of the sample may be cut
+    dotted = [line for line in whole if re.fullmatch(r".*,\s*[^,]*[^,\s.]\.", line)]
+    ends = [line.rsplit(",", 1)[-1].strip() for line in dotted]
+    is_class = bool(ends) and all(re.fullmatch(r"[+-]?\d+\.|[^\d.,][^,]*\.", end) for end in ends)
+    if whole and len(dotted) == len(whole) and is_class:
+        return Recognised("c45", "a class and a dot at the end of each line")
+    if path.suffix == ".names" or re.fullmatch(r"[^:,]+:\s*(continuous|ignore|discrete).*\.", rows[-1] if rows else ""):
+        raise UnreadableFile(
+            f"{path}: this lists the names of a C4.5 data set, not its rows. Read {path.with_suffix('.data').name}."
+        )
+    return None
+
+
+def _svmlight(lines: list[str]) -> Recognised | None:
+    rows = [line.split("#", 1)[0].split() for line in lines[:50]]
+    rows = [row for row in (rows[:-1] or rows) if row]
+    label = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?(,[+-]?\d+)*", re.IGNORECASE)
+    pair = re.compile(r"(\d+|qid):[^\s:]+")
+    n_pairs = 0
+    for row in rows:
+        pairs = row[1:] if label.fullmatch(row[0]) else row  # a row without labels starts with its pairs
+        if not all(pair.fullmatch(token) for token in pairs):
+            return None
+        n_pairs += len(pairs)
+    return Recognised("svmlight", "label index:value pairs") if n_pairs else None
+
+
+def _siblings(path: Path) -> str:
+    from difflib import get_close_matches
+
+    folder = path.parent
+    if not folder.is_dir():
+        return f" There is no folder {folder} either."
+    close = get_close_matches(path.name, sorted(p.name for p in folder.iterdir())[:10_000], n=3, cutoff=0.5)
+    return " Did you mean " + " or ".join(close) + "?" if close else ""

@@ -1,0 +1,110 @@
+"""What each column of a table is for: what the user says, then what names and values suggest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from sidelight.errors import InvalidParameter
+from sidelight.files.problems import no_such_column
+from sidelight.files.roles.columns import Source
+from sidelight.files.roles.guesses import guess_events, guess_rest
+from sidelight.files.roles.lists import guess_truth_of_items
+from sidelight.files.roles.looks import look_at
+from sidelight.files.roles.plan import Plan, Wanted
+
+_CELLS = 100_000  # enough to see what columns are; wide tables are judged by fewer rows
+
+
+def plan_roles(source: Source, wanted: Wanted) -> Plan:
+    """Decide what each column is for."""
+    rows = source.sample()
+    rows = rows[: max(100, _CELLS // max(len(source.names), 1))]
+    looks = [look_at(name, [row[j] for row in rows]) for j, name in enumerate(source.names)]
+    plan = Plan(source.names, kinds={j: look.kind for j, look in enumerate(looks)})
+    _obey(plan, source.path, wanted)
+    plan.said = plan.taken()
+    plan.keep = match_columns(source.path, source.names, wanted.keep or (), "keep")
+    is_open = wanted.events is None and wanted.features is None and plan.taken() <= {plan.truth}
+    if plan.events or (is_open and guess_events(plan, looks)):
+        if wanted.truth is None:
+            guess_truth_of_items(plan, looks, rows)
+        return plan
+    guess_rest(plan, looks, wanted, rows)
+    return plan
+
+
+def match_columns(path: Path, names: Sequence[str], wanted: Any, role: str) -> list[int]:
+    """Return the columns that names or patterns (``f*``) stand for; a name that matches nothing is an error."""
+    given = [wanted] if isinstance(wanted, str) else list(wanted)
+    matched: list[int] = []
+    for name in given:
+        if not isinstance(name, str):
+            raise InvalidParameter(f"{path}: {role} takes column names or patterns, got {name!r}.")
+        hits = [j for j, n in enumerate(names) if n == name] or [j for j, n in enumerate(names) if fnmatchcase(n, name)]
+        if not hits:
+            raise no_such_column(path, name, role, names)
+        matched.extend(j for j in hits if j not in matched)
+    return matched
+
+
+def _obey(plan: Plan, path: Path, wanted: Wanted) -> None:
+    """Give columns the roles that the user named."""
+    for role in ("id", "bag", "sequence", "bag label", "truth"):
+        name = getattr(wanted, role.replace(" ", "_"))
+        if isinstance(name, str):
+            j = match_columns(path, plan.names, [name], role)[0]
+            setattr(plan, role.replace(" ", "_"), j)
+            plan.take(j, role, wanted.why(role))
+    if wanted.label not in (None, False):
+        plan.labels = match_columns(path, plan.names, wanted.label, "label")
+        for j in plan.labels:
+            plan.take(j, "label", wanted.why("label"))
+    plan.label_separator = wanted.label_separator
+    if wanted.show not in (None, False):
+        plan.show = match_columns(path, plan.names, wanted.show, "show")
+        for j in plan.show:
+            plan.why.setdefault(j, ("show", wanted.why("show")))
+    _take_events(plan, path, wanted)
+    for j in match_columns(path, plan.names, wanted.ignore or (), "ignore"):
+        plan.take(j, "ignored", wanted.why("ignore"))
+    for channel, columns in (wanted.channels or {}).items():
+        _take_channel(plan, path, channel, match_columns(path, plan.names, columns, f"channel {channel!r}"))
+    if wanted.features is not None:
+        for j in match_columns(path, plan.names, wanted.features, "features"):
+            if j not in plan.features and plan.why.get(j, ("",))[0] != "ignored":
+                plan.features.append(j)
+                plan.why.setdefault(j, ("feature", wanted.why("features")))
+
+
+def _take_events(plan: Plan, path: Path, wanted: Wanted) -> None:
+    if wanted.events not in (None, False):
+        given = list(wanted.events) if isinstance(wanted.events, (list, tuple)) else [wanted.events]
+        twice = [name for i, name in enumerate(given) if name in given[:i]]
+        if twice:
+            raise InvalidParameter(
+                f"{path}: the column {twice[0]!r} is named twice among the events. Things occur together in different "
+                "columns: name each once."
+            )
+        plan.events = match_columns(path, plan.names, wanted.events, "events")
+        for j in plan.events:
+            plan.take(j, "event", wanted.why("events"))
+    if wanted.weight is not None:
+        plan.weight = match_columns(path, plan.names, [wanted.weight], "weight")[0]
+        plan.take(plan.weight, "weight", "what each row counts for: you said so")
+
+
+def _take_channel(plan: Plan, path: Path, channel: str, columns: list[int]) -> None:
+    for other, taken in plan.channels.items():
+        shared = [plan.names[j] for j in columns if j in taken]
+        if shared:
+            raise InvalidParameter(
+                f"{path}: the channels {other!r} and {channel!r} share the column {shared[0]!r}, so they would "
+                "occur together whatever was recorded. Give every channel columns of its own."
+            )
+    plan.channels[channel] = [j for j in columns if plan.why.get(j, ("feature", ""))[0] == "feature"]
+    for j in plan.channels[channel]:
+        plan.take(j, "feature", f"channel {channel!r}")
+    plan.features.extend(j for j in plan.channels[channel] if j not in plan.features)

@@ -1,0 +1,134 @@
+"""Event tables, one line an event: counted in batches, so that memory grows with combinations and not with lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from sidelight.data.cooccurrence import CoOccurrence
+from sidelight.data.dataset import Dataset, LeftOut
+from sidelight.errors import InvalidData
+from sidelight.files.limits import need_dense
+from sidelight.files.problems import listing
+from sidelight.files.roles.cells import is_gap
+from sidelight.files.roles.columns import Coded, Coder, Source
+from sidelight.files.roles.plan import Plan
+
+
+def event_table(source: Source, plan: Plan) -> Dataset:
+    """Count the columns of a table together; a long table of (item, label) becomes label sets."""
+    axes = [source.names[j] for j in plan.events]
+    weight = None if plan.weight is None else source.names[plan.weight]
+    pieces = _Pieces(source, axes, weight)
+    batches = pieces.coded(source.frames(plan.events, plan.weight))
+    counts = _named(CoOccurrence.from_batches(batches, axes, weights=weight), pieces.coders)
+    about: dict[str, Any] = {
+        "counts": counts,
+        "roles": plan.roles(),
+        "left_out": pieces.left_out(),
+        "place": source.place,
+        "notes": source.notes,
+    }
+    if len(axes) != 2:
+        return Dataset(np.empty((0, 0)), (), str(source.path), source.title, **about)
+    rows, columns = (counts.labels[axis] or () for axis in axes)
+    about["row_ids"] = np.empty(len(rows), dtype=object)
+    about["row_ids"][:] = rows
+    if plan.truth is not None and not plan.item_and_label:
+        about["truth"], notes = _kinds(source, plan.events[0], plan.truth, rows)
+        about["notes"] = (*source.notes, *notes)
+    X, names = counts.to_csr(), tuple(map(str, columns))
+    if plan.item_and_label:
+        need_dense(source.path, *X.shape)
+        Y = (X.toarray() > 0).astype(np.int8)
+        empty = np.empty((len(rows), 0))
+        return Dataset(empty, (), str(source.path), source.title, Y=Y, label_names=names, **about)
+    return Dataset(X, names, str(source.path), source.title, **about)
+
+
+class _Pieces:
+    """Pieces of an event table on their way to the counter: names become codes, rows with a gap are left out."""
+
+    def __init__(self, source: Source, axes: list[str], weight: str | None) -> None:
+        self.source, self.weight = source, weight
+        self.coders = {axis: Coder() for axis in axes}
+        self.n_rows = 0
+        self.gaps: dict[str, int] = {}  # column -> rows that have nothing there
+        self.dropped: list[np.ndarray] = []  # numbers of the rows with a gap, piece by piece, counted from 0
+
+    def coded(self, frames: Iterable[Any]) -> Iterator[dict[str, Any]]:
+        """Yield every piece with codes for names, without the rows that have a gap."""
+        for frame in frames:
+            yield self._coded(frame)
+        if sum(map(len, self.dropped)) == self.n_rows > 0:
+            raise InvalidData(
+                f"{self.source.path}: every row has a gap in {listing(list(self.gaps))}, so there is nothing to count."
+            )
+
+    def _coded(self, frame: Any) -> dict[str, Any]:
+        batch: dict[str, Any] = {axis: coder.codes(frame[axis]) for axis, coder in self.coders.items()}
+        holes = {axis: batch[axis] == self.coders[axis].found.get("", -1) for axis in batch}
+        n = len(next(iter(batch.values())))
+        if self.weight is not None:
+            batch[self.weight] = weights = np.asarray(frame[self.weight], dtype=np.float64)
+            holes[self.weight] = np.isnan(weights)
+            wrong = np.isinf(weights) | (weights < 0)
+            if wrong.any():
+                row = int(wrong.argmax())
+                raise InvalidData(
+                    f"{self.source.path}, {self.source.place(self.n_rows + row)}, column {self.weight!r}: expected how "
+                    f"often the event happened, a number from 0 on, found {weights[row]:g}. Correct the cell."
+                )
+        drop = np.zeros(n, dtype=bool)
+        for name, hole in holes.items():
+            if hole.any():
+                self.gaps[name] = self.gaps.get(name, 0) + int(hole.sum())
+                drop |= hole
+        if drop.any():
+            self.dropped.append(self.n_rows + np.flatnonzero(drop))
+        self.n_rows += n
+        return {name: column[~drop] for name, column in batch.items()} if drop.any() else batch
+
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Say which rows have a gap, and in which columns."""
+        if not self.dropped:
+            return ()
+        rows = np.concatenate(self.dropped)
+        return (LeftOut(rows + 1, "event gap", tuple(self.gaps), self.source.place(int(rows[0])), self.n_rows),)
+
+
+def _kinds(
+    source: Source, item: int, truth: int, names: Sequence[Any]
+) -> tuple[np.ndarray[Any, np.dtype[np.object_]], list[str]]:
+    """Return the kind of each item by its name, ``""`` where it has none or several, which is said."""
+    coders = Coder(), Coder()
+    seen: set[tuple[int, int]] = set()
+    for frame in source.frames([item, truth], None):
+        codes = [coder.codes(frame[source.names[j]]) for coder, j in zip(coders, (item, truth))]
+        seen |= set(map(tuple, np.unique(np.stack(codes), axis=1).T.tolist()))
+    items, kinds = (tuple(coder.found) for coder in coders)
+    found: dict[str, set[str]] = {}
+    for i, k in seen:
+        found.setdefault(items[i], set()).update({kinds[k]} if not is_gap(kinds[k]) else ())
+    sets = [found.get(str(name), set()) for name in names]
+    out = np.array([next(iter(kind)) if len(kind) == 1 else "" for kind in sets], dtype=object)
+    n_torn = sum(len(kind) > 1 for kind in sets)
+    note = f"{n_torn} of {len(sets)} {source.names[item]!r} have several kinds in {source.names[truth]!r}: not compared"
+    return out, [note] if n_torn else []
+
+
+def _named(counts: CoOccurrence, coders: dict[str, Coder]) -> CoOccurrence:
+    """Give the codes their names back, in order: whole numbers by size, words by letters."""
+    coords, labels = [], {}
+    for axis, codes in zip(counts.axes, counts.coords):
+        seen = np.asarray(counts.labels[axis], dtype=np.intp)  # the coder's numbers that occur
+        values = tuple(coders[axis].found)
+        names = Coded(values, seen).names().tolist()
+        order = sorted(range(len(names)), key=names.__getitem__)
+        rank = np.empty(len(order), dtype=np.intp)
+        rank[order] = np.arange(len(order))
+        coords.append(rank[codes])
+        labels[axis] = [names[k] for k in order]
+    return CoOccurrence(counts.axes, coords, counts.counts, counts.shape, labels)

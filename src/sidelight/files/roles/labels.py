@@ -1,0 +1,193 @@
+"""Labels of rows and bags, from the shapes people keep them in: cells, sets in cells, a column each, a second table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.errors import InvalidData
+from sidelight.files.limits import need
+from sidelight.files.problems import listing, shown
+from sidelight.files.roles.cells import is_gap
+from sidelight.files.roles.columns import Coded
+
+EMPTY_SET = "{}"  # a cell that says: none of the labels; sidelight convert writes it
+_YES = {"1", "1.0", "true", "yes", "y", "t", "x"}
+_MINUS = ("-1", "-1.0")
+_NO = {"0", "0.0", "-1", "-1.0", "false", "no", "n", "f"}
+
+
+@dataclass(frozen=True, eq=False)
+class RowLabels:
+    """Label sets of rows: which set each row has (codes into ``sets``), None where nothing is known.
+
+    ``gaps`` are the labels of each set that nobody looked at, where single entries are unknown.
+    """
+
+    sets: tuple[frozenset[str] | None, ...]
+    codes: NDArray[np.intp]
+    names: tuple[str, ...]
+    gaps: tuple[frozenset[str], ...] = ()
+
+    @property
+    def is_single(self) -> bool:
+        """Say whether no row has more than one label, and every known one has one and no gaps."""
+        return all(s is None or len(s) == 1 for s in self.sets) and not any(
+            gap for gap, s in zip(self.gaps, self.sets) if s is not None
+        )
+
+    def single(self) -> NDArray[np.object_]:
+        """Return one label a row, ``""`` where unknown."""
+        table = np.empty(len(self.sets), dtype=object)
+        table[:] = ["" if not s else next(iter(s)) for s in self.sets]
+        return table[self.codes]
+
+    def indicator(self) -> NDArray[np.int8]:
+        """Return rows x labels: 1 present, 0 absent, -1 unknown."""
+        need("The labels", len(self.codes) * len(self.names), f"{len(self.codes)} rows with {len(self.names)} labels")
+        column = {name: k for k, name in enumerate(self.names)}
+        table = np.zeros((len(self.sets), len(self.names)), dtype=np.int8)
+        for i, members in enumerate(self.sets):
+            if members is None:
+                table[i] = -1
+            else:
+                table[i, [column[m] for m in members]] = 1
+        for i, unknown in enumerate(self.gaps):
+            table[i, [column[m] for m in unknown]] = -1
+        return table[self.codes]
+
+    def of_bags(self, codes: NDArray[np.intp], n_bags: int) -> list[frozenset[str] | None]:
+        """Return the union of the known sets of each bag's rows; None where no row is known."""
+        seen = np.unique(np.stack([codes, self.codes]), axis=1) if len(codes) else np.empty((2, 0), dtype=np.intp)
+        unions: list[set[str] | None] = [None] * n_bags
+        for bag, code in seen.T.tolist():
+            members = self.sets[code]
+            if members is not None:
+                unions[bag] = (unions[bag] or set()) | members
+        return [None if u is None else frozenset(u) for u in unions]
+
+    def n_torn(self, codes: NDArray[np.intp]) -> int:
+        """Count the bags whose rows name different sets; rows that say nothing disagree with nobody."""
+        told = np.array([members is not None for members in self.sets], dtype=bool)[self.codes]
+        seen = np.unique(np.stack([codes[told], self.codes[told]]), axis=1)
+        return int((np.bincount(seen[0]) > 1).sum())
+
+    def is_constant(self, codes: NDArray[np.intp], n_bags: int) -> bool:
+        """Say whether all rows of a bag carry the same set, in every bag."""
+        return len(np.unique(np.stack([codes, self.codes]), axis=1).T) == n_bags
+
+
+def from_cells(column: Coded, separator: str | None) -> RowLabels:
+    """Read one column: a name a cell, or several names between separators; an empty cell says nothing is known."""
+    if separator is None:
+        sets = tuple(
+            None if is_gap(value) else frozenset() if value.strip() == EMPTY_SET else frozenset({value})
+            for value in column.values
+        )
+    else:
+        sets = tuple(_members(value, separator) for value in column.values)
+    return RowLabels(sets, column.codes, _names(sets))
+
+
+def from_ticks(columns: Sequence[Coded], names: Sequence[str], path: Path, place: Any) -> RowLabels:
+    """Read one column of zeros and ones for each label; a row of gaps alone says nothing is known.
+
+    Where some cells say 0, an empty cell is one that nobody looked at, and so is -1; where none does, both mean off.
+    """
+    n_rows = len(columns[0].codes)
+    names = _without_prefix(names)
+    ticks = np.zeros((n_rows, len(columns)), dtype=np.int8)
+    has_zeros = any(tick(value) == 0 and value.strip() not in _MINUS for column in columns for value in column.values)
+    for k, column in enumerate(columns):
+        values = np.array(
+            [-1 if has_zeros and value.strip() in _MINUS else tick(value) for value in column.values], dtype=np.int8
+        )
+        if (values == 2).any():
+            bad = int(np.flatnonzero(values == 2)[0])
+            row = int(np.flatnonzero(column.codes == bad)[0])
+            raise InvalidData(
+                f"{path}, {place(row)}, column {names[k]!r}: expected 0 or 1, found {shown(column.values[bad])}. "
+                "Several label columns hold 0 and 1; pass a single column if the cells are names."
+            )
+        ticks[:, k] = values[column.codes]
+    unique, codes = np.unique(ticks, axis=0, return_inverse=True)
+    sets = tuple(
+        None if (row == -1).all() else frozenset(names[k] for k in np.flatnonzero(row == 1).tolist()) for row in unique
+    )
+    gaps = tuple(frozenset(names[k] for k in np.flatnonzero(row == -1).tolist()) for row in unique) if has_zeros else ()
+    return RowLabels(sets, codes.ravel().astype(np.intp), names, gaps)
+
+
+def from_marks(marks: NDArray[np.int8]) -> RowLabels:
+    """Read a matrix of 0 and 1; the labels are called 1, 2, ... by their columns."""
+    names = tuple(str(k + 1) for k in range(marks.shape[1]))
+    unique, codes = np.unique(marks > 0, axis=0, return_inverse=True)
+    sets = tuple(frozenset(names[k] for k in np.flatnonzero(row).tolist()) for row in unique)
+    return RowLabels(sets, codes.ravel().astype(np.intp), names)
+
+
+def from_combination(columns: Sequence[Coded]) -> RowLabels:
+    """Read several columns of words: each combination that occurs is one class, ``B/M``."""
+    codes = np.stack([column.codes for column in columns])
+    unique, inverse = np.unique(codes, axis=1, return_inverse=True)
+    sets: list[frozenset[str] | None] = []
+    for combination in unique.T.tolist():
+        words = [column.values[code] for column, code in zip(columns, combination)]
+        sets.append(None if any(is_gap(word) for word in words) else frozenset({"/".join(words)}))
+    return RowLabels(tuple(sets), inverse.ravel().astype(np.intp), _names(sets))
+
+
+def match_keys(
+    path: Path, said: Mapping[str, frozenset[str] | None], names: Sequence[Hashable], what: str
+) -> dict[Hashable, frozenset[str] | None]:
+    """Bring the keys of a second table together with the names of bags or rows; strangers are an error."""
+    by_text = {str(name): name for name in names}
+    strangers = [key for key in said if key not in by_text]
+    if strangers:
+        raise InvalidData(
+            f"{path}: {len(strangers)} of {len(said)} keys match no {what}: {listing(strangers)}. "
+            f"The {what}s are called {listing(list(names), 3)}. Correct the keys, or drop these rows."
+        )
+    return {by_text[key]: members for key, members in said.items()}
+
+
+def tick(value: str) -> int:
+    """Read a cell of a label column: 1, 0, -1 for a gap, 2 for anything else."""
+    word = value.strip().lower()
+    return 1 if word in _YES else 0 if word in _NO else -1 if is_gap(value) else 2
+
+
+def are_ticks(columns: Sequence[Coded]) -> bool:
+    """Say whether columns hold zeros and ones only."""
+    return all(tick(value) != 2 for column in columns for value in column.values)
+
+
+def _members(value: str, separator: str) -> frozenset[str] | None:
+    if is_gap(value):
+        return None
+    text = value.strip().strip("[]{}()")
+    parts = (part.strip().strip("'\"").strip() for part in text.split(separator))
+    return frozenset(part for part in parts if part)
+
+
+def _names(sets: Sequence[frozenset[str] | None]) -> tuple[str, ...]:
+    return tuple(sorted({name for members in sets if members for name in members}, key=_natural))
+
+
+def _without_prefix(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the label in ``label_wren``: what all columns share in front of the name is no part of it."""
+    matches = [re.match(r"(labels?|class|tag|target|y)[_:.\- ](?=.)", name, re.IGNORECASE) for name in names]
+    prefixes = {match.group() if match else "" for match in matches}
+    prefix = prefixes.pop() if len(prefixes) == 1 and len(names) > 1 else ""
+    return tuple(name[len(prefix) :] for name in names)
+
+
+def _natural(name: str) -> tuple[int, float, str]:
+    """Order "2" before "10" and numbers before words."""
+    return (0, float(name), name) if name.isdecimal() and len(name) < 16 else (1, 0.0, name)

@@ -1,0 +1,339 @@
+"""From a table and the roles of its columns to a :class:`Dataset`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.data.bags import Bags
+from sidelight.data.dataset import OF_ROWS, TORN, Dataset, Note
+from sidelight.errors import InvalidData, InvalidParameter
+from sidelight.files.problems import header_only, listing
+from sidelight.files.roles.builder import Builder
+from sidelight.files.roles.cells import is_gap
+from sidelight.files.roles.choosing import plan_roles
+from sidelight.files.roles.columns import Coded, Source
+from sidelight.files.roles.events import event_table
+from sidelight.files.roles.guesses import is_label_name
+from sidelight.files.roles.labels import (
+    RowLabels,
+    are_ticks,
+    from_cells,
+    from_combination,
+    from_ticks,
+    match_keys,
+)
+from sidelight.files.roles.looks import look_at
+from sidelight.files.roles.plan import Plan, Wanted
+from sidelight.words import Setting
+
+_MOST_WORDS = 200  # more different words than this make a name or a text, not a feature
+
+
+def read_table(source: Source, wanted: Wanted, label_table: Source | None = None) -> Dataset:
+    """Read the columns that have a role, and nothing else."""
+    if label_table is not None and wanted.label is None:
+        wanted = replace(wanted, label=False)  # the labels are in the other table: no column here is taken for them
+    plan = plan_roles(source, wanted)
+    if plan.events:
+        return event_table(source, plan)
+    texts = [j for j in (plan.id, plan.bag, plan.sequence, plan.bag_label, plan.truth) if j is not None]
+    words = [j for j in plan.features if plan.kinds.get(j) == "text"]
+    numbers = [j for j in plan.features if j not in words]
+    kept_texts = [j for j in plan.keep if j not in numbers]
+    loaded = source.load(numbers, list(dict.fromkeys([*texts, *plan.labels, *plan.show, *words, *kept_texts])))
+    if not plan.features and not loaded.texts:
+        raise _nothing(source, plan)
+    if numbers and not len(loaded.X):
+        raise header_only(source.path, source.names)
+    made = Builder(source.path, source.title)
+    made.notes += source.notes
+    row_ids = _row_ids(source, plan, loaded.texts)
+    bag_ids = _bag_ids(source, plan, loaded.texts)
+    said = _row_labels(source, plan, loaded.texts)
+    if label_table is not None:
+        _labels_from_table(made, label_table, plan, source.names, row_ids, bag_ids)
+    else:
+        _place_labels(made, said, bag_ids, wanted.label_level)
+    if plan.bag_label is not None and bag_ids is not None:
+        _place_bag_labels(made, loaded.texts[plan.bag_label], bag_ids, plan.label_separator or _mark(source, plan))
+    X = loaded.X
+    if not plan.features:
+        made.notes.append("no column of numbers was found, so there are no features")
+        X = np.empty((len(next(iter(loaded.texts.values())).codes), 0))
+    X, feature_names, widths = _with_words(source, plan, X, loaded.texts, words)
+    made.features(X, feature_names)
+    return made.build(
+        source.place,
+        row_ids=row_ids,
+        sequence=None if plan.sequence is None else loaded.texts[plan.sequence].names(),
+        channels=_channels(plan, widths),
+        truth=None if plan.truth is None else _kinds(loaded.texts[plan.truth]),
+        show={source.names[j]: loaded.texts[j].objects() for j in plan.show},
+        kept={
+            source.names[j]: loaded.texts[j].names() if j in kept_texts else as_written(loaded.X[:, numbers.index(j)])
+            for j in plan.keep
+        },
+        roles=plan.roles(),
+    )
+
+
+def as_written(cells: NDArray[np.float64]) -> NDArray[Any]:
+    """Return whole numbers as integers again, so that 3 is not carried along as 3.0."""
+    is_whole = np.isfinite(cells).all() and (cells == np.round(cells)).all() and (np.abs(cells) < 2**53).all()
+    return cells.astype(np.int64) if is_whole else cells
+
+
+def _with_words(
+    source: Source, plan: Plan, X: NDArray[np.float64], texts: dict[int, Coded], words: list[int]
+) -> tuple[NDArray[np.float64], tuple[str, ...], list[int]]:
+    """Give every word of a nominal feature a column of its own, in the place of the feature; gaps are zeros.
+
+    Also returned is how many columns each feature has now.
+    """
+    if not words:
+        return X, tuple(source.names[j] for j in plan.features), [1] * len(plan.features)
+    blocks: list[NDArray[np.float64]] = []
+    names: list[str] = []
+    k = 0
+    for j in plan.features:
+        if j not in words:
+            blocks.append(X[:, k : k + 1])
+            names.append(source.names[j])
+            k += 1
+            continue
+        values = sorted(value for value in texts[j].values if not is_gap(value))
+        if not source.declares_words and not 2 <= len(values) <= max(2, len(texts[j].codes) // 2):
+            raise InvalidData(
+                f"{source.path}, column {source.names[j]!r}: expected numbers, or a few words that come back, to be a "
+                f"feature; found {len(values)} different texts in {len(texts[j].codes)} rows, such as "
+                f"{listing(values, 2)}.",
+                do=["Leave the column out with ", Setting("ignore", source.names[j]), ", or turn it into numbers."],
+            )
+        if len(values) > _MOST_WORDS:
+            raise InvalidData(
+                f"{source.path}, column {source.names[j]!r}: expected numbers, or at most {_MOST_WORDS} words, "
+                f"found {len(values)} words such as {listing(values, 2)}.",
+                do=["Leave it out with ", Setting("ignore", source.names[j]), "."],
+            )
+        place = {value: i for i, value in enumerate(values)}
+        table = np.zeros((len(texts[j].values), len(values)))
+        for code, value in enumerate(texts[j].values):
+            if value in place:
+                table[code, place[value]] = 1.0
+        blocks.append(table[texts[j].codes])
+        names.extend(f"{source.names[j]}={value}" for value in values)
+        plan.take(j, "feature", f"{len(values)} words, a column of 0 and 1 each")
+    return np.hstack(blocks), tuple(names), [block.shape[1] for block in blocks]
+
+
+def _kinds(column: Coded) -> NDArray[np.object_]:
+    """Return one name a row, ``""`` where there is none."""
+    kinds = column.objects()
+    kinds[column.gaps()] = ""
+    return kinds
+
+
+def _row_ids(source: Source, plan: Plan, texts: dict[int, Coded]) -> NDArray[Any] | None:
+    if plan.id is None:
+        return None
+    column = texts[plan.id]
+    name = source.names[plan.id]
+    gaps = column.gaps()
+    if gaps.any():
+        place = source.place(int(gaps.argmax()))
+        raise InvalidData(
+            f"{source.path}, {place}, column {name!r}: expected the id of the row, found nothing.",
+            do=["Fill it in, or read without ids: ", Setting("id", False), "."],
+        )
+    if len(column.values) < len(column.codes):
+        counts = np.bincount(column.codes)
+        double = int(counts.argmax())
+        rows = np.flatnonzero(column.codes == double)[:2].tolist()
+        raise InvalidData(
+            f"{source.path}, column {name!r}: expected a different id in every row, found {column.values[double]!r} in "
+            f"{source.place(rows[0])} and {source.place(rows[1])} ({int((counts > 1).sum())} ids come back).",
+            do=[
+                "Remove the copies; if the column names groups of rows, pass it as ",
+                Setting("bag", name),
+                "; or pass ",
+                Setting("id", False),
+                ".",
+            ],
+        )
+    return column.names()
+
+
+def _bag_ids(source: Source, plan: Plan, texts: dict[int, Coded]) -> Coded | None:
+    if plan.bag is None:
+        return None
+    column = texts[plan.bag]
+    gaps = column.gaps()
+    if gaps.any():
+        name = source.names[plan.bag]
+        raise InvalidData(
+            f"{source.path}, {source.place(int(gaps.argmax()))}, column {name!r}: expected the bag of the row, found "
+            f"nothing ({int(gaps.sum())} such rows).",
+            do=["Fill the gaps, or drop the rows, or read without bags: ", Setting("bag", False), "."],
+        )
+    return column
+
+
+def _row_labels(source: Source, plan: Plan, texts: dict[int, Coded]) -> RowLabels | None:
+    if not plan.labels:
+        return None
+    columns = [texts[j] for j in plan.labels]
+    names = [source.names[j] for j in plan.labels]
+    if len(columns) == 1:
+        return from_cells(columns[0], plan.label_separator)
+    if are_ticks(columns) or any(plan.kinds.get(j) == "0/1" for j in plan.labels):
+        return from_ticks(columns, names, source.path, source.place)
+    return from_combination(columns)
+
+
+def _place_labels(made: Builder, said: RowLabels | None, bag_ids: Coded | None, level: str | None) -> None:
+    """Decide whether labels speak of rows or of bags, and put them there."""
+    if bag_ids is None:
+        made.label_rows(said)
+        return
+    ids, names, n_bags = bag_ids.names(), _bag_names(bag_ids), len(bag_ids.values)
+    if said is None:
+        made.bags = Bags(ids)
+        return
+    unions = said.of_bags(bag_ids.codes, n_bags)
+    of_bags = level == "bag" or (
+        level is None and (not said.is_single or (n_bags < len(ids) and said.is_constant(bag_ids.codes, n_bags)))
+    )
+    made.label_names = said.names
+    made.bags = Bags(ids, labels=dict(zip(names, unions)), classes=said.names)
+    unlabelled = sum(members is None for members in unions)
+    if of_bags:
+        n_torn = said.n_torn(bag_ids.codes)
+        made.notes.append(Note("the labels speak of bags: every row of a bag repeats them"))
+        if n_torn:
+            made.notes[-1] = Note(
+                f"the labels speak of bags; the rows of {n_torn} of {n_bags} bags disagree about them, and such a bag "
+                "has every label that one of its rows names",
+                TORN,
+            )
+    elif said.is_single:
+        made.y = said.single()
+        made.notes.append(Note("the labels speak of rows; a bag has the labels of its rows", OF_ROWS))
+    if unlabelled:
+        made.notes.append(f"{unlabelled} of {n_bags} bags have no label and count as unlabelled")
+
+
+def _place_bag_labels(made: Builder, column: Coded, bag_ids: Coded, separator: str | None) -> None:
+    """Take the label sets of bags from a column of their own."""
+    said = from_cells(column, separator)
+    names = _bag_names(bag_ids)
+    unions = said.of_bags(bag_ids.codes, len(names))
+    if n_torn := said.n_torn(bag_ids.codes):
+        made.notes.append(
+            Note(
+                f"the rows of {n_torn} of {len(names)} bags disagree about its labels, and such a bag has every label "
+                "that one of its rows names",
+                TORN,
+            )
+        )
+    made.bags = Bags(bag_ids.names(), labels=dict(zip(names, unions)), classes=said.names)
+    made.label_names = said.names
+    made.notes = [note for note in made.notes if not (isinstance(note, Note) and note.code == OF_ROWS)]
+
+
+def _mark(source: Source, plan: Plan) -> str | None:
+    assert plan.bag_label is not None  # the caller looked
+    return look_at("", [row[plan.bag_label] for row in source.sample()]).separator
+
+
+def _labels_from_table(
+    made: Builder,
+    table: Source,
+    plan: Plan,
+    names: tuple[str, ...],
+    row_ids: NDArray[Any] | None,
+    bag_ids: Coded | None,
+) -> None:
+    """Read a second table: (key, label) rows, (key, set) rows, or a key and a column for each label."""
+    key_column = plan.bag if bag_ids is not None else plan.id
+    if key_column is None:
+        raise InvalidParameter(
+            f"{table.path}: a table of labels needs something to match.",
+            do=["Pass ", Setting("bag"), " or ", Setting("id"), " for the main file."],
+        )
+    wanted_key = names[key_column]
+    key = table.names.index(wanted_key) if wanted_key in table.names else 0
+    others = [j for j in range(len(table.names)) if j != key]
+    if not others:
+        raise InvalidData(f"{table.path}: expected a key and its labels, found one column ({table.names[0]!r}).")
+    loaded = table.load([], [key, *others])
+    columns = [loaded.texts[j] for j in others]
+    if len(columns) > 1 and are_ticks(columns):
+        said = from_ticks(columns, [table.names[j] for j in others], table.path, table.place)
+    else:
+        label = _label_column(table, others)
+        sample = [row[label] for row in table.sample()]
+        said = from_cells(loaded.texts[label], look_at(table.names[label], sample).separator)
+    keys = loaded.texts[key]
+    unions = dict(zip(keys.values, said.of_bags(keys.codes, len(keys.values))))
+    what = "bag" if bag_ids is not None else "row"
+    every: list[Hashable] = _bag_names(bag_ids) if bag_ids is not None else row_ids.tolist()  # type: ignore[union-attr]  # id is set, so ids were read
+    matched = match_keys(table.path, unions, every, what)
+    made.label_names = said.names
+    silent = len(every) - len(matched)
+    if silent:
+        made.notes.append(f"{table.path.name} says nothing about {silent} of {len(every)} {what}s")
+    if bag_ids is not None:
+        made.bags = Bags(bag_ids.names(), labels=matched, classes=said.names)
+        return
+    sets = (None, *{s for s in matched.values() if s is not None})
+    code = {s: k for k, s in enumerate(sets)}
+    rows = RowLabels(sets, np.array([code[matched.get(name)] for name in every], dtype=np.intp), said.names)
+    made.label_rows(rows)
+
+
+def _label_column(table: Source, others: list[int]) -> int:
+    if len(others) == 1:
+        return others[0]
+    named = [j for j in others if is_label_name(table.names[j])]
+    if len(named) != 1:
+        raise InvalidData(
+            f"{table.path}: expected a key and its labels, found the columns {listing(table.names)}. "
+            "Keep the key and one column called 'label', or a column of 0 and 1 for each label."
+        )
+    return named[0]
+
+
+def _bag_names(column: Coded) -> list[Hashable]:
+    """Return the bags in order of first appearance, as ``column.names()`` spells them."""
+    return list(Coded(column.values, np.arange(len(column.values))).names().tolist())
+
+
+def _channels(plan: Plan, widths: list[int]) -> dict[str, slice] | None:
+    """Say where each channel is in X; the features of a channel stand together, for channels share none."""
+    if not plan.channels:
+        return None
+    ends = np.cumsum(widths).tolist()
+    begin = {j: end - width for j, end, width in zip(plan.features, ends, widths)}
+    end_of = dict(zip(plan.features, ends))
+    out = {}
+    for name, columns in plan.channels.items():
+        if not columns:
+            raise InvalidParameter(f"Channel {name!r} has no columns: those it names have another role. Name others.")
+        out[name] = slice(begin[columns[0]], end_of[columns[-1]])
+    return out
+
+
+def _nothing(source: Source, plan: Plan) -> InvalidData:
+    reasons = [f"{r.name!r} ({r.why})" for r in plan.roles()[:5]]
+    advice: list[str | Setting] = ["Say what the columns are for: "]
+    for name in ("features", "label", "bag", "events"):
+        advice += [Setting(name), ", "]
+    return InvalidData(
+        f"{source.path}: expected at least one column of numbers, labels or names, found none: {', '.join(reasons)}.",
+        do=[*advice[:-1], "."],
+    )

@@ -1,0 +1,168 @@
+"""Bytes and lines of a file, compressed or not, with limits: what every reader of text stands on.
+
+gzip is undone on the way in. A file that unpacks to much more than any real table would (a decompression bomb) is
+refused while it is still small.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from sidelight.errors import InvalidParameter, UnreadableFile
+from sidelight.files.limits import need
+from sidelight.files.noticed import notice
+
+GZIP_MAGIC = b"\x1f\x8b"
+# Real tables of text shrink 3 to 60 times; a megabyte of zeros shrinks 1000 times.
+MAX_RATIO = 250
+LATIN = "not UTF-8: read as Latin-1; say which encoding it is if accents look wrong"
+LATIN_FROM = "line {line} is not UTF-8 and was read as Latin-1; say which encoding it is if accents look wrong"
+_CELL = 66  # bytes of a short text in a list, which is what a cell is while lines are read
+MAX_UNPACKED = 1 << 28  # below this a strange ratio does no harm
+
+
+class GuardedStream(io.RawIOBase):
+    """A gzip stream that turns damage and bombs into :class:`UnreadableFile`."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path, self._size, self._seen = path, max(path.stat().st_size, 1), 0
+        self._stream = gzip.open(path, "rb")  # noqa: SIM115 - closed in close()
+
+    def readable(self) -> bool:
+        """Say that it can be read from."""
+        return True
+
+    def readinto(self, buffer) -> int:  # type: ignore[no-untyped-def]  # typeshed's buffer type is private
+        """Fill ``buffer`` with unpacked bytes."""
+        try:
+            chunk = self._stream.read(len(buffer))
+        except EOFError:
+            raise UnreadableFile(
+                f"{self._path}: the gzip file stops after {self._seen} unpacked bytes, in the middle of its data. "
+                "It was cut off while it was copied or written: fetch it again."
+            ) from None
+        except (OSError, zlib.error) as error:
+            raise UnreadableFile(
+                f"{self._path}: the gzip file is damaged after {self._seen} unpacked bytes ({error}). Fetch it again."
+            ) from None
+        self._seen += len(chunk)
+        if self._seen > MAX_UNPACKED and self._seen > MAX_RATIO * self._size:
+            raise UnreadableFile(
+                f"{self._path}: {self._size} bytes unpack to more than {self._seen}; no real table shrinks that much, "
+                "so this looks like a decompression bomb. If you trust it, unpack it yourself with gunzip."
+            )
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
+
+    def close(self) -> None:
+        """Close the file underneath."""
+        self._stream.close()
+        super().close()
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """Open ``path`` for reading, through gzip when its first bytes say so."""
+    try:
+        with path.open("rb") as raw:
+            is_packed = raw.read(2) == GZIP_MAGIC
+        return io.BufferedReader(GuardedStream(path), 1 << 20) if is_packed else path.open("rb")
+    except OSError as error:
+        raise UnreadableFile(f"{path}: cannot be opened ({error.strerror or error}).") from None
+
+
+def head(path: Path, size: int = 1 << 16) -> bytes:
+    """Return the first ``size`` bytes, unpacked; fewer when the file is shorter."""
+    with open_bytes(path) as stream:
+        return read_up_to(stream, size)
+
+
+def read_up_to(stream: BinaryIO, size: int) -> bytes:
+    """Return the next ``size`` bytes, or all that are left."""
+    parts, wanted = [], size
+    while wanted > 0 and (part := stream.read(wanted)):
+        parts.append(part)
+        wanted -= len(part)
+    return b"".join(parts)
+
+
+def guess_encoding(sample: bytes) -> str:
+    """Name the encoding of a sample: a byte order mark, else UTF-8 when it decodes, else Windows' Latin-1."""
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF32_LE, "utf-32"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
+        if sample.startswith(mark):
+            return name
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample, final=False)
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8"
+
+
+def check_encoding(path: Path, encoding: str) -> str:
+    """Return the encoding if Python knows it."""
+    try:
+        codecs.lookup(encoding)
+        "".encode(encoding)
+    except (LookupError, TypeError, ValueError):
+        raise InvalidParameter(
+            f"{path}: there is no encoding called {encoding!r:.80}. Common ones: 'utf-8', 'latin-1', 'utf-16'."
+        ) from None
+    return encoding
+
+
+def text_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[int, str]]:
+    """Yield (line number from 1, line without its end) for every line of a text file."""
+    chosen = check_encoding(path, encoding) if encoding else guess_encoding(head(path, 1 << 20))
+    if not encoding and chosen == "latin-1":
+        notice(LATIN)
+    with open_bytes(path) as raw:
+        stream = io.TextIOWrapper(
+            raw, encoding=chosen, errors="strict" if encoding else "surrogateescape"
+        )  # closed with raw
+        number, taken = 0, 0
+        try:
+            for line in stream:
+                number += 1
+                taken += len(line) + _CELL * (1 + line.count(",") + line.count(" "))
+                if not number % 1000:
+                    need(path, taken, f"the first {number} lines, cut into cells,")
+                if not encoding and not line.isascii():
+                    line = _settled(line, number)
+                if "\0" in line:
+                    raise UnreadableFile(
+                        f"{path}, line {number}: expected text, found a zero byte. "
+                        "The file is damaged or is not text at all."
+                    )
+                yield number, line.rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise not_decodable(path, number + 1, chosen, error) from None
+
+
+def _settled(line: str, number: int) -> str:
+    """Read a line as Latin-1 when its bytes are not UTF-8, and say so."""
+    try:
+        line.encode("utf-8")
+    except UnicodeEncodeError:  # what was not UTF-8 is a lone surrogate
+        notice(LATIN_FROM.format(line=number))
+        return line.encode("utf-8", errors="surrogateescape").decode("latin-1")
+    return line
+
+
+def not_decodable(path: Path, line: int, encoding: str, error: UnicodeDecodeError) -> UnreadableFile:
+    """Say where bytes stop being text of an encoding."""
+    byte = error.object[error.start : error.start + 1].hex()
+    return UnreadableFile(
+        f"{path}, line {line}: expected {encoding} text, found byte 0x{byte}. "
+        "Say which encoding it is, for example encoding='latin-1' (Western Windows files) or 'utf-16'."
+    )

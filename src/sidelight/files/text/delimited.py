@@ -1,0 +1,301 @@
+"""Delimited text of any size: cut into blocks of whole rows, each parsed by polars, so that memory stays bounded.
+
+Two parsers take turns. The quick one reads numbers as numbers. When it stumbles (a gap written ``NA``, blanks around
+cells, a word among numbers) the careful one reads the block as text, strips it and looks at every cell, and either
+succeeds or knows the line and column to blame. A small file needs neither: Python has read it before polars is
+imported.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from sidelight.errors import MissingExtra, UnreadableFile
+from sidelight.files.limits import need
+from sidelight.files.problems import header_only, not_a_number, ragged, unclosed_quote
+from sidelight.files.roles.cells import MISSING, dress_of, undressed
+from sidelight.files.roles.columns import Coded, Coder, Loaded
+from sidelight.files.source import head
+from sidelight.files.text.blocks import Block, count_byte, rows_with_lines, text_blocks
+from sidelight.files.text.dialect import Dialect, sniff
+from sidelight.files.text.plain import Column, plain_columns
+from sidelight.progress import report
+from sidelight.words import Setting
+
+_WIDE = 20_000  # columns beyond which polars is slower than a loop
+_SMALL = 1 << 18  # bytes of text that a loop reads in less time than the import of polars takes
+
+
+class DelimitedSource:
+    """A delimited text file as a table."""
+
+    declares_words = False
+
+    def __init__(
+        self, path: Path, *, separator: str | None = None, encoding: str | None = None, header: bool | None = None
+    ) -> None:
+        need_polars()
+        self.path = path
+        self.dialect: Dialect = sniff(path, separator=separator, encoding=encoding, header=header)
+        self._encoding_was_given = encoding is not None
+        self.names, self.title = self.dialect.names, self.dialect.title
+        self._dressed = self._dresses()
+        told = (
+            f"{self.names[j]!r}: {cell!r} is read as {undressed(self.dialect.with_point(cell))}"
+            for j, cell in self._dressed.items()
+        )
+        self.notes = (*self.dialect.notes, *told)
+        if not self.dialect.rows:
+            raise header_only(path, self.names)
+
+    def sample(self) -> Sequence[Sequence[str]]:
+        """Return the first rows as text, cut or filled to the width of the table."""
+        width = len(self.names)
+        rows = [
+            [self.dialect.with_point(cell) for cell in row[:width]] + [""] * (width - len(row))
+            for row in self.dialect.rows[:1000]
+        ]
+        for j in self._dressed:
+            for row in rows:
+                row[j] = undressed(row[j])
+        return rows
+
+    def _dresses(self) -> dict[int, str]:
+        """Find the columns of numbers with the marks of a spreadsheet, each with an example."""
+        found = {}
+        for j in range(len(self.names)):
+            cells = {self.dialect.with_point(row[j]): row[j] for row in self.dialect.rows[:1000] if j < len(row)}
+            if cell := dress_of(list(cells)):
+                found[j] = cells[cell]
+        return found
+
+    def load(self, numbers: Sequence[int], texts: Sequence[int]) -> Loaded:
+        """Return some columns as numbers and some as text; the others are never kept."""
+        size = self.path.stat().st_size
+        self._need(size, len(numbers), len(texts))
+        if self._is_small():
+            return self._load_small(numbers, texts)
+        buffer, n_rows = _Rows(self.path, len(numbers)), 0
+        coders = {j: Coder() for j in texts}
+        seen = 0
+        for block in self._blocks():
+            frame = self._parse(block, numbers, texts)
+            buffer.add(frame, [f"column_{j + 1}" for j in numbers])
+            for j, coder in coders.items():
+                coder.add(frame[f"column_{j + 1}"])
+            n_rows += len(frame)
+            seen += len(block.data)
+            report("reading", seen, max(size, seen), self.path.name)
+        if not n_rows:
+            raise header_only(self.path, self.names)
+        return Loaded(buffer.result(n_rows), {j: coder.result() for j, coder in coders.items()})
+
+    def _is_small(self) -> bool:
+        return len(head(self.path, _SMALL)) < _SMALL
+
+    def _load_small(self, numbers: Sequence[int], texts: Sequence[int]) -> Loaded:
+        cells: dict[int, list[Any]] = {j: [] for j in (*numbers, *texts, len(self.names) - 1)}
+        for piece in self._small_pieces(list(cells), numbers):
+            for j, column in piece.items():
+                cells[j] += column
+        n_rows = len(cells[len(self.names) - 1])
+        if not n_rows:
+            raise header_only(self.path, self.names)
+        X = np.empty((n_rows, len(numbers)))
+        for place, j in enumerate(numbers):
+            X[:, place] = cells[j]  # None becomes NaN
+        return Loaded(X, {j: Coded.of(cells[j]) for j in texts})
+
+    def _small_pieces(self, wanted: Sequence[int], numbers: Sequence[int]) -> Iterator[dict[int, Column]]:
+        for block in self._blocks():
+            self._check_width(block, *self._cleaned(block))
+            yield plain_columns(self.path, block, self.dialect, wanted, numbers, self._dressed)
+
+    def _need(self, size: int, n_numbers: int, n_texts: int) -> None:
+        """Estimate the rows by the length of the first ones; a packed file is watched while it grows."""
+        rows = self.dialect.rows[:1000]
+        mean = sum(sum(map(len, row)) + len(row) for row in rows) / len(rows)
+        n_rows = int(size / max(mean, 1))
+        what = f"about {n_rows} rows with {n_numbers} columns of numbers and {n_texts} of text"
+        need(self.path, 8 * n_rows * (n_numbers + n_texts + 1), what)
+
+    def frames(self, columns: Sequence[int], weight: int | None) -> Iterator[Any]:
+        """Yield the columns block by block, as polars frames (or, of a small file, lists) by the table's own names."""
+        numbers = [] if weight is None else [weight]
+        if self._is_small():
+            for piece in self._small_pieces([*columns, *numbers], numbers):
+                yield {self.names[j]: cells for j, cells in piece.items()}
+            return
+        for block in self._blocks():
+            frame = self._parse(block, numbers, columns)
+            chosen = [*columns, *numbers]
+            yield frame.select(f"column_{j + 1}" for j in chosen).rename(
+                {f"column_{j + 1}": self.names[j] for j in chosen}
+            )
+
+    def pieces(self, numbers: Sequence[int], texts: Sequence[int]) -> Iterator[Any]:
+        """Yield polars frames of some rows each, ``column_<j>`` as Float64 (gaps NaN) or String."""
+        import polars as pl
+
+        chosen = [*numbers, *texts]
+        for block in self._blocks():
+            frame = self._parse(block, numbers, texts).select(f"column_{j + 1}" for j in chosen)
+            yield frame.with_columns(pl.col(f"column_{j + 1}").fill_null(float("nan")) for j in numbers)
+
+    def _blocks(self) -> Iterator[Block]:
+        return text_blocks(self.path, self.dialect, strict=self._encoding_was_given)
+
+    def place(self, row: int) -> str:
+        """Find the line of a row; only errors ask, so the file is simply read again."""
+        for block in self._blocks():
+            for line, _ in rows_with_lines(block, self.dialect):
+                if row == 0:
+                    return f"line {line}"
+                row -= 1
+        return "its end"
+
+    # ---- parsing
+
+    def _parse(self, block: Block, numbers: Sequence[int], texts: Sequence[int]) -> Any:
+        """Return a polars frame with ``column_<j>`` as Float64 or String (gaps null in numbers, "" in texts)."""
+        import polars as pl
+
+        data, quoted = self._cleaned(block)
+        self._check_width(block, data, quoted)
+        wanted = sorted({*numbers, *texts, len(self.names) - 1})
+        as_number = set(numbers)
+        if len(self.names) > _WIDE or (quoted and self._has_blanks_before_quotes(data)):
+            return self._wide(pl, block, wanted, as_number)
+        if not self.dialect.has_padding:
+            try:
+                return self._quick(pl, data, wanted, as_number, quoted).with_columns(
+                    pl.col(f"column_{j + 1}").fill_null("") for j in texts if j not in as_number
+                )
+            except pl.exceptions.PolarsError:
+                pass
+        return self._careful(pl, block, data, wanted, as_number, quoted)
+
+    def _has_blanks_before_quotes(self, data: bytes) -> bool:
+        """Say whether a quoted cell begins with a blank: polars would take its quotation marks for letters."""
+        return (
+            self.dialect.has_padding
+            and re.search(re.escape(self.dialect.separator.encode()) + b' +"', data) is not None
+        )
+
+    def _cleaned(self, block: Block) -> tuple[bytes, bool]:
+        """Return the block without blank lines and doubled blanks, and whether some cell is quoted."""
+        data = _single_blanks(block.data) if self.dialect.separator == " " else block.data
+        if b"\n\n" in data or data.startswith(b"\n"):
+            data = re.sub(rb"\n{2,}", b"\n", data).lstrip(b"\n")
+        return data, b'"' in data and self.dialect.separator != " "
+
+    def _quick(self, pl: Any, data: bytes, wanted: list[int], as_number: set[int], quoted: bool) -> Any:
+        schema = {f"column_{j + 1}": pl.Float64 if j in as_number else pl.String for j in range(len(self.names))}
+        return pl.read_csv(
+            io.BytesIO(data),
+            has_header=False,
+            separator=self.dialect.separator,
+            quote_char='"' if quoted else None,
+            schema=schema,
+            columns=[f"column_{j + 1}" for j in wanted],
+            decimal_comma=self.dialect.decimal_comma,
+            glob=False,
+        )
+
+    def _careful(self, pl: Any, block: Block, data: bytes, wanted: list[int], as_number: set[int], quoted: bool) -> Any:
+        try:
+            frame = self._quick(pl, data, wanted, set(), quoted)
+        except pl.exceptions.PolarsError as error:
+            self._explain(block, str(error))
+        stripped = frame.with_columns(pl.all().str.strip_chars().fill_null(""))
+        names = [f"column_{j + 1}" for j in sorted(as_number)]
+        if not names:
+            return stripped
+        cells = pl.col(names)  # one expression for all columns: a loop over them is slow in wide tables
+        text = cells.str.replace(",", ".", literal=True) if self.dialect.decimal_comma else cells
+        plain = stripped.with_columns(text)
+        if marked := [f"column_{j + 1}" for j in sorted(as_number) if j in self._dressed]:
+            plain = plain.with_columns(pl.col(marked).map_elements(undressed, return_dtype=pl.String))
+        gaps = cells.str.to_lowercase().is_in(MISSING)
+        out = plain.with_columns(pl.when(~gaps).then(cells).otherwise(None).cast(pl.Float64, strict=False))
+        lost = out.select(cells.is_null()).to_numpy() & ~stripped.select(gaps).to_numpy()
+        if lost.any():
+            column = int(lost.any(axis=0).argmax())
+            row = int(lost[:, column].argmax())
+            line = next((n for k, (n, _) in enumerate(rows_with_lines(block, self.dialect)) if k == row), 0)
+            name = self.names[sorted(as_number)[column]]
+            raise not_a_number(self.path, f"line {line or '?'}", name, stripped[names[column]][row])
+        return out
+
+    def _wide(self, pl: Any, block: Block, wanted: list[int], as_number: set[int]) -> Any:
+        """Read rows one by one: polars takes minutes for very many columns, and does not know blanks before quotes."""
+        columns = plain_columns(self.path, block, self.dialect, wanted, as_number, self._dressed)
+        schema = {f"column_{j + 1}": pl.Float64 if j in as_number else pl.String for j in wanted}
+        return pl.DataFrame([columns[j] for j in wanted], schema=schema, orient="col")
+
+    def _check_width(self, block: Block, data: bytes, quoted: bool) -> None:
+        """Find short rows, which polars would fill with gaps: separators must come out even."""
+        width, separator = len(self.names), self.dialect.separator.encode()
+        if not quoted:
+            n_lines = count_byte(data, b"\n") + (not data.endswith(b"\n"))
+            if len(separator) == 1 and count_byte(data, separator) == n_lines * (width - 1):
+                return
+        for line, row in rows_with_lines(block, self.dialect):
+            if len(row) != width:
+                if quoted and data.count(b'"') % 2:
+                    raise unclosed_quote(self.path, line)
+                raise ragged(self.path, line, width, len(row))
+
+    def _explain(self, block: Block, found: str) -> NoReturn:
+        for line, row in rows_with_lines(block, self.dialect):
+            if len(row) != len(self.names):
+                raise ragged(self.path, line, len(self.names), len(row))
+        if block.data.count(b'"') % 2:
+            raise unclosed_quote(self.path, block.line + block.data.count(b"\n", 0, block.data.rindex(b'"')))
+        reason = found.splitlines()[0] if found else "no reason given"
+        last = block.line + block.data.count(b"\n")
+        raise UnreadableFile(
+            f"{self.path}, lines {block.line} to {last}: cannot be cut into {len(self.names)} columns ({reason}).",
+            do=["Pass ", Setting("separator"), " or ", Setting("encoding"), " if one of them was guessed wrong."],
+        )
+
+
+def need_polars() -> None:
+    """Raise unless polars is installed."""
+    if find_spec("polars") is None:  # asked without importing it, which small files need not wait for
+        raise MissingExtra("polars", "jobs", "Reading delimited text and Parquet files")
+
+
+class _Rows:
+    """A float64 matrix that grows in place, so that a large table is never in memory twice."""
+
+    def __init__(self, path: Path, width: int) -> None:
+        self._path = path
+        self._array = np.empty((0, width))
+        self._used = 0
+
+    def add(self, frame: Any, columns: list[str]) -> None:
+        n = len(frame)
+        if self._used + n > len(self._array):
+            room = max(self._used + n, int(len(self._array) * 1.3))
+            need(self._path, 8 * room * (self._array.shape[1] + 1), f"more than {self._used} rows")
+            self._array.resize((room, self._array.shape[1]), refcheck=False)
+        if columns:
+            numbers = frame.select(columns).fill_null(float("nan"))
+            self._array[self._used : self._used + n] = numbers.to_numpy()
+        self._used += n
+
+    def result(self, n_rows: int) -> Any:
+        self._array.resize((n_rows, self._array.shape[1]), refcheck=False)
+        return self._array
+
+
+def _single_blanks(data: bytes) -> bytes:
+    return re.sub(rb"(?m)^ | $", b"", re.sub(rb"[ \t]+", b" ", data))

@@ -1,0 +1,190 @@
+"""A folder (or tar archive) of text files: one row a file, the folder is its label, words are counted.
+
+Dotted folder names (``rec.sport.hockey``) are a hierarchy: inner nodes that hold two or more folders are labels too.
+"""
+
+from __future__ import annotations
+
+import re
+import tarfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from sidelight.data.dataset import Dataset
+from sidelight.errors import UnreadableFile
+from sidelight.files.arff.clus import tree_of
+from sidelight.files.limits import need
+from sidelight.files.noticed import notice
+from sidelight.files.roles.builder import Builder
+from sidelight.files.roles.plan import Wanted
+from sidelight.files.source import MAX_RATIO, MAX_UNPACKED
+from sidelight.progress import report
+
+_LARGEST = 1 << 24  # a text file beyond this is not a document
+_MOST = 2_000_000
+_FILE, _GROWTH = 1_000, 8  # bytes that a file takes, and that each of its bytes takes as text, words and counts
+_MAIL = re.compile(r"[A-Za-z][A-Za-z-]*:( |\t|$)")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+class Document(NamedTuple):
+    """One file: its name, its folder, its text."""
+
+    name: str
+    folder: str
+    text: str
+
+
+def read_folder(path: Path, wanted: Wanted, encoding: str | None = None) -> Dataset:
+    """Count the words of every file below ``path``."""
+    documents = list(_documents(path, encoding))
+    if not documents:
+        raise UnreadableFile(f"{path}: expected text files in folders, found none.")
+    texts = [without_mail_header(document.text) for document in documents]
+    n_mails = sum(len(t) != len(d.text) for t, d in zip(texts, documents))
+    X, words = count_words(texts, least=2 if len(documents) > 1 else 1)
+    if not words:
+        raise UnreadableFile(f"{path}: expected texts that share words, found no word in two of {len(texts)} files.")
+    folders = [document.folder for document in documents]
+    names, paths, Y = dotted_labels(folders)
+    has_labels = len(set(folders)) > 1 and wanted.label is not False
+    notes = ["words that occur in a single file were left out"]
+    if n_mails:
+        notes.append(f"the mail headers of {n_mails} files were left out")
+    nested = has_labels and any(len(p) > 1 for p in paths)
+    data = Builder(path, "a folder of text files")
+    data.features(X, words)
+    data.notes += notes
+    if has_labels:
+        data.y, data.label_names = _texts(folders), tuple(sorted(set(folders)))
+    if nested:
+        data.Y, data.label_names = Y, names
+    data.role("file name", "id", "one file is one row", "text")
+    data.role("folder", "label" if has_labels else "ignored", "the folder of the file", "text")
+    data.role("words", "feature", f"{X.shape[1]} words, counted", "text")
+    data.role("text", "show", "the text of the file", "text")
+    return data.build(
+        row_ids=_texts([document.name for document in documents]),
+        tree=tree_of(names, {p[-1]: p[-2] if len(p) > 1 else None for p in paths}) if nested else None,
+        show={"text": _texts([text[:2000] for text in texts])},
+    )
+
+
+def _texts(values: list[str]) -> np.ndarray:
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out
+
+
+def count_words(texts: list[str], least: int) -> tuple[Any, tuple[str, ...]]:
+    """Count words of two letters or more, in small letters; words of fewer than ``least`` texts are left out."""
+    code: dict[str, int] = {}
+    indices: list[int] = []
+    counts: list[int] = []
+    indptr = [0]
+    for text in texts:
+        for word, count in Counter(_WORD.findall(text.lower())).items():
+            indices.append(code.setdefault(word, len(code)))
+            counts.append(count)
+        indptr.append(len(indices))
+    X = sp.csr_array((np.array(counts, dtype=np.float64), indices, indptr), shape=(len(texts), len(code)))
+    spread = np.bincount(np.array(indices, dtype=np.intp), minlength=len(code))
+    words = list(code)
+    kept = sorted(np.flatnonzero(spread >= least).tolist(), key=words.__getitem__)
+    return X[:, kept], tuple(words[j] for j in kept)
+
+
+def dotted_labels(folders: list[str]) -> tuple[tuple[str, ...], list[tuple[str, ...]], np.ndarray]:
+    """Return labels (groups, and inner nodes with two or more groups), their paths, and who has which."""
+    groups = sorted(set(folders))
+    below: dict[str, set[str]] = {}
+    for group in groups:
+        steps = group.split(".")
+        for depth in range(1, len(steps)):
+            below.setdefault(".".join(steps[:depth]), set()).add(group)
+    inner = [node for node, held in below.items() if len(held) > 1 and node not in groups]
+    names = tuple(sorted({*groups, *inner}))
+    known = set(names)
+    paths = [
+        tuple(
+            ".".join(name.split(".")[:d])
+            for d in range(1, name.count(".") + 2)
+            if ".".join(name.split(".")[:d]) in known
+        )
+        for name in names
+    ]
+    column = {name: k for k, name in enumerate(names)}
+    of_group = {name: [column[node] for node in path] for name, path in zip(names, paths)}
+    Y = np.zeros((len(folders), len(names)), dtype=np.int8)
+    for i, folder in enumerate(folders):
+        Y[i, of_group[folder]] = 1
+    return names, paths, Y
+
+
+def without_mail_header(text: str) -> str:
+    """Leave out the lines up to the first blank one when they look like a mail's."""
+    head, blank, body = text.replace("\r\n", "\n").partition("\n\n")
+    lines = head.split("\n")
+    looks = [bool(_MAIL.match(line)) or line.startswith((" ", "\t")) for line in lines]
+    is_mail = blank and len(lines) > 1 and looks[0] and sum(looks) >= 0.8 * len(lines)
+    return body if is_mail else text
+
+
+def _documents(path: Path, encoding: str | None) -> Iterator[Document]:
+    members = _from_folder(path) if path.is_dir() else _from_tar(path)
+    taken = 0
+    for k, (name, data) in enumerate(members):
+        taken += _FILE + _GROWTH * len(data)
+        need(path, taken, f"the words of the first {k + 1} files")
+        if k >= _MOST:
+            raise UnreadableFile(f"{path}: more than {_MOST} files; split the folder.")
+        if b"\0" in data[:4096]:
+            continue  # a picture or an index file among the texts
+        pure = PurePosixPath(name)
+        report("reading", k, None, pure.name)
+        yield Document(name, pure.parent.name or path.name, _decode(data, encoding))
+
+
+def _decode(data: bytes, encoding: str | None) -> str:
+    if encoding is not None:
+        return data.decode(encoding, errors="replace")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        notice("some files are not UTF-8 and were read as Latin-1; say which encoding it is if accents look wrong")
+        return data.decode("latin-1")
+
+
+def _from_folder(path: Path) -> Iterator[tuple[str, bytes]]:
+    for file in sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith(".")):
+        if file.stat().st_size > _LARGEST:
+            raise UnreadableFile(f"{file}: expected a text of at most {_LARGEST} bytes, found {file.stat().st_size}.")
+        yield file.relative_to(path).as_posix(), file.read_bytes()
+
+
+def _from_tar(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Read the files of a tar archive in memory; nothing is ever unpacked to disk."""
+    total, limit = 0, max(MAX_UNPACKED, MAX_RATIO * path.stat().st_size)
+    try:
+        with tarfile.open(path, "r:*") as archive:
+            for member in archive:
+                if not member.isfile() or PurePosixPath(member.name).name.startswith("."):
+                    continue
+                total += member.size
+                if member.size > _LARGEST or total > limit:
+                    raise UnreadableFile(
+                        f"{path}: {member.name} declares {member.size} bytes; texts of at most {_LARGEST} are read."
+                    )
+                stream = archive.extractfile(member)
+                data = b"" if stream is None else stream.read()
+                if len(data) < member.size:
+                    raise UnreadableFile(f"{path}: the archive stops inside {member.name}. Fetch it again.")
+                yield member.name, data
+    except (tarfile.TarError, EOFError, OSError, zlib.error, UnicodeDecodeError) as error:
+        raise UnreadableFile(f"{path}: a damaged archive ({error}). Fetch it again.") from None

@@ -1,1 +1,0 @@
-"""WORK: what a command does, without the command line: RunConfig -> run -> files."""

@@ -1,0 +1,1 @@
+"""Other people's methods for label sets with gaps."""

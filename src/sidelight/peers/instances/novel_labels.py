@@ -1,0 +1,174 @@
+"""Novel labels for any classifier of bags and rows, as [Z17] gives them to its baselines: threshold, then k-means."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+
+from sidelight._core.heaps import cut_between
+from sidelight._core.moments import mean_and_scale, standardised
+from sidelight._core.params import as_generator, as_seed, check_number
+from sidelight._core.prototypes import kmeans_prototypes, squared_distances
+from sidelight._core.simplex import softmax
+from sidelight.data.bags import Bags
+from sidelight.data.coerce import as_bags
+from sidelight.errors import InvalidParameter
+from sidelight.estimators._base import all_or_nothing, rows_to_fit
+from sidelight.estimators._labelled_bags.layout import Layout
+from sidelight.estimators.novelty.naming import NamesRows, check_enough_rows
+
+SOFTNESS = 0.25  # how fast novelty falls above the threshold, in standard deviations of the best scores
+
+
+class NovelLabels(NamesRows, ClusterMixin, BaseEstimator):
+    """Give a classifier of bags and rows novel labels: rows that no known label wants, clustered by k-means.
+
+    [Z17] does this for its baselines. The bags take no part in it, so methods that learn both at once do better; it
+    is here to compare with, and for classifiers that know nothing of novel labels. Its probabilities of novelty are not
+    calibrated.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``fit(X, bags=bags)``, ``classes_`` and ``decision_function`` or ``predict_proba`` of rows: ``FastMIML``,
+        ``OredLogisticRegression``, ``NovelClassLogisticRegression``.
+    n_novel : int, default=1
+        How many novel labels.
+    threshold : float or "auto", default="auto"
+        A row whose best known label scores less is novel. "auto" parts the best scores of the training rows into two
+        heaps (Otsu).
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of k-means.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted classifier.
+    threshold_, spread_ : float
+        The threshold in use, and the standard deviation of the best scores.
+    centres_ : ndarray of shape (n_novel, n_features)
+        The centres of the novel labels, of standardised rows.
+    mean_, scale_ : ndarray of shape (n_features,)
+        What standardises the rows for k-means.
+    labels_, classes_, class_of_, cluster_names_, label_names_
+        As in :class:`DMNL`.
+    n_features_in_, data_fingerprint_
+        As everywhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sidelight as sl
+    >>> X = np.array([[0.0], [0.2], [5.0], [5.2], [0.1], [5.1]])
+    >>> bags = sl.Bags([0, 0, 1, 1, 2, 2], labels={0: {"wren"}, 1: {"owl"}, 2: {"wren", "owl"}})
+    >>> model = sl.peers.NovelLabels(sl.peers.FastMIML(random_state=0), n_novel=1, random_state=0).fit(X, bags=bags)
+    >>> model.cluster_names_
+    ('owl', 'wren', 'novel-1')
+    """
+
+    def __init__(
+        self, estimator: Any, n_novel: int = 1, *, threshold: float | str = "auto", random_state: Any = None
+    ) -> None:
+        self.estimator = estimator
+        self.n_novel = n_novel
+        self.threshold = threshold
+        self.random_state = random_state
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any = None, *, bags: Any = None) -> Self:
+        """Fit the classifier, then find the rows that no known label wants and cluster them.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        y : Bags, default=None
+            May hold the bags, for scikit-learn's model selection; anything else is ignored.
+        bags : Bags or sequence of bag ids, default=None
+            Which bag each row is in and what labels the bags carry. Bags whose list is empty teach the classifier
+            nothing.
+        """
+        self._check_parameters()
+        X = rows_to_fit(self, X)
+        bags = as_bags(bags, n_rows=X.shape[0], y=y)
+        check_enough_rows(self, self.n_novel, bags.n_rows)
+        generator = as_generator(self.random_state)
+        self.estimator_ = clone(self.estimator).fit(X, bags=_without_empty_lists(bags))
+        if not hasattr(self.estimator_, "class_of_"):
+            raise InvalidParameter(
+                f"NovelLabels needs a classifier that says which label a cluster is (class_of_), got "
+                f"{self.estimator!r:.80}. Try FastMIML() or OredLogisticRegression()."
+            )
+        self.classes_ = tuple(self.estimator_.classes_)
+        scores = self._known(X)[0]
+        self.threshold_ = cut_between(scores) if self.threshold == "auto" else float(self.threshold)
+        self.spread_ = float(scores.std()) or 1.0
+        self.mean_, self.scale_ = mean_and_scale(X)
+        self.centres_ = self._centres(X, scores, as_seed(generator))
+        layout = Layout.of(self.classes_, 1, len(self.centres_))
+        self.class_of_, self.cluster_names_ = layout.class_of, layout.names
+        self.label_names_ = layout.label_names
+        self.labels_ = np.argmax(self._probabilities(X, bags), axis=1)
+        return self
+
+    def _probabilities(self, X: Any, bags: Any) -> np.ndarray:
+        """Take novelty for a logistic function of how far the best known score lies below the threshold."""
+        scores, known = self._known(X)
+        away = np.clip((scores - self.threshold_) / (SOFTNESS * self.spread_), -500.0, 500.0)
+        novelty = 1.0 / (1.0 + np.exp(away)) if np.isfinite(self.threshold_) else np.zeros(len(scores))
+        if not self.classes_:
+            novelty = np.ones(len(scores))
+        squares = squared_distances(self._standard(X), self.centres_)
+        shares = softmax(-squares / max(float(squares.min(axis=1).mean()), np.finfo(np.float64).tiny))
+        P = np.hstack([known * (1.0 - novelty)[:, None], shares * novelty[:, None]])
+        if bags is not None:
+            bags = as_bags(bags, n_rows=len(P), classes=self.classes_)
+            P[:, : len(self.classes_)] *= bags.row_label_mask()
+        total = P.sum(axis=1, keepdims=True)
+        return np.where(total > 0, P / np.where(total > 0, total, 1.0), 1.0 / P.shape[1])
+
+    def _known(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the best score of a known label for each row, and the probability of each known label."""
+        inner = self.estimator_
+        P = np.asarray(inner.predict_proba(X))
+        class_of = np.asarray(inner.class_of_)
+        known = np.column_stack(
+            [P[:, class_of == c].sum(axis=1) for c in range(len(self.classes_))] or [np.empty((len(P), 0))]
+        )
+        if not self.classes_:
+            return np.zeros(len(P)), known
+        scores = np.asarray(inner.decision_function(X)) if hasattr(inner, "decision_function") else known
+        total = known.sum(axis=1, keepdims=True)
+        return scores[:, : len(self.classes_)].max(axis=1), known / np.where(total > 0, total, 1.0)
+
+    def _centres(self, X: Any, scores: np.ndarray, seed: int) -> np.ndarray:
+        rows = self._standard(X)
+        novel = np.flatnonzero(scores < self.threshold_) if self.classes_ else np.arange(len(rows))
+        if len(novel) < self.n_novel:
+            novel = np.argsort(scores, kind="stable")[: self.n_novel]
+        return kmeans_prototypes(rows[novel], self.n_novel, seed, n_init=10)
+
+    def _standard(self, X: Any) -> np.ndarray:
+        return standardised(X, self.mean_, self.scale_)
+
+    def _check_parameters(self) -> None:
+        check_number(self, "n_novel", self.n_novel, integer=True, low=1, high=100_000)
+        if not (isinstance(self.threshold, str) and self.threshold == "auto"):
+            check_number(self, "threshold", self.threshold, advice='It may also be "auto".')
+        fit = getattr(self.estimator, "fit", None)
+        takes_bags = callable(fit) and "bags" in signature(fit).parameters
+        answers = all(hasattr(self.estimator, name) for name in ("predict_proba", "get_params"))
+        if not takes_bags or not answers or isinstance(self.estimator, type):
+            raise InvalidParameter(
+                f"NovelLabels needs a classifier with fit(X, bags=...), predict_proba and get_params, got "
+                f"{self.estimator!r:.80}. Try FastMIML() or OredLogisticRegression()."
+            )
+
+
+def _without_empty_lists(bags: Bags) -> Bags:
+    """Return the bags with lists that are empty taken for none: the classifier knows no novel labels."""
+    labels = {name: listed for name, listed in bags.labels.items() if listed}
+    return bags.with_labels(labels, classes=bags.classes)

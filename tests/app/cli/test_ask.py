@@ -1,0 +1,130 @@
+"""Asking in the terminal: keys, answers on the disk, going on, and other rows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from sidelight.app.cli.ask import _key, command
+from sidelight.errors import InvalidData, InvalidParameter
+
+pytest.importorskip("polars")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    generator = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("ask") / "rows.csv"
+    X = generator.normal(size=(30, 3)) + 5 * (np.arange(30) % 2)[:, None]
+    lines = ["id,x,y,z", *(f"r{i},{a:.3f},{b:.3f},{c:.3f}" for i, (a, b, c) in enumerate(X))]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def ask(table, out, keys, *more):
+    words = [sys.executable, "-m", "sidelight", "ask", str(table), "--out", str(out), *more]
+    return subprocess.run(words, input=keys, capture_output=True, text=True, check=False)
+
+
+def test_answers_are_kept_and_the_next_sitting_goes_on(table, tmp_path):
+    out = tmp_path / "answers"
+    first = ask(table, out, "d\nx\nu\ns\nb\nd\nq\n", "-k", "2")
+    assert first.returncode == 0, first.stderr
+    assert "'x' is none of these" in first.stdout
+    events = [json.loads(line) for line in (out / "answers.jsonl").read_text().splitlines()]
+    assert [event.get("answer", "undo") for event in events] == ["different", "unsure", "same", "undo", "different"]
+    second = ask(table, out, "s\n")
+    assert second.returncode == 0, second.stderr
+    assert "3 answers are there already" in second.stdout
+    assert len((out / "assignments.csv").read_text().splitlines()) == 31
+    assert (out / "pairs.csv").read_text().startswith("left,right,answer")
+
+
+def test_answers_about_other_rows_are_refused(table, tmp_path):
+    out = tmp_path / "answers"
+    ask(table, out, "d\n")
+    other = tmp_path / "other.csv"
+    other.write_text("id,x,y,z\n" + "".join(f"r{i},{i},{i},1\n" for i in range(9)))
+    refused = ask(other, out, "s\n")
+    assert refused.returncode == 2
+    assert "other rows" in refused.stderr
+    assert len((out / "answers.jsonl").read_text().splitlines()) == 1
+
+
+def sitting(table, folder, n_clusters=None):
+    from sidelight.app.jobs.ask.work import Sitting
+    from sidelight.app.jobs.options import Roles
+
+    return Sitting(str(table), Roles(), str(folder), n_clusters=n_clusters, seed=0)
+
+
+def test_a_refused_beginning_leaves_nothing_behind(tmp_path):
+    path, out = tmp_path / "three.csv", tmp_path / "answers"
+    path.write_text("a\n1\n2\n9\n")
+    with pytest.raises(InvalidParameter, match="3 rows, too few for 5 clusters"):
+        sitting(path, out, 5)
+    path.write_text("a\n1\n")
+    with pytest.raises(InvalidData, match="has one row"):
+        sitting(path, out)
+    assert not out.exists()
+
+
+def test_another_number_of_clusters_is_refused_once_there_are_answers(table, tmp_path):
+    out = tmp_path / "answers"
+    sitting(table, out, 5)
+    first = sitting(table, out, 2)  # no answer yet: begun anew
+    first.tell(first.session.ask(), "different")
+    with pytest.raises(InvalidParameter, match="begun with 2 clusters, not with 3"):
+        sitting(table, out, 3)
+    assert sitting(table, out).session.n_clusters == sitting(table, out, 2).session.n_clusters == 2
+    assert len((out / "answers.jsonl").read_text().splitlines()) == 1
+
+
+def test_a_column_that_never_varies_is_not_shown(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,flat\n" + "".join(f"{i},7\n" for i in range(6)))
+    one = sitting(path, tmp_path / "answers")
+    assert list(one.shown(one.session.ask())) == ["row", "x"]
+
+
+def test_an_interruption_says_that_answers_are_kept(table, tmp_path, monkeypatch):
+    keys = iter("d")
+
+    def key():
+        try:
+            return next(keys)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr("sidelight.app.cli.ask._key", key)
+    out = tmp_path / "answers"
+    result = CliRunner().invoke(command, [str(table), "--out", str(out)])
+    assert result.exit_code == 130
+    assert "every answer so far is in" in result.output
+    assert len((out / "answers.jsonl").read_text().splitlines()) == 1
+
+
+def test_the_end_of_the_input_stops(monkeypatch):
+    def end(echo):
+        raise EOFError
+
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("click.getchar", end)
+    assert _key() == "q"
+
+
+def test_texts_that_nobody_sees_are_named(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,said\n" + "".join(f"{i},word {i % 4}\n" for i in range(8)))
+    assert sitting(path, tmp_path / "answers").texts_not_shown == ["said"]
+    result = CliRunner().invoke(command, [str(path), "--out", str(tmp_path / "answers")], input="q\n")
+    assert "Not shown: said. --show said shows it." in result.output
+    seen = CliRunner().invoke(command, [str(path), "--out", str(tmp_path / "seen"), "--show", "said"], input="q\n")
+    assert "Not shown" not in seen.output
+    assert "word" in seen.output

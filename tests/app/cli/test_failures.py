@@ -1,0 +1,101 @@
+"""What the machine, a person or a bug can end a run with: one message, and nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.app.cli.folders import files
+
+from sidelight.app.cli.app import run as run_app
+from sidelight.app.jobs import run as jobs_run
+
+
+@pytest.mark.parametrize(
+    ("error", "text"), [(MemoryError(), "out of memory"), (PermissionError(13, "Denied"), "Denied")]
+)
+def test_what_the_machine_cannot_do_is_one_message_and_code_1(sidelight, table, monkeypatch, error, text):
+    def failing(job):
+        raise error
+
+    monkeypatch.setattr(jobs_run, "worker", failing)
+    code, out, err = sidelight("relations", table, "-k", 2, "--out", "results")
+    assert code == 1
+    assert text in err
+    assert err.count("\n") == 1
+    assert "Traceback" not in out + err
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_polite_kill_cleans_up_and_says_so(sidelight, table, tmp_path, monkeypatch, name):
+    def killed(path, columns, **options):
+        path.write_text("half")
+        os.kill(os.getpid(), getattr(signal, name))
+        time.sleep(5)
+
+    monkeypatch.setattr(jobs_run, "write_csv", killed)
+    before = files(tmp_path)
+    code, _, err = sidelight("relations", table, "-k", 2, "--out", "results")
+    assert code == 130
+    assert "interrupted; nothing was written" in err
+    assert files(tmp_path) == before
+
+
+def test_a_full_device_for_the_summary_is_no_traceback(table, tmp_path):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("this machine has no full device")
+    words = [sys.executable, "-m", "sidelight", "sample"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "No space left" in done.stderr
+
+
+def test_whatever_goes_wrong_is_one_message(sidelight, table, monkeypatch):
+    def broken(job):
+        raise NameError("name 'PyLazyFrame' is not defined")  # what polars says when memory ends while it is loaded
+
+    monkeypatch.setattr(jobs_run, "worker", broken)
+    code, _, err = sidelight("relations", table, "-k", 2, "--out", "results")
+    assert code == 1
+    assert err.count("\n") == 1
+    assert "unexpected NameError" in err
+    monkeypatch.setenv("SIDELIGHT_TRACEBACK", "1")
+    monkeypatch.setattr(sys, "argv", ["sidelight", "relations", str(table), "-k", "2", "--out", "results"])
+    with pytest.raises(NameError):
+        run_app()
+
+
+def test_a_full_disk_names_the_folder_that_was_asked_for(table, tmp_path):
+    words = [sys.executable, "-m", "sidelight", "relations", str(table), "-k", "2", "--out", "results"]
+    limits = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))}
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, check=False, **limits)
+    assert done.returncode == 1
+    assert "Cannot write 'results': File too large" in done.stderr
+    assert files(tmp_path) == {"table.csv"}
+
+
+def test_a_closed_standard_output_is_no_traceback(tmp_path):
+    words = f"{sys.executable} -m sidelight sample >&-"
+    done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+def test_an_interrupt_leaves_nothing_half_written(sidelight, table, tmp_path, monkeypatch):
+    def interrupted(path, columns, **options):
+        path.write_text("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(jobs_run, "write_csv", interrupted)
+    before = files(tmp_path)
+    code, _, err = sidelight("relations", table, "-k", 2, "--out", "results")
+    assert code == 130
+    assert "nothing was written" in err
+    assert files(tmp_path) == before

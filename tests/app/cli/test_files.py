@@ -1,0 +1,129 @@
+"""describe, convert, sample and the bare command, as a newcomer meets them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import sidelight as sl
+from sidelight.app.cli.app import Commands, app, overview
+from sidelight.data.dataset import Dataset
+
+
+def run(*words):
+    done = CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=True)
+    if isinstance(done.exception, sl.SidelightError):
+        return str(done.exception)
+    assert done.exception is None, done.exception
+    return done.stdout
+
+
+@pytest.fixture
+def birds(tmp_path):
+    path = tmp_path / "my birds.csv"
+    run("sample", "birds", path)
+    return path
+
+
+def test_describe_says_what_is_inside_and_why(birds):
+    page = run("describe", birds)
+    assert "120" in page
+    assert "species" in page
+    assert "Commands that fit" in page
+
+
+def test_describe_json_is_one_object_with_commands(birds):
+    found = json.loads(run("describe", birds, "--json"))
+    assert found["facts"]["bags"] == 120
+    assert {role["role"] for role in found["roles"]} == {"bag", "label", "feature"}
+    assert found["commands"]
+
+
+@pytest.mark.parametrize("name", ["birds", "iris", "people", "visits"])
+def test_every_suggested_command_is_accepted(tmp_path, name):
+    path = tmp_path / f"a {name}.csv"
+    run("sample", name, path)
+    commands = Commands()
+    lines = [c["command"] for c in json.loads(run("describe", path, "--json"))["commands"]]
+    for line in lines:
+        program, job, *words = shlex.split(line)
+        command = commands.get_command(click.Context(commands), job)
+        assert program == "sidelight"
+        assert command is not None
+        command.make_context(job, list(words)).close()
+
+
+def test_bare_command_says_what_to_run():
+    page = overview(click.Context(app))
+    assert page.startswith("You have ...")
+    assert "sidelight describe FILE" in page
+
+
+def test_convert_keeps_bags_and_labels(birds, tmp_path):
+    run("convert", birds, tmp_path / "birds.parquet")
+    before, after = sl.read(birds), sl.read(tmp_path / "birds.parquet")
+    assert dict(before.bags.labels) == dict(after.bags.labels)
+    assert (before.X == after.X).all()
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "npz"])
+@pytest.mark.parametrize("several", [True, False])
+def test_an_empty_label_set_stays_empty_whatever_the_format(tmp_path, ending, several):
+    labels = {"a": {"wren", "owl"} if several else {"wren"}, "b": set(), "c": {"owl"}}
+    data = Dataset(np.arange(8.0).reshape(4, 2), ("f", "g"), bags=sl.Bags(["a", "a", "b", "c"], labels=labels))
+    data.write(tmp_path / f"first.{ending}")
+    run("convert", tmp_path / f"first.{ending}", tmp_path / "second.csv")
+    for path in (tmp_path / f"first.{ending}", tmp_path / "second.csv"):
+        again = sl.read(path)
+        assert again.bags.labels["b"] == frozenset()
+        assert set(again.bags.classes) == {"wren", "owl"}
+
+
+def test_nothing_is_overwritten_unasked(birds):
+    assert "exists. Choose another name" in run("sample", "birds", birds)
+    assert "Wrote" in run("sample", "birds", birds, "--overwrite")
+
+
+def test_unknown_samples_and_endings_are_named(tmp_path):
+    assert "Did you mean 'birds'" in run("sample", "brids", tmp_path / "a.csv")
+    assert "ends with .csv" in run("sample", "birds", tmp_path / "a.xlsx")
+
+
+def test_explicit_roles_reach_the_reader(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("grp,a,b,kind\n1,1,2,x\n1,3,4,y\n2,5,6,x\n")
+    found = json.loads(run("describe", path, "--bag", "grp", "--label", "kind", "--ignore", "b", "--json"))
+    assert found["facts"]["bags"] == 2
+    assert {r["name"]: r["role"] for r in found["roles"]} == {
+        "grp": "bag",
+        "a": "feature",
+        "b": "ignored",
+        "kind": "label",
+    }
+
+
+def test_a_long_table_of_labels_gets_a_command_that_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"d{i},{tag}" for i in range(6) for tag in ("red", "big", "old")[: 1 + i % 3]]
+    (tmp_path / "long.csv").write_text("\n".join(["item,tag", *lines, ""]))
+    said = run("describe", "long.csv")
+    (line,) = [line for line in said.splitlines() if line.strip().startswith("sidelight coclusters")]
+    run(*shlex.split(line)[1:])
+    assert (tmp_path / "results" / "report.html").exists()
+
+
+def test_an_id_that_comes_back_is_no_feature(tmp_path):
+    (tmp_path / "twice.csv").write_text("id,a,b\n1,0.5,2\n1,0.7,3\n2,0.1,4\n")
+    assert sl.read(tmp_path / "twice.csv").feature_names == ("a", "b")
+
+
+def test_a_log_gets_a_command_that_counts_what_occurs_together(tmp_path):
+    lines = [f"2024-01-01 00:{i:02d},u{i % 7},p{i % 5},{'phone' if i % 2 else 'pc'}" for i in range(60)]
+    table = tmp_path / "log.csv"
+    table.write_text("\n".join(["timestamp,user,page,device", *lines]))
+    assert f"sidelight coclusters {table} --event user --event page --out results" in run("describe", table)

@@ -1,0 +1,144 @@
+"""The number of clusters without labels: what was put in comes out, and the curve is written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
+
+import sidelight as sl
+from sidelight.app.jobs.coclusters.how_many import most_telling
+from sidelight.app.jobs.config import RunConfig
+from sidelight.app.jobs.how_many.rows import strongest
+from sidelight.app.jobs.relations import how_many as answers
+from sidelight.app.jobs.run import run
+from sidelight.app.jobs.samples import write_sample
+from sidelight.app.jobs.sources.how_many import above_chance
+from sidelight.data.cooccurrence import CoOccurrence
+from sidelight.data.synth.sources import make_sources
+from sidelight.errors import InvalidData
+
+
+def standardised(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5, 8])
+def test_as_many_as_there_are_blobs(k):
+    X, _ = make_blobs(600, n_features=5, centers=k, random_state=k)
+    assert strongest(standardised(X), np.random.default_rng(0)).chosen == k
+
+
+@pytest.mark.parametrize(("load", "k"), [(load_wine, 3), (load_breast_cancer, 2), (load_iris, 2)])
+def test_real_rows(load, k):
+    """Two of the three species of iris are one cluster: a finding, not a hope."""
+    assert strongest(standardised(load().data), np.random.default_rng(0)).chosen == k
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 3, 7])
+def test_a_few_rows_are_no_trouble(n_rows):
+    assert strongest(np.random.default_rng(0).normal(size=(n_rows, 3)), np.random.default_rng(0)).chosen <= 2
+
+
+@pytest.mark.parametrize(("n_people", "seed"), [(2, 0), (3, 0), (3, 1), (3, 2), (5, 0), (7, 0)])
+def test_as_many_groups_of_sequences_as_people(n_people, seed):
+    seen = make_sources(n_people, n_points=400 * n_people, random_state=seed)
+    parts = [standardised(X) / np.sqrt(X.shape[1]) for X in seen.channels.values()]
+    found = above_chance(parts, seen.sequences, np.random.default_rng(0))
+    assert (found.chosen, found.is_clear) == (n_people, True)
+
+
+def test_sequences_that_have_nothing_in_common_are_said_to_be_unclear():
+    rng = np.random.default_rng(0)
+    found = above_chance([rng.normal(size=(600, 4))], np.arange(600) % 30, rng)
+    assert not found.is_clear
+
+
+@pytest.mark.parametrize("groups", [(2, 3), (4, 3), (5, 5)])
+def test_as_many_groups_of_counts_as_there_are(groups):
+    rng = np.random.default_rng(1)
+    rates = rng.permuted(np.linspace(0.2, 6.0, groups[0] * groups[1])).reshape(groups)
+    counts = rng.poisson(rates[np.arange(60) % groups[0]][:, np.arange(40) % groups[1]])
+    found = most_telling(CoOccurrence.from_matrix(counts), rng)
+    assert tuple(axis.chosen for axis in found) == groups
+    assert all(axis.is_clear for axis in found)
+
+
+def test_counts_without_structure_are_said_to_be_unclear():
+    rng = np.random.default_rng(0)
+    found = most_telling(CoOccurrence.from_matrix(rng.poisson(3.0, size=(30, 20))), rng)
+    assert [axis.chosen for axis in found] == [2, 2]
+    assert not any(axis.is_clear for axis in found)
+
+
+def test_counts_of_which_no_half_shows_the_same_take_one_cluster():
+    found = most_telling(CoOccurrence.from_matrix(np.eye(5)), np.random.default_rng(0))
+    assert [(axis.chosen, axis.is_clear) for axis in found] == [(1, False), (1, False)]
+
+
+def test_fractions_are_no_counts():
+    table = CoOccurrence.from_matrix(np.random.default_rng(0).random((6, 5)))
+    with pytest.raises(InvalidData, match="fractions"):
+        most_telling(table, np.random.default_rng(0))
+
+
+CHANNELS = {name: [f"{name}*"] for name in ("face", "upper", "lower", "height")}
+OWN = {"people": ("sources", {"channels": CHANNELS, "ignore": ["label"]}, [3]), "visits": ("coclusters", {}, [4, 3])}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_our_own_samples_have_as_many_clusters_as_were_put_in(name, tmp_path):
+    job, roles, truth = OWN[name]
+    write_sample(name, str(tmp_path / "t.csv"))
+    result = run(RunConfig(job, str(tmp_path / "t.csv"), roles, {"curve": [2, 3]}), tmp_path / "out").result
+    assert [choice.chosen for choice in result.n_clusters_choice] == truth
+    assert result.n_clusters_choice[0].seeds_agree > 0.9  # of two further seeds
+
+
+def test_a_run_chooses_and_shows_the_curve(tmp_path):
+    X, _ = make_blobs(150, n_features=3, centers=3, random_state=1)
+    (tmp_path / "t.csv").write_text("a,b,c\n" + "\n".join(",".join(f"{v:.4f}" for v in row) for row in X) + "\n")
+    outcome = run(RunConfig("relations", str(tmp_path / "t.csv")), tmp_path / "out")
+    (choice,) = outcome.result.numbers()["n_clusters_choice"]
+    assert (choice["chosen"], choice["is_clear"], choice["seeds_agree"]) == (3, True, 1.0)
+    assert any("3 clusters were chosen" in sentence for sentence in outcome.sentences)
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "prediction strength" in page
+    assert "two other seeds" in page
+    lines = (tmp_path / "out" / "stability.csv").read_text().splitlines()
+    assert lines[0] == "clusters,strength,standard error,chosen"
+    assert lines[2].startswith("3,0.98")
+    assert lines[2].endswith(",1")
+
+
+def test_a_page_says_when_no_number_comes_back_well(tmp_path):
+    X = np.random.default_rng(0).random((120, 6))
+    (tmp_path / "t.csv").write_text("a,b,c,d,e,f\n" + "\n".join(",".join(f"{v:.4f}" for v in row) for row in X) + "\n")
+    outcome = run(RunConfig("relations", str(tmp_path / "t.csv")), tmp_path / "out")
+    assert not outcome.result.n_clusters_choice[0].is_clear
+    told = (tmp_path / "out" / "report.html").read_text()
+    assert "No number of clusters comes back well" in told
+    assert "each half of them confirms" not in told  # which would say the opposite
+
+
+def test_answers_find_the_number_of_classes_that_touch(monkeypatch):
+    monkeypatch.setattr(answers, "_MOST_CLUSTERS", 6)  # fewer fits
+    generator = np.random.default_rng(5)
+    y = generator.integers(4, size=120)
+    X = 1.2 * generator.normal(size=(4, 6))[y] + generator.normal(size=(120, 6))
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    pairs = sl.Pairs.sample(y, 150, noise=0.1, random_state=0)
+    found = answers.held_out(Z, {"pairs": pairs}, 0)
+    assert found.chosen == 4
+    assert found.by == "answers"
+    assert found.scores[found.tried.index(4)] >= max(found.scores) - max(found.errors)
+    assert strongest(Z, np.random.default_rng(0)).chosen < 4  # the rows see fewer
+    assert answers.held_out(Z, {"pairs": sl.Pairs.sample(y, 49, random_state=0)}, 0) is None
+
+
+def test_wide_rows_keep_their_distances_in_fewer_directions():
+    X = np.random.default_rng(0).normal(size=(12, 90))
+    assert answers._narrow(X).shape == (12, 12)
+    np.testing.assert_allclose(pdist(answers._narrow(X)), pdist(X))
+    assert answers._narrow(X.T).shape == (90, 12)

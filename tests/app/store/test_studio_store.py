@@ -1,0 +1,190 @@
+"""What the studio remembers: the same on SQLite and PostgreSQL, append-only, and never lost once acknowledged."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from sidelight.app.store import studio_store
+from sidelight.app.store.studio_store import StudioStore
+from sidelight.errors import CannotWrite, InvalidData, OutputExists, UnknownName, UnreadableFile
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def where(request, tmp_path):
+    """A database of each kind, empty."""
+    if request.param == "sqlite":
+        return str(tmp_path / "studio.db")
+    address = request.getfixturevalue("postgres")
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("DROP TABLE IF EXISTS events, people, projects, sidelight_version")
+    return address
+
+
+@pytest.fixture
+def store(where):
+    """A store, closed afterwards."""
+    opened = StudioStore(where)
+    yield opened
+    opened.close()
+
+
+def test_events_come_back_in_order_with_time_person_and_duration(store, where):
+    project = store.add_project("birds", {"strategy": "rows"})
+    ann, bob = store.add_person(project.id, "Ann"), store.add_person(project.id, "Bob")
+    store.append(ann, "answer", {"rows": [1, 2], "answer": "same"}, seconds=2.5)
+    store.append(bob, "answer", {"rows": [3, 4], "answer": "different ünsure\u2028"})
+    again = StudioStore(where)
+    first, second = again.events(project.id)
+    assert (first.content, first.seconds, first.person) == ({"rows": [1, 2], "answer": "same"}, 2.5, ann.id)
+    assert second.content["answer"] == "different ünsure\u2028"
+    assert second.seconds != second.seconds
+    assert abs(first.at - time.time()) < 60
+    assert [event.id for event in again.events(project.id, after=first.id)] == [second.id]
+    assert again.projects()[0].settings == {"strategy": "rows"}
+    again.close()
+
+
+def test_a_project_name_is_used_once_and_nothing_changes(store):
+    store.add_project("birds", {})
+    with pytest.raises(OutputExists, match="another name"):
+        store.add_project(" birds ", {})
+    assert len(store.projects()) == 1
+
+
+def test_a_person_keeps_an_unguessable_token(store):
+    project = store.add_project("birds", {})
+    ann = store.add_person(project.id, "Ann")
+    assert store.add_person(project.id, "Ann") == ann
+    assert len(ann.token) >= 32
+    assert store.person_of(ann.token) == ann
+    for guess in ("", "x", "' OR 1=1 --", "a\0b", "é" * 40):
+        with pytest.raises(UnknownName):
+            store.person_of(guess)
+
+
+def test_names_from_people_are_parameters_never_sql(store):
+    project = store.add_project("'; DROP TABLE events; --", {})
+    store.add_person(project.id, '"); DELETE FROM people; --')
+    assert store.project_called("'; DROP TABLE events; --").id == project.id
+    assert len(store.people(project.id)) == 1
+    for bad in ("", "x" * 81, "a\nb", "a\0b"):
+        with pytest.raises(InvalidData, match="needs a name"):
+            store.add_project(bad, {})
+
+
+def test_an_older_database_is_brought_up_to_date(where, monkeypatch):
+    monkeypatch.setattr(studio_store, "MIGRATIONS", studio_store.MIGRATIONS[:1])
+    StudioStore(where).close()
+    monkeypatch.undo()
+    store = StudioStore(where)
+    project = store.add_project("birds", {})
+    assert store.add_person(project.id, "robot", is_simulated=True).is_simulated
+    store.close()
+
+
+def test_a_newer_database_is_refused(where, monkeypatch):
+    StudioStore(where).close()
+    monkeypatch.setattr(studio_store, "MIGRATIONS", studio_store.MIGRATIONS[:1])
+    with pytest.raises(UnreadableFile, match="newer Sidelight"):
+        StudioStore(where)
+
+
+def test_only_one_server_may_claim_a_database(store, where):
+    store.claim()
+    other = StudioStore(where)
+    with pytest.raises(CannotWrite, match="Another studio"):
+        other.claim()
+    store.close()
+    other.claim()
+    other.close()
+
+
+def test_a_lost_connection_is_a_message_and_comes_back(postgres):
+    psycopg = pytest.importorskip("psycopg")
+    store = StudioStore(postgres)
+    name = f"lost {time.time()}"
+    person = store.add_person(store.add_project(name, {}).id, "Ann")
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+    store.append(person, "answer", {"rows": [0, 1]})  # a dead connection of the pool is replaced before it is used
+    assert len(store.events(person.project)) == 1
+    store.close()
+    with pytest.raises(CannotWrite, match="try again"):
+        StudioStore("postgresql://studio@127.0.0.1:9/none")
+
+
+def test_no_database_and_a_broken_one_are_messages(tmp_path):
+    (tmp_path / "text.db").write_text("this is a letter, not a database " * 50)
+    with pytest.raises(UnreadableFile, match="no database"):
+        StudioStore(tmp_path / "text.db")
+    for address in ("mysql://x/y", "nonsense://", "postgresql://[bad"):
+        with pytest.raises((InvalidData, CannotWrite)):
+            StudioStore(address)
+
+
+def test_a_full_disk_is_a_message_and_the_answers_before_it_stay(tmp_path):
+    store = StudioStore(tmp_path / "studio.db")
+    person = store.add_person(store.add_project("birds", {}).id, "Ann")
+
+    def shrink(connection, record):
+        connection.execute(f"PRAGMA max_page_count={pages}")
+
+    pages = 30  # of 4 kB: what SQLite says when there is no room is what it says when the disk is full
+    studio_store.sa.event.listen(store._engine, "connect", shrink)
+    store._engine.dispose()
+    kept = 0
+
+    def fill():
+        nonlocal kept
+        for _ in range(200):
+            store.append(person, "answer", {"rows": [0, 1], "note": "x" * 3000})
+            kept += 1
+
+    with pytest.raises(CannotWrite, match="full"):
+        fill()
+    assert kept > 0
+    assert len(store.events(person.project)) == kept
+    store.close()
+
+
+_WRITER = """
+import sys
+from sidelight.app.store.studio_store import StudioStore
+store = StudioStore(sys.argv[1])
+person = store.add_person(store.projects()[0].id, "Ann")
+for number in range(100_000):
+    store.append(person, "answer", {"rows": [0, 1], "number": number})
+    print(number, flush=True)
+"""
+
+
+def test_kill_9_at_any_moment_loses_no_acknowledged_answer(tmp_path):
+    path = tmp_path / "studio.db"
+    store = StudioStore(path)
+    project = store.add_project("birds", {})
+    before = 0
+    for moment in (0.02, 0.11, 0.05, 0.17, 0.08):
+        writer = subprocess.Popen([sys.executable, "-c", _WRITER, str(path)], stdout=subprocess.PIPE, text=True)
+        first = writer.stdout.readline()
+        assert first
+        time.sleep(moment)
+        writer.send_signal(signal.SIGKILL)
+        acknowledged = 1 + len(writer.stdout.read().splitlines())
+        writer.wait()
+        writer.stdout.close()
+        kept = len(store.events(project.id)) - before
+        assert kept >= acknowledged  # one more may be on the disk whose acknowledgement died
+        assert kept <= acknowledged + 1
+        before += kept
+    store.close()
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.close()

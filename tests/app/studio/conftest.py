@@ -1,0 +1,85 @@
+"""A studio with small projects, served by a real server in a thread."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from types import SimpleNamespace
+
+import httpx
+import numpy as np
+import pytest
+import uvicorn
+
+from sidelight.app.report.gallery import Media
+from sidelight.app.studio.answers import true_answer
+from sidelight.app.studio.sources import Source
+from sidelight.app.studio.studio import Studio
+from sidelight.app.studio.web.app import make_app
+from sidelight.app.studio.web.security import Access
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+def blobs(n=60, *, seed=0, text=False):
+    """Rows of three well separated classes, with a key."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    X = rng.normal(size=(n, 4)) + 6 * np.eye(4)[y]
+    look = (lambda row: Media("text", text=f"{HOSTILE} row {row}")) if text else (lambda row: None)
+    return Source(
+        X, [f"r{i} {HOSTILE}" for i in range(n)], ["w", "x", "y", HOSTILE], look, [f"k{label}" for label in y]
+    )
+
+
+def serve(studio, access=None):
+    """Serve a studio on a free port of this machine."""
+    listening = socket.socket()
+    listening.bind(("127.0.0.1", 0))
+    port = listening.getsockname()[1]
+    config = uvicorn.Config(make_app(studio, access), log_level="error", access_log=False, lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    return server, thread, port, listening
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory):
+    """Start studios, stop them afterwards."""
+    started = []
+
+    def start(token="", sources=None):
+        studio = Studio(tmp_path_factory.mktemp("studio"))
+        made = [studio.add(name, source, settings) for name, source, settings in sources or [("blobs", blobs(), {})]]
+        server, thread, port, listening = serve(studio, Access(token))
+        client = httpx.Client(base_url=f"http://127.0.0.1:{port}", headers={"X-Sidelight": "1"}, timeout=30)
+        started.append((server, thread, studio, client, listening))
+        return SimpleNamespace(studio=studio, client=client, port=port, projects=made, url=f"http://127.0.0.1:{port}")
+
+    yield start
+    for server, thread, studio, client, listening in started:
+        client.close()
+        server.should_exit = True
+        thread.join(timeout=10)
+        studio.close()
+        listening.close()
+
+
+def answer_some(client, link, n, truth, *, key=""):
+    """Answer questions rightly; return how many were acknowledged."""
+    done = 0
+    found = client.get(f"/api{link}").json()
+    while done < n and found["questions"]:
+        question = found["questions"][0]
+        body = {"rows": question["rows"], "answer": true_answer(question["rows"], truth), "seconds": 1.5}
+        response = client.post(f"/api{link}/answers", json=body)
+        assert response.status_code == 200, response.text
+        found = response.json()
+        if not found["questions"]:
+            found = client.get(f"/api{link}").json()
+        done += 1
+    return done

@@ -1,0 +1,148 @@
+"""The studio in a real browser: by keys alone, two people at once, on a phone, and judged by axe-core."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+import pytest
+from tests.app.studio.conftest import blobs
+
+from sidelight.app.studio.answers import true_answer
+from sidelight.app.studio.sources import digits
+
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def local(running):
+    """A studio with the digits and with values to be shown as charts."""
+    return running(sources=[("digits", digits(), {"is_demo": True}), ("values", blobs(), {"kind": "triplet"})])
+
+
+@pytest.fixture
+def visit(chromium, local):
+    """Open a page; afterwards, nothing came from elsewhere and no script failed."""
+    contexts, trouble = [], []
+
+    def open_page(path, size=None, scheme="light"):
+        context = chromium.new_context(viewport=size or {"width": 1280, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on(
+            "request",
+            lambda request: None if request.url.startswith((local.url, "data:")) else trouble.append(request.url),
+        )
+        page.goto(local.url + path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert trouble == []
+
+
+def _rows(page):
+    """The names of the rows on the screen."""
+    page.wait_for_selector("#question .pair figcaption")
+    return [text.strip() for text in page.locator("#question figcaption").all_inner_texts()]
+
+
+def _until(page, condition, *, most=20.0):
+    """Wait until something holds; the pages' policy forbids the waiting of Playwright, which evaluates text."""
+    end = time.monotonic() + most
+    while not condition():
+        assert time.monotonic() < end, page.locator("main").inner_text()[:500]
+        page.wait_for_timeout(15)
+
+
+def _saved(page, words="Saved."):
+    _until(page, lambda: page.locator("#saving").inner_text().startswith(words))
+
+
+def test_thirty_answers_by_keyboard_then_undo(visit, local):
+    project = local.studio.project(1)
+    project.model.snapshot()
+    page = visit("/p/1/ask")
+    number = {name: row for row, name in enumerate(project.rows.ids)}
+    for _ in range(30):
+        rows = [number[name] for name in _rows(page)]
+        page.keyboard.press("s" if true_answer(rows, project.rows.truth) == "same" else "d")
+        names = [project.rows.ids[row] for row in rows]
+        _until(page, lambda names=names: page.locator("#question figcaption").count() and _rows(page) != names)
+        page.wait_for_timeout(120)  # a person looks
+    _saved(page)
+    _until(page, lambda: len(project.answers()) == 30)
+    assert all(answer.seconds < 60 for answer in project.answers())
+    delays = [float(text) for text in page.get_attribute("#ask", "data-latency").split()]
+    assert statistics.median(delays) < 100  # milliseconds from the key to the next question on the screen
+    last = project.answers()[-1]
+    page.keyboard.press("z")
+    _saved(page, "Taken back")
+    assert len(project.answers()) == 29
+    assert _rows(page) == [project.rows.ids[row] for row in last.rows]
+    assert page.locator("#reference").get_attribute("open") is None
+    page.keyboard.press("r")
+    assert page.locator("#reference .members li").count() == 10
+
+
+def test_two_people_are_asked_different_questions(visit, local):
+    links = [local.studio.store.add_person(2, name).token for name in ("Ann", "Bob")]
+    pages = [visit(f"/a/{token}") for token in links]
+    held = [frozenset(_rows(page)) for page in pages]
+    assert held[0] != held[1]
+    for page in pages:
+        before = _rows(page)
+        page.keyboard.press("3")
+        _saved(page)
+        assert _rows(page) != before
+    people = {answer.person for answer in local.studio.project(2).answers()}
+    assert len(people) == 2
+
+
+def test_a_cluster_is_corrected_by_key(visit, local):
+    page = visit("/p/1/clusters/0")
+    page.locator(".finish li").first.focus()
+    page.keyboard.press("x")
+    page.wait_for_selector(".finish li.done")
+    assert "1 correction." in page.locator("#saved").inner_text()
+
+
+def test_a_study_from_the_introduction_to_the_analysis(visit, local):
+    number = local.client.post("/api/studies", json={"name": "by keys", "pairs": 6, "triplets": 6}).json()["id"]
+    link = local.client.post(f"/api/studies/{number}/participants", json={"name": "Ann"}).json()["link"]
+    page = visit(link)
+    page.get_by_role("button", name="Begin").click()
+    for _ in range(80):
+        _until(page, lambda: page.locator("#question figcaption").count() or page.locator("fieldset").count())
+        if page.locator("fieldset").count():
+            break
+        page.keyboard.press("d" if page.locator("[data-answer=same]").count() else "n")
+        page.wait_for_timeout(60)
+    for fieldset in page.locator("fieldset").all():
+        fieldset.locator("input").first.check()
+    page.get_by_role("button", name="Finish").click()
+    page.get_by_role("heading", name="Thank you").wait_for()
+    events = local.studio.study(number).events()
+    assert sum(event.kind == "study answer" for event in events) == 24
+    shown = visit(f"/studies/{number}/analysis")
+    assert shown.locator("#t36 tbody tr").count() == 2
+    assert "1/1" in shown.locator("#t37").inner_text()
+
+
+@pytest.mark.parametrize("path", ["/p/1/ask", "/p/1", "/p/1/clusters", "/p/2/history", "/p/2/people", "/"])
+def test_pages_fit_a_phone_and_axe_finds_nothing_serious(visit, path):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page = visit(path, size=PHONE, scheme="dark")
+    if path.endswith("ask"):
+        _rows(page)
+        page.tap = page.click
+        assert page.locator("[data-answer=same]").bounding_box()["height"] >= 44  # pixels: a thumb
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    found = axe.run(page).response["violations"]
+    serious = [
+        (item["id"], item["nodes"][0]["html"][:120]) for item in found if item["impact"] in ("serious", "critical")
+    ]
+    assert serious == []

@@ -1,0 +1,185 @@
+"""A study from start to analysis, by a participant and by 24 simulated ones."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from sidelight.app.cli.app import app
+from sidelight.app.studio.studio import Studio
+from sidelight.app.studio.study import analysis as study_analysis
+from sidelight.app.studio.study.design import margins, tasks_of
+
+
+@pytest.fixture(scope="module")
+def local(running):
+    """A studio with one small study and one of the thesis' size."""
+    server = running()
+    for name, pairs, triplets in (("small", 6, 6), ("thesis", 195, 130)):
+        made = server.client.post("/api/studies", json={"name": name, "pairs": pairs, "triplets": triplets})
+        assert made.status_code == 200, made.text
+    return server
+
+
+def test_a_participant_goes_from_introduction_to_thanks(local):
+    study = local.studio.study(2)
+    link = local.client.post("/api/studies/2/participants", json={"name": "Ann"}).json()["link"]
+    assert "Welcome" in local.client.get(link).text
+    assert local.client.post(f"/api{link}/answers", json={"rows": [0, 1], "answer": "same"}).status_code == 422
+    shown = local.client.post(f"/api{link}/begin", json={}).json()
+    seen, parts = 0, []
+    while not shown.get("go"):
+        question = shown["questions"][0]
+        assert "unsure" not in question["words"]
+        if shown["part"] not in parts:
+            parts.append(shown["part"])
+            assert "Reference sheet" in local.client.get(link).text
+        refused = local.client.post(f"/api{link}/answers", json={"rows": question["rows"], "answer": "unsure"})
+        assert refused.status_code == 422
+        word = question["words"][0]
+        shown = local.client.post(
+            f"/api{link}/answers", json={"rows": question["rows"], "answer": word, "seconds": 2}
+        ).json()
+        seen += 1
+    assert seen == 6 + 4 * 6
+    assert len(parts) == 2 + 4
+    assert "fieldset" in local.client.get(link).text
+    survey = dict.fromkeys(("performance", "effort_query", "effort_all", "frustration", "preference"), "pair")
+    assert local.client.post(f"/api{link}/questionnaire", json=survey | {"preference": "both"}).status_code == 422
+    done = local.client.post(f"/api{link}/questionnaire", json=survey | {"comment": "<b>easy</b>"})
+    assert done.status_code == 200
+    assert "Thank you" in local.client.get(link).text
+    page = local.client.get("/studies/2/analysis").text
+    assert "&lt;b&gt;easy" in page
+    assert "simulated" not in page
+    answers = [event for event in study.events() if event.kind == "study answer"]
+    assert {event.seconds for event in answers} == {2.0}
+
+
+def test_24_simulated_participants_give_the_tables_of_the_thesis(local):
+    assert local.client.post("/api/studies/3/simulate", json={"n": 24}).json()["added"] == 24
+    found = local.client.get("/api/studies/3/analysis").json()
+    assert (found["participants"], found["simulated"]) == (24, 24)
+    flower, birdsong = found["times"]
+    assert flower["pair all"][0] == pytest.approx(2.10, rel=0.2)  # table 3.6; people differ in pace by a third
+    assert birdsong["triplet all"][0] == pytest.approx(6.19, rel=0.2)
+    assert birdsong["pair same"][0] > birdsong["pair different"][0]
+    confusion = found["confusions"][0]["pair"]
+    assert confusion["words"] == ["different", "same"]
+    assert np.sum(confusion["table"]) == pytest.approx(195)
+    assert np.sum(found["confusions"][1]["triplet"]["table"]) == pytest.approx(130)
+    assert confusion["accuracy"] == pytest.approx(0.966, abs=0.03)  # table 3.9: 96.65 %
+    assert found["confusions"][1]["triplet"]["accuracy"] == pytest.approx(0.827, abs=0.04)  # table 3.8: 82.68 %
+    assert all(line["pair"] + line["triplet"] + line["none"] == 24 for line in found["survey"])
+    counts = found["counts"][0]
+    assert counts["rows P all"] == [39, 78, 117, 156, 195]
+    assert counts["rows R all"] == [26, 52, 78, 104, 130]
+    assert counts["time P all"][-1] > counts["time R all"][-1]  # pairs are quicker, so the same time holds more
+    for path in ("/studies/3", "/studies/3/analysis"):
+        assert "simulated" in local.client.get(path).text
+
+
+def test_everybody_has_all_treatments_in_another_order_and_as_many_difficult_questions(local):
+    study = local.studio.study(3)
+    plans = [tasks_of(study.sets, study.counts, study.seed, number) for number in range(6)]
+    orders = {tuple((task.set, task.kind) for task in plan) for plan in plans}
+    assert len(orders) > 1
+    assert all(len(set(order)) == 4 for order in orders)
+    for plan in plans:
+        assert {(task.kind, len(task.questions), sum(task.difficult)) for task in plan} == {
+            ("pair", 195, 65),
+            ("triplet", 130, 43),
+        }
+    again = tasks_of(study.sets, study.counts, study.seed, 3)
+    assert again == plans[3]
+
+
+def test_clusterings_by_the_answers_are_kept(local, monkeypatch):
+    monkeypatch.setattr(study_analysis, "STEPS", (1.0,))  # a fifth of the fits
+    number = local.client.post("/api/studies", json={"name": "clustered", "pairs": 6, "triplets": 6}).json()["id"]
+    local.client.post(f"/api/studies/{number}/simulate", json={"n": 1})
+    done = local.client.post(f"/api/studies/{number}/clusterings", json={"participants": 1}, timeout=120)
+    assert done.status_code == 200
+    kept = local.client.get(f"/api/studies/{number}/analysis").json()["clusterings"]
+    assert kept["participants"] == 1
+    assert all(0 <= value <= 1 for of_set in kept["sets"] for value in of_set["rows P"]["mean"])
+
+
+def test_a_project_is_no_study_and_a_study_no_project(local):
+    assert local.client.get("/studies/1").status_code == 404
+    assert local.client.get("/p/2").status_code == 404
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Two tables with labels, and a list of pairs of the first with how difficult each is."""
+    rng = np.random.default_rng(0)
+    for name in ("birds", "frogs"):
+        with open(tmp_path / f"{name}.csv", "w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["id", "x", "z", "class"])
+            writer.writerows([f"{name} {i}", *rng.normal(size=2) + 4 * (i % 2), "ab"[i % 2]] for i in range(30))
+    return tmp_path
+
+
+def _listed(tables, levels):
+    with open(tables / "pairs.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["left", "right", "difficulty"])
+        writer.writerows([f"birds {i}", f"birds {i + 2}", level] for i, level in enumerate(levels))
+    return ["--questions", "1", "pair", str(tables / "pairs.csv")]
+
+
+def _study(tables, *words):
+    files = [str(tables / "birds.csv"), str(tables / "frogs.csv")]
+    options = ["--folder", str(tables / "studio"), "--pairs", "9", "--triplets", "6"]
+    return CliRunner().invoke(app, ["studio", "study", *files, *options, *words])
+
+
+@pytest.mark.parametrize("levels", [["difficult"] * 4 + ["easy"] * 8, [9, 8, 7, 6, 0, 1, 2, 3, 0, 1, 2, 3]])
+def test_a_study_of_two_tables_asks_the_questions_that_were_brought(tables, levels):
+    made = _study(tables, *_listed(tables, levels))
+    assert made.exit_code == 0, made.exception
+    studio = Studio(tables / "studio")
+    study = studio.study(studio.store.project_called("birds and frogs").id)
+    plan = tasks_of(study.sets, study.counts, study.seed, 1, study._pools)
+    brought = next(task for task in plan if (task.set, task.kind) == (0, "pair"))
+    assert all(b == a + 2 for a, b in brought.questions)
+    assert [a < 4 for a, _ in brought.questions] == list(brought.difficult)
+    assert sum(brought.difficult) == 3
+    assert study.tasks(study.store.add_person(study.project.id, "Ann"))
+    assert study.simulate(1) == 1
+    studio.close()
+
+
+def test_without_a_column_of_difficulty_the_margin_decides(tables):
+    listed = _listed(tables, [""] * 12)
+    text = (tables / "pairs.csv").read_text().replace(",difficulty", ",note")
+    (tables / "pairs.csv").write_text(text)
+    assert _study(tables, *listed).exit_code == 0
+    studio = Studio(tables / "studio")
+    study = studio.study(1)
+    (pool,) = study._pools.values()
+    studio.close()
+    margin = margins(study.sets[0].Z, study.sets[0].truth)[pool.questions].min(axis=1)
+    assert 3 <= pool.difficult.sum() <= 6
+    assert margin[pool.difficult].max() < margin[~pool.difficult].min()
+
+
+@pytest.mark.parametrize(
+    ("words", "levels", "message"),
+    [
+        ([], ["easy", "hard"] * 6, "easy or difficult in every row"),
+        ([], ["easy"] * 5, "has 5 questions; the study asks 9"),
+        (["--label", "none"], ["easy"] * 12, "knows the right answers"),
+        (["--triplets", "1000"], ["easy"] * 12, "too few to draw 1000 questions"),
+    ],
+)
+def test_a_study_that_cannot_be_is_one_message(tables, words, levels, message):
+    told = _study(tables, *_listed(tables, levels), *words)
+    assert told.exit_code != 0
+    assert message in str(told.exception)
+    assert not (tables / "studio" / "projects").exists()

@@ -1,0 +1,39 @@
+"""Coordinates in which a softmax-linear objective is round."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sidelight.estimators import _whitening as module
+from sidelight.estimators._whitening import Whitening
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(40, 5))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_entering_and_leaving_is_the_identity_and_the_factor_is_that_of_the_curvature(dtype):
+    rows = X.astype(dtype)
+    walk, theta = Whitening(rows, 1.5), rng.normal(size=6 * 3)
+    np.testing.assert_allclose(walk.leave(walk.enter(theta)), theta, atol=1e-10)
+    with_one = np.column_stack([rows.astype(np.float64), np.ones(40)])
+    wanted = 0.25 * with_one.T @ with_one + np.diag([1.5] * 5 + [0.0])
+    np.testing.assert_allclose(walk.factor.T @ walk.factor, wanted, rtol=1e-4)  # a millionth of the scale is added
+
+
+def test_the_gradient_around_an_objective_is_that_of_the_round_coordinates():
+    walk = Whitening(X, 0.1)
+    rounded = walk.around(lambda theta: (0.5 * theta @ theta, theta))
+    v, step = rng.normal(size=6 * 2), 1e-6
+    numeric = [(rounded(v + step * e)[0] - rounded(v - step * e)[0]) / (2 * step) for e in np.eye(12)]
+    np.testing.assert_allclose(rounded(v)[1], numeric, rtol=1e-5)
+
+
+def test_no_factor_is_made_before_somebody_walks(monkeypatch):
+    made = []
+    monkeypatch.setattr(module, "cholesky", lambda matrix: made.append(matrix) or np.linalg.cholesky(matrix).T)
+    walk = Whitening(X, 1.0)
+    assert not made
+    walk.leave(walk.enter(np.zeros(12)))
+    assert len(made) == 1

@@ -1,0 +1,340 @@
+"""Small files written here, one for each layout that a format allows."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+import sidelight as sl
+from sidelight.files.text import delimited
+
+
+def put(path, text, encoding="utf-8"):
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+# ---- delimited text
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|", " "])
+def test_any_separator_is_recognised(tmp_path, separator):
+    lines = ["name f1 f2", "ann 1.5 2", "bob 3 4", "cy -1 1e3"]
+    data = sl.read(put(tmp_path / "a.txt", "\n".join(line.replace(" ", separator) for line in lines)))
+    assert data.X.tolist() == [[1.5, 2], [3, 4], [-1, 1000]]
+    assert data.feature_names == ("f1", "f2")
+
+
+def test_semicolons_with_decimal_commas(tmp_path):
+    data = sl.read(put(tmp_path / "a.csv", "x;y;art\n1,5;2;a\n-0,25;1,0;b\n3;4;a\n"))
+    assert data.X.tolist() == [[1.5, 2], [-0.25, 1], [3, 4]]
+    assert data.y.tolist() == ["a", "b", "a"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])
+def test_encodings_of_other_programs(tmp_path, encoding):
+    data = sl.read(put(tmp_path / "a.csv", "größe,f1\nklein,1\ngroß,2\nklein,3\n", encoding), label="größe")
+    assert data.y.tolist() == ["klein", "groß", "klein"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_of_every_system(tmp_path, end):
+    data = sl.read(put(tmp_path / "a.csv", end.join(["f1,f2", "1,2", "3,4", ""])))
+    assert data.X.tolist() == [[1, 2], [3, 4]]
+
+
+def test_quoted_cells_may_hold_separators_and_line_ends(tmp_path):
+    text = 'f1,note,f2\n1,"a, ""b""\nc",2\n3,plain,4\n'
+    data = sl.read(put(tmp_path / "a.csv", text), show="note")
+    assert data.X.tolist() == [[1, 2], [3, 4]]
+    assert data.show["note"].tolist() == ['a, "b"\nc', "plain"]
+
+
+def test_a_file_without_a_header_numbers_its_columns(tmp_path):
+    data = sl.read(put(tmp_path / "a.csv", "1,2,x\n3,4,y\n5,6,x\n"))
+    assert data.feature_names == ("column_1", "column_2")
+    assert data.y.tolist() == ["x", "y", "x"]
+
+
+def test_missing_words_are_gaps_in_numbers_and_words_in_labels(tmp_path):
+    data = sl.read(put(tmp_path / "a.csv", "f1,f2,kind\n1,NA,NA\n?,4,b\n,6,b\n"))
+    assert np.isnan(data.X).tolist() == [[False, True], [True, False], [True, False]]
+
+
+@pytest.mark.parametrize("small", [True, False])
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [(("10%", "20 %"), (10, 20)), (('"1,000"', '"25,500.5"'), (1000, 25500.5)), (("$ 1.50", "$2"), (1.5, 2))],
+)
+def test_numbers_in_the_dress_of_a_spreadsheet_are_numbers(tmp_path, monkeypatch, cells, numbers, small):
+    monkeypatch.setattr(delimited, "_SMALL", (1 << 18) if small else 0)
+    data = sl.read(
+        put(tmp_path / "a.csv", "width,share\n" + "".join(f"{i},{cells[i % 2]}\n" for i in range(8)) + "8,\n")
+    )
+    assert data.feature_names == ("width", "share")
+    assert data.X[:8, 1].tolist() == [*numbers] * 4
+    assert np.isnan(data.X[8, 1])
+    assert any(note.startswith("'share': ") for note in data.notes)
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_a_mark_among_plain_numbers_is_a_slip_and_marks_of_two_kinds_are_no_numbers(tmp_path, monkeypatch, small):
+    monkeypatch.setattr(delimited, "_SMALL", (1 << 18) if small else 0)
+    rows = "".join(f"{i},{i}%\n" for i in range(20))
+    with pytest.raises(sl.errors.SidelightError, match="expected a number, found '7 apples'"):
+        sl.read(put(tmp_path / "a.csv", f"width,share\n{rows}20,7 apples\n"))
+    rows = "".join(f"{i},{'$' if i % 2 else '€'}{i}\n" for i in range(20))
+    assert sl.read(put(tmp_path / "b.csv", f"width,price\n{rows}")).feature_names == ("width",)
+
+
+def test_a_label_is_known_by_a_word_of_its_name_and_a_stray_note_is_no_label(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("width,Species heard,note\n1,wren;owl,\n2,wren,loud\n3,owl,\n4,wren;owl,\n")
+    assert sl.read(path).columns("label") == ("Species heard",)
+    assert not sl.read(path, ignore="Species heard").columns("label")
+
+
+def test_with_a_table_of_labels_no_other_column_is_taken_for_them(tmp_path):
+    rows, labels = tmp_path / "rows.csv", tmp_path / "labels.csv"
+    rows.write_text("recording,width,note\na,1,loud\na,2,soft\nb,3,loud\nb,4,soft\n")
+    labels.write_text("recording,species\na,wren\nb,owl\n")
+    data = sl.read(rows, bag="recording", label_file=labels)
+    assert not data.columns("label")
+    assert data.bags.labels == {"a": {"wren"}, "b": {"owl"}}
+
+
+def test_blocks_meet_without_losing_a_row(tmp_path, monkeypatch):
+    from sidelight.files.text import blocks
+
+    monkeypatch.setattr(blocks, "BLOCK", 97)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)).round(6)
+    lines = [f'"note, {i}\nsecond",' + ",".join(map(str, row)) for i, row in enumerate(X.tolist())]
+    data = sl.read(put(tmp_path / "a.csv", "note,a,b,c\n" + "\n".join(lines)), show="note")
+    assert np.array_equal(data.X, X)
+    assert data.show["note"][299] == "note, 299\nsecond"
+
+
+def test_gzip_is_undone_on_the_way(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"f1,f2\n1,2\n3,4\n"))
+    assert sl.read(path).X.tolist() == [[1, 2], [3, 4]]
+
+
+# ---- roles and labels
+
+
+BIRDS = "recording,f1,f2,species\nr1,1,2,wren\nr1,3,4,\nr2,5,6,owl\nr2,7,8,wren\nr3,9,9,\n"
+
+
+def test_row_labels_in_bags_make_the_labels_of_bags(tmp_path):
+    data = sl.read(put(tmp_path / "a.csv", BIRDS))
+    assert data.y.tolist() == ["wren", "", "owl", "wren", ""]
+    assert data.bags.labels["r1"] == {"wren"}
+    assert data.bags.labels["r2"] == {"owl", "wren"}
+    assert data.bags.labels["r3"] is None
+
+
+def test_what_the_user_says_overrides_every_guess(tmp_path):
+    data = sl.read(put(tmp_path / "a.csv", BIRDS), bag=False, label=False, features="f1")
+    assert data.bags is None
+    assert data.y is None
+    assert data.feature_names == ("f1",)
+    assert {r.name: r.role for r in data.roles}["recording"] == "ignored"
+
+
+def test_label_sets_in_one_cell(tmp_path):
+    text = "f1,tags\n1,a|b\n2,b\n3,a|c\n4,\n"
+    data = sl.read(put(tmp_path / "a.csv", text))
+    assert data.label_names == ("a", "b", "c")
+    assert data.Y.tolist() == [[1, 1, 0], [0, 1, 0], [1, 0, 1], [-1, -1, -1]]
+
+
+def test_one_column_for_each_label(tmp_path):
+    data = sl.read(put(tmp_path / "a.csv", "label_a,label_b,f1\n1,0,5\n1,1,6\n0,0,7\n"))
+    assert data.label_names == ("a", "b")
+    assert data.Y.tolist() == [[1, 0], [1, 1], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    ["bag,label\nr1,wren\nr1,owl\nr2,owl\n", "bag,tags\nr1,wren;owl\nr2,owl\n", "bag,owl,wren\nr1,1,1\nr2,1,0\n"],
+)
+def test_labels_in_a_second_table(tmp_path, labels):
+    path = put(tmp_path / "a.csv", "bag,f1\nr1,1\nr1,2\nr2,3\nr3,4\n")
+    data = sl.read(path, label_file=put(tmp_path / "labels.csv", labels))
+    assert dict(data.bags.labels) == {"r1": {"wren", "owl"}, "r2": {"owl"}, "r3": None}
+
+
+def test_bag_ids_keep_their_leading_zeros(tmp_path):
+    data = sl.read(put(tmp_path / "a.csv", "bag,f1\n007,1\n007,2\n12,3\n"))
+    assert data.bags.names == ("007", "12")
+
+
+def test_a_long_table_of_items_and_labels(tmp_path):
+    data = sl.read(put(tmp_path / "a.csv", "song,tag\ns1,rock\ns1,loud\ns2,rock\ns2,slow\n"))
+    assert data.row_ids.tolist() == ["s1", "s2"]
+    assert dict(zip(data.label_names, data.Y[0].tolist())) == {"loud": 1, "rock": 1, "slow": 0}
+
+
+def test_an_event_table_is_counted(tmp_path):
+    text = "user,film,count\n" + "ann,jaws,2\nbob,jaws,1\nann,jaws,3\nbob,alien,1\n"
+    data = sl.read(put(tmp_path / "a.csv", text))
+    assert data.counts.axes == ("user", "film")
+    assert data.counts.to_csr().toarray().tolist() == [[0, 5], [1, 1]]
+
+
+def test_features_of_words_become_columns_of_zeros_and_ones(tmp_path):
+    data = sl.read(put(tmp_path / "a.csv", "f1,colour\n1,red\n2,blue\n3,red\n"), features=["f1", "colour"])
+    assert data.feature_names == ("f1", "colour=blue", "colour=red")
+    assert data.X.tolist() == [[1, 0, 1], [2, 1, 0], [3, 0, 1]]
+
+
+def test_channels_are_slices_of_the_features(tmp_path):
+    text = "face_1,up_1,face_2,seq\n1,2,3,s1\n4,5,6,s1\n"
+    data = sl.read(put(tmp_path / "a.csv", text), channels={"face": "face_*", "up": "up_*"}, sequence="seq")
+    assert data.X[:, data.channels["face"]].tolist() == [[1, 3], [4, 6]]
+    assert data.sequence.tolist() == ["s1", "s1"]
+
+
+def test_parquet_with_lists_of_labels(tmp_path):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"bag": [1, 1, 2], "tags": [["a", "b"], ["a"], ["b"]], "f1": [0.5, None, 2.0]})
+    frame.write_parquet(tmp_path / "a.parquet")
+    data = sl.read(tmp_path / "a.parquet")
+    assert dict(data.bags.labels) == {1: {"a", "b"}, 2: {"b"}}
+    assert np.isnan(data.X[1, 0])
+
+
+# ---- ARFF
+
+
+KDIS = """@relation toy
+ @attribute id {bag1,bag2}
+ @attribute bag relational
+   @attribute f1 numeric
+   @attribute f2 numeric
+ @end bag
+ @attribute label1 {0,1}
+ @attribute label2 {0,1}
+ @data
+ bag1,"42,-198\\n41.9,-191\\n35,14.2",1,0
+ bag2,'11.25,-98\\n31,40.5',0,1
+"""
+
+
+def test_relational_bags_are_unfolded(tmp_path):
+    data = sl.read(put(tmp_path / "a.arff", KDIS))
+    assert data.X.tolist() == [[42, -198], [41.9, -191], [35, 14.2], [11.25, -98], [31, 40.5]]
+    assert dict(data.bags.labels) == {"bag1": {"label1"}, "bag2": {"label2"}}
+
+
+def test_sparse_rows_stay_sparse(tmp_path):
+    header = "@relation s\n@attribute a numeric\n@attribute b numeric\n@attribute class {x,y}\n@data\n"
+    text = header + "{0 1.5}\n{1 2,2 y}\n{}\n"
+    data = sl.read(put(tmp_path / "a.arff", text))
+    assert sp.issparse(data.X)
+    assert data.X.toarray().tolist() == [[1.5, 0], [0, 2], [0, 0]]
+    assert data.y.tolist() == ["x", "y", "x"]
+
+
+def test_mulan_xml_may_nest_labels(tmp_path):
+    put(
+        tmp_path / "a.xml",
+        '<labels xmlns="http://mulan.sourceforge.net/labels"><label name="sport"><label name="ball"/></label></labels>',
+    )
+    text = "@relation m\n@attribute f numeric\n@attribute sport {0,1}\n@attribute ball {0,1}\n@data\n1,1,0\n2,1,1\n"
+    data = sl.read(put(tmp_path / "a-train.arff", text))
+    assert data.Y.tolist() == [[1, 0], [1, 1]]
+    assert data.tree.parents.tolist() == [-1, 0]
+
+
+def test_meka_counts_its_labels_in_the_relation(tmp_path):
+    text = "@relation 'x: -C 2'\n@attribute a {0,1}\n@attribute b {0,1}\n@attribute f numeric\n@data\n1,0,5\n0,1,6\n"
+    data = sl.read(put(tmp_path / "a.arff", text))
+    assert (data.label_names, data.feature_names) == (("a", "b"), ("f",))
+
+
+def test_gene_ontology_pairs_are_closed_over_all_parents(tmp_path):
+    text = "@relation go\n@attribute f numeric\n@attribute class hierarchical root/A,root/B,A/C,B/C\n@data\n1,C\n2,A\n"
+    data = sl.read(put(tmp_path / "a.arff", text))
+    marks = dict(zip(data.label_names, data.Y.T.tolist()))
+    assert marks == {"A": [1, 1], "B": [1, 0], "C": [1, 0]}
+    assert data.tree is None
+
+
+# ---- the others
+
+
+def test_miml_cells_lie_either_way(tmp_path):
+    rng = np.random.default_rng(0)
+    bags = [rng.normal(size=(n, 5)) for n in (2, 4, 3)]
+    targets = np.array([[1, -1], [1, 1], [-1, 1]])
+    for name, turned in (("rows", False), ("columns", True)):
+        cells = np.empty((3, 1), dtype=object)
+        for k, bag in enumerate(bags):
+            cells[k, 0] = bag.T if turned else bag
+        scipy.io.savemat(tmp_path / f"{name}.mat", {"bags": cells, "targets": targets.T if turned else targets})
+        data = sl.read(tmp_path / f"{name}.mat")
+        assert np.array_equal(data.X, np.concatenate(bags))
+        assert dict(data.bags.labels) == {1: {"1"}, 2: {"1", "2"}, 3: {"2"}}
+
+
+def test_npz_arrays_are_known_by_name(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.eye(4), bags=[1, 1, 2, 2], y=["a", "b", "a", "a"])
+    data = sl.read(tmp_path / "a.npz")
+    assert data.X.shape == (4, 4)
+    assert dict(data.bags.labels) == {1: {"a", "b"}, 2: {"a"}}
+
+
+def test_svmlight_with_several_labels_and_queries(tmp_path):
+    data = sl.read(put(tmp_path / "a.svm", "1,3 qid:7 1:0.5 4:2\n2 qid:7 2:1 # note\n3 qid:8\n"))
+    assert data.X.toarray().tolist() == [[0.5, 0, 0, 2], [0, 1, 0, 0], [0, 0, 0, 0]]
+    assert data.bags.names == (7, 8)
+    assert data.Y.tolist() == [[1, 0, 1], [0, 1, 0], [0, 0, 1]]
+
+
+def test_keel_inputs_and_outputs_are_obeyed(tmp_path):
+    text = (
+        "@relation k\n@attribute a real [0.0, 1.0]\n@attribute b integer [0, 5]\n@attribute c {x,y}\n"
+        "@inputs a\n@outputs c\n@data\n0.5, 1, x\n0.25, 2, y\n"
+    )
+    data = sl.read(put(tmp_path / "a.dat", text))
+    assert (data.feature_names, data.y.tolist()) == (("a",), ["x", "y"])
+
+
+def test_a_folder_of_texts_counts_words(tmp_path):
+    for folder, name, text in (
+        ("pets", "1.txt", "Cat cat dog"),
+        ("pets", "2.txt", "dog cat"),
+        ("cars", "1.txt", "cat"),
+    ):
+        (tmp_path / "texts" / folder).mkdir(parents=True, exist_ok=True)
+        put(tmp_path / "texts" / folder / name, text)
+    data = sl.read(tmp_path / "texts")
+    assert data.feature_names == ("cat", "dog")
+    assert sorted(zip(data.y.tolist(), map(tuple, data.X.toarray().tolist()))) == [
+        ("cars", (1, 0)),
+        ("pets", (1, 1)),
+        ("pets", (2, 1)),
+    ]
+
+
+# ---- writing
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet", ".npz"])
+def test_what_was_written_reads_back_the_same(tmp_path, ending):
+    X = np.random.default_rng(1).normal(size=(6, 3))
+    bags = sl.Bags(["a", "a", "b", "b", "c", "c"], labels={"a": {"x", "y"}, "b": set(), "c": None})
+    y = np.array(["x", "y", "", "", "y", "x"], dtype=object)
+    data = sl.Dataset(X, ("f1", "f2", "f3"), bags=bags, y=y)
+    sl.write(data, tmp_path / f"out{ending}")
+    back = sl.read(tmp_path / f"out{ending}")
+    assert np.array_equal(back.X, X)
+    assert back.y.tolist() == y.tolist()
+    assert dict(back.bags.labels) == dict(bags.labels)
