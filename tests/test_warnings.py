@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 from sidelight._core.quiet import without_library_warnings
-from sidelight.errors import BagsWereCut, ConvergenceWarning, SidelightWarning, hearing, silenced, warn
+from sidelight.errors import BagsWereCut, ConvergenceWarning, SidelightWarning, capture_warnings, ignore_warnings, warn
 
 
 def test_without_a_listener_python_warns_at_the_callers_line():
@@ -19,7 +19,7 @@ def test_without_a_listener_python_warns_at_the_callers_line():
 
 def test_a_listener_hears_instead_of_python():
     heard = []
-    with warnings.catch_warnings(), hearing(heard.append):
+    with warnings.catch_warnings(), capture_warnings(heard.append):
         warnings.simplefilter("error")
         warn(SidelightWarning("look", who="me"))
     assert [type(w).__name__ for w in heard] == ["SidelightWarning"]
@@ -27,12 +27,12 @@ def test_a_listener_hears_instead_of_python():
 
 def test_silence_is_for_the_kinds_that_are_named():
     heard = []
-    with hearing(lambda warning: heard.append(str(warning))):
-        with silenced(ConvergenceWarning):
+    with capture_warnings(lambda warning: heard.append(str(warning))):
+        with ignore_warnings(ConvergenceWarning):
             warn("quick", ConvergenceWarning)
             warn("cut", BagsWereCut)
             warn("again", ConvergenceWarning)
-        with silenced():
+        with ignore_warnings():
             warn("nothing passes")
         warn("heard")
     assert heard == ["cut", "heard"]
@@ -43,7 +43,7 @@ def test_two_runs_at_once_hear_their_own_warnings():
     meet = threading.Barrier(2)
 
     def work(name):
-        with hearing(lambda warning: heard[name].append(str(warning))):
+        with capture_warnings(lambda warning: heard[name].append(str(warning))):
             for k in range(20):
                 meet.wait()
                 warn(f"{name}{k}")

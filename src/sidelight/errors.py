@@ -40,10 +40,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from sidelight.words import Told
+from sidelight.words import MessageWithAdvice
 
 
-class SidelightError(Told, Exception):
+class SidelightError(MessageWithAdvice, Exception):
     """The root of everything Sidelight raises on purpose.
 
     Parameters
@@ -119,7 +119,7 @@ class Cancelled(SidelightError):
     """The work was cancelled; the estimator is as it was before."""
 
 
-class SidelightWarning(Told, UserWarning):
+class SidelightWarning(MessageWithAdvice, UserWarning):
     """The result stands, but something about it deserves a look.
 
     Parameters
@@ -160,7 +160,7 @@ def warn(message: str | SidelightWarning, category: type[SidelightWarning] | Non
 
 
 @contextmanager
-def hearing(hear: Hear) -> Iterator[None]:
+def capture_warnings(hear: Hear) -> Iterator[None]:
     """Send every warning of Sidelight's inside the block to ``hear``, of this thread or task only."""
     token = _hear.set(hear)
     try:
@@ -170,7 +170,7 @@ def hearing(hear: Hear) -> Iterator[None]:
 
 
 @contextmanager
-def silenced(*kinds: type[SidelightWarning]) -> Iterator[None]:
+def ignore_warnings(*kinds: type[SidelightWarning]) -> Iterator[None]:
     """Keep warnings of some kinds (all when none is named) from whoever listens; the others pass."""
     outer = _hear.get()
 
@@ -182,7 +182,7 @@ def silenced(*kinds: type[SidelightWarning]) -> Iterator[None]:
             finally:
                 _hear.set(pass_on)
 
-    with hearing(pass_on):
+    with capture_warnings(pass_on):
         yield
 
 

@@ -30,10 +30,10 @@ Sentence = str | Sequence[str | Setting]  # what a page or a message says: text,
 Spell = Callable[[Setting], str]
 
 
-def spoken(sentence: Sentence, spell: Spell = str) -> str:
+def render(sentence: Sentence, spell: Spell = str) -> str:
     """Return a sentence as text, with every setting spelled as its reader would type it.
 
-    >>> spoken(["Leave it out with ", Setting("ignore", "note"), "."])
+    >>> render(["Leave it out with ", Setting("ignore", "note"), "."])
     "Leave it out with ignore='note'."
     """
     if isinstance(sentence, str):
@@ -41,20 +41,20 @@ def spoken(sentence: Sentence, spell: Spell = str) -> str:
     return "".join(part if isinstance(part, str) else spell(part) for part in sentence)
 
 
-class Heard(str):
+class Note(str):
     """What a fit warned about: a text, with what to do about it."""
 
     __slots__ = ("do",)
     do: Sentence
 
-    def __new__(cls, text: str, do: Sentence = ()) -> Heard:
+    def __new__(cls, text: str, do: Sentence = ()) -> Note:
         """Make a text with advice."""
         heard = super().__new__(cls, text)
         heard.do = do
         return heard
 
 
-class Told:
+class MessageWithAdvice:
     """A message in two parts: what happened, and what to do about it."""
 
     args: tuple[object, ...]
@@ -73,7 +73,7 @@ class Told:
     def told(self, spell: Spell = str) -> str:
         """Return the whole message, with the parameters in its advice spelled by ``spell``."""
         what = f"{self.who}: {self.what}" if self.who else self.what
-        return f"{what} {spoken(self.do, spell)}" if self.do else what
+        return f"{what} {render(self.do, spell)}" if self.do else what
 
     def __str__(self) -> str:
         """Return the whole message in Python's words."""

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.active.settled import OPEN, settle
+from sidelight.active.settled import OPEN, consequences_of
 
 SAME, DIFFERENT = 1, 0
 
 
 def labels_of(links, n_asked, n_clusters=None, openers=()):
-    settled = settle(np.array(links), n_asked, n_clusters, openers)
+    settled = consequences_of(np.array(links), n_asked, n_clusters, openers)
     return None if settled is None else settled.labels.tolist()
 
 
@@ -22,7 +22,7 @@ def test_a_row_that_differs_from_every_cluster_opens_one():
 
 def test_a_row_compared_with_some_clusters_stays_open():
     assert labels_of([(0, 1, DIFFERENT), (2, 0, DIFFERENT)], 3) == [0, 1, OPEN]
-    settled = settle(np.array([(0, 1, DIFFERENT), (2, 0, DIFFERENT)]), 3, None)
+    settled = consequences_of(np.array([(0, 1, DIFFERENT), (2, 0, DIFFERENT)]), 3, None)
     assert settled.excluded[2].tolist() == [True, False]
 
 

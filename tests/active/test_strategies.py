@@ -82,23 +82,23 @@ def test_npu_asks_about_a_row_between_neighbourhoods():
 
 def test_the_last_place_left_is_taken_without_a_question():
     strategy, belief = Neighbourhoods(), _belief()
-    strategy.heard(belief, (3, 0), "different")
+    strategy.after_answer(belief, (3, 0), "different")
     assert strategy.groups == [[0], [3]]
-    strategy.heard(belief, (4, 0), "different")
+    strategy.after_answer(belief, (4, 0), "different")
     assert strategy.groups == [[0], [3, 4]]
-    strategy.heard(belief, (1, 0), "same")
+    strategy.after_answer(belief, (1, 0), "same")
     assert strategy.groups == [[0, 1], [3, 4]]
-    strategy.heard(belief, (5, 3), "unsure")
+    strategy.after_answer(belief, (5, 3), "unsure")
     assert 5 in strategy.skipped
 
 
 def test_an_unknown_number_of_clusters_grows_with_rows_that_fit_nowhere():
     strategy, belief = Neighbourhoods(), _belief(None)
     belief.n_clusters = None
-    strategy.heard(belief, (3, 0), "different")
-    strategy.heard(belief, (5, 3), "different")
+    strategy.after_answer(belief, (3, 0), "different")
+    strategy.after_answer(belief, (5, 3), "different")
     assert len(strategy.groups) == 2
-    strategy.heard(belief, (5, 0), "different")
+    strategy.after_answer(belief, (5, 0), "different")
     assert strategy.groups == [[0], [3], [5]]
 
 

@@ -105,7 +105,7 @@ def test_two_fits_at_once_leave_blas_as_it_was():
 def test_a_fit_starts_no_pool_of_numba():
     code = (
         "import numpy as np, sidelight as sl; from numba.np.ufunc import parallel;"
-        "from sidelight._core import coverage; coverage._WORTH_A_THREAD = 0;"
+        "from sidelight.estimators._labelled_bags import coverage; coverage._WORTH_A_THREAD = 0;"
         "X = np.random.default_rng(0).normal(size=(40, 2)); "
         "bags = sl.Bags(np.arange(40) // 4, labels={b: {'ab'[b % 2]} for b in range(10)});"
         "sl.CoverageClustering().fit(X, bags=bags); sl.InformationCoclustering(2, n_init=4).fit(abs(X));"

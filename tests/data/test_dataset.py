@@ -32,12 +32,12 @@ def test_rows_with_an_id_are_called_by_it(table):
 def test_taking_rows_cuts_everything_and_remembers_what_was_left_out(table):
     data = sl.read(table, id="name", keep="when", label="recording", bag="recording")
     mask = np.array([True, False, True])
-    rest = LeftOut(data.row_names[~mask], "gap", ("a",), data.place(1), 3)
+    rest = LeftOut(data.row_names[~mask], "gap", ("a",), data.location(1), 3)
     with pytest.warns(BagsWereCut):  # the bag r1 lost a row
         cut = data.take(mask, left_out=rest)
     assert cut.X.tolist() == [[1.0, 2.0], [5.0, 6.0]]
     assert cut.kept["when"].tolist() == ["10:00", "10:02"]
-    assert cut.place(1) == "line 4"
+    assert cut.location(1) == "line 4"
     assert cut.left_out[0].names.tolist() == ["v"]
     assert cut.bags.n_rows == 2
 

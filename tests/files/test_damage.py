@@ -9,7 +9,7 @@ import pytest
 
 import sidelight as sl
 
-sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import mutations
 from attack.small import write_files
 

@@ -116,7 +116,7 @@ class LabelPool:
         self.labels = np.append(self.labels, 0)
         self.n_unplaced += 1
 
-    def place(
+    def open_row_chances(
         self,
         links: Ints,
         kernels: Floats,

@@ -92,7 +92,7 @@ class CriterionStrategy:
                 out[block] -= binary_entropy(same).mean(axis=0)
         return out
 
-    def heard(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
+    def after_answer(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
         """Nothing to note."""
 
 

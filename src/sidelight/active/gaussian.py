@@ -49,8 +49,8 @@ class LabelProcess:
         self.views, n, M = views, len(views[0]), len(views)
         every = np.arange(n)
         self.candidates: Ints = every if n <= CANDIDATES else np.sort(generator.choice(n, CANDIDATES, replace=False))
-        self.place = np.full(n, -1, dtype=np.intp)
-        self.place[self.candidates] = np.arange(len(self.candidates))
+        self.position = np.full(n, -1, dtype=np.intp)
+        self.position[self.candidates] = np.arange(len(self.candidates))
         size = min(len(self.candidates), REFERENCE)
         self.reference: Ints = generator.choice(len(self.candidates), size, replace=False)
         near = [view[self.candidates] for view in views]
@@ -197,7 +197,9 @@ class LabelProcess:
         own = own - (through * K).sum(axis=1)
         gains = shared**2 @ weights / (np.maximum(own, 0) + self.noise)
         asked = [
-            (t, self.place[row]) for t, row in enumerate(self.rows) if self.is_labelled[t] and self.place[row] >= 0
+            (t, self.position[row])
+            for t, row in enumerate(self.rows)
+            if self.is_labelled[t] and self.position[row] >= 0
         ]
         if asked:  # of a row that has a label already: what it would tell if that label were taken away
             at, places = np.array([t for t, _ in asked]), np.array([place for _, place in asked])

@@ -15,7 +15,7 @@ from sidelight.active.checks import WORTH, expected_error, next_check
 from sidelight.active.gaussian import LabelProcess
 from sidelight.active.kernels import RowKernels
 from sidelight.active.overlaps import rows_at_risk
-from sidelight.active.settled import OPEN, Settled, settle
+from sidelight.active.settled import OPEN, Settled, consequences_of
 from sidelight.active.virtual import seeded_clusters
 
 Floats = npt.NDArray[np.floating[Any]]
@@ -92,15 +92,15 @@ class RowBelief:
             self.links.append((self.at[a], self.at[b], int(same)))
         settled = self._what_follows()
         if settled is not None and settled.says_enough:
-            self._settle(settled)
+            self._place_rows(settled)
         else:
             self._sample(generator, is_consistent=settled is not None)
 
     def _what_follows(self) -> Settled | None:
         links = np.array(self.links, dtype=np.intp)
-        settled = settle(links, len(self.rows), self.n_clusters, self.openers)
+        settled = consequences_of(links, len(self.rows), self.n_clusters, self.openers)
         if settled is None and self.openers:  # perhaps a cluster was opened in error
-            settled = settle(links, len(self.rows), self.n_clusters)
+            settled = consequences_of(links, len(self.rows), self.n_clusters)
         if settled is not None:
             self.openers = settled.openers
         return settled
@@ -111,7 +111,7 @@ class RowBelief:
             self.process.add(row)
             self.pool.add()
 
-    def _settle(self, settled: Settled) -> None:
+    def _place_rows(self, settled: Settled) -> None:
         """Place rows where answers place them, and open ones where they probably belong of the clusters left."""
         q = self._chances(settled)
         new = np.where(settled.labels == OPEN, q[:, -1], 0.0)
@@ -166,7 +166,7 @@ class RowBelief:
     def _sample(self, generator: np.random.Generator, *, is_consistent: bool) -> None:
         """Answers contradict each other or say little about each other: sample where rows belong."""
         process, links = self.process, np.array(self.links, dtype=np.intp)
-        placed = self.pool.place(
+        placed = self.pool.open_row_chances(
             links,
             process.kernels,
             process.weights,
@@ -187,9 +187,9 @@ class RowBelief:
         return self.process.candidates
 
     @property
-    def place(self) -> Ints:
+    def position(self) -> Ints:
         """The position of each row among the candidates, -1 for the others."""
-        return self.process.place
+        return self.process.position
 
     @property
     def features(self) -> Floats:
@@ -218,7 +218,7 @@ class RowBelief:
         new = self.process.novelty() * self.chance_of_new()
         Q = np.column_stack([self.process.posterior() * (1.0 - new[:, None]), new])
         for t, row in enumerate(self.rows):
-            place = self.place[row]
+            place = self.position[row]
             if place >= 0:
                 Q[place] = self.q[t]
         return Q

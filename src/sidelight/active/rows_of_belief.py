@@ -55,7 +55,7 @@ class RowsOfBelief:
         return np.unique(np.linspace(0, self.n_rows - 1, min(self.n_rows, CANDIDATES)).astype(np.intp))
 
     @cached_property
-    def place(self) -> Ints:
+    def position(self) -> Ints:
         """The position of each row among the candidates, -1 for the others."""
         place = np.full(self.n_rows, -1, dtype=np.intp)
         place[self.candidates] = np.arange(len(self.candidates))

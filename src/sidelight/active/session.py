@@ -22,7 +22,7 @@ from sidelight.active.outlook import Outlook, PartitionHistory
 from sidelight.active.questions import UNSURE, Question, busy_rows, checked_answers
 from sidelight.active.rivals.cobras import CobrasBelief
 from sidelight.active.row_belief import RowBelief
-from sidelight.active.session_file import SavedSession, Told, checked_about, in_steps, told_by
+from sidelight.active.session_file import MessageWithAdvice, SavedSession, checked_about, in_steps, told_by
 from sidelight.active.strategies import STRATEGIES
 from sidelight.active.told import Conversation, Known
 from sidelight.active.triplets import better_triplet
@@ -203,7 +203,7 @@ class ActiveSession:
         told = checked_answers(answers, self._X.shape[0])
         about = checked_about(about)
         self._said.check_new(told)
-        recorded: list[Told] = []
+        recorded: list[MessageWithAdvice] = []
         try:
             for rows, answer in told:
                 self._record({"event": "answer", "rows": list(rows), "answer": answer, **about})
@@ -250,7 +250,7 @@ class ActiveSession:
             self.tell(question, oracle(question))
             report("asking", done + 1, budget)
 
-    def settle(self) -> None:
+    def compare_with_before(self) -> None:
         """Compare the clusters with those of ten questions ago, if that is due; else the next ``tell`` does it.
 
         A server calls it while a person looks at the next question, so that no answer waits for it.
@@ -259,15 +259,15 @@ class ActiveSession:
             self._history.add(self.labels_)
             self._is_due = False
 
-    def _learn_anew(self, told: Sequence[Told], steps: Sequence[int]) -> None:
+    def _learn_anew(self, told: Sequence[MessageWithAdvice], steps: Sequence[int]) -> None:
         self._begin()
         for batch in in_steps(told, steps):
             self._learn(batch)
 
     @one_thread()  # the products are thin: threads of BLAS and OpenMP would wait for each other most of the time
-    def _learn(self, batch: Sequence[Told]) -> None:
+    def _learn(self, batch: Sequence[MessageWithAdvice]) -> None:
         """Learn answers in one step."""
-        self.settle()
+        self.compare_with_before()
         n_before = len(self._said.told)
         learnt = self._said.add(batch, self._belief)
         n_told = len(self._said.told)
@@ -280,7 +280,7 @@ class ActiveSession:
             self._pending = []  # other questions were chosen before this was known
         unsure = [(rows[0], rows[1], UNSURE) for rows, answer in batch if answer == UNSURE]
         for a, b, word in [*learnt, *unsure]:
-            self._strategy.heard(self._belief, (a, b), word)
+            self._strategy.after_answer(self._belief, (a, b), word)
         self._is_due = n_told // PartitionHistory.EVERY > n_before // PartitionHistory.EVERY
 
     def _perhaps_three(self, rows: tuple[int, ...], busy: frozenset[int]) -> tuple[int, ...]:
@@ -356,7 +356,7 @@ class ActiveSession:
 
     def outlook(self) -> Outlook:
         """Say whether further questions will change much."""
-        self.settle()
+        self.compare_with_before()
         return self._history.outlook(len(self._said.told), np.asarray(self._belief.posterior()))
 
     # -- files -------------------------------------------------------------------------------------------------------

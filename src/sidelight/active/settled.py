@@ -47,7 +47,7 @@ class Settled:
         return bool(linked.all())
 
 
-def settle(links: Ints, n_asked: int, n_clusters: int | None, openers: tuple[int, ...] = ()) -> Settled | None:
+def consequences_of(links: Ints, n_asked: int, n_clusters: int | None, openers: tuple[int, ...] = ()) -> Settled | None:
     """Return what follows from answers, or None if they contradict each other.
 
     Parameters

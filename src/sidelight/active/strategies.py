@@ -25,7 +25,7 @@ FORGIVEN = 0.3  # what each "unsure" leaves of the wish to ask about a row again
 TRIES = 50
 
 
-class Asked(Protocol):
+class QuestionsSoFar(Protocol):
     """What a strategy may know about the questions so far."""
 
     def __call__(self, a: int, b: int) -> bool:
@@ -39,11 +39,11 @@ class Strategy(Protocol):
     """Chooses questions."""
 
     def choose(
-        self, belief: Any, asked: Asked, generator: np.random.Generator, busy: frozenset[int] = frozenset()
+        self, belief: Any, asked: QuestionsSoFar, generator: np.random.Generator, busy: frozenset[int] = frozenset()
     ) -> tuple[tuple[int, ...], float] | None:
         """Return the rows of the next question and its expected gain; rows that are ``busy`` are left alone."""
 
-    def heard(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
+    def after_answer(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
         """Take note of an answer."""
 
 
@@ -59,14 +59,14 @@ class RowStrategy:
         self.unsure: dict[int, int] = {}
 
     def choose(
-        self, belief: Any, asked: Asked, generator: np.random.Generator, busy: frozenset[int] = frozenset()
+        self, belief: Any, asked: QuestionsSoFar, generator: np.random.Generator, busy: frozenset[int] = frozenset()
     ) -> tuple[tuple[int, ...], float] | None:
         """Return the row in hand, or the best one, against the likeliest cluster that it can be asked about."""
         Q: Any = belief.places() if self.in_hand else None
         for row in reversed([row for row in self.in_hand if row not in busy]):
             other = self._partner(belief, Q, row, asked)
             if other is not None:
-                place = belief.place[row]
+                place = belief.position[row]
                 return (row, other), float(self._scores(belief, Q)[place]) if place >= 0 else float("nan")
         check = getattr(belief, "next_check", None)
         tested = None if check is None or busy else check(asked.was_asked)
@@ -74,10 +74,12 @@ class RowStrategy:
             return tested, float("nan")
         return self._best(belief, belief.places() if Q is None else Q, asked, busy)
 
-    def _best(self, belief: Any, Q: Floats, asked: Asked, busy: frozenset[int]) -> tuple[tuple[int, ...], float] | None:
+    def _best(
+        self, belief: Any, Q: Floats, asked: QuestionsSoFar, busy: frozenset[int]
+    ) -> tuple[tuple[int, ...], float] | None:
         """Return the row of largest score that has a partner; rows in hand have none here."""
         scores = self._scores(belief, Q)
-        places = belief.place[[*busy, *self.in_hand]] if busy or self.in_hand else np.zeros(0, dtype=np.intp)
+        places = belief.position[[*busy, *self.in_hand]] if busy or self.in_hand else np.zeros(0, dtype=np.intp)
         scores[places[places >= 0]] = -np.inf
         for _ in range(len(scores)):
             at = int(np.argmax(scores))
@@ -91,9 +93,9 @@ class RowStrategy:
         return None
 
     @staticmethod
-    def _partner(belief: Any, Q: Any, row: int, asked: Asked) -> int | None:
+    def _partner(belief: Any, Q: Any, row: int, asked: QuestionsSoFar) -> int | None:
         """Return the row to ask against: of the likeliest cluster that ``row`` was not compared with."""
-        place = belief.place[row]
+        place = belief.position[row]
         order = np.argsort(-Q[place, :-1], kind="stable") if place >= 0 else range(belief.n_known)
         partners = (belief.representative(row, int(cluster), lambda a, b: not asked(a, b)) for cluster in order)
         return next((other for other in partners if other is not None), None)
@@ -104,12 +106,12 @@ class RowStrategy:
         cost = (ranked * np.arange(1, ranked.shape[1] + 1)).sum(axis=1) + ranked.shape[1] * Q[:, -1]
         scores = doubt * belief.influence(Q) / np.maximum(cost, 1.0)
         for row, times in self.unsure.items():
-            place = belief.place[row]
+            place = belief.position[row]
             if place >= 0:
                 scores[place] *= FORGIVEN**times
         return np.asarray(scores, dtype=np.float64)
 
-    def heard(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
+    def after_answer(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
         """Let go of the row when it is placed, was asked often enough, or answers cannot be trusted one by one."""
         row = rows[0]
         if answer == "unsure":
@@ -128,14 +130,14 @@ class PairStrategy:
     """Ask the row and cluster whose relation is least certain, weighed by influence; rows need not be finished."""
 
     def choose(
-        self, belief: Any, asked: Asked, generator: np.random.Generator, busy: frozenset[int] = frozenset()
+        self, belief: Any, asked: QuestionsSoFar, generator: np.random.Generator, busy: frozenset[int] = frozenset()
     ) -> tuple[tuple[int, ...], float] | None:
         """Return the pair of largest expected information."""
         Q = belief.places()
         gains = binary_entropy(np.clip(Q[:, :-1], 0, 1)) * belief.influence(Q)[:, None]
         for row in busy:
-            if belief.place[row] >= 0:
-                gains[belief.place[row]] = -np.inf
+            if belief.position[row] >= 0:
+                gains[belief.position[row]] = -np.inf
         for at in np.argsort(-gains, axis=None, kind="stable")[:TRIES]:
             place, cluster = np.unravel_index(at, gains.shape)
             row = int(belief.candidates[place])
@@ -144,7 +146,7 @@ class PairStrategy:
                 return (row, other), float(gains[place, cluster])
         return None
 
-    def heard(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
+    def after_answer(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
         """Nothing to note."""
 
 
@@ -152,7 +154,7 @@ class RandomStrategy:
     """Ask about two rows drawn at random."""
 
     def choose(
-        self, belief: Any, asked: Asked, generator: np.random.Generator, busy: frozenset[int] = frozenset()
+        self, belief: Any, asked: QuestionsSoFar, generator: np.random.Generator, busy: frozenset[int] = frozenset()
     ) -> tuple[tuple[int, ...], float] | None:
         """Return a pair that was not asked about."""
         for _ in range(1000):
@@ -161,7 +163,7 @@ class RandomStrategy:
                 return (a, b), float("nan")
         return None
 
-    def heard(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
+    def after_answer(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
         """Nothing to note."""
 
 

@@ -34,9 +34,9 @@ def better_triplet(
         How long a person takes for two and for three rows.
     """
     row, first = pair
-    if belief.n_known < 2 or belief.place[row] < 0:
+    if belief.n_known < 2 or belief.position[row] < 0:
         return None
-    chances = np.asarray(belief.places()[belief.place[row]], dtype=float)
+    chances = np.asarray(belief.places()[belief.position[row]], dtype=float)
     for cluster in np.argsort(-chances[:-1], kind="stable")[:2]:
         second = belief.representative(row, int(cluster), lambda a, b: not asked(a, b))
         if second is None or second == first or not differ(first, second):
@@ -53,13 +53,13 @@ def better_triplet(
 
 def are_apart(belief: Any, a: int, b: int) -> bool:
     """Whether two rows are sure of different clusters."""
-    if any(row not in belief.rows or belief.place[row] < 0 or belief.certainty(row) < SURE for row in (a, b)):
+    if any(row not in belief.rows or belief.position[row] < 0 or belief.certainty(row) < SURE for row in (a, b)):
         return False
     return _cluster_of(belief, a) != _cluster_of(belief, b)
 
 
 def _cluster_of(belief: Any, row: int) -> int:
-    return int(np.argmax(belief.places()[belief.place[row]][:-1])) if belief.place[row] >= 0 else -1
+    return int(np.argmax(belief.places()[belief.position[row]][:-1])) if belief.position[row] >= 0 else -1
 
 
 def pairs_of(rows: tuple[int, ...], answer: str, relation: str | None) -> list[Answer]:

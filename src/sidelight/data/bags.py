@@ -123,7 +123,7 @@ class Bags(Frozen):
         names, codes = encode(ids, "bag id")
         code_of = {name: code for code, name in enumerate(names)}
         sets = label_forms.read(labels, code_of, classes)
-        self._settle(names, codes, sets, partial, whole, code_of)
+        self._with_state(names, codes, sets, partial, whole, code_of)
 
     @classmethod
     def from_table(
@@ -154,7 +154,7 @@ class Bags(Frozen):
         names, codes = encode(ids, "bag id")
         code_of = {name: code for code, name in enumerate(names)}
         sets = label_forms.from_frame(table, code_of, classes, (bag, label))
-        return cls.__new__(cls)._settle(names, codes, sets, partial, whole, code_of)
+        return cls.__new__(cls)._with_state(names, codes, sets, partial, whole, code_of)
 
     @classmethod
     def from_indicator(
@@ -179,9 +179,9 @@ class Bags(Frozen):
         bag_names, codes = encode(ids, "bag id")
         code_of = {name: code for code, name in enumerate(bag_names)}
         sets = label_forms.from_indicator(Y, code_of, classes, names)
-        return cls.__new__(cls)._settle(bag_names, codes, sets, partial, whole, code_of)
+        return cls.__new__(cls)._with_state(bag_names, codes, sets, partial, whole, code_of)
 
-    def _settle(
+    def _with_state(
         self, names: Names, codes: Counts, sets: LabelSets, partial: Any, whole: Any, code_of: Mapping[Hashable, int]
     ) -> Self:
         self.__setstate__(

@@ -149,8 +149,8 @@ class Dataset:
         What a careful reader of the file would like to know.
     left_out : tuple of LeftOut
         The rows of the file that are not here, and why.
-    place : callable
-        ``place(row)`` says where a row of ``X`` was in the file: ``"line 17"``, or its row counted from 1.
+    location : callable
+        ``location(row)`` says where a row of ``X`` was in the file: ``"line 17"``, or its row counted from 1.
     path, format : str
         Where it came from, and what it was recognised as, in words.
     reader : str
@@ -188,7 +188,7 @@ class Dataset:
     roles: tuple[ColumnRole, ...] = ()
     notes: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
-    place: Callable[[int], str] = _counted_from_one
+    location: Callable[[int], str] = _counted_from_one
     reader: str = ""
     row_numbers: NDArray[np.intp] = None  # type: ignore[assignment]  # filled in below: one number a row
 
@@ -232,7 +232,7 @@ class Dataset:
             What to remember about the others.
         """
         index = np.flatnonzero(rows) if np.asarray(rows).dtype == bool else np.asarray(rows, dtype=np.intp)
-        place = self.place
+        location = self.location
 
         def cut(part: Any) -> Any:
             return None if part is None else part[index]
@@ -250,7 +250,7 @@ class Dataset:
             show={name: part[index] for name, part in self.show.items()},
             kept={name: part[index] for name, part in self.kept.items()},
             left_out=self.left_out if left_out is None else (*self.left_out, left_out),
-            place=lambda row: place(int(index[row])),
+            location=lambda row: location(int(index[row])),
         )
 
     def columns(self, role: str) -> tuple[str, ...]:

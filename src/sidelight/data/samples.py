@@ -101,7 +101,7 @@ def load_digit_bags(
     rng = as_generator(random_state)
     y = digits.target.astype(np.intp)
     dealt = _deal(draw_label_counts(n_bags, labels_per_bag, _N_DIGITS, rng), rng)
-    ids = _place(y, dealt, rng)
+    ids = _bags_of_rows(y, dealt, rng)
     has_labels = np.zeros(n_bags, dtype=bool)
     has_labels[rng.choice(n_bags, round(labelled * n_bags), replace=False)] = True
     sets = {b: set(np.flatnonzero(dealt[b]).tolist()) - set(hidden) for b in np.flatnonzero(has_labels).tolist()}
@@ -125,7 +125,7 @@ def _deal(n_labels: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.bo
     return dealt
 
 
-def _place(y: NDArray[np.intp], dealt: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.intp]:
+def _bags_of_rows(y: NDArray[np.intp], dealt: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.intp]:
     """Place each row in a bag that was dealt its digit; every such bag gets one at least."""
     ids = np.empty(len(y), dtype=np.intp)
     for digit in range(_N_DIGITS):

@@ -15,7 +15,7 @@ from sidelight.files.formats import READERS
 from sidelight.files.limits import memory_limit, need_dense
 from sidelight.files.noticed import noticing
 from sidelight.files.recognise import FORMATS, recognise
-from sidelight.files.roles.plan import Wanted, asked
+from sidelight.files.roles.plan import RoleRequest, asked
 from sidelight.files.writing import write
 
 __all__ = ["read", "write"]
@@ -145,7 +145,7 @@ def _check_words(format: str | None, label_level: str | None, encoding: Any) -> 
 
 
 def _read_as(
-    format: str | None, file: Path, wanted: Wanted, label_file: Path | None, how: dict[str, Any]
+    format: str | None, file: Path, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]
 ) -> tuple[str, Dataset]:
     """Read the file as the format that was named, or as the one it is recognised as; return which, and what it held."""
     try:

@@ -138,7 +138,7 @@ def text_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[int, s
                 if not number % 1000:
                     need(path, taken, f"the first {number} lines, cut into cells,")
                 if not encoding and not line.isascii():
-                    line = _settled(line, number)
+                    line = _checked_line(line, number)
                 if "\0" in line:
                     raise UnreadableFile(
                         f"{path}, line {number}: expected text, found a zero byte. "
@@ -149,7 +149,7 @@ def text_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[int, s
             raise not_decodable(path, number + 1, chosen, error) from None
 
 
-def _settled(line: str, number: int) -> str:
+def _checked_line(line: str, number: int) -> str:
     """Read a line as Latin-1 when its bytes are not UTF-8, and say so."""
     try:
         line.encode("utf-8")

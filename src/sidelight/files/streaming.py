@@ -23,8 +23,8 @@ from sidelight.files.formats import label_table
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.choosing import plan_roles
 from sidelight.files.roles.columns import Coder, MemorySource
-from sidelight.files.roles.looks import look_at
-from sidelight.files.roles.plan import Plan, Wanted
+from sidelight.files.roles.looks import inspect_column
+from sidelight.files.roles.plan import Plan, RoleRequest
 from sidelight.files.roles.tables import read_table
 from sidelight.files.text.delimited import DelimitedSource
 from sidelight.progress import report
@@ -79,7 +79,7 @@ class RowsInBlocks:
     ----------
     source : DelimitedSource or ParquetSource
         The table.
-    wanted : Wanted
+    wanted : RoleRequest
         The roles of columns; what is open is guessed once, from the first rows.
     features : sequence of str or None
         The features to hand out, in this order; None takes those that are guessed.
@@ -90,7 +90,7 @@ class RowsInBlocks:
     def __init__(
         self,
         source: DelimitedSource | ParquetSource,
-        wanted: Wanted,
+        wanted: RoleRequest,
         features: Sequence[str] | None,
         *,
         label_file: Path | None = None,
@@ -171,7 +171,7 @@ class RowsInBlocks:
         words = {name: columns[column] for name, column in self.features.words.items()}
         roles = [names[j] for j in _used(self.plan)]
         kept = {name: columns[name] for name in dict.fromkeys([*self.features.numbers, *roles])}
-        wanted = _settled(self.plan, self.wanted, self.features.numbers)
+        wanted = _by_name(self.plan, self.wanted, self.features.numbers)
         if kept:
             block = _Block(self.source.path, self.source.title, list(kept), list(kept.values()), rows)
             data = read_table(block, wanted, label_table(self.label_file))
@@ -182,7 +182,11 @@ class RowsInBlocks:
         for k, name in enumerate(self.features.names):
             X[:, k] = data.X[:, where[name]] if name in where else _is_word(words[name], name)
         return replace(
-            data, X=X, feature_names=self.features.names, row_numbers=rows + 1, place=lambda row: f"row {rows[row] + 1}"
+            data,
+            X=X,
+            feature_names=self.features.names,
+            row_numbers=rows + 1,
+            location=lambda row: f"row {rows[row] + 1}",
         )
 
 
@@ -193,7 +197,7 @@ class _Block(MemorySource):
         super().__init__(path, title, names, columns)
         self.rows = rows
 
-    def place(self, row: int) -> str:
+    def location(self, row: int) -> str:
         """Say which row of the table it is, counted from 1."""
         return f"row {self.rows[row] + 1}"
 
@@ -201,7 +205,7 @@ class _Block(MemorySource):
 def _mark(source: Any, plan: Plan) -> str | None:
     """Return what stands between several labels of one cell, by the first rows of the whole table."""
     column = plan.bag_label if plan.bag_label is not None else plan.labels[0] if len(plan.labels) == 1 else None
-    return None if column is None else look_at("", [row[column] for row in source.sample()]).separator
+    return None if column is None else inspect_column("", [row[column] for row in source.sample()]).separator
 
 
 def _used(plan: Plan) -> list[int]:
@@ -210,7 +214,7 @@ def _used(plan: Plan) -> list[int]:
     return list(dict.fromkeys([*single, *plan.labels, *plan.keep]))
 
 
-def _settled(plan: Plan, wanted: Wanted, numbers: Sequence[str]) -> Wanted:
+def _by_name(plan: Plan, wanted: RoleRequest, numbers: Sequence[str]) -> RoleRequest:
     """Say every role by name, so that no block is understood otherwise than the first."""
 
     def named(j: int | None) -> str | bool:
@@ -298,7 +302,7 @@ def _bucketed(pieces: Iterator[Any], bag: str, n_buckets: int) -> Iterator[Itera
 def open_rows(
     path: Path,
     name: str,
-    wanted: Wanted,
+    wanted: RoleRequest,
     features: Sequence[str] | None,
     *,
     how: dict[str, Any],

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidData, silenced
+from sidelight.errors import InvalidData, ignore_warnings
 from sidelight.plot._axes import axes, colour, tidy
 from sidelight.plot.clusters import main_directions
 
@@ -174,7 +174,7 @@ class BalanceSizesDisplay:
         """
         sizes = []
         for balance in balances:
-            with silenced():  # a loose balance is drawn to show what it does
+            with ignore_warnings():  # a loose balance is drawn to show what it does
                 fitted = clone(estimator).set_params(margin="paper", balance=balance).fit(X, bags=bags)
             sizes.append(np.sort(np.bincount(fitted.bag_labels_, minlength=fitted.n_clusters))[::-1])
         return cls(balances, np.array(sizes), estimator.balance)

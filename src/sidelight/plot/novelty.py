@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from sidelight._core.moments import mean_and_scale, scaled
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidData, InvalidParameter, silenced
+from sidelight.errors import InvalidData, InvalidParameter, ignore_warnings
 from sidelight.metrics import novel_instance_f1
 from sidelight.plot._axes import axes, colour, plain, tidy
 
@@ -125,7 +125,7 @@ class NovelCountDisplay:
             )
         found, told, f1 = [], [], []
         for count in counts:
-            with silenced():  # counts that are too large are the point of the picture
+            with ignore_warnings():  # counts that are too large are the point of the picture
                 model = clone(estimator).set_params(n_novel=count).fit(X, bags=bags)
             labels = model.predict_labels(X)
             noise = getattr(model, "noise_labels_", ())

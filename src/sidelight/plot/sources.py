@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from sidelight.errors import ConvergenceWarning, InvalidData, silenced
+from sidelight.errors import ConvergenceWarning, InvalidData, ignore_warnings
 from sidelight.plot._axes import axes, colour, figure, plain, tidy
 from sidelight.progress import report
 
@@ -237,7 +237,7 @@ class PreservedInformationDisplay:
             )
         shares, noise = [], []
         independent = _independent(P, random_state) if floor else None
-        with silenced(ConvergenceWarning):  # a curve of quick fits needs no last digit
+        with ignore_warnings(ConvergenceWarning):  # a curve of quick fits needs no last digit
             for number, k in enumerate(tried):
                 report("numbers of clusters", number, len(tried))
                 fitted = clone(estimator).set_params(n_clusters=k)

@@ -23,7 +23,7 @@ def test_what_the_machine_cannot_do_is_one_message_and_code_1(sidelight, table, 
     def failing(job):
         raise error
 
-    monkeypatch.setattr(jobs_run, "worker", failing)
+    monkeypatch.setattr(jobs_run, "find_job", failing)
     code, out, err = sidelight("relations", table, "-k", 2, "--out", "results")
     assert code == 1
     assert text in err
@@ -61,7 +61,7 @@ def test_whatever_goes_wrong_is_one_message(sidelight, table, monkeypatch):
     def broken(job):
         raise NameError("name 'PyLazyFrame' is not defined")  # what polars says when memory ends while it is loaded
 
-    monkeypatch.setattr(jobs_run, "worker", broken)
+    monkeypatch.setattr(jobs_run, "find_job", broken)
     code, _, err = sidelight("relations", table, "-k", 2, "--out", "results")
     assert code == 1
     assert err.count("\n") == 1

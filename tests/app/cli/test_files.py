@@ -76,7 +76,7 @@ def test_convert_keeps_bags_and_labels(birds, tmp_path):
 def test_an_empty_label_set_stays_empty_whatever_the_format(tmp_path, ending, several):
     labels = {"a": {"wren", "owl"} if several else {"wren"}, "b": set(), "c": {"owl"}}
     data = Dataset(np.arange(8.0).reshape(4, 2), ("f", "g"), bags=sl.Bags(["a", "a", "b", "c"], labels=labels))
-    data.write(tmp_path / f"first.{ending}")
+    sl.write(data, tmp_path / f"first.{ending}")
     run("convert", tmp_path / f"first.{ending}", tmp_path / "second.csv")
     for path in (tmp_path / f"first.{ending}", tmp_path / "second.csv"):
         again = sl.read(path)

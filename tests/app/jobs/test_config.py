@@ -129,7 +129,7 @@ def test_every_option_is_described_and_every_default_fits_its_type(name, model):
 def test_no_flag_is_written_outside_the_command_line():
     import re
 
-    root = Path(__file__).parents[2] / "src" / "sidelight"
+    root = Path(__file__).parents[3] / "src" / "sidelight"
     flags = {
         f"{path.relative_to(root)}:{number}: {line.strip()}"
         for path in root.rglob("*.py")

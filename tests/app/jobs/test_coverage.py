@@ -10,7 +10,7 @@ import pytest
 
 import sidelight as sl
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.instances import work
+from sidelight.app.jobs.instances import JOB
 from sidelight.app.jobs.instances.coverage import as_meant
 from sidelight.app.jobs.pages import page_of
 from sidelight.app.jobs.run import run
@@ -86,14 +86,14 @@ def test_a_report_does_not_ask_to_look_where_nothing_changed(tmp_path):
 
 
 def test_novel_clusters_that_nothing_needed_are_mentioned(table):
-    result = work(RunConfig("instances", str(table), ROLES))
+    result = JOB.work(RunConfig("instances", str(table), ROLES))
     needless = replace(result, n_novel_allowed=1, n_novel_used=0)
     told = page_of(needless).told
     assert any("1 novel cluster was allowed, but the lists explain every row" in sentence for sentence in told)
 
 
 def test_with_known_rows_the_page_and_the_summary_count_the_same_rows(table):
-    result = work(RunConfig("instances", str(table), ROLES, {"rows": "known"}))
+    result = JOB.work(RunConfig("instances", str(table), ROLES, {"rows": "known"}))
     page = page_of(result)
     n_changed = sum(a != b for a, b in zip(result.assignments["label"], result.assignments["by features alone"]))
     assert result.moved.n_moved == n_changed
@@ -110,7 +110,7 @@ def test_the_training_posteriors_are_computed_once_alone_and_once_with_the_bags(
         "predict_proba",
         lambda self, X, **side: calls.append(set(side)) or plain(self, X, **side),
     )
-    page_of(work(RunConfig("instances", str(table), ROLES)))
+    page_of(JOB.work(RunConfig("instances", str(table), ROLES)))
     assert len(calls) == 2
 
 

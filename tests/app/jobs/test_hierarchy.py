@@ -15,7 +15,7 @@ from sidelight.app.jobs.pages import page_of
 from sidelight.app.jobs.run import run
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile
 from sidelight.metrics import robinson_foulds
-from sidelight.words import spoken
+from sidelight.words import render
 
 NAMES = ["animal", "bird", "wren", "frog", "owl", "tree frog"]
 
@@ -102,7 +102,7 @@ def test_the_table_comes_back_with_its_gaps_filled(cells, sample, tmp_path):
 def test_rows_without_labels_are_taken_for_unlabelled_and_the_page_says_so(cells):
     result = work(RunConfig("hierarchy", cells, {"id": "photo", "label": "tags"}))
     assert result.n_unlabelled > 0
-    told = [spoken(sentence) for sentence in page_of(result).told]
+    told = [render(sentence) for sentence in page_of(result).told]
     assert any("empty='none'" in sentence for sentence in told)
 
 
@@ -119,7 +119,7 @@ def test_features_in_any_unit_fill_the_same_gaps(sample, tmp_path):
 def test_labels_alone_need_no_features(two_tables, cells):
     result = work(RunConfig("hierarchy", cells, {"id": "photo", "label": "tags"}, {"use": "labels", "empty": "none"}))
     assert not result.used_features
-    assert any("Only the labels were used" in spoken(s) for s in page_of(result).told)
+    assert any("Only the labels were used" in render(s) for s in page_of(result).told)
 
 
 def test_a_known_tree_comes_from_a_text_file(cells, sample, tmp_path):
@@ -163,7 +163,7 @@ def test_overlapping_labels_raise_a_doubt(tmp_path):
     path = table(tmp_path / "moods.csv", [f"tag_{i}" for i in range(6)] + ["x"], [[*y, 0.0] for y in Y])
     result = work(RunConfig("hierarchy", path, {"label": ["tag_*"]}, {"use": "labels"}))
     assert result.n_not_random > 0
-    assert any("do not look like forgetting" in spoken(s) for s in page_of(result).told)
+    assert any("do not look like forgetting" in render(s) for s in page_of(result).told)
     assert "no" in result.tables["tree"]["gaps look like forgetting"]
 
 

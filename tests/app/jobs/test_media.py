@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from sidelight.app.jobs.gallery import gallery_of, looker_of
-from sidelight.app.jobs.media import PAGE_LIMIT, Looker, of_array
+from sidelight.app.jobs.media import PAGE_LIMIT, MediaReader, of_array
 from sidelight.data.dataset import ColumnRole, Dataset
 
 
@@ -33,7 +33,7 @@ def test_a_photograph_becomes_a_small_one_without_where_it_was_taken(tmp_path):
     exif[0x010E] = "at home"
     exif[0x0112] = 6  # the camera was turned
     Image.fromarray(np.zeros((600, 900, 3), np.uint8)).save(tmp_path / "a.jpg", exif=exif)
-    shown = Looker(tmp_path).look("a.jpg")
+    shown = MediaReader(tmp_path).look("a.jpg")
     head, data = content(shown.uri)
     assert head == "data:image/jpeg;base64"
     assert b"at home" not in data
@@ -45,7 +45,7 @@ def test_a_photograph_becomes_a_small_one_without_where_it_was_taken(tmp_path):
 
 def test_a_sound_is_cut_thinned_and_has_a_spectrogram_with_its_pitch(tmp_path):
     write_wav(tmp_path / "a.wav", seconds=5)
-    shown = Looker(tmp_path).look("a.wav")
+    shown = MediaReader(tmp_path).look("a.wav")
     head, data = content(shown.uri)
     assert head == "data:audio/wav;base64"
     with wave.open(io.BytesIO(data)) as file:
@@ -59,7 +59,7 @@ def test_a_sound_is_cut_thinned_and_has_a_spectrogram_with_its_pitch(tmp_path):
 
 def test_other_sounds_have_a_player_and_the_page_says_why_no_picture(tmp_path):
     (tmp_path / "a.mp3").write_bytes(b"ID3" + bytes(2000))
-    looker = Looker(tmp_path)
+    looker = MediaReader(tmp_path)
     shown = looker.look("a.mp3")
     assert shown.uri.startswith("data:audio/mpeg;base64,")
     assert not shown.picture
@@ -67,7 +67,7 @@ def test_other_sounds_have_a_player_and_the_page_says_why_no_picture(tmp_path):
 
 
 def test_texts_are_cut():
-    shown = Looker("").look("word " * 500)
+    shown = MediaReader("").look("word " * 500)
     assert shown.kind == "text"
     assert len(shown.text) <= 220
     assert shown.text.endswith("…")
@@ -78,7 +78,7 @@ def test_missing_broken_and_distant_files_are_counted_in_one_line(tmp_path):
     (tmp_path / "bad.wav").write_bytes(b"RIFF no sound")
     (tmp_path / "secret.mp3").write_bytes(b"root:x:0:0")
     (tmp_path / "dir.png").mkdir()
-    looker = Looker(tmp_path)
+    looker = MediaReader(tmp_path)
     for cell in ("bad.png", "bad.wav", "secret.mp3", "gone.png", "dir.png", "\0.png", "https://example.org/a.png"):
         assert looker.look(cell) is None
     (note,) = looker.notes()
@@ -91,11 +91,11 @@ def test_a_guessed_column_shows_only_files_below_the_tables_folder(tmp_path):
     inside = tmp_path / "data"
     inside.mkdir()
     (inside / "link.png").symlink_to(tmp_path / "private.png")
-    guessed = Looker(inside, is_confined=True)
+    guessed = MediaReader(inside, is_confined=True)
     assert guessed.look("../private.png") is None
     assert guessed.look(str(tmp_path / "private.png")) is None
     assert guessed.look("link.png") is None
-    assert Looker(inside).look("../private.png") is not None
+    assert MediaReader(inside).look("../private.png") is not None
     X = np.zeros((1, 1))
     column = {"photo": np.array(["a.png"], dtype=object)}
     for is_guess in (True, False):

@@ -90,7 +90,7 @@ def test_a_question_is_with_one_person_until_the_next_answer():
     asked = OpenQuestions()
     asked.give(1, (0, 1))
     asked.give(1, (2, 3))
-    asked.heard(1, (1, 0))
+    asked.after_answer(1, (1, 0))
     assert asked.of(1) == [(2, 3)]
     assert asked.n_fresh(1) == 0
     assert (asked.busy(1), asked.busy(2)) == (set(), {2, 3})
@@ -98,8 +98,8 @@ def test_a_question_is_with_one_person_until_the_next_answer():
     assert asked.is_free(1, (2, 3))
     asked.give(1, (4, 5))
     assert asked.of(1) == [(4, 5), (2, 3)]
-    asked.heard(1, (4, 5))
-    asked.heard(1, (2, 3))
+    asked.after_answer(1, (4, 5))
+    asked.after_answer(1, (2, 3))
     assert asked.is_free(2, (6, 7))
     assert not asked.is_free(2, (2, 3))
     asked.leave(1)

@@ -9,7 +9,7 @@ from sidelight.app.jobs.result import Reading
 from sidelight.app.report import Page, Provenance, Section, to_html
 from sidelight.app.report.components import table
 from sidelight.data.dataset import ColumnRole, LeftOut
-from sidelight.words import Setting, spoken
+from sidelight.words import Setting, render
 
 
 def test_text_from_data_is_escaped():
@@ -45,7 +45,7 @@ def test_every_unused_column_and_every_row_left_out_is_named_with_its_reason():
         unused=(ColumnRole("price", "ignored", "numbers written as '15%'"), ColumnRole("kind", "label", "its name")),
         guessed=(ColumnRole("rec", "bag", "its name", is_guess=True),),
     )
-    told = [spoken(sentence) for sentence in [*about_left_out(reading), *about_columns(reading)]]
+    told = [render(sentence) for sentence in [*about_left_out(reading), *about_columns(reading)]]
     assert told == [
         "2 of 10 rows have a gap in 'a', the first in line 4: left out.",
         "2 columns were not used: 'price' (numbers written as '15%') and 'kind' (taken for the label, which this job "

@@ -198,7 +198,7 @@ class CobrasStrategy:
         pair = self._cobras(belief).next_pair
         return None if pair is None or busy & set(pair) else (pair, float("nan"))
 
-    def heard(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
+    def after_answer(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
         """Tell COBRAS, and go on where nobody knows."""
         cobras, (a, b) = self._cobras(belief), rows
         if answer == "unsure":

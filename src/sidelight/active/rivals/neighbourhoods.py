@@ -76,7 +76,7 @@ class Neighbourhoods:
                     return other
         return None
 
-    def heard(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
+    def after_answer(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
         """Place the row in hand, rule a neighbourhood out, or leave the row alone."""
         row, other = rows
         self.n_heard += 1
@@ -88,21 +88,21 @@ class Neighbourhoods:
             self.current, self.apart = row, set()
         group = self._group_of(other)
         if answer == "same":
-            self._place(row, group)
+            self._add_to_group(row, group)
             return
         self.apart.add(group)
         left = [number for number in range(len(self.groups)) if number not in self.apart]
         if not left and (belief.n_clusters is None or len(self.groups) < belief.n_clusters):
             self.groups.append([])
             self.since_new = -1
-            self._place(row, len(self.groups) - 1)
+            self._add_to_group(row, len(self.groups) - 1)
         elif not left:
             self.skipped.add(row)  # different from every cluster: an answer is wrong
             self.current, self.apart = None, set()
         elif len(left) == 1 and len(self.groups) == belief.n_clusters:
-            self._place(row, left[0])  # the only place left
+            self._add_to_group(row, left[0])  # the only place left
 
-    def _place(self, row: int, group: int) -> None:
+    def _add_to_group(self, row: int, group: int) -> None:
         if not any(row in members for members in self.groups):
             self.groups[group].append(row)
         self.current, self.apart = None, set()

@@ -22,7 +22,7 @@ import click
 import sidelight
 from sidelight.app.cli.wording import as_flag
 from sidelight.app.jobs.catalogue import JOBS
-from sidelight.errors import Cancelled, SidelightError, SidelightWarning, hearing, nearest
+from sidelight.errors import Cancelled, SidelightError, SidelightWarning, capture_warnings, nearest
 
 DONE, MACHINE, CALL, INTERRUPTED = 0, 1, 2, 130
 _COMMANDS = {
@@ -110,7 +110,7 @@ def run() -> None:
     _noted.clear()
     code: Any = MACHINE
     try:
-        with _interruptible(), hearing(_hear), warnings.catch_warnings():
+        with _interruptible(), capture_warnings(_hear), warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.showwarning = _note  # of other libraries; catch_warnings puts the old one back
             code = app.main(standalone_mode=False)

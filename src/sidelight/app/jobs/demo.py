@@ -11,7 +11,7 @@ from sidelight.app.jobs.output import check_free, output_folder, write_text
 from sidelight.app.jobs.run import Outcome, versions_in_use
 from sidelight.errors import UnknownName, nearest
 from sidelight.progress import report
-from sidelight.words import Setting, Spell, spoken
+from sidelight.words import Setting, Spell, render
 
 if TYPE_CHECKING:
     from sidelight.app.report.components import Markup
@@ -43,7 +43,7 @@ def run_demo(
             command = f"sidelight demo {spell(Setting('only', name))}"
             page = with_story(page_of(demo.result), demo.story)
             demo.write(folder / name, spell=spell, page=page, command=command)
-            sentences += [f"{name}: {spoken(sentence, spell)}" for sentence in page.told[:2]]
+            sentences += [f"{name}: {render(sentence, spell)}" for sentence in page.told[:2]]
             made.append(demo_card(name, demo.story, command, page.thumbnail))
         write_text(folder / "index.html", index_page(made))
     return Outcome(out, ["index.html", *(f"{name}/report.html" for name in chosen)], sentences)

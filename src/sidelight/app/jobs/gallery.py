@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sidelight._core.moments import mean_and_scale
-from sidelight.app.jobs.media import Looker
+from sidelight.app.jobs.media import MediaReader
 from sidelight.app.report.gallery import Gallery, Group, Media, Member, Profile
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
@@ -98,12 +98,12 @@ def gallery_of(
     return Gallery(groups, notes, what)
 
 
-def looker_of(data: Dataset) -> Looker | None:
+def looker_of(data: Dataset) -> MediaReader | None:
     """Return who looks at the columns to show, or None when there is none."""
     if not data.show:
         return None
     guessed = any(role.role == "show" and role.is_guess for role in data.roles)
-    return Looker(Path(data.path).expanduser().parent, is_confined=guessed)
+    return MediaReader(Path(data.path).expanduser().parent, is_confined=guessed)
 
 
 def bag_of_rows(bags: Bags) -> list[str]:
@@ -122,7 +122,7 @@ def distance_to_centre(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return distance
 
 
-def _first(looker: Looker, data: Dataset, row: int) -> Media | None:
+def _first(looker: MediaReader, data: Dataset, row: int) -> Media | None:
     """Return the first thing that the columns to show have for a row; images and sounds come before texts."""
     texts = None
     for column in data.show.values():

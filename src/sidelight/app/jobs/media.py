@@ -41,7 +41,7 @@ class NotShown(Exception):
 
 
 @dataclass
-class Looker:
+class MediaReader:
     """Shows cells of a table's columns, and remembers what could not be shown.
 
     Parameters

@@ -29,7 +29,7 @@ from sidelight.files.recognise import recognise
 from sidelight.files.roles.plan import asked
 from sidelight.files.streaming import STREAMED, RowsInBlocks, align, open_rows
 from sidelight.progress import report
-from sidelight.words import Sentence, Setting, Spell, counted, some_of, spoken
+from sidelight.words import Sentence, Setting, Spell, counted, render, some_of
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def predict(
         with output_folder(out, lambda names: _manifest(file, table, names), overwrite=overwrite) as folder:
             work.write(folder, parquet=True)
             files = sorted([*(path.name for path in folder.iterdir()), MANIFEST])
-    return Prediction(out, files, [spoken(sentence, spell) for sentence in work.sentences()], work.numbers())
+    return Prediction(out, files, [render(sentence, spell) for sentence in work.sentences()], work.numbers())
 
 
 class _Work:

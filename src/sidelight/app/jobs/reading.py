@@ -14,11 +14,11 @@ from sidelight._core.moments import mean_and_scale, scaled
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.options import Roles
 from sidelight.data.dataset import Dataset, LeftOut
-from sidelight.errors import InvalidData, LabelsWithoutRows, SidelightWarning, hearing
+from sidelight.errors import InvalidData, LabelsWithoutRows, SidelightWarning, capture_warnings
 from sidelight.files import read
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.facts import is_finite
-from sidelight.words import Heard, Setting, counted
+from sidelight.words import Note, Setting, counted
 
 _DENSE_LIMIT = 1 << 30  # bytes that a sparse table may take when a job needs it dense
 DROP, MEAN, IGNORE = Setting("missing", "drop"), Setting("missing", "mean"), Setting("ignore")
@@ -102,15 +102,15 @@ def standard(X: Any) -> Any:
 
 
 @contextmanager
-def listening() -> Iterator[list[str]]:
+def collect_notes() -> Iterator[list[str]]:
     """Collect what a fit warns about, each once; what the result itself says is left out."""
     heard: list[str] = []
 
     def hear(warning: SidelightWarning) -> None:
         if not isinstance(warning, LabelsWithoutRows) and warning.what not in heard:
-            heard.append(Heard(warning.what, warning.do))
+            heard.append(Note(warning.what, warning.do))
 
-    with hearing(hear):
+    with capture_warnings(hear):
         yield heard
 
 
@@ -144,7 +144,7 @@ def _no_sequence(data: Dataset, unnamed: np.ndarray) -> InvalidData:
     n = int(unnamed.sum()) - 1
     others = f" and {counted(n, 'other row')}" if n else ""
     return InvalidData(
-        f"{data.path!r}, {data.place(int(unnamed.argmax()))}{others}: nothing in the column "
+        f"{data.path!r}, {data.location(int(unnamed.argmax()))}{others}: nothing in the column "
         f"{data.columns('sequence')[0]!r}, which names the sequence of the row.",
         do=[
             "Fill the gaps, leave such rows out with ", DROP, ", or cluster without sequences: ",
@@ -165,7 +165,7 @@ def _no_number(data: Dataset) -> InvalidData:
     if not sp.issparse(data.X):
         advice += [", or take ", MEAN, " (the column's mean) or ", DROP, " (leave such rows out)"]
     return InvalidData(
-        f"Column {data.feature_names[columns[0]]!r} of {data.path!r} has {gaps} {data.place(int(bad[0]))}{others}.",
+        f"Column {data.feature_names[columns[0]]!r} of {data.path!r} has {gaps} {data.location(int(bad[0]))}{others}.",
         do=[*advice, "."],
     )
 
@@ -188,5 +188,5 @@ def _kept_rows(data: Dataset, keep: np.ndarray, reason: str, columns: tuple[str,
         raise InvalidData(
             f"Every row of {data.path!r} has a gap or an infinite cell, so no row is left.", do=["Use ", MEAN, "."]
         )
-    first = data.place(int(keep.argmin()))
+    first = data.location(int(keep.argmin()))
     return data.take(keep, left_out=LeftOut(data.row_names[~keep], reason, columns, first, keep.size))

@@ -31,7 +31,7 @@ from sidelight.app.jobs.output import (
     write_text,
 )
 from sidelight.progress import report
-from sidelight.words import Setting, Spell, spoken
+from sidelight.words import Setting, Spell, render
 
 if TYPE_CHECKING:
     from sidelight.app.jobs.result import Result
@@ -119,7 +119,7 @@ def publish(
         write_text(folder / NUMBERS, numbers + "\n")
         report("writing the page", 1, 1)
         names = sorted([*(path.name for path in folder.iterdir()), MANIFEST])
-    return Outcome(out, names, [spoken(sentence, spell) for sentence in shown.told], result)
+    return Outcome(out, names, [render(sentence, spell) for sentence in shown.told], result)
 
 
 def files_told(result: Result, own: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:

@@ -14,7 +14,7 @@ from sidelight.app.report import components as parts
 from sidelight.app.report.components.markup import Markup, clean, element
 from sidelight.app.report.glossary import TERMS
 from sidelight.errors import MissingExtra
-from sidelight.words import Sentence, Spell, spoken
+from sidelight.words import Sentence, Spell, render
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def to_html(page: Page, provenance: Provenance | None = None, *, spell: Spell = 
     anchors = [(f"s{number}", section.title) for number, section in enumerate(sections, start=1)]
     body = [_opening(page, spell)]
     for (anchor, title), section in zip(anchors, sections):
-        sentences = [element("p", spoken(sentence, spell)) for sentence in section.sentences]
+        sentences = [element("p", render(sentence, spell)) for sentence in section.sentences]
         body.append(element("section", element("h2", title), sentences, list(section.parts), id=anchor))
     name = f"{page.title} · {page.file}" if page.file else page.title
     return document(name, parts.join(*body), contents=parts.contents([("findings", "What was found"), *anchors]))
@@ -143,14 +143,14 @@ def _hash(text: str) -> str:
 def _opening(page: Page, spell: Spell) -> Markup:
     """Title, the findings in plain words, how sure, what to do next, and what went wrong."""
     title = element("h1", element("span", page.file, class_="file") if page.file else None, page.title)
-    lead = element("div", [element("p", spoken(sentence, spell)) for sentence in page.sentences], class_="lead")
+    lead = element("div", [element("p", render(sentence, spell)) for sentence in page.sentences], class_="lead")
     answers = [
-        element("div", element("h2", heading), element("ul", [element("li", spoken(s, spell)) for s in sentences]))
+        element("div", element("h2", heading), element("ul", [element("li", render(s, spell)) for s in sentences]))
         for heading, sentences in (("How sure", page.sure), ("What to do next", page.next))
         if sentences
     ]
-    warned = [parts.notice(spoken(sentence, spell)) for sentence in page.warnings]
-    noted = [element("p", spoken(sentence, spell), class_="faint") for sentence in page.notes]
+    warned = [parts.notice(render(sentence, spell)) for sentence in page.warnings]
+    noted = [element("p", render(sentence, spell), class_="faint") for sentence in page.notes]
     boxes = element("div", answers, class_="answers") if answers else None
     return element("section", title, lead, boxes, warned, noted, id="findings")
 

@@ -171,7 +171,7 @@ class Learner:
         """Work out the clusters; ``answers`` are those that were learnt."""
         with self._lock:
             session = self._begun()
-            session.settle()
+            session.compare_with_before()
             labels, P = session.labels_, session.predict_proba()
             outlook, n_answers = session.outlook(), len(self._learnt)
         sure = np.where(labels < P.shape[1], P[np.arange(len(P)), np.minimum(labels, P.shape[1] - 1)], 0.0)

@@ -16,7 +16,7 @@ import numpy as np
 
 from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.learner import Learner, Snapshot
-from sidelight.app.studio.open_questions import AT_ONCE, NOBODY, Asked, FixedList, OpenQuestions
+from sidelight.app.studio.open_questions import AT_ONCE, NOBODY, FixedList, OpenQuestions, RowsAsked
 from sidelight.app.studio.rows import Rows
 from sidelight.errors import InvalidData, SidelightError
 
@@ -71,7 +71,7 @@ class ProjectModel:
 
     # -- for requests ------------------------------------------------------------------------------------------------
 
-    def questions(self, person: int, *, wait: float = _BUSY, wait_more: float = 0.0) -> list[Asked]:
+    def questions(self, person: int, *, wait: float = _BUSY, wait_more: float = 0.0) -> list[RowsAsked]:
         """Return the open questions of a person, the next one first: at most two, none when nothing is left.
 
         ``wait`` is how many seconds to wait for the first, ``wait_more`` for the second.
@@ -92,10 +92,10 @@ class ProjectModel:
                 self._spare(person)
             return self._open.of(person)
 
-    def heard(self, person: int, rows: Asked, *, wait: float = 0.0) -> None:
+    def after_answer(self, person: int, rows: RowsAsked, *, wait: float = 0.0) -> None:
         """Take note that a person answered; wait a moment for a question that knows of it."""
         with self._state:
-            self._open.heard(person, rows)
+            self._open.after_answer(person, rows)
             self._need(person)
             if wait and self._fixed is None:
                 self._state.wait_for(lambda: person not in self._waiting or self._stop, wait)
@@ -105,7 +105,7 @@ class ProjectModel:
         with self._state:
             self._tell_thread()
 
-    def reopen(self, person: int, rows: Asked) -> None:
+    def reopen(self, person: int, rows: RowsAsked) -> None:
         """Ask a person again what they took back, before anything else."""
         with self._state:
             self._open.reopen(person, rows)
@@ -257,7 +257,7 @@ class ProjectModel:
             self._waiting.pop(person, None)
             self._state.notify_all()
 
-    def _is_free(self, person: int, rows: Asked) -> bool:
+    def _is_free(self, person: int, rows: RowsAsked) -> bool:
         with self._state:
             return self._open.is_free(person, rows)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-Asked = tuple[int, ...]
+RowsAsked = tuple[int, ...]
 AT_ONCE = 2  # questions that a person has: one on the screen, one loaded
 NOBODY = 0  # who has the questions that wait for whoever has none; people are numbered from 1
 
@@ -18,11 +18,11 @@ class OpenQuestions:
     """Questions chosen by the model."""
 
     def __init__(self) -> None:
-        self._held: dict[int, list[Asked]] = {}
-        self._old: dict[int, list[Asked]] = {}
+        self._held: dict[int, list[RowsAsked]] = {}
+        self._old: dict[int, list[RowsAsked]] = {}
         self._answered: dict[frozenset[int], set[int]] = {}
 
-    def of(self, person: int) -> list[Asked]:
+    def of(self, person: int) -> list[RowsAsked]:
         """Return what a person is asked, the next question first."""
         held = self._held.get(person, [])
         return [*held, *(rows for rows in self._old.get(person, []) if not _has(held, rows))][:AT_ONCE]
@@ -35,7 +35,7 @@ class OpenQuestions:
         """Return everybody who has been asked."""
         return [person for person in self._held if person != NOBODY]
 
-    def give(self, person: int, rows: Asked) -> None:
+    def give(self, person: int, rows: RowsAsked) -> None:
         """Ask a person something."""
         self._held.setdefault(person, []).append(rows)
 
@@ -44,17 +44,17 @@ class OpenQuestions:
         if self.n_fresh(NOBODY):
             self._old.setdefault(person, []).append(self._held[NOBODY].pop(0))
 
-    def heard(self, person: int, rows: Asked) -> None:
+    def after_answer(self, person: int, rows: RowsAsked) -> None:
         """Take note of an answer: what else was chosen for the person did not know of it."""
         self._old[person] = [asked for asked in self.of(person) if not _has([rows], asked)]
         self._held[person] = []
         self.note(person, rows)
 
-    def note(self, person: int, rows: Asked) -> None:
+    def note(self, person: int, rows: RowsAsked) -> None:
         """Take note that a person has answered a question at some time."""
         self._answered.setdefault(frozenset(rows), set()).add(person)
 
-    def reopen(self, person: int, rows: Asked) -> None:
+    def reopen(self, person: int, rows: RowsAsked) -> None:
         """Ask a person again, before anything else."""
         self._answered.get(frozenset(rows), set()).discard(person)
         self._held.setdefault(person, []).insert(0, rows)
@@ -64,7 +64,7 @@ class OpenQuestions:
         self._held.pop(person, None)
         self._old.pop(person, None)
 
-    def answered_by(self, rows: Asked) -> set[int]:
+    def answered_by(self, rows: RowsAsked) -> set[int]:
         """Return who answered a question."""
         return self._answered.get(frozenset(rows), set())
 
@@ -73,7 +73,7 @@ class OpenQuestions:
         others = [questions for who, questions in self._old.items() if who != person]
         return {row for questions in [*self._held.values(), *others] for rows in questions for row in rows}
 
-    def is_free(self, person: int, rows: Asked) -> bool:
+    def is_free(self, person: int, rows: RowsAsked) -> bool:
         """Whether nobody answered a question, nobody else has it, and the person is not asked it already."""
         others = [questions for who, questions in self._old.items() if who != person]
         is_open = any(_has(questions, rows) for questions in [*self._held.values(), *others])
@@ -86,9 +86,9 @@ class FixedList:
     def __init__(self, questions: Sequence[Sequence[int]], has_overlap: bool) -> None:
         self._questions = [tuple(int(row) for row in question) for question in questions]
         self._has_overlap = has_overlap
-        self._held: dict[int, list[Asked]] = {}
+        self._held: dict[int, list[RowsAsked]] = {}
 
-    def of(self, person: int, answered: OpenQuestions) -> list[Asked]:
+    def of(self, person: int, answered: OpenQuestions) -> list[RowsAsked]:
         """Return what comes next for a person."""
         if self._has_overlap:
             return [q for q in self._questions if person not in answered.answered_by(q)][:AT_ONCE]
@@ -104,5 +104,5 @@ class FixedList:
         self._held.pop(person, None)
 
 
-def _has(questions: list[Asked], rows: Asked) -> bool:
+def _has(questions: list[RowsAsked], rows: RowsAsked) -> bool:
     return any(set(question) == set(rows) for question in questions)

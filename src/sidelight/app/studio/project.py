@@ -105,7 +105,7 @@ class OpenProject:
             content["key"] = key[:64]
         took = seconds if 0 <= seconds <= _LONGEST else float("nan")
         event = self.store.append(person, "answer", content, seconds=took)
-        self.model.heard(person.id, asked, wait=wait)
+        self.model.after_answer(person.id, asked, wait=wait)
         return event
 
     def undo(self, person: Person) -> Answer:
@@ -149,7 +149,7 @@ class OpenProject:
             oracle = Oracle(self.rows.truth, labeller=labeller, random_state=rng)
             said = oracle(Question(rows, 0))
             self.store.append(person, "answer", {"rows": list(rows), "answer": said}, seconds=oracle.seconds)
-            self.model.heard(person.id, rows, wait=2.0)
+            self.model.after_answer(person.id, rows, wait=2.0)
             done += 1
         self.model.leave(person.id)
         return done

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.app.jobs.gallery import looker_of
-from sidelight.app.jobs.media import IMAGES, Looker, of_array, thumbnail
+from sidelight.app.jobs.media import IMAGES, MediaReader, of_array, thumbnail
 from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.reading import as_dense
 from sidelight.app.jobs.reading import read_rows as read_table
@@ -108,7 +108,7 @@ def from_images(folder: str) -> Source:
     names = [path.relative_to(home).as_posix() for path in kept]
     classes = [path.relative_to(home).parts[0] if len(path.relative_to(home).parts) > 1 else "" for path in kept]
     features = image_features()
-    looker = Looker(home, limit=_MEDIA_LIMIT)
+    looker = MediaReader(home, limit=_MEDIA_LIMIT)
     has_classes = len(set(classes)) > 1 and "" not in classes
 
     def notes() -> list[str]:

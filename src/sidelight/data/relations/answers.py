@@ -55,7 +55,7 @@ class Answers(Frozen, ABC):
     annotator_codes: Ints
     _fields = ("rows", "codes", "n_rows", "weights", "times", "annotator_names", "annotator_codes")
 
-    def _settle(
+    def _with_state(
         self,
         columns: Sequence[Any],
         said: Any,
@@ -100,12 +100,12 @@ class Answers(Frozen, ABC):
             raise InvalidData(
                 f"{cls.__name__}.from_table: say how many rows there are with n_rows=, or name them in ids=."
             )
-        return cls.__new__(cls)._settle(rows, found[cls.WIDTH], n_rows, *more, ids=ids)
+        return cls.__new__(cls)._with_state(rows, found[cls.WIDTH], n_rows, *more, ids=ids)
 
     @classmethod
     def empty(cls, n_rows: int) -> Self:
         """Return no answers about ``n_rows`` rows."""
-        return cls.__new__(cls)._settle([[]] * cls.WIDTH, [], n_rows, None, None, None)
+        return cls.__new__(cls)._with_state([[]] * cls.WIDTH, [], n_rows, None, None, None)
 
     @classmethod
     def sample(
@@ -371,4 +371,4 @@ class Answers(Frozen, ABC):
         words = [cls.WORDS[code] for code in codes.tolist()]
         annotators = [names[code] for code in who.tolist()]
         new = cls.__new__(cls)
-        return new._settle(list(rows.T), words, state["n_rows"], state["weights"], annotators, state["times"])
+        return new._with_state(list(rows.T), words, state["n_rows"], state["weights"], annotators, state["times"])

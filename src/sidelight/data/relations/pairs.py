@@ -80,7 +80,7 @@ class Pairs(Answers):
         annotators: Any = None,
         times: Any = None,
     ) -> None:
-        self._settle([left, right], answers, n_rows, weights, annotators, times)
+        self._with_state([left, right], answers, n_rows, weights, annotators, times)
 
     @classmethod
     def from_table(

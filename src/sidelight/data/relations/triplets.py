@@ -80,7 +80,7 @@ class Triplets(Answers):
         annotators: Any = None,
         times: Any = None,
     ) -> None:
-        self._settle([a, b, c], answers, n_rows, weights, annotators, times)
+        self._with_state([a, b, c], answers, n_rows, weights, annotators, times)
 
     @classmethod
     def from_table(

@@ -123,7 +123,7 @@ def learn_books(
     generator : Generator
         Draws the rows that each book is learnt from.
     report : callable
-        Told how many books are done, and of how many.
+        MessageWithAdvice how many books are done, and of how many.
     """
     mean, inverse_scale = column_scaling(X)
     drafts = _drafts(X, mean, inverse_scale, scales, sizes, n_books, generator)

@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 from sidelight._core.params import as_generator, as_seed, as_sequence, check_number
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidParameter, silenced
+from sidelight.errors import InvalidParameter, ignore_warnings
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
 from sidelight.estimators.bags.max_margin import MaxMarginBagClustering
@@ -165,7 +165,7 @@ class MaxMarginBagClusteringCV(BagClusterer):
             max_iter=self.max_iter,
             random_state=seed,
         )
-        with silenced():  # a bad grid point is no news; its score says it
+        with ignore_warnings():  # a bad grid point is no news; its score says it
             partial = [point.fit(X[rows], bags=bags[rows]).predict_bags(X, bags) for rows in resamples]
             point.fit(X, bags=bags)
         stability = np.mean([adjusted_rand_score(point.bag_labels_, labels) for labels in partial])

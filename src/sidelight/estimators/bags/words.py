@@ -147,7 +147,7 @@ class BagWordClustering(BagClusterer):
         generator = as_generator(self.random_state)
 
         books = learn_books(X, SCALES[self.scale], sizes, self.n_books, generator, partial(report, "code books"))
-        held = self._hold(X, bags, books)
+        held = self._words_of_bags(X, bags, books)
         profiles = learn_profiles(held, generator)
         points = profiles.points(held)
         k, self.choice_ = self._settle_n_clusters(held, generator)
@@ -165,7 +165,7 @@ class BagWordClustering(BagClusterer):
             The bag of each row; without it every row is a bag of its own.
         """
         of_rows, rows = self._judged(X, bags)
-        return self._profiles().points(self._hold(rows, of_rows, self._books()))
+        return self._profiles().points(self._words_of_bags(rows, of_rows, self._books()))
 
     def predict_bag_proba(self, X: Any, bags: Any = None) -> np.ndarray:
         """Return the probability of every cluster for each bag, in the order of ``bags.names``.
@@ -197,10 +197,10 @@ class BagWordClustering(BagClusterer):
         return -float(np.average(nearest, weights=weights))
 
     def _bag_labels(self, X: Any, bags: Bags) -> np.ndarray:
-        points = self._profiles().points(self._hold(X, bags, self._books()))
+        points = self._profiles().points(self._words_of_bags(X, bags, self._books()))
         return np.asarray(squared_distances(points, self.cluster_centers_).argmin(axis=1), dtype=np.intp)
 
-    def _hold(self, X: Any, bags: Bags, books: WordBooks) -> BagWords:
+    def _words_of_bags(self, X: Any, bags: Bags, books: WordBooks) -> BagWords:
         words = books.words(X)
         order = np.asarray(bags.order)
         if not (order[1:] > order[:-1]).all():
@@ -250,10 +250,10 @@ class BagWordClustering(BagClusterer):
         self.bag_proba_ = self._proba(points)
         used = np.bincount(self.bag_labels_, minlength=len(centres)) > 0
         self.word_weights_ = profiles.word_weights(centres - centres[used].mean(axis=0))
-        self.witnesses_ = np.asarray(bags.order)[self._loudest(held)]
+        self.witnesses_ = np.asarray(bags.order)[self._witness(held)]
         return self
 
-    def _loudest(self, held: BagWords) -> np.ndarray:
+    def _witness(self, held: BagWords) -> np.ndarray:
         """Return the row of each bag whose words speak most for its cluster, among rows in the order of bags."""
         labels = np.repeat(self.bag_labels_, np.diff(held.bag_starts))
         voice = np.zeros(len(labels))

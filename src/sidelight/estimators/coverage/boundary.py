@@ -55,7 +55,7 @@ def map_rows(X: Any, layout: Layout, generator: np.random.Generator) -> Rows:
     return Rows(features, feature_map, max(float(squares.max(initial=0.0)), FAR * feature_map.width))
 
 
-def settle_boundary(
+def choose_boundary(
     estimator: Any,
     X: Any,
     bags: Bags,

@@ -11,11 +11,11 @@ from sklearn.base import clone
 from sidelight._core.params import as_seed
 from sidelight.data.bags import Bags
 from sidelight.data.splits import BagKFold
-from sidelight.errors import InvalidParameter, silenced
+from sidelight.errors import InvalidParameter, ignore_warnings
 from sidelight.estimators._choice import Choice, choose_best
 from sidelight.estimators._labelled_bags.candidates import candidates_of
 from sidelight.estimators._labelled_bags.layout import Layout, count_clusters
-from sidelight.estimators.coverage.boundary import STRAIGHT, Rows, settle_boundary
+from sidelight.estimators.coverage.boundary import STRAIGHT, Rows, choose_boundary
 from sidelight.estimators.coverage.held_out import HeldOut
 from sidelight.progress import report
 
@@ -48,7 +48,7 @@ def choose(
     is_open = [name for name, value in settled.items() if isinstance(value, str)]
     choice: dict[str, Choice] = {}
     layout = _least_layout(estimator, bags)
-    rows, boundary, held_out = settle_boundary(estimator, X, bags, names, layout, generator.spawn(1)[0], one_of=one_of)
+    rows, boundary, held_out = choose_boundary(estimator, X, bags, names, layout, generator.spawn(1)[0], one_of=one_of)
     if boundary is not None:
         choice["boundary"] = boundary
     if is_open:
@@ -61,7 +61,7 @@ def choose(
         }
         settled.update({name: least[name] for name in is_open})
         for name in is_open:
-            choice[name] = folds.settle(name, candidates[name], settled)
+            choice[name] = folds.best_of(name, candidates[name], settled)
             settled[name] = choice[name]["chosen"]
     settled["penalty"] = float(settled["penalty"])
     return rows, settled, choice, held_out
@@ -93,7 +93,7 @@ class Folds:
         split = BagKFold(estimator.cv, shuffle=True, random_state=as_seed(generator))
         self.splits = list(split.split(X, groups=bags))
 
-    def settle(self, name: str, candidates: Sequence[Any], settled: dict[str, Any]) -> Choice:
+    def best_of(self, name: str, candidates: Sequence[Any], settled: dict[str, Any]) -> Choice:
         """Try the candidates in order until the held-out likelihood stops rising, and say which one is taken.
 
         The best penalty is taken, but the smallest count within a standard error of the best (Breiman's rule): a
@@ -121,7 +121,7 @@ class Folds:
             vars(model).update(  # the rows are mapped
                 settings, boundary=STRAIGHT, n_init=starts, random_state=self.seed, calibrate=False
             )
-            with silenced():  # the final fit says it once
+            with ignore_warnings():  # the final fit says it once
                 model.fit(self.X[train], row_labels=[self.names[i] for i in train], **self._side(train))
                 scores.append(model.bag_scores(self.X[test], **self._side(test)))
         return np.concatenate(scores)

@@ -15,7 +15,7 @@ from sidelight._core.moments import mean_and_scale, scaled
 from sidelight._core.params import as_generator, as_seed, check_number
 from sidelight.data.coerce import as_bags
 from sidelight.data.splits import BagKFold
-from sidelight.errors import InvalidData, as_invalid_data, silenced
+from sidelight.errors import InvalidData, as_invalid_data, ignore_warnings
 from sidelight.estimators.coverage.clustering import CoverageClustering
 from sidelight.progress import report
 
@@ -103,7 +103,7 @@ def novelty_test(X: Any, bags: Any, *, n_novel: int = 1, cv: int = 5, random_sta
     )  # fmt: skip
     gains = np.zeros(bags.n_bags)
     splits = BagKFold(cv, shuffle=True, random_state=as_seed(generator)).split(X, groups=bags)
-    with silenced():  # short bags and folds without a label are no news here
+    with ignore_warnings():  # short bags and folds without a label are no news here
         for done, (train, test) in enumerate(splits):
             report("comparing held-out lists", done, cv)
             held_out = bags[test]

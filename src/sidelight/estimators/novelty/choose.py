@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sidelight._core.params import as_seed
 from sidelight.data.bags import Bags
 from sidelight.data.splits import BagKFold
-from sidelight.errors import InvalidParameter, SidelightWarning, silenced, warn
+from sidelight.errors import InvalidParameter, SidelightWarning, ignore_warnings, warn
 from sidelight.estimators._choice import Choice, choose_best
 from sidelight.progress import report
 from sidelight.words import Setting
@@ -41,7 +41,7 @@ def choose_n_novel(estimator: DMNL, X: Any, bags: Bags, generator: np.random.Gen
         for done, (train, test) in enumerate(splits):
             report("choosing n_novel", len(tried) * len(splits) + done, None, f"{count}?")
             model = clone(estimator).set_params(n_novel=count, n_init=min(estimator.n_init, STARTS), random_state=seed)
-            with silenced():  # the final fit says it once
+            with ignore_warnings():  # the final fit says it once
                 parts.append(model.fit(X[train], bags=bags[train]).bag_scores(X[test], bags[test]))
         tried.append(count)
         values.append(np.concatenate(parts))

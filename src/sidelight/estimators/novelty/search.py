@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sidelight._core.params import as_generator, as_seed, as_sequence, check_number
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidParameter, silenced
+from sidelight.errors import InvalidParameter, ignore_warnings
 from sidelight.estimators._base import all_or_nothing, rows_to_fit
 from sidelight.estimators.novelty.dmnl import DMNL
 from sidelight.estimators.novelty.naming import NamesRows
@@ -152,7 +152,7 @@ class DMNLCV(NamesRows, ClusterMixin, BaseEstimator):
     def _found_again(self, X: Any, bags: Bags, hidden: list[Any], lam: float, rho: float, seed: int) -> float:
         """Return the mean F1 with which novel labels tell the bags of the hidden ones."""
         model = self._estimator(self.n_novel + len(hidden), lam, rho, seed, min(STARTS, self.n_init))
-        with silenced():  # the final fit says it once
+        with ignore_warnings():  # the final fit says it once
             labels = model.fit(X, bags=bags.without_classes(hidden)).labels_
         n_known = len(model.classes_)
         carried = np.zeros((bags.n_bags, self.n_novel + len(hidden)))

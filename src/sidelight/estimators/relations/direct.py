@@ -64,7 +64,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class Fitted:
     """Where a fit ended, the penalty in use, and the value that each start had reached when they were compared."""
 
     solution: Solution
@@ -78,7 +78,7 @@ class Fit:
 
 
 @dataclass(frozen=True, slots=True)
-class Terrain:
+class StartSpace:
     """What every fit on the same rows shares: their features, and coordinates of some rows that starts come from.
 
     ``rough`` are the features in single precision: fits that are only compared take half the time on them.
@@ -91,7 +91,7 @@ class Terrain:
     largest_variance: float
 
     @classmethod
-    def survey(cls, X: Any, features: Floats, answered: Answered, K: int, generator: np.random.Generator) -> Terrain:
+    def of(cls, X: Any, features: Floats, answered: Answered, K: int, generator: np.random.Generator) -> StartSpace:
         """Find the coordinates that need no answers: the rows, their features and their neighbour graph."""
         with one_blas_thread():
             few = _rows_for_starts(answered, len(features), generator)
@@ -103,7 +103,7 @@ class Terrain:
         return cls(features, features.astype(np.float32), few, coordinates, float(variances[-1]))
 
 
-def weigh(settings: Settings, terrain: Terrain, eps: float) -> Weights:
+def weigh(settings: Settings, terrain: StartSpace, eps: float) -> Weights:
     """Settle tau and the penalty where they were left open.
 
     Both grow with the share of wrong answers: an answer that is wrong with probability eps tells less, by about
@@ -117,7 +117,7 @@ def weigh(settings: Settings, terrain: Terrain, eps: float) -> Weights:
 
 
 def learn(
-    terrain: Terrain,
+    terrain: StartSpace,
     answered: Answered,
     settings: Settings,
     eps: float,
@@ -126,7 +126,7 @@ def learn(
     n_followed: int = FOLLOWED,
     kinds: Collection[str] = (),
     rough: bool = False,
-) -> Fit:
+) -> Fitted:
     """Compare the starts (of some kinds only), follow the best ones to the end, and keep the lowest."""
     with one_blas_thread():
         weights = weigh(settings, terrain, eps)
@@ -145,7 +145,7 @@ def learn(
             )
             for start in ahead
         ]
-    return Fit(best(followed), weights.penalty, {start: at.value for start, at in reached.items()})
+    return Fitted(best(followed), weights.penalty, {start: at.value for start, at in reached.items()})
 
 
 def follow(
@@ -187,7 +187,7 @@ def _minimise(
 
 
 def _compare_starts(
-    terrain: Terrain,
+    terrain: StartSpace,
     answered: Answered,
     settings: Settings,
     weights: Weights,

@@ -24,7 +24,7 @@ from sidelight.estimators.relations import direct, variational
 from sidelight.estimators.relations.answered import Answered, without_none
 from sidelight.estimators.relations.direct import TRUSTED
 from sidelight.estimators.relations.noise import ErrorRates
-from sidelight.estimators.relations.trust import Trust, doubtful, examine
+from sidelight.estimators.relations.trust import Trust, doubtful, estimate_error_rate
 
 LANDMARKS = 300  # of the curved features
 
@@ -187,13 +187,15 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
 
     def _follow_answers(
         self, X: Any, features: np.ndarray, pairs: Pairs, triplets: Triplets, generator: np.random.Generator
-    ) -> tuple[direct.Fit, Answered, Trust]:
+    ) -> tuple[direct.Fitted, Answered, Trust]:
         """Fit at the share of wrong answers that was given, or that held-out answers speak for."""
         settings, everything = self._settings(), Answered.evenly(pairs, triplets, TRUSTED)
-        terrain = direct.Terrain.survey(X, features, everything, self.n_clusters, generator)
+        terrain = direct.StartSpace.of(X, features, everything, self.n_clusters, generator)
         if self.eps == "auto":
             uneven = self.errors == "confusion"
-            trust = examine(terrain, pairs, triplets, settings, generator, confusion=uneven) or doubtful(settings.tau)
+            trust = estimate_error_rate(terrain, pairs, triplets, settings, generator, confusion=uneven) or doubtful(
+                settings.tau
+            )
             settings = replace(settings, tau=trust.tau)
         else:
             trust = Trust(ErrorRates.evenly(float(self.eps)), float(self.eps), settings.tau)

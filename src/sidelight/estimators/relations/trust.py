@@ -51,8 +51,8 @@ class Trust:
     sharpness: float = 1.0
 
 
-def examine(
-    terrain: direct.Terrain,
+def estimate_error_rate(
+    terrain: direct.StartSpace,
     pairs: Pairs,
     triplets: Triplets,
     settings: direct.Settings,
@@ -95,7 +95,7 @@ def examine(
 
 
 def _held_out(
-    terrain: direct.Terrain,
+    terrain: direct.StartSpace,
     pairs: Pairs,
     triplets: Triplets,
     settings: direct.Settings,

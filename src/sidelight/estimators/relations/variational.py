@@ -25,7 +25,7 @@ from sidelight.estimators._base import reporting
 from sidelight.estimators._linear_rule import RuleFit
 from sidelight.estimators.relations.answer_terms import pair_truths, triplet_truths
 from sidelight.estimators.relations.answered import Answered
-from sidelight.estimators.relations.direct import Fit, Settings
+from sidelight.estimators.relations.direct import Fitted, Settings
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,7 +37,7 @@ M_STEPS = 20  # L-BFGS iterations of an M-step; more fit a Q that the next round
 
 def learn(
     X: Any, features: Floats, answered: Answered, eps: float, settings: Settings, generator: np.random.Generator
-) -> Fit:
+) -> Fitted:
     """Start from k-means and a logistic rule (3.2.4.3), then alternate both steps."""
     K, n = settings.n_clusters, len(features)
     penalty = PENALTY if settings.penalty is None else settings.penalty
@@ -54,7 +54,7 @@ def learn(
     if not answered.n_answers:
         terms: list[tuple[float, Term]] = [(tau, Balance()), (tau, Confidence())]
         solution = fit.minimise(terms, K, start, max_iter=settings.max_iter, tol=settings.tol, stage="information")
-        return Fit(solution, penalty, {"rows": solution.trace[0]})
+        return Fitted(solution, penalty, {"rows": solution.trace[0]})
     few = answered.among(answered_rows)
     unsupervised = Objective(model, features, information, penalty)
 
@@ -72,7 +72,7 @@ def learn(
     solution = alternate(
         expect, maximise, start, max_iter=settings.max_iter, tol=settings.tol, report=reporting("variational EM")
     )
-    return Fit(solution, penalty, {"rows": float(solution.trace[0])})
+    return Fitted(solution, penalty, {"rows": float(solution.trace[0])})
 
 
 def _infer(log_P: Floats, few: Answered, eps: float) -> Floats:

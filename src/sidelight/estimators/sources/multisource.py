@@ -176,7 +176,7 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
 
         self.channel_columns_, self.primary_, self.codebooks_, self.channel_codes_ = columns, primary, books, codes
         self.table_, self.clusterer_, self.code_labels_ = table, clusterer, of_code
-        self.channel_labels_ = {name: self._settle(of_code[name][codes[name]], home) for name in columns}
+        self.channel_labels_ = {name: self._follow_sequences(of_code[name][codes[name]], home) for name in columns}
         self.labels_ = self.channel_labels_[primary]
         gaps = nearest_prototype(X[:, columns[primary]], books[primary].prototypes_)[1]
         self.spread_ = float(np.mean(gaps**2))
@@ -245,7 +245,7 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
         X = self._points(channel, X)
         codes = used[nearest_prototype(X, book.prototypes_[used])[0]]
         home = None if sequences is None else sequence_codes(sequences, X.shape[0], type(self).__name__)[0]
-        return self._settle(self.code_labels_[channel][codes], home)
+        return self._follow_sequences(self.code_labels_[channel][codes], home)
 
     def is_new(self, X: Any, *, sequences: Any = None, channel: str | None = None) -> NDArray[np.bool_]:
         """Say which rows fit no cluster: somebody who was never seen before ([B04] 4.1).
@@ -364,7 +364,7 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
             return base.set_params(n_clusters=clusters)
         return InterleavedCoclustering(base, n_clusters=clusters, margins=self.primary)
 
-    def _settle(self, labels: Ints, home: Ints | None) -> Ints:
+    def _follow_sequences(self, labels: Ints, home: Ints | None) -> Ints:
         """Let every point follow the cluster that holds most points of its sequence."""
         if home is None or not self.reassign:
             return labels

@@ -18,14 +18,14 @@ from sidelight.files.arff.mulan import find_label_names
 from sidelight.files.arff.sparse import read_sparse
 from sidelight.files.problems import not_a_number, ragged, shown
 from sidelight.files.roles.columns import Coded, MemorySource
-from sidelight.files.roles.plan import Wanted
+from sidelight.files.roles.plan import RoleRequest
 from sidelight.files.roles.tables import read_table
 from sidelight.files.source import text_lines
 
 Row = tuple[int, str]
 
 
-def read_arff(path: Path, wanted: Wanted, label_file: Path | None = None, encoding: str | None = None) -> Dataset:
+def read_arff(path: Path, wanted: RoleRequest, label_file: Path | None = None, encoding: str | None = None) -> Dataset:
     """Read an ARFF file of any kind."""
     lines = text_lines(path, encoding)
     header = parse_header(path, lines)

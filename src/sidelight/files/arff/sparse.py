@@ -17,11 +17,11 @@ from sidelight.files.problems import not_a_number, shown
 from sidelight.files.roles.builder import Builder
 from sidelight.files.roles.choosing import match_columns
 from sidelight.files.roles.labels import tick
-from sidelight.files.roles.plan import SAID, Wanted
+from sidelight.files.roles.plan import SAID, RoleRequest
 
 
 def read_sparse(
-    path: Path, header: Header, rows: list[tuple[int, str]], wanted: Wanted, labels: LabelNames | None
+    path: Path, header: Header, rows: list[tuple[int, str]], wanted: RoleRequest, labels: LabelNames | None
 ) -> Dataset:
     """Read sparse rows into a CSR matrix; label attributes become label sets or classes."""
     attributes = header.attributes
@@ -99,7 +99,7 @@ def _quoted_pairs(path: Path, number: int, inside: str) -> list[str]:
 
 
 def _label_attributes(
-    path: Path, names: list[str], attributes: tuple[Attribute, ...], wanted: Wanted, labels: LabelNames | None
+    path: Path, names: list[str], attributes: tuple[Attribute, ...], wanted: RoleRequest, labels: LabelNames | None
 ) -> tuple[list[int], str]:
     if wanted.label is False:
         return [], ""

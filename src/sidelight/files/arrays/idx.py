@@ -15,14 +15,14 @@ from sidelight.files.limits import need, need_dense
 from sidelight.files.roles.builder import Builder
 from sidelight.files.roles.columns import Coded
 from sidelight.files.roles.labels import from_cells
-from sidelight.files.roles.plan import Wanted
+from sidelight.files.roles.plan import RoleRequest
 from sidelight.files.source import open_bytes, read_up_to
 from sidelight.words import Setting
 
 _TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 
 
-def read_idx(path: Path, wanted: Wanted, label_file: Path | None = None) -> Dataset:
+def read_idx(path: Path, wanted: RoleRequest, label_file: Path | None = None) -> Dataset:
     """Read an IDX file of images or vectors, and the labels beside it when there are any."""
     array = load_idx(path)
     if array.ndim == 1:

@@ -17,8 +17,8 @@ from sidelight.files.problems import no_such_column
 from sidelight.files.roles.builder import Builder
 from sidelight.files.roles.columns import Coded
 from sidelight.files.roles.labels import RowLabels, from_cells
-from sidelight.files.roles.looks import look_at
-from sidelight.files.roles.plan import SAID, Wanted
+from sidelight.files.roles.looks import inspect_column
+from sidelight.files.roles.plan import SAID, RoleRequest
 
 _ROLES = {
     "bag": ("bags", "bag", "bag_ids", "bag_id", "groups", "group"),
@@ -30,7 +30,7 @@ _FEATURE_NAMES = ("feature_names", "columns", "features", "terms", "vocabulary")
 _LABEL_NAMES = ("label_names", "class_names", "target_names")
 
 
-def from_matrices(path: Path, title: str, arrays: dict[str, Any], wanted: Wanted) -> Dataset:
+def from_matrices(path: Path, title: str, arrays: dict[str, Any], wanted: RoleRequest) -> Dataset:
     """Make a data set of named arrays."""
     name = _features(path, arrays, wanted)
     X = arrays[name]
@@ -54,7 +54,7 @@ def from_matrices(path: Path, title: str, arrays: dict[str, Any], wanted: Wanted
     )
 
 
-def _features(path: Path, arrays: dict[str, Any], wanted: Wanted) -> str:
+def _features(path: Path, arrays: dict[str, Any], wanted: RoleRequest) -> str:
     if isinstance(wanted.features, str):
         if wanted.features not in arrays:
             raise no_such_column(path, wanted.features, "features", list(arrays))
@@ -71,7 +71,9 @@ def _features(path: Path, arrays: dict[str, Any], wanted: Wanted) -> str:
     return max(matrices, key=lambda k: int(np.prod(arrays[k].shape, dtype=np.int64)))
 
 
-def _vector(path: Path, arrays: dict[str, Any], wanted: Wanted, role: str, n: int, name: str, data: Builder) -> Any:
+def _vector(
+    path: Path, arrays: dict[str, Any], wanted: RoleRequest, role: str, n: int, name: str, data: Builder
+) -> Any:
     said = getattr(wanted, role)
     if said is False:
         return None
@@ -110,7 +112,7 @@ def _bags(path: Path, ids: Any, label_sets: RowLabels | None, own: Any) -> Bags 
     names = _names(ids)
     if own is not None and own.dtype.kind in "US":
         cells = [str(cell) for cell in _names(own).tolist()]
-        label_sets = from_cells(Coded.of(cells), look_at("", cells[:1000]).separator)
+        label_sets = from_cells(Coded.of(cells), inspect_column("", cells[:1000]).separator)
     if label_sets is None:
         return Bags(names.tolist())
     plain = Bags(names.tolist())

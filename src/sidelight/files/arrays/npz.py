@@ -21,18 +21,18 @@ from sidelight.data.dataset import Dataset
 from sidelight.errors import TooLarge, UnreadableFile
 from sidelight.files.arrays.matrices import from_matrices
 from sidelight.files.limits import need, need_sparse
-from sidelight.files.roles.plan import Wanted
+from sidelight.files.roles.plan import RoleRequest
 from sidelight.files.source import MAX_RATIO, MAX_UNPACKED, open_bytes
 
 _HEADER = 1 << 16
 
 
-def read_npz(path: Path, wanted: Wanted) -> Dataset:
+def read_npz(path: Path, wanted: RoleRequest) -> Dataset:
     """Read an archive of arrays: the features, and labels, bags and ids by their names and lengths."""
     return from_matrices(path, "NPZ", load_npz(path), wanted)
 
 
-def read_npy(path: Path, wanted: Wanted) -> Dataset:
+def read_npy(path: Path, wanted: RoleRequest) -> Dataset:
     """Read a single array as features."""
     with open_bytes(path) as stream:
         data = stream.read()

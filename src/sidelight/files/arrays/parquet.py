@@ -118,7 +118,7 @@ class ParquetSource:
             columns |= {f"column_{j + 1}": pl.Series(_as_text(frame[self.names[j]]), dtype=pl.String) for j in texts}
             yield pl.DataFrame(columns)
 
-    def place(self, row: int) -> str:
+    def location(self, row: int) -> str:
         """Say which row it is, from 1."""
         return f"row {row + 1}"
 

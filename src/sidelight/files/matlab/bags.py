@@ -27,12 +27,12 @@ from sidelight.files.matlab.shapes import (
 )
 from sidelight.files.problems import listing
 from sidelight.files.roles.builder import Builder
-from sidelight.files.roles.plan import Wanted
+from sidelight.files.roles.plan import RoleRequest
 
 LABELS = ("labels", "label", "y", "targets", "target", "classes", "class", "gnd", "truth", "gt")
 
 
-def read_miml(path: Path, variables: dict[str, Any], wanted: Wanted, name: str) -> Dataset:
+def read_miml(path: Path, variables: dict[str, Any], wanted: RoleRequest, name: str) -> Dataset:
     """Read a cell array of bags with its targets."""
     cells = variables[name].reshape(-1)
     n_bags = len(cells)

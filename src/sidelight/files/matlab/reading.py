@@ -35,11 +35,11 @@ from sidelight.files.problems import listing
 from sidelight.files.roles.builder import Builder
 from sidelight.files.roles.columns import Coded
 from sidelight.files.roles.labels import RowLabels, from_cells, from_marks
-from sidelight.files.roles.plan import SAID, Wanted
+from sidelight.files.roles.plan import SAID, RoleRequest
 from sidelight.files.source import open_bytes
 
 
-def read_matlab(path: Path, wanted: Wanted) -> Dataset:
+def read_matlab(path: Path, wanted: RoleRequest) -> Dataset:
     """Read a MATLAB 5 file."""
     variables = load_variables(path)
     structs = {k: v for k, v in variables.items() if v.dtype.names and v.size == 1}
@@ -86,7 +86,7 @@ def load_variables(path: Path) -> dict[str, Any]:
     return arrays
 
 
-def _plain(path: Path, variables: dict[str, Any], wanted: Wanted) -> Dataset:
+def _plain(path: Path, variables: dict[str, Any], wanted: RoleRequest) -> Dataset:
     numeric = {k: v for k, v in variables.items() if is_numeric(v) and v.ndim == 2}
     name = find_variable(path, variables, wanted.features)
     if name is None:

@@ -65,19 +65,19 @@ class Builder:
         self.label_names = tuple(str(k + 1) for k in range(marks.shape[1]))
         self.bags = Bags.from_indicator(ids, marks, classes=self.label_names, names=list(names))
 
-    def build(self, place: Callable[[int], str] | None = None, **parts: Any) -> Dataset:
+    def build(self, location: Callable[[int], str] | None = None, **parts: Any) -> Dataset:
         """Return the data set, with a note about missing and infinite cells.
 
         Parameters
         ----------
-        place : callable, optional
+        location : callable, optional
             Says where a row was in the file; by default its number.
         **parts : objects
             Other attributes of :class:`Dataset`.
         """
-        parts |= {} if place is None else {"place": place}
+        parts |= {} if location is None else {"location": location}
         parts.setdefault("roles", tuple(self.roles))
-        gaps = gap_notes(self.X, self.feature_names, place or (lambda row: f"row {row + 1}"))
+        gaps = gap_notes(self.X, self.feature_names, location or (lambda row: f"row {row + 1}"))
         return Dataset(
             self.X,
             self.feature_names,
@@ -92,7 +92,7 @@ class Builder:
         )
 
 
-def gap_notes(X: Any, names: Sequence[str], place: Callable[[int], str]) -> Iterator[str]:
+def gap_notes(X: Any, names: Sequence[str], location: Callable[[int], str]) -> Iterator[str]:
     """Say how many cells are missing or infinite, and where the first one is."""
     if not isinstance(X, np.ndarray) or not X.size:
         return
@@ -103,4 +103,4 @@ def gap_notes(X: Any, names: Sequence[str], place: Callable[[int], str]) -> Iter
     if facts.n_infinite.any():
         row = facts.first_infinite_row
         name = names[int(np.isinf(X[row]).argmax())]
-        yield f"{int(facts.n_infinite.sum())} infinite values; the first in {place(row)}, column {name!r}"
+        yield f"{int(facts.n_infinite.sum())} infinite values; the first in {location(row)}, column {name!r}"

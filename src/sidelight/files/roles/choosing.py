@@ -12,17 +12,17 @@ from sidelight.files.problems import no_such_column
 from sidelight.files.roles.columns import Source
 from sidelight.files.roles.guesses import guess_events, guess_rest
 from sidelight.files.roles.lists import guess_truth_of_items
-from sidelight.files.roles.looks import look_at
-from sidelight.files.roles.plan import Plan, Wanted
+from sidelight.files.roles.looks import inspect_column
+from sidelight.files.roles.plan import Plan, RoleRequest
 
 _CELLS = 100_000  # enough to see what columns are; wide tables are judged by fewer rows
 
 
-def plan_roles(source: Source, wanted: Wanted) -> Plan:
+def plan_roles(source: Source, wanted: RoleRequest) -> Plan:
     """Decide what each column is for."""
     rows = source.sample()
     rows = rows[: max(100, _CELLS // max(len(source.names), 1))]
-    looks = [look_at(name, [row[j] for row in rows]) for j, name in enumerate(source.names)]
+    looks = [inspect_column(name, [row[j] for row in rows]) for j, name in enumerate(source.names)]
     plan = Plan(source.names, kinds={j: look.kind for j, look in enumerate(looks)})
     _obey(plan, source.path, wanted)
     plan.said = plan.taken()
@@ -50,7 +50,7 @@ def match_columns(path: Path, names: Sequence[str], wanted: Any, role: str) -> l
     return matched
 
 
-def _obey(plan: Plan, path: Path, wanted: Wanted) -> None:
+def _obey(plan: Plan, path: Path, wanted: RoleRequest) -> None:
     """Give columns the roles that the user named."""
     for role in ("id", "bag", "sequence", "bag label", "truth"):
         name = getattr(wanted, role.replace(" ", "_"))
@@ -79,7 +79,7 @@ def _obey(plan: Plan, path: Path, wanted: Wanted) -> None:
                 plan.why.setdefault(j, ("feature", wanted.why("features")))
 
 
-def _take_events(plan: Plan, path: Path, wanted: Wanted) -> None:
+def _take_events(plan: Plan, path: Path, wanted: RoleRequest) -> None:
     if wanted.events not in (None, False):
         given = list(wanted.events) if isinstance(wanted.events, (list, tuple)) else [wanted.events]
         twice = [name for i, name in enumerate(given) if name in given[:i]]

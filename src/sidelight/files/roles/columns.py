@@ -100,7 +100,7 @@ class Source(Protocol):
     def frames(self, columns: Sequence[int], weight: int | None) -> Iterator[Any]:
         """Yield the columns as data frames or mappings of modest size, for counting."""
 
-    def place(self, row: int) -> str:
+    def location(self, row: int) -> str:
         """Say where row ``row`` is, in the file's own terms: ``"line 17"``."""
 
 
@@ -147,7 +147,7 @@ class MemorySource:
             frame[self.names[weight]] = self.load([weight], []).X[:, 0]
         yield frame
 
-    def place(self, row: int) -> str:
+    def location(self, row: int) -> str:
         """Say which line a row came from."""
         return f"line {self._lines[row]}" if self._lines is not None else f"row {row + 1}"
 
@@ -164,7 +164,7 @@ class MemorySource:
                 from sidelight.files.problems import not_a_number
 
                 row = int(np.flatnonzero(column.codes == k)[0])
-                raise not_a_number(self.path, self.place(row), self.names[j], value) from None
+                raise not_a_number(self.path, self.location(row), self.names[j], value) from None
         return values[column.codes] if len(values) else np.empty(0)
 
 

@@ -28,7 +28,7 @@ def event_table(source: Source, plan: Plan) -> Dataset:
         "counts": counts,
         "roles": plan.roles(),
         "left_out": pieces.left_out(),
-        "place": source.place,
+        "location": source.location,
         "notes": source.notes,
     }
     if len(axes) != 2:
@@ -78,7 +78,8 @@ class _Pieces:
             if wrong.any():
                 row = int(wrong.argmax())
                 raise InvalidData(
-                    f"{self.source.path}, {self.source.place(self.n_rows + row)}, column {self.weight!r}: expected how "
+                    f"{self.source.path}, {self.source.location(self.n_rows + row)}, column {self.weight!r}: "
+                    f"expected how "
                     f"often the event happened, a number from 0 on, found {weights[row]:g}. Correct the cell."
                 )
         drop = np.zeros(n, dtype=bool)
@@ -96,7 +97,7 @@ class _Pieces:
         if not self.dropped:
             return ()
         rows = np.concatenate(self.dropped)
-        return (LeftOut(rows + 1, "event gap", tuple(self.gaps), self.source.place(int(rows[0])), self.n_rows),)
+        return (LeftOut(rows + 1, "event gap", tuple(self.gaps), self.source.location(int(rows[0])), self.n_rows),)
 
 
 def _kinds(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sidelight.files.roles.lists import Rows, guess_bag_of_lists, guess_truth, is_truth_name, prefer_lists
 from sidelight.files.roles.looks import Look
-from sidelight.files.roles.plan import Plan, Wanted
+from sidelight.files.roles.plan import Plan, RoleRequest
 from sidelight.words import counted
 
 _ID = {"id", "rowid", "index", "uid", "uuid", "key", "instance", "instanceid", "segmentid", "sampleid", "unnamed0"}
@@ -22,7 +22,7 @@ _COUNT = {"count", "counts", "n", "weight", "weights", "freq", "frequency", "tim
 _LABEL_PREFIX = re.compile(r"(labels?|class|tag|target|y)[_:.\- ].+", re.IGNORECASE)
 
 
-def guess_rest(plan: Plan, looks: Sequence[Look], wanted: Wanted, rows: Rows) -> None:
+def guess_rest(plan: Plan, looks: Sequence[Look], wanted: RoleRequest, rows: Rows) -> None:
     """Fill in the roles that are still open."""
     if wanted.id is None:
         _guess_id(plan, looks)

@@ -42,7 +42,7 @@ class Look:
         return self.n_distinct == self.n_seen
 
 
-def look_at(name: str, cells: Sequence[str]) -> Look:
+def inspect_column(name: str, cells: Sequence[str]) -> Look:
     """Summarise the first cells of a column."""
     seen = [cell for cell in cells if not is_gap(cell)]
     distinct = set(seen)

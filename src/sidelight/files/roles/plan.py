@@ -13,7 +13,7 @@ SAID = "you said so"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RoleRequest:
     """What the user said about columns; None leaves it to the guess, ``()`` or False forbids it."""
 
     id: str | bool | None = None
@@ -37,7 +37,7 @@ class Wanted:
         """Return the reason for a role that was not guessed."""
         return self.reasons.get(role, SAID)
 
-    def over(self, **hints: Any) -> Wanted:
+    def over(self, **hints: Any) -> RoleRequest:
         """Fill what the user left open with what the format says: ``hint=(value, why)``."""
         open_ = {name: hint for name, hint in hints.items() if getattr(self, name) in (None, ())}
         reasons = {name.replace("_", " "): why for name, (_, why) in open_.items()}
@@ -49,7 +49,7 @@ _COLUMNS = ("label", "features", "ignore", "show", "keep", "events")
 _FORBID = ("id", "bag", "sequence", "bag_label", "truth", "label", "show", "events")  # False is an answer
 
 
-def asked(**wishes: Any) -> Wanted:
+def asked(**wishes: Any) -> RoleRequest:
     """Return what the user said; what names no column is refused by the name of its parameter."""
     for name, value in wishes.items():
         if value is None or (value is False and name in _FORBID):
@@ -64,7 +64,7 @@ def asked(**wishes: Any) -> Wanted:
             wishes[name] = {channel: _columns(name, columns) for channel, columns in value.items()}
         if name == "label_separator" and not (isinstance(value, str) and value):
             raise _no_columns(name, "a text that is not empty", value)
-    return Wanted(**wishes)
+    return RoleRequest(**wishes)
 
 
 def _columns(name: str, value: Any) -> Any:

@@ -27,14 +27,14 @@ from sidelight.files.roles.labels import (
     from_ticks,
     match_keys,
 )
-from sidelight.files.roles.looks import look_at
-from sidelight.files.roles.plan import Plan, Wanted
+from sidelight.files.roles.looks import inspect_column
+from sidelight.files.roles.plan import Plan, RoleRequest
 from sidelight.words import Setting
 
 _MOST_WORDS = 200  # more different words than this make a name or a text, not a feature
 
 
-def read_table(source: Source, wanted: Wanted, label_table: Source | None = None) -> Dataset:
+def read_table(source: Source, wanted: RoleRequest, label_table: Source | None = None) -> Dataset:
     """Read the columns that have a role, and nothing else."""
     if label_table is not None and wanted.label is None:
         wanted = replace(wanted, label=False)  # the labels are in the other table: no column here is taken for them
@@ -68,7 +68,7 @@ def read_table(source: Source, wanted: Wanted, label_table: Source | None = None
     X, feature_names, widths = _with_words(source, plan, X, loaded.texts, words)
     made.features(X, feature_names)
     return made.build(
-        source.place,
+        source.location,
         row_ids=row_ids,
         sequence=None if plan.sequence is None else loaded.texts[plan.sequence].names(),
         channels=_channels(plan, widths),
@@ -145,7 +145,7 @@ def _row_ids(source: Source, plan: Plan, texts: dict[int, Coded]) -> NDArray[Any
     name = source.names[plan.id]
     gaps = column.gaps()
     if gaps.any():
-        place = source.place(int(gaps.argmax()))
+        place = source.location(int(gaps.argmax()))
         raise InvalidData(
             f"{source.path}, {place}, column {name!r}: expected the id of the row, found nothing.",
             do=["Fill it in, or read without ids: ", Setting("id", False), "."],
@@ -156,7 +156,7 @@ def _row_ids(source: Source, plan: Plan, texts: dict[int, Coded]) -> NDArray[Any
         rows = np.flatnonzero(column.codes == double)[:2].tolist()
         raise InvalidData(
             f"{source.path}, column {name!r}: expected a different id in every row, found {column.values[double]!r} in "
-            f"{source.place(rows[0])} and {source.place(rows[1])} ({int((counts > 1).sum())} ids come back).",
+            f"{source.location(rows[0])} and {source.location(rows[1])} ({int((counts > 1).sum())} ids come back).",
             do=[
                 "Remove the copies; if the column names groups of rows, pass it as ",
                 Setting("bag", name),
@@ -176,7 +176,8 @@ def _bag_ids(source: Source, plan: Plan, texts: dict[int, Coded]) -> Coded | Non
     if gaps.any():
         name = source.names[plan.bag]
         raise InvalidData(
-            f"{source.path}, {source.place(int(gaps.argmax()))}, column {name!r}: expected the bag of the row, found "
+            f"{source.path}, {source.location(int(gaps.argmax()))}, column {name!r}: expected the bag of the row, "
+            f"found "
             f"nothing ({int(gaps.sum())} such rows).",
             do=["Fill the gaps, or drop the rows, or read without bags: ", Setting("bag", False), "."],
         )
@@ -191,7 +192,7 @@ def _row_labels(source: Source, plan: Plan, texts: dict[int, Coded]) -> RowLabel
     if len(columns) == 1:
         return from_cells(columns[0], plan.label_separator)
     if are_ticks(columns) or any(plan.kinds.get(j) == "0/1" for j in plan.labels):
-        return from_ticks(columns, names, source.path, source.place)
+        return from_ticks(columns, names, source.path, source.location)
     return from_combination(columns)
 
 
@@ -247,7 +248,7 @@ def _place_bag_labels(made: Builder, column: Coded, bag_ids: Coded, separator: s
 
 def _mark(source: Source, plan: Plan) -> str | None:
     assert plan.bag_label is not None  # the caller looked
-    return look_at("", [row[plan.bag_label] for row in source.sample()]).separator
+    return inspect_column("", [row[plan.bag_label] for row in source.sample()]).separator
 
 
 def _labels_from_table(
@@ -273,11 +274,11 @@ def _labels_from_table(
     loaded = table.load([], [key, *others])
     columns = [loaded.texts[j] for j in others]
     if len(columns) > 1 and are_ticks(columns):
-        said = from_ticks(columns, [table.names[j] for j in others], table.path, table.place)
+        said = from_ticks(columns, [table.names[j] for j in others], table.path, table.location)
     else:
         label = _label_column(table, others)
         sample = [row[label] for row in table.sample()]
-        said = from_cells(loaded.texts[label], look_at(table.names[label], sample).separator)
+        said = from_cells(loaded.texts[label], inspect_column(table.names[label], sample).separator)
     keys = loaded.texts[key]
     unions = dict(zip(keys.values, said.of_bags(keys.codes, len(keys.values))))
     what = "bag" if bag_ids is not None else "row"

@@ -17,7 +17,7 @@ from sidelight.errors import UnreadableFile
 from sidelight.files.problems import not_a_number, ragged
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.columns import Coded, MemorySource
-from sidelight.files.roles.plan import Wanted
+from sidelight.files.roles.plan import RoleRequest
 from sidelight.files.roles.tables import read_table
 from sidelight.files.source import text_lines
 
@@ -29,7 +29,7 @@ class Names(NamedTuple):
     attributes: tuple[tuple[str, str], ...]  # (name, type)
 
 
-def read_c45(path: Path, wanted: Wanted) -> Dataset:
+def read_c45(path: Path, wanted: RoleRequest) -> Dataset:
     """Read a C4.5 ``.data`` file."""
     rows, lines = _rows(path)
     width = len(rows[0])

@@ -152,7 +152,7 @@ class DelimitedSource:
     def _blocks(self) -> Iterator[Block]:
         return text_blocks(self.path, self.dialect, strict=self._encoding_was_given)
 
-    def place(self, row: int) -> str:
+    def location(self, row: int) -> str:
         """Find the line of a row; only errors ask, so the file is simply read again."""
         for block in self._blocks():
             for line, _ in rows_with_lines(block, self.dialect):

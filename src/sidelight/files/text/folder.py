@@ -22,7 +22,7 @@ from sidelight.files.arff.clus import tree_of
 from sidelight.files.limits import need
 from sidelight.files.noticed import notice
 from sidelight.files.roles.builder import Builder
-from sidelight.files.roles.plan import Wanted
+from sidelight.files.roles.plan import RoleRequest
 from sidelight.files.source import MAX_RATIO, MAX_UNPACKED
 from sidelight.progress import report
 
@@ -41,7 +41,7 @@ class Document(NamedTuple):
     text: str
 
 
-def read_folder(path: Path, wanted: Wanted, encoding: str | None = None) -> Dataset:
+def read_folder(path: Path, wanted: RoleRequest, encoding: str | None = None) -> Dataset:
     """Count the words of every file below ``path``."""
     documents = list(_documents(path, encoding))
     if not documents:

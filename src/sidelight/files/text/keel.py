@@ -13,14 +13,14 @@ from sidelight.errors import UnreadableFile
 from sidelight.files.problems import not_a_number, ragged, shown
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.columns import Coded, MemorySource
-from sidelight.files.roles.plan import Wanted
+from sidelight.files.roles.plan import RoleRequest
 from sidelight.files.roles.tables import read_table
 from sidelight.files.source import text_lines
 
 _ATTRIBUTE = re.compile(r"@attribute\s+('[^']*'|\"[^\"]*\"|[^\s{\[]+)\s*(.*)", re.IGNORECASE)
 
 
-def read_keel(path: Path, wanted: Wanted, encoding: str | None = None) -> Dataset:
+def read_keel(path: Path, wanted: RoleRequest, encoding: str | None = None) -> Dataset:
     """Read a KEEL ``.dat`` file."""
     names: list[str] = []
     is_text: list[bool] = []

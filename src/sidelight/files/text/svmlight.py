@@ -21,7 +21,7 @@ from sidelight.files.problems import shown
 from sidelight.files.roles.builder import Builder
 from sidelight.files.roles.columns import Coded
 from sidelight.files.roles.labels import from_cells
-from sidelight.files.roles.plan import Wanted
+from sidelight.files.roles.plan import RoleRequest
 from sidelight.files.source import text_lines
 
 _HIGHEST = 1 << 31  # beyond this an index is damage, not a feature
@@ -29,7 +29,7 @@ _BATCH = 2_000
 _PAIRS = re.compile(r"(?:\d+:[^\s:]+(?: |$))*", re.ASCII)
 
 
-def read_svmlight(path: Path, wanted: Wanted) -> Dataset:
+def read_svmlight(path: Path, wanted: RoleRequest) -> Dataset:
     """Read an svmlight file; indices from 1 on become columns from 0 on unless some index is 0."""
     labels: list[str] = []
     bags: list[str] = []
@@ -60,7 +60,9 @@ def read_svmlight(path: Path, wanted: Wanted) -> Dataset:
     return _dataset(path, wanted, flat.reshape(-1, 2), counts, labels, bags)
 
 
-def _dataset(path: Path, wanted: Wanted, pairs: Any, counts: list[int], labels: list[str], bags: list[str]) -> Dataset:
+def _dataset(
+    path: Path, wanted: RoleRequest, pairs: Any, counts: list[int], labels: list[str], bags: list[str]
+) -> Dataset:
     index = pairs[:, 0].astype(np.int64)
     base = 0 if len(index) and index.min() == 0 else 1
     index -= base

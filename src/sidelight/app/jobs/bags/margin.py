@@ -14,8 +14,8 @@ from sidelight.app.jobs.bags.tables import USES, bag_clusters, bag_means, row_co
 from sidelight.app.jobs.checking import checked_bags
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import gallery_of
-from sidelight.app.jobs.how_many import settled, with_choice
-from sidelight.app.jobs.reading import listening, read_bags, standard
+from sidelight.app.jobs.how_many import choose_number, with_choice
+from sidelight.app.jobs.reading import collect_notes, read_bags, standard
 from sidelight.app.jobs.result import Columns, Reading, columns_of
 from sidelight.app.report.gallery import Gallery
 from sidelight.data.bags import Bags
@@ -38,11 +38,11 @@ def cluster(data: Dataset, config: RunConfig) -> MarginResult:
     asked, bags = config.options, data.bags
     assert isinstance(asked, Margin)  # the catalogue says so
     assert bags is not None  # the job looked
-    options, choices = settled(asked, lambda: standard(bag_means(data.X, bags)), config.seed)
+    options, choices = choose_number(asked, lambda: standard(bag_means(data.X, bags)), config.seed)
     searched = ("C", "balance") if options.search else ()
     settings = {k: value for k, value in options.without("method", "search").items() if k not in searched}
     estimator: Any = MaxMarginBagClusteringCV if options.search else MaxMarginBagClustering
-    with listening() as heard:
+    with collect_notes() as heard:
         model: Any = estimator(random_state=config.seed, **settings).fit(data.X, bags=bags)
     inner = model.best_estimator_ if options.search else model
     found = {name: getattr(inner, name) for name in settings}  # a search is not repeated with other seeds

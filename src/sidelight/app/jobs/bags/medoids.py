@@ -14,8 +14,8 @@ from sidelight.app.jobs.bags.tables import USES, bag_clusters, bag_means, row_co
 from sidelight.app.jobs.checking import checked_bags
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import gallery_of
-from sidelight.app.jobs.how_many import settled, with_choice
-from sidelight.app.jobs.reading import listening, read_bags, standard
+from sidelight.app.jobs.how_many import choose_number, with_choice
+from sidelight.app.jobs.reading import collect_notes, read_bags, standard
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
@@ -35,14 +35,14 @@ def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
     assert isinstance(asked, Medoids)  # the catalogue says so
     assert bags is not None  # the job looked
     means = bag_means(data.X, bags)
-    options, choices = settled(asked, lambda: standard(means), config.seed)
+    options, choices = choose_number(asked, lambda: standard(means), config.seed)
 
     def fitted(seed: int) -> Any:
         inner = BagKMedoids(random_state=seed, **options.without("method", "scale"))
         model = inner if options.scale == "none" else Standardized(inner, feature_names=data.feature_names)
         return model.fit(data.X, bags=bags)
 
-    with listening() as heard:
+    with collect_notes() as heard:
         model = fitted(config.seed)
     chosen = with_choice(
         _result_of(data, bags, model, options, means, heard),

@@ -18,7 +18,7 @@ from sidelight.app.jobs.gallery import gallery_of
 from sidelight.app.jobs.how_many import with_choice, with_number
 from sidelight.app.jobs.how_many.stability import Stability
 from sidelight.app.jobs.profiles import cluster_table
-from sidelight.app.jobs.reading import listening, read_bags
+from sidelight.app.jobs.reading import collect_notes, read_bags
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
@@ -39,7 +39,7 @@ def cluster(data: Dataset, config: RunConfig) -> WordsResult:
     options, bags = config.options, data.bags
     assert isinstance(options, Words)  # the catalogue says so
     assert bags is not None  # the job looked
-    with listening() as heard:
+    with collect_notes() as heard:
         model = _fitted(options, data, bags, config.seed)
     result = result_of(data, bags, model, heard)
     again = with_number(options, model.n_clusters_)

@@ -14,7 +14,7 @@ import numpy as np
 
 from sidelight._core.threads import one_thread
 from sidelight.app.jobs.how_many.stability import Stability
-from sidelight.app.jobs.reading import listening
+from sidelight.app.jobs.reading import collect_notes
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.errors import InvalidData
 from sidelight.estimators._choice import Choice, choose_best, is_as_good
@@ -44,7 +44,7 @@ def most_telling(table: CoOccurrence, generator: np.random.Generator) -> tuple[S
             "The table holds fractions, and only counts can be dealt into parts to choose a number of clusters.",
             do=["Say how many clusters with ", Setting("n_clusters"), "."],
         )
-    with one_thread(), listening():  # threads once for all fits; warnings of these fits are not about the run's own
+    with one_thread(), collect_notes():  # threads once for all fits; warnings of these fits are not about the run's own
         return _of_axes(table, generator)
 
 

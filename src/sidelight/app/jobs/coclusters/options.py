@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from sidelight.app.jobs.options.model import Options, filled, from_, says
+from sidelight.app.jobs.options.model import Options, at_least, non_empty, option
 from sidelight.app.jobs.options.shared import Curve, TableMethod, check_curve
 
 
@@ -12,8 +12,8 @@ class Coclusters(Options, frozen=True):
     """Clusters of every axis of a table of counts."""
 
     n_clusters: Annotated[
-        Annotated[list[Annotated[int, from_(1)]], filled()] | Literal["auto"],
-        says(
+        Annotated[list[Annotated[int, at_least(1)]], non_empty()] | Literal["auto"],
+        option(
             "Clusters of each axis; one number means all axes; auto takes what half of the counts confirms.",
             word="clusters",
             letter="k",
@@ -21,9 +21,9 @@ class Coclusters(Options, frozen=True):
         ),
     ] = "auto"
     method: Annotated[
-        TableMethod | None, says("What clusters the table; information by default, annealed for three axes or more.")
+        TableMethod | None, option("What clusters the table; information by default, annealed for three axes or more.")
     ] = None
-    n_init: Annotated[Annotated[int, from_(1)] | None, says("Number of starts.", word="starts")] = None
+    n_init: Annotated[Annotated[int, at_least(1)] | None, option("Number of starts.", word="starts")] = None
     curve: Curve = None
 
     def __post_init__(self) -> None:

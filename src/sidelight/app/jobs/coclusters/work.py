@@ -14,7 +14,7 @@ from sidelight.app.jobs.coclusters.options import Coclusters
 from sidelight.app.jobs.coclusters.result import CoclustersResult
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.how_many import with_choice
-from sidelight.app.jobs.reading import listening, read_data
+from sidelight.app.jobs.reading import collect_notes, read_data
 from sidelight.app.jobs.result import Blocks, Columns, Curve, Reading, columns_of
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.dataset import Dataset
@@ -46,7 +46,7 @@ def cluster(data: Dataset, config: RunConfig) -> CoclustersResult:
             f"A curve needs a table of two axes; this one has {table.n_axes}.",
             do=["Count two columns together, or leave ", Setting("curve"), " out."],
         )
-    with listening() as heard:
+    with collect_notes() as heard:
         model = _model(options, table, n_clusters, config.seed).fit(table)
     axes = {axis: _axis_columns(table, axis, labels) for axis, labels in model.axis_labels_.items()}
     first, *rest = table.axes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from sidelight.app.jobs.options.model import Options, from_, says
+from sidelight.app.jobs.options.model import Options, at_least, option
 from sidelight.app.jobs.options.shared import Scale
 
 
@@ -13,29 +13,29 @@ class Hierarchy(Options, frozen=True):
 
     structure: Annotated[
         Literal["counts", "graph", "joint"],
-        says("counts: a tree; graph: labels may have further parents; joint: the slow method of the thesis."),
+        option("counts: a tree; graph: labels may have further parents; joint: the slow method of the thesis."),
     ] = "counts"
     tree: Annotated[
         str | None,
-        says("A known tree: a text file with one label a line, children indented below their parent.", shown="PATH"),
+        option("A known tree: a text file with one label a line, children indented below their parent.", shown="PATH"),
     ] = None
     alpha: Annotated[
-        Literal["auto", "shared", "label"], says("Whether labels are forgotten at one rate, or each at its own.")
+        Literal["auto", "shared", "label"], option("Whether labels are forgotten at one rate, or each at its own.")
     ] = "auto"
     threshold: Annotated[
-        Annotated[float, from_(0)] | Literal["f1"] | None,
-        says("Fill gaps above this probability; f1 fills more. Default: the most probable set.", shown="f1|NUMBER"),
+        Annotated[float, at_least(0)] | Literal["f1"] | None,
+        option("Fill gaps above this probability; f1 fills more. Default: the most probable set.", shown="f1|NUMBER"),
     ] = None
     empty: Annotated[
         Literal["unlabelled", "none"],
-        says("What a row whose labels are missing means: nobody looked at it, or none of the labels was ticked."),
+        option("What a row whose labels are missing means: nobody looked at it, or none of the labels was ticked."),
     ] = "unlabelled"
-    use: Annotated[Literal["features", "labels"], says("Learn from the features too, or from the labels alone.")] = (
+    use: Annotated[Literal["features", "labels"], option("Learn from the features too, or from the labels alone.")] = (
         "features"
     )
     corrections: Annotated[
         str | None,
-        says("The check.csv of an earlier run with right entries (0 or 1) filled in.", shown="PATH"),
+        option("The check.csv of an earlier run with right entries (0 or 1) filled in.", shown="PATH"),
     ] = None
-    penalty: Annotated[float, says("Weight of |W|^2 / 2; smaller is sharper.", ge=0)] = 10.0
+    penalty: Annotated[float, option("Weight of |W|^2 / 2; smaller is sharper.", ge=0)] = 10.0
     scale: Scale = "standard"

@@ -15,7 +15,7 @@ from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import gallery_of
 from sidelight.app.jobs.hierarchy.options import Hierarchy
 from sidelight.app.jobs.hierarchy.result import HierarchyResult
-from sidelight.app.jobs.reading import DESCRIBE, listening, read_data
+from sidelight.app.jobs.reading import DESCRIBE, collect_notes, read_data
 from sidelight.app.jobs.result import Columns, Reading, columns_of
 from sidelight.app.report.gallery import Gallery
 from sidelight.data.dataset import Dataset
@@ -49,7 +49,7 @@ def learn(data: Dataset, config: RunConfig) -> HierarchyResult:
     labels = _corrected(labels, right)
     X = data.X if data.n_features and options.use == "features" else None
     model = _model(options, data, has_features=X is not None, seed=config.seed)
-    with listening() as heard:
+    with collect_notes() as heard:
         model.fit(X, labels)
     completed, proba = np.array(model.complete(X, labels)), np.array(model.complete_proba(X, labels))
     for entry, value in right.items():  # a person looked: nothing is more certain

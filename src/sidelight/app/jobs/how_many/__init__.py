@@ -17,7 +17,7 @@ import numpy as np
 from sidelight.app.jobs.how_many.rows import strongest
 from sidelight.app.jobs.how_many.stability import Stability
 from sidelight.app.jobs.options import Options
-from sidelight.app.jobs.reading import listening
+from sidelight.app.jobs.reading import collect_notes
 from sidelight.app.jobs.result import Result
 from sidelight.metrics import adjusted_rand_index
 from sidelight.progress import report
@@ -26,11 +26,11 @@ _SEEDS = 3  # of the method itself, the run's own among them
 _MOST_CELLS = (
     500_000  # rows x features that are clustered with further seeds; beyond this a run would take three times as long
 )
-Asked = TypeVar("Asked", bound=Options)
+Method = TypeVar("Method", bound=Options)
 R = TypeVar("R", bound=Result)
 
 
-def settled(options: Asked, points: Callable[[], Any], seed: int) -> tuple[Asked, tuple[Stability, ...]]:
+def choose_number(options: Method, points: Callable[[], Any], seed: int) -> tuple[Method, tuple[Stability, ...]]:
     """Return the options with a number of clusters, and how it was chosen when it was left open.
 
     Parameters
@@ -49,7 +49,7 @@ def settled(options: Asked, points: Callable[[], Any], seed: int) -> tuple[Asked
     return with_number(options, found.chosen), (found,)
 
 
-def with_number(options: Asked, n_clusters: Any) -> Asked:
+def with_number(options: Method, n_clusters: Any) -> Method:
     """Return the options with a number of clusters."""
     return type(options)(**{**options.settings(), "n_clusters": n_clusters})
 
@@ -86,7 +86,7 @@ def with_choice(
         found = [labels]
         for number in range(1, _SEEDS):
             report("other seeds", number, _SEEDS, f"seed {seed + number}")
-            with listening():  # the run's own fit has said it already
+            with collect_notes():  # the run's own fit has said it already
                 found.append(refit(seed + number))
         agreement = float(np.mean([adjusted_rand_index(a, b) for a, b in combinations(found, 2)]))
         choices = [replace(choices[0], seeds_agree=agreement), *choices[1:]]
@@ -105,4 +105,4 @@ def _columns(choices: Sequence[Stability]) -> dict[str, list[Any]]:
     return columns
 
 
-__all__ = ["settled", "with_choice", "with_number"]
+__all__ = ["choose_number", "with_choice", "with_number"]

@@ -16,7 +16,7 @@ from sidelight.app.jobs.instances.options import Coverage
 from sidelight.app.jobs.instances.result import Contents, CoverageResult, Moved
 from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.profiles import cluster_table
-from sidelight.app.jobs.reading import DESCRIBE, listening, read_bags, standard
+from sidelight.app.jobs.reading import DESCRIBE, collect_notes, read_bags, standard
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
@@ -54,7 +54,7 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
     settings = options.without("method", "scale", "lists", "empty", "rows", "corrections")
     inner = CoverageClustering(random_state=config.seed, **settings)
     model: Any = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
-    with listening() as heard:
+    with collect_notes() as heard:
         model.fit(data.X, bags=bags, row_labels=row_labels)
         result = result_of(data, bags, model, row_labels)
     judged = replace(result, heard=(*notes, *heard))

@@ -12,7 +12,7 @@ from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.instances.coverage import bag_table, lists_of, named_rows
 from sidelight.app.jobs.instances.options import Dmnl
 from sidelight.app.jobs.instances.result import NovelResult
-from sidelight.app.jobs.reading import listening, read_bags
+from sidelight.app.jobs.reading import collect_notes, read_bags
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.novelty.dmnl import DMNL
@@ -31,7 +31,7 @@ def cluster(data: Dataset, config: RunConfig) -> NovelResult:
     bags = lists_of(data, config, options.lists, options.empty)
     inner = DMNL(random_state=config.seed, **options.without("method", "lists", "empty"))
     model: Any = Standardized(inner, feature_names=data.feature_names)  # finds the columns of new tables by name
-    with listening() as heard:
+    with collect_notes() as heard:
         model.fit(data.X, bags=bags)
         result = result_of(data, bags, model)
     return checked(replace(result, heard=tuple(heard)), data, judged="label")

@@ -11,7 +11,7 @@ from sidelight.app.jobs.instances.coverage import lists_of
 from sidelight.app.jobs.instances.dmnl import result_of
 from sidelight.app.jobs.instances.options import FastMiml
 from sidelight.app.jobs.instances.result import NovelResult
-from sidelight.app.jobs.reading import listening, read_bags
+from sidelight.app.jobs.reading import collect_notes, read_bags
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.scaling import Standardized
 from sidelight.peers.instances.fast_miml import FastMIML
@@ -32,7 +32,7 @@ def cluster(data: Dataset, config: RunConfig) -> NovelResult:
     if options.n_novel:
         inner = NovelLabels(inner, options.n_novel, random_state=config.seed)
     model: Any = Standardized(inner, feature_names=data.feature_names)  # finds the columns of new tables by name
-    with listening() as heard:
+    with collect_notes() as heard:
         model.fit(data.X, bags=bags)
         result = result_of(data, bags, model)
     return checked(replace(result, heard=tuple(heard)), data, judged="label")

@@ -4,98 +4,100 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from sidelight.app.jobs.options.model import Options, from_, says
+from sidelight.app.jobs.options.model import Options, at_least, option
 from sidelight.app.jobs.options.shared import Scale
 
 _METHOD = (
     "coverage: name every row by the lists of the bags; spectral: clusters of the rows, read by the lists; dmnl: "
     "labels that no list names, by the structure of the rows; fast-miml: labels ranked for bags and rows, fast."
 )
-Count = Annotated[int, from_(1)] | Literal["auto"]
+Count = Annotated[int, at_least(1)] | Literal["auto"]
 Lists = Annotated[
     Literal["complete", "partial"],
-    says("Whether a bag's list names everything in it, or others may be there too."),
+    option("Whether a bag's list names everything in it, or others may be there too."),
 ]
 Empty = Annotated[
     Literal["unlabelled", "none"],
-    says("What an empty list means: nobody looked, or none of the known labels is there (needs {n_novel})."),
+    option("What an empty list means: nobody looked, or none of the known labels is there (needs {n_novel})."),
 ]
 
 
 class Coverage(Options, frozen=True):
     """Every row carries a label of its bag's list, and every label of the list is carried by a row."""
 
-    method: Annotated[Literal["coverage"], says(_METHOD)] = "coverage"
+    method: Annotated[Literal["coverage"], option(_METHOD)] = "coverage"
     n_subclusters: Annotated[
         Count | dict[str, Count],
-        says(
+        option(
             "Clusters for each label: one number, a list, or 'auto': asks held-out bags, in up to a hundred fits.",
             word="subclusters",
             shown="N|auto|wren=2,owl=3",
         ),
     ] = 1
     n_novel: Annotated[
-        Annotated[int, from_(0)] | Literal["auto"],
-        says("Clusters for kinds that no list names.", word="novel", shown="N|auto"),
+        Annotated[int, at_least(0)] | Literal["auto"],
+        option("Clusters for kinds that no list names.", word="novel", shown="N|auto"),
     ] = 0
     lists: Lists = "complete"
     empty: Empty = "unlabelled"
     rows: Annotated[
         Literal["no", "known"],
-        says("'known' believes the label column row by row where it is filled; else it only says what the bag holds."),
+        option(
+            "'known' believes the label column row by row where it is filled; else it only says what the bag holds."
+        ),
     ] = "no"
-    wrong: Annotated[float, says("Probability that a listed label is not in the bag.", ge=0, lt=1)] = 0.0
+    wrong: Annotated[float, option("Probability that a listed label is not in the bag.", ge=0, lt=1)] = 0.0
     forgotten: Annotated[
-        float, says("Probability that the label of a row is missing from its bag's list.", ge=0, lt=1)
+        float, option("Probability that the label of a row is missing from its bag's list.", ge=0, lt=1)
     ] = 0.0
     penalty: Annotated[
-        Annotated[float, from_(0)] | Literal["auto"],
-        says(
+        Annotated[float, at_least(0)] | Literal["auto"],
+        option(
             "Weight of |W|^2 / 2; smaller is sharper. 'auto' asks held-out bags, and takes some 20 times as long.",
             shown="NUMBER|auto",
         ),
     ] = 1.5
     information: Annotated[
-        float, says("Weight of clear and even clusters; helps rows, and most of all novel clusters.", ge=0)
+        float, option("Weight of clear and even clusters; helps rows, and most of all novel clusters.", ge=0)
     ] = 0.3
     boundary: Annotated[
         Literal["auto", "straight", "curved"],
-        says("Whether boundaries between clusters may bend; auto asks held-out bags."),
+        option("Whether boundaries between clusters may bend; auto asks held-out bags."),
     ] = "auto"
     corrections: Annotated[
         str | None,
-        says("The check.csv of an earlier run with right labels filled in.", shown="PATH"),
+        option("The check.csv of an earlier run with right labels filled in.", shown="PATH"),
     ] = None
-    n_init: Annotated[int, says("Starts, where sub-clusters or novel clusters need them.", word="starts", ge=1)] = 12
+    n_init: Annotated[int, option("Starts, where sub-clusters or novel clusters need them.", word="starts", ge=1)] = 12
     scale: Scale = "standard"
 
 
 class Dmnl(Options, frozen=True):
     """Known labels from the lists of the bags, novel labels from the structure of the rows."""
 
-    method: Annotated[Literal["dmnl"], says(_METHOD)] = "dmnl"
+    method: Annotated[Literal["dmnl"], option(_METHOD)] = "dmnl"
     n_novel: Annotated[
-        Annotated[int, from_(0)] | Literal["auto"],
-        says("Labels for kinds that no list names.", word="novel", shown="N|auto"),
+        Annotated[int, at_least(0)] | Literal["auto"],
+        option("Labels for kinds that no list names.", word="novel", shown="N|auto"),
     ] = "auto"
     structure: Annotated[
-        Literal["clusters", "manifold"], says("Compact clusters, or the same label for near rows.")
+        Literal["clusters", "manifold"], option("Compact clusters, or the same label for near rows.")
     ] = "clusters"
-    lam: Annotated[float, says("Weight of the structure of the rows.", ge=0)] = 0.1
-    rho: Annotated[float, says("Weight of labels that share no row.", ge=0)] = 10.0
-    ridge: Annotated[float, says("Weight of |W|^2 / 2.", ge=0)] = 0.2
+    lam: Annotated[float, option("Weight of the structure of the rows.", ge=0)] = 0.1
+    rho: Annotated[float, option("Weight of labels that share no row.", ge=0)] = 10.0
+    ridge: Annotated[float, option("Weight of |W|^2 / 2.", ge=0)] = 0.2
     lists: Lists = "complete"
     empty: Empty = "unlabelled"
-    n_init: Annotated[int, says("Starts.", word="starts", ge=1)] = 5
+    n_init: Annotated[int, option("Starts.", word="starts", ge=1)] = 5
 
 
 class Spectral(Options, frozen=True):
     """Clusters of rows by their similarities and their bags."""
 
-    method: Annotated[Literal["spectral"], says(_METHOD)] = "spectral"
+    method: Annotated[Literal["spectral"], option(_METHOD)] = "spectral"
     n_clusters: Annotated[
-        Annotated[int, from_(1)] | Literal["auto"] | None,
-        says(
+        Annotated[int, at_least(1)] | Literal["auto"] | None,
+        option(
             "Number of clusters; more than classes to find kinds within them; auto takes what other rows confirm. "
             "Default: one per class, auto where there are no labels.",
             word="clusters",
@@ -104,18 +106,18 @@ class Spectral(Options, frozen=True):
         ),
     ] = None
     alpha: Annotated[
-        Annotated[float, from_(0)] | Literal["auto"],
-        says("Weight of the bags against the features; auto tries seven.", shown="NUMBER|auto"),
+        Annotated[float, at_least(0)] | Literal["auto"],
+        option("Weight of the bags against the features; auto tries seven.", shown="NUMBER|auto"),
     ] = "auto"
     constraints: Annotated[
-        Literal["all", "ambiguous"], says("ambiguous leaves out what bags with a single label say.")
+        Literal["all", "ambiguous"], option("ambiguous leaves out what bags with a single label say.")
     ] = "all"
     affinity: Annotated[
         Literal["auto", "dense", "neighbours"],
-        says("All similarities, or those of nearest neighbours (auto: above 10,000 rows)."),
+        option("All similarities, or those of nearest neighbours (auto: above 10,000 rows)."),
     ] = "auto"
-    metric: Annotated[Literal["euclidean", "cosine"], says("Distance between rows.")] = "euclidean"
-    rounding: Annotated[Literal["kmeans", "discretize", "cluster_qr"], says("How eigenvectors become clusters.")] = (
+    metric: Annotated[Literal["euclidean", "cosine"], option("Distance between rows.")] = "euclidean"
+    rounding: Annotated[Literal["kmeans", "discretize", "cluster_qr"], option("How eigenvectors become clusters.")] = (
         "kmeans"
     )
     scale: Scale = "standard"
@@ -124,8 +126,8 @@ class Spectral(Options, frozen=True):
 class FastMiml(Options, frozen=True):
     """Labels ranked for bags and rows in a space that all of them share; rows that no label wants may be novel."""
 
-    method: Annotated[Literal["fast-miml"], says(_METHOD)] = "fast-miml"
-    n_novel: Annotated[int, says("Clusters of the rows that no known label wants.", word="novel", ge=0)] = 0
-    n_dimensions: Annotated[int, says("Dimensions of the shared space.", word="dimensions", ge=1)] = 50
-    n_subconcepts: Annotated[int, says("Sub-concepts of each label.", word="subconcepts", ge=1)] = 2
-    max_iter: Annotated[int, says("Most passes over the bags.", word="passes", ge=1)] = 200
+    method: Annotated[Literal["fast-miml"], option(_METHOD)] = "fast-miml"
+    n_novel: Annotated[int, option("Clusters of the rows that no known label wants.", word="novel", ge=0)] = 0
+    n_dimensions: Annotated[int, option("Dimensions of the shared space.", word="dimensions", ge=1)] = 50
+    n_subconcepts: Annotated[int, option("Sub-concepts of each label.", word="subconcepts", ge=1)] = 2
+    max_iter: Annotated[int, option("Most passes over the bags.", word="passes", ge=1)] = 200

@@ -11,11 +11,11 @@ import numpy as np
 from sidelight.app.jobs.checking import checked
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import bag_of_rows, distance_to_centre, gallery_of
-from sidelight.app.jobs.how_many import settled, with_choice, with_number
+from sidelight.app.jobs.how_many import choose_number, with_choice, with_number
 from sidelight.app.jobs.instances.options import Spectral
 from sidelight.app.jobs.instances.result import SpectralResult
 from sidelight.app.jobs.profiles import cluster_table
-from sidelight.app.jobs.reading import as_dense, listening, read_bags, standard
+from sidelight.app.jobs.reading import as_dense, collect_notes, read_bags, standard
 from sidelight.app.jobs.result import Map, Reading, columns_of
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
@@ -40,14 +40,14 @@ def cluster(data: Dataset, config: RunConfig) -> SpectralResult:
     X, bags = as_dense(data), data.bags
     assert bags is not None  # the job looked
     wanted = with_number(asked, asked.n_clusters or bags.n_classes or "auto")
-    options, choices = settled(wanted, lambda: standard(X), config.seed)
+    options, choices = choose_number(wanted, lambda: standard(X), config.seed)
 
     def fitted(seed: int) -> Any:
         inner = BagSpectralClustering(random_state=seed, **options.without("method", "scale"))
         model = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
         return model.fit(X, bags=bags)
 
-    with listening() as heard:
+    with collect_notes() as heard:
         model = fitted(config.seed)
     result = result_of(data, bags, model, heard)
     chosen = with_choice(

@@ -3,8 +3,8 @@
 ::
 
     class Relations(Options, frozen=True):
-        n_clusters: Annotated[int, says("Number of clusters.", word="clusters", letter="k", ge=1)]
-        scale: Annotated[Literal["standard", "none"], says("Give every feature mean 0 and variance 1.")] = "standard"
+        n_clusters: Annotated[int, option("Number of clusters.", word="clusters", letter="k", ge=1)]
+        scale: Annotated[Literal["standard", "none"], option("Give every feature mean 0 and variance 1.")] = "standard"
 
 ``word`` is what people type where the field has a name from the code, ``letter`` its short form, ``shown`` a word for
 the value where the type does not say enough. A sentence may speak of other fields as ``{n_novel}``: who shows it spells
@@ -39,7 +39,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return {name: value for name, value in self.settings().items() if name not in names}
 
 
-def says(
+def option(
     text: str,
     *,
     word: str = "",
@@ -59,12 +59,12 @@ def says(
     )
 
 
-def from_(low: float) -> msgspec.Meta:
-    """Limit a number inside a union, such as ``Annotated[int, from_(0)] | Literal["auto"]``."""
+def at_least(low: float) -> msgspec.Meta:
+    """Limit a number inside a union, such as ``Annotated[int, at_least(0)] | Literal["auto"]``."""
     return msgspec.Meta(ge=low)
 
 
-def filled() -> msgspec.Meta:
+def non_empty() -> msgspec.Meta:
     """Refuse an empty list inside a union."""
     return msgspec.Meta(min_length=1)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from sidelight.app.jobs.options.model import Options, says
+from sidelight.app.jobs.options.model import Options, option
 from sidelight.errors import InvalidParameter
 from sidelight.words import Setting
 
@@ -19,7 +19,7 @@ Columns = list[str] | str | bool | None
 
 def column(text: str, *, shown: str = "COLUMN", word: str = "") -> msgspec.Meta:
     """Describe a column."""
-    return says(text, shown=shown, group=COLUMNS, word=word)
+    return option(text, shown=shown, group=COLUMNS, word=word)
 
 
 class Roles(Options, frozen=True):
@@ -66,21 +66,25 @@ class Roles(Options, frozen=True):
         column("What to do about missing cells: stop, take the column's mean, or leave the row out.", shown=""),
     ] = "error"
     format: Annotated[
-        str | None, says("Skip the recognition: delimited, matlab, arff, ...", shown="NAME", group=FILE)
+        str | None, option("Skip the recognition: delimited, matlab, arff, ...", shown="NAME", group=FILE)
     ] = None
     separator: Annotated[
-        str | None, says("What stands between the columns of a text file.", shown="MARK", group=FILE)
+        str | None, option("What stands between the columns of a text file.", shown="MARK", group=FILE)
     ] = None
-    encoding: Annotated[str | None, says("Encoding of a text file, such as latin-1.", shown="NAME", group=FILE)] = None
-    header: Annotated[bool | None, says("Whether the first line names the columns.", group=FILE)] = None
+    encoding: Annotated[str | None, option("Encoding of a text file, such as latin-1.", shown="NAME", group=FILE)] = (
+        None
+    )
+    header: Annotated[bool | None, option("Whether the first line names the columns.", group=FILE)] = None
     max_memory: Annotated[
         str | None,
-        says("What the file may take, such as 8GB; by default half of the memory there is.", shown="SIZE", group=FILE),
+        option(
+            "What the file may take, such as 8GB; by default half of the memory there is.", shown="SIZE", group=FILE
+        ),
     ] = None
 
     disarm: Annotated[
         bool,
-        says("Write an apostrophe before cells of CSV files that a spreadsheet would run as a formula.", group=FILE),
+        option("Write an apostrophe before cells of CSV files that a spreadsheet would run as a formula.", group=FILE),
     ] = False
 
     def __post_init__(self) -> None:

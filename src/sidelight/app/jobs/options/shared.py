@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from sidelight.app.jobs.options.model import from_, says
+from sidelight.app.jobs.options.model import at_least, option
 from sidelight.errors import InvalidParameter
 
 Clusters = Annotated[
-    Annotated[int, from_(1)] | Literal["auto"],
-    says(
+    Annotated[int, at_least(1)] | Literal["auto"],
+    option(
         "Number of clusters; auto takes what comes back from other rows, sequences or counts.",
         word="clusters",
         letter="k",
         shown="N|auto",
     ),
 ]
-Starts = Annotated[int, says("Number of starts.", word="starts", ge=1)]
+Starts = Annotated[int, option("Number of starts.", word="starts", ge=1)]
 Scale = Annotated[
     Literal["standard", "none"],
-    says("Give every feature mean 0 and variance 1 first; the saved model remembers it."),
+    option("Give every feature mean 0 and variance 1 first; the saved model remembers it."),
 ]
 TableMethod = Literal["annealed", "information", "spectral", "weights"]  # what clusters a table of co-occurrences
 Curve = Annotated[
-    tuple[Annotated[int, from_(1)], Annotated[int, from_(1)]] | None,
-    says("Numbers of clusters for the curve of preserved information, such as 2:10.", shown="FROM:TO"),
+    tuple[Annotated[int, at_least(1)], Annotated[int, at_least(1)]] | None,
+    option("Numbers of clusters for the curve of preserved information, such as 2:10.", shown="FROM:TO"),
 ]
 
 

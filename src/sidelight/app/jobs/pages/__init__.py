@@ -11,7 +11,7 @@ from sidelight.app.jobs.pages.reading import about_columns, about_left_out, read
 from sidelight.app.jobs.pages.truth import about_truth, truth_section, truth_terms
 from sidelight.app.jobs.result import Result
 from sidelight.app.report.page import Page
-from sidelight.words import Heard, Sentence, Setting
+from sidelight.words import Note, Sentence, Setting
 
 _TO_FILL_IN = ("right label", "answer", "right")  # columns of check.csv for instances, relations and hierarchy
 
@@ -53,7 +53,7 @@ def _corrections(result: Result) -> list[Sentence]:
 def _with_advice(text: str) -> Sentence:
     """Return a warning with what to do about it."""
     what = text[:1].upper() + text[1:]
-    do = text.do if isinstance(text, Heard) else ()
+    do = text.do if isinstance(text, Note) else ()
     return [f"{what} ", *([do] if isinstance(do, str) else do)] if do else what
 
 

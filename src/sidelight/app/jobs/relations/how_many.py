@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.app.jobs.how_many.stability import Stability
-from sidelight.errors import AnswersDisagree, silenced
+from sidelight.errors import AnswersDisagree, ignore_warnings
 from sidelight.estimators.relations.cross_validation import DiscriminativeClusteringCV
 from sidelight.estimators.relations.discriminative import DiscriminativeClustering
 
@@ -40,7 +40,7 @@ def held_out(points: np.ndarray, answers: Mapping[str, Any], seed: int) -> Stabi
         return None
     estimator = DiscriminativeClustering(n_init=1, eps=_EPS)
     search = DiscriminativeClusteringCV(range(2, most + 1), estimator=estimator, cv=_FOLDS, random_state=seed)
-    with silenced(AnswersDisagree):  # the fit to all answers says it
+    with ignore_warnings(AnswersDisagree):  # the fit to all answers says it
         choice = search.fit(_narrow(points[some]), **known).choice_
     return Stability(
         [settings[0] for settings in choice["tried"]],

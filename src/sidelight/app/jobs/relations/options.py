@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from sidelight.app.jobs.options.model import Options, from_, says
+from sidelight.app.jobs.options.model import Options, at_least, option
 from sidelight.app.jobs.options.shared import Clusters, Scale, Starts
 
 _METHOD = (
@@ -13,16 +13,16 @@ _METHOD = (
 )
 PairsFile = Annotated[
     str | None,
-    says("Table of answers about pairs: two row names, then same or different.", shown="PATH"),
+    option("Table of answers about pairs: two row names, then same or different.", shown="PATH"),
 ]
 TripletsFile = Annotated[
     str | None,
-    says(
+    option(
         "Table of answers about triplets: three row names, then the odd one out (a, b, c, its name, or none).",
         shown="PATH",
     ),
 ]
-Corrections = Annotated[str | None, says("The check.csv of an earlier run with answers filled in.", shown="PATH")]
+Corrections = Annotated[str | None, option("The check.csv of an earlier run with answers filled in.", shown="PATH")]
 Peers = Literal[
     "cop-kmeans",
     "pck-means",
@@ -42,18 +42,20 @@ class Relations(Options, frozen=True):
     """Clusters of rows that respect answers about pairs and triplets of them."""
 
     n_clusters: Clusters = "auto"
-    method: Annotated[Literal["discriminative"], says(_METHOD)] = "discriminative"
+    method: Annotated[Literal["discriminative"], option(_METHOD)] = "discriminative"
     pairs: PairsFile = None
     triplets: TripletsFile = None
     corrections: Corrections = None
     eps: Annotated[
-        Annotated[float, from_(0)] | Literal["auto"],
-        says("Share of wrong answers; auto finds out from the answers."),
+        Annotated[float, at_least(0)] | Literal["auto"],
+        option("Share of wrong answers; auto finds out from the answers."),
     ] = "auto"
-    boundary: Annotated[Literal["curved", "straight"], says("Whether boundaries between clusters may bend.")] = "curved"
+    boundary: Annotated[Literal["curved", "straight"], option("Whether boundaries between clusters may bend.")] = (
+        "curved"
+    )
     scale: Scale = "standard"
     penalty: Annotated[
-        Annotated[float, from_(0)] | None, says("Weight of |W|^2 / 2; smaller is sharper. Default: from the rows.")
+        Annotated[float, at_least(0)] | None, option("Weight of |W|^2 / 2; smaller is sharper. Default: from the rows.")
     ] = None
     n_init: Starts = 2
 
@@ -61,7 +63,7 @@ class Relations(Options, frozen=True):
 class Peer(Options, frozen=True):
     """Clusters of rows by a method of another paper, with its defaults."""
 
-    method: Annotated[Peers, says(_METHOD)]
+    method: Annotated[Peers, option(_METHOD)]
     n_clusters: Clusters = "auto"
     pairs: PairsFile = None
     triplets: TripletsFile = None

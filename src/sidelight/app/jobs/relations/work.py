@@ -13,18 +13,18 @@ from sidelight._core.simplex import softmax
 from sidelight.app.jobs.checking import MOST, checked
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import gallery_of
-from sidelight.app.jobs.how_many import settled, with_choice, with_number
+from sidelight.app.jobs.how_many import choose_number, with_choice, with_number
 from sidelight.app.jobs.how_many.stability import Stability
 from sidelight.app.jobs.naming import with_column
 from sidelight.app.jobs.profiles import cluster_table
-from sidelight.app.jobs.reading import as_dense, listening, read_rows, standard
+from sidelight.app.jobs.reading import as_dense, collect_notes, read_rows, standard
 from sidelight.app.jobs.relations.how_many import held_out
 from sidelight.app.jobs.relations.options import Peer, Relations
 from sidelight.app.jobs.relations.result import RelationsResult
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
 from sidelight.data.dataset import Dataset
 from sidelight.data.relations import Pairs, Triplets
-from sidelight.errors import AnswersDisagree, ConflictingAnswers, UnknownName, silenced
+from sidelight.errors import AnswersDisagree, ConflictingAnswers, UnknownName, ignore_warnings
 from sidelight.estimators.relations.discriminative import DiscriminativeClustering
 from sidelight.estimators.relations.trust import FEWEST
 from sidelight.estimators.scaling import Standardized
@@ -80,14 +80,14 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
     assert isinstance(asked, Relations | Peer)  # the catalogue says so
     X = as_dense(data)
     answers = {name: side for name, side in (("pairs", pairs), ("triplets", triplets)) if side is not None}
-    options, choices = _settled(asked, X, answers, config.seed)
+    options, choices = _chosen_number(asked, X, answers, config.seed)
 
     def fitted(seed: int) -> Any:
         inner = make_estimator(options, seed)
         return (Standardized(inner) if options.scale == "standard" else inner).fit(X, **answers)
 
     contradictions = _contradictions(data, answers)
-    with listening() as heard, silenced(AnswersDisagree):  # said here, with the names of the rows
+    with collect_notes() as heard, ignore_warnings(AnswersDisagree):  # said here, with the names of the rows
         try:
             model = fitted(config.seed)
         except ConflictingAnswers as error:
@@ -100,13 +100,15 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
     return replace(judged, tables={**judged.tables, "check": _pairs_to_ask(data, P)})
 
 
-def _settled(options: Any, X: np.ndarray, answers: dict[str, Any], seed: int) -> tuple[Any, tuple[Stability, ...]]:
+def _chosen_number(
+    options: Any, X: np.ndarray, answers: dict[str, Any], seed: int
+) -> tuple[Any, tuple[Stability, ...]]:
     """Choose a number of clusters that was left open: by the answers where there are enough, else by the rows."""
     if options.n_clusters == "auto" and answers:
         choice = held_out(standard(X), answers, seed)
         if choice is not None:
             return with_number(options, choice.chosen), (choice,)
-    return settled(options, lambda: standard(X), seed)
+    return choose_number(options, lambda: standard(X), seed)
 
 
 def _contradictions(data: Dataset, answers: dict[str, Any]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from sidelight.app.jobs.options.model import Options, from_, says
+from sidelight.app.jobs.options.model import Options, at_least, option
 from sidelight.app.jobs.options.shared import Clusters, Curve, TableMethod, check_curve
 
 
@@ -13,21 +13,21 @@ class Sources(Options, frozen=True):
 
     n_clusters: Clusters = "auto"
     primary: Annotated[
-        str | None, says("The channel whose clusters are wanted; the first by default.", shown="NAME")
+        str | None, option("The channel whose clusters are wanted; the first by default.", shown="NAME")
     ] = None
-    method: Annotated[TableMethod, says("What clusters the table of co-occurrences.")] = "annealed"
+    method: Annotated[TableMethod, option("What clusters the table of co-occurrences.")] = "annealed"
     combine: Annotated[
         Literal["interleaved", "joint"] | None,
-        says("Pairs of channels in turn, or all channels in one table; joint by default for annealed, if it fits."),
+        option("Pairs of channels in turn, or all channels in one table; joint by default for annealed, if it fits."),
     ] = None
     n_codes: Annotated[
-        Annotated[int, from_(2)] | None, says("Codes per channel when there are no sequences.", word="codes")
+        Annotated[int, at_least(2)] | None, option("Codes per channel when there are no sequences.", word="codes")
     ] = None
-    reassign: Annotated[bool, says("Let every row follow the majority of its sequence.")] = True
+    reassign: Annotated[bool, option("Let every row follow the majority of its sequence.")] = True
     curve: Curve = None
     judge: Annotated[
         str | None,
-        says(
+        option(
             "A second table with the same columns: new.csv says the cluster of its rows, and which fit none.",
             shown="TABLE",
         ),

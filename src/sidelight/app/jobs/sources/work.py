@@ -15,7 +15,7 @@ from sidelight.app.jobs.gallery import distance_to_centre, gallery_of
 from sidelight.app.jobs.how_many import with_choice, with_number
 from sidelight.app.jobs.how_many.rows import strongest
 from sidelight.app.jobs.how_many.stability import Stability
-from sidelight.app.jobs.reading import DESCRIBE, as_dense, listening, read_data, standard
+from sidelight.app.jobs.reading import DESCRIBE, as_dense, collect_notes, read_data, standard
 from sidelight.app.jobs.result import Columns, Curve, Map, Reading, columns_of
 from sidelight.app.jobs.sources.how_many import FEWEST, above_chance
 from sidelight.app.jobs.sources.options import Sources
@@ -64,7 +64,7 @@ def cluster(data: Dataset, config: RunConfig) -> SourcesResult:
         model = MultiSourceClustering(channels=dict(channels), random_state=seed, **settings)
         return model.fit(X, sequences=sequences)
 
-    with listening() as heard:
+    with collect_notes() as heard:
         model = fitted(config.seed)
     chosen = with_choice(
         _result_of(data, model, X, options, heard),

@@ -11,7 +11,7 @@ from sidelight.app.store.studio_store import Event
 from sidelight.app.studio.study.design import KINDS
 from sidelight.app.studio.study.study import CHOICES, FACTORS, OpenStudy
 from sidelight.data.relations import Pairs, Triplets
-from sidelight.errors import InvalidData, silenced
+from sidelight.errors import InvalidData, ignore_warnings
 from sidelight.estimators.relations.discriminative import DiscriminativeClustering
 from sidelight.metrics import pair_precision_recall_f
 from sidelight.progress import report
@@ -177,6 +177,6 @@ def _score(study: OpenStudy, number: int, events: Sequence[Event]) -> float:
     model = DiscriminativeClustering(
         int(rows.truth.max()) + 1, eps=0.15, n_init=1, max_iter=60, random_state=study.seed
     )
-    with silenced():
+    with ignore_warnings():
         labels = model.fit(rows.Z, **sides).labels_
     return float(pair_precision_recall_f(rows.truth, labels).f)

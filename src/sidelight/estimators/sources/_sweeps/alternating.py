@@ -93,7 +93,9 @@ def alternate(
     converged = False
     for iteration in range(max_iter):
         report(stage, iteration, max_iter)
-        moved = _settle(rows, columns, small, anew=iteration == 0) + _settle(columns, rows, columns.sums())
+        moved = _move_until_stable(rows, columns, small, anew=iteration == 0) + _move_until_stable(
+            columns, rows, columns.sums()
+        )
         small = rows.sums()
         trace.append(table_information(small))
         if moved == 0 or (len(trace) > 1 and trace[-1] - trace[-2] <= tol * trace[-1]):
@@ -174,7 +176,7 @@ def _halves(table: Table, row_labels: Ints, column_labels: Ints, n_clusters: tup
     return rows, columns
 
 
-def _settle(me: _Half, other: _Half, small: Floats, *, anew: bool = False) -> int:
+def _move_until_stable(me: _Half, other: _Half, small: Floats, *, anew: bool = False) -> int:
     """Let one side settle, and bring the profiles of the other side up to date (or count them); return the moves."""
     before = me.labels.copy()
     moved = _reassign(me, small)
