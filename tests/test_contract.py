@@ -1,0 +1,62 @@
+"""What import-linter cannot see: who uses the lower rooms, and names that are imported by a string."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+import sidelight
+
+ROOT = Path(sidelight.__file__).parent
+LOWER = ("_core", "_affinity", "_models", "_terms", "_solvers")
+BY_STRING = {"__init__.py", "lazy.py", "app/cli/app.py"}  # the shop window, names inside one room, commands inside cli
+
+
+def modules():
+    """Return the modules of the package by dotted name."""
+    found = {}
+    for path in ROOT.rglob("*.py"):
+        parts = ("sidelight", *path.relative_to(ROOT).with_suffix("").parts)
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def users():
+    """Return the modules that import each module."""
+    known = modules()
+    found = defaultdict(set)
+    for name, path in known.items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for alias in node.names:
+                    inner = f"{node.module}.{alias.name}"
+                    found[inner if inner in known else node.module].add(name)
+    return found
+
+
+@pytest.mark.parametrize("room", LOWER)
+def test_every_module_of_the_lower_rooms_has_two_users(room):
+    found = users()
+    alone = {name: found[name] for name in modules() if name.startswith(f"sidelight.{room}.") and len(found[name]) < 2}
+    assert not alone, "a module with one user lives beside that user"
+
+
+def test_no_string_leads_around_the_contract():
+    callers = {
+        str(path.relative_to(ROOT))
+        for path in modules().values()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Name) and node.id in ("import_module", "__import__")
+    }
+    assert callers == BY_STRING
+
+
+def test_the_shop_window_has_at_most_45_names_and_says_where_the_others_are():
+    assert len(sidelight.__all__) <= 45
+    with pytest.raises(AttributeError, match=r"from sidelight\.peers import ITML"):
+        _ = sidelight.ITML
+    with pytest.raises(AttributeError, match=r"from sidelight\.data import make_words"):
+        _ = sidelight.make_words
