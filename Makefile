@@ -35,7 +35,7 @@ contract: $(VENV)/installed
 	$(BIN)/lint-imports --no-cache
 
 tests: $(VENV)/installed
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(PYTEST_JOBS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(PYTEST_JOBS) --dist worksteal
 
 bench: $(VENV)/installed ## measure speed and quality, and write the tables in docs/benchmarks (BENCH=name for one)
 	$(BIN)/python benchmarks/run.py $(BENCH)

@@ -56,7 +56,7 @@ def by_hand(C, log_prior, A, *, n_labels, price, n_free=0, D=1.5, trust=1.2):
 def test_chains_visit_labelings_as_often_as_they_are_probable(n_labels, price, n_free):
     C, log_prior, A = problem()
     labelings, p = by_hand(C, log_prior, A, n_labels=n_labels, price=price, n_free=n_free)
-    Z = np.zeros((4000, len(A)), dtype=np.intp)
+    Z = np.zeros((1500, len(A)), dtype=np.intp)
     visits = np.zeros(len(labelings))
     number = n_labels ** np.arange(len(A))[::-1]
     n_rounds, n_first = 60, 10
