@@ -1,0 +1,136 @@
+"""What is said about the files of a folder: a table of lists, selection tables, or the folders they lie in."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sidelight.errors import InvalidData
+from sidelight.files.formats import label_table
+from sidelight.files.material.selections import Selection, is_selection_table, read_selections
+from sidelight.files.roles.cells import is_gap
+from sidelight.files.roles.labels import are_ticks, from_cells, from_ticks
+from sidelight.files.roles.looks import inspect_column
+from sidelight.words import some_of
+
+Lists = dict[str, frozenset[str]]
+_SUFFIXES = (".table.1.selections", ".selections", ".birdnet.selection.table", ".birdnet.results", ".labels", "_labels")
+
+
+def key_of(name: str) -> str:
+    """Return a file's name for comparing: without folder, ending and case."""
+    return os.path.splitext(os.path.basename(name.replace("\\", "/").strip()))[0].casefold()
+
+
+def labels_from_table(path: Path, files: Sequence[str], *, min_confidence: float = 0.0) -> tuple[Lists, list[str]]:
+    """Return the list of each file that a table speaks of, and what is worth a word.
+
+    Parameters
+    ----------
+    path : Path
+        A line a file with its labels in one cell or a column of 0 and 1 for each; or a line for each label of a file; or
+        a selection table, whose labels become the list of its recording.
+    files : sequence of str
+        The files of the folder.
+    min_confidence : float
+        Selections below this are left out.
+    """
+    if path.is_file() and is_selection_table(path):
+        return _lists_of_selections(read_selections(path, min_confidence=min_confidence), path, files)
+    table = label_table(path)
+    loaded = table.load([], range(len(table.names)))
+    columns = [loaded.texts[j] for j in range(len(table.names))]
+    known = {key_of(name) for name in files}
+    hits = [sum(key_of(value) in known for value in column.values) for column in columns]
+    key = max(range(len(columns)), key=hits.__getitem__)
+    if not hits[key]:
+        raise InvalidData(
+            f"{path} names none of the {len(files)} files: its first column holds {some_of(columns[0].values, 3)}, the "
+            f"folder {some_of([os.path.basename(name) for name in files], 3)}. Names are compared without folder, ending "
+            "and case."
+        )
+    others = [j for j in range(len(columns)) if j != key]
+    if not others:
+        raise InvalidData(f"{path} has a single column: expected the files, and their labels beside them.")
+    if are_ticks([columns[j] for j in others]):
+        said = from_ticks([columns[j] for j in others], [table.names[j] for j in others], path, table.location)
+    else:
+        label = _label_column(table.names, columns, others)
+        cells = [value for value in columns[label].values[:1000]]
+        said = from_cells(columns[label], inspect_column(table.names[label], cells).separator)
+    lists: dict[str, set[str]] = {}
+    unions = said.of_bags(columns[key].codes, len(columns[key].values))
+    for value, labels in zip(columns[key].values, unions):
+        if labels is not None:
+            lists.setdefault(key_of(value), set()).update(labels)
+    return _matched(lists, path, files)
+
+
+def _label_column(names: Sequence[str], columns: Sequence[object], others: Sequence[int]) -> int:
+    from sidelight.files.roles.guesses import is_label_name
+
+    named = [j for j in others if is_label_name(names[j]) or names[j].lower() in ("tags", "tag", "species", "list")]
+    if named:
+        return named[0]
+    texts = [j for j in others if any(not _is_number(value) for value in columns[j].values)]  # type: ignore[attr-defined]  # Coded
+    return (texts or list(others))[0]
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return is_gap(value)
+    return True
+
+
+def labels_from_folders(files: Sequence[str]) -> Lists:
+    """Return the folder of each file as its label, where files lie in folders of their own; else nothing."""
+    folders = {name: os.path.dirname(name) for name in files}
+    counts = Counter(folder for folder in folders.values() if folder)
+    if len(counts) < 2 or sum(counts.values()) < 0.9 * len(files):
+        return {}
+    return {name: frozenset([os.path.basename(folder)]) for name, folder in folders.items() if folder}
+
+
+def selections_beside(tables: Sequence[str], folder: Path, files: Sequence[str]) -> dict[str, list[Selection]]:
+    """Return the selections of each recording whose selection table lies beside it, by the names of the tables."""
+    known = {key_of(name): name for name in files}
+    found: dict[str, list[Selection]] = {}
+    for table in tables:
+        if not is_selection_table(folder / table):
+            continue
+        stem = key_of(table)
+        stem = next((stem[: -len(end)] for end in _SUFFIXES if stem.endswith(end)), stem)
+        for one in read_selections(folder / table):
+            name = known.get(key_of(one.file) if one.file else stem)
+            if name is not None:
+                found.setdefault(name, []).append(one)
+    return found
+
+
+def _lists_of_selections(found: Sequence[Selection], path: Path, files: Sequence[str]) -> tuple[Lists, list[str]]:
+    lists: dict[str, set[str]] = {}
+    for one in found:
+        name = key_of(one.file) if one.file else key_of(path.name).partition(".")[0]
+        lists.setdefault(name, set()).add(one.label)
+    return _matched(lists, path, files)
+
+
+def _matched(lists: Mapping[str, set[str]], path: Path, files: Sequence[str]) -> tuple[Lists, list[str]]:
+    matched = {name: frozenset(lists[key_of(name)]) for name in files if key_of(name) in lists}
+    if not matched:
+        raise InvalidData(
+            f"{path} names none of the {len(files)} files: it speaks of {some_of(list(lists), 3)}, the folder holds "
+            f"{some_of([os.path.basename(name) for name in files], 3)}. Names are compared without folder, ending and case."
+        )
+    notes = []
+    if len(matched) < len(files):
+        silent = [name for name in files if name not in matched]
+        notes.append(f"{path.name} says nothing about {len(silent)} of {len(files)} files ({some_of(silent, 3)})")
+    unknown = [key for key in lists if key not in {key_of(name) for name in files}]
+    if unknown:
+        notes.append(f"{path.name} speaks of {len(unknown)} files that are not there ({some_of(unknown, 3)})")
+    return matched, notes

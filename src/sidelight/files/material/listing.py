@@ -1,0 +1,88 @@
+"""What lies in a folder: recordings, pictures, texts or tables, by their endings, and which of them it is about."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sidelight.errors import InvalidData, UnreadableFile
+from sidelight.words import Setting, counted, in_words
+
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "sounds": (".wav", ".wave", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff", ".aifc"),
+    "pictures": (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm"),
+    "texts": (".txt", ".md", ".text", ".htm", ".html", ".docx", ".eml"),
+    "tables": (".csv", ".tsv", ".parquet", ".xlsx", ".ods", ".sqlite", ".jsonl"),
+}
+_OF_ENDING = {ending: kind for kind, endings in KINDS.items() for ending in endings}
+_MATERIAL = ("sounds", "pictures", "texts")
+_MIXED = 0.1  # share of the files of a second kind from which a folder is mixed
+_MOST_FILES = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files of a folder, by kind; names are relative to it, in order.
+
+    Attributes
+    ----------
+    folder : Path
+        The folder.
+    files : mapping of str to sequence of str
+        For each kind that is there: the files below the folder, folders of folders too.
+    other : int
+        Files of no known kind.
+    """
+
+    folder: Path
+    files: Mapping[str, Sequence[str]]
+    other: int
+
+    @classmethod
+    def of(cls, folder: Path) -> Listing:
+        """List a folder; hidden files and folders are passed over."""
+        if not folder.is_dir():
+            raise UnreadableFile(f"{folder}: there is no such folder.")
+        found: dict[str, list[str]] = {}
+        other = n_files = 0
+        for place, folders, names in os.walk(folder):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                if name.startswith("."):
+                    continue
+                n_files += 1
+                kind = _OF_ENDING.get(os.path.splitext(name)[1].lower())
+                if kind is None:
+                    other += 1
+                else:
+                    found.setdefault(kind, []).append(os.path.relpath(os.path.join(place, name), folder))
+            if n_files > _MOST_FILES:
+                raise InvalidData(f"{folder}: more than {_MOST_FILES:,} files. Name a folder inside it.")
+        return cls(folder, {kind: tuple(sorted(names)) for kind, names in found.items()}, other)
+
+    def kind(self) -> str | None:
+        """Return what the folder is about: the one kind of material in it; None where there is none.
+
+        Raises
+        ------
+        InvalidData
+            When there are two kinds, and neither is a by-catch.
+        """
+        counts = Counter({kind: len(self.files.get(kind, ())) for kind in _MATERIAL})
+        (first, n_first), (second, n_second) = counts.most_common(2)
+        if not n_first:
+            return None
+        if n_second > _MIXED * n_first:
+            raise InvalidData(
+                f"{self.folder} holds {self.in_words()}, and a table has one kind of rows.",
+                do=["Say which with ", Setting("kind", first), " or ", Setting("kind", second), ", or name a folder."],
+            )
+        return first
+
+    def in_words(self) -> str:
+        """Say how many files of each kind there are."""
+        told = [counted(len(names), kind[:-1]) for kind, names in self.files.items()]
+        return in_words([*told, *([counted(self.other, "other file")] if self.other else [])]) or "nothing"

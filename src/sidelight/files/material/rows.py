@@ -1,0 +1,379 @@
+"""From a folder to rows: every file cut and described, in processes, only what is new, into one Parquet table.
+
+The table's own metadata say how it was made (the recipe) and what its columns are for, so that it is read without a
+guess, and so that a model cuts new material in the same way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sidelight.errors import InvalidData, InvalidParameter, SidelightError, UnreadableFile
+from sidelight.files.material.fingerprints import fingerprint
+from sidelight.files.material.labels import Lists, labels_from_folders, labels_from_table, selections_beside
+from sidelight.files.material.listing import Listing
+from sidelight.files.material.pictures import PictureRecipe, cut_picture, taken_at
+from sidelight.files.material.selections import Selection
+from sidelight.files.material.sounds import HIGHEST_RATE, SoundRecipe, cut_recording, describe_piece, rate_of
+from sidelight.files.material.texts import TextRecipe, cut_text
+from sidelight.progress import report
+from sidelight.words import counted
+
+KEY = "sidelight"  # of the metadata
+_VERSION = 1
+_IN_THIS_PROCESS = 8  # files up to which starting processes takes longer than the work
+SEPARATOR = "|"  # between the labels of a file
+
+Recipe = SoundRecipe | PictureRecipe | TextRecipe
+Row = dict[str, Any]
+_RECIPES: Mapping[str, Callable[..., Recipe]] = {
+    "sounds": SoundRecipe,
+    "pictures": PictureRecipe,
+    "texts": TextRecipe,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What a folder is cut into, and how: the metadata of the table.
+
+    Attributes
+    ----------
+    kind : str
+        ``"sounds"``, ``"pictures"``, ``"texts"``, or ``"rows"`` of an extractor of the user's own.
+    recipe : mapping
+        The settings of the cut; new material is cut with the same ones.
+    roles : mapping
+        What the columns of the table are for, as :func:`sidelight.read` takes it.
+    files : mapping of str to str
+        The fingerprint of every file that was cut.
+    omitted : mapping of str to str
+        The files that could not be read, and why.
+    extractor : str
+        ``"module:function"`` of the user's own, or empty.
+    """
+
+    kind: str
+    recipe: Mapping[str, Any]
+    roles: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    omitted: Mapping[str, str] = field(default_factory=dict)
+    extractor: str = ""
+
+    def to_json(self) -> str:
+        """Return it as text."""
+        return json.dumps({"version": _VERSION, **asdict(self)}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Material:
+        """Read what :meth:`to_json` wrote; what nobody can have written is refused."""
+        try:
+            content = json.loads(text)
+            if content.pop("version") != _VERSION or not isinstance(content["kind"], str):
+                raise ValueError
+            return cls(**{name: content[name] for name in cls.__dataclass_fields__ if name in content})
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise InvalidData("The recipe of this material is damaged. Make the table again.") from None
+
+    def cutter(self) -> Recipe:
+        """Return the recipe as the object that cuts."""
+        try:
+            return _RECIPES[self.kind](**self.recipe)
+        except (KeyError, TypeError):
+            raise InvalidData(f"There is no way to cut {self.kind!r} by {dict(self.recipe)!r:.120}.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The rows of one file, or why there are none."""
+
+    file: str
+    rows: Sequence[Row]
+    reason: str = ""
+
+
+def cut_file(folder: Path, name: str, material: Material, selections: Sequence[Selection] = ()) -> Cut:
+    """Return the rows of one file; a file that cannot be read says so instead of raising."""
+    try:
+        if material.extractor:
+            return Cut(name, [dict(row) for row in _extractor(material.extractor)(str(folder / name))])
+        recipe = material.cutter()
+        if isinstance(recipe, SoundRecipe):
+            return Cut(name, _sound_rows(folder / name, recipe, selections))
+        if isinstance(recipe, PictureRecipe):
+            return Cut(name, _picture_rows(folder / name, recipe))
+        return Cut(name, [{"text": text} for text in cut_text(folder / name, recipe)])
+    except SidelightError as error:
+        if type(error).__name__ == "MissingExtra":
+            raise
+        return Cut(name, (), str(error).replace(str(folder) + os.sep, ""))
+    except (MemoryError, OSError) as error:
+        return Cut(name, (), f"{name}: {error or 'out of memory'}")
+
+
+def _sound_rows(path: Path, recipe: SoundRecipe, selections: Sequence[Selection]) -> list[Row]:
+    if selections:
+        made = [(one.start, max(one.end, one.start + 0.01), one.label) for one in selections]
+        described = [(start, end, label, describe_piece(path, recipe, start, end)) for start, end, label in made]
+    else:
+        described = [(sound.start, sound.end, None, sound.features) for sound in cut_recording(path, recipe)]
+    rows = []
+    for start, end, label, features in described:
+        own = {} if label is None else {"label": label}
+        rows.append({
+            "start": round(start, 3), "end": round(end, 3), **own, "fragment": f"t={start:.3f},{end:.3f}",
+            **dict(zip(recipe.feature_names, features.tolist())),
+        })  # fmt: skip
+    return rows
+
+
+def _picture_rows(path: Path, recipe: PictureRecipe) -> list[Row]:
+    facts = taken_at(path)
+    rows = []
+    for region in cut_picture(path, recipe):
+        left, top, width, height = (round(value, 1) for value in region.box)
+        where = {} if recipe.whole else {"fragment": f"xywh=percent:{left},{top},{width},{height}"}
+        rows.append({
+            **facts, "share of the picture": round(region.share, 4), **where,
+            **dict(zip(recipe.feature_names, region.features.tolist())),
+        })  # fmt: skip
+    return rows
+
+
+def _extractor(name: str) -> Callable[[str], Iterable[Mapping[str, Any]]]:
+    """Find the user's own function by ``module:function``."""
+    from importlib import import_module
+
+    module, mark, function = name.partition(":")
+    try:
+        found = getattr(import_module(module), function) if mark else None
+    except (ImportError, AttributeError) as error:
+        raise InvalidParameter(f"The extractor {name!r} cannot be found ({error}).") from None
+    if not callable(found):
+        raise InvalidParameter(f"An extractor is named module:function, from a file to rows. Got {name!r}.")
+    return found  # type: ignore[no-any-return]  # the user's promise
+
+
+def plan_material(listing: Listing, kind: str | None, settings: Mapping[str, Any], extractor: str = "") -> Material:
+    """Decide how a folder is cut: its kind, and settings that are the same for all of its files."""
+    if extractor:
+        return Material("rows", {}, extractor=extractor)
+    kind = kind or listing.kind()
+    if kind is None or not listing.files.get(kind):
+        raise UnreadableFile(
+            f"{listing.folder} holds {listing.in_words()}: expected recordings, pictures or texts.",
+        )
+    if kind not in _RECIPES:
+        raise InvalidParameter(f"kind is one of {', '.join(_RECIPES)}. Got {kind!r}.")
+    own = {name: value for name, value in settings.items() if name in _RECIPES[kind].__dataclass_fields__}  # type: ignore[attr-defined]  # all are dataclasses
+    if kind == "sounds" and "rate" not in own:
+        own["rate"] = _common_rate(listing)
+    return Material(kind, asdict(_RECIPES[kind](**own)))
+
+
+def _common_rate(listing: Listing) -> int:
+    """Return the rate that all recordings of a folder have at least, up to 22.05 kHz."""
+    rates = []
+    for name in listing.files["sounds"]:
+        try:
+            rates.append(rate_of(listing.folder / name))
+        except UnreadableFile:
+            continue  # named and left out when its turn comes
+    return min([HIGHEST_RATE, *rates])
+
+
+def cut_folder(
+    listing: Listing,
+    material: Material,
+    done: Mapping[str, str],
+    *,
+    n_jobs: int | None = None,
+    selections: Mapping[str, Sequence[Selection]],
+) -> Iterator[Cut]:
+    """Yield the rows of every file whose fingerprint is not in ``done``, in order, with progress."""
+    names = _names(listing, material)
+    new = [name for name in names if done.get(name) != fingerprint(listing.folder / name)]
+    n_jobs = max(1, n_jobs or os.cpu_count() or 1)
+    work = partial(cut_file, listing.folder, material=material)
+    if len(new) <= _IN_THIS_PROCESS or n_jobs == 1:
+        cuts: Iterable[Cut] = (work(name, selections=selections.get(name, ())) for name in new)
+    else:
+        cuts = _in_processes(work, new, selections, n_jobs)
+    for number, cut in enumerate(cuts):
+        report("cutting files", number, len(new), cut.file)
+        yield cut
+    report("cutting files", len(new), len(new))
+
+
+def _in_processes(
+    work: Callable[..., Cut], names: Sequence[str], selections: Mapping[str, Sequence[Selection]], n_jobs: int
+) -> Iterator[Cut]:
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    calls = (delayed(work)(name, selections=selections.get(name, ())) for name in names)
+    try:
+        yield from Parallel(n_jobs=min(n_jobs, len(names)), return_as="generator", batch_size=1)(calls)
+    except TerminatedWorkerError:
+        raise InvalidData(
+            "A process ended while it cut one of the files, probably for want of memory. Use fewer processes, or find "
+            "the file by cutting halves of the folder."
+        ) from None
+
+
+def _names(listing: Listing, material: Material) -> Sequence[str]:
+    if material.extractor:
+        return tuple(name for kind in ("sounds", "pictures", "texts") for name in listing.files.get(kind, ()))
+    return listing.files[material.kind]
+
+
+def make_table(
+    folder: Path,
+    out: Path,
+    *,
+    labels: Path | None = None,
+    kind: str | None = None,
+    extractor: str = "",
+    material: Material | None = None,
+    n_jobs: int | None = None,
+    min_confidence: float = 0.0,
+    settings: Mapping[str, Any],
+) -> tuple[Material, list[str]]:
+    """Cut a folder into the Parquet table ``out``; return how, and what is worth a word.
+
+    Rows of files that did not change since ``out`` was made in the same way are taken from it.
+    """
+    import polars as pl
+
+    listing = Listing.of(folder)
+    planned = material or plan_material(listing, kind, settings, extractor)
+    names = _names(listing, planned)
+    if not names:
+        raise UnreadableFile(f"{folder} holds {listing.in_words()}, and no {planned.kind}.")
+    notes: list[str] = []
+    texts = listing.files.get("texts", ()) if planned.kind == "sounds" else ()
+    marked = selections_beside([*texts, *listing.files.get("tables", ())], folder, names)
+    if marked:
+        notes.append(f"selection tables lie beside {counted(len(marked), 'recording')}: their pieces are the rows")
+    lists: Lists
+    if labels is not None:
+        lists, told = labels_from_table(labels, names, min_confidence=min_confidence)
+        notes += told
+    else:
+        lists = {} if marked else labels_from_folders(names)
+        if lists:
+            notes.append("the folder that a file lies in was taken for its label")
+    before = _earlier(out, planned)
+    kept = {} if before is None else {n: f for n, f in before[0].files.items() if n in set(names) and n not in marked}
+    frames = [] if before is None else [before[1].filter(pl.col("file").is_in(list(kept)))]
+    fingerprints, omitted = dict(kept), {n: r for n, r in (before[0].omitted if before else {}).items() if n in kept}
+    fresh: list[Any] = []
+    for cut in cut_folder(listing, planned, kept, n_jobs=n_jobs, selections=marked):
+        fingerprints[cut.file] = fingerprint(folder / cut.file)
+        frames = [frame.filter(pl.col("file") != cut.file) for frame in frames]
+        omitted.pop(cut.file, None)
+        if cut.reason:
+            omitted[cut.file] = cut.reason
+            continue
+        fresh += [{"row": f"{cut.file}#{k}", "file": cut.file, **row} for k, row in enumerate(cut.rows, start=1)]
+    if fresh:
+        frames.append(pl.DataFrame(fresh, infer_schema_length=None))
+    if before is not None and kept:
+        notes.append(f"{counted(len(kept), 'file')} had not changed, and {len(fingerprints) - len(kept)} were cut")
+    frame = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
+    if not frame.height:
+        first = next(iter(omitted.values()), "they are silent or empty")
+        raise UnreadableFile(f"{folder}: none of the {len(names)} files gave a row ({first}).")
+    frame = _dressed(frame, folder, out, planned, lists)
+    notes += [f"left out: {reason}" for reason in list(omitted.values())[:5]]
+    if len(omitted) > 5:
+        notes.append(f"and {len(omitted) - 5} more files were left out")
+    made = Material(
+        planned.kind, planned.recipe, _roles(frame, planned, bool(lists)), fingerprints, omitted, planned.extractor
+    )
+    _write(frame, out, made)
+    return made, notes
+
+
+def _earlier(out: Path, planned: Material) -> tuple[Material, Any] | None:
+    """Return the table that an earlier run wrote in the same way, without the labels of that time."""
+    import polars as pl
+
+    if not out.is_file():
+        return None
+    before = material_of(out)
+    if before is None or (before.kind, dict(before.recipe), before.extractor) != (
+        planned.kind, dict(planned.recipe), planned.extractor,
+    ):  # fmt: skip
+        return None
+    try:
+        frame = pl.read_parquet(out, glob=False)
+    except (Exception, pl.exceptions.PanicException):  # damaged: made anew
+        return None
+    return before, frame.drop("labels", "show", strict=False)
+
+
+def _dressed(frame: Any, folder: Path, out: Path, material: Material, lists: Lists) -> Any:
+    """Add what to show and the labels, and put names first."""
+    import polars as pl
+
+    files = frame["file"].to_list()
+    if material.kind != "texts":
+        place = {name: os.path.relpath(folder / name, out.parent) for name in set(files)}
+        parts = frame["fragment"].to_list() if "fragment" in frame.columns else [None] * len(files)
+        show = [place[name] + (f"#{part}" if part else "") for name, part in zip(files, parts)]
+        frame = frame.with_columns(pl.Series("show", show, dtype=pl.String))
+    if lists:
+        joined = {name: SEPARATOR.join(sorted(labels)) for name, labels in lists.items()}
+        cells = [joined.get(name) for name in files]
+        frame = frame.with_columns(pl.Series("labels", cells, dtype=pl.String))
+    first = [c for c in ("row", "file", "labels", "label", "start", "end", "date", "show") if c in frame.columns]
+    return frame.select(*first, *[c for c in frame.columns if c not in first])
+
+
+def _roles(frame: Any, material: Material, has_lists: bool) -> dict[str, Any]:
+    """Say what the columns are for, as sidelight.read takes it."""
+    aside = [
+        c
+        for c in ("start", "end", "date", "latitude", "longitude", "fragment", "share of the picture", "label")
+        if c in frame.columns
+    ]
+    roles: dict[str, Any] = {"id": "row", "ignore": aside}
+    is_alone = material.kind == "texts" or bool(material.recipe.get("whole"))
+    if not is_alone:
+        roles["bag"] = "file"
+    if has_lists:
+        roles |= {"label": "labels", "label_separator": SEPARATOR}
+    elif "label" in frame.columns:
+        roles |= {"label": "label", "ignore": [c for c in aside if c != "label"]}
+    if is_alone:
+        roles["ignore"] = [*roles["ignore"], "file"]
+    if "show" in frame.columns:
+        roles["show"] = "show"
+    elif "text" in frame.columns:
+        roles["show"] = "text"
+    return roles
+
+
+def _write(frame: Any, out: Path, made: Material) -> None:
+    from sidelight._core.atomic import replacing
+
+    with replacing(out) as handle:
+        frame.write_parquet(handle, metadata={KEY: made.to_json()})
+
+
+def material_of(path: Path) -> Material | None:
+    """Return the recipe of a Parquet table that was cut from a folder, or None."""
+    import polars as pl
+
+    try:
+        text = pl.read_parquet_metadata(path).get(KEY)
+    except (Exception, pl.exceptions.PanicException):  # damaged, or no Parquet: its reader says so
+        return None
+    return None if text is None else Material.from_json(text)
