@@ -30,8 +30,8 @@ def labels_from_table(path: Path, files: Sequence[str], *, min_confidence: float
     Parameters
     ----------
     path : Path
-        A line a file with its labels in one cell or a column of 0 and 1 for each; or a line for each label of a file; or
-        a selection table, whose labels become the list of its recording.
+        A line a file with its labels in one cell or a column of 0 and 1 for each; a line for each label of a file; or a
+        selection table, whose labels become the list of its recording.
     files : sequence of str
         The files of the folder.
     min_confidence : float
@@ -47,9 +47,9 @@ def labels_from_table(path: Path, files: Sequence[str], *, min_confidence: float
     key = max(range(len(columns)), key=hits.__getitem__)
     if not hits[key]:
         raise InvalidData(
-            f"{path} names none of the {len(files)} files: its first column holds {some_of(columns[0].values, 3)}, the "
-            f"folder {some_of([os.path.basename(name) for name in files], 3)}. Names are compared without folder, ending "
-            "and case."
+            f"{path} names none of the {len(files)} files: its first column holds {some_of(columns[0].values, 3)}, "
+            f"the folder {some_of([os.path.basename(name) for name in files], 3)}. Names are compared without folder, "
+            "ending and case."
         )
     others = [j for j in range(len(columns)) if j != key]
     if not others:
@@ -58,7 +58,7 @@ def labels_from_table(path: Path, files: Sequence[str], *, min_confidence: float
         said = from_ticks([columns[j] for j in others], [table.names[j] for j in others], path, table.location)
     else:
         label = _label_column(table.names, columns, others)
-        cells = [value for value in columns[label].values[:1000]]
+        cells = list(columns[label].values[:1000])
         said = from_cells(columns[label], inspect_column(table.names[label], cells).separator)
     lists: dict[str, set[str]] = {}
     unions = said.of_bags(columns[key].codes, len(columns[key].values))
@@ -124,7 +124,8 @@ def _matched(lists: Mapping[str, set[str]], path: Path, files: Sequence[str]) ->
     if not matched:
         raise InvalidData(
             f"{path} names none of the {len(files)} files: it speaks of {some_of(list(lists), 3)}, the folder holds "
-            f"{some_of([os.path.basename(name) for name in files], 3)}. Names are compared without folder, ending and case."
+            f"{some_of([os.path.basename(name) for name in files], 3)}. Names are compared without folder, ending and "
+            "case."
         )
     notes = []
     if len(matched) < len(files):

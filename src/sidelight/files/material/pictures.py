@@ -1,13 +1,14 @@
 """One photograph cut into regions (or taken whole), and readable numbers about each.
 
-A picture is shrunk to 320 pixels, its cells of 8 pixels are merged by Ward's criterion along the grid on mean colour and
-texture, and every region is described by colours, textures, edges and where it lies.
+A picture is shrunk to 320 pixels, its cells of 8 pixels are merged by Ward's criterion along the grid on mean colour
+and texture, and every region is described by colours, textures, edges and where it lies.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -163,7 +164,7 @@ def _planes(rgb: NDArray[np.uint8]) -> _Planes:
     lab = _lab(rgb)
     light = lab[..., 0]
     blurs = [light if s == 0 else ndimage.gaussian_filter(light, s) for s in _SCALES]
-    energies = tuple(np.abs(a - b) for a, b in zip(blurs[:-1], blurs[1:]))
+    energies = tuple(np.abs(a - b) for a, b in pairwise(blurs))
     gy, gx = ndimage.sobel(blurs[1], 0), ndimage.sobel(blurs[1], 1)
     direction = ((np.arctan2(gy, gx) % np.pi) / np.pi * 8).astype(np.intp) % 8
     return _Planes(
@@ -194,7 +195,7 @@ _TO_XYZ = np.array([
 
 
 def _patterns(light: Floats, radius: int) -> NDArray[np.intp]:
-    """Return the uniform local binary pattern of every pixel (Ojala et al. 2002): 0 to 8 brighter in one run, 9 other."""
+    """Return the uniform local binary pattern of every pixel (Ojala et al. 2002): 0 to 8 brighter in a run, or 9."""
     padded = np.pad(light, radius + 1, mode="edge")
     code = np.zeros(light.shape, dtype=np.intp)
     height, width = light.shape
@@ -236,8 +237,10 @@ def regions_of(planes: _Planes, n_regions: int) -> NDArray[np.intp]:
         return np.asarray(np.unique(cell, return_inverse=True)[1].reshape(cell.shape), dtype=np.intp)
     counts = np.bincount(cell.ravel(), minlength=n_cells)
     means = [np.bincount(cell.ravel(), plane.ravel(), n_cells) / counts for plane in np.moveaxis(planes.lab, -1, 0)]
-    for energy in planes.energies[:3]:
-        means.append(_TEXTURE * np.log1p(np.bincount(cell.ravel(), energy.ravel(), n_cells) / counts))
+    means += [
+        _TEXTURE * np.log1p(np.bincount(cell.ravel(), energy.ravel(), n_cells) / counts)
+        for energy in planes.energies[:3]
+    ]
     ward = AgglomerativeClustering(n_regions, connectivity=_grid(n_down, n_across), linkage="ward")
     return np.asarray(ward.fit_predict(np.stack(means, axis=1))[cell], dtype=np.intp)
 

@@ -122,10 +122,10 @@ def _sound_rows(path: Path, recipe: SoundRecipe, selections: Sequence[Selection]
         made = [(one.start, max(one.end, one.start + 0.01), one.label) for one in selections]
         described = [(start, end, label, describe_piece(path, recipe, start, end)) for start, end, label in made]
     else:
-        described = [(sound.start, sound.end, None, sound.features) for sound in cut_recording(path, recipe)]
+        described = [(sound.start, sound.end, "", sound.features) for sound in cut_recording(path, recipe)]
     rows = []
     for start, end, label, features in described:
-        own = {} if label is None else {"label": label}
+        own = {"label": label} if selections else {}
         rows.append({
             "start": round(start, 3), "end": round(end, 3), **own, "fragment": f"t={start:.3f},{end:.3f}",
             **dict(zip(recipe.feature_names, features.tolist())),
@@ -157,7 +157,7 @@ def _extractor(name: str) -> Callable[[str], Iterable[Mapping[str, Any]]]:
         raise InvalidParameter(f"The extractor {name!r} cannot be found ({error}).") from None
     if not callable(found):
         raise InvalidParameter(f"An extractor is named module:function, from a file to rows. Got {name!r}.")
-    return found  # type: ignore[no-any-return]  # the user's promise
+    return found
 
 
 def plan_material(listing: Listing, kind: str | None, settings: Mapping[str, Any], extractor: str = "") -> Material:

@@ -1,9 +1,9 @@
 """One recording cut into sounds, and 107 readable numbers about each.
 
 All of it happens on the mel grid: mean power in 64 bands between 100 Hz and half the folder's rate, every 10 ms, in
-decibels. Files of other rates need no resampling: the bands are the same Hertz whatever the rate of a file. A grid of ten
-hours would take a gigabyte, so a long recording is worked through in stretches, each with its own noise floor, that end
-where it is quiet.
+decibels. Files of other rates need no resampling: the bands are the same Hertz whatever the rate of a file. A grid of
+ten hours would take a gigabyte, so a long recording is worked through in stretches, each with its own noise floor, that
+end where it is quiet.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -258,7 +259,7 @@ def features_of(level: Floats, mask: NDArray[np.bool_] | None) -> Floats:
         heard = heard * mask
     bands = heard.reshape(_BANDS // 4, 4, -1).mean(axis=1)
     cuts = np.linspace(0, bands.shape[1], 4).round().astype(int)
-    thirds = [bands[:, min(a, bands.shape[1] - 1) : max(b, a + 1)].mean(axis=1) for a, b in zip(cuts[:-1], cuts[1:])]
+    thirds = [bands[:, min(a, bands.shape[1] - 1) : max(b, a + 1)].mean(axis=1) for a, b in pairwise(cuts)]
     return np.concatenate([_shape(heard), bands.mean(axis=1), bands.std(axis=1), *thirds])
 
 
@@ -275,7 +276,8 @@ def _shape(heard: Floats) -> Floats:
     quarter = max(1, n_frames // 4)
     change = np.abs(np.diff(heard, axis=1)).mean() if n_frames > 1 else 0.0
     return np.array([
-        np.log(n_frames * HOP), low, high, high - low, over_bands.argmax(), *_moments(over_bands, np.arange(len(heard))),
+        np.log(n_frames * HOP), low, high, high - low, over_bands.argmax(),
+        *_moments(over_bands, np.arange(len(heard))),
         over_time.argmax() / n_frames, *_moments(over_time, np.linspace(0, 1, n_frames)),
         np.log(area), edges / area, edges**2 / area / 100, area / ((high - low + 1) * n_frames), heard.max(),
         heard.mean(), pitch.std(), pitch[-quarter:].mean() - pitch[:quarter].mean(), change,

@@ -1,0 +1,1 @@
+"""Tables in other coats: workbooks, SQLite databases, JSON records; each becomes columns in memory."""
