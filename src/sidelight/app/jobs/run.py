@@ -6,7 +6,6 @@ at once, and writes what was found: assignments, tables, model, ``run.toml`` and
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 import shlex
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import sidelight
 from sidelight.app.jobs.catalogue import find_job
-from sidelight.app.jobs.config import PATHS, RunConfig, read_toml
+from sidelight.app.jobs.config import RunConfig, read_toml
 from sidelight.app.jobs.first_look import check_columns, check_there
 from sidelight.app.jobs.options import fields_of
 from sidelight.app.jobs.output import (
@@ -72,11 +71,9 @@ def run(config: RunConfig, out: str | Path, *, overwrite: bool = False, spell: S
     """
     out = Path(out)
     check_free(out, overwrite)
-    settings = {**config.roles.settings(), **config.options.settings()}
-    for path in (config.table, *(settings.get(name) for name in PATHS)):
-        if path is not None:
-            check_there(path)
-    check_columns(config.table, config.roles)
+    for path in config.paths():
+        check_there(path)
+    check_columns(config.source, config.roles)
     return publish(config, find_job(config.job).work(config), out, overwrite=overwrite, spell=spell)
 
 
@@ -101,7 +98,7 @@ def publish(
     )
     html = to_html(shown, made, spell=spell)
     versions = versions_in_use()
-    read = {**fingerprint_of(config.table), **result.reading.columns}
+    read = {**fingerprint_of(config), **result.reading.columns}
     remember_columns(result.model, result.reading.features)
 
     def manifest(files: Sequence[str]) -> str:
@@ -152,13 +149,9 @@ def command_of(config: RunConfig, spell: Spell) -> str:
     words = ["sidelight", config.job, shlex.quote(config.table)]
     for model in (config.options, config.roles):
         usual = {field.name: field.default for field in fields_of(type(model))}
-        for name, value in model.settings().items():
-            if value == usual[name]:
-                continue
-            several = [{key: part} for key, part in value.items()] if isinstance(value, Mapping) else value
-            words += [
-                spell(Setting(name, part)) for part in (several if isinstance(several, (list, tuple)) else [several])
-            ]
+        if "method" in usual:  # the default of its own options, not of the job
+            usual["method"] = next(iter(find_job(config.job).methods)) or usual["method"]
+        words += [spell(Setting(name, value)) for name, value in model.settings().items() if value != usual[name]]
     return " ".join([*words, spell(Setting("seed", config.seed))])
 
 
@@ -168,26 +161,17 @@ def remember_columns(model: Any, names: Sequence[str]) -> None:
         model.column_names_ = tuple(str(name) for name in names)
 
 
-def fingerprint_of(path: str) -> dict[str, str]:
-    """Return a short name of a file's content, for a later run to compare; nothing for what is no file."""
-    file = Path(path).expanduser()
-    try:
-        if not file.is_file():
-            return {}
-        digest = hashlib.blake2b(digest_size=16)
-        with file.open("rb") as handle:
-            while piece := handle.read(1 << 20):
-                digest.update(piece)
-    except (OSError, ValueError):  # ValueError: a NUL in the name
-        return {}
-    return {"fingerprint": f"blake2b:{digest.hexdigest()}"}
+def fingerprint_of(config: RunConfig) -> dict[str, str]:
+    """Return a short name of the table's content, for a later run to compare; nothing for what is no file."""
+    fingerprint = config.source.fingerprint()
+    return {} if fingerprint is None else {"fingerprint": fingerprint}
 
 
 def what_changed(run_toml: str | Path, config: RunConfig) -> str | None:
     """Say so when the table of an earlier run is no longer what that run read."""
     kept = read_toml(run_toml).get("read")
     before = kept.get("fingerprint") if isinstance(kept, dict) else None
-    now = fingerprint_of(config.table).get("fingerprint")
+    now = fingerprint_of(config).get("fingerprint")
     if before is None or now is None or before == now:
         return None
     return f"{config.table} has changed since the run of {str(run_toml)!r}: the result may differ."
