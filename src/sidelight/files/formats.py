@@ -27,9 +27,10 @@ def _delimited(file: Source, wanted: RoleRequest, label_file: Path | None, how: 
 
 def _parquet(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
     from sidelight.files.arrays.parquet import ParquetSource
+    from sidelight.files.material.reading import with_recipe
     from sidelight.files.roles.tables import read_table
 
-    return read_table(ParquetSource(file), wanted, label_table(label_file))
+    return read_table(ParquetSource(file), with_recipe(file.path, wanted), label_table(label_file))
 
 
 def _matlab(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
@@ -86,6 +87,40 @@ def _folder(file: Source, wanted: RoleRequest, label_file: Path | None, how: dic
     return read_folder(file.path, wanted, how["encoding"])
 
 
+def _workbook(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
+    from sidelight.files.books.workbooks import read_workbook
+    from sidelight.files.roles.tables import read_table
+
+    return read_table(read_workbook(file.path, file.part), wanted, label_table(label_file))
+
+
+def _sqlite(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
+    from sidelight.files.books.databases import read_sqlite
+    from sidelight.files.roles.tables import read_table
+
+    return read_table(read_sqlite(file.path, file.part), wanted, label_table(label_file))
+
+
+def _json(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
+    from sidelight.files.books.records import read_records
+    from sidelight.files.roles.tables import read_table
+
+    return read_table(read_records(file.path), wanted, label_table(label_file))
+
+
+def _feather(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
+    from sidelight.files.books.arrow import read_feather
+    from sidelight.files.roles.tables import read_table
+
+    return read_table(read_feather(file.path), wanted, label_table(label_file))
+
+
+def _material(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
+    from sidelight.files.material.reading import read_material
+
+    return read_material(file, wanted, label_file)
+
+
 READERS: dict[str, Reader] = {
     "delimited": _delimited,
     "parquet": _parquet,
@@ -98,6 +133,11 @@ READERS: dict[str, Reader] = {
     "svmlight": _svmlight,
     "idx": _idx,
     "folder": _folder,
+    "workbook": _workbook,
+    "sqlite": _sqlite,
+    "json": _json,
+    "feather": _feather,
+    "material": _material,
 }
 
 

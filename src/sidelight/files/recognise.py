@@ -11,20 +11,34 @@ from sidelight.errors import UnreadableFile
 from sidelight.files.source import Source, guess_encoding
 from sidelight.words import Setting
 
-FORMATS = ("delimited", "parquet", "npz", "npy", "matlab", "arff", "keel", "c45", "svmlight", "idx", "folder")
+FORMATS = (
+    "delimited",
+    "parquet",
+    "npz",
+    "npy",
+    "matlab",
+    "arff",
+    "keel",
+    "c45",
+    "svmlight",
+    "idx",
+    "folder",
+    "workbook",
+    "sqlite",
+    "json",
+    "feather",
+    "material",
+)
 _NOT_TABLES = {
-    b"\xd0\xcf\x11\xe0": "an old Excel or Word file. Open it and save the sheet as CSV",
     b"%PDF": "a PDF document. Export its table as CSV",
     b"\x89PNG": "a PNG image. A table of image paths and features is needed",
     b"\xff\xd8\xff": "a JPEG image. A table of image paths and features is needed",
     b"RIFF": "a sound or video file. A table of features is needed",
-    b"SQLite format 3": "an SQLite database. Export the table as CSV (sqlite3 -header -csv FILE 'select ...')",
     b"BZh": "a bzip2 file. Unpack it first (bunzip2 FILE)",
     b"\xfd7zXZ": "an xz file. Unpack it first (xz -d FILE)",
     b"\x28\xb5\x2f\xfd": "a zstd file. Unpack it first (zstd -d FILE)",
     b"7z\xbc\xaf": "a 7-zip archive. Unpack it first",
     b"Rar!": "a RAR archive. Unpack it first",
-    b"ARROW1": "an Arrow file. Save it as Parquet",
     b"\x80\x04": "a Python pickle, which can run code when it is opened. Save the arrays as .npz",
     b"\x80\x05": "a Python pickle, which can run code when it is opened. Save the arrays as .npz",
     b"RDX": "an R data file. Save it from R with write.csv",
@@ -50,7 +64,9 @@ def recognise(file: Source | Path) -> Recognised:
     source = Source.of(file)
     path = source.path
     if path.is_dir():
-        return Recognised("folder", "a folder")
+        return _folder(path)
+    if str(source.given).lower().startswith(("http://", "https://", "http:/", "https:/", "ftp:/")):
+        raise UnreadableFile(f"{source.given}: an address on the web, which is never asked. Download the file first.")
     if not path.exists():
         raise UnreadableFile(f"{path}: there is no such file.{_siblings(path)}")
     if not path.is_file():
@@ -67,6 +83,14 @@ def recognise(file: Source | Path) -> Recognised:
 def _binary(path: Path, start: bytes, *, packed: bool) -> Recognised | None:
     if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zip(path, packed)
+    if start.startswith(b"SQLite format 3"):
+        return Recognised("sqlite", "the SQLite signature")
+    if start.startswith(b"ARROW1"):
+        return Recognised("feather", "the Arrow signature")
+    if start.startswith(b"\xd0\xcf\x11\xe0"):
+        if path.suffix.lower() in (".doc", ".msg", ".ppt"):
+            raise UnreadableFile(f"{path}: this is not a table but an old office document. Save it as text or .docx.")
+        return Recognised("workbook", "an old Excel file")
     if start.startswith(b"PAR1"):
         return Recognised("parquet", "the Parquet signature")
     if start.startswith(b"\x93NUMPY"):
@@ -99,7 +123,9 @@ def _zip(path: Path, packed: bool) -> Recognised:
     if names and all(name.endswith(".npy") for name in names):
         return Recognised("npz", "a zip of NumPy arrays")
     if any(name.startswith("xl/") for name in names):
-        raise UnreadableFile(f"{path}: this is an Excel workbook, whatever its name says. Save the sheet as CSV.")
+        return Recognised("workbook", "an Excel workbook")
+    if "content.xml" in names and _mimetype(path) == "application/vnd.oasis.opendocument.spreadsheet":
+        return Recognised("workbook", "an OpenDocument spreadsheet")
     if any(name == "mimetype" or name.startswith("META-INF") for name in names):
         raise UnreadableFile(f"{path}: this is an office document, whatever its name says. Save the sheet as CSV.")
     listed = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
@@ -143,8 +169,32 @@ def _text(path: Path, start: bytes) -> Recognised:
             ],
         )
     if markup.startswith(("{", "[{")) and not markup.startswith("{0"):
-        raise UnreadableFile(f"{path}: a JSON file. Save the records as CSV or Parquet.")
+        return Recognised("json", "JSON records")
     return _arff_or_keel(lines) or _c45(path, lines) or _svmlight(lines) or Recognised("delimited", "lines of text")
+
+
+def _folder(path: Path) -> Recognised:
+    """A folder of texts is counted word by word; recordings and pictures are cut into rows."""
+    from sidelight.files.material.listing import Listing
+
+    listing = Listing.of(path)
+    if listing.files.get("sounds") or listing.files.get("pictures"):
+        kind = listing.kind()
+        if kind in ("sounds", "pictures"):
+            return Recognised("material", f"a folder of {kind}")
+    if listing.files.get("tables") and not listing.files.get("texts"):
+        raise UnreadableFile(
+            f"{path}: a folder of tables ({', '.join(listing.files['tables'][:3])}). Name one of them."
+        )
+    return Recognised("folder", "a folder")
+
+
+def _mimetype(path: Path) -> str:
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open("mimetype") as file:
+            return file.read(100).decode("ascii", errors="replace").strip()
+    except (KeyError, OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
+        return ""
 
 
 def _is_noise(text: str) -> bool:

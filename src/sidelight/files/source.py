@@ -79,12 +79,14 @@ class Source:
     Parameters
     ----------
     given : str or path
-        The file as the user names it; messages about the call repeat it, ``path`` is where it is.
+        The file as the user names it; messages about the call repeat it, ``path`` is where it is. After ``::`` stands
+        which part of it is meant: ``book.xlsx::Sheet2``, ``birds.sqlite::segments``.
     """
 
     def __init__(self, given: str | os.PathLike[str]) -> None:
         self.given = os.fspath(given)
-        self.path = Path(os.path.expanduser(given))
+        name, self.part = split_part(self.given)
+        self.path = Path(os.path.expanduser(name))
         self._start, self._is_whole, self._is_packed = b"", False, False
 
     @classmethod
@@ -142,6 +144,12 @@ class Source:
         except (OSError, ValueError):  # ValueError: a NUL in the name
             return None
         return f"blake2b:{digest.hexdigest()}"
+
+
+def split_part(given: str) -> tuple[str, str | None]:
+    """Return the file and the part of it that a name means; a file that is called so is meant whole."""
+    name, mark, part = given.rpartition("::")
+    return (name, part) if mark and name and part and not os.path.exists(os.path.expanduser(given)) else (given, None)
 
 
 def read_up_to(stream: BinaryIO, size: int) -> bytes:

@@ -12,7 +12,7 @@ from sidelight.errors import InvalidData, UnreadableFile
 from sidelight.files.books.columns import table_of
 from sidelight.files.limits import need
 from sidelight.files.roles.columns import MemorySource
-from sidelight.files.source import open_bytes
+from sidelight.files.source import Source
 
 _MOST_FIELDS = 5_000
 _DEEPEST = 6  # levels of fields in fields
@@ -21,7 +21,7 @@ _GROWS = 12  # times that JSON grows while it is Python values
 
 def read_records(path: Path) -> MemorySource:
     """Read JSON lines, or an array of records, as a table."""
-    with open_bytes(path) as file:
+    with Source(path).open() as file:
         content = file.read()
     need(path, float(_GROWS * len(content)), f"{len(content)} bytes of JSON")
     decoder = msgspec.json.Decoder()

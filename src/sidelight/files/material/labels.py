@@ -12,7 +12,7 @@ from sidelight.files.formats import label_table
 from sidelight.files.material.selections import Selection, is_selection_table, read_selections
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.labels import are_ticks, from_cells, from_ticks
-from sidelight.files.roles.looks import inspect_column
+from sidelight.files.roles.separators import find_separator
 from sidelight.words import some_of
 
 Lists = dict[str, frozenset[str]]
@@ -58,8 +58,7 @@ def labels_from_table(path: Path, files: Sequence[str], *, min_confidence: float
         said = from_ticks([columns[j] for j in others], [table.names[j] for j in others], path, table.location)
     else:
         label = _label_column(table.names, columns, others)
-        cells = list(columns[label].values[:1000])
-        said = from_cells(columns[label], inspect_column(table.names[label], cells).separator)
+        said = from_cells(columns[label], find_separator(columns[label].values[:1000]))
     lists: dict[str, set[str]] = {}
     unions = said.of_bags(columns[key].codes, len(columns[key].values))
     for value, labels in zip(columns[key].values, unions):

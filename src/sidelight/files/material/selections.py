@@ -2,8 +2,8 @@ r"""Selection tables of Raven, Audacity and BirdNET: pieces of recordings that s
 
 Raven writes tabs, each selection twice (Waveform and Spectrogram views) and, after its seven columns, free ones, the
 last of which may have no name. Audacity writes start, end and label, and a second line ``\ low high`` for a box; a
-point has start = end. BirdNET writes CSV, or Raven's form with ``nocall`` where nothing was heard, and its combined tables
-count seconds over all files (``File Offset (s)`` has those of the file itself).
+point has start = end. BirdNET writes CSV, or Raven's form with ``nocall`` where nothing was heard, and its combined
+tables count seconds over all files (``File Offset (s)`` has those of the file itself).
 """
 
 from __future__ import annotations
