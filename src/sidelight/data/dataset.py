@@ -153,6 +153,8 @@ class Dataset:
         ``location(row)`` says where a row of ``X`` was in the file: ``"line 17"``, or its row counted from 1.
     path, format : str
         Where it came from, and what it was recognised as, in words.
+    material : str
+        How the rows were cut from a folder, as JSON; empty where they were not.
     reader : str
         The reader that was used: ``"delimited"``, ``"parquet"``, ``"npz"``, ...; empty for data that were made.
 
@@ -190,6 +192,7 @@ class Dataset:
     left_out: tuple[LeftOut, ...] = ()
     location: Callable[[int], str] = _counted_from_one
     reader: str = ""
+    material: str = ""
     row_numbers: NDArray[np.intp] = None  # type: ignore[assignment]  # filled in below: one number a row
 
     def __post_init__(self) -> None:

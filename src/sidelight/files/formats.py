@@ -27,10 +27,9 @@ def _delimited(file: Source, wanted: RoleRequest, label_file: Path | None, how: 
 
 def _parquet(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
     from sidelight.files.arrays.parquet import ParquetSource
-    from sidelight.files.material.reading import with_recipe
-    from sidelight.files.roles.tables import read_table
+    from sidelight.files.material.reading import read_cut_table
 
-    return read_table(ParquetSource(file), with_recipe(file.path, wanted), label_table(label_file))
+    return read_cut_table(ParquetSource(file), wanted, label_table(label_file))
 
 
 def _matlab(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:

@@ -30,6 +30,7 @@ _COMMANDS = {
     "compare",
     "convert",
     "demo",
+    "from",
     "describe",
     "predict",
     "run",
@@ -58,7 +59,7 @@ class Commands(click.Group):
             return job_command(_ALIASES[cmd_name], called=cmd_name, hidden=True)
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"sidelight.app.cli.{cmd_name}").command
+        command: click.Command = _module_of(cmd_name).command
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -93,11 +94,16 @@ def overview(ctx: click.Context) -> str:
         if name in JOBS:
             lines += [f"  {JOBS[name].you_have}", f"    -> {command_line(name, 'TABLE', JOBS[name].example)}", ""]
             continue
-        module = import_module(f"sidelight.app.cli.{name}")
+        module = _module_of(name)
         if hasattr(module, "YOU_HAVE"):
             lines += [f"  {module.YOU_HAVE}", f"    -> {module.RUN}", ""]
     lines.append("sidelight COMMAND --help says more about each command.")
     return "\n".join(lines)
+
+
+def _module_of(name: str) -> Any:
+    """Return the file of a command; `from` is a word of Python's own."""
+    return import_module(f"sidelight.app.cli.{'from_' if name == 'from' else name}")
 
 
 def _overview_order(name: str) -> tuple[int, str]:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.app.jobs.fragments import WHOLE, Fragment
 from sidelight.app.report.gallery import Media
 from sidelight.words import counted, in_words
 
@@ -96,6 +97,7 @@ class MediaReader:
         return told
 
     def _read(self, text: str) -> Media:
+        text, part = Fragment.split(text)
         ending = os.path.splitext(text.lower())[1]
         if text.lower().startswith(("http://", "https://", "ftp://")):
             raise NotShown("on the web, which is never asked")
@@ -108,8 +110,10 @@ class MediaReader:
             if path.stat().st_size > _MOST_BYTES:
                 raise NotShown("too large to open")
             if ending in IMAGES:
-                return thumbnail(path)
-            return recording(path) if ending in (".wav", ".wave") else _as_it_is(path, SOUNDS[ending])
+                return thumbnail(path, part)
+            if ending in (".wav", ".wave") or part.end is not None:
+                return recording(path, part)
+            return _as_it_is(path, SOUNDS[ending])
         except OSError:
             raise NotShown("unreadable") from None
 
@@ -124,16 +128,17 @@ class MediaReader:
         return path
 
 
-def thumbnail(path: Path) -> Media:
-    """Return a small copy of an image file, made from its pixels alone."""
+def thumbnail(path: Path, part: Fragment = WHOLE) -> Media:
+    """Return a small copy of an image file, or of a part of it, made from its pixels alone."""
     from PIL import Image, ImageOps
 
     try:
         with Image.open(path, formats=_FORMATS) as image:
             if image.width * image.height > _MOST_PIXELS:
                 raise NotShown("too large to open")
-            image.draft("RGB", (2 * _SIDE, 2 * _SIDE))
-            upright = ImageOps.exif_transpose(image)
+            if part.box is None:
+                image.draft("RGB", (2 * _SIDE, 2 * _SIDE))
+            upright = part.crop(ImageOps.exif_transpose(image))
             return of_image(
                 upright.convert("RGBA" if "A" in upright.getbands() or "transparency" in upright.info else "RGB")
             )
@@ -160,15 +165,11 @@ def of_image(image: Any) -> Media:
     return Media("image", _embedded(image, kind), is_tiny=is_tiny)
 
 
-def recording(path: Path) -> Media:
-    """Return the first seconds of a WAV file, one channel of it, with its spectrogram."""
-    from scipy.io import wavfile
-
+def recording(path: Path, part: Fragment = WHOLE) -> Media:
+    """Return the first seconds of a recording or of a part of it, one channel of it, with its spectrogram."""
     try:
-        rate, samples = wavfile.read(path, mmap=True)
-        samples = samples[: int(_SECONDS * rate)]
-        sound = np.array(samples if samples.ndim == 1 else samples[:, 0], dtype=np.float64)
-    except Exception:  # scipy raises what it meets: ValueError, struct.error, EOFError, a warning made an error, ...
+        rate, sound = part.samples(path, _SECONDS)
+    except Exception:  # readers raise what they meet: ValueError, struct.error, EOFError, a warning made an error, ...
         raise NotShown("unreadable") from None
     if sound.size < 2 or not np.isfinite(sound).all() or rate < 1:
         raise NotShown("without sound")

@@ -80,6 +80,7 @@ def predict(
     out, source = Path(out), Source.of(table)
     file, is_file = check_prediction(model_path, source, out, roles, overwrite=overwrite)
     model = sidelight.load(file)
+    source = _cut(model, source) if source.path.is_dir() else source
     with memory_limit(roles.max_memory):
         opened = open_table(source, roles.format, **{key: getattr(roles, key) for key in _HOW})
     known = _roles_of_run(file, model, roles, None if opened is None else opened.names)
@@ -94,6 +95,20 @@ def predict(
             work.write(folder, parquet=True)
             files = sorted([*(path.name for path in folder.iterdir()), MANIFEST])
     return Prediction(out, files, [render(sentence, spell) for sentence in work.sentences()], work.numbers())
+
+
+def _cut(model: Any, folder: Source) -> Source:
+    """Return the table of a folder, cut as the model's own material was."""
+    from sidelight.files.material.reading import cached_table
+    from sidelight.files.material.rows import Material
+
+    how = getattr(model, "material_", "")
+    if not how:
+        raise InvalidData(
+            f"{folder.given!r} is a folder, and the model was not fitted to rows that were cut from one. Cut the "
+            "folder into a table with the columns of the fit first."
+        )
+    return Source(cached_table(folder.path, material=Material.from_json(how)).path)
 
 
 class _Work:

@@ -56,6 +56,8 @@ class Reading:
         The columns that were used and are no features, by role: what a later table is read with.
     features : tuple of str
         The names of the features.
+    material : str
+        How the rows were cut from a folder, as JSON; empty where they were not.
     """
 
     path: str
@@ -67,6 +69,7 @@ class Reading:
     notes: tuple[str, ...] = ()
     columns: Mapping[str, Any] = field(default_factory=dict)
     features: tuple[str, ...] = big(default=())
+    material: str = big(default="")
 
     @classmethod
     def of(cls, data: Dataset, uses: Sequence[str]) -> Reading:
@@ -85,6 +88,7 @@ class Reading:
             data.notes,
             columns,
             tuple(data.feature_names),
+            data.material,
         )
 
 

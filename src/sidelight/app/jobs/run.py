@@ -100,6 +100,8 @@ def publish(
     versions = versions_in_use()
     read = {**fingerprint_of(config), **result.reading.columns}
     remember_columns(result.model, result.reading.features)
+    if result.reading.material:
+        result.model.material_ = result.reading.material  # new folders are cut in the same way
 
     def manifest(files: Sequence[str]) -> str:
         return config.to_toml(files=files, versions=versions, read=read, beside=out)

@@ -13,6 +13,7 @@ from sidelight.errors import InvalidParameter
 from sidelight.files.arrays.parquet import ParquetSource
 from sidelight.files.material.rows import Material, make_table, material_of
 from sidelight.files.noticed import notice
+from sidelight.files.roles.columns import Source as TableSource
 from sidelight.files.roles.plan import RoleRequest
 from sidelight.files.roles.tables import read_table
 from sidelight.files.source import Source
@@ -24,7 +25,16 @@ def read_material(file: Source, wanted: RoleRequest, label_file: Path | None) ->
     notice(f"the folder was cut into {made.path.name} in {made.path.parent}; running again cuts only what is new")
     for note in made.notes:
         notice(note)
-    return read_table(ParquetSource(made.path), with_recipe(made.path, wanted))
+    return read_cut_table(ParquetSource(Source(made.path)), wanted)
+
+
+def read_cut_table(table: ParquetSource, wanted: RoleRequest, labels: TableSource | None = None) -> Dataset:
+    """Read a Parquet table; one that was cut from a folder says itself what its columns are for, and how it was cut."""
+    material = material_of(table.path)
+    if material is None:
+        return read_table(table, wanted, labels)
+    data = read_table(table, with_recipe(table.path, material, wanted), labels)
+    return replace(data, material=material.without_files().to_json())
 
 
 class CachedTable:
@@ -54,11 +64,8 @@ def cache_folder() -> Path:
     return Path(base) / "sidelight"
 
 
-def with_recipe(path: Path, wanted: RoleRequest) -> RoleRequest:
+def with_recipe(path: Path, material: Material, wanted: RoleRequest) -> RoleRequest:
     """Take the roles of a table that was cut from a folder from its metadata, where the user named none."""
-    material = material_of(path)
-    if material is None:
-        return wanted
     known = {name: value for name, value in material.roles.items() if name in RoleRequest.__dataclass_fields__}
     taken = {}
     for name, value in known.items():

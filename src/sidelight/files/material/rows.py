@@ -81,6 +81,10 @@ class Material:
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InvalidData("The recipe of this material is damaged. Make the table again.") from None
 
+    def without_files(self) -> Material:
+        """Return how to cut, without which files were cut: what a model remembers."""
+        return Material(self.kind, self.recipe, self.roles, extractor=self.extractor)
+
     def cutter(self) -> Recipe:
         """Return the recipe as the object that cuts."""
         try:

@@ -1,7 +1,7 @@
 """What stands between several labels in one cell, found by what the parts share.
 
-``wren + owl`` beside ``owl`` and ``jay + wren``: a mark separates labels when the parts that it leaves come back in other
-cells. A blank counts only as the last resort: names have blanks, too.
+``wren + owl`` beside ``owl`` and ``jay + wren``: a mark separates labels when the parts that it leaves come back in
+other cells. A blank counts only as the last resort: names have blanks, too.
 """
 
 from __future__ import annotations
