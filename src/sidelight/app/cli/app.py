@@ -30,6 +30,7 @@ _COMMANDS = {
     "compare",
     "convert",
     "demo",
+    "export",
     "from",
     "describe",
     "predict",

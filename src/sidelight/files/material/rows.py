@@ -358,6 +358,7 @@ def _roles(frame: Any, material: Material, has_lists: bool) -> dict[str, Any]:
         roles |= {"label": "label", "ignore": [c for c in aside if c != "label"]}
     if is_alone:
         roles["ignore"] = [*roles["ignore"], "file"]
+    roles["keep"] = [c for c in ("file", "start", "end") if c in frame.columns]
     if "show" in frame.columns:
         roles["show"] = "show"
     elif "text" in frame.columns:
