@@ -256,6 +256,10 @@ class Dataset:
             location=lambda row: location(int(index[row])),
         )
 
+    def with_notes(self, *notes: str) -> Dataset:
+        """Return the data with further notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
     def columns(self, role: str) -> tuple[str, ...]:
         """Return the names of the columns that were taken for ``role``."""
         return tuple(r.name for r in self.roles if r.role == role)

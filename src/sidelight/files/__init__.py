@@ -2,4 +2,6 @@
 
 from sidelight.lazy import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {"reading": ("read",), "writing": ("write",)})
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__, {"reading": ("read",), "writing": ("write",), "material.folder": ("from_folder",)}
+)

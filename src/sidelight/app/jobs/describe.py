@@ -76,7 +76,8 @@ def _at_second_sight(data: Dataset, source: Source) -> list[Fit]:
 def _with_answers(described: Description, data: Dataset, source: Source) -> Description:
     """Add answers about the rows that lie beside the table, and the command that uses them."""
     beside = find_answers(described.path, data.row_names.tolist()) if data.n_rows else {}
-    by_column = answers_by_column(data, source) if data.n_rows and not beside else None
+    is_table = data.reader in ("delimited", "parquet")
+    by_column = answers_by_column(data, source) if is_table and data.n_rows and not beside else None
     if by_column is not None:
         column, beside = by_column
     if not beside:

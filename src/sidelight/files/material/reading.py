@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from sidelight.data.dataset import Dataset
@@ -44,14 +46,12 @@ class CachedTable:
         self.path, self.material, self.notes = path, material, notes
 
 
-def cached_table(
-    folder: Path, *, labels: Path | None = None, material: Material | None = None, **settings: Any
-) -> CachedTable:
-    """Cut ``folder`` into a table of the cache, in the way of ``material`` where it is given."""
+def cached_table(folder: Path, *, settings: Mapping[str, Any] = MappingProxyType({}), **how: Any) -> CachedTable:
+    """Cut ``folder`` into a table of the cache; ``how`` is what :func:`make_table` takes."""
     name = hashlib.blake2b(str(folder.resolve()).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
     place = cache_folder() / f"material-{name}.parquet"
     place.parent.mkdir(parents=True, exist_ok=True)
-    made, notes = make_table(folder, place, labels=labels, material=material, settings=settings)
+    made, notes = make_table(folder, place, settings=settings, **how)
     return CachedTable(place, made, notes)
 
 
