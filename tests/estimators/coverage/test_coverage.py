@@ -567,3 +567,16 @@ def test_candidates_survive_model_selection():
     with config_context(enable_metadata_routing=True):
         done = cross_validate(sl.CoverageClustering(), X, cv=3, params={"candidates": sets}, error_score="raise")
     assert (done["test_score"] > -1).all()
+
+
+def test_rows_centred_within_their_bags_do_not_stall_at_zero():
+    generator = np.random.default_rng(0)
+    kind = generator.integers(0, 3, size=600)
+    ids = np.repeat(np.arange(150), 4)
+    X = 3 * np.eye(3)[kind] + generator.normal(scale=0.3, size=(600, 3))
+    means = np.stack([np.bincount(ids, X[:, j]) / 4 for j in range(3)], axis=1)
+    labels = {b: {"abc"[k] for k in kind[ids == b]} for b in range(150)}
+    model = sl.CoverageClustering(random_state=0, boundary="straight").fit(
+        X - means[ids], bags=sl.Bags(ids, labels=labels)
+    )
+    assert (model.predict_labels(X - means[ids]) == np.array(list("abc"))[kind]).mean() > 0.8

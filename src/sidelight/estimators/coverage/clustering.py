@@ -242,7 +242,14 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         plan = self._plan(bags, row_class, layout, one_of)
         problem = Problem.of(self, rows.features, plan, layout, settled["penalty"], generator)
         starts = draw_starts(
-            self.n_init, problem.model, rows.features, layout, problem.coarse_posteriors, problem.fit_targets, generator
+            self.n_init,
+            problem.model,
+            rows.features,
+            layout,
+            problem.coarse_posteriors,
+            problem.fit_targets,
+            generator,
+            problem.first_start,
         )
         solutions = race(starts, problem.climb, self.max_iter, heat=HEAT, keep_one_in=KEPT)
         odds = correct_odds(self, rows.features, bags, names, generator.spawn(1)[0], held_out, one_of=one_of)

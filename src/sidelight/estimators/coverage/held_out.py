@@ -59,7 +59,7 @@ class RoughFits:
         train, test = self.folds[fold]
         features = features[self.rows]
         problem = self._problem(features[train], train)
-        start = np.zeros(problem.model.n_parameters)
+        start = problem.first_start()
         theta = problem.climb(start, STEPS, stage, tol=TOL).parameters
         held_out = self._problem(features[test], test)
         values, bags = held_out.posteriors(theta)[1], self.bags[test]
