@@ -249,7 +249,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
             problem.coarse_posteriors,
             problem.fit_targets,
             generator,
-            problem.first_start,
+            problem.first_starts,
         )
         solutions = race(starts, problem.climb, self.max_iter, heat=HEAT, keep_one_in=KEPT)
         odds = correct_odds(self, rows.features, bags, names, generator.spawn(1)[0], held_out, one_of=one_of)

@@ -59,8 +59,8 @@ class RoughFits:
         train, test = self.folds[fold]
         features = features[self.rows]
         problem = self._problem(features[train], train)
-        start = problem.first_start()
-        theta = problem.climb(start, STEPS, stage, tol=TOL).parameters
+        ends = [problem.climb(start, STEPS, stage, tol=TOL) for start in problem.first_starts()]
+        theta = min(ends, key=lambda end: end.value).parameters
         held_out = self._problem(features[test], test)
         values, bags = held_out.posteriors(theta)[1], self.bags[test]
         P = np.exp(problem.model.log_posterior(theta, features[test])) @ self.layout.to_labels()

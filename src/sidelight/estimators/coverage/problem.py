@@ -24,6 +24,7 @@ from sidelight.estimators.coverage.starts import random_start
 from sidelight.estimators.coverage.term import Coverage
 
 N_NEIGHBOURS = 10
+_ASIDE = 12  # starts beside a saddle: half of them may run to where classes have changed places
 _SADDLE = 1e-6  # of the gradient beside zero: below this the gradient at zero is rounding
 M_STEPS = 10  # L-BFGS iterations of one M-step: more fit posteriors that the next round will change anyway
 
@@ -69,17 +70,18 @@ class Problem:
         """The rule that is fitted."""
         return self.fit.model(self.layout.n_clusters)
 
-    def first_start(self) -> np.ndarray:
-        """Return where a fit without symmetries begins: at zero, unless that is a saddle.
+    def first_starts(self) -> list[np.ndarray]:
+        """Return where a fit without symmetries begins: at zero, or at several random places where zero is a saddle.
 
         At W = 0 all rows of a bag share one posterior, so the gradient of W adds up the rows of each bag. Where rows
         were centred within their bags it is zero whatever the lists say, and W would never move.
         """
         zero = np.zeros(self.model.n_parameters)
-        aside = random_start(self.model, self.fit.X, np.random.default_rng(0))
+        generator = np.random.default_rng(0)
+        aside = [random_start(self.model, self.fit.X, generator) for _ in range(_ASIDE)]
         objective = self.fit.objective([(1.0, self.coverage)], self.layout.n_clusters)
-        at_zero, beside = (np.linalg.norm(self.model.unpack(objective(theta)[1])[0]) for theta in (zero, aside))
-        return aside if at_zero <= _SADDLE * beside else zero
+        at_zero, beside = (np.linalg.norm(self.model.unpack(objective(theta)[1])[0]) for theta in (zero, aside[0]))
+        return aside if at_zero <= _SADDLE * beside else [zero]
 
     def climb(self, start: np.ndarray, max_iter: int, stage: str, *, tol: float | None = None) -> Solution:
         """Climb the likelihood from one start."""

@@ -57,11 +57,11 @@ def draw_starts(
     coarse_posteriors: Callable[[Layout], np.ndarray],
     fit_targets: Callable[[np.ndarray], np.ndarray],
     generator: np.random.Generator,
-    first_start: Callable[[], np.ndarray],
+    first_starts: Callable[[], list[np.ndarray]],
 ) -> list[np.ndarray]:
     """Return the starts; one is enough when no two clusters could change places."""
     if not fine.is_symmetric:
-        return [first_start()]
+        return first_starts()
     starts = [random_start(model, X, generator) for _ in range((n_init + 1) // 2)]
     if n_init > 1:
         coarse = Layout.of(fine.classes, 1, min(fine.n_novel, 1))
