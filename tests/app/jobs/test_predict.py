@@ -177,3 +177,26 @@ def test_a_long_table_needs_the_memory_of_a_block(runs, tmp_path):
     unit = 1 if sys.platform == "darwin" else 1024
     grown = (peaks[1] - peaks[0]) * unit
     assert grown < 300_000 * 100, peaks  # bytes: what the lines of the further rows would take as Python objects
+
+
+def test_cells_that_a_spreadsheet_would_run_are_disarmed_when_asked(runs, tmp_path):
+    folder, table = runs("relations")
+    frame = pl.read_csv(table).with_columns(name=pl.Series([f"=1+{i}" for i in range(150)]))
+    frame.write_csv(tmp_path / "new.csv")
+    for disarm, first in ((False, "=1+0"), (True, "'=1+0")):
+        predict(str(folder), str(tmp_path / "new.csv"), tmp_path / f"{disarm}", Roles(id="name", disarm=disarm))
+        assert rows_of(tmp_path / f"{disarm}" / "assignments.csv")[0]["name"] == first
+        kept = pl.read_parquet(tmp_path / f"{disarm}" / "assignments.parquet")
+        assert kept["name"][0] == "=1+0"  # no spreadsheet runs Parquet
+        assert {path.name for path in (tmp_path / f"{disarm}").iterdir()} == {
+            "assignments.csv", "assignments.parquet", "run.toml",
+        }  # fmt: skip
+
+
+def test_a_name_that_looks_like_a_number_keeps_its_zeros_in_parquet(runs, tmp_path, monkeypatch):
+    folder, table = runs("relations")
+    names = [f"{i:04d}" for i in range(149)] + ["wren"]
+    pl.read_csv(table).with_columns(name=pl.Series(names)).write_csv(tmp_path / "new.csv")
+    monkeypatch.setattr(streaming, "_MOST", 40)
+    predict(str(folder), str(tmp_path / "new.csv"), tmp_path / "placed", Roles(id="name"))
+    assert pl.read_parquet(tmp_path / "placed" / "assignments.parquet")["name"].to_list() == names

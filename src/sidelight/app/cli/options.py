@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, TypeVar
 
 import click
 
+from sidelight.app.cli.values import as_word, read_words
 from sidelight.app.cli.wording import flag_of, with_flags
 from sidelight.app.jobs.job import Job
-from sidelight.app.jobs.options import Field, Roles, fields_of
+from sidelight.app.jobs.options import Field, Kind, Roles, fields_of
 from sidelight.app.jobs.options.model import build
 from sidelight.errors import SidelightError
 
 F = TypeVar("F", bound=Callable[..., Any])
-_TAB = ("tab", "\\t")
 
 
 class Grouped(click.Command):
@@ -37,20 +37,19 @@ class FieldOption(click.Option):
 
     def __init__(self, field: Field, **changes: Any) -> None:
         self.field, self.group = field, field.group
-        flags = [flag_of(field)]
-        if field.kinds == (bool,) and field.default is not False:
-            flags = [f"--{field.word}/--no-{field.word}"]
+        is_flag = field.kind is Kind.FLAG
+        flags = [f"--{field.word}/--no-{field.word}" if is_flag else flag_of(field)]
         if field.letter:
             flags.insert(0, f"-{field.letter}")
         settings: dict[str, Any] = {
             "help": _help(field),
             "default": None,
-            "multiple": _is_repeated(field),
-            "is_flag": field.kinds == (bool,),
+            "multiple": field.kind.is_repeated,
+            "is_flag": is_flag,
             "required": field.is_required,
         }
-        if field.kinds != (bool,):
-            settings |= {"type": _Text(field), "metavar": _metavar(field)}
+        if not is_flag:
+            settings |= {"type": click.UNPROCESSED, "metavar": field.metavar}
         super().__init__([*flags, field.name], **(settings | changes))
 
     def value_of(self, typed: Any) -> Any:
@@ -58,26 +57,11 @@ class FieldOption(click.Option):
         if typed is None or typed == ():
             return None
         try:
-            return self.field.takes(_read(self.field, typed))
+            if self.field.kind is Kind.FLAG:
+                return self.field.takes(typed)
+            return self.field.takes(read_words(self.field, typed if isinstance(typed, tuple) else (typed,)))
         except SidelightError as error:
             raise click.BadParameter(error.told(), param=self) from None
-
-
-class _Text(click.ParamType):  # type: ignore[type-arg] # generic in newer versions of click only
-    """Any text; the field looks at it later, with the other words of the option."""
-
-    name = "text"
-
-    def __init__(self, field: Field) -> None:
-        self.field = field
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str | None:
-        """Return the word for the value."""
-        return _metavar(self.field)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Leave it as it is."""
-        return value
 
 
 def role_options(function: F) -> F:
@@ -197,89 +181,12 @@ def _with(function: F, fields: Iterable[Field], **changes: Any) -> F:
     return function
 
 
-def _read(field: Field, typed: Any) -> Any:
-    """Turn words into the kind of value that the field keeps; what cannot be is left for the field to refuse."""
-    kinds = {get_origin(_bare(kind)) or _bare(kind) for kind in field.kinds}
-    if isinstance(typed, bool):
-        return typed
-    words = list(typed) if isinstance(typed, tuple) else [typed]
-    if bool in kinds and words == ["none"]:
-        return False
-    if field.name == "separator":
-        return "\t" if words[0] in _TAB else words[0]
-    if dict in kinds and (_is_repeated(field) or "=" in words[0]):
-        return _pairs(field, words if _is_repeated(field) else words[0].split(","))
-    if tuple in kinds:
-        return [_number(part) for part in words[0].split(":")]
-    if list in kinds and words[0] in _words_of(field):
-        return words[0]
-    if list in kinds:
-        return words if _is_repeated(field) else [_number(part) for part in words[0].split(",")]
-    if str in kinds:
-        return words[0]
-    return _number(words[0])
-
-
-def _words_of(field: Field) -> list[str]:
-    """Return the words that the field takes as they are, such as auto."""
-    kinds = [_bare(kind) for kind in field.kinds]
-    return [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
-
-
-def _pairs(field: Field, words: list[str]) -> dict[str, Any]:
-    pairs: dict[str, Any] = {}
-    for word in words:
-        name, mark, value = word.rpartition("=") if not _is_repeated(field) else word.partition("=")
-        name = name.strip()
-        if not mark or not name or not value:
-            raise click.BadParameter(f"{_metavar(field)} expected. Got {word!r} instead.", param_hint=flag_of(field))
-        if name in pairs:
-            raise click.BadParameter(
-                f"{name!r} is named twice. Give each a name of its own; several columns go into one word: "
-                f"{flag_of(field)} {name}=a_*,b.",
-                param_hint=flag_of(field),
-            )
-        columns = [part.strip() for part in value.split(",") if part.strip()]
-        pairs[name] = columns if _is_repeated(field) else _number(value.strip())
-    return pairs
-
-
-def _number(word: str) -> Any:
-    """Return a whole number, a number, or the word."""
-    for kind in (int, float):
-        try:
-            return kind(word)
-        except ValueError:
-            continue
-    return word
-
-
-def _is_repeated(field: Field) -> bool:
-    """Say whether the option is typed once for each value: lists of texts, and channels."""
-    kinds = [_bare(kind) for kind in field.kinds]
-    lists = any(get_origin(kind) is list and _bare(get_args(kind)[0]) is str for kind in kinds)
-    return lists or all(get_origin(kind) is dict for kind in kinds)
-
-
-def _metavar(field: Field) -> str:
-    if field.shown:
-        return field.shown
-    kinds = [_bare(kind) for kind in field.kinds]
-    if all(get_origin(kind) is Literal for kind in kinds):
-        return f"[{'|'.join(str(value) for kind in kinds for value in get_args(kind))}]"
-    return {int: "N", float: "NUMBER", str: "TEXT"}.get(kinds[0], "VALUE")
-
-
 def _help(field: Field) -> str:
     text = with_flags(field.text)
-    if _is_repeated(field):
+    if field.kind.is_repeated:
         text += " Repeat for more."
-    if field.default is not None and field.default is not False and field.default not in ([], {}):
-        shown = field.default if not isinstance(field.default, float) else f"{field.default:g}"
-        text += "" if field.kinds == (bool,) else f"  [default: {shown}]"
+    if field.kind is Kind.FLAG:
+        return text + ("  [default: on]" if field.default else "")
+    if field.default is not None and field.default not in ([], {}):
+        text += f"  [default: {as_word(field.default)}]"
     return text
-
-
-def _bare(kind: Any) -> Any:
-    """Take the limits off a type."""
-    return get_args(kind)[0] if isinstance(getattr(kind, "__metadata__", None), tuple) else kind

@@ -10,7 +10,7 @@ import click
 
 from sidelight.app.cli.app import Commands
 from sidelight.app.cli.options import FieldOption
-from sidelight.app.cli.wording import as_words
+from sidelight.app.cli.values import words_for
 
 
 def command_line(job: str, path: str, settings: Mapping[str, Any], *, n_clusters: int | None = None) -> str | None:
@@ -50,10 +50,7 @@ def _typed(parameter: FieldOption, value: Any) -> list[str]:
     flag = parameter.opts[0] if parameter.field.letter else max(parameter.opts, key=len)
     if parameter.is_flag:
         return [flag if value else parameter.secondary_opts[0]]
-    words = as_words(value)
-    if parameter.multiple:
-        return [word for item in words for word in (flag, item)]
-    return [flag, ",".join(words)]
+    return [word for item in words_for(parameter.field, value) for word in (flag, item)]
 
 
 def _is_accepted(command: click.Command, words: list[str]) -> bool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
+from sidelight.app.cli.values import as_word, words_for
 from sidelight.app.jobs.catalogue import JOBS
-from sidelight.app.jobs.options import Field, Roles, fields_of
+from sidelight.app.jobs.options import Field, Kind, Roles, fields_of
 from sidelight.words import Setting
 
 
@@ -25,20 +24,10 @@ def as_flag(setting: Setting) -> str:
         flag = f"-{field.letter}"
     if setting.value is None or (field is None and setting.value is True):
         return flag
-    if field is not None and field.kinds == (bool,):
+    if field is not None and field.kind is Kind.FLAG:
         return flag if setting.value else flag.replace("--", "--no-", 1)
-    return " ".join(shlex.quote(word) for word in (flag, *as_words(setting.value)))
-
-
-def as_words(value: Any) -> list[str]:
-    """Return what to type for a value, a word for each time that the option is typed."""
-    if value is False:
-        return ["none"]
-    if isinstance(value, Mapping):
-        return [f"{name}={','.join(part) if isinstance(part, (list, tuple)) else part}" for name, part in value.items()]
-    if isinstance(value, (list, tuple)):
-        return [str(item) for item in value]
-    return [f"{value:g}" if isinstance(value, float) else str(value)]
+    words = [as_word(setting.value)] if field is None else words_for(field, setting.value)
+    return " ".join(f"{flag} {shlex.quote(word)}" for word in words)
 
 
 def with_flags(text: str) -> str:

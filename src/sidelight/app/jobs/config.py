@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import structs
 
 from sidelight.app.jobs.catalogue import ALIASES, find_job
 from sidelight.app.jobs.options import Options, Roles
@@ -94,17 +96,12 @@ class RunConfig:
         beside : Path, optional
             The folder that the text will lie in: paths are written as they look from there.
         """
-        roles, options = self.roles.settings(), self.options.settings()
-        for settings in (roles, options):
-            for name in PATHS:
-                if isinstance(settings.get(name), str):
-                    settings[name] = seen_from(beside, settings[name])
-        table = seen_from(beside, self.table)
+        here = self.with_paths(lambda path: seen_from(beside, path))
         return as_toml(
-            {"job": self.job, "table": table, "seed": self.seed, **({"files": list(files)} if files else {})},
+            {"job": self.job, "table": here.table, "seed": self.seed, **({"files": list(files)} if files else {})},
             {
-                "roles": roles,
-                "options": options,
+                "roles": here.roles.settings(),
+                "options": here.options.settings(),
                 **({"read": read} if read else {}),
                 **({"versions": versions} if versions else {}),
             },
@@ -121,12 +118,20 @@ class RunConfig:
             if not isinstance(content.get(key), str):
                 raise InvalidInput(f'{str(path)!r} must say {key} = "...". Got {content.get(key)!r:.80}.')
         try:
-            return cls(**_from_there(Path(path).parent, {key: content[key] for key in _KEYS if key in content}))
+            there = cls(**{key: content[key] for key in _KEYS if key in content})
+            return there.with_paths(lambda file: _found_from(Path(path).parent, file))
         except InvalidInput as error:
             raise type(error)(f"{str(path)!r}: {error.what}", do=error.do) from None
 
+    def paths(self) -> list[str]:
+        """Return every file that the run names, the table first."""
+        return [self.table, *self.roles.paths().values(), *self.options.paths().values()]
 
-PATHS = ("label_file", "judge", "tree", "pairs", "triplets", "corrections")  # roles and options that name files
+    def with_paths(self, change: Callable[[str], str]) -> RunConfig:
+        """Return the same run with every file that it names seen from elsewhere."""
+        roles = structs.replace(self.roles, **{name: change(path) for name, path in self.roles.paths().items()})
+        options = structs.replace(self.options, **{name: change(path) for name, path in self.options.paths().items()})
+        return RunConfig(self.job, change(self.table), roles, options, self.seed)
 
 
 def seen_from(folder: Path | None, path: str) -> str:
@@ -139,20 +144,12 @@ def seen_from(folder: Path | None, path: str) -> str:
         return os.path.abspath(path)
 
 
-def _from_there(folder: Path, content: dict[str, Any]) -> dict[str, Any]:
-    """Turn paths that are seen from the folder of a run.toml into paths that are seen from here."""
-
-    def found(path: Any) -> Any:
-        if not isinstance(path, str) or "\0" in path or os.path.isabs(os.path.expanduser(path)):
-            return path
-        there = os.path.normpath(folder / path)
-        return there if os.path.exists(there) or not os.path.exists(path) else path  # runs of 0.1: seen from here
-
-    content = {**content, "table": found(content["table"])}
-    for part in ("roles", "options"):
-        if isinstance(content.get(part), Mapping):
-            content[part] = {k: found(v) if k in PATHS else v for k, v in content[part].items()}
-    return content
+def _found_from(folder: Path, path: str) -> str:
+    """Turn a path that is seen from the folder of a run.toml into one that is seen from here."""
+    if "\0" in path or os.path.isabs(os.path.expanduser(path)):
+        return path
+    there = os.path.normpath(folder / path)
+    return there if os.path.exists(there) or not os.path.exists(path) else path  # runs of 0.1: seen from here
 
 
 def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -163,7 +163,7 @@ def write_csv(path: Path, columns: Columns, *, disarm: bool = False) -> None:
         names in the user's table then, so this is for reading and not for joining.
     """
     if disarm:
-        columns = {_disarmed(name): [_disarmed(cell) for cell in cells] for name, cells in columns.items()}
+        columns = disarmed(columns)
     with replacing(path, "w", encoding="utf-8", errors="backslashreplace", newline="") as handle:
         writer = csv.writer(handle)
         writer.writerow(columns.keys())
@@ -190,6 +190,11 @@ def write_parquet(path: Path, columns: Columns) -> None:
     polars.DataFrame(plain, strict=False).write_parquet(buffer)
     with replacing(path) as handle:
         handle.write(buffer.getbuffer())
+
+
+def disarmed(columns: Columns) -> Columns:
+    """Return columns without a title or cell that a spreadsheet takes for a formula."""
+    return {_disarmed(name): [_disarmed(cell) for cell in cells] for name, cells in columns.items()}
 
 
 def _disarmed(cell: Any) -> Any:

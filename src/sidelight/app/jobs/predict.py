@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,13 +19,13 @@ from sidelight._core.atomic import folder_beside
 from sidelight.app.jobs.config import as_toml, read_toml
 from sidelight.app.jobs.first_look import check_prediction
 from sidelight.app.jobs.options import Roles
-from sidelight.app.jobs.output import MANIFEST, output_folder
+from sidelight.app.jobs.output import MANIFEST, disarmed, output_folder
 from sidelight.app.jobs.placing import Placed, feature_names_of, inner_of, place_of, takes
 from sidelight.app.jobs.reading import read_data, without_gaps
 from sidelight.app.jobs.result import Columns, columns_of
 from sidelight.app.jobs.run import versions_in_use
 from sidelight.data.dataset import Dataset
-from sidelight.errors import InvalidData, MissingExtra
+from sidelight.errors import InvalidData
 from sidelight.files.limits import memory_limit
 from sidelight.files.recognise import recognise
 from sidelight.files.roles.plan import asked
@@ -95,18 +97,19 @@ class _Work:
 
     def write(self, folder: Path, *, parquet: bool) -> None:
         """Write assignments (and bags), a block at a time."""
-        rows, bags = _Lines(folder / "assignments.csv"), _Lines(folder / "bags.csv")
-        for data in self._data():
-            data = self._without_gaps(data)
-            placed = self.place(self.model, data)
-            rows.add(columns_of(data, placed.rows))
-            bags.add(placed.bags)
-            self._count(data, placed)
-        if not self.n_rows:
-            raise InvalidData(f"{self.table!r} has no row without a gap, so there is nothing to place.")
-        if parquet:
-            report("writing", 0, None, "assignments.parquet")
-            rows.to_parquet(folder / "assignments.parquet")
+        with _Lines(folder / "assignments.csv", parquet=parquet, disarm=self.roles.disarm) as rows:
+            bags = _Lines(folder / "bags.csv", disarm=self.roles.disarm)
+            for data in self._data():
+                data = self._without_gaps(data)
+                placed = self.place(self.model, data)
+                rows.add(columns_of(data, placed.rows))
+                bags.add(placed.bags)
+                self._count(data, placed)
+            if not self.n_rows:
+                raise InvalidData(f"{self.table!r} has no row without a gap, so there is nothing to place.")
+            if parquet:
+                report("writing", 0, None, "assignments.parquet")
+                rows.to_parquet(folder / "assignments.parquet")
 
     def sentences(self) -> list[Sentence]:
         """Say how many rows went where, and what was not used."""
@@ -168,42 +171,51 @@ class _Work:
         self.strange.update(dict.fromkeys(placed.strange))
 
 
-class _Lines:
-    """A CSV file that grows, and can be turned into Parquet without ever being in memory."""
+class _Lines(ExitStack):
+    """A CSV file that grows, and the same lines as Parquet, without ever being in memory at once.
 
-    def __init__(self, path: Path) -> None:
-        try:
-            import polars as pl
-        except ImportError as error:
-            raise MissingExtra("polars", "jobs", "Writing tables") from error
-        self._pl, self.path = pl, path
-        self.types: dict[str, Any] = {}
+    Until it is written, Parquet is one file for each block, with the types of the cells: texts that look like numbers
+    stay texts.
+    """
+
+    def __init__(self, path: Path, *, parquet: bool = False, disarm: bool = False) -> None:
+        super().__init__()
+        import polars as pl
+
+        self._pl, self.path, self._disarm = pl, path, disarm
+        self._names: set[str] = set()
+        self._texts: set[str] = set()
+        self._blocks = Path(self.enter_context(TemporaryDirectory(dir=path.parent))) if parquet else None
+        self._n_blocks = 0
 
     def add(self, columns: Columns) -> None:
         """Write some lines."""
         if not columns:
             return
-        frame = self._pl.DataFrame({name: self._series(name, cells) for name, cells in columns.items()}, strict=False)
-        is_first = not self.types
-        self.types = self.types or dict(frame.schema)
-        with self.path.open("wb" if is_first else "ab") as handle:
-            frame.write_csv(handle, include_header=is_first)
+        frame = self._frame(columns)
+        with self.path.open("ab") as handle:
+            shown = self._frame(disarmed(columns)) if self._disarm else frame
+            shown.write_csv(handle, include_header=not self._names)
+        self._names |= set(columns)
+        self._texts |= {name for name, kind in frame.schema.items() if kind == self._pl.String}
+        if self._blocks is not None:
+            frame.write_ipc(self._blocks / f"{self._n_blocks}.arrow")
+            self._n_blocks += 1
 
-    def _series(self, name: str, cells: Sequence[Any]) -> Any:
-        texts = any(isinstance(cell, str) for cell in cells)
-        if texts or self.types.get(name) == self._pl.String:  # a later block may hold words where the first had numbers
+    def _frame(self, columns: Columns) -> Any:
+        return self._pl.DataFrame({name: self._series(cells) for name, cells in columns.items()}, strict=False)
+
+    def _series(self, cells: Sequence[Any]) -> Any:
+        if any(isinstance(cell, str) for cell in cells):
             return self._pl.Series([_plain(cell) for cell in cells], dtype=self._pl.String)
         return self._pl.Series(list(cells))
 
     def to_parquet(self, path: Path) -> None:
-        """Write the lines once more, as Parquet."""
-        names = [name for name, kind in self.types.items() if kind.is_integer()]  # an id may be a word further down
-        types = {**self.types, **{name: self._pl.String for name in names if name not in _COUNTED}}
-        scan = self._pl.scan_csv(self.path, schema=types, glob=False)
-        scan.sink_parquet(path)
-
-
-_COUNTED = ("row", "cluster", "new")  # columns of ours that hold whole numbers whatever the table says
+        """Write the lines once more, as Parquet; a column with a text anywhere is a column of texts."""
+        assert self._blocks is not None  # asked for
+        blocks = [self._pl.scan_ipc(self._blocks / f"{number}.arrow") for number in range(self._n_blocks)]
+        as_text: dict[Any, Any] = dict.fromkeys(self._texts, self._pl.String)
+        self._pl.concat([block.cast(as_text) for block in blocks], how="vertical_relaxed").sink_parquet(path)
 
 
 def _plain(cell: Any) -> str:

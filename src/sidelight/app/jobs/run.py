@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import sidelight
 from sidelight.app.jobs.catalogue import find_job
-from sidelight.app.jobs.config import PATHS, RunConfig, read_toml
+from sidelight.app.jobs.config import RunConfig, read_toml
 from sidelight.app.jobs.first_look import check_columns, check_there
 from sidelight.app.jobs.options import fields_of
 from sidelight.app.jobs.output import (
@@ -72,10 +72,8 @@ def run(config: RunConfig, out: str | Path, *, overwrite: bool = False, spell: S
     """
     out = Path(out)
     check_free(out, overwrite)
-    settings = {**config.roles.settings(), **config.options.settings()}
-    for path in (config.table, *(settings.get(name) for name in PATHS)):
-        if path is not None:
-            check_there(path)
+    for path in config.paths():
+        check_there(path)
     check_columns(config.table, config.roles)
     return publish(config, find_job(config.job).work(config), out, overwrite=overwrite, spell=spell)
 
@@ -152,13 +150,9 @@ def command_of(config: RunConfig, spell: Spell) -> str:
     words = ["sidelight", config.job, shlex.quote(config.table)]
     for model in (config.options, config.roles):
         usual = {field.name: field.default for field in fields_of(type(model))}
-        for name, value in model.settings().items():
-            if value == usual[name]:
-                continue
-            several = [{key: part} for key, part in value.items()] if isinstance(value, Mapping) else value
-            words += [
-                spell(Setting(name, part)) for part in (several if isinstance(several, (list, tuple)) else [several])
-            ]
+        if "method" in usual:  # the default of its own options, not of the job
+            usual["method"] = next(iter(find_job(config.job).methods)) or usual["method"]
+        words += [spell(Setting(name, value)) for name, value in model.settings().items() if value != usual[name]]
     return " ".join([*words, spell(Setting("seed", config.seed))])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from sidelight.app.jobs.options.model import Options, at_least, option
+from sidelight.app.jobs.options.model import Kind, Options, at_least, option
 from sidelight.app.jobs.options.shared import Scale
 
 
@@ -17,14 +17,16 @@ class Hierarchy(Options, frozen=True):
     ] = "counts"
     tree: Annotated[
         str | None,
-        option("A known tree: a text file with one label a line, children indented below their parent.", shown="PATH"),
+        option(
+            "A known tree: a text file with one label a line, children indented below their parent.", kind=Kind.PATH
+        ),
     ] = None
     alpha: Annotated[
         Literal["auto", "shared", "label"], option("Whether labels are forgotten at one rate, or each at its own.")
     ] = "auto"
     threshold: Annotated[
         Annotated[float, at_least(0)] | Literal["f1"] | None,
-        option("Fill gaps above this probability; f1 fills more. Default: the most probable set.", shown="f1|NUMBER"),
+        option("Fill gaps above this probability; f1 fills more. Default: the most probable set."),
     ] = None
     empty: Annotated[
         Literal["unlabelled", "none"],
@@ -35,7 +37,7 @@ class Hierarchy(Options, frozen=True):
     )
     corrections: Annotated[
         str | None,
-        option("The check.csv of an earlier run with right entries (0 or 1) filled in.", shown="PATH"),
+        option("The check.csv of an earlier run with right entries (0 or 1) filled in.", kind=Kind.PATH),
     ] = None
     penalty: Annotated[float, option("Weight of |W|^2 / 2; smaller is sharper.", ge=0)] = 10.0
     scale: Scale = "standard"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from sidelight.app.jobs.options.model import Options, at_least, option
+from sidelight.app.jobs.options.model import Kind, Options, at_least, option
 from sidelight.app.jobs.options.shared import Scale
 
 _METHOD = (
@@ -36,7 +36,7 @@ class Coverage(Options, frozen=True):
     ] = 1
     n_novel: Annotated[
         Annotated[int, at_least(0)] | Literal["auto"],
-        option("Clusters for kinds that no list names.", word="novel", shown="N|auto"),
+        option("Clusters for kinds that no list names.", word="novel"),
     ] = 0
     lists: Lists = "complete"
     empty: Empty = "unlabelled"
@@ -54,7 +54,6 @@ class Coverage(Options, frozen=True):
         Annotated[float, at_least(0)] | Literal["auto"],
         option(
             "Weight of |W|^2 / 2; smaller is sharper. 'auto' asks held-out bags, and takes some 20 times as long.",
-            shown="NUMBER|auto",
         ),
     ] = 1.5
     information: Annotated[
@@ -66,7 +65,7 @@ class Coverage(Options, frozen=True):
     ] = "auto"
     corrections: Annotated[
         str | None,
-        option("The check.csv of an earlier run with right labels filled in.", shown="PATH"),
+        option("The check.csv of an earlier run with right labels filled in.", kind=Kind.PATH),
     ] = None
     n_init: Annotated[int, option("Starts, where sub-clusters or novel clusters need them.", word="starts", ge=1)] = 12
     scale: Scale = "standard"
@@ -78,7 +77,7 @@ class Dmnl(Options, frozen=True):
     method: Annotated[Literal["dmnl"], option(_METHOD)] = "dmnl"
     n_novel: Annotated[
         Annotated[int, at_least(0)] | Literal["auto"],
-        option("Labels for kinds that no list names.", word="novel", shown="N|auto"),
+        option("Labels for kinds that no list names.", word="novel"),
     ] = "auto"
     structure: Annotated[
         Literal["clusters", "manifold"], option("Compact clusters, or the same label for near rows.")
@@ -102,12 +101,11 @@ class Spectral(Options, frozen=True):
             "Default: one per class, auto where there are no labels.",
             word="clusters",
             letter="k",
-            shown="N|auto",
         ),
     ] = None
     alpha: Annotated[
         Annotated[float, at_least(0)] | Literal["auto"],
-        option("Weight of the bags against the features; auto tries seven.", shown="NUMBER|auto"),
+        option("Weight of the bags against the features; auto tries seven."),
     ] = "auto"
     constraints: Annotated[
         Literal["all", "ambiguous"], option("ambiguous leaves out what bags with a single label say.")

@@ -4,7 +4,7 @@ The command line, ``run.toml``, the help, the table in the docs and forms are ma
 option is written anywhere else. ``model.py`` says how a model is written.
 """
 
-from sidelight.app.jobs.options.model import Field, Options, fields_of
+from sidelight.app.jobs.options.model import Field, Kind, Options, fields_of
 from sidelight.app.jobs.options.roles import Roles
 
-__all__ = ["Field", "Options", "Roles", "fields_of"]
+__all__ = ["Field", "Kind", "Options", "Roles", "fields_of"]

@@ -6,9 +6,10 @@
         n_clusters: Annotated[int, option("Number of clusters.", word="clusters", letter="k", ge=1)]
         scale: Annotated[Literal["standard", "none"], option("Give every feature mean 0 and variance 1.")] = "standard"
 
-``word`` is what people type where the field has a name from the code, ``letter`` its short form, ``shown`` a word for
-the value where the type does not say enough. A sentence may speak of other fields as ``{n_novel}``: who shows it spells
-it.
+An option has a kind (:class:`Kind`), which follows from its type where that says enough and is stated where it does not
+(a text may be a path). How it is typed, read, shown and rewritten follows from the kind. ``word`` is what people type
+where the field has a name from the code, ``letter`` its short form, ``shown`` a word for the value where its kind does
+not say enough. A sentence may speak of other fields as ``{n_novel}``: who shows it spells it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -24,6 +26,29 @@ import msgspec
 
 from sidelight.errors import InvalidParameter, UnknownName, nearest
 from sidelight.words import Setting, in_words
+
+
+class Kind(StrEnum):
+    """What sort of value an option takes; the value of a member is the word for it in the help."""
+
+    FLAG = ""  # on or off
+    CHOICE = "[...]"  # one of some words
+    WHOLE = "N"
+    NUMBER = "NUMBER"
+    TEXT = "TEXT"
+    MARK = "MARK"  # a separator, which may be a tab
+    PATH = "PATH"  # of a file, written into run.toml as it looks from there
+    COLUMN = "COLUMN"
+    COLUMNS = "PATTERN"  # said once for each
+    CHANNELS = "NAME=COLUMNS"  # said once for each
+    WHOLES = "N,N"
+    COUNTS = "NAME=N,NAME=N"  # one number for all names, or one for each
+    RANGE = "FROM:TO"
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the option is said once for each of several values."""
+        return self in (Kind.COLUMNS, Kind.CHANNELS)
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -38,10 +63,16 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         """Return the settings but those; what is left is often what an estimator takes."""
         return {name: value for name, value in self.settings().items() if name not in names}
 
+    def paths(self) -> dict[str, str]:
+        """Return the files that the options name."""
+        files = [field.name for field in fields_of(type(self)) if field.kind is Kind.PATH]
+        return {name: value for name, value in self.settings().items() if name in files}
+
 
 def option(
     text: str,
     *,
+    kind: Kind | None = None,
     word: str = "",
     letter: str = "",
     shown: str = "",
@@ -49,12 +80,12 @@ def option(
     ge: float | None = None,
     lt: float | None = None,
 ) -> msgspec.Meta:
-    """Describe a field: one sentence, what people call it, and its limits (from, below)."""
+    """Describe a field: one sentence, its kind where the type does not say it, names, and limits (from, below)."""
     every: dict[str, Any] = {"ge": ge, "lt": lt}
     limits = {name: limit for name, limit in every.items() if limit is not None}
     return msgspec.Meta(
         description=text,
-        extra={"word": word, "letter": letter, "shown": shown, "group": group},
+        extra={"kind": kind, "word": word, "letter": letter, "shown": shown, "group": group},
         **limits,
     )
 
@@ -79,30 +110,38 @@ class Field:
         What run.toml and the code call it.
     type : type
         Its type, with limits.
+    kind : Kind
+        What sort of value it takes.
     default : object
         What it is when nobody says anything; None for nothing.
     is_required : bool
         Whether somebody has to say it.
     text : str
         One sentence; ``{name}`` stands for another field.
-    word, letter, shown, group : str
+    word, letter, metavar, group : str
         What people type, its short form, a word for the value, and the heading it belongs under.
     """
 
     name: str
     type: Any
+    kind: Kind
     default: Any
     is_required: bool
     text: str
     word: str
     letter: str = ""
-    shown: str = ""
+    metavar: str = ""
     group: str = ""
 
     @property
-    def kinds(self) -> tuple[Any, ...]:
-        """The types that a value may have, without None, one by one."""
-        return kinds_of(self.type)
+    def can_be_none(self) -> bool:
+        """Whether False says that no column is meant."""
+        return self.kind is not Kind.FLAG and bool in _bare_types(self.type)
+
+    @property
+    def choices(self) -> list[str]:
+        """The words that are taken as they are, such as auto."""
+        return _choices(self.type)
 
     def takes(self, value: Any) -> Any:
         """Return ``value`` as this field keeps it, or raise :class:`InvalidParameter`."""
@@ -121,7 +160,7 @@ class Field:
     @property
     def expected(self) -> str:
         """What a value may be, in words."""
-        return " or ".join(dict.fromkeys(_in_words(kind) for kind in self.kinds))
+        return " or ".join(dict.fromkeys(_in_words(one) for one in types_of(self.type)))
 
 
 @cache
@@ -138,12 +177,13 @@ def fields_of(model: type[msgspec.Struct]) -> tuple[Field, ...]:
             Field(
                 field.name,
                 field.type,
+                kind := extra.get("kind") or _kind_of(field.type),
                 default,
                 field.required,
                 meta.description or "",
                 extra.get("word") or field.name.replace("_", "-"),
                 extra.get("letter", ""),
-                extra.get("shown", ""),
+                extra.get("shown") or _metavar(kind, _choices(field.type)),
                 extra.get("group", ""),
             )
         )
@@ -178,12 +218,47 @@ def build(model: type[M], content: Any, what: str) -> M:
     return model(**values)
 
 
-def kinds_of(kind: Any) -> tuple[Any, ...]:
+def types_of(kind: Any) -> tuple[Any, ...]:
     """Take a union apart, without None; limits stay with their type."""
-    inner = get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    inner = _bare(kind)
     if get_origin(inner) in (Union, UnionType):
-        return tuple(part for one in get_args(inner) if one is not NoneType for part in kinds_of(one))
+        return tuple(part for one in get_args(inner) if one is not NoneType for part in types_of(one))
     return (kind,)
+
+
+def _kind_of(kind: Any) -> Kind:
+    """Return the kind of an option whose type says it all."""
+    there = [one for one in _bare_types(kind) if get_origin(one) is not Literal]
+    if not there:
+        return Kind.CHOICE
+    origins = {get_origin(one) or one for one in there}
+    if dict in origins:
+        return Kind.COUNTS if origins - {dict} else Kind.CHANNELS
+    if list in origins:
+        return Kind.COLUMNS if list[str] in there else Kind.WHOLES
+    if origins == {str, bool}:
+        return Kind.COLUMN
+    return {tuple: Kind.RANGE, bool: Kind.FLAG, int: Kind.WHOLE, float: Kind.NUMBER, str: Kind.TEXT}[origins.pop()]
+
+
+def _metavar(kind: Kind, choices: Sequence[str]) -> str:
+    """Return the word for a value in the help: ``N|auto``, ``[row|bag]``, ``PATH``."""
+    if kind is Kind.CHOICE:
+        return f"[{'|'.join(choices)}]"
+    return "|".join([kind.value, *choices])
+
+
+def _choices(kind: Any) -> list[str]:
+    return [word for one in _bare_types(kind) if get_origin(one) is Literal for word in get_args(one)]
+
+
+def _bare_types(kind: Any) -> list[Any]:
+    return [_bare(one) for one in types_of(kind)]
+
+
+def _bare(kind: Any) -> Any:
+    """Take the limits off a type."""
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
 
 
 def _in_words(kind: Any) -> str:
@@ -201,7 +276,7 @@ def _in_words(kind: Any) -> str:
     if origin is tuple:
         return f"{len(get_args(kind))} numbers: " + in_words([_in_words(part) for part in get_args(kind)])
     if origin is dict:
-        return f"names with {' or '.join(_in_words(part) for part in kinds_of(get_args(kind)[1]))} each"
+        return f"names with {' or '.join(_in_words(part) for part in types_of(get_args(kind)[1]))} each"
     word = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}.get(kind, str(kind))
     limits = ("" if low is None else f" from {low:g} on") + ("" if below is None else f" below {below:g}")
     return word + limits

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from sidelight.app.jobs.options.model import Options, option
+from sidelight.app.jobs.options.model import Kind, Options, option
 from sidelight.errors import InvalidParameter
 from sidelight.words import Setting
 
@@ -17,9 +17,9 @@ Column = str | bool | None  # a column, False to forbid the guess, None to guess
 Columns = list[str] | str | bool | None
 
 
-def column(text: str, *, shown: str = "COLUMN", word: str = "") -> msgspec.Meta:
-    """Describe a column."""
-    return option(text, shown=shown, group=COLUMNS, word=word)
+def column(text: str, *, kind: Kind | None = None, shown: str = "", word: str = "") -> msgspec.Meta:
+    """Describe a column, or what is said about columns."""
+    return option(text, kind=kind, shown=shown, group=COLUMNS, word=word)
 
 
 class Roles(Options, frozen=True):
@@ -29,47 +29,48 @@ class Roles(Options, frozen=True):
     bag: Annotated[Column, column(f"Column that names the bag of each row; {_FORBIDS}")] = None
     label: Annotated[
         Columns,
-        column("Column with the labels; several columns of 0 and 1 are fine; none: no column.", shown="PATTERN"),
+        column("Column with the labels; several columns of 0 and 1 are fine; none: no column."),
     ] = None
     label_file: Annotated[
         str | None,
-        column("Second table with the labels: bag and label, or a column for each label.", shown="PATH"),
+        column("Second table with the labels: bag and label, or a column for each label.", kind=Kind.PATH),
     ] = None
     label_separator: Annotated[
-        str | None, column("What stands between several labels in one cell, such as '|'.", shown="MARK")
+        str | None, column("What stands between several labels in one cell, such as '|'.", kind=Kind.MARK)
     ] = None
     label_level: Annotated[
-        Literal["row", "bag"] | None, column("Whether the labels speak of the row or of its bag.", shown="")
+        Literal["row", "bag"] | None, column("Whether the labels speak of the row or of its bag.")
     ] = None
     bag_label: Annotated[Column, column("Column with the labels of the bag (not of the row).")] = None
     truth: Annotated[Column, column(f"Column with what each row truly is, to compare with; {_FORBIDS}")] = None
     features: Annotated[
         list[str],
-        column("Column to use as a feature; * stands for anything. Default: every numeric column.", shown="PATTERN"),
+        column("Column to use as a feature; * stands for anything. Default: every numeric column."),
     ] = []
-    ignore: Annotated[list[str], column("Column to leave out; * stands for anything.", shown="PATTERN")] = []
-    keep: Annotated[
-        list[str], column("Column to copy into the assignments, beside the row's name.", shown="PATTERN")
-    ] = []
-    show: Annotated[Columns, column("Column with texts or paths to show beside a row; none: no column.")] = None
+    ignore: Annotated[list[str], column("Column to leave out; * stands for anything.")] = []
+    keep: Annotated[list[str], column("Column to copy into the assignments, beside the row's name.")] = []
+    show: Annotated[
+        Columns, column("Column with texts or paths to show beside a row; none: no column.", shown="COLUMN")
+    ] = None
     sequence: Annotated[Column, column(f"Column that names the recording or session of each row; {_FORBIDS}")] = None
     channels: Annotated[
         dict[str, list[str] | str],
-        column("A channel and its columns, such as face='face_*,nose'.", shown="NAME=COLUMNS", word="channel"),
+        column("A channel and its columns, such as face='face_*,nose'.", word="channel"),
     ] = {}
     events: Annotated[
-        list[str] | bool, column("The table is a list of events: count these columns together.", word="event")
+        list[str] | bool,
+        column("The table is a list of events: count these columns together.", shown="COLUMN", word="event"),
     ] = []
-    weight: Annotated[str | None, column("Column that says how often an event happened.")] = None
+    weight: Annotated[str | None, column("Column that says how often an event happened.", kind=Kind.COLUMN)] = None
     missing: Annotated[
         Literal["error", "mean", "drop"],
-        column("What to do about missing cells: stop, take the column's mean, or leave the row out.", shown=""),
+        column("What to do about missing cells: stop, take the column's mean, or leave the row out."),
     ] = "error"
     format: Annotated[
         str | None, option("Skip the recognition: delimited, matlab, arff, ...", shown="NAME", group=FILE)
     ] = None
     separator: Annotated[
-        str | None, option("What stands between the columns of a text file.", shown="MARK", group=FILE)
+        str | None, option("What stands between the columns of a text file.", kind=Kind.MARK, group=FILE)
     ] = None
     encoding: Annotated[str | None, option("Encoding of a text file, such as latin-1.", shown="NAME", group=FILE)] = (
         None

@@ -13,7 +13,6 @@ Clusters = Annotated[
         "Number of clusters; auto takes what comes back from other rows, sequences or counts.",
         word="clusters",
         letter="k",
-        shown="N|auto",
     ),
 ]
 Starts = Annotated[int, option("Number of starts.", word="starts", ge=1)]
@@ -24,7 +23,7 @@ Scale = Annotated[
 TableMethod = Literal["annealed", "information", "spectral", "weights"]  # what clusters a table of co-occurrences
 Curve = Annotated[
     tuple[Annotated[int, at_least(1)], Annotated[int, at_least(1)]] | None,
-    option("Numbers of clusters for the curve of preserved information, such as 2:10.", shown="FROM:TO"),
+    option("Numbers of clusters for the curve of preserved information, such as 2:10."),
 ]
 
 

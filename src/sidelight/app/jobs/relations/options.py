@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from sidelight.app.jobs.options.model import Options, at_least, option
+from sidelight.app.jobs.options.model import Kind, Options, at_least, option
 from sidelight.app.jobs.options.shared import Clusters, Scale, Starts
 
 _METHOD = (
@@ -13,16 +13,16 @@ _METHOD = (
 )
 PairsFile = Annotated[
     str | None,
-    option("Table of answers about pairs: two row names, then same or different.", shown="PATH"),
+    option("Table of answers about pairs: two row names, then same or different.", kind=Kind.PATH),
 ]
 TripletsFile = Annotated[
     str | None,
     option(
         "Table of answers about triplets: three row names, then the odd one out (a, b, c, its name, or none).",
-        shown="PATH",
+        kind=Kind.PATH,
     ),
 ]
-Corrections = Annotated[str | None, option("The check.csv of an earlier run with answers filled in.", shown="PATH")]
+Corrections = Annotated[str | None, option("The check.csv of an earlier run with answers filled in.", kind=Kind.PATH)]
 Peers = Literal[
     "cop-kmeans",
     "pck-means",

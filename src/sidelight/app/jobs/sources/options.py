@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from sidelight.app.jobs.options.model import Options, at_least, option
+from sidelight.app.jobs.options.model import Kind, Options, at_least, option
 from sidelight.app.jobs.options.shared import Clusters, Curve, TableMethod, check_curve
 
 
@@ -29,6 +29,7 @@ class Sources(Options, frozen=True):
         str | None,
         option(
             "A second table with the same columns: new.csv says the cluster of its rows, and which fit none.",
+            kind=Kind.PATH,
             shown="TABLE",
         ),
     ] = None

@@ -1,0 +1,46 @@
+"""The help of every command, word for word: what it says changes on purpose only.
+
+``python tests/app/cli/test_help.py`` writes the texts anew.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+
+from sidelight.app.cli.app import app
+
+FOLDER = Path(__file__).parent / "help"
+
+
+def every_help():
+    """Return the help of every command and of the commands inside commands, by the words that are typed."""
+    context = click.Context(app, info_name="sidelight", terminal_width=100, color=False)
+    texts = {"sidelight": app.get_help(context)}
+    for name in app.list_commands(context):
+        command = app.get_command(context, name)
+        inner = click.Context(command, info_name=name, parent=context, terminal_width=100, color=False)
+        texts[name] = command.get_help(inner)
+        for part, sub in getattr(command, "commands", {}).items():
+            own = click.Context(sub, info_name=part, parent=inner, terminal_width=100, color=False)
+            texts[f"{name} {part}"] = sub.get_help(own)
+    return {name.replace(" ", "-"): text.rstrip() + "\n" for name, text in texts.items()}
+
+
+@pytest.mark.parametrize("name", sorted(every_help()))
+def test_the_help_says_what_it_said(name):
+    assert every_help()[name] == (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def test_no_help_is_left_of_a_command_that_went():
+    assert {path.stem for path in FOLDER.glob("*.txt")} == set(every_help())
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for old in FOLDER.glob("*.txt"):
+        old.unlink()
+    for name, text in every_help().items():
+        (FOLDER / f"{name}.txt").write_text(text, encoding="utf-8")
