@@ -19,7 +19,7 @@ def test_an_unknown_name_prints_without_quotes_around_it():
 
 
 def test_a_missing_extra_says_what_to_type():
-    assert 'pip install "sidelight[jobs]"' in str(errors.MissingExtra("polars", "jobs", "Reading a table"))
+    assert 'pip install "sidelight[studio]"' in str(errors.MissingExtra("fastapi", "studio", "The studio"))
 
 
 def test_nearest_prefers_close_names_and_else_lists_some():

@@ -16,10 +16,29 @@ X = np.random.default_rng(0).normal(size=(40, 3))
 model = sl.DiscriminativeClustering(2, random_state=0).fit(X)
 sl.save(model, "model.sidelight")
 assert (sl.load("model.sidelight").predict(X) == model.labels_).all()
-try:
-    sl.plot.ClusterScatterDisplay.from_estimator(model, X).plot()
-except sl.errors.MissingExtra as error:
-    print(error)
+sl.plot.ClusterScatterDisplay.from_estimator(model, X).plot()
+
+# Every job, in one process: the libraries are imported once.
+import sys
+from sidelight.app.cli import main
+SAMPLES = {
+    "relations": ("iris", "-k", "3"), "instances": ("birds",), "bags": ("birds", "-k", "3", "--starts", "2"),
+    "hierarchy": ("label-tree",), "coclusters": ("visits", "-k", "3"),
+    "sources": ("people", "-k", "3", *(f"--channel={part}={part}_*" for part in ("face", "upper"))),
+}
+def sidelight(*words):
+    sys.argv = ["sidelight", *words]
+    try:
+        main()
+    except SystemExit as stop:
+        assert stop.code == 0, words
+for job, (sample, *words) in SAMPLES.items():
+    kind = "parquet" if job == "relations" else "csv"
+    table = f"{sample}.{kind}"
+    sidelight("sample", sample, table, "--overwrite")
+    sidelight("describe", table)
+    sidelight(job, table, *words, "--out", job, "--quiet")
+sidelight("demo", "--only", "relations", "--out", "demo", "--quiet")
 """
 
 
@@ -44,9 +63,7 @@ def test_the_wheel_works_without_extras(tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     python = tmp_path / "clean" / "bin" / "python"
     run(uv, "pip", "install", "--python", python, "--constraint", ROOT / "requirements.lock", wheel)
-    assert 'pip install "sidelight[jobs]"' in run(python, "-c", SCRIPT).stdout
-    assert "relations" in run(python, "-m", "sidelight", "--help").stdout
-    (tmp_path / "table.csv").write_text("a,b\n1,2\n3,4\n")
-    refused = run(python, "-m", "sidelight", "relations", "table.csv", "-k", 2, "--out", "out", check=False)
+    assert run(python, "-c", SCRIPT).stdout.count("Commands that fit") == 6
+    refused = run(python, "-m", "sidelight", "studio", check=False)
     assert refused.returncode == 2
-    assert 'pip install "sidelight[jobs]"' in refused.stderr
+    assert 'pip install "sidelight[studio]"' in refused.stderr

@@ -149,9 +149,6 @@ def _write_csv(data: Dataset, handle: Any, called: Mapping[str, str], *, packed:
 
 
 def _write_parquet(data: Dataset, handle: Any, called: Mapping[str, str]) -> None:
-    from sidelight.files.text.delimited import need_polars
-
-    need_polars()
     import polars as pl
 
     side, X = _side_columns(data, called), _dense(data)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sidelight.errors import MissingExtra
-
 # Ten colours that stay apart for most people with a colour vision deficiency, in the order they are used.
 PALETTE = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bb7733", "#7755bb", "#999999", "#114433")
 
@@ -17,11 +15,9 @@ def axes(ax: Any = None, *, size: tuple[float, float] = (6.0, 4.0)) -> Any:
 
 def figure(size: tuple[float, float] = (6.0, 4.0)) -> Any:
     """Return a new figure."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtra("matplotlib", "jobs", "Drawing") from error
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     made = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(made)
     return made

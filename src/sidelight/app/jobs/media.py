@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from sidelight.app.report.gallery import Media
-from sidelight.errors import MissingExtra
 from sidelight.words import counted, in_words
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
@@ -127,11 +126,10 @@ class MediaReader:
 
 def thumbnail(path: Path) -> Media:
     """Return a small copy of an image file, made from its pixels alone."""
-    image_module = _pillow()
-    from PIL import ImageOps
+    from PIL import Image, ImageOps
 
     try:
-        with image_module.open(path, formats=_FORMATS) as image:
+        with Image.open(path, formats=_FORMATS) as image:
             if image.width * image.height > _MOST_PIXELS:
                 raise NotShown("too large to open")
             image.draft("RGB", (2 * _SIDE, 2 * _SIDE))
@@ -141,9 +139,7 @@ def thumbnail(path: Path) -> Media:
             )
     except NotShown:
         raise
-    except Exception as error:  # Pillow raises whatever its decoders meet: SyntaxError, ValueError, struct.error, ...
-        if isinstance(error, MissingExtra):
-            raise
+    except Exception:  # Pillow raises whatever its decoders meet: SyntaxError, ValueError, struct.error, ...
         raise NotShown("unreadable") from None
 
 
@@ -151,7 +147,9 @@ def of_array(pixels: np.ndarray) -> Media:
     """Return grey pixels, dark where values are high, as an image."""
     low, high = float(np.min(pixels)), float(np.max(pixels))
     grey = 255 - np.rint(255 * (np.asarray(pixels, dtype=float) - low) / ((high - low) or 1.0)).astype(np.uint8)
-    return of_image(_pillow().fromarray(grey))
+    from PIL import Image
+
+    return of_image(Image.fromarray(grey))
 
 
 def of_image(image: Any) -> Media:
@@ -197,7 +195,9 @@ def spectrogram(sound: np.ndarray, *, wide: int = 160, tall: int = 64) -> str:
     _, _, Z = stft(sound, nperseg=size, noverlap=size - min(hop, size), boundary=None, padded=False)
     power = 20 * np.log10(np.abs(Z) + 1e-9)  # 1e-9: silence is -180 decibels
     grey = np.clip((power - (power.max() - 60)) / 60, 0, 1)
-    image = _pillow().fromarray((255 - np.rint(255 * grey[::-1])).astype(np.uint8)).resize((wide, tall))
+    from PIL import Image
+
+    image = Image.fromarray((255 - np.rint(255 * grey[::-1])).astype(np.uint8)).resize((wide, tall))
     return _embedded(image, "png")
 
 
@@ -223,11 +223,3 @@ def _embedded(image: Any, kind: str) -> str:
     buffer = io.BytesIO()
     image.save(buffer, kind.upper(), **({"quality": 78} if kind == "jpeg" else {"optimize": True}))
     return f"data:image/{kind};base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
-
-
-def _pillow() -> Any:
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise MissingExtra("pillow", "jobs", "Showing images") from error
-    return Image

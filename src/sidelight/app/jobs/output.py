@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from sidelight._core.atomic import check_writable, folder_beside, replacing
 from sidelight.app.jobs.config import read_toml
-from sidelight.errors import MissingExtra, OutputExists, UnreadableFile
+from sidelight.errors import OutputExists, UnreadableFile
 from sidelight.words import Sentence, Setting, some_of
 
 if TYPE_CHECKING:
@@ -181,10 +181,8 @@ def csv_text(columns: Columns) -> str:
 
 def write_parquet(path: Path, columns: Columns) -> None:
     """Write columns of equal length as Parquet, whole or not at all."""
-    try:
-        import polars
-    except ImportError as error:
-        raise MissingExtra("polars", "jobs", "Writing Parquet") from error
+    import polars
+
     buffer = io.BytesIO()  # polars writes to descriptors on its own, and says in its own words when the disk is full
     plain = {name: [_plain(cell) for cell in cells] for name, cells in columns.items()}
     polars.DataFrame(plain, strict=False).write_parquet(buffer)

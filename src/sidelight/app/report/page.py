@@ -13,7 +13,6 @@ from typing import Any
 from sidelight.app.report import components as parts
 from sidelight.app.report.components.markup import Markup, clean, element
 from sidelight.app.report.glossary import TERMS
-from sidelight.errors import MissingExtra
 from sidelight.words import Sentence, Spell, render
 
 
@@ -108,10 +107,8 @@ def to_html(page: Page, provenance: Provenance | None = None, *, spell: Spell = 
 
 def document(title: str, body: Markup, *, contents: Markup | None = None) -> str:
     """Return a whole HTML document: the page's style and script inside, named by their hash in its security policy."""
-    try:
-        from jinja2 import Environment
-    except ImportError as error:
-        raise MissingExtra("jinja2", "jobs", "Writing a report") from error
+    from jinja2 import Environment
+
     template = Environment(autoescape=True).from_string(asset("page.html"))
     return template.render(
         title=clean(title),

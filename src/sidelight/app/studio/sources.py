@@ -17,7 +17,7 @@ from sidelight.app.jobs.reading import as_dense
 from sidelight.app.jobs.reading import read_rows as read_table
 from sidelight.app.report.gallery import Media
 from sidelight.data.dataset import Dataset
-from sidelight.errors import InvalidData, MissingExtra, UnreadableFile
+from sidelight.errors import InvalidData, UnreadableFile
 from sidelight.progress import report
 from sidelight.words import Setting, counted
 
@@ -130,10 +130,8 @@ def image_features() -> list[str]:
 
 def describe_image(path: Path) -> np.ndarray | None:
     """Return the grey copy and the histograms of an image as one vector; None when it cannot be read."""
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise MissingExtra("pillow", "studio", "Reading images") from error
+    from PIL import Image
+
     try:
         thumbnail(path)  # checks size and format, as for a page
         with Image.open(path) as opened:
@@ -141,9 +139,7 @@ def describe_image(path: Path) -> np.ndarray | None:
             image = opened.convert("RGB")
             grey = np.asarray(image.convert("L").resize((_SIDE, _SIDE)), dtype=np.float64).ravel() / 255
             pixels = np.asarray(image.resize((64, 64)), dtype=np.float64).reshape(-1, 3) / 256
-    except Exception as error:  # Pillow raises whatever its decoders meet
-        if isinstance(error, MissingExtra):
-            raise
+    except Exception:  # Pillow raises whatever its decoders meet
         return None
     shares = [np.bincount((pixels[:, c] * _BINS).astype(int), minlength=_BINS) / len(pixels) for c in range(3)]
     return np.concatenate([grey, *shares])

@@ -12,7 +12,6 @@ from sidelight.errors import InvalidData, UnreadableFile
 from sidelight.files.limits import need
 from sidelight.files.problems import header_only
 from sidelight.files.roles.columns import Coded, Coder, Loaded
-from sidelight.files.text.delimited import need_polars
 from sidelight.words import Setting
 
 SLICE = 2_000_000
@@ -26,7 +25,6 @@ class ParquetSource:
     declares_words = False
 
     def __init__(self, path: Path) -> None:
-        need_polars()
         import polars as pl
 
         self.path, self.title = path, "Parquet"

@@ -11,13 +11,12 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
-from sidelight.errors import MissingExtra, UnreadableFile
+from sidelight.errors import UnreadableFile
 from sidelight.files.limits import need
 from sidelight.files.problems import header_only, not_a_number, ragged, unclosed_quote
 from sidelight.files.roles.cells import MISSING, dress_of, undressed
@@ -41,7 +40,6 @@ class DelimitedSource:
     def __init__(
         self, path: Path, *, separator: str | None = None, encoding: str | None = None, header: bool | None = None
     ) -> None:
-        need_polars()
         self.path = path
         self.dialect: Dialect = sniff(path, separator=separator, encoding=encoding, header=header)
         self._encoding_was_given = encoding is not None
@@ -265,12 +263,6 @@ class DelimitedSource:
             f"{self.path}, lines {block.line} to {last}: cannot be cut into {len(self.names)} columns ({reason}).",
             do=["Pass ", Setting("separator"), " or ", Setting("encoding"), " if one of them was guessed wrong."],
         )
-
-
-def need_polars() -> None:
-    """Raise unless polars is installed."""
-    if find_spec("polars") is None:  # asked without importing it, which small files need not wait for
-        raise MissingExtra("polars", "jobs", "Reading delimited text and Parquet files")
 
 
 class _Rows:
