@@ -10,7 +10,7 @@ from typing import Any
 from sidelight.data.names import Names
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import SidelightError, UnknownName, UnreadableFile, nearest
-from sidelight.files.recognise import recognise
+from sidelight.files.formats import label_table
 from sidelight.words import Setting
 
 EXTRAS = ("weight", "annotator", "time")
@@ -37,7 +37,7 @@ def read_answers(path: str | Path, kind: type[Pairs] | type[Triplets], names: Se
     names : sequence
         The name of each row of the table that the answers are about.
     """
-    return _answers(path, *_texts(_source(Path(path))), kind, names)
+    return _answers(path, *_texts(label_table(Path(path))), kind, names)
 
 
 def _answers(
@@ -119,7 +119,7 @@ def find_answers(path: str | Path, names: Sequence[Any]) -> dict[str, tuple[Path
             continue
         for word, kind in (("triplets", Triplets), ("pairs", Pairs)):  # a triplet of numbers might pass for a pair
             try:
-                source = _source(candidate)
+                source = label_table(candidate)
                 if not _could_hold(source, kind):
                     continue
                 answers = _answers(candidate, *_texts(source), kind, names)
@@ -135,7 +135,7 @@ def kind_of_answers(path: str | Path) -> str | None:
     """Say whether a file itself looks like answers, by its first lines: "pairs", "triplets" or None."""
     for word, kind in (("triplets", Triplets), ("pairs", Pairs)):
         try:
-            if _could_hold(_source(Path(path)), kind):
+            if _could_hold(label_table(Path(path)), kind):
                 return word
         except (SidelightError, OSError, IndexError):
             return None
@@ -162,13 +162,6 @@ def _extra(line: tuple[str, ...], extra: dict[str, int], name: str) -> Any:
         return float(cell) if cell else None
     except ValueError:
         return cell  # a time may be written as a date
-
-
-def _source(path: Path) -> Any:
-    from sidelight.files.arrays.parquet import ParquetSource
-    from sidelight.files.text.delimited import DelimitedSource
-
-    return ParquetSource(path) if recognise(path).format == "parquet" else DelimitedSource(path)
 
 
 def _could_hold(source: Any, kind: type[Pairs] | type[Triplets]) -> bool:

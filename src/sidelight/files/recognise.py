@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sidelight.errors import UnreadableFile
-from sidelight.files.source import GZIP_MAGIC, guess_encoding, head
+from sidelight.files.source import Source, guess_encoding
 from sidelight.words import Setting
 
 FORMATS = ("delimited", "parquet", "npz", "npy", "matlab", "arff", "keel", "c45", "svmlight", "idx", "folder")
@@ -39,14 +39,16 @@ class Recognised(NamedTuple):
     evidence: str
 
 
-def recognise(path: Path) -> Recognised:
-    """Return the format of ``path``, or raise what to do about it.
+def recognise(file: Source | Path) -> Recognised:
+    """Return the format of a file, or raise what to do about it.
 
     Parameters
     ----------
-    path : Path
+    file : Source or Path
         A file, or a folder of text files.
     """
+    source = Source.of(file)
+    path = source.path
     if path.is_dir():
         return Recognised("folder", "a folder")
     if not path.exists():
@@ -55,12 +57,10 @@ def recognise(path: Path) -> Recognised:
         raise UnreadableFile(f"{path}: this is not a regular file (a pipe or a device). Save it to a file first.")
     if path.stat().st_size == 0:
         raise UnreadableFile(f"{path}: the file is empty (0 bytes). Was it written or downloaded completely?")
-    with path.open("rb") as raw:
-        first = raw.read(2)
-    start = head(path, 1 << 16)
+    start = source.head(1 << 16)
     if not start:
         raise UnreadableFile(f"{path}: the gzip file holds nothing. Was it written completely?")
-    binary = _binary(path, start, packed=first == GZIP_MAGIC)
+    binary = _binary(path, start, packed=source.is_packed)
     return binary or _text(path, start)
 
 

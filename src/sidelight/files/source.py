@@ -1,14 +1,18 @@
 """Bytes and lines of a file, compressed or not, with limits: what every reader of text stands on.
 
-gzip is undone on the way in. A file that unpacks to much more than any real table would (a decompression bomb) is
-refused while it is still small.
+A :class:`Source` is made once for a file and handed on: a first look at its header, the recognition of its format, its
+dialect, its rows and its fingerprint all come from it, and what was read once is not read again. gzip is undone on the
+way in. A file that unpacks to much more than any real table would (a decompression bomb) is refused while it is still
+small.
 """
 
 from __future__ import annotations
 
 import codecs
 import gzip
+import hashlib
 import io
+import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,16 +28,17 @@ MAX_RATIO = 250
 LATIN = "not UTF-8: read as Latin-1; say which encoding it is if accents look wrong"
 LATIN_FROM = "line {line} is not UTF-8 and was read as Latin-1; say which encoding it is if accents look wrong"
 _CELL = 66  # bytes of a short text in a list, which is what a cell is while lines are read
+_KEPT = 1 << 20  # bytes of a file that are kept once they were read
 MAX_UNPACKED = 1 << 28  # below this a strange ratio does no harm
 
 
 class GuardedStream(io.RawIOBase):
     """A gzip stream that turns damage and bombs into :class:`UnreadableFile`."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, packed: BinaryIO) -> None:
         super().__init__()
         self._path, self._size, self._seen = path, max(path.stat().st_size, 1), 0
-        self._stream = gzip.open(path, "rb")  # noqa: SIM115 - closed in close()
+        self._packed, self._stream = packed, gzip.GzipFile(fileobj=packed)
 
     def readable(self) -> bool:
         """Say that it can be read from."""
@@ -64,23 +69,79 @@ class GuardedStream(io.RawIOBase):
     def close(self) -> None:
         """Close the file underneath."""
         self._stream.close()
+        self._packed.close()
         super().close()
 
 
-def open_bytes(path: Path) -> BinaryIO:
-    """Open ``path`` for reading, through gzip when its first bytes say so."""
-    try:
-        with path.open("rb") as raw:
-            is_packed = raw.read(2) == GZIP_MAGIC
-        return io.BufferedReader(GuardedStream(path), 1 << 20) if is_packed else path.open("rb")
-    except OSError as error:
-        raise UnreadableFile(f"{path}: cannot be opened ({error.strerror or error}).") from None
+class Source:
+    """A file that is opened as seldom as can be: its beginning is kept, and all of it when it is small.
 
+    Parameters
+    ----------
+    given : str or path
+        The file as the user names it; messages about the call repeat it, ``path`` is where it is.
+    """
 
-def head(path: Path, size: int = 1 << 16) -> bytes:
-    """Return the first ``size`` bytes, unpacked; fewer when the file is shorter."""
-    with open_bytes(path) as stream:
-        return read_up_to(stream, size)
+    def __init__(self, given: str | os.PathLike[str]) -> None:
+        self.given = os.fspath(given)
+        self.path = Path(os.path.expanduser(given))
+        self._start, self._is_whole, self._is_packed = b"", False, False
+
+    @classmethod
+    def of(cls, file: Source | str | os.PathLike[str]) -> Source:
+        """Return the source itself, or one for a path."""
+        return file if isinstance(file, Source) else cls(file)
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def __repr__(self) -> str:
+        return repr(self.given)
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the bytes on the disk are gzipped; asks the first of them."""
+        self.head(1)
+        return self._is_packed
+
+    def head(self, size: int) -> bytes:
+        """Return the first ``size`` bytes, unpacked; fewer when the file is shorter."""
+        if len(self._start) < size and not self._is_whole:
+            wanted = max(size, _KEPT)
+            with self.open() as stream:
+                self._start = read_up_to(stream, wanted)
+            self._is_whole = len(self._start) < wanted
+        return self._start[:size]
+
+    def open(self) -> BinaryIO:
+        """Open the file for reading, through gzip when its first bytes say so."""
+        if self._is_whole:
+            return io.BytesIO(self._start)
+        try:
+            raw = self.path.open("rb")
+            self._is_packed = raw.peek(2)[:2] == GZIP_MAGIC
+            return io.BufferedReader(GuardedStream(self.path, raw), 1 << 20) if self._is_packed else raw
+        except OSError as error:
+            raise UnreadableFile(f"{self.path}: cannot be opened ({error.strerror or error}).") from None
+
+    def fingerprint(self) -> str | None:
+        """Return a short name of the bytes on the disk, for a later run to compare; None for what is no file."""
+        digest = hashlib.blake2b(digest_size=16)
+        try:
+            if not self.path.is_file():
+                return None
+            if self._is_whole and not self._is_packed:
+                digest.update(self._start)
+            else:
+                with self.path.open("rb") as handle:
+                    while piece := handle.read(1 << 20):
+                        digest.update(piece)
+        except (OSError, ValueError):  # ValueError: a NUL in the name
+            return None
+        return f"blake2b:{digest.hexdigest()}"
 
 
 def read_up_to(stream: BinaryIO, size: int) -> bytes:
@@ -123,10 +184,11 @@ def check_encoding(path: Path, encoding: str) -> str:
 
 def text_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line without its end) for every line of a text file."""
-    chosen = check_encoding(path, encoding) if encoding else guess_encoding(head(path, 1 << 20))
+    source = Source(path)
+    chosen = check_encoding(path, encoding) if encoding else guess_encoding(source.head(1 << 20))
     if not encoding and chosen == "latin-1":
         notice(LATIN)
-    with open_bytes(path) as raw:
+    with source.open() as raw:
         stream = io.TextIOWrapper(
             raw, encoding=chosen, errors="strict" if encoding else "surrogateescape"
         )  # closed with raw

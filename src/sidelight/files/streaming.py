@@ -33,7 +33,6 @@ from sidelight.words import Setting, some_of
 _BUCKET = 1 << 23  # cells of a bucket
 _MOST = 100_000  # rows of a block, unless a bag has more
 _ROW = "row"  # the number of each row in the file, from 0
-STREAMED = ("delimited", "parquet")
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ class RowsInBlocks:
         *,
         label_file: Path | None = None,
     ) -> None:
-        self.source, self.wanted, self.label_file = source, wanted, label_file
+        self.source, self.wanted, self.labels = source, wanted, label_table(label_file)
         if features is None:
             plan = plan_roles(source, wanted)
             features = [source.names[j] for j in plan.features]
@@ -174,7 +173,7 @@ class RowsInBlocks:
         wanted = _by_name(self.plan, self.wanted, self.features.numbers)
         if kept:
             block = _Block(self.source.path, self.source.title, list(kept), list(kept.values()), rows)
-            data = read_table(block, wanted, label_table(self.label_file))
+            data = read_table(block, wanted, self.labels)
         else:
             data = Dataset(np.empty((len(rows), 0)), (), str(self.source.path), self.source.title)
         where = {name: j for j, name in enumerate(data.feature_names)}
@@ -297,20 +296,6 @@ def _bucketed(pieces: Iterator[Any], bag: str, n_buckets: int) -> Iterator[Itera
                     yield frame.sort("first", _ROW).drop("first")
 
         yield buckets()
-
-
-def open_rows(
-    path: Path,
-    name: str,
-    wanted: RoleRequest,
-    features: Sequence[str] | None,
-    *,
-    how: dict[str, Any],
-    label_file: Path | None = None,
-) -> RowsInBlocks:
-    """Open a delimited or Parquet table (``name`` says which) to be read block by block."""
-    source = ParquetSource(path) if name == "parquet" else DelimitedSource(path, **how)
-    return RowsInBlocks(source, wanted, features, label_file=label_file)
 
 
 def align(data: Dataset, features: Sequence[str] | None) -> Dataset:

@@ -52,11 +52,12 @@ def command(
 
     from sidelight.app.jobs.first_look import check_columns, check_there
     from sidelight.app.jobs.output import check_sitting
+    from sidelight.files.source import Source
 
     roles = roles_from(typed)
     check_sitting(Path(out))
     check_there(table)
-    check_columns(table, roles)
+    check_columns(Source(table), roles)
     from sidelight.app.jobs.ask.work import Sitting
 
     sitting = Sitting(table, roles, out, n_clusters=n_clusters, seed=seed)

@@ -27,14 +27,16 @@ def command(file: str, as_json: bool, quiet: bool, **typed: Any) -> None:
     folder of text files. Options override every guess.
     """
     from sidelight.app.jobs.first_look import check_columns, check_there
+    from sidelight.files.source import Source
 
     roles = roles_from(typed)
     check_there(file)
-    check_columns(file, roles)
+    source = Source(file)
+    check_columns(source, roles)
     from sidelight.app.jobs.describe import describe
 
     with progress_bar(quiet):
-        found = describe(file, roles)
+        found = describe(source, roles)
     lines = [
         (fit.why, command_line(fit.job, fit.table or file, fit.roles, n_clusters=fit.n_clusters)) for fit in found.fits
     ]

@@ -32,13 +32,14 @@ def command(model: str, table: str, out: str, overwrite: bool, as_json: bool, qu
     from pathlib import Path
 
     from sidelight.app.jobs.first_look import check_prediction
+    from sidelight.files.source import Source
 
-    roles = roles_from(typed)
-    check_prediction(model, table, Path(out), roles, overwrite=overwrite)
+    roles, source = roles_from(typed), Source(table)
+    check_prediction(model, source, Path(out), roles, overwrite=overwrite)
     from sidelight.app.jobs.predict import predict
 
     with progress_bar(quiet):
-        done = predict(model, table, out, roles, overwrite=overwrite, spell=as_flag)
+        done = predict(model, source, out, roles, overwrite=overwrite, spell=as_flag)
     if as_json:
         show_json(done.as_dict())
     elif not quiet:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from sidelight.app.jobs.first_look import check_there
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
-from sidelight.files.arrays.parquet import ParquetSource
+from sidelight.files.formats import open_table
 from sidelight.files.recognise import recognise
-from sidelight.files.text.delimited import DelimitedSource
+from sidelight.files.source import Source
 
 ASSIGNMENTS = ("assignments.parquet", "assignments.csv")
 
@@ -17,24 +17,34 @@ ASSIGNMENTS = ("assignments.parquet", "assignments.csv")
 class Columns:
     """A delimited or Parquet table whose columns are read by name."""
 
-    def __init__(self, path: str) -> None:
-        check_there(path)
-        file = Path(path).expanduser()
-        if file.is_dir():
-            file = _assignments_in(file)
-        self.path = str(file)
-        kind = recognise(file).format
-        if kind not in ("delimited", "parquet"):
+    def __init__(self, path: str | Source) -> None:
+        source = Source.of(path)
+        check_there(source.given)
+        if source.path.is_dir():
+            source = Source(_assignments_in(source.path))
+        self.path = str(source.path)
+        table = open_table(source)
+        if table is None:
+            kind = recognise(source).format
             raise InvalidData(f"{self.path!r}: expected delimited text or Parquet, found {kind}. Convert it first.")
-        self._source = ParquetSource(file) if kind == "parquet" else DelimitedSource(file)
+        self._source = table
         self.names: Sequence[str] = self._source.names
+        self._read: dict[str, list[str]] = {}
 
     def cells(self, name: str) -> list[str]:
         """Return one column as text."""
-        if name not in self.names:
-            raise UnknownName(f"{self.path!r} has no column {name!r}. {nearest(name, self.names)}")
-        j = list(self.names).index(name)
-        return [str(cell) for cell in self._source.load([], [j]).texts[j].objects().tolist()]
+        self.need(name)
+        return self._read[name]
+
+    def need(self, *names: str) -> None:
+        """Read several columns at once, which takes one pass over the table."""
+        for name in names:
+            if name not in self.names:
+                raise UnknownName(f"{self.path!r} has no column {name!r}. {nearest(name, self.names)}")
+        places = {list(self.names).index(name): name for name in names if name not in self._read}
+        if places:
+            texts = self._source.load([], list(places)).texts
+            self._read |= {name: [str(cell) for cell in texts[j].objects().tolist()] for j, name in places.items()}
 
     def has_numbers_only(self, name: str) -> bool:
         """Say whether the first cells of a column are whole numbers: a count of rows rather than names."""

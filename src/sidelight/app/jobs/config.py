@@ -7,6 +7,7 @@ import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +18,7 @@ from sidelight.app.jobs.catalogue import ALIASES, find_job
 from sidelight.app.jobs.options import Options, Roles
 from sidelight.app.jobs.options.model import build
 from sidelight.errors import InvalidInput, UnknownName, UnreadableFile, nearest
+from sidelight.files.source import Source
 
 _KEYS = ("job", "table", "seed", "roles", "options")
 _WRITTEN = ("versions", "files", "read")  # written for people and for the next run; a run is decided by the rest
@@ -122,6 +124,11 @@ class RunConfig:
             return there.with_paths(lambda file: _found_from(Path(path).parent, file))
         except InvalidInput as error:
             raise type(error)(f"{str(path)!r}: {error.what}", do=error.do) from None
+
+    @cached_property
+    def source(self) -> Source:
+        """The table, which everybody who looks into it shares: what was read once is not read again."""
+        return Source(self.table)
 
     def paths(self) -> list[str]:
         """Return every file that the run names, the table first."""

@@ -7,13 +7,16 @@ from pathlib import Path
 from sidelight.app.jobs.first_look import check_columns, check_there
 from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.output import check_file_free
+from sidelight.files.source import Source
 
 
 def convert(path: str, out: str, roles: Roles, *, overwrite: bool = False) -> list[str]:
     """Read ``path`` with the roles of a run and write it to ``out``; return what was done, in sentences."""
     check_file_free(Path(out), overwrite=overwrite)
     check_there(path)
-    check_columns(path, roles)
-    from sidelight.files import read, write
+    source = Source(path)
+    check_columns(source, roles)
+    from sidelight.files.reading import read
+    from sidelight.files.writing import write
 
-    return list(write(read(path, **roles.for_read()), out))
+    return list(write(read(source, **roles.for_read()), out))

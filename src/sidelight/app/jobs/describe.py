@@ -17,9 +17,10 @@ from sidelight.app.jobs.naming import answers_by_column, columns_that_repeat
 from sidelight.app.jobs.options import Roles
 from sidelight.data.dataset import Dataset
 from sidelight.data.inseparable import inseparable_labels
-from sidelight.files import read
 from sidelight.files.answers import find_answers, kind_of_answers
+from sidelight.files.reading import read
 from sidelight.files.roles.facts import column_facts, is_finite, n_repeated_rows
+from sidelight.files.source import Source
 from sidelight.words import some_of
 
 _FEW = 12
@@ -41,23 +42,24 @@ class Description:
         return asdict(self)
 
 
-def describe(path: str, roles: Roles | None = None) -> Description:
+def describe(path: str | Source, roles: Roles | None = None) -> Description:
     """Read ``path`` and say what is inside.
 
     Parameters
     ----------
-    path : str
+    path : str or Source
         Any file that :func:`sidelight.read` understands.
     roles : Roles, optional
         What the columns are, as in a run; the rest is guessed.
     """
     explicit = (roles or Roles()).for_read()
-    data = read(path, **explicit)
-    described = _with_answers(describe_data(data, explicit), data)
-    return described if described.fits or explicit else replace(described, fits=tuple(_at_second_sight(data)))
+    source = Source.of(path)
+    data = read(source, **explicit)
+    described = _with_answers(describe_data(data, explicit), data, source)
+    return described if described.fits or explicit else replace(described, fits=tuple(_at_second_sight(data, source)))
 
 
-def _at_second_sight(data: Dataset) -> list[Fit]:
+def _at_second_sight(data: Dataset, source: Source) -> list[Fit]:
     """Say what a file without features and counts may be: answers about another table, or a list of events."""
     if data.reader not in ("delimited", "parquet") or not data.n_rows:
         return []
@@ -65,16 +67,16 @@ def _at_second_sight(data: Dataset) -> list[Fit]:
     if kind is not None:
         why = f"answers about {kind}: give them with the table whose rows they name"
         return [Fit("relations", why, {kind: data.path}, table="TABLE")]
-    repeated = columns_that_repeat(data)
+    repeated = columns_that_repeat(data, source)
     if len(repeated) < 2:
         return []
     return [Fit("coclusters", "if every line is an event: what occurs together", {"events": repeated[:2]})]
 
 
-def _with_answers(described: Description, data: Dataset) -> Description:
+def _with_answers(described: Description, data: Dataset, source: Source) -> Description:
     """Add answers about the rows that lie beside the table, and the command that uses them."""
     beside = find_answers(described.path, data.row_names.tolist()) if data.n_rows else {}
-    by_column = answers_by_column(data) if data.n_rows and not beside else None
+    by_column = answers_by_column(data, source) if data.n_rows and not beside else None
     if by_column is not None:
         column, beside = by_column
     if not beside:

@@ -6,6 +6,7 @@ pass that is not plain: a few kinds of text with a header, as most tables are. T
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -15,6 +16,7 @@ from sidelight._core.atomic import check_folder
 from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.output import check_file_free, check_free
 from sidelight.errors import OutputExists, UnreadableFile, unknown_column
+from sidelight.files.source import Source
 from sidelight.words import Setting
 
 ENDINGS = (".csv", ".tsv")
@@ -33,10 +35,10 @@ def check_there(path: str) -> None:
         raise UnreadableFile(f"{path!r}: cannot be read ({reason}). Check the path.") from None
 
 
-def check_prediction(model: str, table: str, out: Path, roles: Roles, *, overwrite: bool) -> tuple[Path, bool]:
+def check_prediction(model: str, table: Source, out: Path, roles: Roles, *, overwrite: bool) -> tuple[Path, bool]:
     """Raise unless a model may be applied to a table; return the model's file and whether ``out`` is a file."""
     file = _model_file(Path(model).expanduser())
-    check_there(table)
+    check_there(table.given)
     is_file = out.suffix in _FILES
     if is_file:
         check_file_free(out, overwrite=overwrite)
@@ -58,14 +60,14 @@ def _model_file(path: Path) -> Path:
     return path
 
 
-def check_columns(path: str, roles: Roles) -> None:
+def check_columns(file: Source, roles: Roles) -> None:
     """Raise when a column that was asked for is not in the header."""
-    names = _header(path) if roles.settings().keys().isdisjoint(_FILE) else None
+    names = _header(file) if roles.settings().keys().isdisjoint(_FILE) else None
     if names is None:
         return
     for role, wanted in _asked_for(roles):
         if not any(name == wanted or fnmatchcase(name, wanted) for name in names):
-            raise unknown_column(Path(path), wanted, role, names)
+            raise unknown_column(Path(file.given), wanted, role, names)
 
 
 _FILE = {"format", "separator", "encoding", "header"}  # who sets these knows better than a first look
@@ -95,14 +97,14 @@ def _asked_for(roles: Roles) -> Iterator[tuple[str, str]]:
             yield f"channel {channel!r}", name
 
 
-def _header(path: str) -> list[str] | None:
+def _header(file: Source) -> list[str] | None:
     """Return the names of the columns, or None where that takes more than a look."""
-    if not path.lower().endswith(ENDINGS):
+    if not file.given.lower().endswith(ENDINGS):
         return None
     try:
-        with open(os.path.expanduser(path), encoding="utf-8-sig", newline="") as file:
-            lines = [file.readline(_LINE).rstrip("\r\n") for _ in range(2)]
-    except (OSError, ValueError):
+        with io.TextIOWrapper(io.BytesIO(file.head(_LINE)), encoding="utf-8-sig", newline="") as text:
+            lines = [text.readline(_LINE).rstrip("\r\n") for _ in range(2)]
+    except (OSError, ValueError, UnreadableFile):
         return None
     if any(len(line) >= _LINE - 2 or not line or '"' in line or "#" in line[:1] for line in lines):
         return None

@@ -26,10 +26,13 @@ from sidelight.app.jobs.result import Columns, columns_of
 from sidelight.app.jobs.run import versions_in_use
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData
+from sidelight.files.arrays.parquet import ParquetSource
+from sidelight.files.formats import open_table
 from sidelight.files.limits import memory_limit
-from sidelight.files.recognise import recognise
 from sidelight.files.roles.plan import asked
-from sidelight.files.streaming import STREAMED, RowsInBlocks, align, open_rows
+from sidelight.files.source import Source
+from sidelight.files.streaming import RowsInBlocks, align
+from sidelight.files.text.delimited import DelimitedSource
 from sidelight.progress import report
 from sidelight.words import Sentence, Setting, Spell, counted, render, some_of
 
@@ -49,7 +52,13 @@ class Prediction:
 
 
 def predict(
-    model_path: str, table: str, out: str | Path, roles: Roles, *, overwrite: bool = False, spell: Spell = str
+    model_path: str,
+    table: str | Source,
+    out: str | Path,
+    roles: Roles,
+    *,
+    overwrite: bool = False,
+    spell: Spell = str,
 ) -> Prediction:
     """Place the rows of ``table`` with a model, and write one line for each.
 
@@ -57,7 +66,7 @@ def predict(
     ----------
     model_path : str
         A ``model.sidelight``, or the folder of the run that wrote it.
-    table : str
+    table : str or Source
         Any table that :func:`sidelight.read` understands. Columns are found by name.
     out : str or Path
         A folder, or a file that ends with ``.csv`` or ``.parquet``.
@@ -68,17 +77,20 @@ def predict(
     spell : callable
         How the reader of the sentences would type a setting.
     """
-    out = Path(out)
-    file, is_file = check_prediction(model_path, table, out, roles, overwrite=overwrite)
+    out, source = Path(out), Source.of(table)
+    file, is_file = check_prediction(model_path, source, out, roles, overwrite=overwrite)
     model = sidelight.load(file)
-    work = _Work(model, table, _roles_of_run(file, model, roles, table), knew_answers=_knew_answers(file, model))
+    with memory_limit(roles.max_memory):
+        opened = open_table(source, roles.format, **{key: getattr(roles, key) for key in _HOW})
+    known = _roles_of_run(file, model, roles, None if opened is None else opened.names)
+    work = _Work(model, source, _open(model, source, opened, known), known, knew_answers=_knew_answers(file, model))
     if is_file:
         with folder_beside(out) as folder:
             work.write(folder, parquet=out.suffix == ".parquet")
             os.replace(folder / f"assignments{out.suffix}", out)
         files = [out.name]
     else:
-        with output_folder(out, lambda names: _manifest(file, table, names), overwrite=overwrite) as folder:
+        with output_folder(out, lambda names: _manifest(file, source.given, names), overwrite=overwrite) as folder:
             work.write(folder, parquet=True)
             files = sorted([*(path.name for path in folder.iterdir()), MANIFEST])
     return Prediction(out, files, [render(sentence, spell) for sentence in work.sentences()], work.numbers())
@@ -87,10 +99,18 @@ def predict(
 class _Work:
     """One pass over a table: blocks in, lines out, and what is worth saying about them."""
 
-    def __init__(self, model: Any, table: str, roles: Roles, *, knew_answers: bool = False) -> None:
+    def __init__(
+        self,
+        model: Any,
+        table: Source,
+        blocks: RowsInBlocks | list[Dataset],
+        roles: Roles,
+        *,
+        knew_answers: bool = False,
+    ) -> None:
         self.model, self.table, self.roles, self.knew_answers = model, table, roles, knew_answers
         self.place = place_of(model)
-        self.blocks = _open(model, table, roles)
+        self.blocks = blocks
         self.n_rows = self.n_bags = self.n_left_out = 0
         self.sizes: Counter[str] = Counter()
         self.strange: dict[str, None] = {}
@@ -222,21 +242,20 @@ def _plain(cell: Any) -> str:
     return str(cell).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _open(model: Any, table: str, roles: Roles) -> RowsInBlocks | list[Dataset]:
-    """Open a table to be read in blocks, or read it whole where its format cannot be read in pieces."""
-    path = Path(table).expanduser()
+def _open(
+    model: Any, source: Source, opened: DelimitedSource | ParquetSource | None, roles: Roles
+) -> RowsInBlocks | list[Dataset]:
+    """Return the rows of a table in blocks, or all of them where its format cannot be read in pieces."""
     features = feature_names_of(model)
+    if opened is None:
+        return [align(read_data(source, replace_role(roles, features=[])), features)]
+    wishes = {k: v for k, v in roles.for_read().items() if k not in (*_HOW, "format", "label_file", "max_memory")}
+    beside = None if roles.label_file is None else Path(roles.label_file).expanduser()
     with memory_limit(roles.max_memory):
-        name = roles.format or recognise(path).format
-        if name not in STREAMED:
-            return [align(read_data(table, replace_role(roles, features=[])), features)]
-        wishes = {k: v for k, v in roles.for_read().items() if k not in (*_HOW, "format", "label_file", "max_memory")}
-        how = {key: getattr(roles, key) for key in _HOW}
-        beside = None if roles.label_file is None else Path(roles.label_file).expanduser()
-        blocks = open_rows(path, name, asked(**{**wishes, "features": None}), features, how=how, label_file=beside)
+        blocks = RowsInBlocks(opened, asked(**{**wishes, "features": None}), features, label_file=beside)
     if features is None and len(blocks.features.names) != model.n_features_in_:
         raise InvalidData(
-            f"{table!r} has {len(blocks.features.names)} columns of numbers, and the model, which does not know its "
+            f"{source!r} has {len(blocks.features.names)} columns of numbers, and the model, which does not know its "
             f"columns by name, was fitted on {model.n_features_in_}.",
             do=["Name the columns with ", Setting("features"), "."],
         )
@@ -251,7 +270,7 @@ def replace_role(roles: Roles, **changes: Any) -> Roles:
     return Roles(**{**roles.settings(), **changes})
 
 
-def _roles_of_run(file: Path, model: Any, roles: Roles, table: str) -> Roles:
+def _roles_of_run(file: Path, model: Any, roles: Roles, columns: Sequence[str] | None) -> Roles:
     """Fill what was not said with the columns of the run that made the model; only what this model looks at."""
     run = file.parent / MANIFEST
     known: dict[str, Any] = {}
@@ -260,7 +279,6 @@ def _roles_of_run(file: Path, model: Any, roles: Roles, table: str) -> Roles:
         for name in ("roles", "read"):
             part = content.get(name)
             known |= part if isinstance(part, dict) else {}
-    columns = _columns_of(table, roles)
     said = roles.settings()
     defaults: dict[str, Any] = {}
     for name in ("id", "bag", "sequence", "label", "bag_label", "label_separator", "label_level", "missing"):
@@ -297,18 +315,6 @@ def _is_there(role: str, value: Any, columns: Sequence[str] | None) -> bool:
 
     names = [value] if isinstance(value, str) else list(value)
     return all(any(fnmatchcase(column, str(name)) or column == name for column in columns) for name in names)
-
-
-def _columns_of(table: str, roles: Roles) -> Sequence[str] | None:
-    from sidelight.files.arrays.parquet import ParquetSource
-    from sidelight.files.text.delimited import DelimitedSource
-
-    path = Path(table).expanduser()
-    name = roles.format or recognise(path).format
-    if name not in STREAMED:
-        return None
-    how = {key: getattr(roles, key) for key in _HOW}
-    return (ParquetSource(path) if name == "parquet" else DelimitedSource(path, **how)).names
 
 
 def _manifest(model: Path, table: str, names: Sequence[str]) -> str:

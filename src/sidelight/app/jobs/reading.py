@@ -15,9 +15,10 @@ from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.options import Roles
 from sidelight.data.dataset import Dataset, LeftOut
 from sidelight.errors import InvalidData, LabelsWithoutRows, SidelightWarning, capture_warnings
-from sidelight.files import read
+from sidelight.files.reading import read
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.facts import is_finite
+from sidelight.files.source import Source
 from sidelight.words import Note, Setting, counted
 
 _DENSE_LIMIT = 1 << 30  # bytes that a sparse table may take when a job needs it dense
@@ -25,12 +26,12 @@ DROP, MEAN, IGNORE = Setting("missing", "drop"), Setting("missing", "mean"), Set
 DESCRIBE = "`sidelight describe` says what its columns were taken for."
 
 
-def read_data(path: str, roles: Roles, *, sequences: bool = False) -> Dataset:
+def read_data(path: str | Source, roles: Roles, *, sequences: bool = False) -> Dataset:
     """Read ``path`` with the roles of a run; rows without gaps come out, or an error that says what to do.
 
     Parameters
     ----------
-    path : str
+    path : str or Source
         Any file that :func:`sidelight.read` understands.
     roles : Roles
         What the columns are; ``roles.missing`` says what to do about missing and infinite cells: ``"error"``,
@@ -48,16 +49,16 @@ def read_data(path: str, roles: Roles, *, sequences: bool = False) -> Dataset:
     return without_gaps(data, roles.missing, sequences=sequences)
 
 
-def read_rows(path: str, roles: Roles) -> Dataset:
+def read_rows(path: str | Source, roles: Roles) -> Dataset:
     """Read a table for a job that clusters rows: at least one row and one feature."""
     data = read_data(path, roles)
-    check_rows(data, path)
+    check_rows(data, Source.of(path).given)
     return data
 
 
 def read_bags(config: RunConfig) -> Dataset:
     """Read a table of rows in bags."""
-    data = read_data(config.table, config.roles)
+    data = read_data(config.source, config.roles)
     check_bags(data, config.table)
     check_rows(data, config.table)
     return data

@@ -6,7 +6,6 @@ at once, and writes what was found: assignments, tables, model, ``run.toml`` and
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 import shlex
@@ -74,7 +73,7 @@ def run(config: RunConfig, out: str | Path, *, overwrite: bool = False, spell: S
     check_free(out, overwrite)
     for path in config.paths():
         check_there(path)
-    check_columns(config.table, config.roles)
+    check_columns(config.source, config.roles)
     return publish(config, find_job(config.job).work(config), out, overwrite=overwrite, spell=spell)
 
 
@@ -99,7 +98,7 @@ def publish(
     )
     html = to_html(shown, made, spell=spell)
     versions = versions_in_use()
-    read = {**fingerprint_of(config.table), **result.reading.columns}
+    read = {**fingerprint_of(config), **result.reading.columns}
     remember_columns(result.model, result.reading.features)
 
     def manifest(files: Sequence[str]) -> str:
@@ -162,26 +161,17 @@ def remember_columns(model: Any, names: Sequence[str]) -> None:
         model.column_names_ = tuple(str(name) for name in names)
 
 
-def fingerprint_of(path: str) -> dict[str, str]:
-    """Return a short name of a file's content, for a later run to compare; nothing for what is no file."""
-    file = Path(path).expanduser()
-    try:
-        if not file.is_file():
-            return {}
-        digest = hashlib.blake2b(digest_size=16)
-        with file.open("rb") as handle:
-            while piece := handle.read(1 << 20):
-                digest.update(piece)
-    except (OSError, ValueError):  # ValueError: a NUL in the name
-        return {}
-    return {"fingerprint": f"blake2b:{digest.hexdigest()}"}
+def fingerprint_of(config: RunConfig) -> dict[str, str]:
+    """Return a short name of the table's content, for a later run to compare; nothing for what is no file."""
+    fingerprint = config.source.fingerprint()
+    return {} if fingerprint is None else {"fingerprint": fingerprint}
 
 
 def what_changed(run_toml: str | Path, config: RunConfig) -> str | None:
     """Say so when the table of an earlier run is no longer what that run read."""
     kept = read_toml(run_toml).get("read")
     before = kept.get("fingerprint") if isinstance(kept, dict) else None
-    now = fingerprint_of(config.table).get("fingerprint")
+    now = fingerprint_of(config).get("fingerprint")
     if before is None or now is None or before == now:
         return None
     return f"{config.table} has changed since the run of {str(run_toml)!r}: the result may differ."

@@ -74,9 +74,11 @@ def score(
     """
     found, right = Columns(assignments), Columns(truth)
     key = by or found.names[0]
+    found.need(key, *({column} if column else {name for name in _CLUSTERS if name in found.names}))
     keys = found.cells(key)
-    true_keys = _true_keys(found, right, key, said=by is not None)
     name = truth_column or _truth_column(right, key)
+    right.need(name, *({key} if key in right.names or by is not None else ()))
+    true_keys = _true_keys(found, right, key, said=by is not None)
     kinds = dict(zip(true_keys, right.cells(name)))
     _refuse_twins(true_keys, right.path, key)
     _refuse_twins(keys, found.path, key)
@@ -111,7 +113,7 @@ def _true_keys(found: Columns, right: Columns, key: str, *, said: bool) -> list[
     if key in right.names or said:
         return right.cells(key)
     if key == "row" and found.has_numbers_only(key):
-        n_rows = len(right.cells(right.names[0]))
+        n_rows = len(right.cells(_truth_column(right, key)))
         return [str(number) for number in range(1, n_rows + 1)]
     raise InvalidData(
         f"{right.path!r} has no column {key!r}, which names the rows of {found.path!r}. It has "

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 from sidelight.errors import InvalidData, UnreadableFile
 from sidelight.files.arff.header import Header
-from sidelight.files.source import head
+from sidelight.files.source import Source
 
 _LARGEST = 1 << 24  # the XML of 100 thousand labels is a tenth of this
 
@@ -45,7 +45,7 @@ def read_labels_xml(path: Path) -> LabelNames:
     """Read ``<labels><label name="...">``; nested labels give a hierarchy."""
     if not path.is_file():
         raise UnreadableFile(f"{path}: there is no such file of labels.")
-    data = head(path, _LARGEST + 1)
+    data = Source(path).head(_LARGEST + 1)
     if len(data) > _LARGEST or b"<!DOCTYPE" in data or b"<!ENTITY" in data:
         raise UnreadableFile(
             f"{path}: expected a plain list of labels, found a document with entities or of huge size."

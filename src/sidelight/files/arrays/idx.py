@@ -16,7 +16,7 @@ from sidelight.files.roles.builder import Builder
 from sidelight.files.roles.columns import Coded
 from sidelight.files.roles.labels import from_cells
 from sidelight.files.roles.plan import RoleRequest
-from sidelight.files.source import open_bytes, read_up_to
+from sidelight.files.source import Source, read_up_to
 from sidelight.words import Setting
 
 _TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
@@ -48,7 +48,7 @@ def read_idx(path: Path, wanted: RoleRequest, label_file: Path | None = None) ->
 
 def load_idx(path: Path) -> NDArray[Any]:
     """Return the array in an IDX file; the sizes it declares must fit its bytes."""
-    with open_bytes(path) as stream:
+    with Source(path).open() as stream:
         start = read_up_to(stream, 4)
         if len(start) < 4 or start[:2] != b"\0\0" or start[2] not in _TYPES or not start[3]:
             raise UnreadableFile(f"{path}: expected the IDX magic number, found {start!r}.")

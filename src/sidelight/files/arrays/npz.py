@@ -22,7 +22,7 @@ from sidelight.errors import TooLarge, UnreadableFile
 from sidelight.files.arrays.matrices import from_matrices
 from sidelight.files.limits import need, need_sparse
 from sidelight.files.roles.plan import RoleRequest
-from sidelight.files.source import MAX_RATIO, MAX_UNPACKED, open_bytes
+from sidelight.files.source import MAX_RATIO, MAX_UNPACKED, Source
 
 _HEADER = 1 << 16
 
@@ -34,7 +34,7 @@ def read_npz(path: Path, wanted: RoleRequest) -> Dataset:
 
 def read_npy(path: Path, wanted: RoleRequest) -> Dataset:
     """Read a single array as features."""
-    with open_bytes(path) as stream:
+    with Source(path).open() as stream:
         data = stream.read()
     return from_matrices(path, "NPY", {path.name.split(".")[0] or "X": _array(path, path.name, data)}, wanted)
 

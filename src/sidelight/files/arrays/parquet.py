@@ -12,6 +12,7 @@ from sidelight.errors import InvalidData, UnreadableFile
 from sidelight.files.limits import need
 from sidelight.files.problems import header_only
 from sidelight.files.roles.columns import Coded, Coder, Loaded
+from sidelight.files.source import Source
 from sidelight.words import Setting
 
 SLICE = 2_000_000
@@ -24,9 +25,10 @@ class ParquetSource:
 
     declares_words = False
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, file: Source | Path) -> None:
         import polars as pl
 
+        path = Source.of(file).path
         self.path, self.title = path, "Parquet"
         self.notes: tuple[str, ...] = ()
         try:

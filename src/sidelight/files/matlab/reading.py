@@ -36,7 +36,7 @@ from sidelight.files.roles.builder import Builder
 from sidelight.files.roles.columns import Coded
 from sidelight.files.roles.labels import RowLabels, from_cells, from_marks
 from sidelight.files.roles.plan import SAID, RoleRequest
-from sidelight.files.source import open_bytes
+from sidelight.files.source import Source
 
 
 def read_matlab(path: Path, wanted: RoleRequest) -> Dataset:
@@ -62,7 +62,7 @@ def load_variables(path: Path) -> dict[str, Any]:
     """Return the variables of a MATLAB 5 file, after its sizes were checked."""
     from scipy.io import loadmat
 
-    with open_bytes(path) as stream:
+    with Source(path).open() as stream:
         data = stream.read()
     if len(data) < 136:
         raise UnreadableFile(f"{path}: expected variables after the MATLAB header, found the end of the file.")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sidelight.errors import UnreadableFile
 from sidelight.files.noticed import notice
 from sidelight.files.problems import unclosed_quote
-from sidelight.files.source import LATIN_FROM, head, not_decodable, open_bytes, read_up_to
+from sidelight.files.source import LATIN_FROM, Source, not_decodable, read_up_to
 from sidelight.files.text.dialect import LONGEST_ROW, Dialect, split_rows
 from sidelight.words import Setting
 
@@ -29,18 +29,18 @@ class Block(NamedTuple):
     line: int
 
 
-def text_blocks(path: Path, dialect: Dialect, *, strict: bool) -> Iterator[Block]:
+def text_blocks(source: Source, dialect: Dialect, *, strict: bool) -> Iterator[Block]:
     """Yield the file without its header, comments and blank lines at the top.
 
     Parameters
     ----------
-    path, dialect : Path, Dialect
+    source, dialect : Source, Dialect
         The file, and how it is written.
     strict : bool
         The encoding was given by the user: bytes that do not fit are an error.
     """
-    line, carry, is_first = 1, b"", True
-    for chunk in _decoded(path, dialect.encoding, strict=strict):
+    path, line, carry, is_first = source.path, 1, b"", True
+    for chunk in _decoded(source, dialect.encoding, strict=strict):
         data = carry + chunk
         if is_first:
             if chunk and data.count(b"\n") <= dialect.skip + 1 and len(data) <= LONGEST_ROW:
@@ -102,11 +102,11 @@ def _checked(path: Path, block: Block) -> Iterator[Block]:
         yield block
 
 
-def _decoded(path: Path, encoding: str, *, strict: bool) -> Iterator[bytes]:
+def _decoded(source: Source, encoding: str, *, strict: bool) -> Iterator[bytes]:
     """Yield UTF-8 bytes with plain line ends, then one empty piece."""
-    start = head(path, 1 << 16)
+    path, start = source.path, source.head(1 << 16)
     old_mac = b"\r" in start and b"\n" not in start
-    with open_bytes(path) as raw:
+    with source.open() as raw:
         if encoding in ("utf-8", "utf-8-sig"):
             pieces = _utf8_pieces(raw, path, strict=strict)
         else:

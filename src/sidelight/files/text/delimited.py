@@ -21,7 +21,7 @@ from sidelight.files.limits import need
 from sidelight.files.problems import header_only, not_a_number, ragged, unclosed_quote
 from sidelight.files.roles.cells import MISSING, dress_of, undressed
 from sidelight.files.roles.columns import Coded, Coder, Loaded
-from sidelight.files.source import head
+from sidelight.files.source import Source
 from sidelight.files.text.blocks import Block, count_byte, rows_with_lines, text_blocks
 from sidelight.files.text.dialect import Dialect, sniff
 from sidelight.files.text.plain import Column, plain_columns
@@ -38,10 +38,16 @@ class DelimitedSource:
     declares_words = False
 
     def __init__(
-        self, path: Path, *, separator: str | None = None, encoding: str | None = None, header: bool | None = None
+        self,
+        file: Source | Path,
+        *,
+        separator: str | None = None,
+        encoding: str | None = None,
+        header: bool | None = None,
     ) -> None:
-        self.path = path
-        self.dialect: Dialect = sniff(path, separator=separator, encoding=encoding, header=header)
+        self._file = Source.of(file)
+        self.path = self._file.path
+        self.dialect: Dialect = sniff(self._file, separator=separator, encoding=encoding, header=header)
         self._encoding_was_given = encoding is not None
         self.names, self.title = self.dialect.names, self.dialect.title
         self._dressed = self._dresses()
@@ -51,7 +57,7 @@ class DelimitedSource:
         )
         self.notes = (*self.dialect.notes, *told)
         if not self.dialect.rows:
-            raise header_only(path, self.names)
+            raise header_only(self.path, self.names)
 
     def sample(self) -> Sequence[Sequence[str]]:
         """Return the first rows as text, cut or filled to the width of the table."""
@@ -96,7 +102,7 @@ class DelimitedSource:
         return Loaded(buffer.result(n_rows), {j: coder.result() for j, coder in coders.items()})
 
     def _is_small(self) -> bool:
-        return len(head(self.path, _SMALL)) < _SMALL
+        return len(self._file.head(_SMALL)) < _SMALL
 
     def _load_small(self, numbers: Sequence[int], texts: Sequence[int]) -> Loaded:
         cells: dict[int, list[Any]] = {j: [] for j in (*numbers, *texts, len(self.names) - 1)}
@@ -148,7 +154,7 @@ class DelimitedSource:
             yield frame.with_columns(pl.col(f"column_{j + 1}").fill_null(float("nan")) for j in numbers)
 
     def _blocks(self) -> Iterator[Block]:
-        return text_blocks(self.path, self.dialect, strict=self._encoding_was_given)
+        return text_blocks(self._file, self.dialect, strict=self._encoding_was_given)
 
     def location(self, row: int) -> str:
         """Find the line of a row; only errors ask, so the file is simply read again."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from sidelight.errors import InvalidParameter, UnreadableFile
 from sidelight.files.problems import unclosed_quote
 from sidelight.files.roles.cells import DECIMAL_COMMA, is_gap, is_number
-from sidelight.files.source import LATIN, check_encoding, guess_encoding, head
+from sidelight.files.source import LATIN, Source, check_encoding, guess_encoding
 from sidelight.words import Setting
 
 SAMPLE = 1 << 18
@@ -50,13 +50,13 @@ class Dialect:
 
 
 def sniff(
-    path: Path, *, separator: str | None = None, encoding: str | None = None, header: bool | None = None
+    source: Source, *, separator: str | None = None, encoding: str | None = None, header: bool | None = None
 ) -> Dialect:
-    """Look at the beginning of ``path`` and say how it is written; what the user says is believed."""
-    sample, size = head(path, SAMPLE), SAMPLE
+    """Look at the beginning of a file and say how it is written; what the user says is believed."""
+    path, sample, size = source.path, source.head(SAMPLE), SAMPLE
     while len(sample) == size < LONGEST_ROW and sample.count(b"\n") + sample.count(b"\r") < _FEW:
         size *= 8  # the first rows are longer than that
-        sample = head(path, size)
+        sample = source.head(size)
     chosen = check_encoding(path, encoding) if encoding else guess_encoding(sample)
     text, skip, notes = _body(path, sample, chosen)
     if not encoding and chosen == "latin-1":

@@ -30,7 +30,7 @@ _MOST_TRIED = 12  # numbers of clusters on the curve
 
 def work(config: RunConfig) -> CoclustersResult:
     """Read a table of counts or events, and cluster its axes."""
-    return cluster(read_data(config.table, config.roles), config)
+    return cluster(read_data(config.source, config.roles), config)
 
 
 def cluster(data: Dataset, config: RunConfig) -> CoclustersResult:

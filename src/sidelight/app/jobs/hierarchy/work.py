@@ -37,7 +37,7 @@ def work(config: RunConfig) -> HierarchyResult:
     roles = config.roles
     if roles.bag is None:  # labels are wanted of rows: a column that looks like a bag must not take them
         roles = msgspec.structs.replace(roles, bag=False)
-    return learn(read_data(config.table, roles), config)
+    return learn(read_data(config.source, roles), config)
 
 
 def learn(data: Dataset, config: RunConfig) -> HierarchyResult:

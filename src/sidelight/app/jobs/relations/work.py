@@ -57,7 +57,7 @@ def work(config: RunConfig) -> RelationsResult:
     """Read the table and the answers, and cluster the rows."""
     options = config.options
     assert isinstance(options, Relations | Peer)  # the catalogue says so
-    data = read_rows(config.table, config.roles)
+    data = read_rows(config.source, config.roles)
     pairs = None if options.pairs is None else _read(options.pairs, Pairs, data)
     triplets = None if options.triplets is None else _read(options.triplets, Triplets, data)
     if options.corrections is not None:

@@ -36,7 +36,7 @@ def work(config: RunConfig) -> SourcesResult:
     """Read channels and sequences, cluster them, and judge a second table if there is one."""
     options = config.options
     assert isinstance(options, Sources)  # the catalogue says so
-    data = read_data(config.table, config.roles, sequences=True)
+    data = read_data(config.source, config.roles, sequences=True)
     if not data.channels or len(data.channels) < 2:
         raise InvalidInput(
             f"{config.table!r}: several channels need at least two channels with columns of their own.",

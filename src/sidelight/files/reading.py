@@ -1,0 +1,177 @@
+"""Reading: one entry that looks inside the file, finds its reader, and says what it took everything for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sidelight._core.params import check_choice
+from sidelight.data.dataset import Dataset
+from sidelight.errors import InvalidParameter, UnreadableFile
+from sidelight.files.formats import READERS
+from sidelight.files.limits import memory_limit, need_dense
+from sidelight.files.noticed import noticing
+from sidelight.files.recognise import FORMATS, recognise
+from sidelight.files.roles.plan import RoleRequest, asked
+from sidelight.files.source import Source
+
+
+def read(
+    path: Any,
+    *,
+    id: str | bool | None = None,
+    bag: str | bool | None = None,
+    label: str | Sequence[str] | bool | None = None,
+    features: str | Sequence[str] | None = None,
+    ignore: str | Sequence[str] = (),
+    show: str | Sequence[str] | bool | None = None,
+    keep: str | Sequence[str] = (),
+    sequence: str | bool | None = None,
+    channels: Mapping[str, str | Sequence[str]] | None = None,
+    events: Sequence[str] | bool | None = None,
+    weight: str | None = None,
+    label_file: Any = None,
+    label_separator: str | None = None,
+    label_level: str | None = None,
+    bag_label: str | bool | None = None,
+    truth: str | bool | None = None,
+    format: str | None = None,
+    separator: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    max_memory: int | float | str | None = None,
+) -> Dataset:
+    """Read a file of any known format, and say what each of its columns was taken for.
+
+    The format is recognised by content. Roles that are not given are guessed from names and values;
+    ``data.roles`` says why. ``False`` forbids a guess.
+
+    Parameters
+    ----------
+    path : str or path
+        Delimited text (any separator, maybe gzipped), Parquet, NPZ, MATLAB 5, ARFF (dense, sparse, relational, Mulan,
+        CLUS), C4.5 multi-instance, svmlight, IDX, KEEL, or a folder (or tar archive) of text files.
+    id, bag, sequence : str or False, optional
+        The column that names the row, the bag of the row, the recording or session of the row.
+    label : str or sequence of str, optional
+        One column (a name a cell, or several between separators), or several columns or patterns: columns of 0 and 1
+        give label sets, columns of words give their combinations.
+    features : str or sequence of str, optional
+        Columns or patterns such as ``"f*"``; by default every column of numbers without another role.
+    ignore : str or sequence of str
+        Columns or patterns to leave out.
+    show : str or sequence of str, optional
+        Columns with texts, or paths of images and sounds, to show beside a row.
+    keep : str or sequence of str
+        Columns to carry along unchanged, in ``data.kept``, whatever else they are used for.
+    channels : mapping of str to columns, optional
+        The features of each channel, as names or patterns.
+    events : sequence of str, optional
+        Columns to count together into a co-occurrence table; ``weight`` names the column that says how often.
+    weight : str, optional
+        What each row of an event table counts for.
+    label_file : path, optional
+        A second file with the labels: a table whose first column (or the one called like the bag or row id) is the key,
+        Mulan's XML beside an ARFF file, or the IDX file of labels.
+    label_separator : str, optional
+        The mark between several labels in one cell.
+    label_level : {"row", "bag"}, optional
+        Whether labels in a table with bags speak of the row or of its bag; by default of the bag when all rows of every
+        bag agree.
+    bag_label : str or False, optional
+        The column that holds the labels of the bag, where ``label`` speaks of the row.
+    truth : str or False, optional
+        The column that says what each row truly is, beside labels that a fit learns from; jobs compare with it.
+    format : str, optional
+        Skip the recognition: "delimited", "parquet", "npz", "npy", "matlab", "arff", "keel", "c45", "svmlight",
+        "idx" or "folder".
+    separator, encoding, header : str, str, bool, optional
+        How a text file is written, when the guess is wrong.
+    max_memory : int or str, optional
+        What the file may take, in bytes or as a text such as ``"8GB"``; by default half of what this process may have.
+        A file that would take more is refused, with the numbers, before it is read.
+
+    Returns
+    -------
+    Dataset
+        X with its side information, ``roles`` and ``notes``.
+
+    Examples
+    --------
+    >>> import sidelight as sl
+    >>> data = sl.read("segments.csv", bag="recording", label="species")  # doctest: +SKIP
+    """
+    file = path if isinstance(path, Source) else Source(_as_path(path))
+    _check_words(format, label_level, encoding)
+    beside = None if label_file is None else _as_path(label_file, "label_file")
+    wanted = asked(
+        id=id,
+        bag=bag,
+        label=label,
+        features=features,
+        ignore=ignore,
+        show=show,
+        keep=keep,
+        sequence=sequence,
+        channels=channels,
+        events=events,
+        weight=weight,
+        label_separator=label_separator,
+        label_level=label_level,
+        bag_label=bag_label,
+        truth=truth,
+    )
+    how = {"separator": separator, "encoding": encoding, "header": header}
+    with memory_limit(max_memory), noticing() as notes:
+        name, data = _read_as(format, file, wanted, beside, how)
+        kept = data.kept or _kept_features(data, file.path, keep)
+        return replace(data, reader=name, kept=kept, notes=(*data.notes, *notes))
+
+
+def _check_words(format: str | None, label_level: str | None, encoding: Any) -> None:
+    if format is not None:
+        check_choice("sidelight.read", "format", format, FORMATS)
+    if label_level is not None:
+        check_choice("sidelight.read", "label_level", label_level, ("row", "bag"))
+    if encoding is not None and not isinstance(encoding, str):
+        raise InvalidParameter(
+            f"The 'encoding' parameter of sidelight.read must be the name of an encoding. Got {encoding!r:.80} instead."
+        )
+
+
+def _read_as(
+    format: str | None, file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]
+) -> tuple[str, Dataset]:
+    """Read the file as the format that was named, or as the one it is recognised as; return which, and what it held."""
+    try:
+        name = format or recognise(file).format
+        return name, READERS[name](file, wanted, label_file, how)
+    except OSError as error:  # a name that is too long, no permission, a file that vanishes while a folder is read
+        raise UnreadableFile(
+            f"{error.filename or file}: cannot be read ({error.strerror or error}). Check the path."
+        ) from None
+
+
+def _kept_features(data: Dataset, path: Path, keep: str | Sequence[str]) -> dict[str, Any]:
+    """Keep columns of X, for formats whose other columns have no names."""
+    if not keep or data.counts is not None:
+        return {}
+    from sidelight.files.roles.choosing import match_columns
+
+    columns = match_columns(path, data.feature_names, keep, "keep")
+    need_dense(path, data.n_rows, len(columns))
+    cells = data.X[:, columns]
+    cells = cells.toarray() if hasattr(cells, "toarray") else cells
+    return {data.feature_names[j]: cells[:, k] for k, j in enumerate(columns)}
+
+
+def _as_path(path: Any, name: str = "path") -> Path:
+    try:
+        if os.fspath(path) and b"\0" not in os.fsencode(path):
+            return Path(path).expanduser()
+    except (TypeError, ValueError, RuntimeError):  # no path, a lone surrogate, no home
+        pass
+    raise InvalidParameter(f"The {name!r} parameter of sidelight.read must be a path. Got {path!r:.80} instead.")

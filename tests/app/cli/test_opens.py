@@ -1,0 +1,92 @@
+"""A table is opened once when it is small, and at most three times when it is large: look, rows, fingerprint."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from sidelight.app.jobs.samples import write_sample
+
+CODE = """
+import json, os, sys
+watched = {os.path.abspath(path): 0 for path in json.loads(sys.argv[1])}
+def hook(event, args):
+    if event == "open" and isinstance(args[0], (str, os.PathLike)):
+        path = os.path.abspath(args[0])
+        if path in watched:
+            watched[path] += 1
+sys.addaudithook(hook)
+sys.argv = ["sidelight", *json.loads(sys.argv[2])]
+from sidelight.app.cli import main
+try:
+    main()
+except SystemExit as stop:
+    assert stop.code == 0, stop.code
+print(json.dumps(list(watched.values())))
+"""
+CALLS = {
+    "describe": ("birds", "describe {table}"),
+    "relations": ("iris", "relations {table} -k 3 --out out"),
+    "instances": ("birds", "instances {table} --out out"),
+    "bags": ("birds", "bags {table} -k 3 --starts 1 --out out"),
+    "hierarchy": ("label-tree", "hierarchy {table} --use labels --out out"),
+    "sources": ("people", "sources {table} -k 3 --channel face=face_* --channel upper=upper_* --out out"),
+    "coclusters": ("visits", "coclusters {table} -k 3 --out out"),
+    "convert": ("iris", "convert {table} out.csv"),
+}
+
+
+def opens(folder, call, *tables):
+    """Run a command in a process of its own, and return how often it opened each table."""
+    words = [json.dumps([str(path) for path in tables]), json.dumps([*call.split(), "--quiet"])]
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, *words],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def large(path, target, size=3 << 20):
+    """Write a table with the same columns and enough of the same rows to be no small file."""
+    header, *rows = path.read_text().splitlines(keepends=True)
+    target.write_text(header + "".join(rows) * (size // sum(map(len, rows)) + 1))
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_small_table_is_opened_once(tmp_path, name):
+    sample, call = CALLS[name]
+    table = tmp_path / "table.csv"
+    write_sample(sample, str(table))
+    is_small = table.stat().st_size < 1 << 20  # "people" is not
+    assert opens(tmp_path, call.format(table=table.name), table) == [1 if is_small else 3]
+
+
+@pytest.mark.parametrize("name", ["describe", "coclusters", "convert"])
+def test_a_large_table_is_opened_at_most_three_times(tmp_path, name):
+    sample, call = CALLS[name]
+    write_sample(sample, str(tmp_path / "small.csv"))
+    table = tmp_path / "table.csv"
+    large(tmp_path / "small.csv", table)
+    (count,) = opens(tmp_path, call.format(table=table.name), table)
+    assert 1 < count <= 3
+
+
+def test_predict_and_score_share_what_they_opened(tmp_path):
+    small, table = tmp_path / "birds.csv", tmp_path / "large.csv"
+    write_sample("birds", str(small))
+    assert opens(tmp_path, "instances birds.csv --out run", small) == [1]
+    assert opens(tmp_path, "predict run birds.csv --out placed.csv", small) == [1]
+    large(small, table)
+    (count,) = opens(tmp_path, "predict run large.csv --bag none --label none --out many.csv", table)
+    assert 1 < count <= 3
+    placed, truth = tmp_path / "placed.csv", tmp_path / "truth.csv"
+    truth.write_text("row,kind\n" + "".join(f"{i + 1},{i % 3}\n" for i in range(500)))
+    assert opens(tmp_path, "score placed.csv truth.csv", placed, truth) == [1, 1]
+    many = tmp_path / "many.csv"
+    n_rows = many.read_text().count("\n") - 1
+    truth.write_text("row,kind\n" + "".join(f"{i + 1},{i % 3}\n" for i in range(n_rows)))
+    assert all(count <= 3 for count in opens(tmp_path, "score many.csv truth.csv", many, truth))
