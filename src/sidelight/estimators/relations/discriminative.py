@@ -19,6 +19,7 @@ from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import AnswersDisagree, ConflictingAnswers, InvalidParameter, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._linear_rule import warn_unless_converged
 from sidelight.estimators.relations import direct, variational
 from sidelight.estimators.relations.answered import Answered, without_none
@@ -29,7 +30,7 @@ from sidelight.estimators.relations.trust import Trust, doubtful, estimate_error
 LANDMARKS = 300  # of the curved features
 
 
-class DiscriminativeClustering(ClusterMixin, BaseEstimator):
+class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
     """Cluster rows by their features and by answers about pairs and triplets of them.
 
     By default the likelihood of each answer is maximised directly, on a belief that bends: the softmax of a linear
@@ -330,6 +331,10 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         for name in ("n_init", "max_iter", "max_rows"):
             check_number(self, name, getattr(self, name), integer=True, low=1)
         check_number(self, "tol", self.tol, low=0)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.intercept_)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are welcome."""
