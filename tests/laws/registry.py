@@ -221,7 +221,7 @@ CASES = [
     Case(
         sl.CoverageClustering(n_subclusters=2, n_init=2, random_state=0),
         supervision="bags",
-        expected_failures=NEEDS_LISTS,
+        expected_failures=PROBA_COLUMNS,
         needs_lists=True,
         grid={"penalty": [0.1, 1.0]},
     ),
@@ -237,14 +237,14 @@ CASES = [
     Case(
         sl.DMNL(n_novel=1, n_init=2, max_iter=10, random_state=0),
         supervision="bags",
-        expected_failures=NEEDS_LISTS,
+        expected_failures=PROBA_COLUMNS,
         needs_lists=True,
         grid={"lam": [0.0, 0.1], "structure": ["clusters", "manifold"]},
     ),
     Case(
         sl.estimators.DMNLCV(1, lams=[0.1], rhos=[10.0], n_rounds=1, n_init=1, max_iter=5, random_state=0),
         supervision="bags",
-        expected_failures=NEEDS_LISTS,
+        expected_failures=PROBA_COLUMNS,
         needs_lists=True,
     ),
     Case(

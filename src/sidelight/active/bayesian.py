@@ -217,7 +217,7 @@ class BayesianActiveClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         check_number(self, "tau", self.tau, low=0)
         check_number(self, "penalty", self.penalty, low=0, open_low=True)
         check_choice(self, "centre", self.centre, ("start", "zero"))
-        if self.n_particles != "thesis":
+        if not (isinstance(self.n_particles, str) and self.n_particles == "thesis"):
             check_number(self, "n_particles", self.n_particles, integer=True, low=1, advice='It may also be "thesis".')
         check_number(self, "n_moves", self.n_moves, integer=True, low=0)
 

@@ -318,7 +318,7 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         check_choice(self, "boundary", self.boundary, ("curved", "straight", None))
         check_number(self, "tau", self.tau, low=0, open_low=True, none=True)
         check_number(self, "penalty", self.penalty, low=0, none=True)
-        if self.eps != "auto" or not isinstance(self.eps, str):
+        if not (isinstance(self.eps, str) and self.eps == "auto"):
             check_number(self, "eps", self.eps, low=0, high=0.5, open_high=True, advice='It may also be "auto".')
         if self.objective == "answers" and self.eps == 0:
             raise InvalidParameter(
