@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from sidelight.app.store.studio_store import StudioStore
+
 
 def _program(name: str) -> str | None:
     places = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True)
@@ -62,3 +64,23 @@ def postgres():
     finally:
         call(pg_ctl, "-D", str(data), "-m", "immediate", "stop")
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def where(request, tmp_path):
+    """A database of each kind, empty."""
+    if request.param == "sqlite":
+        return str(tmp_path / "studio.db")
+    address = request.getfixturevalue("postgres")
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("DROP TABLE IF EXISTS events, people, projects, sidelight_version")
+    return address
+
+
+@pytest.fixture
+def store(where):
+    """A store, closed afterwards."""
+    opened = StudioStore(where)
+    yield opened
+    opened.close()

@@ -15,7 +15,7 @@ import numpy as np
 from sidelight._core.matching import match_rows
 from sidelight.active.outlook import Outlook, PartitionHistory
 from sidelight.active.session import ActiveSession
-from sidelight.app.studio.answers import Answer, agreed
+from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.rows import Rows
 from sidelight.app.studio.settings import new_session
 from sidelight.metrics import adjusted_rand_index
@@ -82,9 +82,12 @@ class Learner:
 
     # -- learning ----------------------------------------------------------------------------------------------------
 
-    def catch_up(self, answers: Sequence[Answer], is_over: Callable[[], bool]) -> None:
-        """Learn what is new in one step; after a restart, an undo or an edit learn everything anew."""
-        told = [(answer.rows, answer.answer) for answer in agreed(answers)]
+    def catch_up(self, counted: Sequence[Answer], is_over: Callable[[], bool]) -> None:
+        """Learn what is new in one step; after a restart, an undo or an edit learn everything anew.
+
+        ``counted`` has one answer a question.
+        """
+        told = [(answer.rows, answer.answer) for answer in counted]
         with self._lock:
             session = self._begun()
             if told[: len(self._learnt)] != self._learnt:
@@ -184,12 +187,11 @@ class Learner:
         agreement = self._note(n_answers, labels)
         return Snapshot(n_answers, labels, sure, P.shape[1], outlook, agreement, moved, moved_by)
 
-    def contradictions(self, answers: Sequence[Answer]) -> list[tuple[tuple[int, int], list[Answer], list[Answer]]]:
+    def contradictions(self, counted: Sequence[Answer]) -> list[tuple[tuple[int, int], list[Answer], list[Answer]]]:
         """Return rows that must and cannot link, with the answers that say so."""
         with self._lock:
             session = self._begun()
             pairs_told, found = session.pairs.rows, session.contradictions()
-        counted = agreed(answers)
 
         def behind(numbers: tuple[int, ...]) -> list[Answer]:
             pairs = [set(pairs_told[number].tolist()) for number in numbers]

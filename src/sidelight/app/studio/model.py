@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.app.store.studio_store import DatabaseAway
 from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.learner import Learner, Snapshot
 from sidelight.app.studio.open_questions import AT_ONCE, NOBODY, FixedList, OpenQuestions, RowsAsked
@@ -23,6 +24,7 @@ from sidelight.errors import InvalidData, SidelightError
 _QUIET = 0.1  # seconds without an answer after which the clusters are worked out
 _OLDEST = 5.0  # seconds that the clusters may be behind while answers keep coming
 _POOL, _STALE = 4, 20  # questions that wait for whoever has none, and events after which they are chosen anew
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 15.0  # seconds between two tries while the database does not answer
 _BUSY = 2.0  # seconds of waiting after which a random question is better than none
 
 
@@ -37,13 +39,20 @@ class ProjectModel:
         ``strategy``, ``kind`` ("pair" or "triplet"), ``clusters`` (or None), ``seed``, ``questions`` (a fixed list) and
         ``overlap`` (whether everybody is asked the whole fixed list).
     answers : callable
-        Returns the answers that stand, in their order.
+        Returns the answers that stand, in their order, and one answer a question.
+
+    Attributes
+    ----------
+    failure : str
+        Why the model stopped for good; empty while it works.
+    trouble : str
+        Why it waits, when the database does not answer; it goes on by itself.
     """
 
-    def __init__(self, rows: Rows, settings: Any, answers: Callable[[], list[Answer]]) -> None:
+    def __init__(self, rows: Rows, settings: Any, answers: Callable[[], tuple[list[Answer], list[Answer]]]) -> None:
         self.rows, self.settings, self._answers = rows, settings, answers
         self.kind = settings.get("kind", "pair")
-        self.failure: str = ""
+        self.failure = self.trouble = ""
         self._learner = Learner(rows, settings)
         self._fixed: FixedList | None = None
         if settings.get("strategy") == "fixed":
@@ -54,6 +63,7 @@ class ProjectModel:
         self._news, self._learnt, self._seen = 1, 0, 0  # events so far, those learnt, those the snapshot knows
         self._news_at = self._behind_since = time.monotonic()
         self._filled, self._lookers, self._stop = 0, 0, False
+        self._n_noted = self._last_noted = 0  # answers that the open questions know
         self._snapshot: Snapshot | None = None
         self._thread = threading.Thread(target=self._run, name="studio model", daemon=True)
 
@@ -143,7 +153,7 @@ class ProjectModel:
 
     def contradictions(self) -> list[tuple[tuple[int, int], list[Answer], list[Answer]]]:
         """Return rows that must and cannot link, with the answers that say so."""
-        return self._learner.contradictions(self._answers())
+        return self._learner.contradictions(self._answers()[1])
 
     def _need(self, person: int) -> None:
         self._tell_thread()
@@ -171,16 +181,32 @@ class ProjectModel:
     # -- the thread --------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
+        pause = _FIRST_PAUSE
         try:
             while self._await_work():
-                self._learn()
-                self._serve()
-                self._load_ahead()
-                self._look()
+                try:
+                    self._work()
+                    self.trouble, pause = "", _FIRST_PAUSE
+                except DatabaseAway as error:
+                    self._rest(str(error), pause)
+                    pause = min(2 * pause, _LONGEST_PAUSE)
         except SidelightError as error:
             self._fail(str(error))
         except Exception as error:  # a mistake of ours must show on the page, not only end a thread
             self._fail(f"The model stopped: {type(error).__name__}: {error}. Every answer is kept.")
+
+    def _work(self) -> None:
+        self._learn()
+        self._serve()
+        self._load_ahead()
+        self._look()
+
+    def _rest(self, words: str, seconds: float) -> None:
+        """Wait for a database that does not answer, and say so on the pages meanwhile."""
+        with self._state:
+            self.trouble = f"The model waits for the database and goes on by itself. {words}"
+            self._state.notify_all()
+            self._state.wait_for(lambda: self._stop, seconds)
 
     def _fail(self, words: str) -> None:
         with self._state:
@@ -207,12 +233,18 @@ class ProjectModel:
             news = self._news
             if self._learnt == news:
                 return
-        answers = self._answers()
-        self._learner.catch_up(answers, lambda: self._stop)
+        answers, counted = self._answers()
+        self._learner.catch_up(counted, lambda: self._stop)
         with self._state:
-            for answer in answers:
+            for answer in answers[self._n_noted :] if self._is_continued(answers) else answers:
                 self._open.note(answer.person, answer.rows)
+            self._n_noted, self._last_noted = len(answers), answers[-1].id if answers else 0
             self._learnt = news
+
+    def _is_continued(self, answers: list[Answer]) -> bool:
+        """Whether the answers go on after those noted before: none was taken back."""
+        n = self._n_noted
+        return n <= len(answers) and (n == 0 or answers[n - 1].id == self._last_noted)
 
     def _serve(self) -> None:
         """Choose a question for everybody who waits and whose answer was learnt; first for those who have none."""
@@ -267,7 +299,7 @@ class ProjectModel:
             if not self._is_look_due():
                 return
             seen, before = self._learnt, self._snapshot
-        snapshot = self._learner.look(self._answers(), before)
+        snapshot = self._learner.look(self._answers()[0], before)
         with self._state:
             self._snapshot, self._seen, self._behind_since = snapshot, seen, time.monotonic()
             self._state.notify_all()
