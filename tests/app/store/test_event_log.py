@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.app.store.races import at_once, in_processes
@@ -62,6 +64,20 @@ def test_a_reader_after_the_last_event_misses_none(store, where):
         assert writer.wait() == 0
     assert len(told) == 75
     assert seen == sorted(told) == [event.id for event in store.events(project)]
+
+
+def test_no_event_is_seen_before_one_of_a_smaller_number(store, where, ann):
+    other = StudioStore(where)
+    with ThreadPoolExecutor() as pool:
+        with store.appending(ann.project) as end:
+            first = end.add(ann, NewEvent("answer", SAME))
+            later = pool.submit(other.append, ann, "answer", DIFFERENT)
+            time.sleep(0.3)  # time enough to overtake
+            seen = other.events(ann.project)
+        second = later.result()
+    assert seen == []
+    assert [event.id for event in store.events(ann.project)] == [first.id, second.id]
+    other.close()
 
 
 def test_several_events_are_kept_all_or_none(store, ann):

@@ -33,6 +33,7 @@ except ImportError as error:
 _ONE_SERVER = 7_304_811  # the key of PostgreSQL's advisory lock; any number that nobody else uses
 _NAME = 80  # characters of a name
 _KEY = 64  # characters of a key
+_PATIENT = {"connect_timeout": 5, "keepalives_idle": 10, "tcp_user_timeout": 10_000}  # s, s and ms of PostgreSQL
 _PATIENCE = 10.0  # seconds that an event waits for those before it
 
 
@@ -335,7 +336,7 @@ class StudioStore:
                 url = url.set(drivername="postgresql+psycopg")
             if url.get_backend_name() != "postgresql":
                 raise InvalidData(f"The studio keeps answers in SQLite or PostgreSQL, not in {url.drivername!r:.80}.")
-            return sa.create_engine(url, pool_pre_ping=True, pool_size=10, connect_args={"connect_timeout": 5})
+            return sa.create_engine(url, pool_pre_ping=True, pool_size=10, connect_args=_PATIENT)
         except (ArgumentError, NoSuchModuleError) as error:
             raise InvalidData(
                 "The address of the database is not one: write postgresql://user@host:5432/name, or a file."

@@ -7,6 +7,7 @@ is loaded behind the one on the screen, and the clusters, are worked out when no
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -21,6 +22,11 @@ from sidelight.app.studio.open_questions import AT_ONCE, NOBODY, FixedList, Open
 from sidelight.app.studio.rows import Rows
 from sidelight.errors import InvalidData, SidelightError
 
+AWAY = (
+    "The database does not answer at the moment. What was acknowledged is kept, and the studio goes on by itself when "
+    "the database is back."
+)
+_log = logging.getLogger("sidelight.studio")
 _QUIET = 0.1  # seconds without an answer after which the clusters are worked out
 _OLDEST = 5.0  # seconds that the clusters may be behind while answers keep coming
 _POOL, _STALE = 4, 20  # questions that wait for whoever has none, and events after which they are chosen anew
@@ -188,7 +194,8 @@ class ProjectModel:
                     self._work()
                     self.trouble, pause = "", _FIRST_PAUSE
                 except DatabaseAway as error:
-                    self._rest(str(error), pause)
+                    _log.warning("The model waits %.2f s for the database: %s", pause, error)
+                    self._rest(pause)
                     pause = min(2 * pause, _LONGEST_PAUSE)
         except SidelightError as error:
             self._fail(str(error))
@@ -201,10 +208,10 @@ class ProjectModel:
         self._load_ahead()
         self._look()
 
-    def _rest(self, words: str, seconds: float) -> None:
+    def _rest(self, seconds: float) -> None:
         """Wait for a database that does not answer, and say so on the pages meanwhile."""
         with self._state:
-            self.trouble = f"The model waits for the database and goes on by itself. {words}"
+            self.trouble = AWAY
             self._state.notify_all()
             self._state.wait_for(lambda: self._stop, seconds)
 

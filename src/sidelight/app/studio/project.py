@@ -16,7 +16,7 @@ from sidelight.app.store.event_log import EventLog
 from sidelight.app.store.studio_store import DatabaseAway, Event, NewEvent, Person, Project, StudioStore
 from sidelight.app.studio.answers import Answer, Standing, check_answer, words_of
 from sidelight.app.studio.learner import Snapshot
-from sidelight.app.studio.model import ProjectModel
+from sidelight.app.studio.model import AWAY, ProjectModel
 from sidelight.app.studio.rows import Rows, read_rows
 from sidelight.data.relations import Labeller
 from sidelight.errors import InvalidData, UnknownName
@@ -72,8 +72,8 @@ class OpenProject:
         """Read what is new; where the database does not answer, say so."""
         try:
             self._log.read()
-        except DatabaseAway as error:
-            return str(error)
+        except DatabaseAway:
+            return AWAY
         return ""
 
     def people(self) -> dict[int, Person]:
@@ -203,9 +203,9 @@ class OpenProject:
         members = self.members(cluster)
         self.store.append(person, "name", {"row": members[0], "name": name})
 
-    def names(self, labels: np.ndarray) -> list[str]:
-        """Return what the clusters are called: by people, else by number."""
-        names = [f"cluster {k}" for k in range(int(labels.max()) + 1)]
+    def names(self, labels: np.ndarray, n_known: int = 0) -> list[str]:
+        """Return what the clusters are called: by people, else by number; also those asked about that are empty."""
+        names = [f"cluster {k}" for k in range(max(int(labels.max()) + 1, n_known))]
         for event in self._name_events():
             names[int(labels[event.content["row"]])] = str(event.content["name"])
         return names

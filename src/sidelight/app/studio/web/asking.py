@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from sidelight.app.studio.answers import words_of
 from sidelight.app.studio.web.pages import page
 from sidelight.app.studio.web.parts import LinkPart
-from sidelight.app.studio.web.security import PERSON_COOKIE
+from sidelight.app.studio.web.security import cookie_of
 
 router = APIRouter()
 Row = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -45,7 +45,7 @@ def ask_page(link: LinkPart) -> HTMLResponse:
         status=project.status(), words=words_of(2 if project.model.kind == "pair" else 3),
         has_unsure=not project.project.settings.get("no_unsure"), is_demo=bool(project.project.settings.get("is_demo")),
     )  # fmt: skip
-    answer.set_cookie(PERSON_COOKIE, person.token, httponly=True, samesite="lax")
+    answer.set_cookie(cookie_of(person.project), person.token, httponly=True, samesite="lax")
     return answer
 
 
