@@ -149,7 +149,8 @@ def _is_ours(headers: MutableMapping[bytes, bytes], host: str) -> bool:
     origin = headers.get(b"origin")
     if origin is not None:
         try:
-            return urlsplit(origin.decode("latin-1")).netloc == host
+            parts = urlsplit(origin.decode("latin-1"))
+            return parts.scheme in ("http", "https") and parts.netloc == host
         except ValueError:
             return False
     return HEADER.encode() in headers
