@@ -20,6 +20,7 @@ from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.learner import Learner, Snapshot
 from sidelight.app.studio.open_questions import AT_ONCE, NOBODY, FixedList, OpenQuestions, RowsAsked
 from sidelight.app.studio.rows import Rows
+from sidelight.app.studio.saved_view import mark_of, read_view, write_view
 from sidelight.errors import InvalidData, SidelightError
 
 AWAY = (
@@ -29,8 +30,11 @@ AWAY = (
 _log = logging.getLogger("sidelight.studio")
 _QUIET = 0.1  # seconds without an answer after which the clusters are worked out
 _OLDEST = 5.0  # seconds that the clusters may be behind while answers keep coming
+_DOUBTFUL = 100  # rows of which one is asked about while the model is busy
 _POOL, _STALE = 4, 20  # questions that wait for whoever has none, and events after which they are chosen anew
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 15.0  # seconds between two tries while the database does not answer
+_KEEP_EVERY = 10.0  # seconds after which the clusters are written down again, for the next start
+_REBUILDING = 1.0  # seconds that a page waits for newer clusters while everything is learnt anew
 _BUSY = 2.0  # seconds of waiting after which a random question is better than none
 
 
@@ -70,6 +74,9 @@ class ProjectModel:
         self._news_at = self._behind_since = time.monotonic()
         self._filled, self._lookers, self._stop = 0, 0, False
         self._n_noted = self._last_noted = 0  # answers that the open questions know
+        self._is_rebuilding, self._kept_curve = True, list[tuple[int, float]]()
+        self._kept: Snapshot | None = None  # the clusters that are written down
+        self._kept_at = -_KEEP_EVERY
         self._snapshot: Snapshot | None = None
         self._thread = threading.Thread(target=self._run, name="studio model", daemon=True)
 
@@ -84,6 +91,8 @@ class ProjectModel:
             self._state.notify_all()
         if self._thread.is_alive():
             self._thread.join(timeout=10)
+        if not self._thread.is_alive():
+            self._keep_view()
 
     # -- for requests ------------------------------------------------------------------------------------------------
 
@@ -100,6 +109,8 @@ class ProjectModel:
                     self._open.pass_on(person)
                 else:
                     self._need(person)
+            if not self._open.of(person) and self._is_rebuilding and self._snapshot is not None:
+                self._spare(person)  # the model is long in coming
             if not self._open.of(person):
                 self._state.wait_for(lambda: person not in self._waiting or self._stop, wait)
             if self._open.n_fresh(person) == 1:
@@ -141,6 +152,7 @@ class ProjectModel:
                 news = self._news
                 self._lookers += 1
                 self._state.notify_all()
+                wait = min(wait, _REBUILDING) if self._is_rebuilding and self._snapshot is not None else wait
                 self._state.wait_for(lambda: self._seen >= news or self._stop, wait)
                 self._lookers -= 1
             if self._snapshot is None:
@@ -150,7 +162,7 @@ class ProjectModel:
     @property
     def curve(self) -> list[tuple[int, float]]:
         """Agreement with the key, where there is one, after so many answers."""
-        return self._learner.curve
+        return self._kept_curve if self._is_rebuilding else self._learner.curve
 
     def correct(self, row: int, cluster: int, is_member: bool, record: Any) -> None:
         """Place a row in a cluster, or strike it out; ``record`` gets the answer that says so, before it is learnt."""
@@ -175,11 +187,13 @@ class ProjectModel:
         self._state.notify_all()
 
     def _spare(self, person: int) -> None:
-        """Ask a random question that nobody has, while the model is busy."""
+        """Ask a question that nobody has, while the model is busy: about a doubtful row, or a random one."""
         rng = np.random.default_rng([int(self.settings.get("seed", 0)), 5, self._news])
         width = 2 if self.kind == "pair" else 3
-        for _ in range(200 if self.rows.n >= width else 0):
+        for number in range(200 if self.rows.n >= width else 0):
             rows = tuple(int(row) for row in rng.choice(self.rows.n, width, replace=False))
+            if number < 50 and width == 2 and self._snapshot is not None:
+                rows = _doubtful_pair(self._snapshot, rng) or rows
             if self._open.is_free(person, rows) and not self._open.busy(person) & set(rows):
                 self._open.give(person, rows)
                 return
@@ -203,10 +217,37 @@ class ProjectModel:
             self._fail(f"The model stopped: {type(error).__name__}: {error}. Every answer is kept.")
 
     def _work(self) -> None:
+        if self._is_rebuilding:
+            self._recall()
         self._learn()
+        self._is_rebuilding = False
         self._serve()
         self._load_ahead()
         self._look()
+
+    def _recall(self) -> None:
+        """Show the clusters that were kept at the last end, while everything is learnt anew."""
+        with self._state:
+            news = self._news
+        answers, counted = self._answers()
+        told = [(answer.rows, answer.answer) for answer in counted]
+        found = read_view(self.rows, self.settings, told)
+        with self._state:
+            for answer in answers:
+                self._open.note(answer.person, answer.rows)
+            if found is not None:
+                self._snapshot, self._kept_curve = found
+                if self._snapshot.version == len(told):
+                    self._seen = news
+            self._state.notify_all()
+
+    def _keep_view(self) -> None:
+        """Write the clusters down for the next start."""
+        snapshot, told = self._snapshot, self._learner.told
+        if snapshot is None or self._is_rebuilding or snapshot.version != len(told) or snapshot is self._kept:
+            return
+        write_view(self.rows.folder, snapshot, self._learner.curve, mark_of(self.rows, self.settings, told))
+        self._kept, self._kept_at = snapshot, time.monotonic()
 
     def _rest(self, seconds: float) -> None:
         """Wait for a database that does not answer, and say so on the pages meanwhile."""
@@ -310,3 +351,14 @@ class ProjectModel:
         with self._state:
             self._snapshot, self._seen, self._behind_since = snapshot, seen, time.monotonic()
             self._state.notify_all()
+        if time.monotonic() - self._kept_at >= _KEEP_EVERY:
+            self._keep_view()
+
+
+def _doubtful_pair(snapshot: Snapshot, rng: np.random.Generator) -> RowsAsked | None:
+    """Return one of the most doubtful rows and the surest row of its cluster; nothing for a row that is alone."""
+    doubtful = np.argsort(snapshot.sure, kind="stable")[:_DOUBTFUL]
+    row = int(rng.choice(doubtful))
+    others = np.flatnonzero(snapshot.labels == snapshot.labels[row])
+    others = others[others != row]
+    return None if not others.size else (row, int(others[np.argmax(snapshot.sure[others])]))

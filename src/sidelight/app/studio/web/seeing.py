@@ -13,7 +13,7 @@ from sidelight.app.jobs.output import csv_text
 from sidelight.app.report.components import gallery, row_map
 from sidelight.app.studio.answers import as_table
 from sidelight.app.studio.seeing import clusters_of, clusters_table, gallery_of_project, moved_rows
-from sidelight.app.studio.web.asking import Edit, Row, lines_of
+from sidelight.app.studio.web.asking import Edit, Row, Start, lines_of, part_of
 from sidelight.app.studio.web.pages import page
 from sidelight.app.studio.web.parts import Number, ProjectPart
 
@@ -126,12 +126,12 @@ def map_numbers(project: ProjectPart) -> dict[str, Any]:
 
 
 @router.get("/p/{number}/history", include_in_schema=False)
-def history_page(project: ProjectPart) -> HTMLResponse:
+def history_page(project: ProjectPart, start: Start = 0) -> HTMLResponse:
     """Show everybody's answers, and those that cannot all be true."""
     return page(
-        "history.html", project=project.project, status=project.status(), tab="history", lines=lines_of(project),
-        contradictions=contradictions(project)["contradictions"], base=f"/api/projects/{project.project.id}",
-        is_owner=True,
+        "history.html", project=project.project, status=project.status(), tab="history",
+        **part_of(lines_of(project), start), contradictions=contradictions(project)["contradictions"],
+        base=f"/api/projects/{project.project.id}", is_owner=True,
     )  # fmt: skip
 
 
