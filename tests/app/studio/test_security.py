@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import socket
 from contextlib import suppress
 
 import httpx
 import pytest
-from tests.app.studio.conftest import HOSTILE, blobs
+from tests.app.studio.conftest import HOSTILE, blobs, serve
 
+from sidelight.app.studio.studio import Studio
+from sidelight.app.studio.web import punctual, security
 from sidelight.app.studio.web.security import MOST_BODY
 
 TOKEN = "owner-token-owner-token-owner"
@@ -240,37 +243,17 @@ def test_what_people_typed_is_no_formula_in_a_file(local):
 
 
 def test_half_a_request_is_not_waited_for_for_ever(tmp_path, monkeypatch):
-    import asyncio
-    import socket
-
-    import uvicorn
-
-    from sidelight.app.studio.studio import Studio
-    from sidelight.app.studio.web import punctual, security
-    from sidelight.app.studio.web.app import make_app
-
     monkeypatch.setattr(punctual, "SLOWEST", 0.4)
     monkeypatch.setattr(security, "SLOWEST", 0.4)
     studio = Studio(tmp_path)
+    server, thread, port, listening = serve(studio, http=punctual.PunctualProtocol)
     head = b"POST /api/projects/1/people HTTP/1.1\r\nHost: localhost\r\nX-Sidelight: 1\r\n"
-    halves = [b"", b"GET / HTTP/1.1\r\nHost: loc", head + b"Content-Length: 40\r\n\r\n{"]
-    listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(make_app(studio), log_level="error", lifespan="off", http=punctual.PunctualProtocol)
-
-    async def attack():
-        server = uvicorn.Server(config)
-        serving = asyncio.create_task(server.serve(sockets=[listening]))
-        while not server.started:
-            await asyncio.sleep(0.01)
-        for half in halves:
-            reader, writer = await asyncio.open_connection(*listening.getsockname())
-            writer.write(half)
-            await asyncio.wait_for(reader.read(), 8)  # until the server hangs up
-            writer.close()
-        server.should_exit = True
-        await serving
-
-    asyncio.run(attack())
+    for half in (b"", b"GET / HTTP/1.1\r\nHost: loc", head + b"Content-Length: 40\r\n\r\n{"):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+            client.sendall(half)
+            while client.recv(4096):  # until the server hangs up
+                pass
+    server.should_exit = True
+    thread.join(timeout=10)
     studio.close()
     listening.close()

@@ -14,7 +14,7 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,18 +119,32 @@ class Appending:
                     "again with a key of its own."
                 )
             return kept
+        row = self._row(person, new, at or time.time())
+        made = self._connection.execute(events_table.insert().values(row).returning(events_table.c.id)).scalar_one()
+        return Event(
+            int(made), person.project, person.id, new.kind, dict(new.content), row["at"], new.seconds, new.key
+        )  # fmt: skip
+
+    def add_all(self, person: Person, events: Sequence[NewEvent], *, at: float = 0.0) -> list[Event]:
+        """Add many events without keys in one go."""
+        largest = sa.select(sa.func.max(events_table.c.id)).where(events_table.c.project == self._project)
+        last = self._connection.execute(largest).scalar() or 0
         now = at or time.time()
-        row = {
+        if events:
+            self._connection.execute(events_table.insert(), [self._row(person, new, now) for new in events])
+        return self.events(last)  # nobody else adds meanwhile
+
+    @staticmethod
+    def _row(person: Person, new: NewEvent, at: float) -> dict[str, Any]:
+        return {
             "project": person.project,
             "person": person.id,
             "kind": new.kind,
             "content": json.dumps(dict(new.content)),
-            "at": now,
+            "at": at,
             "seconds": new.seconds if new.seconds == new.seconds else None,
-            "key": key,
+            "key": new.key or None,
         }
-        made = self._connection.execute(events_table.insert().values(row).returning(events_table.c.id)).scalar_one()
-        return Event(int(made), person.project, person.id, new.kind, dict(new.content), now, new.seconds, new.key)
 
 
 class StudioStore:
@@ -296,7 +310,7 @@ class StudioStore:
     ) -> list[Event]:
         """Add several events of one person, all or none."""
         with self.appending(person.project) as end:
-            return [end.add(person, NewEvent(kind, content, seconds), at=at) for kind, content, seconds in events]
+            return end.add_all(person, [NewEvent(*event) for event in events], at=at)
 
     @contextmanager
     def appending(self, project: int) -> Iterator[Appending]:
