@@ -11,7 +11,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -170,8 +170,15 @@ def write_csv(path: Path, columns: Columns, *, disarm: bool = False) -> None:
         writer.writerows(zip(*columns.values()))
 
 
-def csv_text(columns: Columns) -> str:
-    """Return columns of equal length as the text of a CSV file."""
+def disarmed(cells: Iterable[Any]) -> list[Any]:
+    """Return cells of which no spreadsheet takes a text for a formula."""
+    return [_disarmed(cell) for cell in cells]
+
+
+def csv_text(columns: Columns, *, disarm: bool = False) -> str:
+    """Return columns of equal length as the text of a CSV file; ``disarm`` as for :func:`write_csv`."""
+    if disarm:
+        columns = {_disarmed(name): disarmed(cells) for name, cells in columns.items()}
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(columns.keys())
