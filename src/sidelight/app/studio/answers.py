@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sidelight.active.questions import PAIR_WORDS, TRIPLET_WORDS, UNSURE
-from sidelight.app.jobs.output import disarmed
+from sidelight.app.jobs.output import disarmed_cells
 from sidelight.app.store.studio_store import Event
 from sidelight.errors import InvalidData, UnknownName, nearest
 
@@ -216,6 +216,6 @@ def as_table(answers: Sequence[Answer], ids: Sequence[str], people: Mapping[int,
     word = "odd" if triplets else "answer"
     table: dict[str, list[Any]] = {name: [ids[answer.rows[i]] for answer in chosen] for i, name in enumerate(names)}
     table[word] = [answer.answer for answer in chosen]
-    table["annotator"] = disarmed(people.get(answer.person, "") for answer in chosen)
+    table["annotator"] = disarmed_cells(people.get(answer.person, "") for answer in chosen)
     table["seconds"] = [round(answer.seconds, 3) if answer.seconds == answer.seconds else "" for answer in chosen]
     return table

@@ -16,7 +16,7 @@ import numpy as np
 from sidelight.app.jobs.checking import RIGHT
 from sidelight.app.jobs.columns import Columns
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.output import MANIFEST, disarmed, write_csv
+from sidelight.app.jobs.output import MANIFEST, disarmed_cells, write_csv
 from sidelight.app.jobs.reading import read_rows
 from sidelight.app.store.studio_store import Person, Project
 from sidelight.app.studio.answers import as_table
@@ -68,7 +68,7 @@ def write_back(project: OpenProject) -> list[str]:
     used = [k for k in range(len(names)) if sizes[k]]
     write_csv(
         home / "names.csv",
-        {"cluster": used, "name": disarmed(names[k] for k in used), "rows": [int(sizes[k]) for k in used]},
+        {"cluster": used, "name": disarmed_cells(names[k] for k in used), "rows": [int(sizes[k]) for k in used]},
     )
     write_csv(home / "answers.csv", as_table(said, project.rows.ids, called))
     files = ["names.csv", "answers.csv"]
