@@ -1,7 +1,9 @@
 """Attack everything that takes something from outside, and count what was clean: ``make bench BENCH=attack``.
 
-``ATTACK=0.1 make bench BENCH=attack`` does a tenth. Finished cases are kept in benchmarks/.work/attack: a stopped
-attack goes on where it was; remove the folder to begin again. ``ATTACK=0`` writes the page from what was kept.
+``ATTACK=0.1 make bench BENCH=attack`` does a tenth. Every attack draws its cases from a fresh seed, which it prints.
+Finished cases are kept in benchmarks/.work/attack by their seed: ``ATTACK_SEED=123456`` goes on with a stopped attack,
+or does the same cases again when its files are removed. ``ATTACK=0`` writes the page from what the last attack kept;
+``ATTACK_KINDS=races,routes`` does some kinds only.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import importlib
 import os
 from collections import Counter
 
-from attack.worker import run, stored
+from attack.worker import fresh_seed, last_seed, run, stored
 from runner import Sheet
 
 TITLE = "Attack: damaged files, odd calls, hostile places, sudden ends"
@@ -21,15 +23,21 @@ KINDS = {
     "configs": "broken run.toml",
     "shell": "the command line under limits",
     "kills": "kill -9, then a look at the folder, then another run",
+    "races": "the same key, opposite answers and undos at once",
+    "restarts": "PostgreSQL stopped and started while people answer",
+    "routes": "sequences of requests to the studio",
 }
 
 
 def fill(sheet: Sheet) -> None:
     """Run every kind and write what came out."""
     share = float(os.environ.get("ATTACK", "1"))
+    seed = last_seed() if not share else int(os.environ.get("ATTACK_SEED") or fresh_seed())
+    print(f"  ATTACK_SEED={seed}", flush=True)
+    chosen = os.environ.get("ATTACK_KINDS", ",".join(KINDS)).split(",")
     sheet.notes.append(
         "A case is clean when it is accepted or refused with one message of ours, in a minute of processor time and in "
-        "bounded memory, and leaves nothing half-written. Cases are drawn from a fixed seed."
+        f"bounded memory, and leaves nothing half-written. Cases are drawn from a fresh seed; of this run: {seed}."
     )
     if not share:
         sheet.notes.append(
@@ -38,9 +46,9 @@ def fill(sheet: Sheet) -> None:
         )
     table = ["| kind | tried | accepted | refused | not clean |", "|---|---|---|---|---|"]
     findings: Counter[str] = Counter()
-    for kind, title in KINDS.items():
+    for kind, title in ((kind, KINDS[kind]) for kind in chosen):
         count = max(1, round(importlib.import_module(f"attack.{kind}").COUNT * share))
-        lines = run(kind, count) if share else stored(kind)
+        lines = run(kind, count, seed) if share else stored(kind, seed)
         verdicts = Counter(verdict for line in lines for verdict in line["verdicts"])
         bad = {verdict: n for verdict, n in verdicts.items() if verdict not in ("accepted", "refused")}
         findings.update(bad)

@@ -91,7 +91,7 @@ def accuracies(load: Callable[[], Any]) -> dict[str, Any]:
         cells[name] = []
         for seed in SEEDS:
             begin = time.perf_counter()
-            labels = method(k, seed).fit(X, bags=bags).predict_bags(X, bags)
+            labels = method(k, seed).fit(X, bags=bags).predict_bag_clusters(X, bags)
             times += [time.perf_counter() - begin] if name == "words" else []
             cells[name].append(clustering_accuracy(truth, labels))
     mean = float(np.mean(cells["bag means"]))

@@ -9,7 +9,10 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 
 import httpx
@@ -26,6 +29,7 @@ from sidelight.metrics import adjusted_rand_index
 TITLE = "The studio: twenty annotators at once, and what one person is asked"
 PEOPLE, ANSWERS, THINKING = 20, 15, 1.5  # annotators, answers of each, mean seconds that a simulated person looks
 BUDGET, SEEDS = 100, 3
+HISTORIES, ROWS_ASKED = (0, 2_000, 20_000), 250  # events before a restart, and rows that they are about
 PATIENCE, LOOKING = 0.06, 0.15  # seconds after which the page shows the loaded question, and that one person looks
 
 
@@ -52,6 +56,7 @@ def fill(sheet: Sheet) -> None:
     sheet.row("the same, 95th percentile", f"{1000 * p95:.0f} ms", "300 ms", p95 < 0.3)
     each = 1000 * load.processor / len(load.took)
     sheet.row("processor time of the server, an answer", f"{each:.0f} ms")
+    _long(sheet)
     _alone(sheet)
     sheet.say_if_busy()
 
@@ -59,26 +64,8 @@ def fill(sheet: Sheet) -> None:
 def _load() -> Load:
     truth = [int(label) for label in digits().y or ()]
     with tempfile.TemporaryDirectory() as folder:
-        words = [
-            sys.executable,
-            "-u",
-            "-m",
-            "sidelight",
-            "studio",
-            "--demo",
-            "--folder",
-            folder,
-            "--port",
-            "0",
-            "--no-browser",
-        ]
-        server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-        assert server.stdout is not None  # it is a pipe
-        match = re.search(r"(http://\S+?)/p/", server.stdout.readline())
-        assert match is not None  # the server says where it is
-        url = match[1]
         load = Load()
-        try:
+        with _server(folder, "--demo") as (url, pid):
             with httpx.Client(base_url=url, headers={"X-Sidelight": "1"}, timeout=60) as client:
                 _until_ready(client)
                 links = [
@@ -87,26 +74,100 @@ def _load() -> Load:
             threads = [
                 threading.Thread(target=_person, args=(url, link, i, truth, load)) for i, link in enumerate(links)
             ]
-            before = _processor_seconds(server.pid)
+            before = _processor_seconds(pid)
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
-            load.processor = _processor_seconds(server.pid) - before
-        finally:
-            server.terminate()
-            server.wait()
+            load.processor = _processor_seconds(pid) - before
     return load
 
 
-def _until_ready(client: httpx.Client) -> None:
-    for _ in range(300):
+@contextmanager
+def _server(folder: str, *words: str) -> Iterator[tuple[str, int]]:
+    """Serve a studio in a process of its own; give its address and its number."""
+    told = [
+        sys.executable,
+        "-u",
+        "-m",
+        "sidelight",
+        "studio",
+        *words,
+        "--folder",
+        folder,
+        "--port",
+        "0",
+        "--no-browser",
+    ]
+    server = subprocess.Popen(told, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None  # it is a pipe
+    match = re.search(r"(http://[^/\s]+)", server.stdout.readline())
+    assert match is not None  # the server says where it is
+    try:
+        yield match[1], server.pid
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _long(sheet: Sheet) -> None:
+    """Measure an answer after long histories, and how long a restart takes until clusters and history are shown."""
+    source = digits()
+    truth = [int(label) for label in source.y or ()]
+    for n_events in HISTORIES:
+        with tempfile.TemporaryDirectory() as folder:
+            studio = Studio(folder)
+            number = studio.add("digits", source, {}).id
+            ann = studio.store.add_person(number, "Ann")
+            asked = list(combinations(range(ROWS_ASKED), 2))
+            chosen = np.random.default_rng(0).permutation(len(asked))[:n_events]
+            told = [{"rows": list(asked[i]), "answer": true_answer(asked[i], truth)} for i in chosen]
+            studio.store.append_all(ann, [("answer", content, 1.0) for content in told])
+            studio.project(number).model.snapshot(wait=600)
+            studio.close()
+            ready, history, took = _restarted(folder, number, truth)
+        p50, p95 = (1000 * value for value in np.percentile(took, [50, 95]))
+        is_most = n_events == max(HISTORIES)
+        sheet.row(f"an answer after {n_events:,} events, median", f"{p50:.0f} ms", "100 ms", p50 < 100)
+        sheet.row(f"the same, 95th percentile, {n_events:,} events", f"{p95:.0f} ms")
+        sheet.row(f"restart with {n_events:,} events until clusters are shown", f"{ready:.1f} s", "5 s", ready < 5)
+        if is_most:
+            sheet.row(f"its page of the history, {n_events:,} events, right after", f"{history:.1f} s")
+
+
+def _restarted(folder: str, number: int, truth: list[int]) -> tuple[float, float, list[float]]:
+    """Open a studio again; return seconds until it is ready, of the history page, and of answers through its routes."""
+    with _server(folder) as (url, _), _client(url) as client:
+        begun = time.perf_counter()
+        _until_ready(client, number)
+        ready = time.perf_counter() - begun
+        begun = time.perf_counter()
+        assert client.get(f"/p/{number}/history").status_code == 200
+        history, took = time.perf_counter() - begun, []
+        bob = client.post(f"/api/projects/{number}/people", json={"name": "Bob"}).json()["link"]
+        questions = client.get(f"/api{bob}").json()["questions"]
+        for _ in range(20):
+            time.sleep(LOOKING)
+            rows = questions[0]["rows"]
+            begun = time.perf_counter()
+            answer = client.post(f"/api{bob}/answers", json={"rows": rows, "answer": true_answer(rows, truth)}).json()
+            took.append(time.perf_counter() - begun)
+            questions = answer["questions"] or client.get(f"/api{bob}").json()["questions"]
+    return ready, history, took
+
+
+def _client(url: str) -> httpx.Client:
+    return httpx.Client(base_url=url, headers={"X-Sidelight": "1"}, timeout=60)
+
+
+def _until_ready(client: httpx.Client, number: int = 1) -> None:
+    for _ in range(1200):
         try:
-            if client.get("/api/projects/1").json()["status"]["ready"]:
+            if client.get(f"/api/projects/{number}").json()["status"]["ready"]:
                 return
         except httpx.ConnectError:
             pass
-        time.sleep(0.2)
+        time.sleep(0.05)
 
 
 def _processor_seconds(pid: int) -> float:

@@ -32,7 +32,7 @@ for name, found in (("margin", model), ("medoids", medoids)):
 
 # New bags, and the choice of C and balance when there is no truth to look at.
 X_new, new_bags, _ = sl.data.make_overlapping_bags(n_bags=10, n_clusters=4, noise=0.3, random_state=1)
-print("new bags:", model.predict_bags(X_new, new_bags).tolist())
+print("new bags:", model.predict_bag_clusters(X_new, new_bags).tolist())
 search = sl.estimators.MaxMarginBagClusteringCV(
     4, Cs=[1.0, 4.0], balances=[0.0, 1.0], n_resamples=3, n_init=2, random_state=0
 )

@@ -85,7 +85,7 @@ def _ended(process: int) -> int:
 @cache
 def _load_libraries() -> None:
     """Import what a run needs; nothing is computed, so that no thread is there when the process forks."""
-    for name in ("cli.app", "jobs.relations", "jobs.run", "report", "report.pages.relations"):
+    for name in ("app.cli.app", "app.jobs.relations", "app.jobs.run", "app.report"):
         import_module(f"sidelight.{name}")
 
 

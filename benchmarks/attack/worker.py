@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import resource
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,17 @@ WORK = HERE.parent / ".work" / "attack"
 GIGABYTES = 12  # address space of a worker; the libraries alone map two
 GROWTH = 3_000  # megabytes that one case may add to the peak
 BATCH = 200  # cases before a worker is replaced, so that memory can be judged
+
+
+def fresh_seed() -> int:
+    """Return a seed that was not used before."""
+    return secrets.randbelow(900_000) + 100_000
+
+
+def last_seed() -> int:
+    """Return the seed of the attack whose cases were kept last; 0 without one."""
+    logs = sorted(WORK.glob("*-*.jsonl"), key=lambda log: log.stat().st_mtime)
+    return int(logs[-1].stem.rpartition("-")[2]) if logs else 0
 
 
 def run(kind: str, count: int, seed: int = 0) -> list[dict[str, Any]]:

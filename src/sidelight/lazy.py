@@ -40,7 +40,7 @@ def functions_of(package: str) -> Callable[[str], Callable[..., Any]]:
     """
 
     def here(place: str) -> Callable[..., Any]:
-        module, name = place.split(".")
+        module, _, name = place.rpartition(".")
 
         def call(*args: Any, **options: Any) -> Any:
             return getattr(import_module(f"{package}.{module}"), name)(*args, **options)

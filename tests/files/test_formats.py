@@ -338,3 +338,35 @@ def test_what_was_written_reads_back_the_same(tmp_path, ending):
     assert np.array_equal(back.X, X)
     assert back.y.tolist() == y.tolist()
     assert dict(back.bags.labels) == dict(bags.labels)
+
+
+@pytest.mark.parametrize(("first", "names"), [(0, ("0", "1", "2")), (1, ("1", "2", "3"))])
+def test_svmlight_counts_from_its_lowest_index(tmp_path, first, names):
+    """Index 0 somewhere in the file means that all of it counts from 0: no column is lost, and none is invented."""
+    path = tmp_path / "rows.svm"
+    path.write_text(f"1 {first + 2}:3\n-1 {first}:1 {first + 1}:2\n1 {first + 1}:5\n")
+    data = sl.read(path, format="svmlight")
+    assert data.X.toarray().tolist() == [[0, 0, 3], [1, 2, 0], [0, 5, 0]]
+    assert tuple(name.lstrip("fx") for name in data.feature_names) == names
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "large"])
+def test_a_kept_feature_keeps_every_digit(tmp_path, kind, monkeypatch):
+    """Ids of tweets and sensors are whole numbers beyond what a float64 can hold."""
+    import polars as pl
+
+    ids = [2**53 + 1, 2**53 + 3, 1234567890123456789, 7]
+    frame = pl.DataFrame({"tweet": ids, "width": [1.5, 2.5, 3.5, 4.5]})
+    path = tmp_path / ("t.parquet" if kind == "parquet" else "t.csv")
+    frame.write_parquet(path) if kind == "parquet" else frame.write_csv(path)
+    if kind == "large":
+        monkeypatch.setattr("sidelight.files.text.delimited._SMALL", 1)
+    data = sl.read(path, features=["tweet", "width"], keep="tweet", id=False)
+    assert data.feature_names == ("tweet", "width")
+    assert [str(cell) for cell in data.kept["tweet"].tolist()] == [str(number) for number in ids]
+    assert sl.read(path, features=["tweet", "width"], keep="width", id=False).kept["width"].tolist() == [
+        1.5,
+        2.5,
+        3.5,
+        4.5,
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 
 import numpy as np
@@ -12,10 +13,11 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.laws.registry import CASES, Case, as_csr, labelled_bags
+from tests.laws.registry import CASES, Case, as_csr, labelled_bags, with_lists
 
 import sidelight as sl
-from sidelight.errors import Cancelled, InvalidInput, TargetIgnored
+from sidelight.errors import Cancelled, InvalidData, InvalidInput, SidelightWarning, TargetIgnored
+from sidelight.estimators.instances._spectral import SpectralFamily
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 each_bag_case = pytest.mark.parametrize(
@@ -24,11 +26,12 @@ each_bag_case = pytest.mark.parametrize(
 with_predict = pytest.mark.parametrize(
     "case", [case for case in CASES if hasattr(case.estimator, "predict")], ids=lambda case: case.name
 )
+OF_BAGS = ("predict_bags", "predict_bags_proba", "predict_bag_clusters", "predict_bag_proba")
 _FAILURES = {case.name: dict(case.expected_failures) for case in CASES}
 
 
 @parametrize_with_checks(
-    [case.estimator for case in CASES],
+    [with_lists(case.estimator) if case.needs_lists else case.estimator for case in CASES],
     expected_failed_checks=lambda estimator: _FAILURES[type(estimator).__name__],
 )
 @pytest.mark.filterwarnings("ignore::sidelight.errors.SidelightWarning")  # the checks know no bags, and pass labels
@@ -151,7 +154,7 @@ def test_the_order_of_rows_does_not_matter_to_predictions(case: Case):
         fitted.predict(X[order], bags=turned), np.asarray(fitted.predict(X, bags=bags))[order]
     )
     place = [turned.names.index(name) for name in bags.names]
-    for method in ("predict_bags", "predict_bags_proba"):
+    for method in OF_BAGS:
         if hasattr(fitted, method):
             here, there = getattr(fitted, method)(X, bags), getattr(fitted, method)(X[order], turned)
             assert_alike(here, there[place])
@@ -160,7 +163,7 @@ def test_the_order_of_rows_does_not_matter_to_predictions(case: Case):
 @each_bag_case
 def test_what_is_said_of_bags_agrees_with_each_bag_alone(case: Case):
     fitted, X, bags = case.fit(), case.rows(), case.side()["bags"]
-    for method in ("predict_bags", "predict_bags_proba"):
+    for method in OF_BAGS:
         if not hasattr(fitted, method):
             continue
         together = getattr(fitted, method)(X, bags)
@@ -180,12 +183,111 @@ def assert_alike(here, there):
 
 
 @with_predict
-def test_score_takes_weights_of_rows(case: Case):
-    if case.reads_y or not hasattr(case.estimator, "score"):
-        pytest.skip("judges y, or nothing")
+def test_equal_weights_of_rows_change_no_score(case: Case):
+    if not hasattr(case.estimator, "score"):
+        pytest.skip("judges nothing")
     fitted, X = case.fit(), case.rows()
-    plain = fitted.score(X, **case.side())
-    assert fitted.score(X, **case.side(), sample_weight=np.full(len(X), 2.0)) == pytest.approx(plain)
+    plain = fitted.score(X, case.target(), **case.side())
+    for weight in (2.0, 0.001):
+        weighed = fitted.score(X, case.target(), **case.side(), sample_weight=np.full(len(X), weight))
+        assert weighed == pytest.approx(plain)
+
+
+def uneven_bags(n: int = 60):
+    """Bags of one to seven rows that lie anywhere, each with the names of the groups that it holds."""
+    ids = np.repeat(np.arange(16), [1, 7, 2, 6, 3, 5, 4, 4, 1, 7, 2, 6, 3, 5, 2, 2])[:n]
+    ids = ids[np.random.default_rng(11).permutation(n)]
+    names, y = np.array(["ant", "bee", "cat"]), np.arange(n) % 3
+    return sl.Bags(ids, labels={int(b): set(names[y[ids == b]].tolist()) for b in np.unique(ids)})
+
+
+@each_bag_case
+def test_a_bag_counts_with_the_mean_weight_of_its_rows(case: Case):
+    """Bags of many rows and of few, rows in any order: the score of two halves weighs them by their bags."""
+    if case.name == "BagDiscriminativeClustering":
+        pytest.skip("information belongs to all rows together")
+    fitted, X, bags = case.fit(), case.rows(), uneven_bags()
+    by_rows = isinstance(getattr(fitted, "estimator_", fitted), SpectralFamily)  # judges rows, not bags
+    plain = fitted.score(X, bags=bags)
+    assert fitted.score(X, bags=bags, sample_weight=np.full(len(X), 3.0)) == pytest.approx(plain)
+    weight_of_bag = np.random.default_rng(5).integers(1, 5, bags.n_bags).astype(float)
+    noise = np.random.default_rng(6).normal(size=len(X))  # uneven inside a bag, with the bag's weight as its mean
+    noise -= (np.bincount(bags.codes, noise) / bags.sizes)[bags.codes]
+    weights = weight_of_bag[bags.codes] + (0.0 if by_rows else 0.2 * noise / np.abs(noise).max())
+    each = np.array([fitted.score(X[bags.codes == b], bags=bags[bags.codes == b]) for b in range(bags.n_bags)])
+    share = weight_of_bag * bags.sizes if by_rows else weight_of_bag
+    assert fitted.score(X, bags=bags, sample_weight=weights) == pytest.approx(np.average(each, weights=share))
+
+
+with_transform = pytest.mark.parametrize(
+    "case",
+    [case for case in CASES if hasattr(case.estimator, "transform") and hasattr(case.estimator, "predict")],
+    ids=lambda case: case.name,
+)
+
+
+@with_transform
+def test_a_clusterer_transforms_rows_into_what_predict_compares(case: Case):
+    fitted, X = case.fit(), case.rows()
+    table, names = fitted.transform(X), fitted.get_feature_names_out()
+    assert table.shape == (len(X), len(names))
+    assert len(set(names)) == len(names)
+    best = table.argmax(axis=1) if hasattr(fitted, "predict_proba") else table.argmin(axis=1)
+    if case.name != "ConstrainedGaussianMixture":
+        np.testing.assert_array_equal(best, fitted.predict(X))
+    frame = fitted.set_output(transform="pandas").transform(X)
+    assert list(frame.columns) == list(names)
+
+
+@each_case
+def test_a_column_of_text_is_named(case: Case):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(case.rows(), columns=["pitch", "length", "kind", "loud"]).astype({"kind": object})
+    frame.loc[4, "kind"] = "wren"
+    with pytest.raises(InvalidData, match=r"(?s)Column 'kind' holds text, 'wren' in row 4.*OneHotEncoder"):
+        case.fit(frame)
+    with pytest.raises(InvalidData, match=r"Column 2 \(counted from 0\) holds text"):
+        case.fit(frame.to_numpy())
+
+
+@pytest.mark.filterwarnings("ignore::sidelight.errors.TargetIgnored")
+@pytest.mark.parametrize("case", [case for case in CASES if case.needs_lists], ids=lambda case: case.name)
+def test_without_lists_there_is_an_error_and_not_one_cluster(case: Case):
+    X, n = case.rows(), len(case.rows())
+    for y, side in ((None, {}), (["a"] * n, {}), (np.arange(n) // 4, {}), (None, {"bags": np.arange(n) // 4})):
+        with pytest.raises(InvalidData, match="label lists of bags"):
+            clone(case.estimator).fit(X, y, **side)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.needs_lists], ids=lambda case: case.name)
+def test_without_lists_the_score_is_nan_and_says_so(case: Case):
+    fitted, X = case.fit(), case.rows()
+    with pytest.warns(SidelightWarning, match="the score is NaN"):
+        score = fitted.score(X)
+    assert isinstance(score, float)
+    assert np.isnan(score)
+
+
+@each_bag_case
+def test_bags_come_by_name(case: Case):
+    """``predict(X, labels)`` would be taken for bags."""
+    fitted, X, bags = case.fit(), case.rows(), case.side()["bags"]
+    for method in ("predict", "predict_proba", "predict_labels", "embed"):
+        if hasattr(fitted, method):
+            with pytest.raises(TypeError):
+                getattr(fitted, method)(X, bags)
+
+
+@each_bag_case
+def test_label_sets_and_clusters_of_bags_have_two_names(case: Case):
+    fitted, X, bags = case.fit(), case.rows(), case.side()["bags"]
+    assert not (hasattr(fitted, "predict_bags") and hasattr(fitted, "predict_bag_clusters"))
+    if hasattr(fitted, "predict_bags"):
+        assert all(isinstance(held, frozenset) for held in fitted.predict_bags(X, bags))
+    if hasattr(fitted, "predict_bag_clusters"):
+        assert fitted.predict_bag_clusters(X, bags).dtype.kind == "i"
+        with pytest.raises(AttributeError, match="predict_bag_clusters"):
+            fitted.predict_bags  # noqa: B018
 
 
 def others(case: Case):
@@ -216,7 +318,8 @@ def test_labels_of_rows_as_y_are_not_ignored_silently(case: Case):
     labels = np.arange(len(case.rows())) % 3
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        clone(case.estimator).fit(case.rows(), labels)
+        with contextlib.suppress(InvalidData) if case.needs_lists else contextlib.nullcontext():
+            clone(case.estimator).fit(case.rows(), labels)
     assert [warning for warning in caught if warning.category is TargetIgnored]
     with warnings.catch_warnings():
         warnings.simplefilter("error", TargetIgnored)  # beside bags they are there for scikit-learn's scorers

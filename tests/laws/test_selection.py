@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sklearn
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
 import sidelight as sl
 from sidelight.errors import SidelightWarning
@@ -36,15 +36,29 @@ def test_with_routing_bags_reach_fit_and_score(rows):
     np.testing.assert_allclose(cross_val_score(model(), X, bags, cv=sl.BagKFold(3)), scores)
 
 
-@pytest.mark.filterwarnings("ignore::sidelight.errors.BagsWereCut", "ignore::sidelight.errors.InseparableLabels")
+@pytest.mark.filterwarnings(
+    "ignore::sidelight.errors.BagsWereCut",
+    "ignore::sidelight.errors.InseparableLabels",
+    "ignore:One or more of the test scores are non-finite",
+)
 @pytest.mark.parametrize("cv", [3, sl.BagKFold(3)], ids=["rows", "bags"])
-def test_without_routing_there_is_an_error_and_no_nan(rows, cv):
+def test_without_routing_the_scores_are_nan_and_say_what_to_do(rows, cv):
     X, bags = rows
     whole = {"groups": bags} if cv != 3 else {}
-    with pytest.raises(ValueError, match="scoring must return a number"), pytest.warns(SidelightWarning, match="as y"):
-        cross_val_score(model(), X, params={"bags": bags}, cv=cv, **whole)
-    with pytest.raises(ValueError, match="scoring must return a number"), pytest.warns(SidelightWarning, match="as y"):
-        GridSearchCV(model(), GRID, cv=cv).fit(X, bags=bags, **whole)
+    with pytest.warns(SidelightWarning, match="as y"):
+        assert np.isnan(cross_val_score(model(), X, params={"bags": bags}, cv=cv, **whole)).all()
+    with pytest.warns(SidelightWarning, match="as y"):
+        search = GridSearchCV(model(), GRID, cv=cv).fit(X, bags=bags, **whole)
+    assert np.isnan(search.cv_results_["mean_test_score"]).all()
+
+
+def test_folds_of_groups_take_bags_as_groups(rows):
+    """GroupKFold has no word for bags; with them as groups it cuts none."""
+    X, bags = rows
+    with pytest.raises(ValueError, match="groups"):
+        GridSearchCV(model(), GRID, cv=GroupKFold(3)).fit(X, bags)
+    search = GridSearchCV(model(), GRID, cv=GroupKFold(3)).fit(X, bags, groups=bags)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])

@@ -19,6 +19,7 @@ def descend(
     *,
     max_iter: int = 200,
     tol: float = 1e-6,
+    resolution: float = 0.0,
     report: Reporter = silent,
 ) -> Solution:
     """Go down ``objective`` from ``start``.
@@ -34,6 +35,9 @@ def descend(
     tol : float
         Stop when an iteration lowers the value by less than ``tol`` times its size, or no entry of the gradient
         exceeds ``tol``.
+    resolution : float
+        Relative rounding of the values: a smaller fall is noise, and ``tol`` below it asks for what cannot be seen.
+        The line search would give up in the noise, and the descent would be taken for one that did not converge.
     report : callable
         Called with (done, total, note) after each iteration.
     """
@@ -43,7 +47,7 @@ def descend(
         trace.append(float(intermediate_result.fun))  # type: ignore[attr-defined] # SciPy ships no types
         report(len(trace) - 1, max_iter, f"objective {trace[-1]:.6g}")
 
-    options = {"maxiter": max_iter, "ftol": tol, "gtol": tol, "maxfun": 10 * max_iter}
+    options = {"maxiter": max_iter, "ftol": max(tol, resolution), "gtol": tol, "maxfun": 10 * max_iter}
     with one_blas_thread():
         trace.append(float(objective(start)[0]))
         result = minimize(objective, start, jac=True, method="L-BFGS-B", callback=after_iteration, options=options)

@@ -18,9 +18,10 @@ from sidelight.active.session_file import SavedSession
 from sidelight.data.coerce import as_pairs
 from sidelight.errors import InvalidParameter
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._columns import ProbabilityColumns
 
 
-class BayesianActiveClustering(ClusterMixin, BaseEstimator):
+class BayesianActiveClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
     """Cluster rows by a logistic rule with a posterior, [P17] chapter 4; ``start`` asks the pairs that teach most.
 
     Parameters
@@ -216,9 +217,13 @@ class BayesianActiveClustering(ClusterMixin, BaseEstimator):
         check_number(self, "tau", self.tau, low=0)
         check_number(self, "penalty", self.penalty, low=0, open_low=True)
         check_choice(self, "centre", self.centre, ("start", "zero"))
-        if self.n_particles != "thesis":
+        if not (isinstance(self.n_particles, str) and self.n_particles == "thesis"):
             check_number(self, "n_particles", self.n_particles, integer=True, low=1, advice='It may also be "thesis".')
         check_number(self, "n_moves", self.n_moves, integer=True, low=0)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.weights_.shape[1])
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are welcome."""

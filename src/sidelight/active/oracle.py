@@ -10,7 +10,7 @@ from sidelight._core.params import as_generator, check_number
 from sidelight.active.questions import Question
 from sidelight.data.names import encode
 from sidelight.data.relations import Labeller, Pairs, Triplets
-from sidelight.errors import InvalidData
+from sidelight.errors import InvalidData, InvalidParameter, WrongKind
 
 
 class Oracle:
@@ -44,6 +44,11 @@ class Oracle:
         self, y_true: Any, *, noise: float = 0.0, labeller: Labeller | None = None, random_state: Any = None
     ) -> None:
         check_number(self, "noise", noise, low=0, high=1)
+        if labeller is not None and not isinstance(labeller, Labeller):
+            raise InvalidParameter(
+                f"The 'labeller' parameter of Oracle must be a Labeller or None. Got {labeller!r:.80} instead. Give "
+                "Labeller(noise=0.1) for one, or noise=0.1 alone."
+            )
         _, self.classes = encode(y_true, "true class")
         self.noise = noise
         self.labeller = Labeller(noise=noise) if labeller is None else labeller
@@ -52,6 +57,8 @@ class Oracle:
 
     def __call__(self, question: Question) -> str:
         """Return one of ``question.words``."""
+        if not isinstance(question, Question):
+            raise WrongKind(f"An Oracle answers a Question, as ActiveSession.ask returns it. Got {question!r:.80}.")
         if max(question.rows) >= len(self.classes):
             raise InvalidData(
                 f"The Oracle knows {len(self.classes)} rows, and was asked about row {max(question.rows)}. "

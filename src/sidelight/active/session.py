@@ -15,14 +15,14 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from sidelight._core.fingerprint import fingerprint
-from sidelight._core.params import as_generator, as_seed, check_choice, check_n_clusters, check_number
+from sidelight._core.params import as_generator, as_seed, as_sequence, check_choice, check_n_clusters, check_number
 from sidelight._core.threads import one_thread
 from sidelight.active.clusterer_belief import as_belief, name_of
 from sidelight.active.outlook import Outlook, PartitionHistory
 from sidelight.active.questions import UNSURE, Question, busy_rows, checked_answers
 from sidelight.active.rivals.cobras import CobrasBelief
 from sidelight.active.row_belief import RowBelief
-from sidelight.active.session_file import MessageWithAdvice, SavedSession, checked_about, in_steps, told_by
+from sidelight.active.session_file import GivenAnswer, SavedSession, checked_about, in_steps, told_by
 from sidelight.active.strategies import STRATEGIES
 from sidelight.active.told import Conversation, Known
 from sidelight.active.triplets import better_triplet
@@ -203,7 +203,7 @@ class ActiveSession:
         told = checked_answers(answers, self._X.shape[0])
         about = checked_about(about)
         self._said.check_new(told)
-        recorded: list[MessageWithAdvice] = []
+        recorded: list[GivenAnswer] = []
         try:
             for rows, answer in told:
                 self._record({"event": "answer", "rows": list(rows), "answer": answer, **about})
@@ -259,13 +259,13 @@ class ActiveSession:
             self._history.add(self.labels_)
             self._is_due = False
 
-    def _learn_anew(self, told: Sequence[MessageWithAdvice], steps: Sequence[int]) -> None:
+    def _learn_anew(self, told: Sequence[GivenAnswer], steps: Sequence[int]) -> None:
         self._begin()
         for batch in in_steps(told, steps):
             self._learn(batch)
 
     @one_thread()  # the products are thin: threads of BLAS and OpenMP would wait for each other most of the time
-    def _learn(self, batch: Sequence[MessageWithAdvice]) -> None:
+    def _learn(self, batch: Sequence[GivenAnswer]) -> None:
         """Learn answers in one step."""
         self.compare_with_before()
         n_before = len(self._said.told)
@@ -410,10 +410,13 @@ class ActiveSession:
         steps : sequence of int, default=()
             How many answers to learn at a time; those beyond are learnt one by one.
         """
-        kept = list(events)
+        kept = as_sequence("ActiveSession.replay", "events", events, "a list of events, as a recorder was given them")
+        sizes = as_sequence("ActiveSession.replay", "steps", steps, "a list of whole numbers")
+        for size in sizes:
+            check_number("ActiveSession.replay", "steps", size, integer=True, low=0)
         told = told_by(kept, self._X.shape[0])
         self._events = [dict(event) for event in kept]
-        self._learn_anew(told, steps)
+        self._learn_anew(told, sizes)
 
     def __repr__(self) -> str:
         clusters = "an unknown number of" if self.n_clusters is None else str(self.n_clusters)

@@ -17,7 +17,7 @@ from sidelight.errors import InvalidData, InvalidParameter, UnreadableFile
 
 FORMAT = 1
 
-MessageWithAdvice = tuple[tuple[int, ...], str]  # rows and answer of a question
+GivenAnswer = tuple[tuple[int, ...], str]  # rows and answer of a question
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +100,9 @@ def checked_about(about: Mapping[str, Any]) -> dict[str, Any]:
     return about
 
 
-def told_by(events: Iterable[Any], n_rows: int) -> list[MessageWithAdvice]:
+def told_by(events: Iterable[Any], n_rows: int) -> list[GivenAnswer]:
     """Return the answers that stand after all events."""
-    told: list[MessageWithAdvice] = []
+    told: list[GivenAnswer] = []
     for number, event in enumerate(events):
         kind = event.get("event") if isinstance(event, Mapping) else None
         if kind == "undo" and told:
@@ -114,7 +114,7 @@ def told_by(events: Iterable[Any], n_rows: int) -> list[MessageWithAdvice]:
     return told
 
 
-def in_steps(told: Sequence[MessageWithAdvice], steps: Sequence[int]) -> Iterator[Sequence[MessageWithAdvice]]:
+def in_steps(told: Sequence[GivenAnswer], steps: Sequence[int]) -> Iterator[Sequence[GivenAnswer]]:
     """Cut answers into steps of the given sizes, and one by one beyond.
 
     >>> [len(step) for step in in_steps([((0, 1), "same")] * 5, [1, 2])]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sidelight.active.questions import UNSURE
-from sidelight.active.session_file import MessageWithAdvice
+from sidelight.active.session_file import GivenAnswer
 from sidelight.active.triplets import are_apart, pairs_of
 from sidelight.data.relations import Pairs
 from sidelight.errors import InvalidData
@@ -26,7 +26,7 @@ class Conversation:
     """
 
     def __init__(self, n_rows: int) -> None:
-        self.told: list[MessageWithAdvice] = []
+        self.told: list[GivenAnswer] = []
         self.steps: list[int] = []
         self.pairs = Pairs.empty(n_rows)
         self._asked: set[frozenset[int]] = set()
@@ -35,7 +35,7 @@ class Conversation:
         """Whether a question about these rows was answered, by itself or within a triplet."""
         return frozenset(rows) in self._asked
 
-    def check_new(self, batch: Sequence[MessageWithAdvice]) -> None:
+    def check_new(self, batch: Sequence[GivenAnswer]) -> None:
         """Raise if one of these questions was answered already, here or earlier in the batch."""
         known = self._asked.copy()
         for rows, _ in batch:
@@ -48,7 +48,7 @@ class Conversation:
                 )
             known.add(frozenset(rows))
 
-    def add(self, batch: Sequence[MessageWithAdvice], belief: Any) -> list[tuple[int, int, str]]:
+    def add(self, batch: Sequence[GivenAnswer], belief: Any) -> list[tuple[int, int, str]]:
         """Take answers, and return what they say about pairs that were not asked about."""
         learnt: list[tuple[int, int, str]] = []
         for rows, answer in batch:

@@ -227,7 +227,7 @@ def _as_entries(values: Any) -> Entries:
         array = np.asarray(values)
         if array.dtype == object:
             array = np.where(_missing_cells(array), np.nan, array).astype(np.float64)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise InvalidData(
             f"LabelMatrix: expected rows of 0, 1 and -1 (nobody looked). Got a {type(values).__name__} that is no such "
             "table. For names of labels use LabelMatrix.from_sets."

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
+import narwhals.stable.v1 as nw
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
@@ -120,7 +122,7 @@ def rows_to_fit(estimator: Any, X: Any, *, huge: bool = False, **options: Any) -
     **options : objects
         For ``sklearn.utils.validation.validate_data``.
     """
-    with as_invalid_data(type(estimator).__name__):
+    with _naming_text(estimator, X), as_invalid_data(type(estimator).__name__):
         X = validate_data(estimator, X, **{**ROWS, **options})
     refuse_unusable(estimator, X, huge)
     estimator.data_fingerprint_ = fingerprint(X)
@@ -138,7 +140,7 @@ def rows_to_judge(estimator: Any, X: Any, *, huge: bool = False, names: bool = T
         Warn when ``fit`` saw names of columns and X has none, or other ones.
     """
     if not names:
-        with as_invalid_data(type(estimator).__name__):
+        with _naming_text(estimator, X), as_invalid_data(type(estimator).__name__):
             X = check_array(X, **{**ROWS, **options}, estimator=estimator)
         if X.shape[1] != estimator.n_features_in_:
             raise InvalidData(
@@ -146,10 +148,53 @@ def rows_to_judge(estimator: Any, X: Any, *, huge: bool = False, names: bool = T
                 f"{estimator.n_features_in_} features as input."
             )
     else:
-        with as_invalid_data(type(estimator).__name__):
+        with _naming_text(estimator, X), as_invalid_data(type(estimator).__name__):
             X = validate_data(estimator, X, **{**ROWS, **options}, reset=False)
     refuse_unusable(estimator, X, huge)
     return X
+
+
+@contextmanager
+def _naming_text(estimator: Any, X: Any) -> Iterator[None]:
+    """Where rows are refused, say which column holds text: NumPy's words name a value and no column."""
+    try:
+        yield
+    except InvalidData as error:
+        found = _first_text(X)
+        if found is None:
+            raise
+        row, column, value = found
+        raise InvalidData(
+            f"{type(estimator).__name__}: X must hold numbers. Column {column} holds text, {value!r:.60} in row {row} "
+            "for one. Leave the column out, or turn it into numbers first, with scikit-learn's OneHotEncoder for one."
+        ) from error
+
+
+def _first_text(X: Any) -> tuple[int, str, Any] | None:
+    """Return row, column and value of the first cell that is text and no number; None where there is none."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        columns = [(repr(name), frame.get_column(name).to_list()) for name in frame.columns]
+    elif isinstance(X, (list, tuple, np.ndarray)) and getattr(X, "dtype", np.dtype(object)).kind in "OUS":
+        rows = [row for row in X if isinstance(row, (list, tuple, np.ndarray)) and np.ndim(row) == 1]
+        if not rows or len(rows) != len(X) or len({len(row) for row in rows}) > 1:
+            return None
+        columns = [(f"{number} (counted from 0)", list(cells)) for number, cells in enumerate(zip(*rows))]
+    else:
+        return None
+    for name, cells in columns:
+        for row, value in enumerate(cells):
+            if isinstance(value, (str, bytes)) and not _is_number(value):
+                return row, name, value
+    return None
+
+
+def _is_number(text: str | bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def refuse_unusable(estimator: Any, X: Any, huge: bool = False) -> None:

@@ -23,6 +23,7 @@ from sidelight._solvers.trace import Solution
 from sidelight._terms.fit import CrossEntropy
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import reporting, rows_to_judge
+from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._whitening import Whitening
 
 
@@ -48,6 +49,11 @@ class RuleFit:
         """The rule with so many clusters."""
         return SoftmaxLinear(self.X.shape[1], n_clusters)
 
+    @property
+    def _resolution(self) -> float:
+        """Relative rounding of an objective on these rows; curved features are of single precision."""
+        return float(np.finfo(self.X.dtype).eps)
+
     def objective(self, terms: Sequence[tuple[float, Term]], n_clusters: int) -> ValueAndGradient:
         """The weighted terms plus ``penalty * |W|^2 / 2``, as a function of the parameters of so many clusters."""
         if self.starts is not None and can_be_blocked(terms):
@@ -68,15 +74,21 @@ class RuleFit:
         """Minimise the weighted terms plus ``penalty * |W|^2 / 2`` from ``start``, or from equal weights."""
         model, objective = self.model(n_clusters), self.objective(terms, n_clusters)
         theta = np.zeros(model.n_parameters) if start is None else start
+        how: dict[str, Any] = {
+            "max_iter": max_iter,
+            "tol": tol,
+            "resolution": self._resolution,
+            "report": reporting(stage),
+        }
         if self.whitening is None:
-            return descend(objective, theta, max_iter=max_iter, tol=tol, report=reporting(stage))
+            return descend(objective, theta, **how)
         walk = self.whitening.around(objective)
-        solution = descend(walk, self.whitening.enter(theta), max_iter=max_iter, tol=tol, report=reporting(stage))
+        solution = descend(walk, self.whitening.enter(theta), **how)
         parameters = self.whitening.leave(solution.parameters)
         return Solution(parameters, solution.value, solution.trace, solution.converged)
 
 
-class LinearRule(ClusterMixin, BaseEstimator):
+class LinearRule(ProbabilityColumns, ClusterMixin, BaseEstimator):
     """Clusters by P(k | x) = softmax(W'x + b); a subclass stores the parameters read below and writes ``fit``."""
 
     n_clusters: int
@@ -127,6 +139,10 @@ class LinearRule(ClusterMixin, BaseEstimator):
         check_number(self, "n_init", self.n_init, integer=True, low=1)
         check_number(self, "max_iter", self.max_iter, integer=True, low=1)
         check_number(self, "tol", self.tol, low=0)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.intercept_)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are welcome."""

@@ -128,10 +128,22 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
         labels: np.ndarray = self.fit(X, y, **side).estimator_.labels_
         return labels
 
+    @available_if(_has("transform"))  # type: ignore[untyped-decorator] # scikit-learn ships no types
+    def fit_transform(self, X: Any, y: Any = None, **side: Any) -> Any:
+        """Fit, and return what :meth:`transform` makes of the rows.
+
+        Parameters
+        ----------
+        X, y, **side
+            As in :meth:`fit`.
+        """
+        return self.fit(X, y, **side).transform(X)
+
     predict = _of_inner("predict")
     predict_proba = _of_inner("predict_proba")
     predict_labels = _of_inner("predict_labels")
     predict_bags = _of_inner("predict_bags")
+    predict_bag_clusters = _of_inner("predict_bag_clusters")
     predict_bags_proba = _of_inner("predict_bags_proba")
     predict_bag_proba = _of_inner("predict_bag_proba")
     bag_scores = _of_inner("bag_scores")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,134 +9,48 @@ from sidelight.data.dataset import Dataset
 from sidelight.files.recognise import recognise
 from sidelight.files.roles.plan import RoleRequest
 from sidelight.files.source import Source
+from sidelight.lazy import functions_of
 
 if TYPE_CHECKING:
     from sidelight.files.arrays.parquet import ParquetSource
+    from sidelight.files.roles.columns import MemorySource
     from sidelight.files.text.delimited import DelimitedSource
 
-Reader = Callable[[Source, RoleRequest, Path | None, dict[str, Any]], Dataset]
-
-
-def _delimited(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.files.roles.tables import read_table
-    from sidelight.files.text.delimited import DelimitedSource
-
-    return read_table(DelimitedSource(file, **how), wanted, label_table(label_file))
-
-
-def _parquet(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.files.arrays.parquet import ParquetSource
-    from sidelight.files.material.reading import read_cut_table
-
-    return read_cut_table(ParquetSource(file), wanted, label_table(label_file))
-
-
-def _matlab(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.files.matlab.reading import read_matlab
-
-    return read_matlab(file.path, wanted)
-
-
-def _c45(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.files.text.c45 import read_c45
-
-    return read_c45(file.path, wanted)
-
-
-def _arff(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.files.arff.reading import read_arff
-
-    return read_arff(file.path, wanted, label_file, how["encoding"])
-
-
-def _keel(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.files.text.keel import read_keel
-
-    return read_keel(file.path, wanted, how["encoding"])
-
-
-def _svmlight(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.files.text.svmlight import read_svmlight
-
-    return read_svmlight(file.path, wanted)
-
-
-def _idx(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.files.arrays.idx import read_idx
-
-    return read_idx(file.path, wanted, label_file)
-
-
-def _npz(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.files.arrays.npz import read_npz
-
-    return read_npz(file.path, wanted)
-
-
-def _npy(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.files.arrays.npz import read_npy
-
-    return read_npy(file.path, wanted)
-
-
-def _folder(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.files.text.folder import read_folder
-
-    return read_folder(file.path, wanted, how["encoding"])
-
-
-def _workbook(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.files.books.workbooks import read_workbook
-    from sidelight.files.roles.tables import read_table
-
-    return read_table(read_workbook(file.path, file.part), wanted, label_table(label_file))
-
-
-def _sqlite(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.files.books.databases import read_sqlite
-    from sidelight.files.roles.tables import read_table
-
-    return read_table(read_sqlite(file.path, file.part), wanted, label_table(label_file))
-
-
-def _json(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.files.books.records import read_records
-    from sidelight.files.roles.tables import read_table
-
-    return read_table(read_records(file.path), wanted, label_table(label_file))
-
-
-def _feather(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.files.books.arrow import read_feather
-    from sidelight.files.roles.tables import read_table
-
-    return read_table(read_feather(file.path), wanted, label_table(label_file))
-
-
-def _material(file: Source, wanted: RoleRequest, label_file: Path | None, how: dict[str, Any]) -> Dataset:
-    from sidelight.files.material.reading import read_material
-
-    return read_material(file, wanted, label_file)
-
-
-READERS: dict[str, Reader] = {
-    "delimited": _delimited,
-    "parquet": _parquet,
-    "npz": _npz,
-    "npy": _npy,
-    "matlab": _matlab,
-    "arff": _arff,
-    "keel": _keel,
-    "c45": _c45,
-    "svmlight": _svmlight,
-    "idx": _idx,
-    "folder": _folder,
-    "workbook": _workbook,
-    "sqlite": _sqlite,
-    "json": _json,
-    "feather": _feather,
-    "material": _material,
+_here = functions_of("sidelight.files")
+_READERS = {  # what each reader takes beside the path and the roles
+    "npz": (_here("arrays.npz.read_npz"), ()),
+    "npy": (_here("arrays.npz.read_npy"), ()),
+    "matlab": (_here("matlab.reading.read_matlab"), ()),
+    "arff": (_here("arff.reading.read_arff"), ("label_file", "encoding")),
+    "keel": (_here("text.keel.read_keel"), ("encoding",)),
+    "c45": (_here("text.c45.read_c45"), ()),
+    "svmlight": (_here("text.svmlight.read_svmlight"), ()),
+    "idx": (_here("arrays.idx.read_idx"), ("label_file",)),
+    "folder": (_here("text.folder.read_folder"), ("encoding",)),
+    "material": (_here("material.reading.read_material"), ("label_file",)),
 }
+_BOOKS = {  # tables that come whole into memory: the file, and which part of it
+    "workbook": _here("books.workbooks.read_workbook"),
+    "sqlite": _here("books.databases.read_sqlite"),
+    "json": _here("books.records.read_records"),
+    "feather": _here("books.arrow.read_feather"),
+}
+
+
+def read_as(
+    name: str, file: Source, wanted: RoleRequest, label_file: Path | None, *, encoding: str | None, **how: Any
+) -> Dataset:
+    """Read a file as the format that is named."""
+    table = open_table(file, name, encoding=encoding, **how) or open_book(file, name)
+    if table is not None:
+        from sidelight.files.material.reading import read_cut_table
+        from sidelight.files.roles.tables import read_table
+
+        read_it = read_cut_table if name == "parquet" else read_table
+        return read_it(table, wanted, label_table(label_file))
+    reader, more = _READERS[name]
+    given = {"label_file": label_file, "encoding": encoding}
+    return reader(file.path, wanted, *(given[key] for key in more))
 
 
 def open_table(file: Source | Path, format: str | None = None, **how: Any) -> DelimitedSource | ParquetSource | None:
@@ -152,6 +65,11 @@ def open_table(file: Source | Path, format: str | None = None, **how: Any) -> De
     return DelimitedSource(source, **how) if name == "delimited" else None
 
 
+def open_book(file: Source, name: str) -> MemorySource | None:
+    """Read a table in another coat (a workbook, a database, records); None for other formats."""
+    return _BOOKS[name](file.path, file.part) if name in _BOOKS else None
+
+
 def label_table(path: Path | None) -> Any:
     """Open a second table that holds the labels."""
     if path is None:
@@ -159,4 +77,4 @@ def label_table(path: Path | None) -> Any:
     from sidelight.files.text.delimited import DelimitedSource
 
     source = Source(path)
-    return open_table(source) or DelimitedSource(source)
+    return open_table(source) or open_book(source, recognise(source).format) or DelimitedSource(source)

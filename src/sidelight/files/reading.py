@@ -11,7 +11,7 @@ from typing import Any
 from sidelight._core.params import check_choice
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidParameter, UnreadableFile
-from sidelight.files.formats import READERS
+from sidelight.files.formats import read_as
 from sidelight.files.limits import memory_limit, need_dense
 from sidelight.files.noticed import noticing
 from sidelight.files.recognise import FORMATS, recognise
@@ -148,7 +148,7 @@ def _read_as(
     """Read the file as the format that was named, or as the one it is recognised as; return which, and what it held."""
     try:
         name = format or recognise(file).format
-        return name, READERS[name](file, wanted, label_file, how)
+        return name, read_as(name, file, wanted, label_file, **how)
     except OSError as error:  # a name that is too long, no permission, a file that vanishes while a folder is read
         raise UnreadableFile(
             f"{error.filename or file}: cannot be read ({error.strerror or error}). Check the path."

@@ -131,7 +131,9 @@ class RowsInBlocks:
         place = {name: j for j, name in enumerate(self.source.names)}
         numbers = [place[name] for name in self.features.numbers]
         texts = [*_used(self.plan), *(place[name] for name in self.features.words.values())]
-        return numbers, [j for j in dict.fromkeys(texts) if j not in numbers]
+        exact = _kept_whole_numbers(self.source, self.plan)
+        numbers = [j for j in numbers if j not in exact]
+        return numbers, [j for j in dict.fromkeys([*texts, *exact]) if j not in numbers]
 
     def _numbered(self, numbers: list[int], texts: list[int]) -> Iterator[Any]:
         """Yield pieces with the number of each row."""
@@ -205,6 +207,13 @@ def _mark(source: Any, plan: Plan) -> str | None:
     """Return what stands between several labels of one cell, by the first rows of the whole table."""
     column = plan.bag_label if plan.bag_label is not None else plan.labels[0] if len(plan.labels) == 1 else None
     return None if column is None else inspect_column("", [row[column] for row in source.sample()]).separator
+
+
+def _kept_whole_numbers(source: Any, plan: Plan) -> list[int]:
+    """Return features that are carried along and hold whole numbers: as text, which keeps every digit."""
+    both = [j for j in plan.keep if j in plan.features]
+    rows = source.sample() if both else []
+    return [j for j in both if all(is_gap(row[j]) or row[j].lstrip("-").isdecimal() for row in rows)]
 
 
 def _used(plan: Plan) -> list[int]:

@@ -14,9 +14,10 @@ from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._columns import DistanceColumns
 
 
-class AnswerClusterer(ClusterMixin, BaseEstimator, ABC):
+class AnswerClusterer(DistanceColumns, ClusterMixin, BaseEstimator, ABC):
     """The base: a method says how it learns (``_learn``) and how far rows are from its clusters (``_distances``)."""
 
     __metadata_request__fit = {"pairs": True, "triplets": True}
@@ -108,6 +109,10 @@ class AnswerClusterer(ClusterMixin, BaseEstimator, ABC):
                 ConvergenceWarning,
                 stacklevel=5,
             )
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_clusters)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn whether sparse rows are welcome."""

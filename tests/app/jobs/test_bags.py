@@ -40,7 +40,7 @@ def test_margin_writes_a_witness_for_every_bag(table, tmp_path, extra):
     assert "30 bags (240 rows)" in outcome.sentences[0]
     model = sl.load(tmp_path / "out" / "model.sidelight")
     data = sl.read(table, bag="image")
-    np.testing.assert_array_equal(model.predict_bags(data.X, data.bags), [int(bag["cluster"]) for bag in found])
+    np.testing.assert_array_equal(model.predict_bag_clusters(data.X, data.bags), [int(bag["cluster"]) for bag in found])
     page = (tmp_path / "out" / "report.html").read_text()
     assert page.count("<canvas") == 1  # the map
     assert page.count('<svg class="plot"') >= 1  # the margins
@@ -70,7 +70,7 @@ def test_words_are_the_default_and_choose_the_number_of_clusters(table, tmp_path
     model = sl.load(tmp_path / "out" / "model.sidelight")
     assert isinstance(model, sl.BagWordClustering)
     data = sl.read(table, bag="image")
-    np.testing.assert_array_equal(model.predict_bags(data.X, data.bags), [int(bag["cluster"]) for bag in found])
+    np.testing.assert_array_equal(model.predict_bag_clusters(data.X, data.bags), [int(bag["cluster"]) for bag in found])
     page = (tmp_path / "out" / "report.html").read_text()
     assert page.count("<canvas") == 1
     assert page.count('<svg class="plot"') == (1 if k is None else 0)  # how the number was chosen

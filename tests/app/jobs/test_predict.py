@@ -200,3 +200,38 @@ def test_a_name_that_looks_like_a_number_keeps_its_zeros_in_parquet(runs, tmp_pa
     monkeypatch.setattr(streaming, "_MOST", 40)
     predict(str(folder), str(tmp_path / "new.csv"), tmp_path / "placed", Roles(id="name"))
     assert pl.read_parquet(tmp_path / "placed" / "assignments.parquet")["name"].to_list() == names
+
+
+def test_a_kept_feature_keeps_every_digit_when_rows_are_placed(tmp_path):
+    ids = [2**53 + 1 + 2 * i for i in range(40)]
+    frame = pl.DataFrame({"tweet": ids, "width": [float(i // 20 * 9 + i % 3) for i in range(40)]})
+    frame.write_csv(tmp_path / "t.csv")
+    roles = {"features": ["tweet", "width"], "keep": ["tweet"], "id": False}
+    run(RunConfig("relations", str(tmp_path / "t.csv"), roles, {"n_clusters": 2}), tmp_path / "run")
+    assert [int(row["tweet"]) for row in rows_of(tmp_path / "run" / "assignments.csv")] == ids
+    for kind in ("csv", "parquet"):
+        table = tmp_path / f"new.{kind}"
+        frame.write_csv(table) if kind == "csv" else frame.write_parquet(table)
+        predict(str(tmp_path / "run"), str(table), tmp_path / f"{kind}.csv", Roles(keep=["tweet"], id=False))
+        assert [int(row["tweet"]) for row in rows_of(tmp_path / f"{kind}.csv")] == ids
+
+
+@pytest.mark.parametrize("kind", ["csv", "npz"])
+def test_gaps_are_filled_with_the_means_of_the_training_rows(runs, tmp_path, kind):
+    """Whatever the format, and whatever the means of the new table are."""
+    folder, table = runs("relations")
+    train = sl.read(table)
+    mean = train.X.mean(axis=0)
+    X = np.vstack([train.X[:5], train.X[:1]]) + 3.0  # other means than those of the training rows
+    X[5, 2] = np.nan
+    filled = np.where(np.isnan(X), mean, X)
+    placed = []
+    for name, cells in (("gaps", X), ("filled", filled)):
+        path = tmp_path / f"{name}.{kind}"
+        if kind == "csv":
+            pl.DataFrame(cells, schema=list(train.feature_names)).fill_nan(None).write_csv(path)
+        else:
+            np.savez(path, X=cells, feature_names=np.array(train.feature_names))
+        predict(str(folder), str(path), tmp_path / f"{name}.csv.csv", Roles(missing="mean"))
+        placed.append(rows_of(tmp_path / f"{name}.csv.csv")[5])
+    assert placed[0] == placed[1]

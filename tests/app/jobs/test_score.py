@@ -44,6 +44,29 @@ def test_rows_without_names_are_counted(tmp_path):
     found = score(str(tmp_path / "found.csv"), str(tmp_path / "truth.csv"))
     assert found.truth.accuracy == 1.0
     assert found.truth.same_names == 1.0
+    assert found.is_by_place
+    assert any("joined by their place" in sentence for sentence in found.sentences)
+
+
+def test_rows_that_have_names_are_not_joined_by_their_place(tmp_path):
+    """The same rows in another order: joined by place a fifth of them would look right."""
+    (tmp_path / "found.csv").write_text("row,photo,cluster\n1,a,0\n2,b,0\n3,c,1\n4,d,1\n")
+    (tmp_path / "truth.csv").write_text("photo,kind\nd,dog\nb,cat\nc,dog\na,cat\n")
+    pair = str(tmp_path / "found.csv"), str(tmp_path / "truth.csv")
+    with pytest.raises(InvalidData, match="both tables name them in 'photo'") as caught:
+        score(*pair)
+    assert "by='photo'" in str(caught.value)
+    joined = score(*pair, by="photo")
+    assert joined.truth.accuracy == 1.0
+    assert not joined.is_by_place
+    assert not any("place:" in sentence for sentence in joined.sentences)
+
+
+def test_a_truth_with_too_few_rows_is_refused(tmp_path):
+    (tmp_path / "found.csv").write_text("row,cluster\n1,0\n7,1\n")
+    (tmp_path / "truth.csv").write_text("kind\ncat\ndog\n")
+    with pytest.raises(InvalidData, match=r"speaks of row 7, and .* has 2 rows"):
+        score(str(tmp_path / "found.csv"), str(tmp_path / "truth.csv"))
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,12 @@ def blobs(n=60, *, seed=0, text=False):
     )
 
 
-def serve(studio, access=None):
+def serve(studio, access=None, **options):
     """Serve a studio on a free port of this machine."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     port = listening.getsockname()[1]
-    config = uvicorn.Config(make_app(studio, access), log_level="error", access_log=False, lifespan="off")
+    config = uvicorn.Config(make_app(studio, access), log_level="error", access_log=False, lifespan="off", **options)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

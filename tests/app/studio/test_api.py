@@ -258,7 +258,7 @@ def test_a_lost_database_is_a_message(local, monkeypatch):
     def lost(*args, **kwargs):
         raise CannotWrite("The database does not answer.")
 
-    monkeypatch.setattr(StudioStore, "append", lost)
+    monkeypatch.setattr(StudioStore, "appending", lost)
     response = local.client.post(f"/api{link}/answers", json={"rows": [50, 51], "answer": "same"})
     assert (response.status_code, response.json()["error"]) == (503, "The database does not answer.")
     monkeypatch.undo()
@@ -295,7 +295,7 @@ def test_a_server_killed_at_random_moments_loses_no_acknowledged_answer(tmp_path
             _answer_until_killed(server, url, token, moment, killed, sent, acknowledged)
         launcher.stdin.close()
     studio = Studio(tmp_path)
-    kept = [event.content["key"] for event in studio.store.events(number)]
+    kept = [event.key for event in studio.store.events(number)]
     studio.close()
     assert len(acknowledged) >= 3
     assert acknowledged <= set(kept) <= sent

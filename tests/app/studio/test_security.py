@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import socket
 from contextlib import suppress
 
 import httpx
 import pytest
-from tests.app.studio.conftest import HOSTILE, blobs
+from tests.app.studio.conftest import HOSTILE, blobs, serve
 
+from sidelight.app.studio.studio import Studio
+from sidelight.app.studio.web import punctual, security
 from sidelight.app.studio.web.security import MOST_BODY
 
 TOKEN = "owner-token-owner-token-owner"
@@ -169,3 +172,88 @@ def test_an_image_that_is_none_is_refused(local):
     response = local.client.post("/api/projects", data={"name": "no images"}, files=files)
     assert response.status_code == 422
     assert "image" in response.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["http://evillocalhost", "http://localhost.evil", "http://x@localhost", "//localhost", "localhost",
+     "http://localhost:81", "http://localhost\\@evil", "file://localhost"],
+)  # fmt: skip
+def test_an_origin_is_compared_whole(local, origin):
+    with httpx.Client(base_url=local.url, headers={"Host": "localhost", "Origin": origin}) as bare:
+        assert bare.post("/api/projects/1/people", json={"name": "eve"}).status_code == 403
+
+
+def test_pictures_of_two_links_are_there_at_once(public):
+    ann = public.studio.store.add_person(public.projects[0].id, "Ann").token
+    bob = public.studio.store.add_person(public.projects[1].id, "Bob").token
+    for token in (ann, bob):
+        assert public.client.get(f"/a/{token}").status_code == 200
+    found = [public.client.get(f"/media/{project.id}/0/media") for project in public.projects]
+    assert [answer.status_code for answer in found] == [422, 422]  # allowed, but these rows have no picture
+    public.client.cookies.clear()
+
+
+def test_guesses_of_the_owners_token_are_limited(running):
+    server = running(TOKEN)
+    codes = [server.client.get(f"/enter?token=guess{i}").status_code for i in range(12)]
+    assert codes == [404] * 10 + [429] * 2
+    assert server.client.get(f"/enter?token={TOKEN}").status_code == 429  # a right guess is one too
+    assert server.client.get("/", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
+def test_no_redirect_goes_where_the_request_says(public):
+    for path in ("/p/1/", "/api/projects/", "//evil.example/", "/\\evil.example/", "/enter/"):
+        answer = public.client.get(path, headers={"Host": "evil.example", "Authorization": f"Bearer {TOKEN}"})
+        place = answer.headers.get("location", "/")
+        assert place.startswith("/"), (path, place)
+        assert not place.startswith(("//", "/\\")), (path, place)
+    answer = public.client.get("/p/1/", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert (answer.status_code, answer.headers["location"]) == (307, "/p/1")
+
+
+@pytest.mark.parametrize("name", ["you", "You", " simulated person", "the run", "simulated person 2"])
+def test_names_that_the_studio_uses_itself_are_nobodys(local, name):
+    answer = local.client.post("/api/projects/1/people", json={"name": name})
+    assert answer.status_code == 422
+    assert "Choose another" in answer.json()["error"]
+
+
+def test_somebody_called_like_a_simulated_person_is_not_one(local):
+    project = local.studio.project(local.studio.add("called so", blobs(30), {}).id)
+    human = local.studio.store.add_person(project.project.id, "simulated person")  # by a studio of before
+    assert project.simulate(2) == 2
+    said = {event.person for event in project.events()}
+    assert human.id not in said
+    assert len(said) == 1
+    assert [person.name for person in project.people().values() if person.is_simulated] == ["simulated person 2"]
+
+
+def test_what_people_typed_is_no_formula_in_a_file(local):
+    project = local.studio.project(local.studio.add("formulas", blobs(30), {}).id)
+    person = local.studio.add_person(project.project.id, "=cmd()")
+    project.answer(person, (0, 1), "same")
+    project.model.snapshot()
+    project.name(person, 0, "@SUM(1)")
+    number = project.project.id
+    answers, clusters = (local.client.get(f"/p/{number}/{name}.csv").text for name in ("answers", "clusters"))
+    assert ",'=cmd()," in answers
+    assert ",'@SUM(1)," in clusters
+    assert ",@" not in clusters
+
+
+def test_half_a_request_is_not_waited_for_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(punctual, "SLOWEST", 0.4)
+    monkeypatch.setattr(security, "SLOWEST", 0.4)
+    studio = Studio(tmp_path)
+    server, thread, port, listening = serve(studio, http=punctual.PunctualProtocol)
+    head = b"POST /api/projects/1/people HTTP/1.1\r\nHost: localhost\r\nX-Sidelight: 1\r\n"
+    for half in (b"", b"GET / HTTP/1.1\r\nHost: loc", head + b"Content-Length: 40\r\n\r\n{"):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+            client.sendall(half)
+            while client.recv(4096):  # until the server hangs up
+                pass
+    server.should_exit = True
+    thread.join(timeout=10)
+    studio.close()
+    listening.close()

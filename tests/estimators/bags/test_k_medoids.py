@@ -35,7 +35,9 @@ def test_precomputed_row_distances_give_the_same_clusters():
     by_table = sl.estimators.BagKMedoids(3, metric="precomputed", random_state=0).fit(cdist(X, X), bags=codes)
     np.testing.assert_array_equal(by_rows.bag_labels_, by_table.bag_labels_)
     Z, others, _ = clouds(seed=5, n_bags=9)
-    np.testing.assert_array_equal(by_rows.predict_bags(Z, others), by_table.predict_bags(cdist(Z, X), others))
+    np.testing.assert_array_equal(
+        by_rows.predict_bag_clusters(Z, others), by_table.predict_bag_clusters(cdist(Z, X), others)
+    )
 
 
 def test_infinite_distances_are_refused():

@@ -44,13 +44,13 @@ def test_rows_carry_the_cluster_of_their_bag(found):
 def test_the_best_decision_is_the_label_and_the_margin(found):
     X, codes, _, _ = needles()
     decisions = found.decision_function(X, bags=codes)
-    np.testing.assert_array_equal(decisions.argmax(axis=1), found.predict_bags(X, codes))
+    np.testing.assert_array_equal(decisions.argmax(axis=1), found.predict_bag_clusters(X, codes))
     np.testing.assert_allclose(decisions.max(axis=1), found.bag_margins_)
 
 
 def test_new_bags_are_recognised(found):
     X, codes, y, _ = needles(seed=9, n_bags=30)
-    assert adjusted_rand_score(y, found.predict_bags(X, codes)) == 1.0
+    assert adjusted_rand_score(y, found.predict_bag_clusters(X, codes)) == 1.0
 
 
 def test_the_trace_never_rises_beyond_the_inner_tolerance(found):
@@ -64,7 +64,7 @@ def test_rows_may_come_in_any_order(found):
     names = list(sl.Bags(codes[shuffled]).names)
     in_order = found.decision_function(X, bags=codes)
     np.testing.assert_allclose(found.decision_function(X[shuffled], bags=codes[shuffled]), in_order[names], atol=1e-9)
-    np.testing.assert_array_equal(found.predict_bags(X[shuffled], codes[shuffled]), found.bag_labels_[names])
+    np.testing.assert_array_equal(found.predict_bag_clusters(X[shuffled], codes[shuffled]), found.bag_labels_[names])
 
 
 def test_csr_rows_give_the_same_margins():

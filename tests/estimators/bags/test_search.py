@@ -24,7 +24,7 @@ def test_prefers_what_comes_back_and_keeps_its_clusters():
     results = search.cv_results_
     assert search.best_score_ == results["score"].max()
     np.testing.assert_allclose(results["score"], results["stability"] * results["evenness"] * results["margin"])
-    np.testing.assert_array_equal(search.predict_bags(X, codes), search.bag_labels_)
+    np.testing.assert_array_equal(search.predict_bag_clusters(X, codes), search.bag_labels_)
     assert search.decision_function(X, bags=codes).shape == search.memberships(X, bags=codes).shape == (36, 3)
 
 

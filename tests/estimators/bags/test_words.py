@@ -107,18 +107,18 @@ def test_blocks_of_bags_change_nothing(monkeypatch):
     monkeypatch.setattr("sidelight.estimators.bags.bag_words._CELLS", 7000)
     monkeypatch.setattr("sidelight.estimators.bags.bag_words._SCORES", 9000)
     np.testing.assert_allclose(whole.bag_points(X, ids), points, atol=1e-10)
-    np.testing.assert_array_equal(whole.predict_bags(X, ids), whole.bag_labels_)
+    np.testing.assert_array_equal(whole.predict_bag_clusters(X, ids), whole.bag_labels_)
 
 
 def test_new_bags_fall_where_they_belong():
     X, ids, group, _ = telling_rows(n_bags=160)
     old = ids < 100
     model = sl.BagWordClustering(4, random_state=0).fit(X[old], bags=ids[old])
-    assert adjusted_rand_score(group[100:], model.predict_bags(X[~old], ids[~old])) > 0.85
+    assert adjusted_rand_score(group[100:], model.predict_bag_clusters(X[~old], ids[~old])) > 0.85
     proba = model.predict_bag_proba(X, ids)
     np.testing.assert_allclose(proba.sum(axis=1), 1.0)
     np.testing.assert_allclose(proba[:100], model.bag_proba_, atol=1e-10)
-    np.testing.assert_array_equal(proba.argmax(axis=1), model.predict_bags(X, ids))
+    np.testing.assert_array_equal(proba.argmax(axis=1), model.predict_bag_clusters(X, ids))
 
 
 def test_word_weights_speak_for_their_cluster():

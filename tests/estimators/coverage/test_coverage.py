@@ -272,11 +272,12 @@ def test_sparse_rows_give_the_same_answer():
         np.testing.assert_array_equal(dense.predict(X), sparse.predict(csr_array(X)))
 
 
-def test_without_labels_there_is_one_cluster_and_a_warning():
+def test_without_lists_labels_of_rows_are_enough():
     X, bags, _ = recordings(n_bags=5)
-    with pytest.warns(SidelightWarning, match="No bag has labels"):
-        model = sl.CoverageClustering().fit(X, bags=np.asarray(bags))
-    assert model.cluster_names_ == ("novel-1",)
+    with pytest.raises(InvalidData, match="label lists of bags"):
+        sl.CoverageClustering().fit(X, bags=np.asarray(bags))
+    model = sl.CoverageClustering(boundary="straight").fit(X, bags=np.asarray(bags), row_labels={0: "ant", 9: "bee"})
+    assert model.classes_ == ("ant", "bee")
 
 
 def test_ored_logistic_regression_is_coverage_by_em():
@@ -325,7 +326,7 @@ def test_score_of_bags_without_lists_is_not_the_best_one():
     X, bags, _ = recordings(n_bags=10)
     model = sl.CoverageClustering().fit(X, bags=bags)
     with pytest.warns(SidelightWarning, match="none of the 10 bags given has one"):
-        assert model.score(X, bags=bags.without_labels()) is None
+        assert np.isnan(model.score(X, bags=bags.without_labels()))
 
 
 def test_the_penalty_is_chosen_by_held_out_bags():

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import sidelight as sl
-from sidelight.errors import InvalidInput, InvalidParameter, SidelightWarning
+from sidelight.errors import InvalidData, InvalidInput, InvalidParameter, SidelightWarning
 
 QUICK = {"n_init": 1, "max_iter": 5, "random_state": 0}
 METHODS = {
@@ -54,11 +54,9 @@ def method(request):
     return METHODS[request.param]
 
 
-def test_without_a_labelled_bag_everything_is_novel_and_that_is_said(method):
-    bags = sl.Bags(list(BAGS))
-    with pytest.warns(SidelightWarning, match="[Nn]o bag has"):
-        model = method(1).fit(X, bags=bags)
-    assert holds(model, X, bags) == {"novel-1"}
+def test_without_a_labelled_bag_there_is_nothing_to_learn_from(method):
+    with pytest.raises(InvalidData, match="label lists of bags"):
+        method(1).fit(X, bags=sl.Bags(list(BAGS)))
 
 
 def test_a_known_label_that_never_occurs_is_never_given(method):

@@ -7,7 +7,7 @@ import pytest
 
 import sidelight as sl
 from sidelight._core.heaps import cut_between
-from sidelight.errors import InvalidInput, SidelightWarning
+from sidelight.errors import InvalidInput
 from sidelight.metrics import hamming_loss
 from sidelight.peers.instances.ranking_passes import best_row, ranking_pass
 
@@ -118,7 +118,7 @@ def test_the_wrapper_takes_other_classifiers_and_refuses_what_is_none():
 
 def test_bags_without_lists_and_empty_lists_are_said():
     X, bags, _ = kinds()
-    with pytest.warns(SidelightWarning, match="no bag has one"):
+    with pytest.raises(InvalidInput, match="label lists of bags"):
         sl.peers.FastMIML(random_state=0).fit(X, bags=list(bags))
     with pytest.raises(InvalidInput, match="nothing novel is allowed"):
         sl.peers.FastMIML(random_state=0).fit(X, bags=bags.with_labels({0: set()}, classes=bags.classes))

@@ -11,7 +11,7 @@ import csv
 import io
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -170,8 +170,10 @@ def write_csv(path: Path, columns: Columns, *, disarm: bool = False) -> None:
         writer.writerows(zip(*columns.values()))
 
 
-def csv_text(columns: Columns) -> str:
-    """Return columns of equal length as the text of a CSV file."""
+def csv_text(columns: Columns, *, disarm: bool = False) -> str:
+    """Return columns of equal length as the text of a CSV file; ``disarm`` as for :func:`write_csv`."""
+    if disarm:
+        columns = disarmed(columns)
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(columns.keys())
@@ -192,7 +194,12 @@ def write_parquet(path: Path, columns: Columns) -> None:
 
 def disarmed(columns: Columns) -> Columns:
     """Return columns without a title or cell that a spreadsheet takes for a formula."""
-    return {_disarmed(name): [_disarmed(cell) for cell in cells] for name, cells in columns.items()}
+    return {_disarmed(name): disarmed_cells(cells) for name, cells in columns.items()}
+
+
+def disarmed_cells(cells: Iterable[Any]) -> list[Any]:
+    """Return cells of which no spreadsheet takes a text for a formula."""
+    return [_disarmed(cell) for cell in cells]
 
 
 def _disarmed(cell: Any) -> Any:

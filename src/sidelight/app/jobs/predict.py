@@ -21,7 +21,7 @@ from sidelight.app.jobs.first_look import check_prediction
 from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.output import MANIFEST, disarmed, output_folder
 from sidelight.app.jobs.placing import Placed, feature_names_of, inner_of, place_of, takes
-from sidelight.app.jobs.reading import read_data, without_gaps
+from sidelight.app.jobs.reading import read_as_it_is, without_gaps
 from sidelight.app.jobs.result import Columns, columns_of
 from sidelight.app.jobs.run import versions_in_use
 from sidelight.data.dataset import Dataset
@@ -263,7 +263,7 @@ def _open(
     """Return the rows of a table in blocks, or all of them where its format cannot be read in pieces."""
     features = feature_names_of(model)
     if opened is None:
-        return [align(read_data(source, replace_role(roles, features=[])), features)]
+        return [align(read_as_it_is(source, replace_role(roles, features=[])), features)]
     wishes = {k: v for k, v in roles.for_read().items() if k not in (*_HOW, "format", "label_file", "max_memory")}
     beside = None if roles.label_file is None else Path(roles.label_file).expanduser()
     with memory_limit(roles.max_memory):

@@ -39,6 +39,11 @@ def read_data(path: str | Source, roles: Roles, *, sequences: bool = False) -> D
     sequences : bool
         Whether the job goes by sequences, so that a row without one has a gap.
     """
+    return without_gaps(read_as_it_is(path, roles), roles.missing, sequences=sequences)
+
+
+def read_as_it_is(path: str | Source, roles: Roles) -> Dataset:
+    """Read ``path`` with the roles of a run, gaps in its numbers and all."""
     data = read(path, **roles.for_read())
     if data.left_out and roles.missing != "drop":
         names_have_no_mean = " (names have no mean)." if roles.missing == "mean" else "."
@@ -46,7 +51,7 @@ def read_data(path: str | Source, roles: Roles, *, sequences: bool = False) -> D
             f"{path!r}: {data.left_out[0]}.",
             do=["Fill the gaps, or leave such rows out with ", DROP, names_have_no_mean],
         )
-    return without_gaps(data, roles.missing, sequences=sequences)
+    return data
 
 
 def read_rows(path: str | Source, roles: Roles) -> Dataset:

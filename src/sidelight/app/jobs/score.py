@@ -23,13 +23,14 @@ _CLUSTERS = ("label", "cluster", "labels")  # what our assignments call what was
 
 @dataclass(frozen=True)
 class Score:
-    """The figures, the cross table, and rows that only one side has."""
+    """The figures, the cross table, rows that only one side has, and whether rows were told apart by their place."""
 
     truth: Truth
     table: Table
     compared: str
     n_only_assigned: int
     n_only_true: int
+    is_by_place: bool = False
 
     @property
     def sentences(self) -> list[str]:
@@ -37,6 +38,11 @@ class Score:
         from sidelight.app.jobs.pages.truth import about_truth  # as above
 
         told = [about_truth(self.truth, used="")]
+        if self.is_by_place:
+            told.append(
+                "The truth does not name its rows as the assignments do, so rows were joined by their place: the first "
+                "line is row 1. In another order the figures mean nothing."
+            )
         if self.n_only_assigned:
             told.append(f"{counted(self.n_only_assigned, 'row')} of the assignments have no truth.")
         if self.n_only_true:
@@ -50,6 +56,7 @@ class Score:
             **numbers,
             "n_only_assigned": self.n_only_assigned,
             "n_only_true": self.n_only_true,
+            "is_by_place": self.is_by_place,
             "table": {name: list(cells) for name, cells in self.table.items()},
         }
 
@@ -76,9 +83,16 @@ def score(
     key = by or found.names[0]
     found.need(key, *({column} if column else {name for name in _CLUSTERS if name in found.names}))
     keys = found.cells(key)
+    is_by_place = by is None and key not in right.names
+    if is_by_place and not (key == "row" and found.has_numbers_only(key)):
+        raise InvalidData(
+            f"{right.path!r} has no column {key!r}, which names the rows of {found.path!r}. It has "
+            f"{some_of(map(repr, right.names))}.",
+            do=["Name a column that both have: ", Setting("by"), "."],
+        )
     name = truth_column or _truth_column(right, key)
-    right.need(name, *({key} if key in right.names or by is not None else ()))
-    true_keys = _true_keys(found, right, key, said=by is not None)
+    right.need(name, *(() if is_by_place else (key,)))
+    true_keys = _places(found, right, len(right.cells(name))) if is_by_place else right.cells(key)
     kinds = dict(zip(true_keys, right.cells(name)))
     _refuse_twins(true_keys, right.path, key)
     _refuse_twins(keys, found.path, key)
@@ -105,21 +119,27 @@ def score(
         chosen,
         len(keys) - len(both),
         len(set(kinds) - set(keys)),
+        is_by_place,
     )
 
 
-def _true_keys(found: Columns, right: Columns, key: str, *, said: bool) -> list[str]:
-    """Return the names of the rows of the truth: the same column, or their numbers where rows are only counted."""
-    if key in right.names or said:
-        return right.cells(key)
-    if key == "row" and found.has_numbers_only(key):
-        n_rows = len(right.cells(_truth_column(right, key)))
-        return [str(number) for number in range(1, n_rows + 1)]
-    raise InvalidData(
-        f"{right.path!r} has no column {key!r}, which names the rows of {found.path!r}. It has "
-        f"{some_of(map(repr, right.names))}.",
-        do=["Name a column that both have: ", Setting("by"), "."],
-    )
+def _places(found: Columns, right: Columns, n_rows: int) -> list[str]:
+    """Return the numbers of the rows of the truth, unless rows can be joined by names or cannot be the same ones."""
+    for name in found.names:
+        if name in right.names and name not in _CLUSTERS:
+            cells, others = found.cells(name), right.cells(name)
+            if len(set(cells)) == len(cells) and len(set(others)) == len(others) and set(cells) <= set(others):
+                raise InvalidData(
+                    f"{right.path!r} does not number its rows, and both tables name them in {name!r}.",
+                    do=["Join them by it: ", Setting("by", name), "."],
+                )
+    last = max((int(cell) for cell in found.cells(found.names[0]) if cell.isdecimal()), default=0)
+    if last > n_rows:
+        raise InvalidData(
+            f"{found.path!r} speaks of row {last}, and {right.path!r} has {counted(n_rows, 'row')} without such names.",
+            do=["Name a column that both have: ", Setting("by"), "."],
+        )
+    return [str(number) for number in range(1, n_rows + 1)]
 
 
 def _truth_column(right: Columns, key: str) -> str:

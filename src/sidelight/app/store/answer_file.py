@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sidelight.errors import CannotWrite, InvalidParameter, UnreadableFile
+import numpy as np
+
+from sidelight.errors import CannotWrite, InvalidParameter, UnreadableFile, WrongKind
 
 
 class AnswerFile:
@@ -31,7 +33,7 @@ class AnswerFile:
 
     def record(self, event: Mapping[str, Any]) -> None:
         """Append one event and wait until it is on the disk."""
-        line = (json.dumps(dict(event), ensure_ascii=False) + "\n").encode("utf-8")
+        line = _as_line(event)
         try:
             with open(self.path, "ab", buffering=0) as handle:
                 size = handle.seek(0, os.SEEK_END)
@@ -82,6 +84,26 @@ class AnswerFile:
                 handle.write(b"\n")
             else:
                 handle.truncate(begin)
+
+
+def _as_line(event: Any) -> bytes:
+    """Return an event as one line of JSON; NumPy's numbers are numbers."""
+    if not isinstance(event, Mapping):
+        raise WrongKind(f"AnswerFile.record takes an event, a mapping such as {{'event': 'undo'}}. Got {event!r:.80}.")
+    try:
+        text = json.dumps(dict(event), ensure_ascii=False, allow_nan=False, default=_plain)
+        return (text + "\n").encode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise WrongKind(
+            f"AnswerFile.record keeps texts, numbers, and lists and mappings of them: {error}. Got {event!r:.200}. "
+            "Turn everything else into text first."
+        ) from error
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"a {type(value).__name__} cannot be written down")
 
 
 def _is_event(line: bytes) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sidelight.active.questions import PAIR_WORDS, TRIPLET_WORDS, UNSURE
+from sidelight.app.jobs.output import disarmed_cells
 from sidelight.app.store.studio_store import Event
 from sidelight.errors import InvalidData, UnknownName, nearest
 
@@ -62,31 +63,118 @@ def check_answer(rows: Sequence[int], answer: str, n_rows: int) -> tuple[int, ..
     return tuple(int(row) for row in rows)
 
 
+class Standing:
+    """The answers that count, kept up to date event by event.
+
+    A person has one answer to a question: an event that brings another one while the first stands does not count, as
+    happened in studios that took two answers at the same moment.
+
+    Attributes
+    ----------
+    answers : dict of int to Answer
+        Those that count, by the event that gave them, in their order.
+    names : dict of int to Event
+        Events that named a cluster, by their number.
+    n_corrections : int
+        How many of the answers are corrections, without those that only confirm.
+    """
+
+    def __init__(self) -> None:
+        self.answers: dict[int, Answer] = {}
+        self.names: dict[int, Event] = {}
+        self.n_corrections = self.n_questions = 0
+        self._of_question: dict[tuple[int, frozenset[int]], int] = {}
+        self._of_person: dict[int, dict[int, Answer]] = {}
+        self._confirmations: set[int] = set()
+        self._votes: dict[frozenset[int], list[Answer]] = {}
+        self._agreed: list[Answer] | None = []
+
+    def take(self, event: Event) -> None:
+        """Follow one event."""
+        if event.kind == "answer":
+            self._add(event)
+        elif event.kind == "undo":
+            self._remove(int(event.content["of"]))
+        elif event.kind == "edit":
+            self._edit(int(event.content["of"]), event.content["answer"])
+        elif event.kind == "name" and event.content["name"]:
+            self.names[event.id] = event
+
+    def of(self, person: int) -> dict[int, Answer]:
+        """Return the answers of one person, by their event."""
+        return self._of_person.get(person, {})
+
+    def has(self, person: int, rows: Sequence[int]) -> bool:
+        """Whether an answer of this person to a question stands."""
+        return (person, frozenset(rows)) in self._of_question
+
+    def agreed(self) -> list[Answer]:
+        """Return one answer a question, as :func:`agreed` does; the list is the caller's."""
+        if self._agreed is None:
+            self._agreed = agreed(self.answers.values())
+        return self._agreed.copy()
+
+    def _add(self, event: Event) -> None:
+        rows, content = tuple(event.content["rows"]), event.content
+        question = frozenset(rows)
+        if (event.person, question) in self._of_question:
+            return
+        is_correction = bool(content.get("correction"))
+        answer = Answer(event.id, event.person, rows, content["answer"], event.at, event.seconds, is_correction)
+        self.answers[event.id] = answer
+        self._of_question[event.person, question] = event.id
+        self._of_person.setdefault(event.person, {})[event.id] = answer
+        if content.get("confirmation"):
+            self._confirmations.add(event.id)
+        self._count(answer, 1)
+        votes = self._votes.setdefault(question, [])
+        votes.append(answer)
+        if self._agreed is not None and len(votes) == 1:
+            self._agreed.append(answer)
+        else:
+            self._agreed = None  # what most people say may have changed
+
+    def _remove(self, number: int) -> None:
+        answer = self.answers.pop(number, None)
+        if answer is None:
+            return
+        question = frozenset(answer.rows)
+        del self._of_question[answer.person, question]
+        del self._of_person[answer.person][number]
+        self._votes[question] = [vote for vote in self._votes[question] if vote.id != number]
+        self._count(answer, -1)
+        self._agreed = None
+
+    def _edit(self, number: int, word: str) -> None:
+        answer = self.answers.get(number)
+        if answer is None:
+            return
+        edited = replace(answer, answer=word, is_edited=True)
+        self.answers[number] = self._of_person[answer.person][number] = edited
+        question = frozenset(answer.rows)
+        self._votes[question] = [edited if vote.id == number else vote for vote in self._votes[question]]
+        self._agreed = None
+
+    def _count(self, answer: Answer, by: int) -> None:
+        if not answer.correction:
+            self.n_questions += by
+        elif answer.id not in self._confirmations:
+            self.n_corrections += by
+
+
 def standing(events: Iterable[Event]) -> list[Answer]:
     """Return the answers that count, in the order in which they were given."""
-    answers: dict[int, Answer] = {}
+    followed = Standing()
     for event in events:
-        if event.kind == "answer":
-            content = event.content
-            answers[event.id] = Answer(
-                event.id,
-                event.person,
-                tuple(content["rows"]),
-                content["answer"],
-                event.at,
-                event.seconds,
-                bool(content.get("correction")),
-            )
-        elif event.kind == "undo":
-            answers.pop(int(event.content["of"]), None)
-        elif event.kind == "edit" and int(event.content["of"]) in answers:
-            number = int(event.content["of"])
-            answers[number] = replace(answers[number], answer=event.content["answer"], is_edited=True)
-    return list(answers.values())
+        followed.take(event)
+    return list(followed.answers.values())
 
 
 def agreed(answers: Iterable[Answer]) -> list[Answer]:
-    """Return one answer a question: what most people said; a question that is tied says nothing."""
+    """Return one answer a question: what most people said; a question that is tied says nothing.
+
+    Who is unsure has no vote, unless everybody is.
+    """
     votes: dict[frozenset[int], list[Answer]] = {}
     for answer in answers:
         votes.setdefault(frozenset(answer.rows), []).append(answer)
@@ -95,10 +183,10 @@ def agreed(answers: Iterable[Answer]) -> list[Answer]:
         if len(said) == 1:
             kept.append(said[0])
             continue
-        odd = Counter(_odd_row(answer) for answer in said)
-        (best, n), *rest = odd.most_common()
-        is_tied = bool(rest) and rest[0][1] == n
-        first = next(answer for answer in said if _odd_row(answer) == best)
+        sure = [answer for answer in said if answer.answer != UNSURE]
+        counted = Counter(_odd_row(answer) for answer in sure).most_common()
+        is_tied = not counted or (len(counted) > 1 and counted[0][1] == counted[1][1])
+        first = said[0] if is_tied else next(answer for answer in sure if _odd_row(answer) == counted[0][0])
         kept.append(replace(said[0], answer=UNSURE) if is_tied else first)
     return kept
 
@@ -128,6 +216,6 @@ def as_table(answers: Sequence[Answer], ids: Sequence[str], people: Mapping[int,
     word = "odd" if triplets else "answer"
     table: dict[str, list[Any]] = {name: [ids[answer.rows[i]] for answer in chosen] for i, name in enumerate(names)}
     table[word] = [answer.answer for answer in chosen]
-    table["annotator"] = [people.get(answer.person, "") for answer in chosen]
+    table["annotator"] = disarmed_cells(people.get(answer.person, "") for answer in chosen)
     table["seconds"] = [round(answer.seconds, 3) if answer.seconds == answer.seconds else "" for answer in chosen]
     return table

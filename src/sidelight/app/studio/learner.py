@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,14 @@ import numpy as np
 from sidelight._core.matching import match_rows
 from sidelight.active.outlook import Outlook, PartitionHistory
 from sidelight.active.session import ActiveSession
-from sidelight.app.studio.answers import Answer, agreed
+from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.rows import Rows
 from sidelight.app.studio.settings import new_session
+from sidelight.data.relations import Pairs
 from sidelight.metrics import adjusted_rand_index
 
 _TRIES = 20  # questions of the strategy that may have been asked already, before there are none
+_MOST_SHOWN = 50  # contradictions that a page lists: one wrong answer contradicts many
 _STEPS = 300  # of learning everything anew: fewer answers are learnt one by one, as they came from one person
 
 
@@ -78,13 +81,22 @@ class Learner:
         self.curve: list[tuple[int, float]] = []
         self._session: ActiveSession | None = None
         self._learnt: list[tuple[tuple[int, ...], str]] = []
+        self._pairs: Pairs | None = None  # what the answers learnt so far say about pairs; replaced, never changed
         self._lock = threading.RLock()
+
+    @property
+    def told(self) -> list[tuple[tuple[int, ...], str]]:
+        """The answers that were learnt so far."""
+        return self._learnt
 
     # -- learning ----------------------------------------------------------------------------------------------------
 
-    def catch_up(self, answers: Sequence[Answer], is_over: Callable[[], bool]) -> None:
-        """Learn what is new in one step; after a restart, an undo or an edit learn everything anew."""
-        told = [(answer.rows, answer.answer) for answer in agreed(answers)]
+    def catch_up(self, counted: Sequence[Answer], is_over: Callable[[], bool]) -> None:
+        """Learn what is new in one step; after a restart, an undo or an edit learn everything anew.
+
+        ``counted`` has one answer a question.
+        """
+        told = [(answer.rows, answer.answer) for answer in counted]
         with self._lock:
             session = self._begun()
             if told[: len(self._learnt)] != self._learnt:
@@ -106,7 +118,8 @@ class Learner:
         asked = {frozenset(rows) for rows, _ in session.history}
         asked |= {frozenset(pair) for pair in session.pairs.rows.tolist()}  # what triplets said
         session.tell_all([(rows, answer) for rows, answer in batch if frozenset(rows) not in asked])
-        self._learnt += batch
+        self._learnt = [*self._learnt, *batch]
+        self._pairs = session.pairs
 
     def _note(self, n_answers: int, labels: np.ndarray) -> float:
         """Add a point to the curve; return the agreement with the key."""
@@ -126,7 +139,8 @@ class Learner:
                 (session.place if is_member else session.reject)(row, cluster)
             finally:
                 session.recorder = before
-            self._learnt.append(session.history[-1])
+            self._learnt = [*self._learnt, session.history[-1]]
+            self._pairs = session.pairs
 
     def _begun(self) -> ActiveSession:
         if self._session is None:
@@ -184,16 +198,21 @@ class Learner:
         agreement = self._note(n_answers, labels)
         return Snapshot(n_answers, labels, sure, P.shape[1], outlook, agreement, moved, moved_by)
 
-    def contradictions(self, answers: Sequence[Answer]) -> list[tuple[tuple[int, int], list[Answer], list[Answer]]]:
-        """Return rows that must and cannot link, with the answers that say so."""
-        with self._lock:
-            session = self._begun()
-            pairs_told, found = session.pairs.rows, session.contradictions()
-        counted = agreed(answers)
+    def contradictions(self, counted: Sequence[Answer]) -> list[tuple[tuple[int, int], list[Answer], list[Answer]]]:
+        """Return rows that must and cannot link, with the answers that say so; it does not wait for the learning."""
+        pairs = self._pairs
+        found = [] if pairs is None else pairs.contradictions()[:_MOST_SHOWN]
+        if pairs is None or not found:
+            return []
+        about: dict[frozenset[int], list[Answer]] = {}
+        for answer in counted:
+            for pair in combinations(answer.rows, 2):
+                about.setdefault(frozenset(pair), []).append(answer)
+        ends = pairs.rows
 
         def behind(numbers: tuple[int, ...]) -> list[Answer]:
-            pairs = [set(pairs_told[number].tolist()) for number in numbers]
-            return [answer for answer in counted if any(pair <= set(answer.rows) for pair in pairs)]
+            said = [answer for number in numbers for answer in about.get(frozenset(ends[number].tolist()), ())]
+            return sorted({answer.id: answer for answer in said}.values(), key=lambda answer: answer.id)
 
         return [(c.rows, behind(c.chain), behind(c.against)) for c in found]
 

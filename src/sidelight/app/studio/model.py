@@ -7,6 +7,7 @@ is loaded behind the one on the screen, and the clusters, are worked out when no
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -14,15 +15,26 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.app.store.studio_store import DatabaseAway
 from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.learner import Learner, Snapshot
 from sidelight.app.studio.open_questions import AT_ONCE, NOBODY, FixedList, OpenQuestions, RowsAsked
 from sidelight.app.studio.rows import Rows
+from sidelight.app.studio.saved_view import mark_of, read_view, write_view
 from sidelight.errors import InvalidData, SidelightError
 
+AWAY = (
+    "The database does not answer at the moment. What was acknowledged is kept, and the studio goes on by itself when "
+    "the database is back."
+)
+_log = logging.getLogger("sidelight.studio")
 _QUIET = 0.1  # seconds without an answer after which the clusters are worked out
 _OLDEST = 5.0  # seconds that the clusters may be behind while answers keep coming
+_DOUBTFUL = 100  # rows of which one is asked about while the model is busy
 _POOL, _STALE = 4, 20  # questions that wait for whoever has none, and events after which they are chosen anew
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 15.0  # seconds between two tries while the database does not answer
+_KEEP_EVERY = 10.0  # seconds after which the clusters are written down again, for the next start
+_REBUILDING = 1.0  # seconds that a page waits for newer clusters while everything is learnt anew
 _BUSY = 2.0  # seconds of waiting after which a random question is better than none
 
 
@@ -37,13 +49,20 @@ class ProjectModel:
         ``strategy``, ``kind`` ("pair" or "triplet"), ``clusters`` (or None), ``seed``, ``questions`` (a fixed list) and
         ``overlap`` (whether everybody is asked the whole fixed list).
     answers : callable
-        Returns the answers that stand, in their order.
+        Returns the answers that stand, in their order, and one answer a question.
+
+    Attributes
+    ----------
+    failure : str
+        Why the model stopped for good; empty while it works.
+    trouble : str
+        Why it waits, when the database does not answer; it goes on by itself.
     """
 
-    def __init__(self, rows: Rows, settings: Any, answers: Callable[[], list[Answer]]) -> None:
+    def __init__(self, rows: Rows, settings: Any, answers: Callable[[], tuple[list[Answer], list[Answer]]]) -> None:
         self.rows, self.settings, self._answers = rows, settings, answers
         self.kind = settings.get("kind", "pair")
-        self.failure: str = ""
+        self.failure = self.trouble = ""
         self._learner = Learner(rows, settings)
         self._fixed: FixedList | None = None
         if settings.get("strategy") == "fixed":
@@ -54,6 +73,10 @@ class ProjectModel:
         self._news, self._learnt, self._seen = 1, 0, 0  # events so far, those learnt, those the snapshot knows
         self._news_at = self._behind_since = time.monotonic()
         self._filled, self._lookers, self._stop = 0, 0, False
+        self._n_noted = self._last_noted = 0  # answers that the open questions know
+        self._is_rebuilding, self._kept_curve = True, list[tuple[int, float]]()
+        self._kept: Snapshot | None = None  # the clusters that are written down
+        self._kept_at = -_KEEP_EVERY
         self._snapshot: Snapshot | None = None
         self._thread = threading.Thread(target=self._run, name="studio model", daemon=True)
 
@@ -68,6 +91,8 @@ class ProjectModel:
             self._state.notify_all()
         if self._thread.is_alive():
             self._thread.join(timeout=10)
+        if not self._thread.is_alive():
+            self._keep_view()
 
     # -- for requests ------------------------------------------------------------------------------------------------
 
@@ -84,6 +109,8 @@ class ProjectModel:
                     self._open.pass_on(person)
                 else:
                     self._need(person)
+            if not self._open.of(person) and self._is_rebuilding and self._snapshot is not None:
+                self._spare(person)  # the model is long in coming
             if not self._open.of(person):
                 self._state.wait_for(lambda: person not in self._waiting or self._stop, wait)
             if self._open.n_fresh(person) == 1:
@@ -125,6 +152,7 @@ class ProjectModel:
                 news = self._news
                 self._lookers += 1
                 self._state.notify_all()
+                wait = min(wait, _REBUILDING) if self._is_rebuilding and self._snapshot is not None else wait
                 self._state.wait_for(lambda: self._seen >= news or self._stop, wait)
                 self._lookers -= 1
             if self._snapshot is None:
@@ -134,7 +162,7 @@ class ProjectModel:
     @property
     def curve(self) -> list[tuple[int, float]]:
         """Agreement with the key, where there is one, after so many answers."""
-        return self._learner.curve
+        return self._kept_curve if self._is_rebuilding else self._learner.curve
 
     def correct(self, row: int, cluster: int, is_member: bool, record: Any) -> None:
         """Place a row in a cluster, or strike it out; ``record`` gets the answer that says so, before it is learnt."""
@@ -143,7 +171,7 @@ class ProjectModel:
 
     def contradictions(self) -> list[tuple[tuple[int, int], list[Answer], list[Answer]]]:
         """Return rows that must and cannot link, with the answers that say so."""
-        return self._learner.contradictions(self._answers())
+        return self._learner.contradictions(self._answers()[1])
 
     def _need(self, person: int) -> None:
         self._tell_thread()
@@ -159,11 +187,13 @@ class ProjectModel:
         self._state.notify_all()
 
     def _spare(self, person: int) -> None:
-        """Ask a random question that nobody has, while the model is busy."""
+        """Ask a question that nobody has, while the model is busy: about a doubtful row, or a random one."""
         rng = np.random.default_rng([int(self.settings.get("seed", 0)), 5, self._news])
         width = 2 if self.kind == "pair" else 3
-        for _ in range(200 if self.rows.n >= width else 0):
+        for number in range(200 if self.rows.n >= width else 0):
             rows = tuple(int(row) for row in rng.choice(self.rows.n, width, replace=False))
+            if number < 50 and width == 2 and self._snapshot is not None:
+                rows = _doubtful_pair(self._snapshot, rng) or rows
             if self._open.is_free(person, rows) and not self._open.busy(person) & set(rows):
                 self._open.give(person, rows)
                 return
@@ -171,16 +201,60 @@ class ProjectModel:
     # -- the thread --------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
+        pause = _FIRST_PAUSE
         try:
             while self._await_work():
-                self._learn()
-                self._serve()
-                self._load_ahead()
-                self._look()
+                try:
+                    self._work()
+                    self.trouble, pause = "", _FIRST_PAUSE
+                except DatabaseAway as error:
+                    _log.warning("The model waits %.2f s for the database: %s", pause, error)
+                    self._rest(pause)
+                    pause = min(2 * pause, _LONGEST_PAUSE)
         except SidelightError as error:
             self._fail(str(error))
         except Exception as error:  # a mistake of ours must show on the page, not only end a thread
             self._fail(f"The model stopped: {type(error).__name__}: {error}. Every answer is kept.")
+
+    def _work(self) -> None:
+        if self._is_rebuilding:
+            self._recall()
+        self._learn()
+        self._is_rebuilding = False
+        self._serve()
+        self._load_ahead()
+        self._look()
+
+    def _recall(self) -> None:
+        """Show the clusters that were kept at the last end, while everything is learnt anew."""
+        with self._state:
+            news = self._news
+        answers, counted = self._answers()
+        told = [(answer.rows, answer.answer) for answer in counted]
+        found = read_view(self.rows, self.settings, told)
+        with self._state:
+            for answer in answers:
+                self._open.note(answer.person, answer.rows)
+            if found is not None:
+                self._snapshot, self._kept_curve = found
+                if self._snapshot.version == len(told):
+                    self._seen = news
+            self._state.notify_all()
+
+    def _keep_view(self) -> None:
+        """Write the clusters down for the next start."""
+        snapshot, told = self._snapshot, self._learner.told
+        if snapshot is None or self._is_rebuilding or snapshot.version != len(told) or snapshot is self._kept:
+            return
+        write_view(self.rows.folder, snapshot, self._learner.curve, mark_of(self.rows, self.settings, told))
+        self._kept, self._kept_at = snapshot, time.monotonic()
+
+    def _rest(self, seconds: float) -> None:
+        """Wait for a database that does not answer, and say so on the pages meanwhile."""
+        with self._state:
+            self.trouble = AWAY
+            self._state.notify_all()
+            self._state.wait_for(lambda: self._stop, seconds)
 
     def _fail(self, words: str) -> None:
         with self._state:
@@ -207,12 +281,18 @@ class ProjectModel:
             news = self._news
             if self._learnt == news:
                 return
-        answers = self._answers()
-        self._learner.catch_up(answers, lambda: self._stop)
+        answers, counted = self._answers()
+        self._learner.catch_up(counted, lambda: self._stop)
         with self._state:
-            for answer in answers:
+            for answer in answers[self._n_noted :] if self._is_continued(answers) else answers:
                 self._open.note(answer.person, answer.rows)
+            self._n_noted, self._last_noted = len(answers), answers[-1].id if answers else 0
             self._learnt = news
+
+    def _is_continued(self, answers: list[Answer]) -> bool:
+        """Whether the answers go on after those noted before: none was taken back."""
+        n = self._n_noted
+        return n <= len(answers) and (n == 0 or answers[n - 1].id == self._last_noted)
 
     def _serve(self) -> None:
         """Choose a question for everybody who waits and whose answer was learnt; first for those who have none."""
@@ -267,7 +347,18 @@ class ProjectModel:
             if not self._is_look_due():
                 return
             seen, before = self._learnt, self._snapshot
-        snapshot = self._learner.look(self._answers(), before)
+        snapshot = self._learner.look(self._answers()[0], before)
         with self._state:
             self._snapshot, self._seen, self._behind_since = snapshot, seen, time.monotonic()
             self._state.notify_all()
+        if time.monotonic() - self._kept_at >= _KEEP_EVERY:
+            self._keep_view()
+
+
+def _doubtful_pair(snapshot: Snapshot, rng: np.random.Generator) -> RowsAsked | None:
+    """Return one of the most doubtful rows and the surest row of its cluster; nothing for a row that is alone."""
+    doubtful = np.argsort(snapshot.sure, kind="stable")[:_DOUBTFUL]
+    row = int(rng.choice(doubtful))
+    others = np.flatnonzero(snapshot.labels == snapshot.labels[row])
+    others = others[others != row]
+    return None if not others.size else (row, int(others[np.argmax(snapshot.sure[others])]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -13,10 +12,11 @@ import numpy as np
 from sidelight.active.oracle import Oracle
 from sidelight.active.questions import Question
 from sidelight.app.report.components import media, profile
-from sidelight.app.store.studio_store import Event, Person, Project, StudioStore
-from sidelight.app.studio.answers import Answer, check_answer, standing, words_of
+from sidelight.app.store.event_log import EventLog
+from sidelight.app.store.studio_store import DatabaseAway, Event, NewEvent, Person, Project, StudioStore
+from sidelight.app.studio.answers import Answer, Standing, check_answer, words_of
 from sidelight.app.studio.learner import Snapshot
-from sidelight.app.studio.model import ProjectModel
+from sidelight.app.studio.model import AWAY, ProjectModel
 from sidelight.app.studio.rows import Rows, read_rows
 from sidelight.data.relations import Labeller
 from sidelight.errors import InvalidData, UnknownName
@@ -45,23 +45,36 @@ class OpenProject:
     def __init__(self, store: StudioStore, project: Project, folder: Path) -> None:
         self.store, self.project = store, project
         self.rows: Rows = read_rows(folder)
-        self._events: list[Event] = []
-        self._reading = threading.Lock()
-        self.model = ProjectModel(self.rows, project.settings, self.answers)
+        self._standing = Standing()
+        self._log = EventLog(store, project.id, self._standing.take)
+        self.model = ProjectModel(self.rows, project.settings, self._counted)
         self.model.start()
 
     # -- what is kept ------------------------------------------------------------------------------------------------
 
     def events(self) -> list[Event]:
         """Return every event, those of other processes among them."""
-        with self._reading:
-            last = self._events[-1].id if self._events else 0
-            self._events = [*self._events, *self.store.events(self.project.id, after=last)]
-            return self._events
+        return self._log.read()
 
     def answers(self) -> list[Answer]:
-        """Return the answers that stand."""
-        return standing(self.events())
+        """Return the answers that stand; without the database, those that were read before."""
+        self._catch_up()
+        with self._log.lock:
+            return list(self._standing.answers.values())
+
+    def _counted(self) -> tuple[list[Answer], list[Answer]]:
+        """Return the answers that stand, and one answer a question; for the model, which waits for the database."""
+        self._log.read()
+        with self._log.lock:
+            return list(self._standing.answers.values()), self._standing.agreed()
+
+    def _catch_up(self) -> str:
+        """Read what is new; where the database does not answer, say so."""
+        try:
+            self._log.read()
+        except DatabaseAway:
+            return AWAY
+        return ""
 
     def people(self) -> dict[int, Person]:
         """Return everybody by number."""
@@ -94,41 +107,48 @@ class OpenProject:
         asked = check_answer(rows, answer, self.rows.n)
         if answer == "unsure" and self.project.settings.get("no_unsure"):
             raise InvalidData('This project takes no "unsure".')
-        mine = [event for event in reversed(self.events()) if event.person == person.id and event.kind == "answer"]
-        for event in mine[:50] if key else ():
-            if event.content.get("key") == key:
-                return event  # sent again, because the acknowledgement was lost
-        if any(set(kept.rows) == set(asked) for kept in self.answers() if kept.person == person.id):
-            raise InvalidData("You answered this question already. Take the answer back first, or edit it.")
-        content: dict[str, Any] = {"rows": list(asked), "answer": answer}
-        if key:
-            content["key"] = key[:64]
         took = seconds if 0 <= seconds <= _LONGEST else float("nan")
-        event = self.store.append(person, "answer", content, seconds=took)
-        self.model.after_answer(person.id, asked, wait=wait)
+        new = NewEvent("answer", {"rows": list(asked), "answer": answer}, took, key)
+
+        def check() -> None:
+            if self._standing.has(person.id, asked):
+                raise InvalidData("You answered this question already. Take the answer back first, or edit it.")
+
+        event, is_new = self._log.append_once(person, new, check)
+        if is_new:  # else it was sent again, because the acknowledgement was lost
+            self.model.after_answer(person.id, asked, wait=wait)
         return event
 
     def undo(self, person: Person) -> Answer:
         """Take the last answer of a person back, and ask it again; corrections are taken back too."""
-        mine = [answer for answer in self.answers() if answer.person == person.id]
-        if not mine:
-            raise InvalidData("There is no answer to take back.")
-        self.store.append(person, "undo", {"of": mine[-1].id})
-        if not mine[-1].correction:
-            self.model.reopen(person.id, mine[-1].rows)
+        taken: list[Answer] = []
+
+        def decide() -> list[NewEvent]:
+            mine = self._standing.of(person.id)
+            if not mine:
+                raise InvalidData("There is no answer to take back.")
+            taken.append(mine[next(reversed(mine))])
+            return [NewEvent("undo", {"of": taken[-1].id})]
+
+        self._log.append(person, decide)
+        if not taken[-1].correction:
+            self.model.reopen(person.id, taken[-1].rows)
         self.model.changed()
-        return mine[-1]
+        return taken[-1]
 
     def edit(self, person: Person, number: int, answer: str | None, *, is_owner: bool = False) -> None:
         """Change an answer of the history, or take it back (None); people edit their own, the owner everybody's."""
-        kept = {known.id: known for known in self.answers()}
-        if number not in kept or not (is_owner or kept[number].person == person.id):
-            raise UnknownName(f"There is no answer {number} of yours to change.")
-        if answer is None:
-            self.store.append(person, "undo", {"of": number})
-        else:
-            check_answer(kept[number].rows, answer, self.rows.n)
-            self.store.append(person, "edit", {"of": number, "answer": answer})
+
+        def decide() -> list[NewEvent]:
+            kept = self._standing.answers.get(number)
+            if kept is None or not (is_owner or kept.person == person.id):
+                raise UnknownName(f"There is no answer {number} of yours to change.")
+            if answer is None:
+                return [NewEvent("undo", {"of": number})]
+            check_answer(kept.rows, answer, self.rows.n)
+            return [NewEvent("edit", {"of": number, "answer": answer})]
+
+        self._log.append(person, decide)
         self.model.changed()
 
     def simulate(self, n: int) -> int:
@@ -137,7 +157,7 @@ class OpenProject:
             raise InvalidData("Nobody knows the right answers of this project, so nobody can be simulated.")
         if not 1 <= n <= 100:
             raise InvalidData(f"A simulated person answers 1 to 100 questions at a time. Got {n}.")
-        person = self.store.add_person(self.project.id, SIMULATED, is_simulated=True)
+        person = self._simulated_person()
         labeller = Labeller.of_study("flower")
         done = 0
         for _ in range(n):
@@ -148,11 +168,17 @@ class OpenProject:
             rng = np.random.default_rng([person.id, len(self.events())])
             oracle = Oracle(self.rows.truth, labeller=labeller, random_state=rng)
             said = oracle(Question(rows, 0))
-            self.store.append(person, "answer", {"rows": list(rows), "answer": said}, seconds=oracle.seconds)
-            self.model.after_answer(person.id, rows, wait=2.0)
+            self.answer(person, rows, said, seconds=oracle.seconds, wait=2.0)
             done += 1
         self.model.leave(person.id)
         return done
+
+    def _simulated_person(self) -> Person:
+        """Return who is simulated: no person who happens to be called so."""
+        people = {person.name: person for person in self.people().values()}
+        names = (SIMULATED, *(f"{SIMULATED} {number}" for number in range(2, 100)))
+        name = next(name for name in names if name not in people or people[name].is_simulated)
+        return self.store.add_person(self.project.id, name, is_simulated=True)
 
     # -- corrections -------------------------------------------------------------------------------------------------
 
@@ -167,7 +193,7 @@ class OpenProject:
                 f"Cluster {cluster} cannot be corrected: {counted(n_known, 'cluster was', 'clusters were')} asked "
                 "about so far. The others are guessed from the rows alone; answer more questions first."
             )
-        self.model.correct(row, cluster, is_member, _Recorder(self.store, person, is_confirmation))
+        self.model.correct(row, cluster, is_member, _Recorder(self._log, person, is_confirmation))
 
     def name(self, person: Person, cluster: int, name: str) -> None:
         """Give a cluster a name; it stays with the most typical row of the cluster."""
@@ -177,13 +203,17 @@ class OpenProject:
         members = self.members(cluster)
         self.store.append(person, "name", {"row": members[0], "name": name})
 
-    def names(self, labels: np.ndarray) -> list[str]:
-        """Return what the clusters are called: by people, else by number."""
-        names = [f"cluster {k}" for k in range(int(labels.max()) + 1)]
-        for event in self.events():
-            if event.kind == "name" and event.content["name"]:
-                names[int(labels[event.content["row"]])] = str(event.content["name"])
+    def names(self, labels: np.ndarray, n_known: int = 0) -> list[str]:
+        """Return what the clusters are called: by people, else by number; also those asked about that are empty."""
+        names = [f"cluster {k}" for k in range(max(int(labels.max()) + 1, n_known))]
+        for event in self._name_events():
+            names[int(labels[event.content["row"]])] = str(event.content["name"])
         return names
+
+    def _name_events(self) -> list[Event]:
+        self._catch_up()
+        with self._log.lock:
+            return list(self._standing.names.values())
 
     def members(self, cluster: int, snapshot: Snapshot | None = None, *, doubtful_first: bool = False) -> list[int]:
         """Return the rows of a cluster, the surest first, or the most doubtful."""
@@ -231,7 +261,7 @@ class OpenProject:
             return self.reference
         snapshot = self.model.snapshot(fresh=False)
         names = self.names(snapshot.labels)
-        named = {int(snapshot.labels[e.content["row"]]) for e in self.events() if e.kind == "name"}
+        named = {int(snapshot.labels[event.content["row"]]) for event in self._name_events()}
         return [(names[k], self.members(k, snapshot)[0]) for k in sorted(named)]
 
     @cached_property
@@ -245,9 +275,9 @@ class OpenProject:
 
     def status(self, *, fresh: bool = False) -> dict[str, Any]:
         """Return how far the project is, in numbers and one sentence."""
-        answers = self.answers()
-        n_corrections = sum(answer.correction for answer in answers) - self._n_confirmations(answers)
-        n_questions = sum(not answer.correction for answer in answers)
+        trouble = self._catch_up() or self.model.trouble
+        with self._log.lock:
+            n_questions, n_corrections = self._standing.n_questions, self._standing.n_corrections
         status: dict[str, Any] = {
             "name": self.project.name,
             "rows": self.rows.n,
@@ -258,15 +288,16 @@ class OpenProject:
         if self.model.failure:
             return status | {"sentence": self.model.failure, "enough": False, "ready": False}
         try:
-            snapshot = self.model.snapshot(fresh=fresh, wait=_PATIENCE if fresh else 0.0)
+            snapshot = self.model.snapshot(fresh=fresh and not trouble, wait=_PATIENCE if fresh else 0.0)
         except InvalidData:
-            return status | {"sentence": "The model reads the answers so far.", "enough": False, "ready": False}
+            sentence = trouble or "The model reads the answers so far."
+            return status | {"sentence": sentence, "enough": False, "ready": False}
         agreement = snapshot.agreement
         return status | {
             "ready": True,
             "version": snapshot.version,
             "clusters": len(set(snapshot.labels.tolist())),
-            "sentence": snapshot.outlook.sentence,
+            "sentence": trouble or snapshot.outlook.sentence,
             "enough": snapshot.outlook.enough,
             "unsure": round(float(np.mean(snapshot.sure < 0.7)), 4),  # 0.7 as in the outlook
             "agreement": None if agreement != agreement else round(agreement, 4),
@@ -278,10 +309,6 @@ class OpenProject:
         """Say what the answers bought."""
         answers, corrections = counted(status["answers"], "answer"), counted(status["corrections"], "correction")
         return f"{self.rows.n:,} rows named with {answers} and {corrections}."
-
-    def _n_confirmations(self, answers: Sequence[Answer]) -> int:
-        confirmed = {event.id for event in self.events() if event.content.get("confirmation")}
-        return sum(answer.id in confirmed for answer in answers)
 
     def close(self) -> None:
         """Stop the model."""
@@ -300,10 +327,11 @@ def card_of(rows: Rows, row: int, address: Any, profile_of: Any = None) -> dict[
 class _Recorder:
     """Keeps a correction as an answer of the person who made it."""
 
-    def __init__(self, store: StudioStore, person: Person, is_confirmation: bool) -> None:
-        self.store, self.person, self.is_confirmation = store, person, is_confirmation
+    def __init__(self, log: EventLog, person: Person, is_confirmation: bool) -> None:
+        self.log, self.person, self.is_confirmation = log, person, is_confirmation
 
     def record(self, event: Mapping[str, Any]) -> None:
         """Keep one answer of the session."""
         content = {"rows": list(event["rows"]), "answer": event["answer"], "correction": True}
-        self.store.append(self.person, "answer", content | ({"confirmation": True} if self.is_confirmation else {}))
+        new = NewEvent("answer", content | ({"confirmation": True} if self.is_confirmation else {}))
+        self.log.append(self.person, lambda: [new])

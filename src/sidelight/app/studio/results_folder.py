@@ -16,16 +16,15 @@ import numpy as np
 from sidelight.app.jobs.checking import RIGHT
 from sidelight.app.jobs.columns import Columns
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.output import MANIFEST, write_csv
+from sidelight.app.jobs.output import MANIFEST, disarmed_cells, write_csv
 from sidelight.app.jobs.reading import read_rows
 from sidelight.app.store.studio_store import Person, Project
 from sidelight.app.studio.answers import as_table
 from sidelight.app.studio.project import OpenProject
 from sidelight.app.studio.sources import of_dataset
-from sidelight.app.studio.studio import Studio
+from sidelight.app.studio.studio import THE_RUN, Studio
 from sidelight.errors import InvalidData, UnreadableFile
 
-THE_RUN = "the run"
 _SURE = 3  # rows of every cluster that the model is told
 _MOST_CLUSTERS = 40  # of a run that is opened
 
@@ -62,12 +61,14 @@ def write_back(project: OpenProject) -> list[str]:
     snapshot = project.model.snapshot()
     names = project.names(snapshot.labels)
     people = project.people()
-    said = [answer for answer in project.answers() if people[answer.person].name != THE_RUN]
+    runs = {number for number, person in people.items() if person.name == THE_RUN and person.is_simulated}
+    said = [answer for answer in project.answers() if answer.person not in runs]
     called = {number: person.name for number, person in people.items()}
     sizes = np.bincount(snapshot.labels, minlength=len(names))
     used = [k for k in range(len(names)) if sizes[k]]
     write_csv(
-        home / "names.csv", {"cluster": used, "name": [names[k] for k in used], "rows": [int(sizes[k]) for k in used]}
+        home / "names.csv",
+        {"cluster": used, "name": disarmed_cells(names[k] for k in used), "rows": [int(sizes[k]) for k in used]},
     )
     write_csv(home / "answers.csv", as_table(said, project.rows.ids, called))
     files = ["names.csv", "answers.csv"]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.app.jobs.output import disarmed_cells
 from sidelight.app.report.gallery import Gallery, Group, Member
 from sidelight.app.studio.learner import Snapshot
 from sidelight.app.studio.project import OpenProject
@@ -33,7 +34,7 @@ def clusters_table(project: OpenProject, snapshot: Snapshot) -> dict[str, list[A
     return {
         "row": list(project.rows.ids),
         "cluster": snapshot.labels.tolist(),
-        "name": [names[k] for k in snapshot.labels.tolist()],
+        "name": disarmed_cells(names[k] for k in snapshot.labels.tolist()),
         "probability": np.round(snapshot.sure, 4).tolist(),
     }
 

@@ -39,10 +39,13 @@ class Source:
     cells: Sequence[tuple[str, ...]] = ()
 
 
-def from_table(path: str, roles: Roles) -> Source:
-    """Read a table; rows need ids, so that answers can be told apart when the table comes again in another order."""
+def from_table(path: str, roles: Roles, reader: MediaReader | None = None) -> Source:
+    """Read a table; rows need ids, so that answers can be told apart when the table comes again in another order.
+
+    ``reader`` looks at the columns to show, where not every file that they name may be opened.
+    """
     data = read_table(path, roles)
-    source = of_dataset(data)
+    source = of_dataset(data, reader)
     if data.row_ids is not None:
         return source
     names = next((names for names in map(_distinct_texts, data.show.values()) if names), None)
@@ -60,9 +63,11 @@ def _distinct_texts(column: Any) -> list[str]:
     return texts if all(texts) and len(set(texts)) == len(texts) else []
 
 
-def of_dataset(data: Dataset) -> Source:
-    """Take the rows of a data set as they are."""
+def of_dataset(data: Dataset, reader: MediaReader | None = None) -> Source:
+    """Take the rows of a data set as they are; ``reader`` looks at its columns to show."""
     looker = looker_of(data)
+    if looker is not None and reader is not None:
+        looker = reader
     if looker is not None:
         looker.limit = _MEDIA_LIMIT
     columns = list(data.show.values())

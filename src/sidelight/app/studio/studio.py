@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
+import shutil
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,15 +14,17 @@ from typing import Any
 import numpy as np
 
 from sidelight.app.store.studio_store import Person, Project, StudioStore
-from sidelight.app.studio.project import OpenProject
+from sidelight.app.studio.project import OWNER, SIMULATED, OpenProject
 from sidelight.app.studio.rows import write_rows
 from sidelight.app.studio.settings import check_settings
 from sidelight.app.studio.sources import Source, digits, pictures
 from sidelight.app.studio.study.design import KINDS, Pool, check_size
 from sidelight.app.studio.study.study import OpenStudy
-from sidelight.errors import CannotWrite, OutputExists, UnknownName
+from sidelight.errors import CannotWrite, InvalidData, OutputExists, UnknownName
 
 DEMO = "digits"
+THE_RUN = "the run"  # who told a project what a run had found
+RESERVED = (OWNER, SIMULATED, THE_RUN)
 _STUDY_ROWS = 300  # rows of each set of a study
 _DEFAULTS: dict[str, Any] = {"strategy": "rows", "kind": "pair", "clusters": None, "seed": 0}
 
@@ -45,6 +50,7 @@ class Studio:
         self._open: dict[int, OpenProject] = {}
         self._studies: dict[int, OpenStudy] = {}
         self._opening = threading.Lock()
+        self._people: dict[str, Person] = {}  # by their token; neither ever changes
 
     def add(self, name: str, source: Source, settings: Mapping[str, Any] | None = None) -> Project:
         """Make a project: its rows are written first, so that a name in the database always has its rows."""
@@ -54,10 +60,9 @@ class Studio:
             raise OutputExists(
                 f"There is a project called {name.strip()!r} already. Choose another name; nothing was changed."
             )
-        place = self._free_place()
-        write_rows(self.folder / "projects" / place, source.X, source.ids, source.features, source.look, source.y)
-        settings["notes"] = source.notes()
-        return self.store.add_project(name, {**settings, "place": place})
+        with self._places([source]) as (place,):
+            settings["notes"] = source.notes()
+            return self.store.add_project(name, {**settings, "place": place})
 
     def project(self, number: int) -> OpenProject:
         """Return a project, opened."""
@@ -87,17 +92,14 @@ class Studio:
         for (number, (title, source)), kind in product(enumerate(sets), KINDS):
             n_drawn = 0 if (number, kind) in (pools or {}) else counts[kind]
             check_size(title, len(source.ids), kind, n_drawn)
-        placed = []
-        for title, source in sets:
-            place = self._free_place()
-            write_rows(self.folder / "projects" / place, source.X, source.ids, source.features, source.look, source.y)
-            placed.append({"name": title, "place": place})
         brought = [
             [number, kind, pool.questions.tolist(), pool.difficult.tolist()]
             for (number, kind), pool in (pools or {}).items()
         ]
-        settings = {"is_study": True, "sets": placed, "counts": dict(counts), "seed": seed, "pools": brought}
-        return self.store.add_project(name, settings | {"unsure": has_unsure})
+        settings = {"is_study": True, "counts": dict(counts), "seed": seed, "pools": brought, "unsure": has_unsure}
+        with self._places([source for _, source in sets]) as places:
+            placed = [{"name": title, "place": place} for (title, _), place in zip(sets, places)]
+            return self.store.add_project(name, settings | {"sets": placed})
 
     def study(self, number: int) -> OpenStudy:
         """Return a study, opened."""
@@ -111,8 +113,21 @@ class Studio:
 
     def of(self, token: str) -> tuple[OpenProject, Person]:
         """Return the project and the person of a link."""
-        person = self.store.person_of(token)
+        person = self.person_of(token)
         return self.project(person.project), person
+
+    def person_of(self, token: str) -> Person:
+        """Return whose link carries ``token``; once known, also while the database does not answer."""
+        known = self._people.get(token)
+        if known is None:
+            known = self._people[token] = self.store.person_of(token)
+        return known
+
+    def add_person(self, project: int, name: str) -> Person:
+        """Add somebody who will answer; some names are the studio's own."""
+        if name.strip().casefold() in RESERVED or name.strip().casefold().startswith(f"{SIMULATED} "):
+            raise InvalidData(f"{name.strip()!r} is a name that the studio uses itself. Choose another one.")
+        return self.store.add_person(project, name)
 
     def demo(self) -> Project:
         """Return the project of the bundled digits; make it the first time."""
@@ -136,10 +151,24 @@ class Studio:
             project.close()
         self.store.close()
 
-    def _free_place(self) -> str:
-        """Return the name of a folder that is not there: a number, whatever the project is called."""
-        taken = {path.name for path in (self.folder / "projects").glob("*")}
-        return next(str(number) for number in range(1, len(taken) + 2) if str(number) not in taken)
+    @contextmanager
+    def _places(self, sources: Sequence[Source]) -> Iterator[list[str]]:
+        """Write the rows of a project into folders of their own; they go again if the project cannot be kept.
+
+        A folder has a random name, whatever the project is called: several can be made at once, by any process.
+        """
+        places: list[str] = []
+        try:
+            for source in sources:
+                place = secrets.token_hex(8)
+                folder = self.folder / "projects" / place
+                write_rows(folder, source.X, source.ids, source.features, source.look, source.y)
+                places.append(place)
+            yield places
+        except BaseException:
+            for place in places:
+                shutil.rmtree(self.folder / "projects" / place, ignore_errors=True)
+            raise
 
 
 def _some(source: Source, n: int, seed: int) -> Source:

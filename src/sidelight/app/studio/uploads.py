@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from sidelight.app.jobs.media import IMAGES, NotShown, thumbnail
+from sidelight.app.jobs.media import IMAGES, MediaReader, NotShown, thumbnail
 from sidelight.app.jobs.options import Roles
 from sidelight.app.report.gallery import Media
 from sidelight.app.studio.sources import Source, describe_image, from_table, image_features
@@ -18,6 +19,13 @@ TABLE_ENDINGS = (".csv", ".tsv", ".txt", ".arff", ".parquet", ".json")
 IMAGE_ENDINGS = IMAGES
 
 
+class SentOnly(MediaReader):
+    """Shows texts of a table that was sent, and opens no file: names in it are names on the sender's machine."""
+
+    def _path(self, text: str) -> Path:
+        raise NotShown("not among the files that were sent")
+
+
 def source_of(table: Path | None, images: Mapping[str, Path], columns: Sequence[str] = ()) -> Source:
     """Return the rows of what was sent; ``images`` go by the name they were sent under, which is never a path."""
     if table is None and not images:
@@ -25,7 +33,7 @@ def source_of(table: Path | None, images: Mapping[str, Path], columns: Sequence[
     if table is None:
         return _of_images(images)
     try:
-        source = from_table(str(table), Roles(show=list(columns)) if columns else Roles())
+        source = from_table(str(table), Roles(show=list(columns)) if columns else Roles(), SentOnly(table.parent))
     except InvalidData as error:
         raise type(error)(str(error).replace(repr(str(table)), "The table")) from error  # not our temporary name
     return source if not images else _with_images(source, images)
@@ -47,11 +55,24 @@ def _of_images(images: Mapping[str, Path]) -> Source:
     )
 
 
+def _by_name(images: Mapping[str, Path]) -> dict[str, Path]:
+    """Return images by the name they were sent under, and by their bare name where only one has it."""
+    bare = Counter(PurePosixPath(name).name for name in images)
+    alone = {PurePosixPath(name).name: path for name, path in images.items() if bare[PurePosixPath(name).name] == 1}
+    return {**alone, **images}
+
+
+def _found(cell: str, by_name: Mapping[str, Path]) -> str:
+    """Return under which name the image of a cell was sent; nothing when it was not."""
+    name = cell.replace("\\", "/")
+    return next((wanted for wanted in (name, PurePosixPath(name).name) if wanted in by_name), "")
+
+
 def _with_images(source: Source, images: Mapping[str, Path]) -> Source:
     """Show for every row the image whose name one of its cells has."""
-    by_name = {PurePosixPath(name).name: path for name, path in images.items()}
+    by_name = _by_name(images)
     cells = source.cells
-    wanted = [next((PurePosixPath(c).name for c in row if PurePosixPath(c).name in by_name), "") for row in cells]
+    wanted = [next((found for found in (_found(cell, by_name) for cell in row) if found), "") for row in cells]
     if not any(wanted):
         example = next((cell for row in cells for cell in row if cell), "")
         raise UnknownName(

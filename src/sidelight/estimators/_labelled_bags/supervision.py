@@ -20,6 +20,7 @@ from sidelight.errors import (
     warn,
 )
 from sidelight.estimators._labelled_bags.coverage import BagPlan
+from sidelight.estimators._weights import weights_of_bags
 from sidelight.words import counted
 
 
@@ -112,31 +113,35 @@ def with_classes_of_rows(bags: Bags, names: list[Hashable]) -> Bags:
     return bags.with_classes((*bags.classes, *new)) if new else bags
 
 
-def check_row_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
-    """Return one weight for each row, 1 where none are given."""
-    if sample_weight is None:
-        return np.ones(n_rows)
-    weights = np.asarray(sample_weight, dtype=float)
-    if weights.shape != (n_rows,):
-        raise InvalidData(f"X has {n_rows} rows but sample_weight has shape {weights.shape}. Give one for each row.")
-    if not (np.isfinite(weights) & (weights >= 0)).all():
-        row = int(np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0])
-        raise InvalidData(f"sample_weight must not be negative, infinite or NaN. Row {row} has {weights[row]:g}.")
-    return weights
+def mean_over_lists(owner: object, values: np.ndarray, bags: Bags, sample_weight: Any) -> float:
+    """Return the mean of one value for each labelled bag, weighed; NaN with a warning where no bag has a list.
 
-
-def say_nothing_to_judge(owner: object, bags: Bags) -> None:
-    """Warn that ``score`` got no list, so that there is no score: None, which scikit-learn's tools refuse aloud.
-
-    NaN would pass through a grid search, and so would an error: scikit-learn turns errors of ``score`` into NaN.
+    NaN is what scikit-learn's searches know: they rank it last and say so.
     """
-    warn(
-        f"{type(owner).__name__}.score judges label lists, but none of the {counted(bags.n_bags, 'bag')} given has "
-        "one: there is no score. Give bags=Bags(ids, labels={bag: {...}}). In cross_val_score and GridSearchCV pass "
-        "the Bags as y, or call sklearn.set_config(enable_metadata_routing=True): without it bags= reaches fit, but "
-        "not score.",
-        SidelightWarning,
-        stacklevel=4,
+    if len(values) == 0:
+        warn(
+            f"{type(owner).__name__}.score judges label lists, but none of the {counted(bags.n_bags, 'bag')} given has "
+            "one: the score is NaN. Give bags=Bags(ids, labels={bag: {...}}). In cross_val_score and GridSearchCV pass "
+            "the Bags as y, or call sklearn.set_config(enable_metadata_routing=True): without it bags= reaches fit, "
+            "but not score.",
+            SidelightWarning,
+            stacklevel=5,
+        )
+        return float("nan")
+    weights = weights_of_bags(sample_weight, bags)[bags.is_labelled]
+    if not weights.any():
+        raise InvalidData("Every labelled bag has sample_weight 0. Give some of their rows a weight above 0.")
+    return float(np.average(values, weights=weights))
+
+
+def require_lists(owner: object, bags: Bags, row_class: np.ndarray | None = None) -> None:
+    """Refuse to learn where no bag has a label list and no row a label: every row would fall into one cluster."""
+    if bags.is_labelled.any() or (row_class is not None and (row_class >= 0).any()):
+        return
+    raise InvalidData(
+        f"{type(owner).__name__} learns from the label lists of bags, and none of the {counted(bags.n_bags, 'bag')} "
+        "given has one. Pass bags=Bags(ids, labels={bag: {...}}); with scikit-learn's model selection, pass the Bags "
+        "as y. A clusterer that needs no labels is DiscriminativeClustering."
     )
 
 

@@ -45,7 +45,7 @@ class BagClusterer(ClusterMixin, BaseEstimator, ABC):
         bags, rows = self._judged(X, bags)
         return self._bag_labels(rows, bags)[bags.codes]
 
-    def predict_bags(self, X: Any, bags: Any = None) -> np.ndarray:
+    def predict_bag_clusters(self, X: Any, bags: Any = None) -> np.ndarray:
         """Return the cluster of each bag, in the order of ``bags.names``.
 
         Parameters
@@ -57,6 +57,14 @@ class BagClusterer(ClusterMixin, BaseEstimator, ABC):
         """
         bags, rows = self._judged(X, bags)
         return self._bag_labels(rows, bags)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "predict_bags":
+            raise AttributeError(
+                f"{type(self).__name__} has no predict_bags: that names the label sets of bags, and here a bag has a "
+                "cluster. Call predict_bag_clusters(X, bags)."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _judged(self, X: Any, bags: Any) -> tuple[Bags, Any]:
         from sklearn.utils.validation import check_is_fitted

@@ -12,6 +12,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
+from sidelight.estimators._weights import weights_of_bags
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
 from sidelight.estimators.bags.bag_distances import KINDS, METRICS, bag_distances
 from sidelight.estimators.bags.medoids import Medoids, alternate, faster_pam
@@ -130,11 +131,11 @@ class BagKMedoids(BagClusterer):
         bags : Bags or sequence of bag ids, optional
             The bag of each row.
         sample_weight : array of shape (n_rows,), optional
-            Weight of each row; a bag counts with the sum over its rows.
+            Weight of each row; a bag counts with the mean weight of its rows.
         """
         _, rows = self._judged(X, None)
         bags = as_bags(bags, n_rows=rows.shape[0], y=y)
-        weights = None if sample_weight is None else np.bincount(bags.codes, sample_weight, minlength=bags.n_bags)
+        weights = weights_of_bags(sample_weight, bags)
         return -float(np.average(self._to_medoids(rows, bags).min(axis=1), weights=weights))
 
     def predict_bag_proba(self, X: Any, bags: Any = None) -> np.ndarray:
@@ -145,7 +146,7 @@ class BagKMedoids(BagClusterer):
         Parameters
         ----------
         X, bags
-            As in :meth:`predict_bags`.
+            As in :meth:`predict_bag_clusters`.
         """
         found, rows = self._judged(X, bags)
         inside = float(np.mean(self.bag_distances_**2))

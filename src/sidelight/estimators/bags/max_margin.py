@@ -21,6 +21,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import ConvergenceWarning, EmptyClusters, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
+from sidelight.estimators._weights import weights_of_bags
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
 from sidelight.estimators.bags.bag_margin import BagMargin
 from sidelight.estimators.bags.bag_maxima import BagMaxima
@@ -224,12 +225,12 @@ class MaxMarginBagClustering(BagClusterer):
         y : Bags, optional
             May carry the bags instead.
         sample_weight : array of shape (n_rows,), optional
-            Weight of each row; a bag counts with the sum over its rows.
+            Weight of each row; a bag counts with the mean weight of its rows.
         """
         _, rows = self._judged(X, None)
         bags = as_bags(bags, n_rows=rows.shape[0], y=y)
         missed = np.maximum(0.0, 1.0 - self._margin(rows, bags, self.offsets_).witnesses(self.weights_)[2])
-        weights = None if sample_weight is None else np.bincount(bags.codes, sample_weight, minlength=bags.n_bags)
+        weights = weights_of_bags(sample_weight, bags)
         return -float(np.average(missed, weights=weights))
 
     def _bag_labels(self, X: Any, bags: Bags) -> np.ndarray:

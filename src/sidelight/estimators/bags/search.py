@@ -166,7 +166,7 @@ class MaxMarginBagClusteringCV(BagClusterer):
             random_state=seed,
         )
         with ignore_warnings():  # a bad grid point is no news; its score says it
-            partial = [point.fit(X[rows], bags=bags[rows]).predict_bags(X, bags) for rows in resamples]
+            partial = [point.fit(X[rows], bags=bags[rows]).predict_bag_clusters(X, bags) for rows in resamples]
             point.fit(X, bags=bags)
         stability = np.mean([adjusted_rand_score(point.bag_labels_, labels) for labels in partial])
         shares = np.bincount(point.bag_labels_, minlength=self.n_clusters) / bags.n_bags
@@ -202,7 +202,7 @@ class MaxMarginBagClusteringCV(BagClusterer):
         return self
 
     def _bag_labels(self, X: Any, bags: Bags) -> np.ndarray:
-        return self.best_estimator_.predict_bags(X, bags)
+        return self.best_estimator_.predict_bag_clusters(X, bags)
 
     def _check_grid(self) -> list[tuple[float, float]]:
         check_number(self, "n_resamples", self.n_resamples, integer=True, low=1)

@@ -24,6 +24,7 @@ from sidelight.data.coerce import as_bags
 from sidelight.errors import EmptyClusters, InvalidParameter, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators._choice import Choice
+from sidelight.estimators._weights import weights_of_bags
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
 from sidelight.estimators.bags.bag_profiles import BagProfiles, learn_profiles
 from sidelight.estimators.bags.bag_words import BagWords, WordBooks, learn_books
@@ -188,12 +189,12 @@ class BagWordClustering(BagClusterer):
         y : Bags, optional
             May carry the bags instead.
         sample_weight : array of shape (n_rows,), optional
-            Weight of each row; a bag counts with the sum over its rows.
+            Weight of each row; a bag counts with the mean weight of its rows.
         """
         _, rows = self._judged(X, None)
         of_rows = as_bags(bags, n_rows=rows.shape[0], y=y)
         nearest = squared_distances(self.bag_points(rows, of_rows), self.cluster_centers_).min(axis=1)
-        weights = None if sample_weight is None else np.bincount(of_rows.codes, sample_weight, minlength=of_rows.n_bags)
+        weights = weights_of_bags(sample_weight, of_rows)
         return -float(np.average(nearest, weights=weights))
 
     def _bag_labels(self, X: Any, bags: Bags) -> np.ndarray:

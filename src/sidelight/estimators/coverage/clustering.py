@@ -21,17 +21,18 @@ from sidelight._solvers.race import best, race
 from sidelight._solvers.trace import Solution
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, UnknownName, nearest, warn
+from sidelight.errors import InvalidData, InvalidParameter, UnknownName, nearest
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._labelled_bags.candidates import read_candidates
 from sidelight.estimators._labelled_bags.coverage import CAP, BagPlan
 from sidelight.estimators._labelled_bags.layout import Layout, check_counts, check_names, count_clusters
 from sidelight.estimators._labelled_bags.supervision import (
-    check_row_weights,
     code_rows,
+    mean_over_lists,
     plan_bags,
     read_row_labels,
-    say_nothing_to_judge,
+    require_lists,
     warn_if_inseparable,
     with_classes_of_rows,
 )
@@ -45,7 +46,7 @@ from sidelight.estimators.coverage.starts import HEAT, KEPT, draw_starts
 from sidelight.estimators.coverage.term import Coverage
 
 
-class CoverageClustering(ClusterMixin, BaseEstimator):
+class CoverageClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
     """Cluster the rows of labelled bags so that every label of a bag is carried by one of its rows.
 
     Each row picks a cluster by a softmax-linear rule. A cluster belongs to a class (a label that bags list) or is
@@ -87,7 +88,8 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
     max_iter : int, default=300
         Most iterations of a start.
     tol : float, default=1e-6
-        Relative change of the objective at which a start has converged.
+        Relative change of the objective at which a start has converged; where the boundary is curved, features are of
+        single precision and no change below 1e-7 is looked for.
     cap : int, default=12
         Bags with more labels than this are approximated: the labels that are hardest to cover stay exact.
     cv : int, default=5
@@ -225,7 +227,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         bags = with_classes_of_rows(_lists(bags, candidates, n_rows=X.shape[0], y=y), names)
         one_of = candidates is not None
         row_class = code_rows(names, bags.classes)
-        self._say_if_silent(bags, row_class)
+        require_lists(self, bags, row_class)
         if not one_of:
             warn_if_inseparable(self, bags, row_class)
         check_names(self.n_subclusters, bags.classes)
@@ -343,10 +345,10 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
     @checks_y
     def score(
         self, X: Any, y: Any = None, *, bags: Any = None, candidates: Any = None, sample_weight: Any = None
-    ) -> float | None:
+    ) -> float:
         """Return the mean log likelihood of the label lists of these bags; higher is better, 0 is best.
 
-        Unlabelled bags do not count; None, with a warning, when there are no others.
+        Unlabelled bags do not count; NaN, with a warning, when there are no others.
 
         Parameters
         ----------
@@ -364,15 +366,7 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         lists = _lists(bags, candidates, n_rows=n_rows, y=y)
         values = self.bag_scores(X, lists) if candidates is None else self.bag_scores(X, candidates=candidates)
-        bags = lists
-        if len(values) == 0:
-            say_nothing_to_judge(self, bags)
-            return None
-        weights = check_row_weights(sample_weight, n_rows)
-        weight_of_bag = (np.add.reduceat(weights[bags.order], bags.starts[:-1]) / bags.sizes)[bags.is_labelled]
-        if not weight_of_bag.any():
-            raise InvalidData("Every labelled bag has sample_weight 0. Give some of their rows a weight above 0.")
-        return float(np.average(values, weights=weight_of_bag))
+        return mean_over_lists(self, values, lists, sample_weight)
 
     def bag_scores(self, X: Any, bags: Any = None, *, candidates: Any = None) -> np.ndarray:
         """Return the log likelihood of the list of each labelled bag, or of each row's candidates, in their order."""
@@ -443,15 +437,6 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
         self.start_values_ = -np.array([solution.value for solution in solutions])
         return self
 
-    def _say_if_silent(self, bags: Bags, row_class: np.ndarray) -> None:
-        if not bags.is_labelled.any() and not (row_class >= 0).any():
-            warn(
-                "No bag has labels, so there is nothing to cover: every row falls into one cluster. Give "
-                "bags=Bags(ids, labels={bag: {...}}).",
-                SidelightWarning,
-                stacklevel=4,
-            )
-
     def _check_parameters(self) -> None:
         check_counts(self, self.n_subclusters, self.n_novel)
         if not (isinstance(self.penalty, str) and self.penalty == "auto"):
@@ -467,6 +452,10 @@ class CoverageClustering(ClusterMixin, BaseEstimator):
             check_number(self, name, getattr(self, name), integer=True, low=1)
         check_number(self, "cap", self.cap, integer=True, low=1, high=20, advice="2^cap numbers are kept for a row.")
         check_number(self, "cv", self.cv, integer=True, low=2)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.class_of_)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are welcome."""

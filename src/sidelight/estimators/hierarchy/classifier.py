@@ -23,6 +23,7 @@ from sidelight.data.hierarchy import LabelTree
 from sidelight.data.label_matrix import LabelMatrix
 from sidelight.errors import ConvergenceWarning, InvalidData, warn
 from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
+from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.hierarchy import decoding
 from sidelight.estimators.hierarchy._labels import labels_to_fit
 from sidelight.estimators.hierarchy.candidates import Candidate, best_candidate, known_tree
@@ -231,8 +232,8 @@ class LatentHierarchyClassifier(BaseEstimator):
         tree = as_inputs(self.label_alphas_, self.tree_.parents, self.eps)
         logs = posterior(scores, labels.values, tree).log_likelihood
         known = labels.is_known.sum(axis=1)
-        weights = np.ones(len(logs)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return float(weights @ logs / max(float(weights @ known), 1.0))
+        weights = weights_of_rows(sample_weight, len(logs))
+        return float(weights @ logs / (float(weights @ known) or 1.0))
 
     # ---- the steps of fit
 

@@ -26,6 +26,8 @@ from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidParameter, SidelightWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._columns import ProbabilityColumns
+from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.instances.class_shares import class_shares
 from sidelight.estimators.instances.rounding import ROUNDINGS, round_embedding
 from sidelight.progress import report
@@ -44,7 +46,7 @@ class Embedded(NamedTuple):
     root: np.ndarray
 
 
-class SpectralFamily(ClusterMixin, BaseEstimator, ABC):
+class SpectralFamily(ProbabilityColumns, ClusterMixin, BaseEstimator, ABC):
     """Similarities plus what bags say, leading eigenvectors, rounding. Subclasses say what is added."""
 
     __metadata_request__fit = {"bags": True}
@@ -90,7 +92,7 @@ class SpectralFamily(ClusterMixin, BaseEstimator, ABC):
         self._publish(X, bags, similar, embedded, generator)
         return self
 
-    def predict(self, X: Any, bags: Any = None) -> np.ndarray:
+    def predict(self, X: Any, *, bags: Any = None) -> np.ndarray:
         """Return the cluster of each row of X.
 
         Parameters
@@ -114,7 +116,7 @@ class SpectralFamily(ClusterMixin, BaseEstimator, ABC):
         labels[pulled] = self._nearest_centre(U)
         return labels
 
-    def predict_proba(self, X: Any, bags: Any = None) -> np.ndarray:
+    def predict_proba(self, X: Any, *, bags: Any = None) -> np.ndarray:
         """Return how surely each row belongs to each cluster, shape (n_rows, n_clusters); rows sum to 1.
 
         By features alone it is the share of the nearest known rows' votes. With labelled bags, and for the training
@@ -146,7 +148,7 @@ class SpectralFamily(ClusterMixin, BaseEstimator, ABC):
         squares[:, np.bincount(self.labels_, minlength=self.n_clusters) == 0] = np.inf  # an empty cluster has no centre
         return np.exp(log_softmax(-squares / (2.0 * inside if inside > 0 else 1.0)))
 
-    def embed(self, X: Any, bags: Any = None) -> np.ndarray:
+    def embed(self, X: Any, *, bags: Any = None) -> np.ndarray:
         """Return where the rows of X lie in the embedding: unit rows, one coordinate per eigenvector."""
         check_is_fitted(self)
         X = rows_to_judge(self, X)
@@ -182,7 +184,7 @@ class SpectralFamily(ClusterMixin, BaseEstimator, ABC):
         X = rows_to_judge(self, X)
         bags = as_bags(bags, n_rows=X.shape[0], y=y)
         labels = self._vote(X)
-        weight = np.ones(X.shape[0]) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weight = weights_of_rows(sample_weight, X.shape[0])
         in_labelled_bag = bags.is_labelled[bags.codes]
         if not in_labelled_bag.any() or not self.class_shares_.size:
             gaps = ((unit_rows(self._spread_over(X, self.embedding_)) - self.centres_[labels]) ** 2).sum(axis=1)
@@ -322,6 +324,10 @@ class SpectralFamily(ClusterMixin, BaseEstimator, ABC):
                 SidelightWarning,
                 stacklevel=5,
             )
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_clusters)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what X may be."""

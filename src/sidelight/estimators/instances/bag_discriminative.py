@@ -123,7 +123,7 @@ class BagDiscriminativeClustering(LinearRule):
             terms.append((self.alpha, likeness))
         return self._learn(X, terms)
 
-    def predict(self, X: Any, bags: Any = None) -> np.ndarray:
+    def predict(self, X: Any, *, bags: Any = None) -> np.ndarray:
         """Return the most probable cluster of each row of X; bags change nothing, the rule knows features only."""
         return np.argmax(self._log_posterior(X), axis=1)
 

@@ -20,7 +20,7 @@ from sidelight.errors import SidelightWarning, warn
 from sidelight.estimators._base import all_or_nothing, rows_to_fit
 from sidelight.estimators._choice import Choice
 from sidelight.estimators._labelled_bags.layout import Layout, check_counts
-from sidelight.estimators._labelled_bags.supervision import refuse_empty_sets
+from sidelight.estimators._labelled_bags.supervision import refuse_empty_sets, require_lists
 from sidelight.estimators.novelty.choose import choose_n_novel
 from sidelight.estimators.novelty.naming import NamesRows, check_enough_rows
 from sidelight.estimators.novelty.problem import Problem, State
@@ -156,7 +156,7 @@ class DMNL(NamesRows, ClusterMixin, BaseEstimator):
         self._check_parameters()
         X = rows_to_fit(self, X)
         bags = as_bags(bags, n_rows=X.shape[0], y=y)
-        _say_if_silent(bags)
+        require_lists(self, bags)
         generator = as_generator(self.random_state)
         self.choice_: dict[str, Choice] = {}
         n_novel = self.n_novel
@@ -255,13 +255,3 @@ def _typical(probability: np.ndarray, is_member: np.ndarray) -> np.ndarray:
     """Return the most probable members, the surest first."""
     rows = np.flatnonzero(is_member)
     return rows[np.argsort(-probability[rows], kind="stable")[:N_TYPICAL]]
-
-
-def _say_if_silent(bags: Bags) -> None:
-    if not bags.is_labelled.any():
-        warn(
-            "No bag has labels, so every label is novel and DMNL is a clustering of the rows. Give "
-            "bags=Bags(ids, labels={bag: {...}}).",
-            SidelightWarning,
-            stacklevel=4,
-        )

@@ -9,10 +9,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidData, InvalidParameter
+from sidelight.errors import InvalidParameter
 from sidelight.estimators._base import checks_y, rows_to_judge
+from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators._labelled_bags.supervision import check_row_weights, say_nothing_to_judge
+from sidelight.estimators._labelled_bags.supervision import mean_over_lists
 from sidelight.estimators.novelty.problem import Lists
 
 
@@ -25,7 +26,7 @@ def check_enough_rows(estimator: Any, n_novel: int, n_rows: int) -> None:
         )
 
 
-class NamesRows(ABC):
+class NamesRows(ProbabilityColumns, ABC):
     """Rows and bags named by ``predict_proba``, with classes_, class_of_, cluster_names_ and label_names_."""
 
     __metadata_request__fit = {"bags": True}
@@ -97,10 +98,10 @@ class NamesRows(ABC):
         return P[:, self.class_of_ < 0].sum(axis=1)
 
     @checks_y
-    def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float | None:
+    def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
         """Return 1 - Hamming loss of the known labels of these bags: the paper's criterion; 1 is best.
 
-        Unlabelled bags do not count; None, with a warning, when there are no others.
+        Unlabelled bags do not count; NaN, with a warning, when there are no others.
 
         Parameters
         ----------
@@ -115,15 +116,7 @@ class NamesRows(ABC):
         """
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         bags = as_bags(bags, n_rows=n_rows, y=y)
-        values = self.bag_scores(X, bags)
-        if len(values) == 0:
-            say_nothing_to_judge(self, bags)
-            return None
-        weights = check_row_weights(sample_weight, n_rows)
-        weight_of_bag = (np.add.reduceat(weights[bags.order], bags.starts[:-1]) / bags.sizes)[bags.is_labelled]
-        if not weight_of_bag.any():
-            raise InvalidData("Every labelled bag has sample_weight 0. Give some of their rows a weight above 0.")
-        return float(np.average(values, weights=weight_of_bag))
+        return mean_over_lists(self, self.bag_scores(X, bags), bags, sample_weight)
 
     def bag_scores(self, X: Any, bags: Any) -> np.ndarray:
         """Return the share of known labels that is told rightly of each labelled bag, by features alone."""
@@ -141,8 +134,12 @@ class NamesRows(ABC):
         check_is_fitted(self)
         return Layout(self.classes_, self.class_of_, self.cluster_names_)
 
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.class_of_)
+
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are welcome."""
-        tags = super().__sklearn_tags__()  # type: ignore[misc]  # the estimator beside this class in the bases has it
+        tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

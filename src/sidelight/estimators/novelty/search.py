@@ -18,6 +18,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidParameter, ignore_warnings
 from sidelight.estimators._base import all_or_nothing, rows_to_fit
+from sidelight.estimators._labelled_bags.supervision import require_lists
 from sidelight.estimators.novelty.dmnl import DMNL
 from sidelight.estimators.novelty.naming import NamesRows
 from sidelight.progress import report
@@ -116,6 +117,7 @@ class DMNLCV(NamesRows, ClusterMixin, BaseEstimator):
         grid = self._check_parameters()
         X = rows_to_fit(self, X)
         bags = as_bags(bags, n_rows=X.shape[0], y=y)
+        require_lists(self, bags)
         generator = as_generator(self.random_state)
         rounds = [self._hide(bags, generator) for _ in range(self.n_rounds)] if len(bags.classes) > 1 else []
         scores = np.zeros((len(grid), max(1, len(rounds))))

@@ -15,13 +15,14 @@ from sidelight.data.splits import AnswerKFold
 from sidelight.errors import InvalidData, InvalidParameter
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators._choice import Choice, choose_best
+from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators.relations.discriminative import DiscriminativeClustering
 from sidelight.progress import report
 
 COUNTS = tuple(range(2, 13))  # numbers of clusters to choose from when none is given
 
 
-class DiscriminativeClusteringCV(ClusterMixin, BaseEstimator):
+class DiscriminativeClusteringCV(ProbabilityColumns, ClusterMixin, BaseEstimator):
     """:class:`DiscriminativeClustering` with tau, penalty and number of clusters chosen by held-out answers.
 
     Parameters
@@ -191,6 +192,10 @@ class DiscriminativeClusteringCV(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.best_estimator_.score(X, y, pairs=pairs, triplets=triplets)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.best_estimator_.intercept_)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are welcome."""

@@ -19,6 +19,7 @@ from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import AnswersDisagree, ConflictingAnswers, InvalidParameter, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._linear_rule import warn_unless_converged
 from sidelight.estimators.relations import direct, variational
 from sidelight.estimators.relations.answered import Answered, without_none
@@ -29,7 +30,7 @@ from sidelight.estimators.relations.trust import Trust, doubtful, estimate_error
 LANDMARKS = 300  # of the curved features
 
 
-class DiscriminativeClustering(ClusterMixin, BaseEstimator):
+class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
     """Cluster rows by their features and by answers about pairs and triplets of them.
 
     By default the likelihood of each answer is maximised directly, on a belief that bends: the softmax of a linear
@@ -317,7 +318,7 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         check_choice(self, "boundary", self.boundary, ("curved", "straight", None))
         check_number(self, "tau", self.tau, low=0, open_low=True, none=True)
         check_number(self, "penalty", self.penalty, low=0, none=True)
-        if self.eps != "auto" or not isinstance(self.eps, str):
+        if not (isinstance(self.eps, str) and self.eps == "auto"):
             check_number(self, "eps", self.eps, low=0, high=0.5, open_high=True, advice='It may also be "auto".')
         if self.objective == "answers" and self.eps == 0:
             raise InvalidParameter(
@@ -330,6 +331,10 @@ class DiscriminativeClustering(ClusterMixin, BaseEstimator):
         for name in ("n_init", "max_iter", "max_rows"):
             check_number(self, name, getattr(self, name), integer=True, low=1)
         check_number(self, "tol", self.tol, low=0)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.intercept_)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are welcome."""

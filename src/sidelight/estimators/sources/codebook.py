@@ -14,6 +14,7 @@ from sidelight._core.params import as_generator, as_seed, check_n_clusters, chec
 from sidelight._core.prototypes import group_means, kmeans_prototypes, nearest_prototype, squared_distances
 from sidelight.errors import InvalidData
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._weights import weights_of_rows
 from sidelight.progress import report
 
 Ints = NDArray[np.intp]
@@ -118,7 +119,7 @@ class Codebook(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         """
         check_is_fitted(self)
         distances = nearest_prototype(rows_to_judge(self, X), self.prototypes_)[1]
-        return -float(np.average(distances**2, weights=sample_weight))
+        return -float(np.average(distances**2, weights=weights_of_rows(sample_weight, len(distances))))
 
     @property
     def _n_features_out(self) -> int:

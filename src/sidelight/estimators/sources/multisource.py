@@ -18,6 +18,7 @@ from sidelight._core.simplex import softmax
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators.sources._channels import channel_columns, check_channel
 from sidelight.estimators.sources._coclusterer import check_coclusterer
 from sidelight.estimators.sources._novelty import thresholds
@@ -40,7 +41,7 @@ METHODS: dict[str, type[Any]] = {
 }
 
 
-class MultiSourceClustering(ClusterMixin, BaseEstimator):
+class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
     """Cluster several channels recorded together, through how often their codes occur together.
 
     Each channel becomes codes (the nearest sequence mean, or the nearest of ``n_codes`` k-means centres), the codes
@@ -216,7 +217,7 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
         book, used = self._book(self.primary_)
         X = self._points(self.primary_, X)
         of_code = self.code_labels_[self.primary_][used]
-        n_clusters = int(self.code_labels_[self.primary_].max()) + 1
+        n_clusters = self._n_features_out
         if sequences is not None and self.reassign:
             home = sequence_codes(sequences, X.shape[0], type(self).__name__)[0]
             raw = of_code[nearest_prototype(X, book.prototypes_[used])[0]]
@@ -228,6 +229,10 @@ class MultiSourceClustering(ClusterMixin, BaseEstimator):
             squares[:, k] = nearest_prototype(X, book.prototypes_[mine])[1] ** 2 if len(mine) else np.inf
         spread = getattr(self, "spread_", 1.0)  # models of version 0.1 have none
         return softmax(-squares / (2.0 * spread if spread > 0 else 1.0))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.code_labels_[self.primary_].max()) + 1
 
     def predict_channel(self, channel: str, X: Any, *, sequences: Any = None) -> Ints:
         """Return the cluster of new points of one channel, from that channel alone.

@@ -10,7 +10,7 @@ from sidelight.files.limits import need
 from sidelight.files.roles.columns import MemorySource
 
 
-def read_feather(path: Path) -> MemorySource:
+def read_feather(path: Path, part: str | None = None) -> MemorySource:
     """Read an Arrow file as a table; a list of texts in a cell is a set of labels."""
     import polars as pl
 

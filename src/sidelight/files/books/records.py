@@ -19,8 +19,8 @@ _DEEPEST = 6  # levels of fields in fields
 _GROWS = 12  # times that JSON grows while it is Python values
 
 
-def read_records(path: Path) -> MemorySource:
-    """Read JSON lines, or an array of records, as a table."""
+def read_records(path: Path, part: str | None = None) -> MemorySource:
+    """Read JSON lines, or an array of records, as a table; ``part`` names the field that holds the records."""
     with Source(path).open() as file:
         content = file.read()
     need(path, float(_GROWS * len(content)), f"{len(content)} bytes of JSON")
@@ -35,7 +35,7 @@ def read_records(path: Path) -> MemorySource:
             lines = [n for n, _ in numbered]
             records = [_line(path, decoder, n, line) for n, line in numbered]
             if len(records) == 1 and isinstance(records[0], dict):
-                records, lines = _inner_records(records[0]) or records, None
+                records, lines = _inner_records(records[0], part) or records, None
     except (msgspec.DecodeError, RecursionError) as error:
         raise UnreadableFile(f"{path}: JSON that cannot be read ({error}).") from None
     columns: dict[str, list[Any]] = {}
@@ -63,9 +63,10 @@ def _line(path: Path, decoder: Any, number: int, line: bytes) -> Any:
         ) from None
 
 
-def _inner_records(record: Mapping[str, Any]) -> list[Any] | None:
-    """Return the records inside ``{"data": [...]}``, where one field alone holds a list of records."""
-    lists = [value for value in record.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
+def _inner_records(record: Mapping[str, Any], part: str | None) -> list[Any] | None:
+    """Return the records inside ``{"data": [...]}``, where one field (or the one that is named) holds a list of them."""
+    inside = record.values() if part is None else [record.get(part)]
+    lists = [value for value in inside if isinstance(value, list) and value and isinstance(value[0], dict)]
     return lists[0] if len(lists) == 1 else None
 
 

@@ -21,9 +21,9 @@ from sidelight.files.roles.tables import read_table
 from sidelight.files.source import Source
 
 
-def read_material(file: Source, wanted: RoleRequest, label_file: Path | None) -> Dataset:
+def read_material(folder: Path, wanted: RoleRequest, label_file: Path | None) -> Dataset:
     """Cut a folder into the cache, and read what came out; the labels of its files are in ``label_file``."""
-    made = cached_table(file.path, labels=label_file)
+    made = cached_table(folder, labels=label_file)
     notice(f"the folder was cut into {made.path.name} in {made.path.parent}; running again cuts only what is new")
     for note in made.notes:
         notice(note)

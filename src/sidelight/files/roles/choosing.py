@@ -9,7 +9,7 @@ from typing import Any
 
 from sidelight.errors import InvalidParameter
 from sidelight.files.problems import no_such_column
-from sidelight.files.roles.columns import Source
+from sidelight.files.roles.columns import TableSource
 from sidelight.files.roles.guesses import guess_events, guess_rest
 from sidelight.files.roles.lists import guess_truth_of_items
 from sidelight.files.roles.looks import inspect_column
@@ -18,7 +18,7 @@ from sidelight.files.roles.plan import Plan, RoleRequest
 _CELLS = 100_000  # enough to see what columns are; wide tables are judged by fewer rows
 
 
-def plan_roles(source: Source, wanted: RoleRequest) -> Plan:
+def plan_roles(source: TableSource, wanted: RoleRequest) -> Plan:
     """Decide what each column is for."""
     rows = source.sample()
     rows = rows[: max(100, _CELLS // max(len(source.names), 1))]

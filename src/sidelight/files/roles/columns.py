@@ -82,7 +82,7 @@ class Loaded(NamedTuple):
     texts: dict[int, Coded]
 
 
-class Source(Protocol):
+class TableSource(Protocol):
     """A table on disk or in memory that hands out its columns; readers of tables implement it."""
 
     path: Path

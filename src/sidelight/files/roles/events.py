@@ -13,11 +13,11 @@ from sidelight.errors import InvalidData
 from sidelight.files.limits import need_dense
 from sidelight.files.problems import listing
 from sidelight.files.roles.cells import is_gap
-from sidelight.files.roles.columns import Coded, Coder, Source
+from sidelight.files.roles.columns import Coded, Coder, TableSource
 from sidelight.files.roles.plan import Plan
 
 
-def event_table(source: Source, plan: Plan) -> Dataset:
+def event_table(source: TableSource, plan: Plan) -> Dataset:
     """Count the columns of a table together; a long table of (item, label) becomes label sets."""
     axes = [source.names[j] for j in plan.events]
     weight = None if plan.weight is None else source.names[plan.weight]
@@ -51,7 +51,7 @@ def event_table(source: Source, plan: Plan) -> Dataset:
 class _Pieces:
     """Pieces of an event table on their way to the counter: names become codes, rows with a gap are left out."""
 
-    def __init__(self, source: Source, axes: list[str], weight: str | None) -> None:
+    def __init__(self, source: TableSource, axes: list[str], weight: str | None) -> None:
         self.source, self.weight = source, weight
         self.coders = {axis: Coder() for axis in axes}
         self.n_rows = 0
@@ -101,7 +101,7 @@ class _Pieces:
 
 
 def _kinds(
-    source: Source, item: int, truth: int, names: Sequence[Any]
+    source: TableSource, item: int, truth: int, names: Sequence[Any]
 ) -> tuple[np.ndarray[Any, np.dtype[np.object_]], list[str]]:
     """Return the kind of each item by its name, ``""`` where it has none or several, which is said."""
     coders = Coder(), Coder()

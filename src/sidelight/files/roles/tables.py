@@ -16,7 +16,7 @@ from sidelight.files.problems import header_only, listing
 from sidelight.files.roles.builder import Builder
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.choosing import plan_roles
-from sidelight.files.roles.columns import Coded, Source
+from sidelight.files.roles.columns import Coded, Loaded, TableSource
 from sidelight.files.roles.events import event_table
 from sidelight.files.roles.guesses import is_label_name
 from sidelight.files.roles.labels import (
@@ -31,10 +31,11 @@ from sidelight.files.roles.looks import inspect_column
 from sidelight.files.roles.plan import Plan, RoleRequest
 from sidelight.words import Setting
 
+_EXACT = 2.0**53  # from here on float64 cannot hold every whole number
 _MOST_WORDS = 200  # more different words than this make a name or a text, not a feature
 
 
-def read_table(source: Source, wanted: RoleRequest, label_table: Source | None = None) -> Dataset:
+def read_table(source: TableSource, wanted: RoleRequest, label_table: TableSource | None = None) -> Dataset:
     """Read the columns that have a role, and nothing else."""
     if label_table is not None and wanted.label is None:
         wanted = replace(wanted, label=False)  # the labels are in the other table: no column here is taken for them
@@ -74,22 +75,30 @@ def read_table(source: Source, wanted: RoleRequest, label_table: Source | None =
         channels=_channels(plan, widths),
         truth=None if plan.truth is None else _kinds(loaded.texts[plan.truth]),
         show={source.names[j]: loaded.texts[j].objects() for j in plan.show},
-        kept={
-            source.names[j]: loaded.texts[j].names() if j in kept_texts else as_written(loaded.X[:, numbers.index(j)])
-            for j in plan.keep
-        },
+        kept=_kept(source, plan, loaded, numbers),
         roles=plan.roles(),
     )
 
 
+def _kept(source: TableSource, plan: Plan, loaded: Loaded, numbers: list[int]) -> dict[str, NDArray[Any]]:
+    """Return the columns to carry along, unchanged: numbers that a float64 cannot hold exactly are read as text."""
+    features = {j: loaded.X[:, numbers.index(j)] for j in plan.keep if j in numbers}
+    inexact = [j for j, cells in features.items() if _is_whole(cells) and (np.abs(cells) >= _EXACT).any()]
+    texts = {**loaded.texts, **(source.load([], inexact).texts if inexact else {})}
+    return {source.names[j]: texts[j].names() if j in texts else as_written(features[j]) for j in plan.keep}
+
+
 def as_written(cells: NDArray[np.float64]) -> NDArray[Any]:
     """Return whole numbers as integers again, so that 3 is not carried along as 3.0."""
-    is_whole = np.isfinite(cells).all() and (cells == np.round(cells)).all() and (np.abs(cells) < 2**53).all()
-    return cells.astype(np.int64) if is_whole else cells
+    return cells.astype(np.int64) if _is_whole(cells) and (np.abs(cells) < _EXACT).all() else cells
+
+
+def _is_whole(cells: NDArray[np.float64]) -> bool:
+    return bool(np.isfinite(cells).all() and (cells == np.round(cells)).all())
 
 
 def _with_words(
-    source: Source, plan: Plan, X: NDArray[np.float64], texts: dict[int, Coded], words: list[int]
+    source: TableSource, plan: Plan, X: NDArray[np.float64], texts: dict[int, Coded], words: list[int]
 ) -> tuple[NDArray[np.float64], tuple[str, ...], list[int]]:
     """Give every word of a nominal feature a column of its own, in the place of the feature; gaps are zeros.
 
@@ -138,7 +147,7 @@ def _kinds(column: Coded) -> NDArray[np.object_]:
     return kinds
 
 
-def _row_ids(source: Source, plan: Plan, texts: dict[int, Coded]) -> NDArray[Any] | None:
+def _row_ids(source: TableSource, plan: Plan, texts: dict[int, Coded]) -> NDArray[Any] | None:
     if plan.id is None:
         return None
     column = texts[plan.id]
@@ -168,7 +177,7 @@ def _row_ids(source: Source, plan: Plan, texts: dict[int, Coded]) -> NDArray[Any
     return column.names()
 
 
-def _bag_ids(source: Source, plan: Plan, texts: dict[int, Coded]) -> Coded | None:
+def _bag_ids(source: TableSource, plan: Plan, texts: dict[int, Coded]) -> Coded | None:
     if plan.bag is None:
         return None
     column = texts[plan.bag]
@@ -184,7 +193,7 @@ def _bag_ids(source: Source, plan: Plan, texts: dict[int, Coded]) -> Coded | Non
     return column
 
 
-def _row_labels(source: Source, plan: Plan, texts: dict[int, Coded]) -> RowLabels | None:
+def _row_labels(source: TableSource, plan: Plan, texts: dict[int, Coded]) -> RowLabels | None:
     if not plan.labels:
         return None
     columns = [texts[j] for j in plan.labels]
@@ -246,14 +255,14 @@ def _place_bag_labels(made: Builder, column: Coded, bag_ids: Coded, separator: s
     made.notes = [note for note in made.notes if not (isinstance(note, Note) and note.code == OF_ROWS)]
 
 
-def _mark(source: Source, plan: Plan) -> str | None:
+def _mark(source: TableSource, plan: Plan) -> str | None:
     assert plan.bag_label is not None  # the caller looked
     return inspect_column("", [row[plan.bag_label] for row in source.sample()]).separator
 
 
 def _labels_from_table(
     made: Builder,
-    table: Source,
+    table: TableSource,
     plan: Plan,
     names: tuple[str, ...],
     row_ids: NDArray[Any] | None,
@@ -297,7 +306,7 @@ def _labels_from_table(
     made.label_rows(rows)
 
 
-def _label_column(table: Source, others: list[int]) -> int:
+def _label_column(table: TableSource, others: list[int]) -> int:
     if len(others) == 1:
         return others[0]
     named = [j for j in others if is_label_name(table.names[j])]
@@ -329,7 +338,7 @@ def _channels(plan: Plan, widths: list[int]) -> dict[str, slice] | None:
     return out
 
 
-def _nothing(source: Source, plan: Plan) -> InvalidData:
+def _nothing(source: TableSource, plan: Plan) -> InvalidData:
     reasons = [f"{r.name!r} ({r.why})" for r in plan.roles()[:5]]
     advice: list[str | Setting] = ["Say what the columns are for: "]
     for name in ("features", "label", "bag", "events"):

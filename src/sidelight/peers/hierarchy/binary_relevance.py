@@ -16,6 +16,7 @@ from sidelight._models.scaled_rows import ScaledRows
 from sidelight._solvers.descent import descend
 from sidelight.data.coerce import as_label_matrix
 from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
+from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.hierarchy._labels import labels_to_fit
 from sidelight.estimators.hierarchy.counts import Entries, Floats
 from sidelight.estimators.hierarchy.decoding import f1_threshold
@@ -123,11 +124,12 @@ class BinaryRelevance(BaseEstimator):
         sample_weight : array-like of shape (n_rows,), optional
             Weight of each row.
         """
-        labels = as_label_matrix(y, n_rows=X.shape[0], names=self.label_names_)
-        weights = np.ones(labels.n_rows) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        P = np.clip(self.predict_proba(X) * (1 - self.alpha), 1e-12, 1 - 1e-12)  # of having seen the label
+        P = self.predict_proba(X)
+        labels = as_label_matrix(y, n_rows=len(P), names=self.label_names_)
+        weights = weights_of_rows(sample_weight, labels.n_rows)
+        P = np.clip(P * (1 - self.alpha), 1e-12, 1 - 1e-12)  # of having seen the label
         logs = np.where(labels.is_seen, np.log(P), np.log1p(-P)) * labels.is_known
-        return float(weights @ logs.sum(axis=1) / max(float(weights @ labels.is_known.sum(axis=1)), 1.0))
+        return float(weights @ logs.sum(axis=1) / (float(weights @ labels.is_known.sum(axis=1)) or 1.0))
 
     def _proba(self, X: Any) -> Floats:
         seen = expit(np.asarray(X @ self.weights_) + self.intercept_)

@@ -2,7 +2,7 @@
 
 With Y (labels x rows) the labels that were seen and X the features of the rows, minimise in turn over B and W
 
-    |B Y - W X|^2 + gamma * E |Y - B Y~|^2 + penalty |W|^2
+    |B Y - W X|^2 + gamma * E |Y - B Y~|^2 + penalty |W|^2 / 2
 
 where Y~ drops every entry of Y with probability ``corruption``; the expectation has a closed form, and so has each
 step.
@@ -22,6 +22,7 @@ from sidelight._models.label_logits import one_scale
 from sidelight._models.scaled_rows import ScaledRows
 from sidelight.data.coerce import as_label_matrix
 from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
+from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.hierarchy._labels import labels_to_fit
 from sidelight.estimators.hierarchy.counts import Entries, Floats
 
@@ -37,8 +38,8 @@ class FastTag(BaseEstimator):
         The probability of dropping a label that B must put back.
     gamma : float, default=1.0
         Weight of putting back dropped labels.
-    penalty : float, default=1.0
-        Weight of ``|W|^2``, on features that were centred and brought to mean square 1.
+    penalty : float, default=2.0
+        Weight of ``|W|^2 / 2``, on features that were centred and brought to mean square 1.
     threshold : float, optional
         Where scores are rounded; by default where the micro F1 against the labels that were seen is largest.
     max_iter : int, default=20
@@ -72,7 +73,7 @@ class FastTag(BaseEstimator):
         *,
         corruption: float = 0.5,
         gamma: float = 1.0,
-        penalty: float = 1.0,
+        penalty: float = 2.0,
         threshold: float | None = None,
         max_iter: int = 20,
     ) -> None:
@@ -128,11 +129,12 @@ class FastTag(BaseEstimator):
         sample_weight : array-like of shape (n_rows,), optional
             Weight of each row.
         """
-        labels = as_label_matrix(y, n_rows=X.shape[0], names=self.label_names_)
-        weights = np.ones(labels.n_rows) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        predicted = (self.predict(X) == 1) & labels.is_known
+        on = self.predict(X)
+        labels = as_label_matrix(y, n_rows=len(on), names=self.label_names_)
+        weights = weights_of_rows(sample_weight, labels.n_rows)
+        predicted = (on == 1) & labels.is_known
         hits = float(weights @ (predicted & labels.is_seen).sum(axis=1))
-        return 2 * hits / max(float(weights @ (predicted.sum(axis=1) + labels.is_seen.sum(axis=1))), 1e-12)
+        return 2 * hits / (float(weights @ (predicted.sum(axis=1) + labels.is_seen.sum(axis=1))) or 1.0)
 
     def _alternate(self, rows: ScaledRows, Y: Floats) -> tuple[Floats, Floats, Floats]:
         """Return B, W and the bias after ``max_iter`` rounds; both steps are least squares."""
@@ -142,7 +144,7 @@ class FastTag(BaseEstimator):
         np.fill_diagonal(dropped, np.diag(together) * kept)
         left = self.gamma * dropped + together + _RIDGE * np.eye(K)
         # the regression of completed labels on features is linear in B: solve it once for every label
-        V, bias = _ridge(rows, Y, self.penalty)
+        V, bias = _ridge(rows, Y, self.penalty / 2)
         fitted = (rows.products(V) + bias).T @ Y  # sum over rows of what features say times what was seen
         B: Floats = np.eye(K)
         for done in range(self.max_iter):

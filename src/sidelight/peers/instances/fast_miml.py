@@ -14,10 +14,9 @@ from sidelight._core.segments import segment_max
 from sidelight._core.simplex import softmax
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import SidelightWarning, warn
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators._labelled_bags.supervision import refuse_empty_sets
+from sidelight.estimators._labelled_bags.supervision import refuse_empty_sets, require_lists
 from sidelight.estimators.novelty.naming import NamesRows
 from sidelight.estimators.novelty.starts import allowed_labels
 from sidelight.progress import report
@@ -119,13 +118,7 @@ class FastMIML(NamesRows, ClusterMixin, BaseEstimator):
         X = rows_to_fit(self, X)
         bags = as_bags(bags, n_rows=X.shape[0], y=y)
         refuse_empty_sets(bags)
-        if not bags.is_labelled.any():
-            warn(
-                "FastMIML learns from the lists of bags, and no bag has one: every row falls into one cluster. Give "
-                "bags=Bags(ids, labels={bag: {...}}).",
-                SidelightWarning,
-                stacklevel=3,
-            )
+        require_lists(self, bags)
         generator = as_generator(self.random_state)
         self.mean_, self.scale_ = mean_and_scale(X)
         layout = Layout.of(bags.classes, 1, 0 if bags.classes else 1)

@@ -18,6 +18,7 @@ from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidParameter
 from sidelight.estimators._base import all_or_nothing, rows_to_fit
 from sidelight.estimators._labelled_bags.layout import Layout
+from sidelight.estimators._labelled_bags.supervision import require_lists
 from sidelight.estimators.novelty.naming import NamesRows, check_enough_rows
 
 SOFTNESS = 0.25  # how fast novelty falls above the threshold, in standard deviations of the best scores
@@ -94,6 +95,7 @@ class NovelLabels(NamesRows, ClusterMixin, BaseEstimator):
         self._check_parameters()
         X = rows_to_fit(self, X)
         bags = as_bags(bags, n_rows=X.shape[0], y=y)
+        require_lists(self, bags)
         check_enough_rows(self, self.n_novel, bags.n_rows)
         generator = as_generator(self.random_state)
         self.estimator_ = clone(self.estimator).fit(X, bags=_without_empty_lists(bags))

@@ -11,9 +11,11 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, check_flag, check_n_clusters, check_number
-from sidelight._core.prototypes import nearest_prototype
+from sidelight._core.prototypes import nearest_prototype, squared_distances
 from sidelight._core.threads import one_blas_thread
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._columns import DistanceColumns
+from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.sources._channels import channel_columns
 from sidelight.progress import report
 
@@ -21,7 +23,7 @@ Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
 
-class ConcatenatedKMeans(ClusterMixin, BaseEstimator):
+class ConcatenatedKMeans(DistanceColumns, ClusterMixin, BaseEstimator):
     """Cluster all channels as one long row by k-means.
 
     Parameters
@@ -111,6 +113,15 @@ class ConcatenatedKMeans(ClusterMixin, BaseEstimator):
         X = dense(rows_to_judge(self, X))
         return nearest_prototype((X - self.offset_) / self.scale_, self.cluster_centers_)[0]
 
+    def _judged(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        X = dense(rows_to_judge(self, X))
+        return np.sqrt(squared_distances((X - self.offset_) / self.scale_, self.cluster_centers_))
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
     @checks_y
     def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
         """Return minus the mean squared distance to the centres, in scaled columns; higher is better.
@@ -127,7 +138,7 @@ class ConcatenatedKMeans(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         X = dense(rows_to_judge(self, X))
         distances = nearest_prototype((X - self.offset_) / self.scale_, self.cluster_centers_)[1]
-        return -float(np.average(distances**2, weights=sample_weight))
+        return -float(np.average(distances**2, weights=weights_of_rows(sample_weight, len(distances))))
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are welcome."""

@@ -15,6 +15,7 @@ from sidelight._core.params import as_generator, as_seed, check_choice, check_n_
 from sidelight._solvers.rounding import round_by_kmeans
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.sources._channels import channel_columns
 from sidelight.peers.sources.concatenated import dense
 from sidelight.progress import report
@@ -154,7 +155,7 @@ class SharedPosteriorMixture(ClusterMixin, BaseEstimator):
             What each row counts for.
         """
         values = sum(logsumexp(joint, axis=1) for joint in self._log_joint(X).values())
-        return float(np.average(values, weights=sample_weight))
+        return float(np.average(values, weights=weights_of_rows(sample_weight, len(values))))
 
     def _log_joint(self, X: Any) -> dict[str, Floats]:
         check_is_fitted(self)

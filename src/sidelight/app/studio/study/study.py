@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -137,15 +138,16 @@ class OpenStudy:
 
     def begin(self, person: Person) -> None:
         """Take note that the introduction was read."""
-        if self.where(person)["step"] == "introduction":
-            self.store.append(person, "began", {})
+        with self._adding:
+            if self.where(person)["step"] == "introduction":
+                self.store.append(person, "began", {})
 
     def answer(self, person: Person, rows: Sequence[int], answer: str, *, seconds: float, key: str = "") -> str:
         """Keep an answer; return what to say about it (practice says whether it was right)."""
         with self._adding:
             where = self.where(person)
-            if key and any(event.content.get("key") == key for event in self.events(person)[-3:]):
-                return ""
+            if key and any(event.key == key and _is_answer(event, rows, answer) for event in self.events(person)):
+                return ""  # sent again, because the acknowledgement was lost
             if where["step"] not in ("practice", "task"):
                 raise InvalidData("There is no open question in this part of the study.")
             of_set = self.sets[where["set"]]
@@ -155,33 +157,41 @@ class OpenStudy:
             if answer not in self.words[KINDS[len(asked) - 2]]:
                 raise InvalidData('This study takes no "unsure".')
             correct = right(of_set, asked)
-            content = {"rows": list(asked), "answer": answer, "right": correct, "key": key}
+            content = {"rows": list(asked), "answer": answer, "right": correct}
             if where["step"] == "practice":
-                self.store.append(person, "practice", content, seconds=seconds)
+                self._append(person, "practice", content, seconds, key)
                 return "That is right." if answer == correct else f"The right answer was: {correct}."
             task = self.tasks(person)[where["task"]]
             at = [frozenset(question) for question in task.questions].index(frozenset(asked))
             about = {"task": where["task"], "set": task.set, "kind": task.kind, "difficult": task.difficult[at]}
-            self.store.append(person, "study answer", content | about, seconds=seconds)
+            self._append(person, "study answer", content | about, seconds, key)
             return ""
+
+    def _append(self, person: Person, kind: str, content: Mapping[str, Any], seconds: float, key: str) -> None:
+        if key:
+            self.store.append_once(person, key, kind, content, seconds=seconds)
+        else:
+            self.store.append(person, kind, content, seconds=seconds)
 
     def finish(self, person: Person, survey: Mapping[str, str], comment: str) -> None:
         """Keep the questionnaire and end the study of a participant."""
-        if self.where(person)["step"] != "questionnaire":
-            raise InvalidData("The questionnaire comes after all four tasks.")
         wrong = [name for name in FACTORS if survey.get(name) not in CHOICES]
-        if wrong:
-            raise InvalidData(f"Please choose one answer for: {', '.join(wrong)}.")
-        chosen = {name: survey[name] for name in FACTORS}
-        self.store.append(person, "questionnaire", {**chosen, "comment": comment[:2000]})
+        with self._adding:
+            if self.where(person)["step"] != "questionnaire":
+                raise InvalidData("The questionnaire comes after all four tasks.")
+            if wrong:
+                raise InvalidData(f"Please choose one answer for: {', '.join(wrong)}.")
+            chosen = {name: survey[name] for name in FACTORS}
+            self.store.append(person, "questionnaire", {**chosen, "comment": comment[:2000]})
 
     def simulate(self, n: int) -> int:
         """Add ``n`` simulated participants, with the times and confusions of [P17] tables 3.6 to 3.9."""
         if not 1 <= n <= 48:
             raise InvalidData(f"A study simulates 1 to 48 participants at a time. Got {n}.")
-        known = sum(person.is_simulated for person in self.store.people(self.project.id))
-        for number in range(known, known + n):
-            person = self.store.add_person(self.project.id, f"simulated {number + 1}", is_simulated=True)
+        taken = {person.name for person in self.store.people(self.project.id)}
+        free = (name for name in (f"simulated {number}" for number in count(1)) if name not in taken)
+        for name in islice(free, n):
+            person = self.store.add_person(self.project.id, name, is_simulated=True)
             rng = np.random.default_rng([self.seed, 9, person.id])
             pace = rng.lognormal(
                 0.0, 0.3
@@ -236,6 +246,11 @@ class OpenStudy:
             row = int(members[np.argmin(((Z - Z.mean(axis=0)) ** 2).sum(axis=1))])
             sheet.append((name, card_of(rows, row, self._address(number))))
         return sheet
+
+
+def _is_answer(event: Event, rows: Sequence[int], answer: str) -> bool:
+    """Whether an event is this answer to this question."""
+    return event.content.get("answer") == answer and list(event.content.get("rows", ())) == list(rows)
 
 
 def _part(where: Mapping[str, Any]) -> str:

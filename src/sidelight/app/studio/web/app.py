@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import logging
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import anyio.to_thread
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 import sidelight
 from sidelight.app.studio.studio import Studio
 from sidelight.app.studio.web import asking, files, people, projects, seeing, studies
+from sidelight.app.studio.web.guesses import Guesses
 from sidelight.app.studio.web.pages import page, told
 from sidelight.app.studio.web.security import Access, Guard
 from sidelight.errors import SidelightError
 
+_log = logging.getLogger("sidelight.studio")
+_AT_ONCE = 200  # requests that may wait for the model at the same time
 _ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"description": words}
     for code, words in {
@@ -28,6 +34,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
         413: "too large",
         421: "a name that is not this machine's",
         422: "what was sent cannot be used; nothing was changed",
+        500: "a mistake of ours; it has a number to report, which is in the log too",
         503: "the database does not answer, or its disk is full; nothing was changed",
     }.items()
 }
@@ -38,6 +45,7 @@ def make_app(studio: Studio, access: Access | None = None) -> Any:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = _AT_ONCE
         yield
         studio.close()
 
@@ -48,13 +56,15 @@ def make_app(studio: Studio, access: Access | None = None) -> Any:
         redoc_url=None,
         responses=_ERRORS,
         lifespan=lifespan,
+        redirect_slashes=False,  # it would send people to whatever name the request calls this machine
     )
-    app.state.studio, app.state.access = studio, access or Access()
+    app.state.studio, app.state.access, app.state.guesses = studio, access or Access(), Guesses()
     for routes in (projects, asking, seeing, people, studies, files):
         app.include_router(routes.router)
     app.add_exception_handler(SidelightError, _ours)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(Exception, _unexpected)
     return Guard(app, app.state.access)
 
 
@@ -74,7 +84,24 @@ def _invalid(request: Request, error: Exception) -> Response:
 
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # it is registered for these
+    path = request.url.path
+    if error.status_code == 404 and request.method == "GET" and path.endswith("/") and not path.startswith("//"):
+        return RedirectResponse(path.rstrip("/"), status_code=307)
     words = "There is no such page." if error.status_code == 404 else str(error.detail)
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": words}, status_code=error.status_code, headers=error.headers)
     return page("error.html", code=error.status_code, title="This did not work", words=words)
+
+
+def _unexpected(request: Request, error: Exception) -> Response:
+    """Turn a mistake of ours into a page with a number; the log has the same number and where it happened."""
+    number = secrets.token_hex(4)
+    route = getattr(request.scope.get("route"), "path", "?")  # as it was declared: addresses contain tokens
+    _log.error("Error %s: %s %s: %s", number, request.method, route, type(error).__name__, exc_info=error)
+    words = (
+        "This is a mistake of the studio, not yours. Every answer that was acknowledged is kept. Please report it "
+        f"with the number {number}, which is in the studio's log too."
+    )
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": words, "number": number}, status_code=500)
+    return page("error.html", code=500, title="Something went wrong here", words=words)

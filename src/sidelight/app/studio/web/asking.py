@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
 from sidelight.app.studio.answers import words_of
 from sidelight.app.studio.web.pages import page
 from sidelight.app.studio.web.parts import LinkPart
-from sidelight.app.studio.web.security import PERSON_COOKIE
+from sidelight.app.studio.web.security import cookie_of
 
 router = APIRouter()
 Row = Annotated[int, Field(ge=0, le=2**31 - 1)]
-_FRESH = 0.1  # seconds to wait for a question that knows of the answer; after 0.06 the page shows the one it has
+Start = Annotated[int, Query(ge=0, le=10**7)]
+_LINES = 200  # answers of the history on one page
+_FRESH = 0.06  # seconds to wait for a question that knows of the answer; then the page shows the one it has
 _SECOND = 0.02  # seconds to wait for the one that is loaded behind it
 
 
@@ -45,7 +47,7 @@ def ask_page(link: LinkPart) -> HTMLResponse:
         status=project.status(), words=words_of(2 if project.model.kind == "pair" else 3),
         has_unsure=not project.project.settings.get("no_unsure"), is_demo=bool(project.project.settings.get("is_demo")),
     )  # fmt: skip
-    answer.set_cookie(PERSON_COOKIE, person.token, httponly=True, samesite="lax")
+    answer.set_cookie(cookie_of(person.project), person.token, httponly=True, samesite="lax")
     return answer
 
 
@@ -86,20 +88,20 @@ def undo(link: LinkPart) -> dict[str, Any]:
 
 
 @router.get("/a/{token}/history", include_in_schema=False)
-def history_page(link: LinkPart) -> HTMLResponse:
+def history_page(link: LinkPart, start: Start = 0) -> HTMLResponse:
     """Show a person's own answers, to edit."""
     project, person = link
-    mine = [line for line in lines_of(project) if line["person_id"] == person.id]
     return page(
-        "history.html", project=project.project, person=person, status=project.status(), tab="history", lines=mine,
-        contradictions=[], base=f"/api/a/{person.token}", is_owner=False,
+        "history.html", project=project.project, person=person, status=project.status(), tab="history",
+        **part_of(lines_of(project, person.id), start), contradictions=[], base=f"/api/a/{person.token}",
+        is_owner=False,
     )  # fmt: skip
 
 
 @router.get("/api/a/{token}/history", tags=["asking"])
 def history(link: LinkPart) -> dict[str, Any]:
     """Return a person's own answers that stand, the last one first."""
-    return {"answers": [line for line in lines_of(link[0]) if line["person_id"] == link[1].id]}
+    return {"answers": lines_of(link[0], link[1].id)}
 
 
 @router.post("/api/a/{token}/history/{event}", tags=["asking"])
@@ -109,15 +111,21 @@ def edit(link: LinkPart, event: Annotated[int, Field(ge=0, le=2**31 - 1)], chang
     return {"changed": event}
 
 
-def lines_of(project: Any) -> list[dict[str, Any]]:
-    """Return the history as lines of a table, the last answer first."""
+def part_of(lines: list[dict[str, Any]], start: int) -> dict[str, Any]:
+    """Return what one page shows of a long history."""
+    return {"lines": lines[start : start + _LINES], "start": start, "n": len(lines), "step": _LINES}
+
+
+def lines_of(project: Any, person: int | None = None) -> list[dict[str, Any]]:
+    """Return the history, of everybody or of one person, as lines of a table, the last answer first."""
     people = project.people()
+    said = [kept for kept in reversed(project.answers()) if person is None or kept.person == person]
     return [
         {
             "id": kept.id, "person_id": kept.person, "person": people[kept.person].name, "rows": list(kept.rows),
             "ids": [project.rows.ids[row] for row in kept.rows], "answer": kept.answer, "at": kept.at,
             "seconds": None if kept.seconds != kept.seconds else kept.seconds, "correction": kept.correction,
-            "is_edited": kept.is_edited, "words": list(words_of(len(kept.rows))),
+            "is_edited": kept.is_edited, "words": list(words_of(len(kept.rows))), "start": place // _LINES * _LINES,
         }
-        for kept in reversed(project.answers())
+        for place, kept in enumerate(said)
     ]  # fmt: skip

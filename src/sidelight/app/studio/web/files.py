@@ -7,10 +7,12 @@ from importlib.resources import files as package_files
 
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException
 
 from sidelight.app.report.page import asset
+from sidelight.app.studio.web.guesses import Guesses
 from sidelight.app.studio.web.parts import Number, ProjectPart, StudioPart
-from sidelight.app.studio.web.security import OWNER_COOKIE, PERSON_COOKIE, Access, cookies
+from sidelight.app.studio.web.security import OWNER_COOKIE, Access, cookie_of, cookies
 from sidelight.errors import UnknownName
 
 router = APIRouter()
@@ -20,8 +22,8 @@ _STATIC = {
 
 
 @router.get("/static/{name}", include_in_schema=False)
-def static(name: str) -> Response:
-    """Return one of four files; any other name is not there."""
+async def static(name: str) -> Response:
+    """Return one of four files; any other name is not there. It takes no thread, so it never waits for one."""
     if name not in _STATIC:
         raise UnknownName("There is no such file.")
     return Response(_text(name), media_type=_STATIC[name], headers={"cache-control": "no-cache"})
@@ -33,7 +35,7 @@ def media(request: Request, project: ProjectPart, studio: StudioPart, row: Numbe
     headers = dict(request.scope["headers"])
     access: Access = request.app.state.access
     if not access.is_owner(headers):
-        person = studio.store.person_of(cookies(headers).get(PERSON_COOKIE, ""))
+        person = studio.person_of(cookies(headers).get(cookie_of(project.project.id), ""))
         if person.project != project.project.id:
             raise UnknownName("There is no such picture.")
     path, kind = project.rows.file(row, part)
@@ -46,7 +48,12 @@ def enter(request: Request, token: str = "") -> Response:
     answer = RedirectResponse("/", status_code=303)
     access: Access = request.app.state.access
     if access.token:
+        guesses: Guesses = request.app.state.guesses
+        client = request.client.host if request.client else ""
+        if guesses.are_too_many(client):
+            raise HTTPException(429, "Too many wrong tokens came from here. Wait a minute, then open the printed link.")
         if not access.is_owner({b"authorization": f"Bearer {token}".encode("latin-1", "replace")}):
+            guesses.note(client)
             raise UnknownName("This is not the token of this studio.")
         answer.set_cookie(OWNER_COOKIE, token, httponly=True, samesite="lax")
     return answer

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
 from functools import cache
 from importlib.resources import files as package_files
+from pathlib import PurePath
 from typing import Any
 
 from fastapi import Request
@@ -11,6 +14,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from jinja2 import DictLoader, Environment, StrictUndefined
 
 from sidelight.app.report.components import number, percent
+from sidelight.app.studio.studio import Studio
 from sidelight.errors import (
     CannotWrite,
     InvalidInput,
@@ -54,9 +58,20 @@ def status_of(error: Exception) -> int:
     return 500
 
 
+def without_paths(words: str, studio: Studio) -> str:
+    """Return a message without the places of files on the server, which are nobody's business in a browser."""
+    where = studio.store.where
+    words = words.replace(f" {where!r}", "").replace(where, "its database")
+    for folder in (str(studio.folder.resolve()), str(studio.folder), tempfile.gettempdir()):
+        if folder in (".", "/", ""):
+            continue
+        words = re.sub(re.escape(folder) + r"[^'\"\s,;:]*", lambda found: PurePath(found[0]).name, words)
+    return words
+
+
 def told(request: Request, error: SidelightError) -> Response:
     """Return an error as JSON for programs and scripts, as a page for people."""
-    words, code = error.told(str), status_of(error)
+    words, code = without_paths(error.told(str), request.app.state.studio), status_of(error)
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": words}, status_code=code)
     return page("error.html", code=code, title="This did not work", words=words)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from sidelight.app.studio.people import agreement_table, people_table
 from sidelight.app.studio.web.pages import page
-from sidelight.app.studio.web.parts import ProjectPart
+from sidelight.app.studio.web.parts import ProjectPart, StudioPart
 
 router = APIRouter()
 
@@ -37,7 +37,7 @@ def people(project: ProjectPart) -> dict[str, Any]:
 
 
 @router.post("/api/projects/{number}/people", tags=["people"])
-def new_person(project: ProjectPart, new: NewPerson) -> dict[str, Any]:
+def new_person(studio: StudioPart, project: ProjectPart, new: NewPerson) -> dict[str, Any]:
     """Add somebody; return their link."""
-    person = project.store.add_person(project.project.id, new.name)
+    person = studio.add_person(project.project.id, new.name)
     return {"name": person.name, "token": person.token, "link": f"/a/{person.token}"}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, File, Form, UploadFile
+from fastapi import APIRouter, File, Form, Request, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 
 from sidelight.app.report.components import lines
@@ -21,8 +22,32 @@ from sidelight.app.studio.web.pages import page
 from sidelight.app.studio.web.parts import ProjectPart, StudioPart
 from sidelight.errors import CannotWrite, InvalidData
 
-router = APIRouter()
 _MOST_FILES = 5000  # of one upload
+_MOST_FIELDS = 100  # of a form beside them
+
+
+class _LargeForm(Request):
+    """A request whose form may have as many files as a project takes; by default it would be a thousand."""
+
+    def form(self, **limits: Any) -> Any:
+        """Read the form."""
+        return super().form(max_files=_MOST_FILES + 10, max_fields=_MOST_FIELDS)
+
+
+class _UploadRoute(APIRoute):
+    """A route that takes large forms."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return what answers a request."""
+        answer = super().get_route_handler()
+
+        async def answer_large(request: Request) -> Response:
+            return await answer(_LargeForm(request.scope, request.receive))
+
+        return answer_large
+
+
+router = APIRouter(route_class=_UploadRoute)
 
 
 class Simulation(BaseModel):
@@ -130,7 +155,8 @@ def _kept(table: UploadFile | None, images: list[UploadFile]) -> Iterator[tuple[
                 ending = PurePosixPath(table.filename.replace("\\", "/")).suffix.lower()
                 if ending not in TABLE_ENDINGS:
                     raise InvalidData(f"A table is one of {', '.join(TABLE_ENDINGS)}. Got {table.filename!r:.80}.")
-                table_path = Path(folder) / f"table{ending}"
+                table_path = Path(folder) / "table" / f"table{ending}"  # alone: it finds nothing beside it
+                table_path.parent.mkdir()
                 with open(table_path, "wb") as handle:
                     shutil.copyfileobj(table.file, handle)
             paths = {}
@@ -139,6 +165,8 @@ def _kept(table: UploadFile | None, images: list[UploadFile]) -> Iterator[tuple[
                 ending = PurePosixPath(called).suffix.lower()
                 if ending not in IMAGE_ENDINGS:
                     raise InvalidData(f"An image is one of {', '.join(IMAGE_ENDINGS)}. Got {called!r:.80}.")
+                if called in paths:
+                    raise InvalidData(f"Two images are called {called!r:.80}; names must differ. Nothing was made.")
                 paths[called] = Path(folder) / f"{number}{ending}"
                 with open(paths[called], "wb") as handle:
                     shutil.copyfileobj(upload.file, handle)

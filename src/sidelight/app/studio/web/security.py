@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OWNER_COOKIE, PERSON_COOKIE, HEADER = "sidelight_owner", "sidelight_person", "x-sidelight"
 MOST_UPLOAD, MOST_BODY = 200_000_000, 1_000_000  # bytes of an upload, and of any other request
+SLOWEST = 20.0  # seconds without a byte of a request after which it is over
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -69,6 +71,11 @@ class Access:
         return hmac.compare_digest(shown.encode("utf-8", "replace"), self.token.encode())
 
 
+def cookie_of(project: int) -> str:
+    """Return the name of the cookie that lets a person see the pictures of a project: one a project, not one in all."""
+    return f"{PERSON_COOKIE}_{project}"
+
+
 def cookies(headers: MutableMapping[bytes, bytes]) -> dict[str, str]:
     """Return the cookies of a request."""
     try:
@@ -92,8 +99,12 @@ class Guard:
             return
         headers: dict[bytes, bytes] = dict(scope["headers"])
 
+        status = 0
+
         async def send_with_headers(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
             if message["type"] == "http.response.start":
+                status = message["status"]
                 present = {name for name, _ in message["headers"]}
                 message["headers"] = [*message["headers"], *_added(present)]
             await send(message)
@@ -103,7 +114,11 @@ class Guard:
             await _refuse(send_with_headers, *refusal, scope["path"])
             return
         most = MOST_UPLOAD if scope["path"] == "/api/projects" else MOST_BODY
-        await self.app(scope, _limited(receive, most), send_with_headers)
+        try:
+            await self.app(scope, _limited(receive, most), send_with_headers)
+        except Exception:  # starlette raises again what was answered with a page and written to the log
+            if status != 500:
+                raise
 
     def _refusal(self, scope: Scope, headers: MutableMapping[bytes, bytes]) -> tuple[int, str] | None:
         host = headers.get(b"host", b"").decode("latin-1")
@@ -134,20 +149,25 @@ def _is_ours(headers: MutableMapping[bytes, bytes], host: str) -> bool:
     origin = headers.get(b"origin")
     if origin is not None:
         try:
-            return urlsplit(origin.decode("latin-1")).netloc == host
+            parts = urlsplit(origin.decode("latin-1"))
+            return parts.scheme in ("http", "https") and parts.netloc == host
         except ValueError:
             return False
     return HEADER.encode() in headers
 
 
 def _limited(receive: Receive, most: int) -> Receive:
-    """Stop reading a body that says nothing of its length and goes on for ever."""
-    read = 0
+    """Stop reading a body that says nothing of its length and goes on for ever, or that does not go on."""
+    read, is_whole = 0, False
 
     async def receive_some() -> MutableMapping[str, Any]:
-        nonlocal read
-        message = await receive()
+        nonlocal read, is_whole
+        try:
+            message = await asyncio.wait_for(receive(), None if is_whole else SLOWEST)
+        except TimeoutError:
+            return {"type": "http.disconnect"}
         read += len(message.get("body", b""))
+        is_whole = not message.get("more_body", False)
         return message if read <= most else {"type": "http.disconnect"}
 
     return receive_some

@@ -13,7 +13,7 @@ from sidelight.app.jobs.output import csv_text
 from sidelight.app.report.components import gallery, row_map
 from sidelight.app.studio.answers import as_table
 from sidelight.app.studio.seeing import clusters_of, clusters_table, gallery_of_project, moved_rows
-from sidelight.app.studio.web.asking import Edit, Row, lines_of
+from sidelight.app.studio.web.asking import Edit, Row, Start, lines_of, part_of
 from sidelight.app.studio.web.pages import page
 from sidelight.app.studio.web.parts import Number, ProjectPart
 
@@ -80,7 +80,7 @@ def members(project: ProjectPart, cluster: Number, start: Annotated[int, Query(g
         card | {"sure": round(float(snapshot.sure[card["row"]]), 4)}
         for card in project.cards(rows[start : start + _PAGE])
     ]
-    names = project.names(snapshot.labels)
+    names = project.names(snapshot.labels, snapshot.n_known)
     others = [{"cluster": k, "name": names[k]} for k in range(snapshot.n_known)]
     return {"name": names[cluster], "n": len(rows), "start": start, "members": cards, "others": others}
 
@@ -126,12 +126,12 @@ def map_numbers(project: ProjectPart) -> dict[str, Any]:
 
 
 @router.get("/p/{number}/history", include_in_schema=False)
-def history_page(project: ProjectPart) -> HTMLResponse:
+def history_page(project: ProjectPart, start: Start = 0) -> HTMLResponse:
     """Show everybody's answers, and those that cannot all be true."""
     return page(
-        "history.html", project=project.project, status=project.status(), tab="history", lines=lines_of(project),
-        contradictions=contradictions(project)["contradictions"], base=f"/api/projects/{project.project.id}",
-        is_owner=True,
+        "history.html", project=project.project, status=project.status(), tab="history",
+        **part_of(lines_of(project), start), contradictions=contradictions(project)["contradictions"],
+        base=f"/api/projects/{project.project.id}", is_owner=True,
     )  # fmt: skip
 
 
@@ -164,19 +164,25 @@ def contradictions(project: ProjectPart) -> dict[str, Any]:
 
 
 @router.get("/p/{number}/answers.csv", tags=["seeing"])
-def answers_file(project: ProjectPart) -> Response:
-    """Return the answers as a table that the relations job takes as pairs (or as triplets)."""
+def answers_file(project: ProjectPart, disarm: bool = False) -> Response:
+    """Return the answers as a table that the relations job takes as pairs (or as triplets).
+
+    What people typed never begins a formula; with ``disarm`` names of rows do not either, and then differ from the
+    table's.
+    """
     people = {number: person.name for number, person in project.people().items()}
-    return _file(as_table(project.answers(), project.rows.ids, people), "answers.csv")
+    return _file(as_table(project.answers(), project.rows.ids, people), "answers.csv", disarm)
 
 
 @router.get("/p/{number}/clusters.csv", tags=["seeing"])
-def clusters_file(project: ProjectPart) -> Response:
-    """Return the cluster of every row."""
-    return _file(clusters_table(project, project.model.snapshot()), "clusters.csv")
+def clusters_file(project: ProjectPart, disarm: bool = False) -> Response:
+    """Return the cluster of every row; ``disarm`` as for the answers."""
+    return _file(clusters_table(project, project.model.snapshot()), "clusters.csv", disarm)
 
 
-def _file(columns: dict[str, list[Any]], name: str) -> Response:
+def _file(columns: dict[str, list[Any]], name: str, disarm: bool) -> Response:
     return Response(
-        csv_text(columns), media_type="text/csv", headers={"content-disposition": f'attachment; filename="{name}"'}
+        csv_text(columns, disarm=disarm),
+        media_type="text/csv",
+        headers={"content-disposition": f'attachment; filename="{name}"'},
     )

@@ -7,17 +7,21 @@ import secrets
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import uvicorn
 
+from sidelight.app.store.studio_store import StudioStore
 from sidelight.app.studio.results_folder import open_results
 from sidelight.app.studio.studio import Studio
 from sidelight.app.studio.web.app import make_app
+from sidelight.app.studio.web.punctual import PunctualProtocol
 from sidelight.app.studio.web.security import LOOPBACK, Access
 from sidelight.errors import CannotWrite
 from sidelight.words import Setting
+
+_WATCH = 0.5  # seconds between two looks whether the database is still ours
 
 
 def serve(
@@ -44,15 +48,45 @@ def serve(
         if browser:
             threading.Timer(0.8, webbrowser.open, [f"http://{shown}:{number}{begin}"]).start()
         config = uvicorn.Config(
-            make_app(studio, access), log_level="warning", access_log=False, server_header=False, date_header=False
-        )
-        with contextlib.suppress(KeyboardInterrupt):  # how a studio ends; no work is lost by it
-            uvicorn.Server(config).run(sockets=[listening])
-        say("Stopped. Every answer is kept; the next start goes on here.")
+            make_app(studio, access), log_level="warning", access_log=False, server_header=False, date_header=False,
+            http=PunctualProtocol, ws="none",
+        )  # fmt: skip
+        server = uvicorn.Server(config)
+        with contextlib.suppress(KeyboardInterrupt), holding(studio.store, server):  # so a studio ends; no work is lost
+            server.run(sockets=[listening])
+        if studio.store.is_taken_over:
+            say(
+                "Stopped: another studio took over the database while it was away. Every answer is kept; open that one."
+            )
+        else:
+            say("Stopped. Every answer is kept; the next start goes on here.")
     finally:
-        for files in studio.write_back():
-            say(files)
+        if not studio.store.is_taken_over:
+            for files in studio.write_back():
+                say(files)
         studio.close()
+
+
+@contextlib.contextmanager
+def holding(store: StudioStore, server: Any) -> Iterator[None]:
+    """Hold the claim on the database while a server runs; end the server when another one has it."""
+    is_over = threading.Event()
+
+    def watch() -> None:
+        while not is_over.wait(_WATCH):
+            with contextlib.suppress(CannotWrite):  # the database is away: nobody else has it either
+                store.hold_claim()
+            if store.is_taken_over:
+                server.should_exit = True
+                return
+
+    watcher = threading.Thread(target=watch, name="studio claim", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        watcher.join(timeout=10)
 
 
 def _socket(host: str, port: int) -> socket.socket:

@@ -18,7 +18,7 @@ from sidelight.app.studio.web.asking import NewAnswer
 from sidelight.app.studio.web.pages import page
 from sidelight.app.studio.web.parts import Number, StudioPart, studio_of
 from sidelight.app.studio.web.people import NewPerson
-from sidelight.app.studio.web.security import PERSON_COOKIE, Access, cookies
+from sidelight.app.studio.web.security import Access, cookie_of, cookies
 from sidelight.errors import UnknownName
 
 router = APIRouter()
@@ -98,7 +98,7 @@ def participant_page(link: ParticipantPart) -> HTMLResponse:
         )  # fmt: skip
     else:
         answer = page("study_step.html", **about, step=where["step"], factors=FACTORS, choices=CHOICES)
-    answer.set_cookie(PERSON_COOKIE, person.token, httponly=True, samesite="lax")
+    answer.set_cookie(cookie_of(person.project), person.token, httponly=True, samesite="lax")
     return answer
 
 
@@ -138,7 +138,7 @@ def study_media(request: Request, study: StudyPart, which: Number, row: Number, 
     headers = dict(request.scope["headers"])
     access: Access = request.app.state.access
     if not access.is_owner(headers):
-        person = study.store.person_of(cookies(headers).get(PERSON_COOKIE, ""))
+        person = study.store.person_of(cookies(headers).get(cookie_of(study.project.id), ""))
         if person.project != study.project.id:
             raise UnknownName("There is no such picture.")
     if which >= len(study.sets):
@@ -176,9 +176,9 @@ def overview(study: StudyPart) -> dict[str, Any]:
 
 
 @router.post("/api/studies/{number}/participants", tags=["studies"])
-def new_participant(study: StudyPart, new: NewPerson) -> dict[str, Any]:
+def new_participant(studio: StudioPart, study: StudyPart, new: NewPerson) -> dict[str, Any]:
     """Add a participant; return the link."""
-    person = study.store.add_person(study.project.id, new.name)
+    person = studio.add_person(study.project.id, new.name)
     return {"name": person.name, "link": f"/s/{person.token}"}
 
 

@@ -1,0 +1,96 @@
+"""A database that is away for a moment: nothing acknowledged is lost, the model goes on, and one server has it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from tests.app.studio.conftest import blobs
+
+from sidelight.app.store.studio_store import DatabaseAway, StudioStore
+from sidelight.app.studio.answers import true_answer
+from sidelight.app.studio.model import AWAY
+from sidelight.app.studio.studio import Studio
+from sidelight.app.studio.web.serving import holding
+from sidelight.errors import CannotWrite
+
+
+class _Web:
+    """What the watcher ends."""
+
+    should_exit = False
+
+
+def _until(condition, seconds=20.0):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
+
+
+def test_the_model_goes_on_after_a_restart_and_the_claim_is_taken_again(postgres_server, tmp_path):
+    studio = Studio(tmp_path, postgres_server.address)
+    studio.store.claim()
+    web = _Web()
+    with holding(studio.store, web):
+        project = studio.project(studio.add(f"away {time.time()}", blobs(), {}).id)
+        ann = studio.of(project.owner().token)[1]
+        for rows in ((0, 1), (0, 3)):
+            project.answer(ann, rows, true_answer(rows, project.rows.truth))
+        assert project.model.snapshot().version == 2
+        postgres_server.stop()
+        project.model.changed()  # there may be something to learn
+        assert _until(lambda: project.model.trouble == AWAY)
+        assert project.status()["sentence"] == AWAY
+        assert project.status()["answers"] == 2
+        assert studio.of(ann.token)[1] == ann  # its link was used before
+        with pytest.raises(DatabaseAway):
+            project.answer(ann, (0, 6), "same")
+        postgres_server.start()
+        assert _until(lambda: not project.model.trouble)
+        project.answer(ann, (0, 6), "same", key="k")
+        assert project.model.snapshot().version == 3
+        assert project.model.failure == ""
+        second = StudioStore(postgres_server.address)
+        assert _until(lambda: studio.store._lock_connection is not None)
+        with pytest.raises(CannotWrite, match="Another studio"):
+            second.claim()
+        second.close()
+        assert not web.should_exit
+    studio.close()
+
+
+def test_a_server_whose_database_another_one_took_stops(postgres_server):
+    first, second = StudioStore(postgres_server.address), StudioStore(postgres_server.address)
+    first.claim()
+    postgres_server.stop()
+    postgres_server.start()
+    second.claim()  # the lock went with the connection
+    web = _Web()
+    with holding(first, web):
+        assert _until(lambda: web.should_exit)
+    assert first.is_taken_over
+    with pytest.raises(CannotWrite, match="Another studio"):
+        first.projects()
+    first.close()
+    second.close()
+
+
+def test_a_model_whose_database_is_away_once_does_not_end(tmp_path, monkeypatch):
+    studio = Studio(tmp_path)
+    project = studio.project(studio.add("blobs", blobs(30), {}).id)
+    project.model.snapshot()
+    read, n_failures = StudioStore.events, 0
+
+    def fail_twice(self, *args, **kwargs):
+        nonlocal n_failures
+        n_failures += 1
+        if n_failures <= 2:
+            raise DatabaseAway("no answer")
+        return read(self, *args, **kwargs)
+
+    monkeypatch.setattr(StudioStore, "events", fail_twice)
+    project.model.changed()
+    assert _until(lambda: n_failures > 2 and not project.model.trouble)
+    assert project.model._thread.is_alive()
+    studio.close()

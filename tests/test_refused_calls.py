@@ -1,0 +1,96 @@
+"""Methods called with what they cannot use: our own errors, which say what to give instead."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sidelight as sl
+from sidelight.app.store.answer_file import AnswerFile
+from sidelight.errors import InvalidData, InvalidParameter, WrongKind
+
+Y = np.arange(30) % 3
+X = np.random.default_rng(0).normal(size=(30, 3)) + 5.0 * np.eye(3)[Y]
+
+
+@pytest.mark.parametrize(("events", "steps"), [(5, ()), ("undo", ()), ([], 5), ([], "11"), ([], [1.5]), ([], [-1])])
+def test_a_session_replays_lists_of_events(events, steps):
+    session = sl.ActiveSession(X, 3, random_state=0)
+    session.tell((0, 3), "same")
+    with pytest.raises(InvalidParameter):
+        session.replay(events, steps=steps)
+    assert session.history == (((0, 3), "same"),)
+
+
+def test_numbers_of_numpy_are_recorded_as_numbers(tmp_path):
+    file = AnswerFile(tmp_path / "answers.jsonl")
+    file.record({"event": "answer", "rows": np.array([0, 1]), "answer": "same", "seconds": np.float32(2.5)})
+    assert file.events() == [{"event": "answer", "rows": [0, 1], "answer": "same", "seconds": 2.5}]
+    assert json.loads((tmp_path / "answers.jsonl").read_text())["rows"] == [0, 1]
+
+
+@pytest.mark.parametrize("value", [b"ann", "\ud800", {1, 2}, float("nan"), np.array([np.inf]), object()])
+def test_what_json_cannot_hold_is_refused_and_nothing_is_written(value, tmp_path):
+    file = AnswerFile(tmp_path / "answers.jsonl")
+    with pytest.raises(WrongKind):
+        file.record({"event": "answer", "who": value})
+    with pytest.raises(WrongKind):
+        file.record({"event": "answer", (1, 2): "x"})
+    with pytest.raises(WrongKind):
+        file.record(5)
+    assert file.events() == []
+
+
+@pytest.mark.parametrize("method", [sl.peers.FastTag(), sl.peers.BinaryRelevance()], ids=lambda m: type(m).__name__)
+def test_rows_to_score_may_be_lists(method):
+    labels = np.eye(3, dtype=int)[Y]
+    fitted = method.fit(X, labels)
+    assert fitted.score(X.tolist(), labels.tolist()) == fitted.score(X, labels)
+    with pytest.raises(InvalidData):
+        fitted.score(5, labels)
+
+
+@pytest.mark.parametrize("kind", ["dia", "bsr", "csr", "csc", "coo", "lil", "dok"])
+@pytest.mark.parametrize("side", ["pairs", "triplets"])
+def test_a_sparse_matrix_is_no_list_of_answers(side, kind):
+    table = getattr(sp, f"{kind}_array")(np.eye(30))
+    with pytest.raises(InvalidData):
+        sl.DiscriminativeClustering(3).fit(X, **{side: table})
+
+
+@pytest.mark.parametrize("labeller", [2, "ann", [0.1], np.ones(3), sl.data.Labeller])
+def test_an_oracle_takes_a_labeller(labeller):
+    with pytest.raises(InvalidParameter):
+        sl.Oracle(Y, labeller=labeller)
+    with pytest.raises(WrongKind):
+        sl.Oracle(Y)((0, 1))
+
+
+ARRAYS = [np.array([0.1, 0.2]), np.array(["auto", "b"]), np.zeros(0), np.array([[1]]), [0.1]]
+
+
+@pytest.mark.parametrize("value", ARRAYS, ids=str)
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        (sl.DiscriminativeClustering, "eps"),
+        (sl.DiscriminativeClustering, "n_init"),
+        (sl.BayesianActiveClustering, "n_particles"),
+        (sl.BayesianActiveClustering, "eps"),
+        (sl.CoverageClustering, "penalty"),
+        (sl.CoverageClustering, "n_novel"),
+        (sl.BagSpectralClustering, "alpha"),
+    ],
+)
+def test_an_array_is_no_number(method, name, value):
+    with pytest.raises(InvalidParameter):
+        method(**{name: value}).fit(X)
+
+
+@pytest.mark.parametrize("values", [10**400, [[10**400]], [[1, 10**400]]])
+def test_numbers_beyond_all_bounds_are_no_labels(values):
+    with pytest.raises(InvalidData):
+        sl.LabelMatrix(values)
