@@ -64,7 +64,7 @@ def _line(path: Path, decoder: Any, number: int, line: bytes) -> Any:
 
 
 def _inner_records(record: Mapping[str, Any], part: str | None) -> list[Any] | None:
-    """Return the records inside ``{"data": [...]}``, where one field (or the one that is named) holds a list of them."""
+    """Return the records inside ``{"data": [...]}``, where one field, or the one that is named, is a list of them."""
     inside = record.values() if part is None else [record.get(part)]
     lists = [value for value in inside if isinstance(value, list) and value and isinstance(value[0], dict)]
     return lists[0] if len(lists) == 1 else None

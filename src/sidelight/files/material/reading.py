@@ -15,7 +15,7 @@ from sidelight.errors import InvalidParameter
 from sidelight.files.arrays.parquet import ParquetSource
 from sidelight.files.material.rows import Material, make_table, material_of
 from sidelight.files.noticed import notice
-from sidelight.files.roles.columns import Source as TableSource
+from sidelight.files.roles.columns import TableSource
 from sidelight.files.roles.plan import RoleRequest
 from sidelight.files.roles.tables import read_table
 from sidelight.files.source import Source
@@ -30,7 +30,7 @@ def read_material(folder: Path, wanted: RoleRequest, label_file: Path | None) ->
     return read_cut_table(ParquetSource(Source(made.path)), wanted)
 
 
-def read_cut_table(table: ParquetSource, wanted: RoleRequest, labels: TableSource | None = None) -> Dataset:
+def read_cut_table(table: TableSource, wanted: RoleRequest, labels: TableSource | None = None) -> Dataset:
     """Read a Parquet table; one that was cut from a folder says itself what its columns are for, and how it was cut."""
     material = material_of(table.path)
     if material is None:
