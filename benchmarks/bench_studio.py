@@ -29,7 +29,7 @@ from sidelight.metrics import adjusted_rand_index
 TITLE = "The studio: twenty annotators at once, and what one person is asked"
 PEOPLE, ANSWERS, THINKING = 20, 15, 1.5  # annotators, answers of each, mean seconds that a simulated person looks
 BUDGET, SEEDS = 100, 3
-HISTORIES, ROWS_ASKED = (0, 2_000, 20_000), 250  # events before a restart, and rows that they are about
+HISTORIES, ROWS_ASKED = (0, 2_000, 20_000), 60  # events before a restart, and rows that several people answered about
 PATIENCE, LOOKING = 0.06, 0.15  # seconds after which the page shows the loaded question, and that one person looks
 
 
@@ -118,11 +118,11 @@ def _long(sheet: Sheet) -> None:
         with tempfile.TemporaryDirectory() as folder:
             studio = Studio(folder)
             number = studio.add("digits", source, {}).id
-            ann = studio.store.add_person(number, "Ann")
             asked = list(combinations(range(ROWS_ASKED), 2))
-            chosen = np.random.default_rng(0).permutation(len(asked))[:n_events]
-            told = [{"rows": list(asked[i]), "answer": true_answer(asked[i], truth)} for i in chosen]
-            studio.store.append_all(ann, [("answer", content, 1.0) for content in told])
+            for first in range(0, n_events, len(asked)):
+                person = studio.store.add_person(number, f"p{first}")
+                told = [{"rows": list(rows), "answer": true_answer(rows, truth)} for rows in asked[: n_events - first]]
+                studio.store.append_all(person, [("answer", content, 1.0) for content in told])
             studio.project(number).model.snapshot(wait=600)
             studio.close()
             ready, history, took = _restarted(folder, number, truth)
