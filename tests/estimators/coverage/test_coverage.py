@@ -568,3 +568,18 @@ def test_candidates_survive_model_selection():
     with config_context(enable_metadata_routing=True):
         done = cross_validate(sl.CoverageClustering(), X, cv=3, params={"candidates": sets}, error_score="raise")
     assert (done["test_score"] > -1).all()
+
+
+def test_probabilities_are_the_same_bits_on_one_thread_and_on_two():
+    generator = np.random.default_rng(0)
+    ids = np.arange(3000) // 6
+    y = (ids + generator.integers(2, size=3000)) % 4
+    X = generator.normal(size=(3000, 30)) + 2 * generator.normal(size=(4, 30))[y]
+    bags = sl.Bags(ids, labels={b: set(NAMES[y[ids == b]]) for b in range(500)})
+    model = sl.CoverageClustering(boundary="curved", calibrate=False, tol=1e-2, random_state=0).fit(X, bags=bags)
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            found.append([model.predict_proba(X), model.predict_proba(X, bags=bags), model.predict_bags_proba(X, bags)])
+    for one, two in zip(*found):
+        np.testing.assert_array_equal(one, two)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, check_choice, check_flag, check_number
 from sidelight._core.simplex import log_softmax
+from sidelight._core.threads import one_blas_thread
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._solvers.race import best, race
 from sidelight._solvers.trace import Solution
@@ -367,6 +368,7 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         lists = _lists(bags, candidates, n_rows=len(P))
         return self._posteriors(P, log_P, bags, None, candidates)[1][lists.is_labelled]
 
+    @one_blas_thread()  # how a product is cut into threads would show in its last bits
     def _belief(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)
         X = rows_to_judge(self, X)
