@@ -242,7 +242,9 @@ def _methods(kind: Any) -> list[str]:
 
 def _method_caller(name: str, method: str) -> Any:
     def draw(data: Any) -> tuple[Any, str]:
-        found = getattr(examples()[name](), method)
+        found = getattr(examples()[name](), method, None)
+        if found is None:  # of Standardized, where the estimator inside has no such method
+            return (lambda: None), f"{name}().{method}"
         arguments = _arguments(data, found, share_odd=0.35)
         return (lambda: found(**arguments)), f"{name}().{method}({_shown(arguments)})"
 
