@@ -1,7 +1,8 @@
 """Calls made from the public signatures by hypothesis: odd values in every place, right ones in most others.
 
 One case is a hundred calls. Whatever is public is called: functions, constructors followed by ``fit``, class methods of
-data objects, and the methods of fitted estimators, sessions and side information. A call must return, or raise an error of ours.
+data objects, and the methods of fitted estimators, sessions and side information. A call must return, or raise an
+error of ours.
 """
 
 from __future__ import annotations
@@ -224,6 +225,8 @@ def _fitted(kind: Any) -> Any:
     }
     if kind.__name__ == "LatentHierarchyClassifier":
         sides["y"] = np.eye(40, 3, dtype=int)
+    if "P" in inspect.signature(kind.fit).parameters:
+        sides["P"] = np.random.default_rng(0).integers(1, 9, (6, 5))
     settings_ = {name: right_values()[name] for name in inspect.signature(kind).parameters if name in ("estimator",)}
     return kind(**settings_).fit(**sides)
 
