@@ -94,3 +94,52 @@ def test_an_array_is_no_number(method, name, value):
 def test_numbers_beyond_all_bounds_are_no_labels(values):
     with pytest.raises(InvalidData):
         sl.LabelMatrix(values)
+
+
+PAIRS = sl.Pairs.from_table([(0, 3, "same"), (3, 6, "same"), (0, 1, "different")], n_rows=30)
+TRIPLETS = sl.Triplets.from_table([(0, 3, 1, "c")], n_rows=30)
+
+
+@pytest.mark.parametrize("limit", ["none", 0.5, [1], 1j, np.ones(4), -1], ids=str)
+def test_limits_are_whole_numbers(limit):
+    for answers in (PAIRS, TRIPLETS):
+        for method in (answers.implied, answers.closure, answers.contradictions):
+            with pytest.raises(InvalidParameter):
+                method(limit=limit)
+
+
+@pytest.mark.parametrize("rows", [5, ..., np.array(3.0), None], ids=str)
+def test_what_has_no_rows_is_not_judged(rows):
+    bags = sl.Bags(np.arange(30) // 3, labels={b: {"a"} if b % 2 else {"a", "b"} for b in range(10)})
+    for model in (sl.CoverageClustering(boundary="straight"), sl.DMNL(n_novel=1, n_init=1, random_state=0)):
+        fitted = model.fit(X, bags=bags)
+        for method in (fitted.score, fitted.predict_bags):
+            with pytest.raises(InvalidData):
+                method(rows, bags=bags)
+    for labels in (np.ones((2, 2)), 5, [["a"]]):
+        with pytest.raises(ValueError, match="labels"):
+            sl.CoverageClustering(boundary="straight").fit(X, bags=bags).predict_bags_proba(X, bags, labels=labels)
+
+
+def test_axes_names_and_numbers_of_rows_are_checked():
+    table = sl.CoOccurrence.from_matrix(np.ones((3, 4)))
+    for axis in (np.array(["a", "b"]), 1, ["a"]):
+        with pytest.raises(KeyError):
+            table.marginal(axis)
+    with pytest.raises(InvalidParameter):
+        sl.LabelMatrix(np.eye(3, dtype=int)).with_names(3)
+    with pytest.raises(InvalidData):
+        sl.LabelMatrix(np.eye(3, dtype=int)).with_names(np.ones((3, 2)))
+    with pytest.raises(InvalidData):
+        sl.Pairs.from_table([], n_rows=np.ones((2, 2)), ids=["a", "b"])
+
+
+@pytest.mark.parametrize("thing", ["", 5, {"a": 1}, np.ones(3)], ids=str)
+def test_sessions_ask_functions_and_tell_recorders(thing):
+    session = sl.ActiveSession(X, 3, random_state=0)
+    with pytest.raises(InvalidParameter):
+        session.run(thing, 3)
+    with pytest.raises(InvalidParameter):
+        sl.ActiveSession(X, 3, recorder=thing)
+    with pytest.raises(InvalidParameter):
+        sl.BayesianActiveClustering(3).start(X, recorder=thing)

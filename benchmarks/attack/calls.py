@@ -1,13 +1,14 @@
 """Calls made from the public signatures by hypothesis: odd values in every place, right ones in most others.
 
 One case is a hundred calls. Whatever is public is called: functions, constructors followed by ``fit``, class methods of
-data objects. A call must return, or raise an error of ours.
+data objects, and the methods of fitted estimators, sessions and side information. A call must return, or raise an
+error of ours.
 """
 
 from __future__ import annotations
 
 import inspect
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,8 @@ def targets() -> dict[str, Any]:
             if inspect.isclass(thing):
                 if hasattr(thing, "fit"):
                     found[f"{name}.fit"] = _fitter(name, thing)
+                for method in _methods(thing) if name in examples() else ():
+                    found[f"{name}().{method}"] = _method_caller(name, method)
                 for method, maker in inspect.getmembers(thing, inspect.ismethod):
                     if not method.startswith(("_", "set_")):
                         found[f"{name}.{method}"] = _caller(f"{name}.{method}", maker)
@@ -187,6 +190,66 @@ def _fitter(name: str, kind: Any) -> Any:
                 model.predict(sides["X"])
 
         return call, shown
+
+    return draw
+
+
+@cache
+def examples() -> dict[str, Any]:
+    """Makers of objects that are ready for use: fitted estimators, a session with answers, side information."""
+    import sidelight as sl
+
+    side = right_values()
+    made: dict[str, Any] = {
+        "ActiveSession": lambda: _begun(sl.ActiveSession(rows(), 2, random_state=0)),
+        "Oracle": lambda: sl.Oracle(np.arange(40) % 2),
+        "Bags": labelled_bags,
+        "Pairs": lambda: side["pairs"],
+        "Triplets": lambda: side["triplets"],
+        "LabelMatrix": lambda: sl.LabelMatrix(np.eye(40, 3, dtype=int)),
+        "CoOccurrence": lambda: sl.CoOccurrence.from_matrix(np.ones((3, 4))),
+    }
+    for name, kind in ((name, getattr(sl, name)) for name in sl.__all__):
+        if inspect.isclass(kind) and hasattr(kind, "fit") and hasattr(kind, "get_params"):
+            made[name] = partial(_fitted, kind)
+    return made
+
+
+@cache
+def _fitted(kind: Any) -> Any:
+    """Fit an estimator with right values; its methods may not change it, so one will do."""
+    sides = {
+        name: right_values()[name]
+        for name in inspect.signature(kind.fit).parameters
+        if name in ("X", "bags", "pairs", "triplets")
+    }
+    if kind.__name__ == "LatentHierarchyClassifier":
+        sides["y"] = np.eye(40, 3, dtype=int)
+    if "P" in inspect.signature(kind.fit).parameters:
+        sides["P"] = np.random.default_rng(0).integers(1, 9, (6, 5))
+    settings_ = {name: right_values()[name] for name in inspect.signature(kind).parameters if name in ("estimator",)}
+    return kind(**settings_).fit(**sides)
+
+
+def _begun(session: Any) -> Any:
+    session.tell((0, 1), "different")
+    session.tell((0, 2), "same")
+    return session
+
+
+def _methods(kind: Any) -> list[str]:
+    skipped = ("set_", "get_", "fit", "save", "resume")
+    members = inspect.getmembers(kind, callable)
+    return [name for name, _ in members if not name.startswith(("_", *skipped)) and not inspect.isclass(_)]
+
+
+def _method_caller(name: str, method: str) -> Any:
+    def draw(data: Any) -> tuple[Any, str]:
+        found = getattr(examples()[name](), method, None)
+        if found is None:  # of Standardized, where the estimator inside has no such method
+            return (lambda: None), f"{name}().{method}"
+        arguments = _arguments(data, found, share_odd=0.35)
+        return (lambda: found(**arguments)), f"{name}().{method}({_shown(arguments)})"
 
     return draw
 

@@ -29,7 +29,7 @@ from sidelight.active.triplets import better_triplet
 from sidelight.data.relations import Pairs
 from sidelight.data.relations.facts import Contradiction
 from sidelight.data.row_keys import as_row_index
-from sidelight.errors import InvalidData, as_invalid_data
+from sidelight.errors import InvalidData, InvalidParameter, as_invalid_data
 from sidelight.estimators._base import refuse_unusable
 from sidelight.progress import report
 
@@ -112,6 +112,11 @@ class ActiveSession:
             check_choice(self, "strategy", strategy, tuple(STRATEGIES))
         self.n_clusters, self.strategy = n_clusters, strategy
         self.seconds = _as_seconds(seconds)
+        if recorder is not None and not callable(getattr(recorder, "record", None)):
+            raise InvalidParameter(
+                f"The 'recorder' parameter of ActiveSession must have a method record(event), as AnswerFile has. Got "
+                f"{recorder!r:.80} instead."
+            )
         self.recorder = recorder
         self.seed_ = as_seed(as_generator(random_state))
         self._belief_name = None if belief is None else name_of(belief)
@@ -243,6 +248,10 @@ class ActiveSession:
             How many questions.
         """
         check_number("ActiveSession.run", "budget", budget, integer=True, low=0)
+        if not callable(oracle):
+            raise InvalidParameter(
+                f"ActiveSession.run asks a function: question -> answer, such as Oracle(y). Got {oracle!r:.80}."
+            )
         for done in range(budget):
             question = self.ask()
             if question is None:

@@ -137,7 +137,10 @@ class LabelMatrix(Frozen):
         Columns without names of their own are taken in their order. A label that ``names`` lacks is an error; one that
         is only in ``names`` becomes a column that nobody looked at.
         """
-        wanted = tuple(names)
+        wanted = tuple(as_sequence("LabelMatrix.with_names", "names", names, "a sequence of names of labels"))
+        for name in wanted:
+            if not isinstance(name, str):
+                raise InvalidData(f"LabelMatrix.with_names: the names of labels are texts. Got {name!r:.80}.")
         if self.names == wanted and self.has_names:
             return self
         if not self.has_names:

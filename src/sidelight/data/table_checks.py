@@ -137,7 +137,7 @@ def checked_labels(
 
 def axis_index(names: Sequence[str], axis: Any) -> int:
     """Return the position of an axis, or say which was probably meant."""
-    if axis in names:
+    if isinstance(axis, str) and axis in names:
         return list(names).index(axis)
     raise UnknownName(f"CoOccurrence has no axis {axis!r}. {nearest(axis, names)}")
 

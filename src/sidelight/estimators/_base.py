@@ -11,7 +11,7 @@ import narwhals.stable.v1 as nw
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import _num_samples, check_array, validate_data
 
 from sidelight._core.fingerprint import fingerprint
 from sidelight._solvers.trace import Reporter
@@ -195,6 +195,12 @@ def _is_number(text: str | bytes) -> bool:
     except ValueError:
         return False
     return True
+
+
+def count_rows(estimator: Any, X: Any) -> int:
+    """Return how many rows X has, before it has passed the door."""
+    with as_invalid_data(type(estimator).__name__):
+        return int(_num_samples(X))
 
 
 def refuse_unusable(estimator: Any, X: Any, huge: bool = False) -> None:

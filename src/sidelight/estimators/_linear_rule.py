@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, check_number
+from sidelight._core.threads import one_blas_thread
 from sidelight._models.objective import BlockedObjective, Objective, Term, block_cuts, can_be_blocked
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._solvers.descent import ValueAndGradient, descend
@@ -126,6 +127,7 @@ class LinearRule(ProbabilityColumns, ClusterMixin, BaseEstimator):
         terms = [(1.0 / fit.X.shape[0], CrossEntropy(targets))]
         return fit.minimise(terms, self.n_clusters, max_iter=100, tol=1e-4, stage="fitting a start").parameters
 
+    @one_blas_thread()  # how a product is cut into threads would show in its last bits
     def _log_posterior(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         X = rows_to_judge(self, X)

@@ -581,3 +581,18 @@ def test_rows_centred_within_their_bags_do_not_stall_at_zero():
         X - means[ids], bags=sl.Bags(ids, labels=labels)
     )
     assert (model.predict_labels(X - means[ids]) == np.array(list("abc"))[kind]).mean() > 0.8
+
+
+def test_probabilities_are_the_same_bits_on_one_thread_and_on_two():
+    generator = np.random.default_rng(0)
+    ids = np.arange(3000) // 6
+    y = (ids + generator.integers(2, size=3000)) % 4
+    X = generator.normal(size=(3000, 30)) + 2 * generator.normal(size=(4, 30))[y]
+    bags = sl.Bags(ids, labels={b: set(NAMES[y[ids == b]]) for b in range(500)})
+    model = sl.CoverageClustering(boundary="curved", calibrate=False, tol=1e-2, random_state=0).fit(X, bags=bags)
+    found = []
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            found.append([model.predict_proba(X), model.predict_proba(X, bags=bags), model.predict_bags_proba(X, bags)])
+    for one, two in zip(*found):
+        np.testing.assert_array_equal(one, two)

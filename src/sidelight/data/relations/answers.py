@@ -92,7 +92,7 @@ class Answers(Frozen, ABC):
         rows = found[: cls.WIDTH]
         if ids is not None:
             ids = check_distinct(ids, "row id")
-            if n_rows is not None and n_rows != len(ids):
+            if n_rows is not None and reading.as_n_rows(n_rows, f"{cls.__name__}.from_table") != len(ids):
                 raise InvalidData(f"{cls.__name__}.from_table: n_rows={n_rows} but there are {len(ids)} ids.")
             n_rows, row_of = len(ids), {name: row for row, name in enumerate(ids)}
             rows = [[look_up(name, row_of, f"{cls.__name__}.from_table", "row id") for name in side] for side in rows]

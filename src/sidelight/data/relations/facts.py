@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight._core.params import check_number
 from sidelight.errors import InvalidData
 
 Ints = NDArray[np.intp]
@@ -84,6 +85,7 @@ class Facts:
 
     def closure(self, limit: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
         """List every pair of rows whose relation is known, lowest rows first, each once."""
+        check_number("closure", "limit", limit, integer=True, low=0)
         order = np.argsort(self.groups, kind="stable")
         sizes = np.bincount(self.groups)
         members = np.split(order, np.cumsum(sizes)[:-1])

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight._core.params import check_number
 from sidelight.data.relations.answers import Answers, Ints
 from sidelight.data.relations.facts import UNKNOWN, Contradiction, Facts
 from sidelight.data.row_keys import as_row_index
@@ -173,6 +174,7 @@ class Pairs(Answers):
         limit : int, default=None
             Stop after this many.
         """
+        check_number("Pairs.contradictions", "limit", limit, integer=True, low=0, none=True)
         facts = self._facts
         contradictions = []
         for answer in facts.conflicts[:limit].tolist():

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight._core.params import check_number
 from sidelight.data.relations.answers import Answers, Ints
 from sidelight.data.relations.facts import SAME, UNKNOWN, Contradiction, Facts
 from sidelight.data.relations.pairs import LIMIT, Pairs
@@ -203,6 +204,7 @@ class Triplets(Answers):
         limit : int, default=None
             Stop after this many.
         """
+        check_number("Triplets.contradictions", "limit", limit, integer=True, low=0, none=True)
         derived = self._derived
         found: dict[frozenset[int], Contradiction] = {}
         for fact in derived.facts.conflicts.tolist():

@@ -14,15 +14,16 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight._core.params import as_generator, check_choice, check_flag, check_number
+from sidelight._core.params import as_generator, as_sequence, check_choice, check_flag, check_number
 from sidelight._core.simplex import log_softmax
+from sidelight._core.threads import one_blas_thread
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._solvers.race import best, race
 from sidelight._solvers.trace import Solution
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidData, InvalidParameter, UnknownName, nearest
-from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import all_or_nothing, checks_y, count_rows, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._labelled_bags.candidates import read_candidates
 from sidelight.estimators._labelled_bags.coverage import CAP, BagPlan
@@ -304,7 +305,7 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
             Labels that are more probable than this are named: lower finds more of them, higher names fewer wrongly.
         """
         check_number(self, "threshold", threshold, low=0, high=1)
-        bags = as_bags(bags, n_rows=X.shape[0] if hasattr(X, "shape") else len(X))
+        bags = as_bags(bags, n_rows=count_rows(self, X))
         carried = self.predict_bags_proba(X, bags) > threshold
         sets = np.empty(bags.n_bags, dtype=object)
         sets[:] = [frozenset(self.label_names_[j] for j in np.flatnonzero(row)) for row in carried]
@@ -333,8 +334,9 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         if labels is None:
             return slice(None)
         place = {name: column for column, name in enumerate(self.label_names_)}
+        labels = as_sequence(f"{type(self).__name__}.predict_bags_proba", "labels", labels, "a sequence of labels")
         for name in labels:
-            if name not in place:
+            if not isinstance(name, Hashable) or name not in place:
                 raise UnknownName(f"labels names {name!r}, which the model does not know. {nearest(name, place)}")
         return [place[name] for name in labels]
 
@@ -363,7 +365,7 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         sample_weight : array of shape (n_rows,), default=None
             A bag counts as much as the mean weight of its rows.
         """
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        n_rows = count_rows(self, X)
         lists = _lists(bags, candidates, n_rows=n_rows, y=y)
         values = self.bag_scores(X, lists) if candidates is None else self.bag_scores(X, candidates=candidates)
         return mean_over_lists(self, values, lists, sample_weight)
@@ -374,6 +376,7 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         lists = _lists(bags, candidates, n_rows=len(P))
         return self._posteriors(P, log_P, bags, None, candidates)[1][lists.is_labelled]
 
+    @one_blas_thread()  # how a product is cut into threads would show in its last bits
     def _belief(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         check_is_fitted(self)
         X = rows_to_judge(self, X)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from sidelight._affinity.neighbours import nearest_rows
+from sidelight._core.threads import one_blas_thread
 from sidelight._models.objective import Term
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._solvers.em import alternate
@@ -98,6 +99,7 @@ class Problem:
             Q[self.order] = arranged
         return Q, values
 
+    @one_blas_thread()  # how a product is cut into threads would show in its last bits
     def shares(self, theta: np.ndarray) -> np.ndarray:
         """Return the mean posterior of the rows by features alone; no cluster's share is exactly 0."""
         share = np.exp(self.model.log_posterior(theta, self.fit.X)).mean(axis=0)
@@ -115,6 +117,7 @@ class Problem:
         targets = targets if self.order is None else targets[self.order]
         return self._down([(1.0, CrossEntropy(targets))], None, 15, 1e-3, "fitting a start").parameters
 
+    @one_blas_thread()
     def _posteriors(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         log_P = self.model.log_posterior(theta, self.fit.X)
         return self.coverage.posteriors(np.exp(log_P), log_P)

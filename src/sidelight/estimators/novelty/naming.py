@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidParameter
-from sidelight.estimators._base import checks_y, rows_to_judge
+from sidelight.estimators._base import checks_y, count_rows, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._labelled_bags.layout import Layout
 from sidelight.estimators._labelled_bags.supervision import mean_over_lists
@@ -114,14 +114,14 @@ class NamesRows(ProbabilityColumns, ABC):
         sample_weight : array of shape (n_rows,), default=None
             A bag counts as much as the mean weight of its rows.
         """
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        n_rows = count_rows(self, X)
         bags = as_bags(bags, n_rows=n_rows, y=y)
         return mean_over_lists(self, self.bag_scores(X, bags), bags, sample_weight)
 
     def bag_scores(self, X: Any, bags: Any) -> np.ndarray:
         """Return the share of known labels that is told rightly of each labelled bag, by features alone."""
         carried_sets = self.predict_bags(X, bags)
-        bags = as_bags(bags, n_rows=X.shape[0] if hasattr(X, "shape") else len(X), classes=self.classes_)
+        bags = as_bags(bags, n_rows=count_rows(self, X), classes=self.classes_)
         lists = Lists.of(bags)
         carried = np.array([[name in carried for name in self.classes_] for carried in carried_sets], dtype=float)
         wrong = lists.told * np.abs(lists.Y - carried.reshape(bags.n_bags, len(self.classes_)))

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, check_choice, check_flag, check_n_clusters, check_number
 from sidelight._core.simplex import log_softmax
-from sidelight._core.threads import one_thread
+from sidelight._core.threads import one_blas_thread, one_thread
 from sidelight._models.feature_map import MOST_COLUMNS, FeatureMap
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._terms.information import Balance, Confidence
@@ -273,6 +273,7 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         share = answered.weights * answered.n_answers / max(answered.total_weight, np.finfo(float).tiny)
         return share * answered.log_likelihoods_of(answered.truths(P))
 
+    @one_blas_thread()  # how a product is cut into threads would show in its last bits
     def _log_posterior(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         features = self.feature_map_(rows_to_judge(self, X))
