@@ -16,6 +16,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "samples": ("load_digit_bags",),
         "synth.label_tree": ("make_label_tree",),
         "synth.rectangles": ("make_rectangles",),
+        "synth.material": ("make_letters", "make_photographs", "make_recordings"),
         "synth.overlapping": ("make_overlapping_bags",),
         "synth.sources": ("make_sources",),
         "synth.words": ("make_words",),

@@ -21,22 +21,22 @@ def workbook(path, sheets, merged=()):
     kinds = "http://schemas.openxmlformats.org/"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         parts = "".join(
-            f'<Override PartName="/xl/worksheets/sheet{k}.xml" ContentType="application/vnd.openxmlformats-officedocument.'
-            'spreadsheetml.worksheet+xml"/>'
+            f'<Override PartName="/xl/worksheets/sheet{k}.xml" ContentType="application/vnd.openxmlformats-'
+            'officedocument.spreadsheetml.worksheet+xml"/>'
             for k in range(1, len(sheets) + 1)
         )
         archive.writestr(
             "[Content_Types].xml",
             f'<?xml version="1.0"?><Types xmlns="{kinds}package/2006/content-types"><Default Extension="rels" '
-            'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" '
-            'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>'
-            + parts
-            + "</Types>",
+            'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override '
+            'PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.'
+            f'sheet.main+xml"/>{parts}</Types>',
         )
         archive.writestr(
             "_rels/.rels",
             f'<?xml version="1.0"?><Relationships xmlns="{kinds}package/2006/relationships"><Relationship Id="rId1" '
-            f'Type="{kinds}officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+            f'Type="{kinds}officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/>'
+            "</Relationships>",
         )
         listed = "".join(
             f'<sheet name="{name}" sheetId="{k}" r:id="rId{k}"/>' for k, name in enumerate(sheets, start=1)

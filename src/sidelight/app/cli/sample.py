@@ -18,19 +18,26 @@ RUN = "sidelight sample birds birds.csv"
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
 @shown_options
 def command(name: str | None, out: str | None, seed: int, overwrite: bool, as_json: bool, quiet: bool) -> None:
-    """Write the sample NAME to the file OUT (.csv, .csv.gz, .parquet or .npz); without a name, list the samples."""
+    """Write the sample NAME to OUT: a file (.csv, .csv.gz, .parquet, .npz), or a folder of sounds, pictures or letters.
+
+    Without a name, list the samples.
+    """
+    from sidelight.app.jobs.folder_samples import FOLDERS, write_folder
     from sidelight.app.jobs.samples import SAMPLES, write_sample
 
+    listed = {key: sample.what for key, sample in SAMPLES.items()}
+    listed |= {key: sample.what for key, sample in FOLDERS.items()}
     if name is None and as_json:
-        show_json({key: sample.what for key, sample in SAMPLES.items()})
+        show_json(listed)
         return
     if name is None:
-        width = max(map(len, SAMPLES))
-        for key, sample in SAMPLES.items():
-            click.echo(f"  {key.ljust(width)}  {sample.what}")
+        width = max(map(len, listed))
+        for key, what in listed.items():
+            click.echo(f"  {key.ljust(width)}  {what}")
         click.echo("\nsidelight sample NAME OUT writes one.")
         return
     if out is None:
         raise click.UsageError("Say where to write it: sidelight sample NAME OUT, for example birds.csv.")
-    sentences = write_sample(name, out, seed=seed, overwrite=overwrite)
+    writes = write_folder if name in FOLDERS else write_sample
+    sentences = writes(name, out, seed=seed, overwrite=overwrite)
     show_sentences(sentences, {"out": out, "sentences": sentences}, as_json=as_json, quiet=quiet)

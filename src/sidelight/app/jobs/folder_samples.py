@@ -82,7 +82,9 @@ def _letters(folder: Path, seed: int) -> Mapping[str, frozenset[str]]:
 
 _NAME_ROWS = "sidelight instances {out} --label-file {out}/{labels} --out results"
 FOLDERS = {
-    "sounds": FolderSample("Forty recordings of made-up birds, and which of them call in each", "species.csv", _sounds, _NAME_ROWS),
+    "sounds": FolderSample(
+        "Forty recordings of made-up birds, and which of them call in each", "species.csv", _sounds, _NAME_ROWS
+    ),
     "pictures": FolderSample("Sixty made-up photographs, and what is on each", "tags.csv", _pictures, _NAME_ROWS),
     "letters": FolderSample("Eighty made-up letters, and what each is about", "topics.csv", _letters),
 }

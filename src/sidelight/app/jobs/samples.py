@@ -30,7 +30,9 @@ class Sample:
 def write_sample(name: str, out: str, *, seed: int = 0, overwrite: bool = False) -> list[str]:
     """Write the sample ``name`` to the file ``out``; return what was done, in sentences."""
     if name not in SAMPLES:
-        raise UnknownName(f"There is no sample called {name!r}. {nearest(name, SAMPLES)}")
+        from sidelight.app.jobs.folder_samples import FOLDERS
+
+        raise UnknownName(f"There is no sample called {name!r}. {nearest(name, [*SAMPLES, *FOLDERS])}")
     check_file_free(Path(out), overwrite=overwrite)
     check_folder(Path(out))
     data = SAMPLES[name].draw(seed)

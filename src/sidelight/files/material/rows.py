@@ -167,6 +167,7 @@ def _extractor(name: str) -> Callable[[str], Iterable[Mapping[str, Any]]]:
 def plan_material(listing: Listing, kind: str | None, settings: Mapping[str, Any], extractor: str = "") -> Material:
     """Decide how a folder is cut: its kind, and settings that are the same for all of its files."""
     if extractor:
+        _extractor(extractor)  # or say at once that there is none
         return Material("rows", {}, extractor=extractor)
     kind = kind or listing.kind()
     if kind is None or not listing.files.get(kind):
@@ -195,14 +196,12 @@ def _common_rate(listing: Listing) -> int:
 def cut_folder(
     listing: Listing,
     material: Material,
-    done: Mapping[str, str],
+    new: Sequence[str],
     *,
     n_jobs: int | None = None,
     selections: Mapping[str, Sequence[Selection]],
 ) -> Iterator[Cut]:
-    """Yield the rows of every file whose fingerprint is not in ``done``, in order, with progress."""
-    names = _names(listing, material)
-    new = [name for name in names if done.get(name) != fingerprint(listing.folder / name)]
+    """Yield the rows of every file in ``new``, in order, with progress."""
     n_jobs = max(1, n_jobs or os.cpu_count() or 1)
     work = partial(cut_file, listing.folder, material=material)
     if len(new) <= _IN_THIS_PROCESS or n_jobs == 1:
@@ -274,14 +273,14 @@ def make_table(
         if lists:
             notes.append("the folder that a file lies in was taken for its label")
     before = _earlier(out, planned)
-    kept = {} if before is None else {n: f for n, f in before[0].files.items() if n in set(names) and n not in marked}
-    frames = [] if before is None else [before[1].filter(pl.col("file").is_in(list(kept)))]
-    fingerprints, omitted = dict(kept), {n: r for n, r in (before[0].omitted if before else {}).items() if n in kept}
+    fingerprints = {name: fingerprint(folder / name) for name in names}
+    known = {} if before is None else before[0].files
+    kept = {name for name in names if known.get(name) == fingerprints[name] and name not in marked}
+    frames = [] if before is None else [before[1].filter(pl.col("file").is_in(sorted(kept)))]
+    omitted = {} if before is None else {n: reason for n, reason in before[0].omitted.items() if n in kept}
     fresh: list[Any] = []
-    for cut in cut_folder(listing, planned, kept, n_jobs=n_jobs, selections=marked):
-        fingerprints[cut.file] = fingerprint(folder / cut.file)
-        frames = [frame.filter(pl.col("file") != cut.file) for frame in frames]
-        omitted.pop(cut.file, None)
+    new = [name for name in names if name not in kept]
+    for cut in cut_folder(listing, planned, new, n_jobs=n_jobs, selections=marked):
         if cut.reason:
             omitted[cut.file] = cut.reason
             continue
@@ -289,7 +288,7 @@ def make_table(
     if fresh:
         frames.append(pl.DataFrame(fresh, infer_schema_length=None))
     if before is not None and kept:
-        notes.append(f"{counted(len(kept), 'file')} had not changed, and {len(fingerprints) - len(kept)} were cut")
+        notes.append(f"{counted(len(kept), 'file')} had not changed, and {len(new)} were cut")
     frame = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
     if not frame.height:
         first = next(iter(omitted.values()), "they are silent or empty")

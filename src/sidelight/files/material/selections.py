@@ -88,7 +88,8 @@ def _raven(path: Path, text: str) -> list[Selection]:
     label = next((at[name] for name in _SPECIES if name in at), None)
     if label is None:  # the free column, maybe without a name
         free = [j for j, name in enumerate(header) if name not in _RAVEN and name not in _FILES]
-        label = free[-1] if free else None
+        filled = {j: sum(len(row) > j and bool(row[j].strip()) for row in rows[1:]) for j in free}
+        label = max(free, key=lambda j: (filled[j], j)) if free else None
     file = next((at[name] for name in _FILES if name in at), None)
     offset = at.get("File Offset (s)")
     for line, row in enumerate(rows[1:], start=2):

@@ -156,7 +156,7 @@ def mel_grid(sound: NDArray[np.float32], own: int, rate: int) -> NDArray[np.floa
     n, hop = max(round(_WINDOW * own), 4), HOP * own
     size = max(256, fft.next_fast_len(n, real=True))
     window = np.hanning(n + 2)[1:-1].astype(np.float32)
-    padded = np.pad(sound, (n // 2, n))
+    padded = np.pad(sound - sound.mean(), (n // 2, n))  # an offset would be a click at both ends
     frames = np.lib.stride_tricks.sliding_window_view(padded, n)
     starts = np.minimum((np.arange(max(1, int(np.ceil(sound.size / hop)))) * hop).astype(np.intp), len(frames) - 1)
     bank = _mel_bank(own, size, rate)

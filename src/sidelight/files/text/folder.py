@@ -29,6 +29,7 @@ from sidelight.progress import report
 _LARGEST = 1 << 24  # a text file beyond this is not a document
 _MOST = 2_000_000
 _FILE, _GROWTH = 1_000, 8  # bytes that a file takes, and that each of its bytes takes as text, words and counts
+_NO_TEXTS = (".csv", ".tsv", ".toml", ".parquet", ".json", ".jsonl", ".xlsx")
 _MAIL = re.compile(r"[A-Za-z][A-Za-z-]*:( |\t|$)")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -144,9 +145,9 @@ def _documents(path: Path, encoding: str | None) -> Iterator[Document]:
         need(path, taken, f"the words of the first {k + 1} files")
         if k >= _MOST:
             raise UnreadableFile(f"{path}: more than {_MOST} files; split the folder.")
-        if b"\0" in data[:4096]:
-            continue  # a picture or an index file among the texts
         pure = PurePosixPath(name)
+        if b"\0" in data[:4096] or pure.suffix.lower() in _NO_TEXTS:
+            continue  # a picture, an index file or a table of labels among the texts
         report("reading", k, None, pure.name)
         yield Document(name, pure.parent.name or path.name, _decode(data, encoding))
 

@@ -1,0 +1,104 @@
+"""Folders through the whole application: from, a job, its page, predict on new material, and export."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from sidelight.app.cli.app import app
+from sidelight.app.jobs.folder_samples import write_folder
+from sidelight.app.jobs.fragments import WHOLE, Fragment
+from sidelight.errors import InvalidData, SidelightError
+from sidelight.files.material.selections import read_selections
+
+pytest.importorskip("soundfile", reason="recordings need the extra audio")
+
+
+def sidelight(*words):
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("SIDELIGHT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def birds(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("birds") / "birds"
+    write_folder("sounds", str(folder), seed=1)
+    for path in sorted(folder.glob("*.wav"))[16:]:
+        path.unlink()
+    return folder
+
+
+def test_from_a_folder_to_named_sounds_in_two_commands_and_back_to_raven(birds, tmp_path):
+    told = sidelight("from", birds, "--labels", birds / "species.csv", "--out", "rows.parquet")
+    assert "16 files became" in told
+    assert "cut" in sidelight("from", birds, "--labels", birds / "species.csv", "--out", "rows.parquet")
+    sidelight("instances", "rows.parquet", "--out", "results", "-q")
+    found = pl.read_csv("results/assignments.csv")
+    assert {"file", "start", "end", "label"} <= set(found.columns)
+    page = (tmp_path / "results" / "report.html").read_text()
+    assert "data:audio/wav" in page  # one can listen to the sounds
+    told = sidelight("export", "results", "--as", "raven", "--out", "selections")
+    assert "16 recordings" in told
+    tables = sorted((tmp_path / "selections").glob("*.txt"))
+    assert len(tables) == 16
+    back = [one for table in tables for one in read_selections(table)]
+    assert len(back) == found.height
+    assert {one.label for one in back} == set(found["label"])
+    sidelight("export", "results", "--as", "label-studio", "--out", "tasks.json")
+    tasks = json.loads((tmp_path / "tasks.json").read_text())
+    assert tasks[0]["predictions"][0]["result"][0]["value"]["choices"] == [found["label"][0]]
+
+
+def test_a_job_takes_a_folder_and_the_model_cuts_new_ones_in_the_same_way(birds, tmp_path):
+    sidelight("instances", birds, "--label-file", birds / "species.csv", "--out", "results", "-q")
+    new = tmp_path / "new"
+    new.mkdir()
+    for path in sorted(birds.glob("*.wav"))[:2]:
+        shutil.copy(path, new)
+    sidelight("predict", "results", new, "--out", "placed.csv", "-q")
+    placed = pl.read_csv("placed.csv")
+    before = pl.read_csv("results/assignments.csv").filter(pl.col("file").is_in(["recording01.wav", "recording02.wav"]))
+    assert placed.height == before.height
+    assert (placed["label"] == before["label"]).mean() > 0.9
+
+
+def test_a_model_of_a_table_refuses_a_folder(birds, tmp_path):
+    sidelight("sample", "iris", "iris.csv")
+    sidelight("relations", "iris.csv", "-k", 3, "--out", "results", "-q")
+    with pytest.raises(InvalidData, match="was not fitted to rows that were cut from one"):
+        sidelight("predict", "results", birds, "--out", "placed.csv")
+
+
+def test_export_says_what_it_needs(tmp_path):
+    sidelight("sample", "iris", "iris.csv")
+    sidelight("relations", "iris.csv", "-k", 3, "--out", "results", "-q")
+    with pytest.raises(SidelightError, match="need the columns file, start and end"):
+        sidelight("export", "results", "--as", "audacity", "--out", "selections")
+
+
+def test_fragments_name_parts_of_media():
+    assert Fragment.split("a b.wav#t=1.5,2.0") == ("a b.wav", Fragment(1.4, 2.1))
+    assert Fragment.split("p.jpg#xywh=percent:10,0,50,40")[1].box == (10.0, 0.0, 50.0, 40.0)
+    for text in ("plain.wav", "odd#name.wav", "a.wav#t=2,1", "a.wav#t=x,y", "#t=1,2,3"):
+        assert Fragment.split(text) == (text, WHOLE)
+
+
+def test_samples_of_folders_are_listed_and_written(tmp_path):
+    assert re.search(r"sounds +Forty recordings", sidelight("sample"))
+    sidelight("sample", "letters", "letters")
+    assert len(list((tmp_path / "letters").glob("*.txt"))) == 80
+    assert "80" in sidelight("describe", "letters")
