@@ -20,6 +20,8 @@ from sidelight.files.roles.plan import RoleRequest
 from sidelight.files.roles.tables import read_table
 from sidelight.files.source import Source
 
+_WHY = "the table was cut from a folder"
+
 
 def read_material(folder: Path, wanted: RoleRequest, label_file: Path | None) -> Dataset:
     """Cut a folder into the cache, and read what came out; the labels of its files are in ``label_file``."""
@@ -27,7 +29,8 @@ def read_material(folder: Path, wanted: RoleRequest, label_file: Path | None) ->
     notice(f"the folder was cut into {made.path.name} in {made.path.parent}; running again cuts only what is new")
     for note in made.notes:
         notice(note)
-    return read_cut_table(ParquetSource(Source(made.path)), wanted)
+    data = read_cut_table(ParquetSource(Source(made.path)), wanted)
+    return replace(data, path=str(folder), format=f"a folder of {made.material.kind}")
 
 
 def read_cut_table(table: TableSource, wanted: RoleRequest, labels: TableSource | None = None) -> Dataset:
@@ -51,7 +54,7 @@ def cached_table(folder: Path, *, settings: Mapping[str, Any] = MappingProxyType
     name = hashlib.blake2b(str(folder.resolve()).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
     place = cache_folder() / f"material-{name}.parquet"
     place.parent.mkdir(parents=True, exist_ok=True)
-    made, notes = make_table(folder, place, settings=settings, **how)
+    made, notes = make_table(folder.resolve(), place, settings=settings, is_cache=True, **how)
     return CachedTable(place, made, notes)
 
 
@@ -67,13 +70,7 @@ def cache_folder() -> Path:
 def with_recipe(path: Path, material: Material, wanted: RoleRequest) -> RoleRequest:
     """Take the roles of a table that was cut from a folder from its metadata, where the user named none."""
     known = {name: value for name, value in material.roles.items() if name in RoleRequest.__dataclass_fields__}
-    taken = {}
-    for name, value in known.items():
-        if isinstance(value, list):
-            value = tuple(value)
-        if getattr(wanted, name) in (None, (), []):
-            taken[name] = value
     try:
-        return replace(wanted, **taken)
+        return wanted.over(**{name: (tuple(v) if isinstance(v, list) else v, _WHY) for name, v in known.items()})
     except TypeError:
         raise InvalidParameter(f"{path}: the roles in its metadata are damaged. Make the table again.") from None

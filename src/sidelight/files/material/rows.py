@@ -246,6 +246,7 @@ def make_table(
     material: Material | None = None,
     n_jobs: int | None = None,
     min_confidence: float = 0.0,
+    is_cache: bool = False,
     settings: Mapping[str, Any],
 ) -> tuple[Material, list[str]]:
     """Cut a folder into the Parquet table ``out``; return how, and what is worth a word.
@@ -293,7 +294,7 @@ def make_table(
     if not frame.height:
         first = next(iter(omitted.values()), "they are silent or empty")
         raise UnreadableFile(f"{folder}: none of the {len(names)} files gave a row ({first}).")
-    frame = _dressed(frame, folder, out, planned, lists)
+    frame = _dressed(frame, folder, None if is_cache else out.parent, planned, lists)
     notes += [f"left out: {reason}" for reason in list(omitted.values())[:5]]
     if len(omitted) > 5:
         notes.append(f"and {len(omitted) - 5} more files were left out")
@@ -322,13 +323,13 @@ def _earlier(out: Path, planned: Material) -> tuple[Material, Any] | None:
     return before, frame.drop("labels", "show", strict=False)
 
 
-def _dressed(frame: Any, folder: Path, out: Path, material: Material, lists: Lists) -> Any:
-    """Add what to show and the labels, and put names first."""
+def _dressed(frame: Any, folder: Path, beside: Path | None, material: Material, lists: Lists) -> Any:
+    """Add what to show (as seen from ``beside``, or by whole paths) and the labels, and put names first."""
     import polars as pl
 
     files = frame["file"].to_list()
     if material.kind != "texts":
-        place = {name: os.path.relpath(folder / name, out.parent) for name in set(files)}
+        place = {n: str(folder / n) if beside is None else os.path.relpath(folder / n, beside) for n in set(files)}
         parts = frame["fragment"].to_list() if "fragment" in frame.columns else [None] * len(files)
         show = [place[name] + (f"#{part}" if part else "") for name, part in zip(files, parts)]
         frame = frame.with_columns(pl.Series("show", show, dtype=pl.String))
