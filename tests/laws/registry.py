@@ -348,8 +348,6 @@ UNLAWFUL: dict[str, str] = {
     "ActiveSession": "a conversation, not an estimator: tests/active/test_session.py",
     "AnswerFile": "a file of answers: tests/app/store/test_answer_file.py",
     "Oracle": "answers questions: tests/active/test_session.py",
-    "Labeller": "somebody who answers: tests/data/test_labeller.py",
-    "Question": "what is asked: tests/active/test_session.py",
     "CoOccurrence": "a table of counts, not knowledge about rows: its laws are in tests/data/test_cooccurrence.py",
     "LabelMatrix": "label sets of rows, a matrix of two axes: its laws are in tests/data/test_label_matrix.py",
     "LabelTree": "knowledge about labels, not about rows: its laws are in tests/data/test_hierarchy.py",

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sidelight.data.frames import as_frame
 from sidelight.data.names import Names, as_array, as_list, encode, is_missing, plain, table_columns
@@ -33,7 +32,7 @@ def answer_columns(
         found = list(table_columns(table, [*columns, *present], who))
         more = [found[len(columns) + present.index(name)] if name is not None else None for name in wanted]
         return found[: len(columns)], more
-    if sparse.issparse(table):
+    if type(table).__module__.startswith("scipy.sparse"):  # not imported for it: a small table needs no SciPy
         raise WrongKind(
             f"{who}: expected a list of answers such as (0, 1, 'same'), or a data frame with a row an answer. Got a "
             f"{type(table).__name__} of shape {table.shape}: its numbers name no rows. List the rows of each answer."
