@@ -205,3 +205,14 @@ def test_bags_across_blocks_and_rows_in_any_order_give_the_same_fit(monkeypatch)
     cuts = blocks.block_cuts(np.arange(0, 201, 8), 3)
     assert len(cuts) > 5
     assert not (cuts % 8).any()  # no bag lies in two blocks
+
+
+def test_rows_that_are_open_elsewhere_are_not_asked_about():
+    X, _ = two_groups(6)
+    session = sl.ActiveSession(X, 2, random_state=0)
+    kept = session.ask()
+    other = session.ask(busy=kept.rows)
+    assert other is not None
+    assert other.rows[0] not in kept.rows  # the row in question; rows that stand for clusters may be shown twice
+    assert session.ask() == kept  # the session keeps its own question
+    assert session.ask(busy=range(6)) is None
