@@ -30,6 +30,13 @@ settings.register_profile("sidelight", deadline=None, derandomize=True, suppress
 settings.load_profile("sidelight")
 
 
+def skip_or_fail(reason: str, variable: str) -> None:
+    """Skip a test for want of a program; fail where the environment says that the program was installed."""
+    if os.environ.get(variable):
+        pytest.fail(f"{reason} ({variable} is set)")
+    pytest.skip(reason)
+
+
 def find_data() -> Path | None:
     """Return the folder of public data sets, if this machine has one."""
     named = os.environ.get("SIDELIGHT_DATA")
@@ -42,13 +49,13 @@ def chromium():
     """The system's Chromium, driven by Playwright; no browser is ever downloaded."""
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
-        pytest.skip("no Chromium on this machine (Debian: apt-get install chromium)")
+        skip_or_fail("no Chromium on this machine (Debian: apt-get install chromium)", "SIDELIGHT_NEEDS_BROWSER")
     sync_api = pytest.importorskip("playwright.sync_api")
     with sync_api.sync_playwright() as play:
         try:  # the sandbox refuses to run as root and in most containers, which also have a small /dev/shm
             browser = play.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
         except sync_api.Error as error:
-            pytest.skip(f"Chromium does not start on this machine: {str(error)[:200]}")
+            skip_or_fail(f"Chromium does not start on this machine: {str(error)[:200]}", "SIDELIGHT_NEEDS_BROWSER")
         yield browser
         browser.close()
 

@@ -10,8 +10,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from tests.conftest import skip_or_fail
 
 from sidelight.app.store.studio_store import StudioStore
+
+NEEDED = "SIDELIGHT_NEEDS_POSTGRES"
 
 
 def _program(name: str) -> str | None:
@@ -25,11 +28,11 @@ class Server:
     def __init__(self) -> None:
         initdb, pg_ctl = _program("initdb"), _program("pg_ctl")
         if initdb is None or pg_ctl is None:
-            pytest.skip("no PostgreSQL here (Debian: apt-get install postgresql), nor SIDELIGHT_TEST_POSTGRES")
+            skip_or_fail("no PostgreSQL here (Debian: apt-get install postgresql), nor SIDELIGHT_TEST_POSTGRES", NEEDED)
         self._user: dict[str, object] = {}
         if os.getuid() == 0:  # PostgreSQL refuses to run as root
             if shutil.which("setpriv") is None:
-                pytest.skip("PostgreSQL does not run as root, and there is no setpriv to become somebody else")
+                skip_or_fail("PostgreSQL does not run as root, and there is no setpriv to become another", NEEDED)
             self._user = {"user": "nobody", "group": "nogroup", "extra_groups": []}
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -67,7 +70,7 @@ class Server:
             **self._user,
         )  # type: ignore[call-overload] # the user is only named for root
         if done.returncode:
-            pytest.skip(f"PostgreSQL does not start on this machine: {done.stdout.decode()[-300:]}")
+            skip_or_fail(f"PostgreSQL does not start on this machine: {done.stdout.decode()[-300:]}", NEEDED)
 
 
 @pytest.fixture(scope="session")

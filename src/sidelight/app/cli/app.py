@@ -28,6 +28,7 @@ DONE, MACHINE, CALL, INTERRUPTED = 0, 1, 2, 130
 _COMMANDS = {
     "ask",
     "compare",
+    "completion",
     "convert",
     "demo",
     "export",
@@ -76,14 +77,40 @@ class Commands(click.Group):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(sidelight.__version__, prog_name="sidelight")
+@click.option("--version", is_flag=True, help="Show the version and exit; with --verbose all that a report needs.")
+@click.option("--verbose", is_flag=True, hidden=True)
 @click.pass_context
-def app(ctx: click.Context) -> None:
+def app(ctx: click.Context, version: bool, verbose: bool) -> None:
     """Learn from side information: tables in, tables and one HTML report out."""
+    if version:
+        click.echo(version_text(verbose=verbose))
+        ctx.exit()
     if ctx.invoked_subcommand is None:
         click.echo(overview(ctx))
     else:
         _check_room()
+
+
+def version_text(*, verbose: bool) -> str:
+    """Return the version; ``verbose`` adds the machine and the libraries, for a report."""
+    if not verbose:
+        return f"sidelight, version {sidelight.__version__}"
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    lines = [f"sidelight {sidelight.__version__}", f"python {platform.python_version()}", platform.platform()]
+    for name in _REPORTED:
+        try:
+            lines.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            lines.append(f"{name} is not installed")
+    return "\n".join(lines)
+
+
+_REPORTED = (
+    "numpy", "scipy", "scikit-learn", "numba", "polars", "click", "pillow", "matplotlib", "python-calamine", "soundfile",
+    "fastapi", "sqlalchemy", "psycopg",
+)  # fmt: skip
 
 
 def overview(ctx: click.Context) -> str:
