@@ -63,9 +63,23 @@ def test_slice_sampling_keeps_a_known_posterior():
     assert particles.var() == pytest.approx(0.5, abs=0.05)
 
 
-def test_the_printed_prior_clusters_nothing():
+def test_the_printed_prior_clusters_nothing_until_something_is_answered():
     b = belief(centre="zero")
     np.testing.assert_allclose(b.best_rule(), 0, atol=1e-6)
+
+
+def test_the_best_rule_leaves_the_saddle_of_the_printed_prior():
+    generator = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    rows = generator.normal(size=(90, 4)) + 6 * np.eye(4)[y]
+    b = ParticleBelief(rows, Prior(3, centre="zero", penalty=0.1, n_particles=8), generator)
+    for k in range(1, 40):
+        a = int(generator.integers(k))
+        b.tell(a, k, bool(y[a] == y[k]), generator)
+    value, gradient = b.negative_log_joint(b.centre)
+    np.testing.assert_allclose(gradient, 0, atol=1e-9)  # by symmetry, whatever was answered
+    assert b.negative_log_joint(b.best_rule())[0] < value - 1
+    assert sl.metrics.adjusted_rand_index(y, b.partition(generator)) > 0.9
 
 
 def test_questions_never_close_a_cycle():

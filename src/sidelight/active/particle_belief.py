@@ -26,6 +26,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
 START_RIDGE, SHARPNESS = 1.0, 4.0  # of the rule that the prior is centred on
+_N_ASIDE, _ASIDE = 5, 0.1  # further starts of the best rule, and how far from the centre their weights lie
+_HEAT = 20  # iterations after which starts are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +142,22 @@ class ParticleBelief(RowsOfBelief):
     # -- the best rule -----------------------------------------------------------------------------------------------
 
     def best_rule(self) -> Floats:
-        """Return W_map of [P17] eq. (4.13), by L-BFGS with the exact gradient."""
+        """Return W_map of [P17] eq. (4.13), by L-BFGS with the exact gradient, the best of several starts.
+
+        Where the prior is centred at zero the gradient there is exactly 0, because clusters may change places: a
+        descent from it alone would stay whatever was answered. Small random rules and the best particle set out, too.
+        """
         progress = reporting("finding the best rule")
-        return descend(self.negative_log_joint, self.centre, max_iter=200, tol=1e-7, report=progress).parameters
+        generator = np.random.default_rng(len(self.left))  # the same answers, the same rule
+        aside = [self.centre + _ASIDE * generator.normal(size=self.centre.size) for _ in range(_N_ASIDE)]
+        joint = self._log_factor(self.particles) - 0.5 * self.prior.penalty * ((self.particles - self.centre) ** 2).sum(
+            axis=-1
+        )
+        starts = [self.centre, *aside, self.particles[int(np.argmax(joint))]]
+        short = [descend(self.negative_log_joint, start, max_iter=_HEAT, tol=1e-7) for start in starts]
+        ahead = sorted(short, key=lambda end: end.value)[:2]
+        ends = [descend(self.negative_log_joint, e.parameters, max_iter=200, tol=1e-7, report=progress) for e in ahead]
+        return min(ends, key=lambda end: end.value).parameters
 
     def negative_log_joint(self, W: Floats) -> tuple[Floats, Floats]:
         """Return minus log P(W, Z | X) and its gradient.

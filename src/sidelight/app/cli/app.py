@@ -108,8 +108,8 @@ def version_text(*, verbose: bool) -> str:
 
 
 _REPORTED = (
-    "numpy", "scipy", "scikit-learn", "numba", "polars", "click", "pillow", "matplotlib", "python-calamine", "soundfile",
-    "fastapi", "sqlalchemy", "psycopg",
+    "numpy", "scipy", "scikit-learn", "numba", "polars", "click", "pillow", "matplotlib", "python-calamine",
+    "soundfile", "fastapi", "sqlalchemy", "psycopg",
 )  # fmt: skip
 
 
