@@ -276,8 +276,7 @@ class MaxMarginBagClustering(BagClusterer):
 
     def _publish(self, margin: BagMargin | BagMaxima, bags: Bags, fits: list[MarginFit]) -> MaxMarginBagClustering:
         self.start_objectives_ = np.array([fit.objective for fit in fits])
-        n_used = [len(np.unique(margin.witnesses(fit.W)[1])) for fit in fits]
-        best = fits[min(range(len(fits)), key=lambda start: (-n_used[start], self.start_objectives_[start]))]
+        best = min(fits, key=lambda fit: (self._n_empty(margin, fit), fit.objective))
         self.objective_, self.trace_, self.n_iter_ = best.objective, best.objectives, len(best.objectives)
         sizes = np.bincount(margin.witnesses(best.W)[1], minlength=self.n_clusters)
         self.weights_ = best.W[
@@ -291,6 +290,12 @@ class MaxMarginBagClustering(BagClusterer):
         self.membership_threshold_ = membership_threshold(margin.cluster_margins(self.weights_))
         self.status_ = self._status(best)
         return self
+
+    def _n_empty(self, margin: BagMargin | BagMaxima, fit: MarginFit) -> int:
+        """Count the clusters that a start left empty: ours prefers few of them; in the paper the lowest J wins."""
+        if isinstance(margin, BagMargin):
+            return 0
+        return self.n_clusters - len(np.unique(margin.witnesses(fit.W)[1]))
 
     def _status(self, best: MarginFit) -> str:
         if not best.converged:
