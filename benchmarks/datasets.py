@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import sidelight as sl
+from sidelight.data.synth.words import ROAD_NOT_TAKEN
 
 # name of the set: its title and file, its number of bags, rows, features and classes, to check what was read
 FACTS = {
@@ -32,12 +33,24 @@ def folder() -> Path:
 
 
 @cache
+def load_frost() -> tuple[np.ndarray, sl.Bags, np.ndarray]:
+    """Return Letter-Frost, drawn from UCI's letters as [PF14] drew it; the paper's own draw is not public."""
+    pool = sl.read(folder() / "uci" / "letter.dat", header=False)
+    drawn = sl.data.make_words(ROAD_NOT_TAKEN, pool.X, [str(name).lower() for name in pool.y], random_state=0)
+    spread = drawn.X.std(axis=0)
+    X = (drawn.X - drawn.X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return X, drawn.bags, np.unique(np.asarray(drawn.y).astype(str), return_inverse=True)[1]
+
+
+@cache
 def load(name: str) -> tuple[np.ndarray, sl.Bags, np.ndarray]:
     """Return X (standardised), the labelled bags and the true class of each row (0, 1, ...) of a set.
 
     Of HJA only the segments with a species are kept, as in [PF14]: a bag's labels are the union of theirs. Classes
     that no row has are dropped.
     """
+    if name == "frost":
+        return load_frost()
     _, file, facts = FACTS[name]
     roles = {"bag": "recording", "label": "species"} if name == "hja" else {}
     data = sl.read(folder() / file, **roles)

@@ -78,3 +78,14 @@ def test_the_same_seed_draws_the_same_letters():
 def test_a_pool_that_cannot_spell_the_text_is_refused(text, y, message):
     with pytest.raises(InvalidData, match=message):
         sl.data.make_words(text, [[0.0], [1.0]], y)
+
+
+def test_the_road_not_taken_makes_letter_frost_of_the_paper():
+    from sidelight.data.synth.words import ROAD_NOT_TAKEN
+
+    letters = list("abcdefghijklmnopqrstuvwxyz")
+    bags = sl.data.make_words(ROAD_NOT_TAKEN, np.zeros((26, 1)), letters, replace=True, random_state=0).bags
+    sizes = [len(labels) for labels in bags.labels.values()]
+    assert (bags.n_bags, bags.n_rows, len(set().union(*bags.labels.values()))) == (144, 565, 24)  # [PF14] table 2
+    assert sum(size == 1 for size in sizes) == 12
+    assert np.mean(sizes) == pytest.approx(3.60, abs=0.005)

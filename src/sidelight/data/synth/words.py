@@ -1,8 +1,9 @@
 """The letters of a text as bags: each word is a bag, each letter a row drawn from a labelled pool.
 
-This is how the Letter sets of [PF14] were made: Jabberwocky for Letter-Carroll, with letters drawn without replacement
-from UCI's letter recognition set. The poem ships with Sidelight (Carroll, 1871, in the public domain); the pool does
-not. The poem makes 166 bags and 718 rows; Letter-Carroll as passed around has 717: the "k" of "back" is lost.
+This is how the Letter sets of [PF14] were made: Jabberwocky for Letter-Carroll, The Road Not Taken for Letter-Frost,
+with letters drawn without replacement from UCI's letter recognition set. The poems ship with Sidelight (Carroll, 1871,
+and Frost, 1916, in the public domain); the pool does not. Jabberwocky makes 166 bags and 718 rows; Letter-Carroll as
+passed around has 717: the "k" of "back" is lost.
 """
 
 from __future__ import annotations
@@ -58,6 +59,32 @@ All mimsy were the borogoves,
 And the mome raths outgrabe.
 """
 
+ROAD_NOT_TAKEN = """\
+Two roads diverged in a yellow wood,
+And sorry I could not travel both
+And be one traveler, long I stood
+And looked down one as far as I could
+To where it bent in the undergrowth;
+
+Then took the other, as just as fair,
+And having perhaps the better claim,
+Because it was grassy and wanted wear;
+Though as for that the passing there
+Had worn them really about the same,
+
+And both that morning equally lay
+In leaves no step had trodden black.
+Oh, I kept the first for another day!
+Yet knowing how way leads on to way,
+I doubted if I should ever come back.
+
+I shall be telling this with a sigh
+Somewhere ages and ages hence:
+Two roads diverged in a wood, and I--
+I took the one less traveled by,
+And that has made all the difference.
+"""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Words:
@@ -101,7 +128,7 @@ def make_words(
     ----------
     text : str, iterable of sequences, or None
         A text, whose words are what stands between white space or dashes, without punctuation; or words as sequences
-        of labels. None is Jabberwocky.
+        of labels. None is Jabberwocky; ``sidelight.data.synth.words.ROAD_NOT_TAKEN`` is the other poem of [PF14].
     X : array-like or sparse matrix of shape (n_pool, n_features)
         The pool.
     y : sequence of length n_pool
