@@ -41,6 +41,10 @@ def read_as(
     name: str, file: Source, wanted: RoleRequest, label_file: Path | None, *, encoding: str | None, **how: Any
 ) -> Dataset:
     """Read a file as the format that is named."""
+    if name == "archive":
+        from sidelight.files.books.archives import read_archive
+
+        return read_archive(file.path, file.part, wanted, {"label_file": label_file, "encoding": encoding, **how})
     table = open_table(file, name, encoding=encoding, **how) or open_book(file, name)
     if table is not None:
         from sidelight.files.material.reading import read_cut_table

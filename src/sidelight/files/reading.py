@@ -16,7 +16,7 @@ from sidelight.files.limits import memory_limit, need_dense
 from sidelight.files.noticed import noticing
 from sidelight.files.recognise import FORMATS, recognise
 from sidelight.files.roles.plan import RoleRequest, asked
-from sidelight.files.source import Source
+from sidelight.files.source import STANDARD_INPUT, Source
 
 
 def read(
@@ -128,7 +128,8 @@ def read(
     with memory_limit(max_memory), noticing() as notes:
         name, data = _read_as(format, file, wanted, beside, how)
         kept = data.kept or _kept_features(data, file.path, keep)
-        return replace(data, reader=name, kept=kept, notes=(*data.notes, *notes))
+        named = {"path": "standard input"} if file.given == STANDARD_INPUT else {}
+        return replace(data, reader=name, kept=kept, notes=(*data.notes, *notes), **named)
 
 
 def _check_words(format: str | None, label_level: str | None, encoding: Any) -> None:

@@ -27,6 +27,7 @@ FORMATS = (
     "sqlite",
     "json",
     "feather",
+    "archive",
     "material",
 )
 _NOT_TABLES = {
@@ -44,6 +45,8 @@ _NOT_TABLES = {
     b"RDX": "an R data file. Save it from R with write.csv",
     b"\x7fELF": "a program",
 }
+
+_IN_ARCHIVES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".xlsx", ".arff", ".mat", ".txt")
 
 
 class Recognised(NamedTuple):
@@ -128,6 +131,8 @@ def _zip(path: Path, packed: bool) -> Recognised:
         return Recognised("workbook", "an OpenDocument spreadsheet")
     if any(name == "mimetype" or name.startswith("META-INF") for name in names):
         raise UnreadableFile(f"{path}: this is an office document, whatever its name says. Save the sheet as CSV.")
+    if any(name.lower().endswith(_IN_ARCHIVES) for name in names):
+        return Recognised("archive", "a zip archive of tables")
     listed = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
     raise UnreadableFile(
         f"{path}: expected a table, found a zip archive of {len(names)} files ({listed}). "

@@ -8,13 +8,18 @@ small.
 
 from __future__ import annotations
 
+import atexit
 import codecs
 import gzip
 import hashlib
 import io
 import os
+import shutil
+import sys
+import tempfile
 import zlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -22,6 +27,7 @@ from sidelight.errors import InvalidParameter, UnreadableFile
 from sidelight.files.limits import need
 from sidelight.files.noticed import notice
 
+STANDARD_INPUT = "-"
 GZIP_MAGIC = b"\x1f\x8b"
 # Real tables of text shrink 3 to 60 times; a megabyte of zeros shrinks 1000 times.
 MAX_RATIO = 250
@@ -86,7 +92,7 @@ class Source:
     def __init__(self, given: str | os.PathLike[str]) -> None:
         self.given = os.fspath(given)
         name, self.part = split_part(self.given)
-        self.path = Path(os.path.expanduser(name))
+        self.path = standard_input() if name == STANDARD_INPUT else Path(os.path.expanduser(name))
         self._start, self._is_whole, self._is_packed = b"", False, False
 
     @classmethod
@@ -144,6 +150,16 @@ class Source:
         except (OSError, ValueError):  # ValueError: a NUL in the name
             return None
         return f"blake2b:{digest.hexdigest()}"
+
+
+@cache
+def standard_input() -> Path:
+    """Return a file with all of what standard input holds; it is removed when the program ends."""
+    handle, name = tempfile.mkstemp(prefix="sidelight-")
+    atexit.register(lambda: Path(name).unlink(missing_ok=True))
+    with os.fdopen(handle, "wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
+    return Path(name)
 
 
 def split_part(given: str) -> tuple[str, str | None]:

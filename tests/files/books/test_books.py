@@ -205,3 +205,30 @@ def test_feather_is_read_and_damage_refused(tmp_path):
 def test_an_address_is_refused_with_a_clear_word():
     with pytest.raises(UnreadableFile, match="an address on the web, which is never asked"):
         sl.read("https://example.org/birds.csv")
+
+
+def test_a_table_inside_an_archive(tmp_path):
+    with zipfile.ZipFile(tmp_path / "one.zip", "w") as archive:
+        archive.writestr("deep/birds.csv", "x,y\n1,2\n3,4\n5,6\n")
+        archive.writestr("__MACOSX/._birds.csv", "no")
+    assert sl.read(tmp_path / "one.zip").X.shape == (3, 2)
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
+        archive.writestr("../up.csv", "x,y\n1,2\n3,4\n5,6\n")
+        archive.writestr("b.csv", "u,v\n1,2\n3,4\n5,6\n")
+    with pytest.raises(UnreadableFile, match="an archive of 2 tables"):
+        sl.read(tmp_path / "two.zip")
+    assert sl.read(f"{tmp_path / 'two.zip'}::b.csv").feature_names == ("u", "v")
+    assert sl.read(f"{tmp_path / 'two.zip'}::../up.csv").feature_names == ("x", "y")  # unpacked under our own name
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.zip", "two.zip"]
+
+
+def test_standard_input_is_a_table(tmp_path):
+    import subprocess
+    import sys
+
+    words = [sys.executable, "-m", "sidelight", "describe", "-"]
+    done = subprocess.run(
+        words, input="x,y\n1,2\n3,4\n5,6\n", capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("standard input: text separated by commas")

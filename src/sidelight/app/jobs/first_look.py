@@ -16,7 +16,7 @@ from sidelight._core.atomic import check_folder
 from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.output import check_file_free, check_free
 from sidelight.errors import OutputExists, UnreadableFile, unknown_column
-from sidelight.files.source import Source, split_part
+from sidelight.files.source import STANDARD_INPUT, Source, split_part
 from sidelight.words import Setting
 
 ENDINGS = (".csv", ".tsv")
@@ -28,6 +28,8 @@ _FILES = (".csv", ".parquet")
 
 def check_there(path: str) -> None:
     """Raise unless there is something to read."""
+    if path == STANDARD_INPUT:
+        return
     try:
         os.stat(os.path.expanduser(split_part(path)[0]))
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
