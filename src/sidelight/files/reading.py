@@ -128,8 +128,8 @@ def read(
     with memory_limit(max_memory), noticing() as notes:
         name, data = _read_as(format, file, wanted, beside, how)
         kept = data.kept or _kept_features(data, file.path, keep)
-        named = {"path": "standard input"} if file.given == STANDARD_INPUT else {}
-        return replace(data, reader=name, kept=kept, notes=(*data.notes, *notes), **named)
+        called = "standard input" if file.given == STANDARD_INPUT else data.path
+        return replace(data, path=called, reader=name, kept=kept, notes=(*data.notes, *notes))
 
 
 def _check_words(format: str | None, label_level: str | None, encoding: Any) -> None:
