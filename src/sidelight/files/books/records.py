@@ -36,7 +36,7 @@ def read_records(path: Path, part: str | None = None) -> MemorySource:
             records = [_line(path, decoder, n, line) for n, line in numbered]
             if len(records) == 1 and isinstance(records[0], dict):
                 records, lines = _inner_records(records[0], part) or records, None
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UnreadableFile(f"{path}: JSON that cannot be read ({error}).") from None
     columns: dict[str, list[Any]] = {}
     for row, record in enumerate(records):
@@ -57,7 +57,7 @@ def read_records(path: Path, part: str | None = None) -> MemorySource:
 def _line(path: Path, decoder: Any, number: int, line: bytes) -> Any:
     try:
         return decoder.decode(line)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UnreadableFile(
             f"{path}, line {number}: expected one JSON record, found {line[:40]!r} ({error})."
         ) from None

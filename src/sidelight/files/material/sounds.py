@@ -129,10 +129,11 @@ def _stretches(
         own = int(file.samplerate)
         if not 100 <= own <= 10_000_000:
             raise UnreadableFile(f"{path}: {own} samples a second cannot be. The file is damaged.")
-        file.seek(min(round(first * own), max(len(file), 0)))
+        if first:
+            _seek(path, file, min(round(first * own), max(len(file), 0)))
         begin, kept = first, np.zeros(0, np.float32)
         while begin < until:
-            samples = file.read(round(_STRETCH * own) - len(kept), dtype="float32", always_2d=True)
+            samples = _read(path, file, round(_STRETCH * own) - len(kept))
             is_last = len(samples) < round(_STRETCH * own) - len(kept)
             sound = np.concatenate([kept, samples.mean(axis=1)]) if samples.size else kept
             if sound.size:
@@ -298,6 +299,21 @@ def _moments(share: Floats, at: Any) -> tuple[float, ...]:
         float((share**2).sum()),
         float(entropy),
     )
+
+
+def _read(path: Path, file: Any, n: int) -> NDArray[np.float32]:
+    """Return the next samples of an open recording, channels side by side."""
+    try:
+        return np.asarray(file.read(n, dtype="float32", always_2d=True))
+    except (RuntimeError, ValueError) as error:  # libsndfile's own error is a RuntimeError
+        raise UnreadableFile(f"{path}: the recording is damaged ({error}).") from None
+
+
+def _seek(path: Path, file: Any, place: int) -> None:
+    try:
+        file.seek(place)
+    except (RuntimeError, ValueError) as error:
+        raise UnreadableFile(f"{path}: the recording is damaged ({error}).") from None
 
 
 def _opened(path: Path) -> Any:
