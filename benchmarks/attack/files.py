@@ -13,10 +13,13 @@ from attack.outcome import judged
 from attack.small import write_files
 from attack.worker import WORK
 from mutations import mutate
+from sidelight.files.material.listing import KINDS
 
 COUNT = 10_000
 SMALLER_THAN = 400_000  # bytes of a real file that are kept; larger ones are cut to whole lines
-_BINARY = (".mat", ".gz", ".npz", ".parquet", ".npy", ".tar")
+_BINARY = (
+    ".mat", ".gz", ".npz", ".parquet", ".npy", ".tar", ".sqlite", ".feather", ".zip", *KINDS["sounds"], *KINDS["pictures"],
+)  # fmt: skip
 
 
 def attack(number: int, folder: Path) -> str:
@@ -31,7 +34,10 @@ def attack(number: int, folder: Path) -> str:
 
     def read() -> None:
         try:
-            data = sl.read(target, max_memory="1GB")
+            if target.suffix in (*KINDS["sounds"], *KINDS["pictures"]):
+                data = sl.from_folder(target.parent, out=target.parent / "rows.parquet", n_jobs=1)
+            else:
+                data = sl.read(target, max_memory="1GB")
             assert data.n_rows == len(data.row_names)
         except sl.SidelightError as error:
             if folder.name not in str(error):

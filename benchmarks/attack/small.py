@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
+import sqlite3
 import struct
 import tarfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import scipy.io
 import scipy.sparse as sp
+from PIL import Image
 
 import sidelight as sl
+from sidelight.data.synth.material import RATE, make_photographs, make_recordings
 
 
 def rows() -> np.ndarray:
@@ -63,8 +69,39 @@ def write_files(folder: Path) -> list[Path]:
             member = tarfile.TarInfo(f"texts/rec.sport.{'ab'[k % 2]}/{k}.txt")
             member.size = len(content)
             archive.addfile(member, io.BytesIO(content))
+    _write_books(folder, X)
+    _write_material(folder)
     (folder / "images.gz").write_bytes(gzip.compress((folder / "images-idx3-ubyte").read_bytes()))
     return sorted(p for p in folder.iterdir() if p.is_file())
+
+
+def _write_books(folder: Path, X: np.ndarray) -> None:
+    """Write a database, records, an Arrow file and an archive."""
+    records = [
+        {"id": i, "at": {"x": r[0], "y": r[1]}, "tags": ["a", "b"][: 1 + i % 2]} for i, r in enumerate(X.tolist())
+    ]
+    (folder / "log.jsonl").write_text("\n".join(map(json.dumps, records)))
+    (folder / "log.json").write_text(json.dumps(records))
+    base = sqlite3.connect(folder / "base.sqlite")
+    with base:
+        base.execute("create table rows (name text, x real, y real)")
+        base.executemany("insert into rows values (?, ?, ?)", [(f"r{i}", *r[:2]) for i, r in enumerate(X.tolist())])
+    base.close()
+    pl.DataFrame({"x": X[:, 0], "y": X[:, 1], "name": [f"r{i}" for i in range(len(X))]}).write_ipc(folder / "t.feather")
+    with zipfile.ZipFile(folder / "packed.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(folder / "bags.csv", "bags.csv")
+
+
+def _write_material(folder: Path) -> None:
+    """Write a recording and a picture of each kind that is cut."""
+    import soundfile
+
+    samples = make_recordings(1, seconds=2.0, random_state=0)[0].samples
+    for ending in ("wav", "flac", "ogg", "mp3", "aiff"):
+        soundfile.write(folder / f"call.{ending}", samples, RATE)
+    picture = Image.fromarray(make_photographs(1, random_state=0)[0].pixels)
+    for ending in ("png", "jpg", "gif", "bmp", "tif", "webp"):
+        picture.save(folder / f"photo.{ending}")
 
 
 def _write_matlab(folder: Path, X: np.ndarray) -> None:
