@@ -18,7 +18,8 @@ from sidelight.files.material.listing import KINDS
 COUNT = 10_000
 SMALLER_THAN = 400_000  # bytes of a real file that are kept; larger ones are cut to whole lines
 _BINARY = (
-    ".mat", ".gz", ".npz", ".parquet", ".npy", ".tar", ".sqlite", ".feather", ".zip", *KINDS["sounds"], *KINDS["pictures"],
+    ".mat", ".gz", ".npz", ".parquet", ".npy", ".tar", ".sqlite", ".feather", ".zip",
+    *KINDS["sounds"], *KINDS["pictures"],
 )  # fmt: skip
 
 
