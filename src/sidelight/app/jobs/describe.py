@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os.path import commonprefix
 from typing import Any
@@ -18,12 +18,14 @@ from sidelight.app.jobs.options import Roles
 from sidelight.data.dataset import Dataset
 from sidelight.data.inseparable import inseparable_labels
 from sidelight.files.answers import find_answers, kind_of_answers
+from sidelight.files.noticed import forgiving
 from sidelight.files.reading import read
 from sidelight.files.roles.facts import column_facts, is_finite, n_repeated_rows
 from sidelight.files.source import Source
 from sidelight.words import some_of
 
 _FEW = 12
+MOST_FITS = 3  # commands that are suggested: more are not read
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Description:
     roles: tuple[Mapping[str, str], ...]
     warnings: tuple[str, ...]
     fits: tuple[Fit, ...]
+    doubts: tuple[Mapping[str, Any], ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values that can be written as JSON."""
@@ -54,9 +57,23 @@ def describe(path: str | Source, roles: Roles | None = None) -> Description:
     """
     explicit = (roles or Roles()).for_read()
     source = Source.of(path)
-    data = read(source, **explicit)
-    described = _with_answers(describe_data(data, explicit), data, source)
-    return described if described.fits or explicit else replace(described, fits=tuple(_at_second_sight(data, source)))
+    with forgiving() as odd:
+        data = read(source, **explicit)
+        described = _with_answers(describe_data(data, explicit), data, source)
+        if not described.fits and not explicit:
+            described = replace(described, fits=tuple(_at_second_sight(data, source)))
+    warnings = (*described.warnings, *_odd_cells(odd))
+    return replace(described, warnings=warnings, fits=described.fits[:MOST_FITS])
+
+
+def _odd_cells(odd: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """List the cells that should be numbers: a description goes on where a run would stop."""
+    for column, cells in odd.items():
+        more = f" and {len(cells) - 2} more" if len(cells) > 2 else ""
+        yield (
+            f"column {column!r}: expected numbers, found {', '.join(cells[:2])}{more}; a run stops there: correct "
+            "the cells, say what they mean with a missing word, or leave the column out"
+        )
 
 
 def _at_second_sight(data: Dataset, source: Source) -> list[Fit]:
@@ -67,6 +84,9 @@ def _at_second_sight(data: Dataset, source: Source) -> list[Fit]:
     if kind is not None:
         why = f"answers about {kind}: give them with the table whose rows they name"
         return [Fit("relations", why, {kind: data.path}, table="TABLE")]
+    texts = [role.name for role in data.roles if role.kind == "text" and "texts;" in role.why]
+    if texts:
+        return list(_fits(read(source, text=texts[0]), {"text": [texts[0]]}))
     repeated = columns_that_repeat(data, source)
     if len(repeated) < 2:
         return []
@@ -98,7 +118,11 @@ def describe_data(data: Dataset, explicit: Mapping[str, Any] | None = None) -> D
     """Describe data that were read already, some of their roles explicitly."""
     facts, warnings = _facts(data)
     listed = tuple(asdict(role) for role in data.roles)
-    return Description(data.path, data.format, facts, listed, tuple(warnings), _fits(data, explicit or {}))
+    doubts = tuple(
+        {"question": doubt.question, "readings": [{"words": words, "settings": dict(s)} for words, s in doubt.readings]}
+        for doubt in data.doubts
+    )
+    return Description(data.path, data.format, facts, listed, tuple(warnings), _fits(data, explicit or {}), doubts)
 
 
 def _facts(data: Dataset) -> tuple[dict[str, Any], list[str]]:
