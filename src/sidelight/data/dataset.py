@@ -89,7 +89,7 @@ class ColumnRole:
         The column as the file calls it.
     role : str
         ``"feature"``, ``"id"``, ``"bag"``, ``"label"``, ``"bag label"``, ``"truth"``, ``"sequence"``, ``"show"``,
-        ``"event"``, ``"weight"`` or ``"ignored"``.
+        ``"event"``, ``"weight"``, ``"candidates"`` or ``"ignored"``.
     why : str
         The evidence, in a few words; ``"you said so"`` for explicit roles.
     kind : str
@@ -152,6 +152,8 @@ class Dataset:
         The classes: columns of ``Y``, classes of the bags, or the values of ``y``.
     truth : ndarray of object or None
         What each row truly is, ``""`` where unknown, in a column beside the labels; no fit learns from it.
+    candidates : ndarray of int8 or None, shape (n_rows, n_labels)
+        For each row the labels one of which is right; None when there are none.
     tree : LabelTree or None
         The hierarchy of the labels, when the file declares one.
     counts : CoOccurrence or None
@@ -204,6 +206,7 @@ class Dataset:
     Y: NDArray[np.int8] | None = None
     label_names: tuple[str, ...] = ()
     truth: NDArray[np.object_] | None = None
+    candidates: NDArray[np.int8] | None = None
     tree: LabelTree | None = None
     counts: CoOccurrence | None = None
     sequence: NDArray[Any] | None = None
@@ -273,6 +276,7 @@ class Dataset:
             y=cut(self.y),
             Y=cut(self.Y),
             truth=cut(self.truth),
+            candidates=cut(self.candidates),
             sequence=cut(self.sequence),
             show={name: part[index] for name, part in self.show.items()},
             kept={name: part[index] for name, part in self.kept.items()},

@@ -43,7 +43,7 @@ def command(file: str, as_json: bool, quiet: bool, **typed: Any) -> None:
     lines = [
         (fit.why, command_line(fit.job, fit.table or file, fit.roles, n_clusters=fit.n_clusters)) for fit in found.fits
     ]
-    fitting = [(why, line) for why, line in lines if line is not None]
+    fitting = [(why, line) for why, line in lines if line is not None] + list(found.next)
     asked = [(doubt["question"], _answers(file, typed, doubt["readings"])) for doubt in found.doubts]
     if as_json:
         content = found.as_dict()
@@ -53,7 +53,7 @@ def command(file: str, as_json: bool, quiet: bool, **typed: Any) -> None:
         ]
         del content["doubts"]
         content["commands"] = [{"why": why, "command": line} for why, line in fitting]
-        del content["fits"]
+        del content["fits"], content["next"]
         click.echo(json.dumps(content, indent=2, ensure_ascii=False))
         return
     if not quiet:
@@ -74,8 +74,9 @@ def _answers(file: str, typed: Mapping[str, Any], readings: Sequence[Mapping[str
 def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]], asked: Sequence[Any]) -> list[str]:
     lines = [click.style(f"{found['path']}: {found['format']}", bold=True), ""]
     lines += _table([(name, _shown(value)) for name, value in found["facts"].items() if value not in (0, "")])
-    lines += ["", click.style("How it was understood", bold=True)]
-    lines += _table(_understood(found["roles"]))
+    if found["roles"]:
+        lines += ["", click.style("How it was understood", bold=True)]
+        lines += _table(_understood(found["roles"]))
     if found["warnings"]:
         lines += ["", click.style("Worth a look", bold=True)]
         lines += [f"  - {warning}" for warning in found["warnings"]]
@@ -90,12 +91,29 @@ def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]], asked: 
             lines += [f"  # {words}", f"  {line}"]
     if asked:
         lines += ["", "Say it to a run in the same way; --yes takes the first reading of each."]
-    return [*lines, "", "Understood wrongly? Say so: --bag, --label, --truth, --id, --features, --ignore (see --help)."]
+    return [
+        *lines,
+        "",
+        "Understood wrongly? Say so: --bag, --label, --truth, --id, --features, --ignore, --text, --missing-word (see --help).",
+    ]
 
 
 def _understood(roles: Sequence[Mapping[str, str]]) -> list[tuple[str, ...]]:
     """List roles in order of interest, with neighbours of the same role and reason on one line."""
-    order = ("id", "bag", "sequence", "label", "bag label", "truth", "event", "weight", "show", "feature", "ignored")
+    order = (
+        "id",
+        "bag",
+        "sequence",
+        "label",
+        "bag label",
+        "candidates",
+        "truth",
+        "event",
+        "weight",
+        "show",
+        "feature",
+        "ignored",
+    )
     groups: list[tuple[str, str, list[str]]] = []
     for role in sorted(roles, key=lambda r: order.index(r["role"]) if r["role"] in order else len(order)):
         if groups and groups[-1][:2] == (role["role"], role["why"]):

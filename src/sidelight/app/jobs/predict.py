@@ -264,7 +264,9 @@ def _open(
     features = feature_names_of(model)
     if opened is None:
         return [align(read_as_it_is(source, replace_role(roles, features=[], yes=True)), features)]
-    wishes = {k: v for k, v in roles.for_read().items() if k not in (*_HOW, "format", "label_file", "max_memory", "transpose")}
+    wishes = {
+        k: v for k, v in roles.for_read().items() if k not in (*_HOW, "format", "label_file", "max_memory", "transpose")
+    }
     beside = None if roles.label_file is None else Path(roles.label_file).expanduser()
     with memory_limit(roles.max_memory):
         blocks = RowsInBlocks(opened, asked(**{**wishes, "features": None}), features, label_file=beside)
@@ -296,7 +298,18 @@ def _roles_of_run(file: Path, model: Any, roles: Roles, columns: Sequence[str] |
             known |= part if isinstance(part, dict) else {}
     said = roles.settings()
     defaults: dict[str, Any] = {}
-    for name in ("id", "bag", "sequence", "label", "bag_label", "label_separator", "label_level", "missing", "missing_words", "text"):
+    for name in (
+        "id",
+        "bag",
+        "sequence",
+        "label",
+        "bag_label",
+        "label_separator",
+        "label_level",
+        "missing",
+        "missing_words",
+        "text",
+    ):
         value = known.get(name)
         if name in said and name != "missing":
             continue

@@ -52,7 +52,7 @@ def match_columns(path: Path, names: Sequence[str], wanted: Any, role: str) -> l
 
 def _obey(plan: Plan, path: Path, wanted: RoleRequest) -> None:
     """Give columns the roles that the user named."""
-    for role in ("id", "bag", "sequence", "bag label", "truth"):
+    for role in ("id", "bag", "sequence", "bag label", "truth", "candidates"):
         name = getattr(wanted, role.replace(" ", "_"))
         if isinstance(name, str):
             j = match_columns(path, plan.names, [name], role)[0]

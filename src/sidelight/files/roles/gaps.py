@@ -22,12 +22,10 @@ from sidelight.files.roles.numbers import Writing, writing_of
 from sidelight.files.roles.vocabulary import folded
 
 _KNOWN = frozenset(
-    "k.a. ka keineangabe keineangaben n.a. n.d. s/d s.d. -- --- #nv #n/v #num! #div/0! #wert! #value! #ref! #zahl! "
-    "sindato sindatos nonrenseigne notavailable nodata <na> nat (null) \\n".split()
+    ["k.a.", "ka", "keineangabe", "keineangaben", "n.a.", "n.d.", "s/d", "s.d.", "--", "---", "#nv", "#n/v", "#num!", "#div/0!", "#wert!", "#value!", "#ref!", "#zahl!", "sindato", "sindatos", "nonrenseigne", "notavailable", "nodata", "<na>", "nat", "(null)", "\\n"]
 )
 _AMONG_NUMBERS = _KNOWN | frozenset(
-    "unbekannt inconnu desconocido desconocida unknown unk fehlt manquant sconosciuto nd nr none leer "
-    "x xx xxx nichtbekannt nonmesure".split()
+    ["unbekannt", "inconnu", "desconocido", "desconocida", "unknown", "unk", "fehlt", "manquant", "sconosciuto", "nd", "nr", "none", "leer", "x", "xx", "xxx", "nichtbekannt", "nonmesure"]
 )
 _NINES = re.compile(r"-9{2,}|9{2,}")
 _MINUS_SIGN = "\u2212"
@@ -125,7 +123,9 @@ class Cleaned:
             for j, values in sentinels.items():
                 if values:
                     cell = pl.col(f"column_{j + 1}")
-                    frame = frame.with_columns(pl.when(cell.is_in(values)).then(float("nan")).otherwise(cell).name.keep())
+                    frame = frame.with_columns(
+                        pl.when(cell.is_in(values)).then(float("nan")).otherwise(cell).name.keep()
+                    )
             for j in texts:
                 if j in self.words:
                     cell = pl.col(f"column_{j + 1}")

@@ -58,7 +58,7 @@ def guess_rest(plan: Plan, looks: Sequence[Look], wanted: RoleRequest, rows: Row
     if wanted.show is None:
         _show_names_of_files(plan, looks)
     _pass_over_times(plan, looks, wanted)
-    if wanted.label is None:
+    if wanted.label is None and plan.candidates is None:
         guess_label(plan, looks, rows)
         prefer_lists(plan, looks, rows, truth_is_open=wanted.truth is None)
     if wanted.truth is None:
@@ -154,7 +154,9 @@ def _guess_bag(plan: Plan, looks: Sequence[Look]) -> None:
         if look.is_prose or look.is_time or (look.separator and not is_bag_name):
             continue
         if named and not look.is_unique and look.n_distinct > 1 and (look.kind == "text" or look.is_whole):
-            if look.is_tick or (look.n_distinct < 4 and look.n_seen > _CLASS_SIZE * look.n_distinct and look.key not in BAGS):
+            if look.is_tick or (
+                look.n_distinct < 4 and look.n_seen > _CLASS_SIZE * look.n_distinct and look.key not in BAGS
+            ):
                 continue  # a few large groups are classes
             if is_bag_name or look.is_sorted_run:
                 plan.bag = j
@@ -254,7 +256,9 @@ def _pass_over_times(plan: Plan, looks: Sequence[Look], wanted: RoleRequest) -> 
         if look.is_time:
             plan.take(j, "ignored", "times: when a row was, not what it is")
         elif look.kind == "number" and plan.bag is not None and is_called(look.key, look.name, TIMES):
-            plan.take(j, "ignored", "called like the time of a row within its bag: where it was, not what it is", LIKELY)
+            plan.take(
+                j, "ignored", "called like the time of a row within its bag: where it was, not what it is", LIKELY
+            )
 
 
 def _guess_show(plan: Plan, looks: Sequence[Look]) -> None:
@@ -296,9 +300,13 @@ def _features(plan: Plan, looks: Sequence[Look], *, explicit: bool) -> None:
 
 
 def _numbers_of(look: Look) -> str:
-    is_latitude = look.key in LATITUDES and -90 <= look.low and look.high <= 90
-    is_longitude = look.key in LONGITUDES and -180 <= look.low and look.high <= 360
-    return "coordinates: where a row was; leave them out if that is not what counts" if is_latitude or is_longitude else "numbers"
+    is_latitude = look.key in LATITUDES and look.low >= -90 and look.high <= 90
+    is_longitude = look.key in LONGITUDES and look.low >= -180 and look.high <= 360
+    return (
+        "coordinates: where a row was; leave them out if that is not what counts"
+        if is_latitude or is_longitude
+        else "numbers"
+    )
 
 
 def _where(look: Look) -> str:

@@ -201,7 +201,11 @@ def _coded(plan: Plan, free: Free, looks: Sequence[Look]) -> bool:
         is_sign = look.is_whole and (look.low, look.high, look.n_distinct) == (-1, 1, 2)
         others = sorted(other.n_distinct for k, other in free if k != j)
         fewer = others[len(others) // 2] > 1.5 * look.n_distinct
-        if not (counts_up or is_sign) or not 2 <= look.n_distinct <= _MOST_CLASSES or look.n_distinct > look.n_seen // 2:
+        if (
+            not (counts_up or is_sign)
+            or not 2 <= look.n_distinct <= _MOST_CLASSES
+            or look.n_distinct > look.n_seen // 2
+        ):
             continue
         if not fewer or (look.has_name and _is_in_series(plan, j, looks)):
             continue

@@ -99,6 +99,7 @@ class Plan:
     labels: list[int] = field(default_factory=list)
     bag_label: int | None = None
     truth: int | None = None
+    candidates: int | None = None
     show: list[int] = field(default_factory=list)
     keep: list[int] = field(default_factory=list)
     features: list[int] = field(default_factory=list)

@@ -44,7 +44,8 @@ def read_table(source: TableSource, wanted: RoleRequest, label_table: TableSourc
     plan = plan_roles(source, wanted)
     if plan.events:
         return event_table(source, plan)
-    texts = [j for j in (plan.id, plan.bag, plan.sequence, plan.bag_label, plan.truth) if j is not None]
+    single = (plan.id, plan.bag, plan.sequence, plan.bag_label, plan.truth, plan.candidates)
+    texts = [j for j in single if j is not None]
     words = [j for j in plan.features if plan.kinds.get(j) == "text"]
     numbers = [j for j in plan.features if j not in words]
     kept_texts = [*plan.texts, *(j for j in plan.keep if j not in numbers)]
@@ -64,6 +65,11 @@ def read_table(source: TableSource, wanted: RoleRequest, label_table: TableSourc
         _place_labels(made, said, bag_ids, wanted.label_level)
     if plan.bag_label is not None and bag_ids is not None:
         _place_bag_labels(made, loaded.texts[plan.bag_label], bag_ids, plan.label_separator or _mark(source, plan))
+    candidates = None
+    if plan.candidates is not None:
+        mark = plan.label_separator or inspect_column("", [row[plan.candidates] for row in source.sample()]).separator
+        one_of = from_cells(loaded.texts[plan.candidates], mark)
+        candidates, made.label_names = np.maximum(one_of.indicator(), 0).astype(np.int8), one_of.names
     X = loaded.X
     if not plan.features and not plan.texts:
         made.notes.append("no column of numbers was found, so there are no features")
@@ -78,6 +84,7 @@ def read_table(source: TableSource, wanted: RoleRequest, label_table: TableSourc
         row_ids=row_ids,
         sequence=None if plan.sequence is None else loaded.texts[plan.sequence].names(),
         channels=_channels(plan, widths),
+        candidates=candidates,
         truth=None if plan.truth is None else _kinds(loaded.texts[plan.truth]),
         show={source.names[j]: loaded.texts[j].objects() for j in plan.show},
         kept=_kept(source, plan, loaded, numbers),
@@ -102,7 +109,10 @@ def _with_texts(
         often = np.asarray((counted > 0).sum(axis=0)).ravel()
         kept = np.flatnonzero(often >= (2 if len(column.codes) > 3 else 1))
         blocks.append(sp.csr_array(counted)[:, kept])
-        names = (*names, *(words[k] if len(plan.texts) == 1 else f"{source.names[j]}: {words[k]}" for k in kept.tolist()))
+        names = (
+            *names,
+            *(words[k] if len(plan.texts) == 1 else f"{source.names[j]}: {words[k]}" for k in kept.tolist()),
+        )
         plan.take(j, "feature", f"{len(kept)} words that occur in several rows, counted")
     if not names:
         raise InvalidData(

@@ -18,8 +18,17 @@ _here = functions_of(__name__)
 def _fits(data: Dataset, roles: Mapping[str, Any]) -> Fit | None:
     from sidelight.app.jobs.fitting import has_rows, is_labelled
 
-    why = "rows in bags, label sets on bags: the label of each row, maybe kinds that nobody named"
-    return Fit("instances", why, roles) if has_rows(data) and is_labelled(data) else None
+    if has_rows(data) and data.candidates is not None:
+        return Fit("instances", "rows with candidates: which of its labels each row has", roles)
+    if not has_rows(data) or not is_labelled(data):
+        return None
+    why = "rows in bags, label sets on bags: the label of each row"
+    assert data.bags is not None  # is_labelled looked
+    n_silent = int((~data.bags.is_labelled).sum()) if len(data.bags.classes) > 1 else 0
+    if 0 < n_silent < data.bags.n_bags / 2:
+        why += f", and kinds that nobody named: {n_silent} bags have an empty list beside others that have one"
+        return Fit("instances", why, {**roles, "n_novel": "auto", "empty": "none"})
+    return Fit("instances", f"{why}; allow novel clusters where rows may be of kinds that no list names", roles)
 
 
 JOB = Job(
