@@ -94,7 +94,7 @@ def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]], asked: 
     return [
         *lines,
         "",
-        "Understood wrongly? Say so: --bag, --label, --truth, --id, --features, --ignore, --text, --missing-word (see --help).",
+        "Understood wrongly? Say so: --bag, --label, --truth, --id, --features, --ignore, --text (see --help).",
     ]
 
 

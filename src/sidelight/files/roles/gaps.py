@@ -21,14 +21,20 @@ from sidelight.files.roles.columns import Coded, Loaded, TableSource
 from sidelight.files.roles.numbers import Writing, writing_of
 from sidelight.files.roles.vocabulary import folded
 
-_KNOWN = frozenset(
-    ["k.a.", "ka", "keineangabe", "keineangaben", "n.a.", "n.d.", "s/d", "s.d.", "--", "---", "#nv", "#n/v", "#num!", "#div/0!", "#wert!", "#value!", "#ref!", "#zahl!", "sindato", "sindatos", "nonrenseigne", "notavailable", "nodata", "<na>", "nat", "(null)", "\\n"]
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_KNOWN = _names(
+    "k.a. ka keineangabe keineangaben n.a. n.d. s/d s.d. -- --- #nv #n/v #num! #div/0! #wert! #value! #ref! #zahl! "
+    "sindato sindatos nonrenseigne notavailable nodata <na> nat (null) \\n"
 )
-_AMONG_NUMBERS = _KNOWN | frozenset(
-    ["unbekannt", "inconnu", "desconocido", "desconocida", "unknown", "unk", "fehlt", "manquant", "sconosciuto", "nd", "nr", "none", "leer", "x", "xx", "xxx", "nichtbekannt", "nonmesure"]
+_AMONG_NUMBERS = _KNOWN | _names(
+    "unbekannt inconnu desconocido desconocida unknown unk fehlt manquant sconosciuto nd nr none leer x xx xxx "
+    "nichtbekannt nonmesure"
 )
 _NINES = re.compile(r"-9{2,}|9{2,}")
-_MINUS_SIGN = "\u2212"
 
 
 class Cleaned:
@@ -47,7 +53,8 @@ class Cleaned:
         for j, words in self.words.items():
             found.setdefault(words, []).append(self.names[j])
         for words, columns in found.items():
-            yield f"{listing(sorted(words), 3)} {'is' if len(words) == 1 else 'are'} read as missing in {listing(columns, 3)}"
+            are = "is" if len(words) == 1 else "are"
+            yield f"{listing(sorted(words), 3)} {are} read as missing in {listing(columns, 3)}"
 
     def sample(self) -> list[list[str]]:
         """Return the first rows as text, gaps empty."""

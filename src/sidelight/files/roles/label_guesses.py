@@ -33,6 +33,7 @@ def guess_label(plan: Plan, looks: Sequence[Look], rows: Rows) -> None:
         or _ticks_of_bags(plan, free, rows)
         or _by_name(plan, free, looks, rows)
         or _of_bags(plan, free, rows)
+        or _lists_of_bags(plan, free, rows)
         or _by_weak_name(plan, free)
         or _block_of_ticks(plan, free, looks)
         or _words(plan, free, looks)
@@ -111,7 +112,7 @@ def _of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
     words = [(j, look) for j, look in few if look.kind == "text"] or (few if apart or not few else [])
     if not words:
         return False
-    j, look = words[-1]
+    j = words[-1][0]
     if len(words) == 1:
         return _take(plan, [j], "the rows of a bag share it", LIKELY)
     _take(plan, [j], "the rows of a bag share it", ASKED)
@@ -120,6 +121,14 @@ def _of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
         *((f"{one.name!r} is", {"label": one.name}) for _, one in reversed(words[-3:])),
     )
     return True
+
+
+def _lists_of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
+    """Take the only column of lists that the rows of a bag share."""
+    lists = [j for j, look in free if look.separator and look.kind == "text" and not look.is_prose]
+    if plan.bag is None or len(lists) != 1 or not determines(rows, plan.bag, lists[0]):
+        return False
+    return _take(plan, lists, "lists of names that the rows of a bag share", LIKELY)
 
 
 def _by_weak_name(plan: Plan, free: Free) -> bool:

@@ -17,7 +17,8 @@ _MEDIA = re.compile(r".*\.(png|jpe?g|gif|webp|bmp|tiff?|svg|wav|mp3|ogg|flac|m4a
 _CLOCK = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*([ap]\.?m\.?)?"
 _ZONE = r"(Z|[+-]\d{2}:?\d{2}|\s*UTC)?"
 _TIME = re.compile(
-    rf"\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}([T ]{_CLOCK}{_ZONE})?|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}}(,?\s+{_CLOCK})?|{_CLOCK}",
+    rf"\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}([T ]{_CLOCK}{_ZONE})?|"
+    rf"\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}}(,?\s+{_CLOCK})?|{_CLOCK}",
     re.IGNORECASE,
 )
 _SECONDS, _MILLISECONDS = (6e8, 2.3e9), (6e11, 2.3e12)  # since 1970, from 1989 to 2042

@@ -32,52 +32,55 @@ def _names(text: str) -> frozenset[str]:
 
 
 IDS = _names(
-    "id rowid index idx uid uuid key instance instanceid segmentid sampleid unnamed0 nr no lfdnr laufendenummer nummer "
-    "kennung kennnummer schluessel identifiant identifier numero num cle codigo clave matricula rownames rowname objectid "
-    "recordid caseid fallnr passengerid customerid kundennr"
+    "id rowid index idx uid uuid key instance instanceid segmentid sampleid unnamed0 nr no lfdnr laufendenummer "
+    "nummer kennung kennnummer schluessel identifiant identifier numero num cle codigo clave matricula rownames "
+    "rowname objectid recordid caseid fallnr passengerid customerid kundennr"
 )
 BAGS = _names(
-    "bag bagid recording recordingid image imageid img molecule moleculename document documentid doc docid patient "
-    "patientid slide slideid group groupid scene file aufnahme aufnahmeid aufnahmenr bild bildid dokument patientennr "
-    "gruppe szene datei enregistrement enregistrementid fichier grabacion archivo imagen documento paciente grupo escena "
-    "registrazione opname afbeelding beutel sac bolsa tasche clip clipid conversation conversationid dialog probe "
-    "session_bag photo foto echantillon muestra"
+    "bag bagid recording recordingid image imageid img molecule moleculename document documentid doc docid "
+    "patient patientid slide slideid group groupid scene file aufnahme aufnahmeid aufnahmenr bild bildid dokument "
+    "patientennr gruppe szene datei enregistrement enregistrementid fichier grabacion archivo imagen documento "
+    "paciente grupo escena registrazione opname afbeelding beutel sac bolsa tasche clip clipid conversation "
+    "conversationid dialog probe session_bag photo foto echantillon muestra"
 )
 LABELS = _names(
-    "label labels class classes target targets y category categories species tag tags genre genres topic topics outcome "
-    "diagnosis classlabel digit kind klasse klassen art arten kategorie kategorien zielvariable zielgroesse diagnose "
-    "spezies vogelart vogelarten tierart etikett classe espece especes categorie cible etiquette etiquettes especie "
-    "especies clase clases categoria categorias objetivo diagnostico specie classi etichetta soort soorten diagnostic"
+    "label labels class classes target targets y category categories species tag tags genre genres topic topics "
+    "outcome diagnosis classlabel digit kind klasse klassen art arten kategorie kategorien zielvariable "
+    "zielgroesse diagnose spezies vogelart vogelarten tierart etikett classe espece especes categorie cible "
+    "etiquette etiquettes especie especies clase clases categoria categorias objetivo diagnostico specie classi "
+    "etichetta soort soorten diagnostic"
 )
 WEAK_LABELS = _names(
-    "status state type typ tipo kinds result results ergebnis resultat resultado response survived churn churned defaulted "
-    "ziel estado etat condition group grupo gruppe sorte variety variete variedad grade quality befund death deathevent "
-    "event disease krankheit maladie enfermedad spam fraud malignant benign cluster verdict urteil sentiment emotion "
-    "activity aktivitaet"
+    "status state type typ tipo kinds result results ergebnis resultat resultado response survived churn churned "
+    "defaulted ziel estado etat condition group grupo gruppe sorte variety variete variedad grade quality befund "
+    "death deathevent event disease krankheit maladie enfermedad spam fraud malignant benign cluster verdict "
+    "urteil sentiment emotion activity aktivitaet"
 )
 SEQUENCES = _names(
     "sequence sequenceid seq session sessionid video trial take utterance sitzung sequenz folge seance sesion"
 )
 SHOWN = _names(
-    "image imagepath picture photo thumbnail file filename path url audio sound wav text title caption sentence name "
-    "description comment datei dateiname pfad bild foto titel beschreibung kommentar fichier chemin titre nom archivo "
-    "ruta titulo nombre descripcion clip"
+    "image imagepath picture photo thumbnail file filename path url audio sound wav text title caption sentence "
+    "name description comment datei dateiname pfad bild foto titel beschreibung kommentar fichier chemin titre "
+    "nom archivo ruta titulo nombre descripcion clip"
 )
 COUNTS = _names(
-    "count counts n weight weights freq frequency times number value amount anzahl haeufigkeit menge nombre effectif "
-    "frequence cantidad frecuencia recuento aantal quantity qty plays clicks"
+    "count counts n weight weights freq frequency times number value amount anzahl haeufigkeit menge nombre "
+    "effectif frequence cantidad frecuencia recuento aantal quantity qty plays clicks"
 )
 TIMES = _names(
-    "time timestamp ts date datetime datum zeit zeitpunkt zeitstempel uhrzeit heure fecha hora jour dia tag_der_aufnahme "
-    "begin beginn start end ende onset offset debut fin inicio created createdat updated updatedat when epoch unixtime"
+    "time timestamp ts date datetime datum zeit zeitpunkt zeitstempel uhrzeit heure fecha hora jour dia "
+    "tag_der_aufnahme begin beginn start end ende onset offset debut fin inicio created createdat updated "
+    "updatedat when epoch unixtime"
 )
 LATITUDES = _names("lat latitude breite breitengrad latitud geobreite ylat declat decimallatitude")
 LONGITUDES = _names(
     "lon long lng longitude laenge lange laengengrad langengrad longitud geolaenge xlon declon decimallongitude"
 )
 TRUTHS = _names(
-    "truth groundtruth gt gold goldlabel goldstandard truelabel trueclass truekind truespecies ytrue actual actuallabel "
-    "actualclass rightlabel correctlabel wahrheit wahreart wahreklasse verite veritas verdad etiquetareal gnd"
+    "truth groundtruth gt gold goldlabel goldstandard truelabel trueclass truekind truespecies ytrue actual "
+    "actuallabel actualclass rightlabel correctlabel wahrheit wahreart wahreklasse verite veritas verdad "
+    "etiquetareal gnd"
 )
 TRUE_WORDS = _names("truth true gold actual wahre wahrer wahrheit verite verdad")
 YES = _names("1 1.0 true yes y t x ja j oui o si s sim da wahr vrai verdadero verdadeiro on")
