@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from understanding_cases import CASES, judge, table
 
 import sidelight as sl
 from sidelight.app.jobs.describe import describe
@@ -14,8 +15,6 @@ from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.reading import read_as_it_is
 from sidelight.files.roles.gaps import find_gap_words
 from sidelight.files.roles.numbers import writing_of
-
-from understanding_cases import CASES, judge, table
 
 MOST_WRONG = 0  # may only fall
 

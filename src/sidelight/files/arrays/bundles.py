@@ -172,7 +172,9 @@ def _stack(
     path: Path, data: Builder, parts: _Parts, views: dict[str, list[str]], flat: dict[str, bool], n: int, why: str
 ) -> dict[str, slice]:
     """Put the views side by side, the right way up, and say which lay on its side."""
-    blocks, names, channels = [], [], {}
+    blocks: list[Any] = []
+    names: list[str] = []
+    channels: dict[str, slice] = {}
     for channel, members in views.items():
         begin = len(names)
         for name in members:
@@ -281,7 +283,7 @@ def _candidates(marks: dict[str, Any], wanted: RoleRequest) -> tuple[str | None,
     """Return the matrix of candidates and the matrix of the truth: the second is inside the first."""
     if isinstance(wanted.candidates, str) and wanted.candidates in marks:
         inside = [k for k, m in marks.items() if k != wanted.candidates and m.shape == marks[wanted.candidates].shape]
-        return wanted.candidates, wanted.truth if wanted.truth in marks else next(iter(inside), None)  # type: ignore[return-value]
+        return wanted.candidates, wanted.truth if wanted.truth in marks else next(iter(inside), None)
     if wanted.candidates is False:
         return None, None
     for outer, large in marks.items():

@@ -109,7 +109,7 @@ class Cleaned:
 
     def frames(self, columns: Sequence[int], weight: int | None) -> Iterator[Any]:
         """Yield the columns as data frames or mappings; names are counted as they stand."""
-        return self.inner.frames(columns, weight)  # type: ignore[no-any-return]
+        yield from self.inner.frames(columns, weight)
 
     def location(self, row: int) -> str:
         """Say where a row is, in the file's own terms."""

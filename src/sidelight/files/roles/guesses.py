@@ -32,6 +32,7 @@ from sidelight.files.roles.vocabulary import (
     SHOWN,
     TIMES,
     is_called,
+    words_of,
 )
 from sidelight.words import counted
 
@@ -144,7 +145,7 @@ def _guess_id(plan: Plan, looks: Sequence[Look]) -> None:
 
 
 def _is_called_id(look: Look) -> bool:
-    return look.key in IDS or look.key.endswith("id") or look.key.endswith("uuid")
+    return look.key in IDS or look.key.endswith("id") or bool(words_of(look.name) & {"id", "nr", "uid", "nummer"})
 
 
 def _guess_bag(plan: Plan, looks: Sequence[Look]) -> None:
@@ -160,12 +161,12 @@ def _guess_bag(plan: Plan, looks: Sequence[Look]) -> None:
                 continue  # a few large groups are classes
             if is_bag_name or look.is_sorted_run:
                 plan.bag = j
-                plan.take(j, "bag", f"its name, and its {look.n_distinct} values come back {_where(look)}")
+                plan.take(j, "bag", f"its name, and its {look.n_distinct} values come back {_where(look)}".strip())
                 return
     for j, look in _free(plan, looks):
         if look.is_media and 1 < look.n_distinct < look.n_seen:
             plan.bag = j
-            plan.take(j, "bag", f"names of {look.n_distinct} files that come back {_where(look)}", LIKELY)
+            plan.take(j, "bag", f"names of {look.n_distinct} files that come back {_where(look)}".strip(), LIKELY)
             return
 
 
@@ -180,7 +181,7 @@ def _guess_bag_by_values(plan: Plan, looks: Sequence[Look], wanted: RoleRequest,
         if not is_small and not shares:
             continue  # sorted classes: the label looks at it
         plan.bag = j
-        plan.take(j, "bag", f"running numbers: {look.n_distinct} groups of rows {_where(look)}", LIKELY)
+        plan.take(j, "bag", f"running numbers: {look.n_distinct} groups of rows {_where(look)}".strip(), LIKELY)
         if look.n_distinct < 8 and not shares and not is_called(look.key, look.name, BAGS | IDS):
             plan.take(j, "bag", plan.why[j][1], ASKED)
             plan.ask(

@@ -36,8 +36,9 @@ def guess_label(plan: Plan, looks: Sequence[Look], rows: Rows) -> None:
         or _lists_of_bags(plan, free, rows)
         or _by_weak_name(plan, free)
         or _block_of_ticks(plan, free, looks)
-        or _words(plan, free, looks)
+        or _words(plan, free, looks, at_end_only=True)
         or _coded(plan, free, looks)
+        or _words(plan, free, looks)
     )
 
 
@@ -176,20 +177,23 @@ def _block_of_ticks(plan: Plan, free: Free, looks: Sequence[Look]) -> bool:
     return True
 
 
-def _words(plan: Plan, free: Free, looks: Sequence[Look]) -> bool:
+def _words(plan: Plan, free: Free, looks: Sequence[Look], *, at_end_only: bool = False) -> bool:
     text = [(j, k) for j, k in free if k.kind == "text" and not k.is_media and not k.dressed and not k.is_time]
     words = [(j, k) for j, k in text if k.mean_length <= 40 and not k.is_prose and not (k.is_tick and len(text) > 1)]
     few = [(j, k) for j, k in words if 2 <= k.n_distinct <= max(2, k.n_seen // 2)]
     if not few or not (few[-1][0] == len(looks) - 1 or len(words) == 1 or few[0][0] == 0):
         return False
     at_end = few[-1][0] == len(looks) - 1
+    if at_end_only and not at_end:
+        return False
     j, look = few[-1] if at_end or len(words) == 1 else few[0]
     if len(words) > 1 and not at_end and look.n_distinct > _MOST_CLASSES:
         return False
     where = "the last column" if at_end else "the only column of text" if len(words) == 1 else "the first column"
+    has_numbers = any(one.kind == "number" for _, one in free)
     has_rival = len(few) > 1 or (j not in (0, len(looks) - 1)) or (look.is_tick and not at_end)
     _take(plan, [j], f"{where}, with {look.n_distinct} different words", ASKED if has_rival else LIKELY)
-    if has_rival:
+    if has_rival and has_numbers:  # without numbers there is nothing that a job could do with the answer
         readings = [("it is the label", {"label": look.name})]
         readings += [(f"{one.name!r} is", {"label": one.name}) for k, one in few if k != j][:1]
         plan.ask(f"Is {look.name!r} ({where}) what the rows are?", *readings, ("no column is", {"label": False}))

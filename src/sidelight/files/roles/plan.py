@@ -51,7 +51,18 @@ class RoleRequest:
 
 _ONE_COLUMN = ("id", "bag", "sequence", "bag_label", "truth", "weight", "candidates")
 _COLUMNS = ("label", "features", "ignore", "show", "keep", "events", "text", "missing_words", "transpose")
-_FORBID = ("id", "bag", "sequence", "bag_label", "truth", "label", "show", "events", "text", "missing_words")
+_FORBID: tuple[str, ...] = (
+    "id",
+    "bag",
+    "sequence",
+    "bag_label",
+    "truth",
+    "label",
+    "show",
+    "events",
+    "text",
+    "missing_words",
+)
 _FORBID += ("candidates",)  # False is an answer
 
 

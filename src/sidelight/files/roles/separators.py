@@ -38,7 +38,7 @@ def _come_back(split: list[list[str]], different: list[str], mark: str) -> bool:
 
 
 def _are_paths(split: list[list[str]], different: list[str]) -> bool:
-    """Say whether every part has one place in its cells, as the steps of a path do (``animal/bird``), or is a number."""
+    """Say whether every part has one place in its cells, as steps of a path do (``animal/bird``), or is a number."""
     places: dict[str, set[int]] = {}
     for parts in split:
         for place, part in enumerate(parts):
