@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 import pytest
-from understanding_cases import CASES, judge, table
+from tests.files.understanding.understanding_cases import CASES, judge, table
 
 import sidelight as sl
 from sidelight.app.jobs.describe import describe

@@ -33,7 +33,7 @@ _LABEL_NAMES = ("label_names", "class_names", "target_names")
 
 def from_matrices(path: Path, title: str, arrays: dict[str, Any], wanted: RoleRequest) -> Dataset:
     """Make a data set of named arrays."""
-    told = {name for role in ("bag", "id", "sequence") for name in _ROLES[role]} & set(arrays)
+    told = {*_FEATURE_NAMES, *(name for role in ("bag", "id", "sequence") for name in _ROLES[role])} & set(arrays)
     if not told and not any(isinstance(getattr(wanted, role), str) for role in ("bag", "id", "sequence")):
         bundle = read_bundle(path, title, arrays, wanted)
         if bundle is not None:

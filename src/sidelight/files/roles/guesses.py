@@ -52,6 +52,10 @@ def guess_rest(plan: Plan, looks: Sequence[Look], wanted: RoleRequest, rows: Row
             guess_bag_of_lists(plan, looks, rows)
         if plan.bag is None:
             _guess_bag_by_values(plan, looks, wanted, rows)
+    if wanted.id is None:
+        for j, look in _free(plan, looks):
+            if look.key in IDS and look.is_whole and not look.is_unique:
+                plan.take(j, "ignored", "called like an id, but its values come back; it may be the bag")
     if wanted.sequence is None:
         _guess_sequence(plan, looks)
     if wanted.bag_label is None and plan.bag is not None:
@@ -119,8 +123,6 @@ def _guess_id(plan: Plan, looks: Sequence[Look]) -> None:
             plan.id = j
             plan.take(j, "id", "different in every row" + (" and called so" if _is_called_id(look) else ""))
             return
-        if look.key in IDS and look.is_whole and not look.is_running:
-            plan.take(j, "ignored", "called like an id, but its values come back; it may be the bag")
     others = [j for j, look in free if look.kind in ("number", "0/1")]
     for j, look in free:
         enough = look.n_seen >= _SURELY_RUNNING or not look.has_name
