@@ -158,3 +158,30 @@ def test_the_description_is_json(tmp_path):
         {"label": "relapse5y"},
         {"label": False},
     ]
+
+
+def test_a_sequence_is_no_bag_though_its_numbers_run(tmp_path):
+    rows = [[i // 8, f"{i * 7 % 11}.5", f"{i * 5 % 13}.25"] for i in range(80)]
+    data = sl.read(table(tmp_path, "s.csv", "session,a,b", rows))
+    assert data.columns("sequence") == ("session",)
+    assert data.bags is None
+
+
+def test_corrections_to_a_kind_that_no_list_has_name_the_novel_cluster():
+    from types import SimpleNamespace
+
+    from sidelight.app.jobs.instances.naming import name_by_rows, name_clusters
+
+    data = sl.Dataset(np.zeros((5, 1)), ("a",))
+    model = SimpleNamespace(
+        cluster_names_=("wren", "novel-1", "novel-2"), label_names_=("wren", "novel-1", "novel-2"),
+        class_of_=np.array([0, -1, -1]), labels_=np.array([0, 1, 1, 2, 1]),
+    )  # fmt: skip
+    (told,) = name_by_rows(model, {1: "cuckoo", 2: "cuckoo", 0: "cuckoo"}, data)
+    assert model.cluster_names_ == model.label_names_ == ("wren", "cuckoo", "novel-2")
+    assert "2 of 3 rows" in told
+    assert "1 is elsewhere" in told
+    name_clusters(model, {"novel-2": "hoopoe"})
+    assert model.label_names_ == ("wren", "cuckoo", "hoopoe")
+    with pytest.raises(sl.errors.UnknownName, match="novel-9"):
+        name_clusters(model, {"novel-9": "jay"})

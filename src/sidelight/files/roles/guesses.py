@@ -50,14 +50,14 @@ def guess_rest(plan: Plan, looks: Sequence[Look], wanted: RoleRequest, rows: Row
         _guess_bag(plan, looks)
         if plan.bag is None:
             guess_bag_of_lists(plan, looks, rows)
-        if plan.bag is None:
-            _guess_bag_by_values(plan, looks, wanted, rows)
+    if wanted.sequence is None:
+        _guess_sequence(plan, looks)
+    if wanted.bag is None and plan.bag is None:
+        _guess_bag_by_values(plan, looks, wanted, rows)
     if wanted.id is None:
         for j, look in _free(plan, looks):
             if look.key in IDS and look.is_whole and not look.is_unique:
                 plan.take(j, "ignored", "called like an id, but its values come back; it may be the bag")
-    if wanted.sequence is None:
-        _guess_sequence(plan, looks)
     if wanted.bag_label is None and plan.bag is not None:
         _guess_bag_label(plan, looks)
     if wanted.show is None:
