@@ -10,6 +10,7 @@
     │   │   └── WrongKind (TypeError)     something of a kind that cannot hold rows or answers
     │   ├── ConflictingAnswers            answers that cannot all be true
     │   ├── UnknownName (KeyError)        a column, bag, class, axis or sample nobody has heard of
+    │   ├── Undecided                     a file that may be read in several ways, and nobody said which
     │   ├── UnreadableFile                a file that is not what it should be
     │   │   └── TooLarge                  a file that would take more memory than it may
     │   └── UnsafeArchive                 a model file that is damaged, hostile or from the future
@@ -83,6 +84,10 @@ class ConflictingAnswers(InvalidInput):
 
 class UnknownName(InvalidInput, KeyError):
     """A name that is not among the known ones; the message lists the nearest."""
+
+
+class Undecided(InvalidInput):
+    """A file may be read in several ways, and nobody said which; the advice lists them."""
 
 
 class UnreadableFile(InvalidInput):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 TORN = "torn labels"  # code of the note that rows of one bag name different labels
 OF_ROWS = "labels of rows"  # code of the note that the labels of bags were made of those of rows
+WEAK = 0.6  # a guess that is less sure than this is asked, not made
 Matrix = Any  # a dense float64 array or a scipy CSR array
 
 
@@ -88,13 +89,15 @@ class ColumnRole:
         The column as the file calls it.
     role : str
         ``"feature"``, ``"id"``, ``"bag"``, ``"label"``, ``"bag label"``, ``"truth"``, ``"sequence"``, ``"show"``,
-        ``"event"``, ``"weight"`` or ``"ignored"``.
+        ``"event"``, ``"weight"``, ``"candidates"`` or ``"ignored"``.
     why : str
         The evidence, in a few words; ``"you said so"`` for explicit roles.
     kind : str
         ``"number"``, ``"text"``, ``"0/1"`` or ``"empty"``.
     is_guess : bool
         Whether the role was guessed; False where the user or the format said it.
+    sure : float
+        How strong the evidence is, from 0 to 1; below :data:`WEAK` a careful person would ask (see ``Dataset.doubts``).
     """
 
     name: str
@@ -102,6 +105,24 @@ class ColumnRole:
     why: str
     kind: str = "number"
     is_guess: bool = False
+    sure: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A guess that is too weak to be made without asking.
+
+    Attributes
+    ----------
+    question : str
+        What a careful person would ask.
+    readings : tuple of (str, mapping)
+        The answers there are: in words, and as parameters of :func:`sidelight.read`. The first is the one that was
+        taken.
+    """
+
+    question: str
+    readings: tuple[tuple[str, Mapping[str, Any]], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +152,8 @@ class Dataset:
         The classes: columns of ``Y``, classes of the bags, or the values of ``y``.
     truth : ndarray of object or None
         What each row truly is, ``""`` where unknown, in a column beside the labels; no fit learns from it.
+    candidates : ndarray of int8 or None, shape (n_rows, n_labels)
+        For each row the labels one of which is right; None when there are none.
     tree : LabelTree or None
         The hierarchy of the labels, when the file declares one.
     counts : CoOccurrence or None
@@ -145,6 +168,8 @@ class Dataset:
         Column -> cells that were asked for with ``keep``, to be carried along with each row.
     roles : tuple of ColumnRole
         What each column was taken for, and why.
+    doubts : tuple of Doubt
+        Guesses that are too weak to be made without asking; jobs stop at them, ``describe`` asks.
     notes : tuple of Note
         What a careful reader of the file would like to know.
     left_out : tuple of LeftOut
@@ -181,6 +206,7 @@ class Dataset:
     Y: NDArray[np.int8] | None = None
     label_names: tuple[str, ...] = ()
     truth: NDArray[np.object_] | None = None
+    candidates: NDArray[np.int8] | None = None
     tree: LabelTree | None = None
     counts: CoOccurrence | None = None
     sequence: NDArray[Any] | None = None
@@ -188,6 +214,7 @@ class Dataset:
     show: dict[str, NDArray[np.object_]] = field(default_factory=dict)
     kept: dict[str, NDArray[Any]] = field(default_factory=dict)
     roles: tuple[ColumnRole, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
     notes: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     location: Callable[[int], str] = _counted_from_one
@@ -249,6 +276,7 @@ class Dataset:
             y=cut(self.y),
             Y=cut(self.Y),
             truth=cut(self.truth),
+            candidates=cut(self.candidates),
             sequence=cut(self.sequence),
             show={name: part[index] for name, part in self.show.items()},
             kept={name: part[index] for name, part in self.kept.items()},

@@ -25,3 +25,26 @@ def notice(text: str) -> None:
     notes = _notes.get()
     if notes is not None:
         notes[text] = None
+
+
+_forgiven: ContextVar[dict[str, list[str]] | None] = ContextVar("cells that are no numbers, by column", default=None)
+
+
+@contextmanager
+def forgiving() -> Iterator[dict[str, list[str]]]:
+    """Read cells that should be numbers and are not as gaps, and collect them by column: to describe is not to use."""
+    cells: dict[str, list[str]] = {}
+    token = _forgiven.set(cells)
+    try:
+        yield cells
+    finally:
+        _forgiven.reset(token)
+
+
+def forgive(place: str, column: str, cell: str) -> bool:
+    """Say whether an odd cell is to be read as a gap, and remember it if so."""
+    cells = _forgiven.get()
+    if cells is None:
+        return False
+    cells.setdefault(column, []).append(f"{cell!r:.40} in {place}")
+    return True

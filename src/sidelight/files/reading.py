@@ -38,6 +38,10 @@ def read(
     label_level: str | None = None,
     bag_label: str | bool | None = None,
     truth: str | bool | None = None,
+    text: str | Sequence[str] | bool | None = None,
+    missing_words: str | Sequence[str] | bool | None = None,
+    transpose: str | Sequence[str] = (),
+    candidates: str | bool | None = None,
     format: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
@@ -85,6 +89,16 @@ def read(
         The column that holds the labels of the bag, where ``label`` speaks of the row.
     truth : str or False, optional
         The column that says what each row truly is, beside labels that a fit learns from; jobs compare with it.
+    text : str or sequence of str, optional
+        Columns of texts whose words become the features, counted in a sparse matrix.
+    missing_words : str or sequence of str, optional
+        Words that say "nothing is known" in this file, beside empty cells, NA, ? and -; by default words and numbers
+        such as ``k. A.`` and ``-999`` that come back among numbers are recognised, and said.
+    transpose : str or sequence of str
+        Matrices of a MATLAB or NPZ file that lie on their side: features x rows.
+    candidates : str or False, optional
+        The 0/1 matrix of a MATLAB or NPZ file, or the column of a table, that lists for each row the labels one of
+        which is right.
     format : str, optional
         Skip the recognition: "delimited", "parquet", "npz", "npy", "matlab", "arff", "keel", "c45", "svmlight",
         "idx" or "folder".
@@ -123,6 +137,10 @@ def read(
         label_level=label_level,
         bag_label=bag_label,
         truth=truth,
+        text=text,
+        missing_words=missing_words,
+        transpose=transpose,
+        candidates=candidates,
     )
     how = {"separator": separator, "encoding": encoding, "header": header}
     with memory_limit(max_memory), noticing() as notes:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from sidelight.files.formats import label_table
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.choosing import plan_roles
 from sidelight.files.roles.columns import Coder, MemorySource
+from sidelight.files.roles.gaps import without_gap_words
 from sidelight.files.roles.looks import inspect_column
 from sidelight.files.roles.plan import Plan, RoleRequest
 from sidelight.files.roles.tables import read_table
@@ -94,6 +95,7 @@ class RowsInBlocks:
         *,
         label_file: Path | None = None,
     ) -> None:
+        source = cast(Any, without_gap_words(source, wanted.missing_words))
         self.source, self.wanted, self.labels = source, wanted, label_table(label_file)
         if features is None:
             plan = plan_roles(source, wanted)
@@ -240,6 +242,7 @@ def _by_name(plan: Plan, wanted: RoleRequest, numbers: Sequence[str]) -> RoleReq
         keep=tuple(plan.names[j] for j in plan.keep),
         ignore=(),
         show=False,
+        missing_words=False,
         channels=None,
         events=False,
         weight=None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,8 @@ import click
 from sidelight.app.cli.options import Grouped, role_options, roles_from, shown_options
 from sidelight.app.cli.suggest import command_line
 from sidelight.app.cli.terminal import progress_bar
+from sidelight.app.cli.wording import as_flag
+from sidelight.words import Setting
 
 YOU_HAVE = "a file, and no idea what to do with it"
 RUN = "sidelight describe FILE"
@@ -40,22 +43,40 @@ def command(file: str, as_json: bool, quiet: bool, **typed: Any) -> None:
     lines = [
         (fit.why, command_line(fit.job, fit.table or file, fit.roles, n_clusters=fit.n_clusters)) for fit in found.fits
     ]
-    fitting = [(why, line) for why, line in lines if line is not None]
+    fitting = [(why, line) for why, line in lines if line is not None] + list(found.next)
+    asked = [(doubt["question"], _answers(file, typed, doubt["readings"])) for doubt in found.doubts]
     if as_json:
         content = found.as_dict()
+        content["questions"] = [
+            {"question": question, "answers": [{"words": words, "command": line} for words, line in answers]}
+            for question, answers in asked
+        ]
+        del content["doubts"]
         content["commands"] = [{"why": why, "command": line} for why, line in fitting]
-        del content["fits"]
+        del content["fits"], content["next"]
         click.echo(json.dumps(content, indent=2, ensure_ascii=False))
         return
     if not quiet:
-        click.echo("\n".join(_page(found.as_dict(), fitting)))
+        click.echo("\n".join(_page(found.as_dict(), fitting, asked)))
 
 
-def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]]) -> list[str]:
+def _answers(file: str, typed: Mapping[str, Any], readings: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return the ways to read a file, each with the command that says so."""
+    said = {name: value for name, value in roles_from(typed).settings().items() if value not in (False, "error")}
+    lines = []
+    for reading in readings:
+        settings = {**said, **reading["settings"]}
+        flags = " ".join(as_flag(Setting(name, value)) for name, value in settings.items())
+        lines.append((reading["words"], f"sidelight describe {shlex.quote(file)} {flags}"))
+    return lines
+
+
+def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]], asked: Sequence[Any]) -> list[str]:
     lines = [click.style(f"{found['path']}: {found['format']}", bold=True), ""]
     lines += _table([(name, _shown(value)) for name, value in found["facts"].items() if value not in (0, "")])
-    lines += ["", click.style("How it was understood", bold=True)]
-    lines += _table(_understood(found["roles"]))
+    if found["roles"]:
+        lines += ["", click.style("How it was understood", bold=True)]
+        lines += _table(_understood(found["roles"]))
     if found["warnings"]:
         lines += ["", click.style("Worth a look", bold=True)]
         lines += [f"  - {warning}" for warning in found["warnings"]]
@@ -64,12 +85,35 @@ def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]]) -> list
         lines += [f"  # {why}", f"  {line}"]
     if not commands:
         lines.append("  None: no features and no counts were found.")
-    return [*lines, "", "Understood wrongly? Say so: --bag, --label, --truth, --id, --features, --ignore (see --help)."]
+    for question, answers in asked:
+        lines += ["", click.style(f"I am not sure about: {question}", bold=True)]
+        for words, line in answers:
+            lines += [f"  # {words}", f"  {line}"]
+    if asked:
+        lines += ["", "Say it to a run in the same way; --yes takes the first reading of each."]
+    return [
+        *lines,
+        "",
+        "Understood wrongly? Say so: --bag, --label, --truth, --id, --features, --ignore, --text (see --help).",
+    ]
 
 
 def _understood(roles: Sequence[Mapping[str, str]]) -> list[tuple[str, ...]]:
     """List roles in order of interest, with neighbours of the same role and reason on one line."""
-    order = ("id", "bag", "sequence", "label", "bag label", "truth", "event", "weight", "show", "feature", "ignored")
+    order = (
+        "id",
+        "bag",
+        "sequence",
+        "label",
+        "bag label",
+        "candidates",
+        "truth",
+        "event",
+        "weight",
+        "show",
+        "feature",
+        "ignored",
+    )
     groups: list[tuple[str, str, list[str]]] = []
     for role in sorted(roles, key=lambda r: order.index(r["role"]) if r["role"] in order else len(order)):
         if groups and groups[-1][:2] == (role["role"], role["why"]):

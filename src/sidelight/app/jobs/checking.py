@@ -46,7 +46,8 @@ def checked(result: R, data: Dataset, *, judged: str = "cluster", right: str | N
     if kinds is None or not (kinds != "").any():
         return replace(result, tables=tables)
     column = next(iter(data.columns(role)), role)
-    truth = Truth.of(kinds.tolist(), assigned[judged], column)
+    learned = role == "label" and judged == "label" and data.bags is not None and bool(data.bags.is_labelled.any())
+    truth = Truth.of(kinds.tolist(), assigned[judged], column, named=judged == "label", used=learned)
     return replace(result, truth=truth, tables={**tables, "truth": cross_table(kinds.tolist(), assigned[judged])})
 
 
@@ -63,7 +64,7 @@ def checked_bags(result: R, data: Dataset) -> R:
             continue
         clusters = of_bags["cluster"]
         column = next((name for role in roles for name in data.columns(role)), "label")
-        truth = Truth.of(single, clusters, column, "bag")
+        truth = Truth.of(single, clusters, column, "bag", named=False)
         return replace(result, truth=truth, tables={**tables, "truth": cross_table(single, clusters)})
     return replace(result, tables=tables)
 

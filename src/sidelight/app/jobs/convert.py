@@ -16,7 +16,10 @@ def convert(path: str, out: str, roles: Roles, *, overwrite: bool = False) -> li
     check_there(path)
     source = Source(path)
     check_columns(source, roles)
+    from sidelight.app.jobs.reading import check_doubts
     from sidelight.files.reading import read
     from sidelight.files.writing import write
 
-    return list(write(read(source, **roles.for_read()), out))
+    data = read(source, **roles.for_read())
+    check_doubts(data, roles)
+    return list(write(data, out))

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import shlex
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os.path import commonprefix
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sidelight._core.sparsity import is_sparse
 from sidelight.app.jobs.catalogue import JOBS
-from sidelight.app.jobs.fitting import has_rows
+from sidelight.app.jobs.fitting import can_start, has_rows
 from sidelight.app.jobs.job import Fit
 from sidelight.app.jobs.naming import answers_by_column, columns_that_repeat
 from sidelight.app.jobs.options import Roles
 from sidelight.data.dataset import Dataset
 from sidelight.data.inseparable import inseparable_labels
 from sidelight.files.answers import find_answers, kind_of_answers
+from sidelight.files.material.listing import Listing
+from sidelight.files.noticed import forgiving
 from sidelight.files.reading import read
 from sidelight.files.roles.facts import column_facts, is_finite, n_repeated_rows
 from sidelight.files.source import Source
 from sidelight.words import some_of
 
 _FEW = 12
+MOST_FITS = 3  # commands that are suggested: more are not read
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,8 @@ class Description:
     roles: tuple[Mapping[str, str], ...]
     warnings: tuple[str, ...]
     fits: tuple[Fit, ...]
+    doubts: tuple[Mapping[str, Any], ...] = ()
+    next: tuple[tuple[str, str], ...] = ()  # commands of a folder, with what each is for
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values that can be written as JSON."""
@@ -54,9 +63,48 @@ def describe(path: str | Source, roles: Roles | None = None) -> Description:
     """
     explicit = (roles or Roles()).for_read()
     source = Source.of(path)
-    data = read(source, **explicit)
-    described = _with_answers(describe_data(data, explicit), data, source)
-    return described if described.fits or explicit else replace(described, fits=tuple(_at_second_sight(data, source)))
+    folder = describe_folder(source.path) if source.path.is_dir() and not explicit else None
+    if folder is not None:
+        return folder
+    with forgiving() as odd:
+        data = read(source, **explicit)
+        described = _with_answers(describe_data(data, explicit), data, source)
+        if not described.fits and not explicit:
+            described = replace(described, fits=tuple(_at_second_sight(data, source)))
+    return replace(described, warnings=(*described.warnings, *_odd_cells(odd)), fits=described.fits[:MOST_FITS])
+
+
+def describe_folder(path: Path) -> Description | None:
+    """Say what lies in a folder that is no table by itself; None where its files are read as rows."""
+    listing = Listing.of(path)
+    tables = listing.files.get("tables", ())
+    material = [kind for kind in ("sounds", "pictures", "texts") if listing.files.get(kind)]
+    known = [name for names in listing.files.values() for name in names]
+    if (not tables and len(material) == 1) or (not known and listing.other):
+        return None
+    next_: list[tuple[str, str]] = [
+        (f"the table {name}", f"sidelight describe {shlex.quote(os.path.join(path, name))}")
+        for name in tables[:MOST_FITS]
+    ]
+    for kind in material:
+        rows = f"sidelight from {shlex.quote(str(path))} --kind {kind} --out rows.parquet"
+        next_.append((f"rows of its {kind}", rows))
+    if material and "texts" not in material:
+        next_.append(("look at them and answer questions", f"sidelight studio {shlex.quote(str(path))}"))
+    facts: dict[str, Any] = {kind: len(names) for kind, names in listing.files.items()}
+    facts |= {"other files": listing.other} if listing.other else {}
+    told = f"a folder with {listing.in_words()}: describe one of its files, or make rows of one kind of them"
+    return Description(str(path), told, facts, (), (), (), (), tuple(next_[:MOST_FITS]))
+
+
+def _odd_cells(odd: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """List the cells that should be numbers: a description goes on where a run would stop."""
+    for column, cells in odd.items():
+        more = f" and {len(cells) - 2} more" if len(cells) > 2 else ""
+        yield (
+            f"column {column!r}: expected numbers, found {', '.join(cells[:2])}{more}; a run stops there: correct "
+            "the cells, say what they mean with a missing word, or leave the column out"
+        )
 
 
 def _at_second_sight(data: Dataset, source: Source) -> list[Fit]:
@@ -67,6 +115,9 @@ def _at_second_sight(data: Dataset, source: Source) -> list[Fit]:
     if kind is not None:
         why = f"answers about {kind}: give them with the table whose rows they name"
         return [Fit("relations", why, {kind: data.path}, table="TABLE")]
+    texts = _texts_of(data)
+    if texts:
+        return list(_fits(read(source, text=texts[0]), {"text": [texts[0]]}))
     repeated = columns_that_repeat(data, source)
     if len(repeated) < 2:
         return []
@@ -96,9 +147,13 @@ def _with_answers(described: Description, data: Dataset, source: Source) -> Desc
 
 def describe_data(data: Dataset, explicit: Mapping[str, Any] | None = None) -> Description:
     """Describe data that were read already, some of their roles explicitly."""
-    facts, warnings = _facts(data)
+    facts, noted = _facts(data)
     listed = tuple(asdict(role) for role in data.roles)
-    return Description(data.path, data.format, facts, listed, tuple(warnings), _fits(data, explicit or {}))
+    doubts = tuple(
+        {"question": doubt.question, "readings": [{"words": words, "settings": dict(s)} for words, s in doubt.readings]}
+        for doubt in data.doubts
+    )
+    return Description(data.path, data.format, facts, listed, tuple(noted), _fits(data, explicit or {}), doubts)
 
 
 def _facts(data: Dataset) -> tuple[dict[str, Any], list[str]]:
@@ -174,14 +229,31 @@ def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
     if has_rows(data) and not is_sparse(data.X) and not is_finite(data.X):
         roles["missing"] = "mean"
     suggested = [job.fits(data, roles) for job in JOBS.values()]
-    return tuple(fit for fit in suggested if fit is not None)
+    texts = _texts_of(data)
+    if texts and has_rows(data) and not is_sparse(data.X):
+        named = {name: value for name, value in roles.items() if name in ("id", "truth")}
+        suggested.insert(1, Fit("relations", f"the words of {texts[0]!r} as features", {**named, "text": texts[:1]}))
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # columns without a single number
+        return tuple(_answering(fit, data) for fit in suggested if fit is not None and can_start(fit, data))
+
+
+def _answering(fit: Fit, data: Dataset) -> Fit:
+    """Let a suggested command answer every question by the reading that was taken: it is not to stop at one."""
+    said = {name: value for doubt in data.doubts for name, value in doubt.readings[0][1].items()}
+    return replace(fit, roles={**said, **fit.roles}) if said else fit
+
+
+def _texts_of(data: Dataset) -> list[str]:
+    """Return the columns of sentences."""
+    return [role.name for role in data.roles if role.kind == "text" and role.why.startswith("texts;")]
 
 
 def _roles(data: Dataset) -> dict[str, Any]:
     """Return the roles that were taken, as a run calls them; formats that imply them need none."""
     if data.reader not in ("delimited", "parquet"):
         return {}
-    names = {role: data.columns(role) for role in ("id", "bag", "sequence", "truth")}
+    names = {role: data.columns(role) for role in ("id", "bag", "sequence", "truth", "candidates")}
     roles: dict[str, Any] = {role: found[0] for role, found in names.items() if found}
     labels = data.columns("label")
     if labels:

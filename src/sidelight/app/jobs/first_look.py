@@ -88,6 +88,7 @@ def _asked_for(roles: Roles) -> Iterator[tuple[str, str]]:
         "ignore",
         "features",
         "keep",
+        "text",
     ):
         value = getattr(roles, role)
         for name in [value] if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ():

@@ -263,8 +263,10 @@ def _open(
     """Return the rows of a table in blocks, or all of them where its format cannot be read in pieces."""
     features = feature_names_of(model)
     if opened is None:
-        return [align(read_as_it_is(source, replace_role(roles, features=[])), features)]
-    wishes = {k: v for k, v in roles.for_read().items() if k not in (*_HOW, "format", "label_file", "max_memory")}
+        return [align(read_as_it_is(source, replace_role(roles, features=[], yes=True)), features)]
+    wishes = {
+        k: v for k, v in roles.for_read().items() if k not in (*_HOW, "format", "label_file", "max_memory", "transpose")
+    }
     beside = None if roles.label_file is None else Path(roles.label_file).expanduser()
     with memory_limit(roles.max_memory):
         blocks = RowsInBlocks(opened, asked(**{**wishes, "features": None}), features, label_file=beside)
@@ -296,7 +298,18 @@ def _roles_of_run(file: Path, model: Any, roles: Roles, columns: Sequence[str] |
             known |= part if isinstance(part, dict) else {}
     said = roles.settings()
     defaults: dict[str, Any] = {}
-    for name in ("id", "bag", "sequence", "label", "bag_label", "label_separator", "label_level", "missing"):
+    for name in (
+        "id",
+        "bag",
+        "sequence",
+        "label",
+        "bag_label",
+        "label_separator",
+        "label_level",
+        "missing",
+        "missing_words",
+        "text",
+    ):
         value = known.get(name)
         if name in said and name != "missing":
             continue
@@ -324,7 +337,7 @@ def _knew_answers(file: Path, model: Any) -> bool:
 
 def _is_there(role: str, value: Any, columns: Sequence[str] | None) -> bool:
     """Say whether the columns of an earlier run are in this table, too."""
-    if role in ("label_separator", "label_level", "missing") or value is False or columns is None:
+    if role in ("label_separator", "label_level", "missing", "missing_words") or value is False or columns is None:
         return True
     from fnmatch import fnmatchcase
 

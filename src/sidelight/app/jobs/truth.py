@@ -35,6 +35,8 @@ class Truth:
         Share of rows whose cluster bears the name of its kind; None where clusters are not called like kinds.
     what : str
         What was compared: "row" or "bag".
+    was_used : bool
+        Whether the fit learned from the same column.
     """
 
     column: str
@@ -46,10 +48,24 @@ class Truth:
     accuracy: float
     same_names: float | None = None
     what: str = "row"
+    was_used: bool = False
 
     @classmethod
-    def of(cls, truth: Sequence[Any], clusters: Sequence[Any], column: str, what: str = "row") -> Truth:
-        """Compare two labellings of the same rows; rows whose truth is empty do not count."""
+    def of(
+        cls,
+        truth: Sequence[Any],
+        clusters: Sequence[Any],
+        column: str,
+        what: str = "row",
+        *,
+        named: bool = True,
+        used: bool = False,
+    ) -> Truth:
+        """Compare two labellings of the same rows; rows whose truth is empty do not count.
+
+        ``named`` says whether clusters bear names of kinds (else a number is no name), ``used`` whether the fit saw
+        these kinds.
+        """
         names = np.array([str(name) for name in truth], dtype=object)
         found = np.array([str(name) for name in clusters], dtype=object)
         is_said = names != ""
@@ -63,8 +79,9 @@ class Truth:
             float(normalized_mutual_information(names, found)),
             float(adjusted_rand_index(names, found)),
             float(clustering_accuracy(names, found)),
-            float(np.mean(names == found)) if kinds & groups else None,
+            float(np.mean(names == found)) if named and kinds & groups else None,
             what,
+            used,
         )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData
+from sidelight.files.arrays.bundles import read_bundle
 from sidelight.files.limits import need_dense
 from sidelight.files.problems import no_such_column
 from sidelight.files.roles.builder import Builder
@@ -24,7 +25,7 @@ _ROLES = {
     "bag": ("bags", "bag", "bag_ids", "bag_id", "groups", "group"),
     "id": ("ids", "id", "row_ids", "names", "index"),
     "sequence": ("sequences", "sequence", "sessions", "session"),
-    "label": ("y", "labels", "label", "target", "targets", "classes", "Y", "y_true"),
+    "label": ("y", "labels", "label", "target", "targets", "classes", "Y", "y_true", "gt", "gnd", "truth", "truelabel"),
 }
 _FEATURE_NAMES = ("feature_names", "columns", "features", "terms", "vocabulary")
 _LABEL_NAMES = ("label_names", "class_names", "target_names")
@@ -32,6 +33,11 @@ _LABEL_NAMES = ("label_names", "class_names", "target_names")
 
 def from_matrices(path: Path, title: str, arrays: dict[str, Any], wanted: RoleRequest) -> Dataset:
     """Make a data set of named arrays."""
+    told = {*_FEATURE_NAMES, *(name for role in ("bag", "id", "sequence") for name in _ROLES[role])} & set(arrays)
+    if not told and not any(isinstance(getattr(wanted, role), str) for role in ("bag", "id", "sequence")):
+        bundle = read_bundle(path, title, arrays, wanted)
+        if bundle is not None:
+            return bundle
     name = _features(path, arrays, wanted)
     X = arrays[name]
     n = X.shape[0]

@@ -19,6 +19,7 @@ from sidelight._core.quiet import without_library_warnings
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, UnreadableFile
+from sidelight.files.arrays.bundles import read_bundle
 from sidelight.files.matlab.bags import LABELS, as_marks, bag_of_row, read_dd, read_miml
 from sidelight.files.matlab.guard import check_mat5
 from sidelight.files.matlab.shapes import (
@@ -50,6 +51,10 @@ def read_matlab(path: Path, wanted: RoleRequest) -> Dataset:
     if not any(is_numeric(v) or is_bag_cell(v) for v in variables.values()) and len(structs) == 1:
         (value,) = structs.values()
         variables = {field: value.reshape(-1)[0][field] for field in value.dtype.names}
+    if not isinstance(wanted.bag, str):
+        bundle = read_bundle(path, "MATLAB 5, arrays of the same rows", variables, wanted)
+        if bundle is not None:
+            return bundle
     cells = [k for k, v in variables.items() if is_bag_cell(v)]
     if wanted.features is None and cells:
         return read_miml(path, variables, wanted, max(cells, key=lambda k: cell_size(variables[k])))

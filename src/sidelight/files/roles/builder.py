@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.data.bags import Bags
-from sidelight.data.dataset import ColumnRole, Dataset
+from sidelight.data.dataset import ColumnRole, Dataset, Doubt
 from sidelight.files.problems import listing
 from sidelight.files.roles.facts import column_facts
 from sidelight.files.roles.labels import RowLabels
@@ -37,10 +38,16 @@ class Builder:
         self.label_names: tuple[str, ...] = ()
         self.roles: list[ColumnRole] = []
         self.notes: list[str] = []
+        self.sure: dict[str, float] = {}
+        self.doubts: list[Doubt] = []
 
     def role(self, name: str, role: str, why: str, kind: str = "number") -> None:
         """Say what a column (or variable, or attribute) was taken for."""
         self.roles.append(ColumnRole(name, role, why, kind))
+
+    def ask(self, question: str, *readings: tuple[str, Mapping[str, Any]]) -> None:
+        """Write down a question; the first reading is the one that was taken."""
+        self.doubts.append(Doubt(question, readings))
 
     def unused(self, shapes: dict[str, Any]) -> None:
         """Say that the variables without a role are not needed."""
@@ -76,7 +83,9 @@ class Builder:
             Other attributes of :class:`Dataset`.
         """
         parts |= {} if location is None else {"location": location}
-        parts.setdefault("roles", tuple(self.roles))
+        judged = (replace(role, sure=self.sure[role.name]) if role.name in self.sure else role for role in self.roles)
+        parts.setdefault("roles", tuple(judged))
+        parts.setdefault("doubts", tuple(self.doubts))
         gaps = gap_notes(self.X, self.feature_names, location or (lambda row: f"row {row + 1}"))
         return Dataset(
             self.X,

@@ -27,7 +27,7 @@ def plan_roles(source: TableSource, wanted: RoleRequest) -> Plan:
     _obey(plan, source.path, wanted)
     plan.said = plan.taken()
     plan.keep = match_columns(source.path, source.names, wanted.keep or (), "keep")
-    is_open = wanted.events is None and wanted.features is None and plan.taken() <= {plan.truth}
+    is_open = wanted.events is None and wanted.features is None and not plan.texts and plan.taken() <= {plan.truth}
     if plan.events or (is_open and guess_events(plan, looks)):
         if wanted.truth is None:
             guess_truth_of_items(plan, looks, rows)
@@ -52,7 +52,7 @@ def match_columns(path: Path, names: Sequence[str], wanted: Any, role: str) -> l
 
 def _obey(plan: Plan, path: Path, wanted: RoleRequest) -> None:
     """Give columns the roles that the user named."""
-    for role in ("id", "bag", "sequence", "bag label", "truth"):
+    for role in ("id", "bag", "sequence", "bag label", "truth", "candidates"):
         name = getattr(wanted, role.replace(" ", "_"))
         if isinstance(name, str):
             j = match_columns(path, plan.names, [name], role)[0]
@@ -63,6 +63,10 @@ def _obey(plan: Plan, path: Path, wanted: RoleRequest) -> None:
         for j in plan.labels:
             plan.take(j, "label", wanted.why("label"))
     plan.label_separator = wanted.label_separator
+    if wanted.text not in (None, False):
+        plan.texts = match_columns(path, plan.names, wanted.text, "text")
+        for j in plan.texts:
+            plan.take(j, "feature", "its words, counted")
     if wanted.show not in (None, False):
         plan.show = match_columns(path, plan.names, wanted.show, "show")
         for j in plan.show:

@@ -161,10 +161,13 @@ class MemorySource:
             try:
                 values[k] = np.nan if is_gap(value) else float(value)
             except ValueError:
+                from sidelight.files.noticed import forgive
                 from sidelight.files.problems import not_a_number
 
                 row = int(np.flatnonzero(column.codes == k)[0])
-                raise not_a_number(self.path, self.location(row), self.names[j], value) from None
+                values[k] = np.nan
+                if not forgive(self.location(row), self.names[j], value):
+                    raise not_a_number(self.path, self.location(row), self.names[j], value) from None
         return values[column.codes] if len(values) else np.empty(0)
 
 

@@ -27,6 +27,7 @@ def event_table(source: TableSource, plan: Plan) -> Dataset:
     about: dict[str, Any] = {
         "counts": counts,
         "roles": plan.roles(),
+        "doubts": tuple(plan.doubts),
         "left_out": pieces.left_out(),
         "location": source.location,
         "notes": source.notes,

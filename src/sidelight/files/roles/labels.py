@@ -16,11 +16,10 @@ from sidelight.files.limits import need
 from sidelight.files.problems import listing, shown
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.columns import Coded
+from sidelight.files.roles.vocabulary import NO, YES, folded
 
 EMPTY_SET = "{}"  # a cell that says: none of the labels; sidelight convert writes it
-_YES = {"1", "1.0", "true", "yes", "y", "t", "x"}
 _MINUS = ("-1", "-1.0")
-_NO = {"0", "0.0", "-1", "-1.0", "false", "no", "n", "f"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +76,15 @@ class RowLabels:
         told = np.array([members is not None for members in self.sets], dtype=bool)[self.codes]
         seen = np.unique(np.stack([codes[told], self.codes[told]]), axis=1)
         return int((np.bincount(seen[0]) > 1).sum())
+
+    def is_on_first_rows(self, codes: NDArray[np.intp], n_bags: int) -> bool:
+        """Say whether only the first row of each bag carries a set, as people write what holds for all of it."""
+        first = np.full(n_bags, len(codes), dtype=np.intp)
+        np.minimum.at(first, codes, np.arange(len(codes)))
+        told = np.array([members is not None for members in self.sets], dtype=bool)[self.codes]
+        others = np.ones(len(codes), dtype=bool)
+        others[first[first < len(codes)]] = False
+        return bool(told.any() and others.any() and not told[others].any())
 
     def is_constant(self, codes: NDArray[np.intp], n_bags: int) -> bool:
         """Say whether all rows of a bag carry the same set, in every bag."""
@@ -159,8 +167,8 @@ def match_keys(
 
 def tick(value: str) -> int:
     """Read a cell of a label column: 1, 0, -1 for a gap, 2 for anything else."""
-    word = value.strip().lower()
-    return 1 if word in _YES else 0 if word in _NO else -1 if is_gap(value) else 2
+    word = folded(value.strip())
+    return 1 if word in YES else 0 if word in NO else -1 if is_gap(value) else 2
 
 
 def are_ticks(columns: Sequence[Coded]) -> bool:

@@ -6,24 +6,20 @@ names beside such lists says what each row is: jobs compare with it and learn no
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.looks import Look
 from sidelight.files.roles.plan import Plan
+from sidelight.files.roles.vocabulary import TRUE_WORDS, TRUTHS, words_of
 
 Rows = Sequence[Sequence[str]]
-_TRUTH = {"truth", "groundtruth", "gt", "gold", "goldlabel", "goldstandard", "truelabel", "trueclass", "truekind"}
-_TRUTH |= {"truespecies", "ytrue", "actual", "actuallabel", "actualclass", "rightlabel", "correctlabel"}
-_TRUE_WORDS = {"truth", "true", "gold", "actual"}
 _FEWEST_LISTS = 3  # different ones: fewer are determined by many a column
 
 
 def is_truth_name(look: Look) -> bool:
     """Say whether a column is called like a truth; words alone are evidence only where the cells are words, too."""
-    words = set(re.findall("[a-z]+", look.name.lower()))
-    return look.key in _TRUTH or (look.kind == "text" and bool(words & _TRUE_WORDS))
+    return look.key in TRUTHS or (look.kind == "text" and bool(words_of(look.name) & TRUE_WORDS))
 
 
 def guess_bag_of_lists(plan: Plan, looks: Sequence[Look], rows: Rows) -> None:
@@ -32,11 +28,11 @@ def guess_bag_of_lists(plan: Plan, looks: Sequence[Look], rows: Rows) -> None:
     if lists is None or looks[lists].n_distinct < _FEWEST_LISTS:
         return
     finest = sorted(
-        ((look.n_distinct, j) for j, look in enumerate(looks) if j not in plan.why and j != lists and _is_name(look)),
+        ((look.n_distinct, j) for j, look in enumerate(looks) if j not in plan.why and j != lists and is_name(look)),
         reverse=True,
     )
     for n_distinct, j in finest:
-        if _determines(rows, j, lists):
+        if determines(rows, j, lists):
             plan.bag = j
             plan.take(
                 j, "bag", f"rows that share one of its {n_distinct} values share the list in {plan.names[lists]!r}"
@@ -47,10 +43,10 @@ def guess_bag_of_lists(plan: Plan, looks: Sequence[Look], rows: Rows) -> None:
 def prefer_lists(plan: Plan, looks: Sequence[Look], rows: Rows, *, truth_is_open: bool) -> None:
     """Take lists that the rows of a bag share for the labels; a label that they do not share is the truth of rows."""
     lists = _lists(plan, looks) if plan.bag_label is None else None
-    if lists is None or plan.bag is None or len(plan.labels) > 1 or not _determines(rows, plan.bag, lists):
+    if lists is None or plan.bag is None or len(plan.labels) > 1 or not determines(rows, plan.bag, lists):
         return
     label = plan.labels[0] if plan.labels else None
-    if label == lists or (label is not None and (looks[label].separator or _determines(rows, plan.bag, label))):
+    if label == lists or (label is not None and (looks[label].separator or determines(rows, plan.bag, label))):
         return
     plan.labels = [lists]
     plan.take(lists, "label", "lists of names that the rows of a bag share")
@@ -65,7 +61,7 @@ def guess_truth(plan: Plan, looks: Sequence[Look], rows: Rows) -> None:
     if plan.truth is not None or not (plan.labels or plan.bag_label is not None):
         return
     lists = _lists(plan, looks)
-    free = [j for j, look in enumerate(looks) if j not in plan.why and _is_name(look)]
+    free = [j for j, look in enumerate(looks) if j not in plan.why and is_name(look)]
     for j in free:
         if is_truth_name(looks[j]):
             plan.truth = j
@@ -75,7 +71,7 @@ def guess_truth(plan: Plan, looks: Sequence[Look], rows: Rows) -> None:
         return
     members = _members(rows, lists, looks[lists].separator)
     for j in free:
-        if _names_of(rows, j) <= members and not _determines(rows, plan.bag, j):
+        if _names_of(rows, j) <= members and not determines(rows, plan.bag, j):
             plan.truth = j
             plan.take(j, "truth", f"its {looks[j].n_distinct} names are those of the lists, one a row")
             return
@@ -84,7 +80,7 @@ def guess_truth(plan: Plan, looks: Sequence[Look], rows: Rows) -> None:
 def guess_truth_of_items(plan: Plan, looks: Sequence[Look], rows: Rows) -> None:
     """Find the truth of the first things of an event table: a column that is called so and that they determine."""
     for j, look in enumerate(looks):
-        if j not in plan.why and is_truth_name(look) and _is_name(look) and _determines(rows, plan.events[0], j):
+        if j not in plan.why and is_truth_name(look) and is_name(look) and determines(rows, plan.events[0], j):
             plan.truth = j
             plan.take(j, "truth", f"its name, and every {plan.names[plan.events[0]]!r} has one")
             return
@@ -97,13 +93,13 @@ def _lists(plan: Plan, looks: Sequence[Look]) -> int | None:
     return told[0] if told else free[0] if len(free) == 1 else None
 
 
-def _is_name(look: Look) -> bool:
+def is_name(look: Look) -> bool:
     """Say whether cells are single names that come back: words or whole numbers, twice each on average."""
     is_single = look.separator is None and not look.is_media and not look.dressed and look.mean_length <= 40
     return is_single and (look.kind == "text" or look.is_whole) and 2 <= look.n_distinct <= max(2, look.n_seen // 2)
 
 
-def _determines(rows: Rows, names: int, cells: int) -> bool:
+def determines(rows: Rows, names: int, cells: int) -> bool:
     """Say whether rows that share a name share the cell; gaps say nothing."""
     seen: dict[str, str] = {}
     return all(

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sidelight.data.dataset import ColumnRole
+from sidelight.data.dataset import ColumnRole, Doubt
 from sidelight.errors import InvalidParameter
 
 SAID = "you said so"
+CLEAR, LIKELY, ASKED = 0.9, 0.75, 0.5  # how sure a guess is; below WEAK it comes with a question
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,10 @@ class RoleRequest:
     label_level: str | None = None
     bag_label: str | bool | None = None
     truth: str | bool | None = None
+    text: Any = None
+    missing_words: Any = None
+    transpose: Any = ()
+    candidates: str | bool | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)  # role -> why, where a format and not the user says so
 
     def why(self, role: str) -> str:
@@ -44,9 +49,21 @@ class RoleRequest:
         return replace(self, **{name: value for name, (value, _) in open_.items()}, reasons=reasons)
 
 
-_ONE_COLUMN = ("id", "bag", "sequence", "bag_label", "truth", "weight")
-_COLUMNS = ("label", "features", "ignore", "show", "keep", "events")
-_FORBID = ("id", "bag", "sequence", "bag_label", "truth", "label", "show", "events")  # False is an answer
+_ONE_COLUMN = ("id", "bag", "sequence", "bag_label", "truth", "weight", "candidates")
+_COLUMNS = ("label", "features", "ignore", "show", "keep", "events", "text", "missing_words", "transpose")
+_FORBID: tuple[str, ...] = (
+    "id",
+    "bag",
+    "sequence",
+    "bag_label",
+    "truth",
+    "label",
+    "show",
+    "events",
+    "text",
+    "missing_words",
+)
+_FORBID += ("candidates",)  # False is an answer
 
 
 def asked(**wishes: Any) -> RoleRequest:
@@ -93,6 +110,7 @@ class Plan:
     labels: list[int] = field(default_factory=list)
     bag_label: int | None = None
     truth: int | None = None
+    candidates: int | None = None
     show: list[int] = field(default_factory=list)
     keep: list[int] = field(default_factory=list)
     features: list[int] = field(default_factory=list)
@@ -104,10 +122,17 @@ class Plan:
     why: dict[int, tuple[str, str]] = field(default_factory=dict)
     kinds: dict[int, str] = field(default_factory=dict)
     said: set[int] = field(default_factory=set)  # columns whose role was said, not guessed
+    texts: list[int] = field(default_factory=list)  # columns whose words are the features
+    sure: dict[int, float] = field(default_factory=dict)
+    doubts: list[Doubt] = field(default_factory=list)
 
-    def take(self, j: int, role: str, why: str) -> None:
-        """Write down what column ``j`` is for."""
-        self.why[j] = (role, why)
+    def take(self, j: int, role: str, why: str, sure: float = CLEAR) -> None:
+        """Write down what column ``j`` is for, and how sure that is."""
+        self.why[j], self.sure[j] = (role, why), sure
+
+    def ask(self, question: str, *readings: tuple[str, Mapping[str, Any]]) -> None:
+        """Write down a question; the first reading is the one that was taken."""
+        self.doubts.append(Doubt(question, readings))
 
     def taken(self) -> set[int]:
         """Return the columns that have a role."""
@@ -117,6 +142,12 @@ class Plan:
         """Return what each column was taken for, in the file's order."""
         unused = ("ignored", "not asked for")
         return tuple(
-            ColumnRole(name, *self.why.get(j, unused), self.kinds.get(j, "text"), j not in self.said)
+            ColumnRole(
+                name,
+                *self.why.get(j, unused),
+                self.kinds.get(j, "text"),
+                j not in self.said,
+                1.0 if j in self.said else self.sure.get(j, CLEAR),
+            )
             for j, name in enumerate(self.names)
         )

@@ -18,7 +18,8 @@ from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.choosing import plan_roles
 from sidelight.files.roles.columns import Coded, Loaded, TableSource
 from sidelight.files.roles.events import event_table
-from sidelight.files.roles.guesses import is_label_name
+from sidelight.files.roles.gaps import without_gap_words
+from sidelight.files.roles.label_guesses import is_label_name
 from sidelight.files.roles.labels import (
     RowLabels,
     are_ticks,
@@ -39,13 +40,15 @@ def read_table(source: TableSource, wanted: RoleRequest, label_table: TableSourc
     """Read the columns that have a role, and nothing else."""
     if label_table is not None and wanted.label is None:
         wanted = replace(wanted, label=False)  # the labels are in the other table: no column here is taken for them
+    source = without_gap_words(source, wanted.missing_words)
     plan = plan_roles(source, wanted)
     if plan.events:
         return event_table(source, plan)
-    texts = [j for j in (plan.id, plan.bag, plan.sequence, plan.bag_label, plan.truth) if j is not None]
+    single = (plan.id, plan.bag, plan.sequence, plan.bag_label, plan.truth, plan.candidates)
+    texts = [j for j in single if j is not None]
     words = [j for j in plan.features if plan.kinds.get(j) == "text"]
     numbers = [j for j in plan.features if j not in words]
-    kept_texts = [j for j in plan.keep if j not in numbers]
+    kept_texts = [*plan.texts, *(j for j in plan.keep if j not in numbers)]
     loaded = source.load(numbers, list(dict.fromkeys([*texts, *plan.labels, *plan.show, *words, *kept_texts])))
     if not plan.features and not loaded.texts:
         raise _nothing(source, plan)
@@ -62,22 +65,62 @@ def read_table(source: TableSource, wanted: RoleRequest, label_table: TableSourc
         _place_labels(made, said, bag_ids, wanted.label_level)
     if plan.bag_label is not None and bag_ids is not None:
         _place_bag_labels(made, loaded.texts[plan.bag_label], bag_ids, plan.label_separator or _mark(source, plan))
+    candidates = None
+    if plan.candidates is not None:
+        mark = plan.label_separator or inspect_column("", [row[plan.candidates] for row in source.sample()]).separator
+        one_of = from_cells(loaded.texts[plan.candidates], mark)
+        candidates, made.label_names = np.maximum(one_of.indicator(), 0).astype(np.int8), one_of.names
     X = loaded.X
-    if not plan.features:
+    if not plan.features and not plan.texts:
         made.notes.append("no column of numbers was found, so there are no features")
+    if not plan.features:
         X = np.empty((len(next(iter(loaded.texts.values())).codes), 0))
     X, feature_names, widths = _with_words(source, plan, X, loaded.texts, words)
+    if plan.texts:
+        X, feature_names = _with_texts(source, plan, X, feature_names, loaded.texts)
     made.features(X, feature_names)
     return made.build(
         source.location,
         row_ids=row_ids,
         sequence=None if plan.sequence is None else loaded.texts[plan.sequence].names(),
         channels=_channels(plan, widths),
+        candidates=candidates,
         truth=None if plan.truth is None else _kinds(loaded.texts[plan.truth]),
         show={source.names[j]: loaded.texts[j].objects() for j in plan.show},
         kept=_kept(source, plan, loaded, numbers),
         roles=plan.roles(),
+        doubts=tuple(plan.doubts),
     )
+
+
+def _with_texts(
+    source: TableSource, plan: Plan, X: Any, names: tuple[str, ...], texts: dict[int, Coded]
+) -> tuple[Any, tuple[str, ...]]:
+    """Count the words of the columns of texts, beside the features that were named."""
+    import scipy.sparse as sp
+
+    from sidelight.files.text.folder import count_words
+
+    blocks: list[Any] = [sp.csr_array(X)] if X.shape[1] else []
+    for j in plan.texts:
+        column = texts[j]
+        different, words = count_words(list(column.values), least=1)
+        counted = different[column.codes]
+        often = np.asarray((counted > 0).sum(axis=0)).ravel()
+        kept = np.flatnonzero(often >= (2 if len(column.codes) > 3 else 1))
+        blocks.append(sp.csr_array(counted)[:, kept])
+        names = (
+            *names,
+            *(words[k] if len(plan.texts) == 1 else f"{source.names[j]}: {words[k]}" for k in kept.tolist()),
+        )
+        plan.take(j, "feature", f"{len(kept)} words that occur in several rows, counted")
+    if not names:
+        raise InvalidData(
+            f"{source.path}, column {source.names[plan.texts[0]]!r}: expected texts that share words, found no word in "
+            "two rows.",
+            do=["Name another column with ", Setting("text"), "."],
+        )
+    return sp.csr_array(sp.hstack(blocks)), names
 
 
 def _kept(source: TableSource, plan: Plan, loaded: Loaded, numbers: list[int]) -> dict[str, NDArray[Any]]:
@@ -218,12 +261,15 @@ def _place_labels(made: Builder, said: RowLabels | None, bag_ids: Coded | None, 
     of_bags = level == "bag" or (
         level is None and (not said.is_single or (n_bags < len(ids) and said.is_constant(bag_ids.codes, n_bags)))
     )
+    on_first = level is None and n_bags < len(ids) and said.is_on_first_rows(bag_ids.codes, n_bags)
+    of_bags = of_bags or on_first
     made.label_names = said.names
     made.bags = Bags(ids, labels=dict(zip(names, unions)), classes=said.names)
     unlabelled = sum(members is None for members in unions)
     if of_bags:
         n_torn = said.n_torn(bag_ids.codes)
-        made.notes.append(Note("the labels speak of bags: every row of a bag repeats them"))
+        how = "they stand in its first row" if on_first else "every row of a bag repeats them"
+        made.notes.append(Note(f"the labels speak of bags: {how}"))
         if n_torn:
             made.notes[-1] = Note(
                 f"the labels speak of bags; the rows of {n_torn} of {n_bags} bags disagree about them, and such a bag "

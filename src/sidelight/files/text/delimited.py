@@ -18,9 +18,11 @@ import numpy as np
 
 from sidelight.errors import UnreadableFile
 from sidelight.files.limits import need
+from sidelight.files.noticed import forgive
 from sidelight.files.problems import header_only, not_a_number, ragged, unclosed_quote
-from sidelight.files.roles.cells import MISSING, dress_of, undressed
+from sidelight.files.roles.cells import MISSING
 from sidelight.files.roles.columns import Coded, Coder, Loaded
+from sidelight.files.roles.numbers import Writing, writing_of
 from sidelight.files.source import Source
 from sidelight.files.text.blocks import Block, count_byte, rows_with_lines, text_blocks
 from sidelight.files.text.dialect import Dialect, sniff
@@ -50,10 +52,10 @@ class DelimitedSource:
         self.dialect: Dialect = sniff(self._file, separator=separator, encoding=encoding, header=header)
         self._encoding_was_given = encoding is not None
         self.names, self.title = self.dialect.names, self.dialect.title
-        self._dressed = self._dresses()
+        self._writings = self._find_writings()
         told = (
-            f"{self.names[j]!r}: {cell!r} is read as {undressed(self.dialect.with_point(cell))}"
-            for j, cell in self._dressed.items()
+            f"{self.names[j]!r}: {writing.example!r} is read as {writing.plain(writing.example)}"
+            for j, writing in self._writings.items()
         )
         self.notes = (*self.dialect.notes, *told)
         if not self.dialect.rows:
@@ -62,22 +64,22 @@ class DelimitedSource:
     def sample(self) -> Sequence[Sequence[str]]:
         """Return the first rows as text, cut or filled to the width of the table."""
         width = len(self.names)
-        rows = [
-            [self.dialect.with_point(cell) for cell in row[:width]] + [""] * (width - len(row))
-            for row in self.dialect.rows[:1000]
-        ]
-        for j in self._dressed:
+        rows = [[*row[:width], *[""] * (width - len(row))] for row in self.dialect.rows[:1000]]
+        for j, writing in self._writings.items():
             for row in rows:
-                row[j] = undressed(row[j])
+                row[j] = writing.plain(row[j])
+        if self.dialect.decimal_comma:
+            rows = [[self.dialect.with_point(cell) for cell in row] for row in rows]
         return rows
 
-    def _dresses(self) -> dict[int, str]:
-        """Find the columns of numbers with the marks of a spreadsheet, each with an example."""
+    def _find_writings(self) -> dict[int, Writing]:
+        """Find the columns whose numbers are not written plainly: 1.234,56 or 10 %."""
         found = {}
         for j in range(len(self.names)):
-            cells = {self.dialect.with_point(row[j]): row[j] for row in self.dialect.rows[:1000] if j < len(row)}
-            if cell := dress_of(list(cells)):
-                found[j] = cells[cell]
+            cells = list(dict.fromkeys(row[j] for row in self.dialect.rows[:1000] if j < len(row)))
+            writing = writing_of(cells, decimal_comma=self.dialect.decimal_comma)
+            if writing is not None:
+                found[j] = writing
         return found
 
     def load(self, numbers: Sequence[int], texts: Sequence[int]) -> Loaded:
@@ -120,7 +122,7 @@ class DelimitedSource:
     def _small_pieces(self, wanted: Sequence[int], numbers: Sequence[int]) -> Iterator[dict[int, Column]]:
         for block in self._blocks():
             self._check_width(block, *self._cleaned(block))
-            yield plain_columns(self.path, block, self.dialect, wanted, numbers, self._dressed)
+            yield plain_columns(self.path, block, self.dialect, wanted, numbers, self._writings)
 
     def _need(self, size: int, n_numbers: int, n_texts: int) -> None:
         """Estimate the rows by the length of the first ones; a packed file is watched while it grows."""
@@ -177,7 +179,7 @@ class DelimitedSource:
         as_number = set(numbers)
         if len(self.names) > _WIDE or (quoted and self._has_blanks_before_quotes(data)):
             return self._wide(pl, block, wanted, as_number)
-        if not self.dialect.has_padding:
+        if not self.dialect.has_padding and as_number.isdisjoint(self._writings):
             try:
                 return self._quick(pl, data, wanted, as_number, quoted).with_columns(
                     pl.col(f"column_{j + 1}").fill_null("") for j in texts if j not in as_number
@@ -225,22 +227,26 @@ class DelimitedSource:
         cells = pl.col(names)  # one expression for all columns: a loop over them is slow in wide tables
         text = cells.str.replace(",", ".", literal=True) if self.dialect.decimal_comma else cells
         plain = stripped.with_columns(text)
-        if marked := [f"column_{j + 1}" for j in sorted(as_number) if j in self._dressed]:
-            plain = plain.with_columns(pl.col(marked).map_elements(undressed, return_dtype=pl.String))
+        marked = {f"column_{j + 1}": self._writings[j] for j in sorted(as_number) if j in self._writings}
+        for name, writing in marked.items():
+            plain = plain.with_columns(stripped[name].map_elements(writing.plain, return_dtype=pl.String).alias(name))
         gaps = cells.str.to_lowercase().is_in(MISSING)
         out = plain.with_columns(pl.when(~gaps).then(cells).otherwise(None).cast(pl.Float64, strict=False))
         lost = out.select(cells.is_null()).to_numpy() & ~stripped.select(gaps).to_numpy()
-        if lost.any():
+        while lost.any():
             column = int(lost.any(axis=0).argmax())
             row = int(lost[:, column].argmax())
             line = next((n for k, (n, _) in enumerate(rows_with_lines(block, self.dialect)) if k == row), 0)
             name = self.names[sorted(as_number)[column]]
-            raise not_a_number(self.path, f"line {line or '?'}", name, stripped[names[column]][row])
+            cell = stripped[names[column]][row]
+            if not forgive(f"line {line or '?'}", name, cell):
+                raise not_a_number(self.path, f"line {line or '?'}", name, cell)
+            lost[:, column] = False  # one of a column is enough to know of in a long table
         return out
 
     def _wide(self, pl: Any, block: Block, wanted: list[int], as_number: set[int]) -> Any:
         """Read rows one by one: polars takes minutes for very many columns, and does not know blanks before quotes."""
-        columns = plain_columns(self.path, block, self.dialect, wanted, as_number, self._dressed)
+        columns = plain_columns(self.path, block, self.dialect, wanted, as_number, self._writings)
         schema = {f"column_{j + 1}": pl.Float64 if j in as_number else pl.String for j in wanted}
         return pl.DataFrame([columns[j] for j in wanted], schema=schema, orient="col")
 

@@ -20,6 +20,7 @@ _FEW = 5  # fewer lines than this do not show how a file is written
 _LINES_IN_A_CELL = 1_000  # more lines than this in a name mean a quotation mark that is not closed
 LONGEST_ROW = 1 << 26  # a row longer than this is an unclosed quotation mark, not a row
 MAX_COLUMNS = 100_000  # wider than any table met so far; a file of separators alone would cost gigabytes
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+")  # 1.234,56
 _SEPARATORS = ("\t", ";", ",", "|", " ")
 
 
@@ -46,7 +47,8 @@ class Dialect:
 
     def with_point(self, cell: str) -> str:
         """Return a cell with a decimal point where the file writes a comma."""
-        return cell.replace(",", ".", 1) if self.decimal_comma else cell
+        is_number = self.decimal_comma and DECIMAL_COMMA.fullmatch(cell)
+        return cell.replace(",", ".", 1) if is_number else cell
 
 
 def sniff(
@@ -172,7 +174,7 @@ def _counts_up(first: list[str]) -> bool:
 
 def _uses_decimal_comma(rows: tuple[tuple[str, ...], ...]) -> bool:
     cells = [cell for row in rows[:500] for cell in row]
-    commas = sum(bool(DECIMAL_COMMA.fullmatch(cell)) for cell in cells)
+    commas = sum(bool(DECIMAL_COMMA.fullmatch(cell) or _THOUSANDS.fullmatch(cell)) for cell in cells)
     points = sum(bool(re.fullmatch(r"[+-]?\d*\.\d+", cell)) for cell in cells)
     return commas > points
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
+from sidelight.files.noticed import forgive
 from sidelight.files.problems import not_a_number
-from sidelight.files.roles.cells import is_gap, is_number, undressed
+from sidelight.files.roles.cells import is_gap, is_number
+from sidelight.files.roles.numbers import Writing
 from sidelight.files.text.blocks import Block, rows_with_lines
 from sidelight.files.text.dialect import Dialect
 
@@ -19,30 +22,32 @@ def plain_columns(
     dialect: Dialect,
     wanted: Sequence[int],
     numbers: Collection[int],
-    dressed: Collection[int] = (),
+    writings: Mapping[int, Writing] = MappingProxyType({}),
 ) -> dict[int, Column]:
     """Return the wanted columns, those of ``numbers`` as floats (None for a gap), the others as stripped text.
 
-    Columns of ``dressed`` hold numbers with the marks of a spreadsheet.
+    ``writings`` says how the numbers of a column are written, where that is not plainly.
     """
     lines, rows = zip(*rows_with_lines(block, dialect))
     columns: dict[int, Column] = {}
     for j in wanted:
         cells = [row[j].strip() for row in rows]
-        columns[j] = _numbers(path, dialect, lines, cells, j, j in dressed) if j in numbers else cells
+        columns[j] = _numbers(path, dialect, lines, cells, j, writings.get(j)) if j in numbers else cells
     return columns
 
 
 def _numbers(
-    path: Path, dialect: Dialect, lines: Sequence[int], cells: Sequence[str], column: int, is_dressed: bool
+    path: Path, dialect: Dialect, lines: Sequence[int], cells: Sequence[str], column: int, writing: Writing | None
 ) -> list[float | None]:
     values: list[float | None] = []
     for line, cell in zip(lines, cells):
-        text = undressed(dialect.with_point(cell)) if is_dressed else dialect.with_point(cell)
+        text = dialect.with_point(cell) if writing is None else writing.plain(cell)
         if is_gap(cell):
             values.append(None)
         elif is_number(text):
             values.append(float(text))
+        elif forgive(f"line {line}", dialect.names[column], cell):
+            values.append(None)
         else:
             raise not_a_number(path, f"line {line}", dialect.names[column], cell)
     return values

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sidelight.app.jobs.instances.options import Coverage, Dmnl, FastMiml, Spectral
 from sidelight.app.jobs.job import Fit, Job, Method, Shown
 from sidelight.lazy import functions_of
+from sidelight.words import counted
 
 if TYPE_CHECKING:
     from sidelight.data.dataset import Dataset
@@ -18,8 +19,18 @@ _here = functions_of(__name__)
 def _fits(data: Dataset, roles: Mapping[str, Any]) -> Fit | None:
     from sidelight.app.jobs.fitting import has_rows, is_labelled
 
-    why = "rows in bags, label sets on bags: the label of each row, maybe kinds that nobody named"
-    return Fit("instances", why, roles) if has_rows(data) and is_labelled(data) else None
+    if has_rows(data) and data.candidates is not None:
+        return Fit("instances", "rows with candidates: which of its labels each row has", roles)
+    if not has_rows(data) or not is_labelled(data):
+        return None
+    why = "rows in bags, label sets on bags: the label of each row"
+    assert data.bags is not None  # is_labelled looked
+    n_silent = int((~data.bags.is_labelled).sum()) if len(data.bags.classes) > 1 else 0
+    if 0 < n_silent < data.bags.n_bags / 2:
+        silent = counted(n_silent, "bag has", "bags have")
+        why += f", and kinds that nobody named: {silent} an empty list beside others that have one"
+        return Fit("instances", why, {**roles, "n_novel": "auto", "empty": "none"})
+    return Fit("instances", f"{why}; allow novel clusters where rows may be of kinds that no list names", roles)
 
 
 JOB = Job(

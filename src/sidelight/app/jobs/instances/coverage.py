@@ -12,15 +12,17 @@ import numpy as np
 from sidelight.app.jobs.checking import RIGHT, checked, row_corrections
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import bag_of_rows, gallery_of
+from sidelight.app.jobs.instances.naming import name_by_rows, name_clusters
 from sidelight.app.jobs.instances.options import Coverage
 from sidelight.app.jobs.instances.result import Contents, CoverageResult, Moved
 from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.profiles import cluster_table
-from sidelight.app.jobs.reading import DESCRIBE, collect_notes, read_bags, standard
+from sidelight.app.jobs.reading import DESCRIBE, check_bags, check_rows, collect_notes, read_data, standard
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, close_names
+from sidelight.estimators._labelled_bags.candidates import read_candidates
 from sidelight.estimators.coverage.clustering import CoverageClustering
 from sidelight.estimators.scaling import Standardized
 from sidelight.files.limits import memory_limit, need
@@ -31,32 +33,53 @@ from sidelight.words import Setting, counted, some_of
 
 _NOVEL = re.compile(r"novel-\d+")  # what fits call the clusters of kinds that no list names
 _COPIES = 8  # matrices of rows x labels that a fit and its page hold at once
-USES = ("id", "bag", "label", "bag label", "feature", "show", "truth")
+USES = ("id", "bag", "label", "bag label", "candidates", "feature", "show", "truth")
 
 
 def work(config: RunConfig) -> CoverageResult:
-    """Read rows in bags, and cluster them."""
-    return cluster(read_bags(config), config)
+    """Read rows in bags, or rows with candidates, and cluster them."""
+    data = read_data(config.source, config.roles)
+    if data.candidates is None:
+        check_bags(data, config.table)
+    check_rows(data, config.table)
+    return cluster(data, config)
 
 
 def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
     """Explain the rows by the labels of their bags."""
     options = config.options
     assert isinstance(options, Coverage)  # the catalogue says so
-    bags = lists_of(data, config, options.lists, options.empty)
+    one_of = candidates_of(data)
+    side: dict[str, Any] = {} if one_of is None else {"candidates": one_of}
+    bags = (
+        lists_of(data, config, options.lists, options.empty) if one_of is None else read_candidates(one_of, data.n_rows)
+    )
     row_labels: Any = data.y if options.rows == "known" else None
     notes: list[str] = []
+    new: dict[int, str] = {}
     if options.corrections is not None:
         right = row_corrections(options.corrections, data)
         right, unnamed = _with_names(right, bags)
-        notes = unnamed if unnamed and not right else [*unnamed, *_about_corrections(options.corrections, right, bags)]
+        right, new = _parted(right, bags)
+        notes = (
+            unnamed
+            if (unnamed or new) and not right
+            else [*unnamed, *_about_corrections(options.corrections, right, bags)]
+        )
         bags, row_labels = _corrected(bags, row_labels, right)
-    settings = options.without("method", "scale", "lists", "empty", "rows", "corrections")
+    settings = options.without("method", "scale", "lists", "empty", "rows", "corrections", "names")
+    if new and settings["n_novel"] == 0:
+        settings["n_novel"] = len(set(new.values()))
+        notes.append(
+            f"No list names {some_of(map(repr, dict.fromkeys(new.values())))}: looked for as a kind of its own."
+        )
     inner = CoverageClustering(random_state=config.seed, **settings)
     model: Any = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
     with collect_notes() as heard:
-        model.fit(data.X, bags=bags, row_labels=row_labels)
-        result = result_of(data, bags, model, row_labels)
+        model.fit(data.X, row_labels=row_labels, **(side or {"bags": bags}))
+        notes += name_by_rows(model, new, data)
+        notes += name_clusters(model, options.names)
+        result = result_of(data, bags, model, row_labels, candidates=one_of)
     judged = replace(result, heard=(*notes, *heard))
     return checked(judged, data, judged="label", right=RIGHT, uses_y=options.rows == "known")
 
@@ -73,6 +96,13 @@ def _with_names(right: dict[int, str], bags: Bags) -> tuple[dict[int, str], list
         "label: not used. Give the kind a name of its own, and it becomes a label."
     )
     return {row: name for row, name in right.items() if row not in novel}, [told]
+
+
+def _parted(right: dict[int, str], bags: Bags) -> tuple[dict[int, str], dict[int, str]]:
+    """Part corrections to known labels from those to kinds that no list has: these name a novel cluster."""
+    known = {str(name) for name in bags.classes}
+    new = {row: name for row, name in right.items() if name not in known and not close_names(name, known)}
+    return {row: name for row, name in right.items() if row not in new}, new
 
 
 def _about_corrections(path: str, right: dict[int, str], bags: Bags) -> list[str]:
@@ -129,15 +159,27 @@ def as_meant(bags: Bags, lists: str, empty: str) -> Bags:
     return bags.with_labels(labels, classes=bags.classes, partial=partial)
 
 
-def result_of(data: Dataset, bags: Bags, model: Any, row_labels: Any = None) -> CoverageResult:
+def candidates_of(data: Dataset) -> list[frozenset[str] | None] | None:
+    """Return for each row the labels one of which is right, None where nothing is known; None without candidates."""
+    if data.candidates is None:
+        return None
+    names = data.label_names
+    sets = [frozenset(names[k] for k in np.flatnonzero(row > 0).tolist()) for row in data.candidates]
+    return [members or None for members in sets]
+
+
+def result_of(
+    data: Dataset, bags: Bags, model: Any, row_labels: Any = None, *, candidates: Any = None
+) -> CoverageResult:
     """Take the posteriors of the rows once, alone and with their bags, and everything else from them."""
     P = model.predict_proba(data.X)
-    Q = model.predict_proba(data.X, bags=bags, row_labels=row_labels)
+    side = {"bags": bags} if candidates is None else {"candidates": candidates}
+    Q = model.predict_proba(data.X, row_labels=row_labels, **side)
     hardest = bag_table(data.X, bags, model, "log likelihood", np.asarray(model.bag_log_likelihood_))
     return CoverageResult(
         **named_rows(data, bags, model, P, Q, hardest),
         choice=model.choice_,
-        uncovered=[(name, list(labels)) for name, labels in model.uncovered_],
+        uncovered=[(name, list(labels)) for name, labels in model.uncovered_] if candidates is None else [],
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from sidelight.app.jobs.checking import checked
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.instances.coverage import bag_table, lists_of, named_rows
+from sidelight.app.jobs.instances.naming import name_clusters
 from sidelight.app.jobs.instances.options import Dmnl
 from sidelight.app.jobs.instances.result import NovelResult
 from sidelight.app.jobs.reading import collect_notes, read_bags
@@ -29,12 +30,13 @@ def cluster(data: Dataset, config: RunConfig) -> NovelResult:
     options = config.options
     assert isinstance(options, Dmnl)  # the catalogue says so
     bags = lists_of(data, config, options.lists, options.empty)
-    inner = DMNL(random_state=config.seed, **options.without("method", "lists", "empty"))
+    inner = DMNL(random_state=config.seed, **options.without("method", "lists", "empty", "names"))
     model: Any = Standardized(inner, feature_names=data.feature_names)  # finds the columns of new tables by name
     with collect_notes() as heard:
         model.fit(data.X, bags=bags)
+        notes = name_clusters(model, options.names)
         result = result_of(data, bags, model)
-    return checked(replace(result, heard=tuple(heard)), data, judged="label")
+    return checked(replace(result, heard=(*notes, *heard)), data, judged="label")
 
 
 def result_of(data: Dataset, bags: Bags, model: Any) -> NovelResult:

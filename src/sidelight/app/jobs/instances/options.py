@@ -20,6 +20,13 @@ Empty = Annotated[
     Literal["unlabelled", "none"],
     option("What an empty list means: nobody looked, or none of the known labels is there (needs {n_novel})."),
 ]
+Names = Annotated[
+    dict[str, list[str] | str],
+    option(
+        "The name of a novel cluster, which the model keeps: novel-1=cuckoo.", kind=Kind.CHANNELS, word="name",
+        shown="CLUSTER=NAME",
+    ),
+]  # fmt: skip
 
 
 class Coverage(Options, frozen=True):
@@ -67,6 +74,7 @@ class Coverage(Options, frozen=True):
         str | None,
         option("The check.csv of an earlier run with right labels filled in.", kind=Kind.PATH),
     ] = None
+    names: Names = {}
     n_init: Annotated[int, option("Starts, where sub-clusters or novel clusters need them.", word="starts", ge=1)] = 12
     scale: Scale = "standard"
 
@@ -87,6 +95,7 @@ class Dmnl(Options, frozen=True):
     ridge: Annotated[float, option("Weight of |W|^2 / 2.", ge=0)] = 0.2
     lists: Lists = "complete"
     empty: Empty = "unlabelled"
+    names: Names = {}
     n_init: Annotated[int, option("Starts.", word="starts", ge=1)] = 5
 
 

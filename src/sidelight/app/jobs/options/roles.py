@@ -62,6 +62,25 @@ class Roles(Options, frozen=True):
         column("The table is a list of events: count these columns together.", shown="COLUMN", word="event"),
     ] = []
     weight: Annotated[str | None, column("Column that says how often an event happened.", kind=Kind.COLUMN)] = None
+    text: Annotated[
+        Columns, column("Column of texts whose words become the features.", kind=Kind.COLUMNS, shown="COLUMN")
+    ] = None
+    transpose: Annotated[
+        list[str],
+        column("Matrix of a MATLAB or NPZ file that lies on its side (features x rows).", shown="NAME"),
+    ] = []
+    candidates: Annotated[
+        Column, column("Column or 0/1 matrix with the labels of each row, one of which is right (instances).")
+    ] = None
+    missing_words: Annotated[
+        Columns,
+        column(
+            "Word that means 'nothing is known', such as -999; none: only empty cells, NA, ? and -. Default: found.",
+            kind=Kind.COLUMNS,
+            shown="WORD",
+            word="missing-word",
+        ),
+    ] = None
     missing: Annotated[
         Literal["error", "mean", "drop"],
         column("What to do about missing cells: stop, take the column's mean, or leave the row out."),
@@ -88,9 +107,13 @@ class Roles(Options, frozen=True):
         option("Write an apostrophe before cells of CSV files that a spreadsheet would run as a formula.", group=FILE),
     ] = False
 
+    yes: Annotated[
+        bool, option("Where a column may be read in several ways, take the first and do not ask.", group=FILE)
+    ] = False
+
     def __post_init__(self) -> None:
         """Refuse True, which names no column."""
-        for name in ("id", "bag", "label", "bag_label", "truth", "show", "sequence", "events"):
+        for name in ("id", "bag", "label", "bag_label", "truth", "show", "sequence", "events", "text", "candidates"):
             if getattr(self, name) is True:
                 raise InvalidParameter(
                     f"{name} takes a column, or false for none. Got true instead.",
@@ -99,4 +122,4 @@ class Roles(Options, frozen=True):
 
     def for_read(self) -> dict[str, Any]:
         """Return the parameters of :func:`sidelight.read`."""
-        return self.without("missing", "disarm")
+        return self.without("missing", "disarm", "yes")

@@ -9,8 +9,10 @@ from sidelight.app.report.page import Section
 from sidelight.words import counted
 
 
-def about_truth(truth: Truth, *, used: str = ", which were not used") -> str:
+def about_truth(truth: Truth, *, used: str | None = None) -> str:
     """Say how well the clusters agree with the truth."""
+    if used is None:
+        used = ", whose lists the fit learned from" if truth.was_used else ", which were not used"
     named = "" if truth.same_names is None else f"; {percent(truth.same_names)} bear the right name"
     return (
         f"Against the {truth.n_kinds} kinds in {truth.column!r}{used} ({counted(truth.n_rows, truth.what)}): "

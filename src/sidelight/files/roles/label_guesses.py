@@ -1,0 +1,256 @@
+"""Which column is the label: by its name, by what the rows of a bag share, by its place in the table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sidelight.files.roles.lists import Rows, determines, is_truth_name
+from sidelight.files.roles.looks import Look
+from sidelight.files.roles.plan import ASKED, CLEAR, LIKELY, Plan
+from sidelight.files.roles.vocabulary import LABELS, TIMES, WEAK_LABELS, is_called, key_of
+from sidelight.words import some_of
+
+_PREFIX = re.compile(r"(labels?|class|classe|klasse|clase|tag|target|y|art|label)[_:.\- ].+", re.IGNORECASE)
+_MOST_CLASSES = 30
+Free = list[tuple[int, Look]]
+
+
+def is_label_name(name: str) -> bool:
+    """Say whether a column is called like a label."""
+    return key_of(name) in LABELS
+
+
+def guess_label(plan: Plan, looks: Sequence[Look], rows: Rows) -> None:
+    """Find the label, or the columns of yes and no that are one together."""
+    free = [
+        (j, look)
+        for j, look in enumerate(looks)
+        if j not in plan.why and (plan.bag_label is None or not is_truth_name(look)) and look.kind != "empty"
+    ]
+    _ = (
+        _ticks_by_name(plan, free)
+        or _ticks_of_bags(plan, free, rows)
+        or _by_name(plan, free, looks, rows)
+        or _of_bags(plan, free, rows)
+        or _lists_of_bags(plan, free, rows)
+        or _by_weak_name(plan, free)
+        or _block_of_ticks(plan, free, looks)
+        or _words(plan, free, looks, at_end_only=True)
+        or _coded(plan, free, looks)
+        or _words(plan, free, looks)
+    )
+
+
+def _take(plan: Plan, columns: Sequence[int], why: str, sure: float = CLEAR) -> bool:
+    plan.labels = list(columns)
+    for j in columns:
+        plan.take(j, "label", why, sure)
+    return True
+
+
+def _ask_class(plan: Plan, look: Look, what: str) -> None:
+    plan.ask(
+        f"Is {look.name!r} ({what}) what the rows are, or one of their features?",
+        ("it is the label", {"label": look.name}),
+        ("it is no label" if look.kind == "text" else "it is a feature", {"label": False}),
+    )
+
+
+def _ticks_by_name(plan: Plan, free: Free) -> bool:
+    ticks = [j for j, look in free if (look.kind == "0/1" or look.is_tick) and _PREFIX.fullmatch(look.name)]
+    return len(ticks) >= 2 and _take(plan, ticks, "its name, and every value is yes or no")
+
+
+def _ticks_of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
+    """Take columns of yes and no that the rows of a bag share for labels, where other columns tell its rows apart."""
+    if plan.bag is None or not _has_pairs(rows, plan.bag):
+        return False
+    bag = plan.bag
+    ticks = [j for j, look in free if look.kind == "0/1" or look.is_tick]
+    shared = [j for j in ticks if determines(rows, bag, j)]
+    others = [j for j, look in free if look.kind == "number" and not determines(rows, bag, j)]
+    if len(shared) < 2 or not others or any(_is_label(look) and j not in shared for j, look in free):
+        return False
+    return _take(plan, shared, "yes or no, and the rows of a bag share it")
+
+
+def _by_name(plan: Plan, free: Free, looks: Sequence[Look], rows: Rows) -> bool:
+    has_x = any(look.key == "x" for look in looks)  # x and y are places, not a target
+    named = [(j, look) for j, look in free if look.key in LABELS and not (look.key == "y" and has_x)]
+    named += [(j, look) for j, look in free if look.kind == "text" and is_called(look.key, look.name, LABELS)]
+    named += [(j, look) for j, look in free if is_truth_name(look)]
+    named = [(j, look) for j, look in named if not look.is_prose and not look.is_media and not look.is_time]
+    for j, look in sorted(named, key=lambda one: is_truth_name(one[1])):  # a truth is the label where there is no other
+        if look.kind == "text" or look.is_whole:
+            many = look.kind != "text" and look.n_distinct > max(_MOST_CLASSES, 0.2 * look.n_seen)
+            _take(plan, [j], "its name", ASKED if many else CLEAR)
+            if many:
+                plan.ask(
+                    f"{look.name!r} holds {look.n_distinct} different numbers: are these classes?",
+                    ("they are the labels", {"label": look.name}),
+                    ("they are amounts to leave out", {"ignore": [look.name], "label": False}),
+                    ("they are a feature", {"label": False}),
+                )
+            return True
+    for j, look in named:
+        plan.take(j, "ignored", "called like the answer, and holds amounts: no feature", ASKED)
+        plan.ask(
+            f"Is {look.name!r} the amount that is to be explained, or a feature?",
+            ("leave it out", {"ignore": [look.name]}),
+            ("it is a feature", {"label": False}),
+        )
+    return False
+
+
+def _of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
+    """Take the class that the rows of a bag share for the label of the bag."""
+    if plan.bag is None or not _has_pairs(rows, plan.bag):
+        return False
+    bag = plan.bag
+    few = [(j, look) for j, look in free if _is_few(look) and determines(rows, bag, j) and not look.separator]
+    apart = [j for j, look in free if look.kind == "number" and not determines(rows, bag, j)]
+    words = [(j, look) for j, look in few if look.kind == "text"] or (few if apart or not few else [])
+    if not words:
+        return False
+    j = words[-1][0]
+    if len(words) == 1:
+        return _take(plan, [j], "the rows of a bag share it", LIKELY)
+    _take(plan, [j], "the rows of a bag share it", ASKED)
+    plan.ask(
+        f"The rows of a bag share {some_of(repr(one.name) for _, one in words)}: which one is the label?",
+        *((f"{one.name!r} is", {"label": one.name}) for _, one in reversed(words[-3:])),
+    )
+    return True
+
+
+def _lists_of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
+    """Take the only column of lists that the rows of a bag share."""
+    lists = [j for j, look in free if look.separator and look.kind == "text" and not look.is_prose]
+    if plan.bag is None or len(lists) != 1 or not determines(rows, plan.bag, lists[0]):
+        return False
+    return _take(plan, lists, "lists of names that the rows of a bag share", LIKELY)
+
+
+def _by_weak_name(plan: Plan, free: Free) -> bool:
+    """Take a few values under a name that classes often have, wherever the column stands."""
+    named = [(j, look) for j, look in free if is_called(look.key, look.name, WEAK_LABELS) and _is_few(look)]
+    named = [(j, look) for j, look in named if look.n_distinct <= _MOST_CLASSES and look.key not in TIMES]
+    if not named:
+        return False
+    j, look = named[-1]
+    if len(named) == 1:
+        is_last = j == free[-1][0]
+        _take(plan, [j], f"its name, and its {look.n_distinct} values", LIKELY)
+        rival = free[-1][1]
+        if not is_last and rival.kind == "0/1" and is_called(rival.key, rival.name, WEAK_LABELS | LABELS):
+            _ask_class(plan, look, "called so, and not the last column")
+        return True
+    _take(plan, [j], f"its name, and its {look.n_distinct} values", ASKED)
+    plan.ask(
+        f"Which of {some_of(repr(one.name) for _, one in named)} says what the rows are?",
+        *((f"{one.name!r} does", {"label": one.name}) for _, one in reversed(named[-2:])),
+        ("none of them", {"label": False}),
+    )
+    return True
+
+
+def _block_of_ticks(plan: Plan, free: Free, looks: Sequence[Look]) -> bool:
+    """Ask about three or more columns of yes and no at the end of a table of other numbers."""
+    block: list[int] = []
+    for j, look in reversed(free):
+        if (look.kind != "0/1" and not look.is_tick) or j != len(looks) - 1 - len(block):
+            break
+        block.insert(0, j)
+    others = [look for j, look in free if j not in block]
+    if len(block) < 3 or len(others) < 3 or any(look.kind == "0/1" or look.is_tick for look in others):
+        return False
+    if any(_is_in_series(plan, j, looks) and looks[j - 1].kind == "number" for j in block[:1]):
+        return False
+    _take(plan, block, "the last columns, all of yes and no", ASKED)
+    names = [plan.names[j] for j in block]
+    plan.ask(
+        f"Are the last {len(block)} columns ({some_of(names, 3)}) labels that a row has or has not, or features?",
+        ("they are labels", {"label": names}),
+        ("they are features", {"label": False}),
+    )
+    return True
+
+
+def _words(plan: Plan, free: Free, looks: Sequence[Look], *, at_end_only: bool = False) -> bool:
+    text = [(j, k) for j, k in free if k.kind == "text" and not k.is_media and not k.dressed and not k.is_time]
+    words = [(j, k) for j, k in text if k.mean_length <= 40 and not k.is_prose and not (k.is_tick and len(text) > 1)]
+    few = [(j, k) for j, k in words if 2 <= k.n_distinct <= max(2, k.n_seen // 2)]
+    if not few or not (few[-1][0] == len(looks) - 1 or len(words) == 1 or few[0][0] == 0):
+        return False
+    at_end = few[-1][0] == len(looks) - 1
+    if at_end_only and not at_end:
+        return False
+    j, look = few[-1] if at_end or len(words) == 1 else few[0]
+    if len(words) > 1 and not at_end and look.n_distinct > _MOST_CLASSES:
+        return False
+    where = "the last column" if at_end else "the only column of text" if len(words) == 1 else "the first column"
+    has_numbers = any(one.kind == "number" for _, one in free)
+    has_rival = len(few) > 1 or (j not in (0, len(looks) - 1)) or (look.is_tick and not at_end)
+    _take(plan, [j], f"{where}, with {look.n_distinct} different words", ASKED if has_rival else LIKELY)
+    if has_rival and has_numbers:  # without numbers there is nothing that a job could do with the answer
+        readings = [("it is the label", {"label": look.name})]
+        readings += [(f"{one.name!r} is", {"label": one.name}) for k, one in few if k != j][:1]
+        plan.ask(f"Is {look.name!r} ({where}) what the rows are?", *readings, ("no column is", {"label": False}))
+    return True
+
+
+def _coded(plan: Plan, free: Free, looks: Sequence[Look]) -> bool:
+    """Take whole numbers 0..k or 1..k in the last or first column for a class when the others take many more values."""
+    if len(free) < 3:
+        return False
+    for at in (-1, 0):
+        j, look = free[at]
+        stands = len(looks) - 1 if at else 0
+        before = set(range(j)) <= {plan.id, plan.bag} if not at else False
+        if j != stands and not before:
+            continue
+        counts_up = look.is_whole and look.low in (0, 1) and look.n_distinct == int(look.high - look.low) + 1
+        is_sign = look.is_whole and (look.low, look.high, look.n_distinct) == (-1, 1, 2)
+        others = sorted(other.n_distinct for k, other in free if k != j)
+        fewer = others[len(others) // 2] > 1.5 * look.n_distinct
+        if (
+            not (counts_up or is_sign)
+            or not 2 <= look.n_distinct <= _MOST_CLASSES
+            or look.n_distinct > look.n_seen // 2
+        ):
+            continue
+        if not fewer or (look.has_name and _is_in_series(plan, j, looks)):
+            continue
+        where = "last" if at else "first"
+        reason = f"the {where} column: whole numbers from {int(look.low)} on, fewer different ones than elsewhere"
+        _take(plan, [j], reason, ASKED if look.has_name else LIKELY)
+        if look.has_name:
+            _ask_class(plan, look, f"the {where} column, {look.n_distinct} different whole numbers")
+        return True
+    return False
+
+
+def _is_in_series(plan: Plan, j: int, looks: Sequence[Look]) -> bool:
+    """Say whether a neighbour has the same name up to the number at its end: f8, f9."""
+    stem = re.sub(r"[_\- .]?\d+$", "", looks[j].name)
+    near = [looks[k].name for k in (j - 1, j + 1) if 0 <= k < len(looks)]
+    return stem != looks[j].name and any(re.sub(r"[_\- .]?\d+$", "", name) == stem for name in near)
+
+
+def _is_few(look: Look) -> bool:
+    few = 2 <= look.n_distinct <= max(2, min(_MOST_CLASSES, look.n_seen // 2))
+    plain = not (look.is_time or look.is_prose or look.is_media or look.dressed)
+    return few and plain and (look.kind == "text" or look.is_whole) and look.mean_length <= 40
+
+
+def _is_label(look: Look) -> bool:
+    return is_called(look.key, look.name, LABELS) and look.kind == "text" and not look.is_tick
+
+
+def _has_pairs(rows: Rows, bag: int) -> bool:
+    """Say whether at least three bags have several rows."""
+    times: dict[str, int] = {}
+    for row in rows:
+        times[row[bag]] = times.get(row[bag], 0) + 1
+    return sum(n > 1 for n in times.values()) >= 3
