@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,34 @@ class RowBelief:
         other.process = self.process.anew()
         other._forget()
         return other
+
+    def expecting(self, being_asked: Sequence[tuple[int, ...]]) -> tuple[RowBelief, list[int]]:
+        """Return the belief once some questions are answered, and the rows that they are about.
+
+        Nobody knows the answers, so a row is labelled with its present chances: that says what will be known of others
+        like it, and changes little of what is believed of them. A check is expected to be passed.
+        """
+        other, Q = copy.copy(self), self.places()
+        other.process, other.pool = self.process.branch(), copy.copy(self.pool)
+        other.at, other.links, other.q = self.at.copy(), self.links.copy(), self.q.copy()
+        T, doubt = self.process.T.copy(), self.process.doubt.copy()
+        placed: list[int] = []
+        for a, b in (rows[:2] for rows in being_asked):
+            if a in self.at and b in self.at and self.certainty(a) > SURE:
+                same = self.labels[self.at[a]] == self.labels[self.at[b]]
+                other.links.append((self.at[a], self.at[b], int(same)))
+                continue
+            placed.append(a)
+            chances = Q[self.position[a]] if self.position[a] >= 0 else np.full(self.n_known + 1, 1 / self.n_known)
+            if a not in other.at:
+                other._take(a)
+                T, doubt = np.vstack([T, chances[:-1]]), np.append(doubt, 1.0)
+                other.q, other.labels = np.vstack([other.q, chances]), np.append(other.labels, chances[:-1].argmax())
+                other.is_placed = np.append(other.is_placed, False)
+            else:
+                T[other.at[a]], doubt[other.at[a]] = chances[:-1], 1.0
+        other.process.fit(T, doubt, weigh=False)
+        return other, placed
 
     @property
     def rows(self) -> list[int]:

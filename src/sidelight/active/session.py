@@ -18,8 +18,9 @@ from sidelight._core.fingerprint import fingerprint
 from sidelight._core.params import as_generator, as_seed, as_sequence, check_choice, check_n_clusters, check_number
 from sidelight._core.threads import one_thread
 from sidelight.active.clusterer_belief import as_belief, name_of
+from sidelight.active.expected import expect_answers
 from sidelight.active.outlook import Outlook, PartitionHistory
-from sidelight.active.questions import UNSURE, Question, busy_rows, checked_answers
+from sidelight.active.questions import UNSURE, Question, busy_questions, checked_answers
 from sidelight.active.rivals.cobras import CobrasBelief
 from sidelight.active.row_belief import RowBelief
 from sidelight.active.session_file import GivenAnswer, SavedSession, checked_about, in_steps, told_by
@@ -143,16 +144,16 @@ class ActiveSession:
     # -- the conversation --------------------------------------------------------------------------------------------
 
     @one_thread()
-    def ask(self, n: int = 1, *, busy: Iterable[int] = ()) -> Any:
+    def ask(self, n: int = 1, *, busy: Iterable[Any] = ()) -> Any:
         """Return the next question; the same one until it is answered.
 
         Parameters
         ----------
         n : int, default=1
-            How many, about different rows, for several people at once; more than one are returned as a list.
-        busy : iterable of int, default=()
-            Rows of questions that are open elsewhere. With some, one question is returned that is about other rows, and
-            the session does not keep it.
+            How many different ones, for several people at once; more than one are returned as a list.
+        busy : iterable of Question or tuple of int, default=()
+            Questions that other people have. With some, another question is returned that counts on their being
+            answered, and the session does not keep it.
 
         Returns
         -------
@@ -160,24 +161,33 @@ class ActiveSession:
             None when there is nothing left to ask.
         """
         check_number("ActiveSession.ask", "n", n, integer=True, low=1)
-        elsewhere = busy_rows(busy, self._X.shape[0])
+        elsewhere = busy_questions(busy, self._X.shape[0])
         if elsewhere:
-            generator = np.random.default_rng([self.seed_, 1, len(self._said.told), len(elsewhere)])
-            chosen = self._strategy.choose(self._belief, self._known, generator, elsewhere)
-            return None if chosen is None else Question(chosen[0], len(self._said.told), chosen[1])
+            return self._choose(elsewhere)
         while len(self._pending) < n:
-            busy = frozenset(row for question in self._pending for row in question.rows)
-            generator = np.random.default_rng([self.seed_, 1, len(self._said.told), len(self._pending)])
-            chosen = self._strategy.choose(self._belief, self._known, generator, busy)
-            if chosen is None:
+            question = self._choose([question.rows for question in self._pending])
+            if question is None:
                 break
-            rows, gain = chosen
-            if self.seconds is not None:
-                rows = self._perhaps_three(rows, busy)
-            self._pending.append(Question(rows, len(self._said.told) + len(self._pending), gain))
+            self._pending.append(question)
         if n == 1:
             return self._pending[0] if self._pending else None
         return self._pending[:n]
+
+    def _choose(self, being_asked: Sequence[tuple[int, ...]]) -> Question | None:
+        """Return the best question besides those that are being asked."""
+        n_told, belief, known = len(self._said.told), self._belief, self._known
+        generator = np.random.default_rng([self.seed_, 1, n_told, len(being_asked)])
+        busy: frozenset[int] = frozenset()
+        if being_asked:
+            belief, busy = expect_answers(self._strategy, belief, being_asked)
+            known = Known(self._said, belief, being_asked)
+        chosen = self._strategy.choose(belief, known, generator, busy)
+        if chosen is None:
+            return None
+        rows, gain = chosen
+        if self.seconds is not None:
+            rows = self._perhaps_three(rows, known)
+        return Question(rows, n_told + len(being_asked), gain)
 
     def tell(self, question: Any, answer: str, **about: Any) -> None:
         """Learn the answer to a question.
@@ -292,13 +302,13 @@ class ActiveSession:
             self._strategy.after_answer(self._belief, (a, b), word)
         self._is_due = n_told // PartitionHistory.EVERY > n_before // PartitionHistory.EVERY
 
-    def _perhaps_three(self, rows: tuple[int, ...], busy: frozenset[int]) -> tuple[int, ...]:
+    def _perhaps_three(self, rows: tuple[int, ...], known: Known) -> tuple[int, ...]:
         assert self.seconds is not None  # the caller's condition
         belief, said = self._belief, self._said
         three = better_triplet(
-            belief, rows, self._known, lambda a, b: said.relation(a, b, belief) == "different", self.seconds
+            belief, rows, known, lambda a, b: said.relation(a, b, belief) == "different", self.seconds
         )
-        return rows if three is None or busy & set(three) or said.was_asked(*three) else three
+        return rows if three is None or known.was_asked(*three) else three
 
     def _correct(self, row: int, cluster: int, answer: str) -> None:
         rows = as_row_index([row], self._X.shape[0], "ActiveSession")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sidelight.active.questions import UNSURE
@@ -81,9 +81,13 @@ class Conversation:
 class Known:
     """What a strategy may know about the questions so far."""
 
-    def __init__(self, said: Conversation, belief: Any) -> None:
+    def __init__(self, said: Conversation, belief: Any, being_asked: Iterable[Sequence[int]] = ()) -> None:
         self._said, self._belief = said, belief
-        self.was_asked = said.was_asked
+        self._being_asked = frozenset(frozenset(rows) for rows in being_asked)
+
+    def was_asked(self, *rows: int) -> bool:
+        """Whether a question about these rows was answered, or somebody else has it."""
+        return self._said.was_asked(*rows) or frozenset(rows) in self._being_asked
 
     def __call__(self, a: int, b: int) -> bool:
         """Whether two rows were asked about, or their relation follows; where answers were wrong nothing follows."""

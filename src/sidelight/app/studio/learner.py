@@ -149,22 +149,26 @@ class Learner:
 
     # -- asking ------------------------------------------------------------------------------------------------------
 
-    def ask(self, busy: set[int], is_free: Callable[[tuple[int, ...]], bool]) -> tuple[int, ...] | None:
-        """Return a question that is free, about none of the ``busy`` rows; None when nothing is left."""
+    def ask(
+        self, expected: Sequence[tuple[int, ...]], is_free: Callable[[tuple[int, ...]], bool]
+    ) -> tuple[int, ...] | None:
+        """Return a question that is free, as if the ``expected`` ones were answered; None when nothing is left."""
         with self._lock:
             session = self._begun()
             for _ in range(_TRIES):
-                question = session.ask(busy=busy)
+                question = session.ask(busy=expected)
                 if question is None:
                     return None
                 pair = tuple(question.rows)
-                rows = pair if self.kind == "pair" else self._with_third(session, pair, busy)
+                rows = pair if self.kind == "pair" else self._with_third(session, pair, expected)
                 if rows is not None and is_free(rows):
                     return rows
-                busy = busy | {pair[0]}  # a triplet may teach the session nothing, which would then ask it again
+                expected = [*expected, pair]  # somebody has it, or it is a triplet that taught the session nothing
             return None
 
-    def _with_third(self, session: ActiveSession, pair: tuple[int, ...], busy: set[int]) -> tuple[int, ...] | None:
+    def _with_third(
+        self, session: ActiveSession, pair: tuple[int, ...], expected: Sequence[tuple[int, ...]]
+    ) -> tuple[int, ...] | None:
         """Add a row of another likely cluster to a pair, so that the odd one out says to which the first belongs."""
         if self.settings.get("strategy") != "random":
             P = session.predict_proba()
@@ -175,8 +179,8 @@ class Learner:
             ]
             if others:
                 return (*pair, max(others, key=lambda row: (P[pair[0], labels[row]], P[row, labels[row]], -row)))
-        rng = np.random.default_rng([session.seed_, 4, session.n_answers, len(busy)])
-        free = np.setdiff1d(np.arange(self.rows.n), [*pair, *busy])
+        rng = np.random.default_rng([session.seed_, 4, session.n_answers, len(expected)])
+        free = np.setdiff1d(np.arange(self.rows.n), pair)
         return (*pair, int(rng.choice(free))) if free.size else None
 
     # -- what is known -----------------------------------------------------------------------------------------------

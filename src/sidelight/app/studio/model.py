@@ -194,7 +194,7 @@ class ProjectModel:
             rows = tuple(int(row) for row in rng.choice(self.rows.n, width, replace=False))
             if number < 50 and width == 2 and self._snapshot is not None:
                 rows = _doubtful_pair(self._snapshot, rng) or rows
-            if self._open.is_free(person, rows) and not self._open.busy(person) & set(rows):
+            if self._open.is_free(person, rows):
                 self._open.give(person, rows)
                 return
 
@@ -327,8 +327,9 @@ class ProjectModel:
 
     def _choose(self, person: int) -> None:
         with self._state:
-            busy, since, n_fresh = self._open.busy(person), self._waiting.get(person), self._open.n_fresh(person)
-        rows = self._learner.ask(busy, lambda rows: self._is_free(person, rows))
+            expected = self._open.expected(person)
+            since, n_fresh = self._waiting.get(person), self._open.n_fresh(person)
+        rows = self._learner.ask(expected, lambda rows: self._is_free(person, rows))
         with self._state:
             if (self._waiting.get(person), self._open.n_fresh(person)) != (since, n_fresh):
                 return  # the person answered, or left, meanwhile
