@@ -65,15 +65,16 @@ def checked_answer(question: Any, answer: Any, n_rows: int) -> tuple[tuple[int, 
     return rows, answer
 
 
-def checked_answers(answers: Any, n_rows: int) -> list[tuple[tuple[int, ...], str]]:
-    """Return the rows and the answer of each of several questions."""
+def checked_answers(answers: Any, n_rows: int) -> list[tuple[tuple[int, ...], str, Any]]:
+    """Return the rows, the answer, and who gave it, of each of several questions."""
     told = []
     for one in _each(answers, "ActiveSession.tell_all takes a list of (question, answer)"):
-        if not isinstance(one, (tuple, list)) or len(one) != 2:
+        if not isinstance(one, (tuple, list)) or len(one) not in (2, 3):
             raise InvalidData(
-                f"ActiveSession.tell_all takes a list of (question, answer), like ((3, 17), 'same'). Got {one!r:.80}."
+                "ActiveSession.tell_all takes a list of (question, answer), like ((3, 17), 'same'), or (question, "
+                f"answer, person). Got {one!r:.80}."
             )
-        told.append(checked_answer(one[0], one[1], n_rows))
+        told.append((*checked_answer(one[0], one[1], n_rows), one[2] if len(one) == 3 else None))
     return told
 
 

@@ -52,6 +52,8 @@ class RowBelief:
         The probability of each known cluster, and of none of them.
     eps : float
         The share of wrong answers.
+    wrong : ndarray
+        The chance of each answer to be wrong.
     """
 
     def __init__(self, X: Any, n_clusters: int | None, generator: np.random.Generator) -> None:
@@ -66,6 +68,8 @@ class RowBelief:
     def _forget(self) -> None:
         self.pool = LabelPool(self.n_clusters)
         self.links: list[tuple[int, int, int]] = []
+        self.wrong = np.zeros(0)  # the chance of each answer to be wrong
+        self.answer_weights: Floats | None = None  # what each answer weighs, if not all weigh alike
         self.openers: tuple[int, ...] = ()  # rows that opened a cluster, some because they look like no other
         self.at: dict[int, int] = {}
         self.eps, self.n_known, self.is_consistent = 0.0, 1, True
@@ -156,7 +160,7 @@ class RowBelief:
         certainty = q[:, :-1].max(axis=1)
         self.process.fit(np.eye(n_known)[self.labels], np.where(certainty > SURE, 1.0 / certainty**2, np.inf))
         self.pool.start(self.labels)
-        self.eps, self.is_consistent = 0.0, True
+        self.eps, self.is_consistent, self.wrong = 0.0, True, np.zeros(len(self.links))
 
     def _chances(self, settled: Settled) -> Floats:
         """Return the probability of each cluster, and of a new one, for the rows asked about."""
@@ -202,7 +206,9 @@ class RowBelief:
             process.log_prior,
             generator,
             most_weighed=None if is_consistent else MOST_WEIGHED,
+            answer_weights=self.answer_weights,
         )
+        self.wrong = placed.wrong
         self.q, self.labels, self.n_known = placed.q, placed.labels, placed.n_clusters
         self.eps, self.is_consistent, self.is_placed = placed.eps, is_consistent, np.ones(len(self.labels), dtype=bool)
         certainty = np.maximum(self.q[np.arange(len(self.labels)), self.labels], LEAST_CERTAINTY)
