@@ -257,13 +257,13 @@ class ActiveSession:
             self.recorder.record(event)  # first, so that no answer is lost whatever happens next
         self._events.append(event)
 
-    def place(self, row: int, cluster: int) -> None:
-        """Correct the session: ``row`` belongs to ``cluster``."""
-        self._correct(row, cluster, "same")
+    def place(self, row: int, cluster: int, *, person: str | int | None = None) -> None:
+        """Correct the session: ``row`` belongs to ``cluster``, says ``person``."""
+        self._correct(row, cluster, "same", person)
 
-    def reject(self, row: int, cluster: int) -> None:
-        """Correct the session: ``row`` does not belong to ``cluster``."""
-        self._correct(row, cluster, "different")
+    def reject(self, row: int, cluster: int, *, person: str | int | None = None) -> None:
+        """Correct the session: ``row`` does not belong to ``cluster``, says ``person``."""
+        self._correct(row, cluster, "different", person)
 
     def run(self, oracle: Callable[[Question], str], budget: int) -> None:
         """Ask ``oracle`` up to ``budget`` questions: the loop, for experiments.
@@ -361,7 +361,7 @@ class ActiveSession:
         )
         return rows if three is None or known.was_asked(*three) else three
 
-    def _correct(self, row: int, cluster: int, answer: str) -> None:
+    def _correct(self, row: int, cluster: int, answer: str, person: str | int | None) -> None:
         rows = as_row_index([row], self._X.shape[0], "ActiveSession")
         advice = "Clusters with larger numbers are guesses that nobody was asked about yet."
         n_known = self._belief.n_known
@@ -371,7 +371,8 @@ class ActiveSession:
             raise InvalidData(
                 f"Every row of cluster {cluster} was compared with row {row} already. Take an answer back with undo()."
             )
-        self.tell((int(rows[0]), other), answer, correction=True)
+        who = {} if person is None else {"person": person}
+        self.tell((int(rows[0]), other), answer, correction=True, **who)
 
     # -- what is known -----------------------------------------------------------------------------------------------
 

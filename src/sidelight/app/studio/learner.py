@@ -27,6 +27,14 @@ _MOST_SHOWN = 50  # contradictions that a page lists: one wrong answer contradic
 _STEPS = 300  # of learning everything anew: fewer answers are learnt one by one, as they came from one person
 
 
+Told = tuple[tuple[int, ...], str, int]  # rows, answer and person
+
+
+def told_by(answers: Sequence[Answer]) -> list[Told]:
+    """Return what is learnt of answers."""
+    return [(answer.rows, answer.answer, answer.person) for answer in answers]
+
+
 @dataclass(frozen=True, eq=False)
 class Snapshot:
     """The clusters after some answers.
@@ -80,12 +88,12 @@ class Learner:
         self.kind = settings.get("kind", "pair")
         self.curve: list[tuple[int, float]] = []
         self._session: ActiveSession | None = None
-        self._learnt: list[tuple[tuple[int, ...], str]] = []
+        self._learnt: list[Told] = []
         self._pairs: Pairs | None = None  # what the answers learnt so far say about pairs; replaced, never changed
         self._lock = threading.RLock()
 
     @property
-    def told(self) -> list[tuple[tuple[int, ...], str]]:
+    def told(self) -> list[Told]:
         """The answers that were learnt so far."""
         return self._learnt
 
@@ -94,9 +102,9 @@ class Learner:
     def catch_up(self, counted: Sequence[Answer], is_over: Callable[[], bool]) -> None:
         """Learn what is new in one step; after a restart, an undo or an edit learn everything anew.
 
-        ``counted`` has one answer a question.
+        ``counted`` has the answers to learn, in their order.
         """
-        told = [(answer.rows, answer.answer) for answer in counted]
+        told = told_by(counted)
         with self._lock:
             session = self._begun()
             if told[: len(self._learnt)] != self._learnt:
@@ -114,10 +122,12 @@ class Learner:
                 if begin // PartitionHistory.EVERY < len(self._learnt) // PartitionHistory.EVERY:
                     self._note(len(self._learnt), session.labels_)  # the session needs these labels anyway
 
-    def _learn(self, session: ActiveSession, batch: Sequence[tuple[tuple[int, ...], str]]) -> None:
-        asked = {frozenset(rows) for rows, _ in session.history}
-        asked |= {frozenset(pair) for pair in session.pairs.rows.tolist()}  # what triplets said
-        session.tell_all([(rows, answer) for rows, answer in batch if frozenset(rows) not in asked])
+    def _learn(self, session: ActiveSession, batch: Sequence[Told]) -> None:
+        new: dict[tuple[Any, ...], Told] = {}
+        for rows, answer, person in batch:
+            if session.may_tell(rows, person):  # else a triplet said it
+                new.setdefault((frozenset(rows), person if len(rows) == 2 else None), (rows, answer, person))
+        session.tell_all(list(new.values()))
         self._learnt = [*self._learnt, *batch]
         self._pairs = session.pairs
 
@@ -129,17 +139,17 @@ class Learner:
         self.curve = [point for point in self.curve if point[0] < n_answers] + [(n_answers, agreement)]
         return agreement
 
-    def correct(self, row: int, cluster: int, is_member: bool, record: Any) -> None:
+    def correct(self, person: int, row: int, cluster: int, is_member: bool, record: Any) -> None:
         """Place a row in a cluster, or strike it out; ``record`` gets the answer that says so, before it is learnt."""
         with self._lock:
             session = self._begun()
             before = session.recorder
             session.recorder = record
             try:
-                (session.place if is_member else session.reject)(row, cluster)
+                (session.place if is_member else session.reject)(row, cluster, person=person)
             finally:
                 session.recorder = before
-            self._learnt = [*self._learnt, session.history[-1]]
+            self._learnt = [*self._learnt, (*session.history[-1], person)]
             self._pairs = session.pairs
 
     def _begun(self) -> ActiveSession:
@@ -150,18 +160,25 @@ class Learner:
     # -- asking ------------------------------------------------------------------------------------------------------
 
     def ask(
-        self, expected: Sequence[tuple[int, ...]], is_free: Callable[[tuple[int, ...]], bool]
+        self,
+        expected: Sequence[tuple[int, ...]],
+        is_free: Callable[[tuple[int, ...], bool], bool],
+        person: int | None = None,
     ) -> tuple[int, ...] | None:
-        """Return a question that is free, as if the ``expected`` ones were answered; None when nothing is left."""
+        """Return a question that is free, as if the ``expected`` ones were answered; None when nothing is left.
+
+        ``is_free`` is given the rows, and whether somebody else answered the question surprisingly.
+        """
+        looker = person if self.kind == "pair" else None
         with self._lock:
             session = self._begun()
             for _ in range(_TRIES):
-                question = session.ask(busy=expected)
+                question = session.ask(busy=expected, person=looker)
                 if question is None:
                     return None
                 pair = tuple(question.rows)
                 rows = pair if self.kind == "pair" else self._with_third(session, pair, expected)
-                if rows is not None and is_free(rows):
+                if rows is not None and is_free(rows, not session.may_tell(rows)):
                     return rows
                 expected = [*expected, pair]  # somebody has it, or it is a triplet that taught the session nothing
             return None

@@ -77,11 +77,15 @@ class OpenQuestions:
         others = [self.of(who)[:1] for who in self.people() if who != person]
         return [rows for questions in [*others, self._held.get(person, [])] for rows in questions]
 
-    def is_free(self, person: int, rows: RowsAsked) -> bool:
-        """Whether nobody answered a question, nobody else has it, and the person is not asked it already."""
+    def is_free(self, person: int, rows: RowsAsked, *, is_again: bool = False) -> bool:
+        """Whether nobody answered a question, nobody else has it, and the person is not asked it already.
+
+        What is asked ``is_again``, because an answer was surprising, others may have answered.
+        """
+        answered = self.answered_by(rows)
         others = [questions for who, questions in self._old.items() if who != person]
         is_open = any(_has(questions, rows) for questions in [*self._held.values(), *others])
-        return not self.answered_by(rows) and not is_open
+        return not (person in answered if is_again else answered) and not is_open
 
 
 class FixedList:
