@@ -87,9 +87,7 @@ def _best(
             return
 
 
-def bridges_of(
-    near: dict[int, list[tuple[int, int]]], rows: Iterable[int]
-) -> dict[int, list[int]]:
+def bridges_of(near: dict[int, list[tuple[int, int]]], rows: Iterable[int]) -> dict[int, list[int]]:
     """Return the answers on no cycle, each with the rows on its smaller side."""
     return _bridges(near, rows)[1]
 

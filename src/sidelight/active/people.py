@@ -1,8 +1,8 @@
 """How often each person is wrong, by the answers that other answers test.
 
 Rows whose classes overlap surprise the belief, and honest people would be accused of it. So only an answer that others
-test counts for or against who gave it: one on a cycle of "same", one of several between the same two groups, or one that
-contradicts others. The belief says how likely each of these is wrong, and a rate is a mean under a prior: everybody is
+test counts for or against who gave it: one on a cycle of "same", one of several between the same two groups, or one
+that contradicts others. The belief says how likely each of these is wrong, and a rate is a mean under a prior: everybody is
 taken to have given ``SHARED`` tested answers before, as right as those of all (Dawid and Skene 1979, for pairs).
 """
 

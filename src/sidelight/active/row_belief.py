@@ -15,6 +15,7 @@ from sidelight.active.chains import LabelPool, chance_of_new
 from sidelight.active.checks import WORTH, expected_error, next_check
 from sidelight.active.gaussian import LabelProcess
 from sidelight.active.kernels import RowKernels
+from sidelight.active.outlook import UNSURE_BELOW
 from sidelight.active.overlaps import rows_at_risk
 from sidelight.active.settled import OPEN, Settled, consequences_of
 from sidelight.active.virtual import seeded_clusters
@@ -69,7 +70,7 @@ class RowBelief:
         self.pool = LabelPool(self.n_clusters)
         self.links: list[tuple[int, int, int]] = []
         self.wrong = np.zeros(0)  # the chance of each answer to be wrong
-        self.answer_weights: Floats | None = None  # what each answer weighs, if not all weigh alike
+        self.answer_weights: npt.NDArray[np.float64] | None = None  # what each answer weighs, if not all weigh alike
         self.openers: tuple[int, ...] = ()  # rows that opened a cluster, some because they look like no other
         self.at: dict[int, int] = {}
         self.eps, self.n_known, self.is_consistent = 0.0, 1, True
@@ -334,9 +335,34 @@ class RowBelief:
             views = self.kernels.of_new(X)
             return self.process.posterior([views[name] for name in self.kernels.views])
         P = self.process.posterior(self.process.views)
-        known = self.q[:, :-1] / np.maximum(self.q[:, :-1].sum(axis=1, keepdims=True), 1e-12)
-        P[self.rows] = known
+        P[self.rows] = self._chances_of_asked()
         return P
+
+    def _chances_of_asked(self) -> Floats:
+        """Return where rows asked about belong, given their answers and the chance that these are wrong.
+
+        Answers that nothing tests may all be wrong, so a row that looks unlike its cluster by all others is doubtful.
+        """
+        known: Floats = self.q[:, :-1] / np.maximum(self.q[:, :-1].sum(axis=1, keepdims=True), 1e-12)
+        if not self.is_consistent or self.n_known < 2 or not self.links:
+            return known  # where answers disagree the chance that one is wrong was sampled
+        eps = expected_error(self.links, len(self.rows), two_clusters=self.n_clusters == 2)
+        sizes = np.bincount(self.labels, minlength=self.n_known)
+        n_same = np.zeros(len(known))
+        for a, b, same in self.links:
+            n_same[[a, b]] += same
+        for t in np.flatnonzero(self.is_placed & self.process.is_labelled & (sizes[self.labels] > 1)):
+            wrong = eps ** max(n_same[t], 1.0)
+            P, own = self.process.without(np.array([t]))[0], self.labels[t]
+            weights = np.where(np.arange(self.n_known) == own, 1.0 - wrong, wrong) * np.maximum(P, 1e-12)
+            known[t] = weights / weights.sum()
+        return known
+
+    def n_unlike(self) -> int:
+        """Return how many rows look so unlike the cluster that answers give them that these may well be wrong."""
+        chances = self._chances_of_asked()
+        own = chances[np.arange(len(chances)), self.labels]
+        return int((self.is_placed & (own < UNSURE_BELOW)).sum())
 
     def partition(self, generator: np.random.Generator) -> Ints:
         """Return a cluster for every row; while clusters are still to be met, some are guessed from the rows alone."""

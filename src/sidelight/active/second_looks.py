@@ -42,9 +42,7 @@ class SecondLooks:
         if rate * (1.0 - p) > SUSPECT * (rate * (1.0 - p) + (1.0 - rate) * p):
             self.rows.append(rows)
 
-    def due_for(
-        self, person: Hashable, said: Any, being_asked: Collection[frozenset[int]]
-    ) -> tuple[int, ...] | None:
+    def due_for(self, person: Hashable, said: Any, being_asked: Collection[frozenset[int]]) -> tuple[int, ...] | None:
         """Return the oldest question that a person may look at."""
         for rows in self.rows:
             given = said.given(rows)

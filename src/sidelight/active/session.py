@@ -30,7 +30,7 @@ from sidelight.active.strategies import STRATEGIES
 from sidelight.active.told import Conversation, Known
 from sidelight.active.triplets import better_triplet
 from sidelight.data.relations import Pairs
-from sidelight.data.relations.facts import Contradiction
+from sidelight.data.relations.facts import Contradiction, most_damaging_first
 from sidelight.data.row_keys import as_row_index
 from sidelight.errors import InvalidData, InvalidParameter, as_invalid_data
 from sidelight.estimators._base import refuse_unusable
@@ -216,7 +216,7 @@ class ActiveSession:
         """
         self.tell_all([(question, answer)], **about)
 
-    def tell_all(self, answers: Iterable[tuple[Any, str]], **about: Any) -> None:
+    def tell_all(self, answers: Iterable[tuple[Any, ...]], **about: Any) -> None:
         """Learn several answers in one step, for example those of many people; what is recorded is the same.
 
         If one of them cannot be, none is recorded.
@@ -351,7 +351,9 @@ class ActiveSession:
 
     def _links(self) -> list[tuple[int, int, int]]:
         pairs = self._said.pairs
-        return [(a, b, int(code)) for (a, b), code in zip(pairs.rows.tolist(), pairs.codes == Pairs.WORDS.index("same"))]
+        return [
+            (a, b, int(code)) for (a, b), code in zip(pairs.rows.tolist(), pairs.codes == Pairs.WORDS.index("same"))
+        ]
 
     def _perhaps_three(self, rows: tuple[int, ...], known: Known) -> tuple[int, ...]:
         assert self.seconds is not None  # the caller's condition
@@ -417,8 +419,8 @@ class ActiveSession:
         return report_people(self._said.told, self._said.sources, wrong, self._rates, tested)
 
     def contradictions(self) -> tuple[Contradiction, ...]:
-        """Return the answers that cannot all be true, with the chain behind each."""
-        return self._said.pairs.contradictions()
+        """Return the answers that cannot all be true, with the chain behind each; the most damaging first."""
+        return tuple(most_damaging_first(self._said.pairs.contradictions()))
 
     def predict(self, X: Any = None) -> np.ndarray:
         """Return the cluster of each row of the session, or of new rows, by the clusters met so far."""
@@ -440,7 +442,8 @@ class ActiveSession:
     def outlook(self) -> Outlook:
         """Say whether further questions will change much."""
         self.compare_with_before()
-        return self._history.outlook(len(self._said.told), np.asarray(self._belief.posterior()))
+        n_unlike = self._belief.n_unlike() if hasattr(self._belief, "n_unlike") else 0
+        return self._history.outlook(len(self._said.told), np.asarray(self._belief.posterior()), n_unlike)
 
     # -- files -------------------------------------------------------------------------------------------------------
 

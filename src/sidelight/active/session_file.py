@@ -26,7 +26,6 @@ class GivenAnswer(NamedTuple):
     person: str | int | None = None
 
 
-
 @dataclass(frozen=True, slots=True)
 class SavedSession:
     """The content of a file that ``ActiveSession.save`` wrote; the rows are not in it, only their fingerprint."""

@@ -15,11 +15,13 @@ import numpy as np
 
 from sidelight._core.matching import match_rows
 from sidelight.active.outlook import Outlook, PartitionHistory
+from sidelight.active.people import PersonSoFar
 from sidelight.active.session import ActiveSession
 from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.rows import Rows
 from sidelight.app.studio.settings import new_session
 from sidelight.data.relations import Pairs
+from sidelight.data.relations.facts import most_damaging_first
 from sidelight.metrics import adjusted_rand_index
 
 _TRIES = 20  # questions of the strategy that may have been asked already, before there are none
@@ -81,12 +83,15 @@ class Learner:
     ----------
     curve : list of (int, float)
         Agreement with the key, where there is one, after so many answers.
+    people : list of PersonSoFar
+        What the answers say about everybody, as of the last look; replaced, never changed.
     """
 
     def __init__(self, rows: Rows, settings: Any) -> None:
         self.rows, self.settings = rows, settings
         self.kind = settings.get("kind", "pair")
         self.curve: list[tuple[int, float]] = []
+        self.people: list[PersonSoFar] = []
         self._session: ActiveSession | None = None
         self._learnt: list[Told] = []
         self._pairs: Pairs | None = None  # what the answers learnt so far say about pairs; replaced, never changed
@@ -209,6 +214,7 @@ class Learner:
             session.compare_with_before()
             labels, P = session.labels_, session.predict_proba()
             outlook, n_answers = session.outlook(), len(self._learnt)
+            self.people = session.people()
         sure = np.where(labels < P.shape[1], P[np.arange(len(P)), np.minimum(labels, P.shape[1] - 1)], 0.0)
         _corrected(labels, sure, P, answers)
         moved, moved_by = np.zeros(0, dtype=int), 0
@@ -222,7 +228,7 @@ class Learner:
     def contradictions(self, counted: Sequence[Answer]) -> list[tuple[tuple[int, int], list[Answer], list[Answer]]]:
         """Return rows that must and cannot link, with the answers that say so; it does not wait for the learning."""
         pairs = self._pairs
-        found = [] if pairs is None else pairs.contradictions()[:_MOST_SHOWN]
+        found = [] if pairs is None else most_damaging_first(pairs.contradictions())[:_MOST_SHOWN]
         if pairs is None or not found:
             return []
         about: dict[frozenset[int], list[Answer]] = {}

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.active.people import PersonSoFar
 from sidelight.app.store.studio_store import DatabaseAway
 from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.learner import Learner, Snapshot, told_by
@@ -163,6 +164,11 @@ class ProjectModel:
     def curve(self) -> list[tuple[int, float]]:
         """Agreement with the key, where there is one, after so many answers."""
         return self._kept_curve if self._is_rebuilding else self._learner.curve
+
+    @property
+    def people(self) -> list[PersonSoFar]:
+        """What the answers say about everybody whose answers were learnt."""
+        return self._learner.people
 
     def correct(self, person: int, row: int, cluster: int, is_member: bool, record: Any) -> None:
         """Place a row in a cluster, or strike it out; ``record`` gets the answer that says so, before it is learnt."""

@@ -201,6 +201,21 @@ class OpenProject:
             )
         self.model.correct(person.id, row, cluster, is_member, _Recorder(self._log, person, is_confirmation))
 
+    def set_aside(self, number: int, is_aside: bool) -> None:
+        """Let the answers of a person count no more, or again; they are kept either way."""
+        if number not in self.people():
+            raise UnknownName(f"This project has nobody with the number {number}.")
+        new = NewEvent("aside", {"of": number, "is_aside": is_aside})
+        self._log.append(self.owner(), lambda: [new])
+        self.model.changed()
+
+    @property
+    def aside(self) -> set[int]:
+        """People whose answers do not count at present."""
+        self._catch_up()
+        with self._log.lock:
+            return self._standing.aside.copy()
+
     def name(self, person: Person, cluster: int, name: str) -> None:
         """Give a cluster a name; it stays with the most typical row of the cluster."""
         name = name.strip()
