@@ -2,8 +2,8 @@
 
 Rows whose classes overlap surprise the belief, and honest people would be accused of it. So only an answer that others
 test counts for or against who gave it: one on a cycle of "same", one of several between the same two groups, or one
-that contradicts others. The belief says how likely each of these is wrong, and a rate is a mean under a prior: everybody is
-taken to have given ``SHARED`` tested answers before, as right as those of all (Dawid and Skene 1979, for pairs).
+that contradicts others. The belief says how likely each of these is wrong, and a rate is a mean under a prior:
+everybody is taken to have given ``SHARED`` tested answers before, as right as those of all (Dawid and Skene 1979).
 """
 
 from __future__ import annotations

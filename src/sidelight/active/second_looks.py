@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 SUSPECT = 0.12  # chance of being wrong from which another person is asked
+SURPRISING = 0.5  # what was likelier than not is not asked again, whoever said it: that would cost too much
 SLOPES = np.linspace(0.25, 2.0, 15)
 SPREAD = 0.5  # standard deviation of the slope around 1 before anything was foretold
 SUREST = 1e-3  # no answer is foretold with more certainty
@@ -39,7 +40,7 @@ class SecondLooks:
         odds = float(np.log(np.clip(chance, SUREST, 1 - SUREST) / np.clip(1 - chance, SUREST, 1.0)))
         p = 1.0 / (1.0 + np.exp(-self.slope * odds))
         self._foretold.append(odds)
-        if rate * (1.0 - p) > SUSPECT * (rate * (1.0 - p) + (1.0 - rate) * p):
+        if p < SURPRISING and rate * (1.0 - p) > SUSPECT * (rate * (1.0 - p) + (1.0 - rate) * p):
             self.rows.append(rows)
 
     def due_for(self, person: Hashable, said: Any, being_asked: Collection[frozenset[int]]) -> tuple[int, ...] | None:
