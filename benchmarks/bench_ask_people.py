@@ -25,13 +25,10 @@ SEEDS = int(os.environ.get("ASK_SEEDS", "36"))
 FIRST = 400  # conversations 0 to 5 were looked at while this was made; none from here on
 MINUTES = float(os.environ.get("ASK_MINUTES", "inf"))
 STORED = os.environ.get("ASK_STORED", "") == "1"  # write the page from the cells that are there
-SETS = tuple(filter(None, os.environ.get("ASK_SETS", "").split(","))) or (
-    "digits",
-    "wine",
-    "sonar",
-    "digits-389",
-    "iris",
-)
+SETS = ("digits", "wine", "sonar", "digits-389", "iris")
+PARTS = {  # a part of the conversations, to share the work
+    name: tuple(filter(None, os.environ.get(f"ASK_{name}", "").split(","))) for name in ("SETS", "PEOPLE", "K")
+}
 RATES = {
     "exact": (0.0, 0.0, 0.0),
     "careless": (0.3, 0.02, 0.02),
@@ -115,7 +112,8 @@ def fill(sheet: Sheet) -> None:
         for way in WAYS
     ]
     if not STORED:
-        ledger.run([(cell.key, partial(compute, cell)) for cell in cells], stage="conversations", minutes=MINUTES)
+        some = [cell for cell in cells if _is_part(cell)]
+        ledger.run([(cell.key, partial(compute, cell)) for cell in some], stage="conversations", minutes=MINUTES)
     found = ledger.cells
     n_run = sum(cell.key in found for cell in cells)
     sheet.say_if_busy()
@@ -129,6 +127,11 @@ def fill(sheet: Sheet) -> None:
     for known in (False, True):
         _table(sheet, found, groups, known)
     _paired(sheet, found, groups)
+
+
+def _is_part(cell: Cell) -> bool:
+    about = {"SETS": cell.set, "PEOPLE": cell.people, "K": "known" if cell.known else "unknown"}
+    return all(not wanted or about[name] in wanted for name, wanted in PARTS.items())
 
 
 def _runs(found: dict[str, Any], name: str, people: str, way: str, known: bool) -> dict[int, Any]:
