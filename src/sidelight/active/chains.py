@@ -85,13 +85,14 @@ class Placed:
     """Where the rows asked about belong.
 
     ``q`` (n_asked, n_clusters + 1) has the probability of each cluster, and last of none of them; ``eps`` is the share
-    of wrong answers.
+    of wrong answers, and ``wrong`` the chance of each answer to be wrong.
     """
 
     q: Floats
     labels: Ints
     n_clusters: int
     eps: float
+    wrong: Floats
 
 
 class LabelPool:
@@ -125,6 +126,7 @@ class LabelPool:
         generator: np.random.Generator,
         *,
         most_weighed: int | None = None,
+        answer_weights: Floats | None = None,
     ) -> Placed:
         """Sample the labels again, after an answer.
 
@@ -140,10 +142,12 @@ class LabelPool:
             Draws everything.
         most_weighed : int or None
             The number of rows that the kernels speak for, if not for all.
+        answer_weights : array of shape (n_answers,) or None
+            What each answer weighs, if not all weigh alike.
         """
         for _ in range(ROUNDS):
             n_met = self._make_room()
-            problem = self._problem(links, kernels, weights, log_prior, n_met, most_weighed)
+            problem = self._problem(links, kernels, weights, log_prior, n_met, most_weighed, answer_weights)
             if self.n_unplaced > MANY_AT_ONCE:
                 problem, n_met = self._begin_anew(problem, generator), ANOTHER_ROUND
             self.n_unplaced = 0
@@ -164,10 +168,12 @@ class LabelPool:
         log_prior: Floats,
         n_met: int,
         most_weighed: int | None = None,
+        answer_weights: Floats | None = None,
     ) -> _Problem:
         n_asked = self.Z.shape[1]
         votes = np.zeros((n_asked, n_asked))
-        np.add.at(votes, (links[:, 0], links[:, 1]), 2.0 * links[:, 2] - 1.0)
+        said = 2.0 * links[:, 2] - 1.0
+        np.add.at(votes, (links[:, 0], links[:, 1]), said if answer_weights is None else said * answer_weights)
         D = max((self.n_clusters or effective_number(self.labels)) - 1.0, 1.0) ** SPREAD
         if most_weighed is not None and n_asked > most_weighed:
             D *= (most_weighed - 1.0) / (n_asked - 1.0)
@@ -229,7 +235,8 @@ class LabelPool:
         self.Z = np.ascontiguousarray(number[self.Z])
         self.labels = number[labels]
         q = np.column_stack([mean[:, used], mean[:, rest].sum(axis=1)])
-        return Placed(q, self.labels.copy(), len(used), problem.expected_error(self.Z))
+        wrong = problem.broken(self.Z[heed]).mean(axis=0)
+        return Placed(q, self.labels.copy(), len(used), problem.expected_error(self.Z), wrong)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,10 +253,14 @@ class _Problem:
     price: float
     n_free: int
 
+    def broken(self, Z: Ints) -> npt.NDArray[np.bool_]:
+        """Say which answers each chain breaks."""
+        alike = Z[:, self.links[:, 0]] == Z[:, self.links[:, 1]]
+        return np.asarray(alike != self.links[:, 2].astype(bool))
+
     def violated(self, Z: Ints) -> Ints:
         """How many answers each chain breaks."""
-        alike = Z[:, self.links[:, 0]] == Z[:, self.links[:, 1]]
-        return np.asarray((alike != self.links[:, 2].astype(bool)).sum(axis=1))
+        return np.asarray(self.broken(Z).sum(axis=1))
 
     def heed(self, Z: Ints) -> npt.NDArray[np.bool_]:
         """Say which chains keep enough answers to be listened to; all where none does."""

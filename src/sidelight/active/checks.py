@@ -87,6 +87,11 @@ def _best(
             return
 
 
+def bridges_of(near: dict[int, list[tuple[int, int]]], rows: Iterable[int]) -> dict[int, list[int]]:
+    """Return the answers on no cycle, each with the rows on its smaller side."""
+    return _bridges(near, rows)[1]
+
+
 def _bridges(
     near: dict[int, list[tuple[int, int]]], rows: Iterable[int]
 ) -> tuple[dict[int, int], dict[int, list[int]]]:

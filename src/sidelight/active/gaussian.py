@@ -75,6 +75,12 @@ class LabelProcess:
         other._forget()
         return other
 
+    def branch(self) -> LabelProcess:
+        """Return the same with the same labels, to which rows can be added without changing this one."""
+        other = copy.copy(self)
+        other.rows = self.rows.copy()
+        return other
+
     @np.errstate(invalid="ignore")  # see above
     def add(self, row: int) -> None:
         """Take a row among those with labels; its label comes with the next ``fit``."""

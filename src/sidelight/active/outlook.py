@@ -22,7 +22,7 @@ class Outlook:
     ----------
     enough : bool
         Whether the clusters changed by less than 0.02 (1 - adjusted Rand index) over ten questions, three times in a
-        row.
+        row, and no row looks so unlike the cluster that answers give it that these may well be wrong.
     change : float
         That change over the last ten questions; NaN before there were twenty.
     share_unsure : float
@@ -52,12 +52,16 @@ class PartitionHistory:
             self.changes.append(1.0 - float(adjusted_rand_index(self._last, labels)))
         self._last = labels
 
-    def outlook(self, n_answers: int, P: Any) -> Outlook:
-        """Say whether to go on."""
+    def outlook(self, n_answers: int, P: Any, n_unlike: int = 0) -> Outlook:
+        """Say whether to go on; ``n_unlike`` rows look unlike the cluster that answers give them."""
         unsure = float(np.mean(np.asarray(P).max(axis=1) < UNSURE_BELOW))
         enough = len(self.changes) >= CALM and max(self.changes[-CALM:]) < LITTLE
         change = self.changes[-1] if self.changes else float("nan")
-        if enough:
+        if enough and n_unlike:
+            enough = False
+            rows = "One row looks" if n_unlike == 1 else f"{n_unlike} rows look"
+            sentence = f"{rows} unlike the cluster that answers give: look at the most doubtful rows before you stop."
+        elif enough:
             sentence = "The clusters hardly changed over the last 30 questions: more questions will change little."
         elif not self.changes:
             told = f"{n_answers} question{'s were' if n_answers != 1 else ' was'} answered"

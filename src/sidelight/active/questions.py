@@ -43,17 +43,15 @@ class Question:
         return (*(PAIR_WORDS if len(self.rows) == 2 else TRIPLET_WORDS), UNSURE)
 
 
-def rows_of(question: Any, n_rows: int) -> tuple[int, ...]:
+def rows_of(question: Any, n_rows: int, who: str = "ActiveSession.tell") -> tuple[int, ...]:
     """Return the rows that a question of ``ask``, or a tuple of two or three rows, is about."""
     rows = question.rows if isinstance(question, Question) else question
     try:
-        rows = tuple(int(row) for row in as_row_index(list(rows), n_rows, "ActiveSession.tell"))
+        rows = tuple(int(row) for row in as_row_index(list(rows), n_rows, who))
     except TypeError:
-        raise InvalidData(
-            f"ActiveSession.tell takes a question of ask(), or two or three rows. Got {question!r:.80}."
-        ) from None
+        raise InvalidData(f"{who} takes a question of ask(), or two or three rows. Got {question!r:.80}.") from None
     if len(rows) not in (2, 3) or len(set(rows)) < len(rows):
-        raise InvalidData(f"ActiveSession.tell takes a question about two or three different rows. Got {rows!r:.80}.")
+        raise InvalidData(f"{who} takes a question about two or three different rows. Got {rows!r:.80}.")
     return rows
 
 
@@ -67,22 +65,23 @@ def checked_answer(question: Any, answer: Any, n_rows: int) -> tuple[tuple[int, 
     return rows, answer
 
 
-def checked_answers(answers: Any, n_rows: int) -> list[tuple[tuple[int, ...], str]]:
-    """Return the rows and the answer of each of several questions."""
+def checked_answers(answers: Any, n_rows: int) -> list[tuple[tuple[int, ...], str, Any]]:
+    """Return the rows, the answer, and who gave it, of each of several questions."""
     told = []
     for one in _each(answers, "ActiveSession.tell_all takes a list of (question, answer)"):
-        if not isinstance(one, (tuple, list)) or len(one) != 2:
+        if not isinstance(one, (tuple, list)) or len(one) not in (2, 3):
             raise InvalidData(
-                f"ActiveSession.tell_all takes a list of (question, answer), like ((3, 17), 'same'). Got {one!r:.80}."
+                "ActiveSession.tell_all takes a list of (question, answer), like ((3, 17), 'same'), or (question, "
+                f"answer, person). Got {one!r:.80}."
             )
-        told.append(checked_answer(one[0], one[1], n_rows))
+        told.append((*checked_answer(one[0], one[1], n_rows), one[2] if len(one) == 3 else None))
     return told
 
 
-def busy_rows(busy: Any, n_rows: int) -> frozenset[int]:
-    """Return the rows of questions that are open elsewhere."""
-    rows = list(_each(busy, "ActiveSession.ask: busy is a list of rows"))
-    return frozenset(as_row_index(rows, n_rows, "ActiveSession.ask, busy").tolist())
+def busy_questions(busy: Any, n_rows: int) -> list[tuple[int, ...]]:
+    """Return the rows of each question that is open elsewhere."""
+    wanted = "ActiveSession.ask: busy is a list of questions, like [(3, 17), (5, 8)]"
+    return [rows_of(question, n_rows, "ActiveSession.ask, busy,") for question in _each(busy, wanted)]
 
 
 def _each(items: Any, wanted: str) -> Iterable[Any]:

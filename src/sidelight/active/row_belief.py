@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sidelight.active.chains import LabelPool, chance_of_new
 from sidelight.active.checks import WORTH, expected_error, next_check
 from sidelight.active.gaussian import LabelProcess
 from sidelight.active.kernels import RowKernels
+from sidelight.active.outlook import UNSURE_BELOW
 from sidelight.active.overlaps import rows_at_risk
 from sidelight.active.settled import OPEN, Settled, consequences_of
 from sidelight.active.virtual import seeded_clusters
@@ -51,6 +53,8 @@ class RowBelief:
         The probability of each known cluster, and of none of them.
     eps : float
         The share of wrong answers.
+    wrong : ndarray
+        The chance of each answer to be wrong.
     """
 
     def __init__(self, X: Any, n_clusters: int | None, generator: np.random.Generator) -> None:
@@ -65,6 +69,8 @@ class RowBelief:
     def _forget(self) -> None:
         self.pool = LabelPool(self.n_clusters)
         self.links: list[tuple[int, int, int]] = []
+        self.wrong = np.zeros(0)  # the chance of each answer to be wrong
+        self.answer_weights: npt.NDArray[np.float64] | None = None  # what each answer weighs, if not all weigh alike
         self.openers: tuple[int, ...] = ()  # rows that opened a cluster, some because they look like no other
         self.at: dict[int, int] = {}
         self.eps, self.n_known, self.is_consistent = 0.0, 1, True
@@ -78,6 +84,34 @@ class RowBelief:
         other.process = self.process.anew()
         other._forget()
         return other
+
+    def expecting(self, being_asked: Sequence[tuple[int, ...]]) -> tuple[RowBelief, list[int]]:
+        """Return the belief once some questions are answered, and the rows that they are about.
+
+        Nobody knows the answers, so a row is labelled with its present chances: that says what will be known of others
+        like it, and changes little of what is believed of them. A check is expected to be passed.
+        """
+        other, Q = copy.copy(self), self.places()
+        other.process, other.pool = self.process.branch(), copy.copy(self.pool)
+        other.at, other.links, other.q = self.at.copy(), self.links.copy(), self.q.copy()
+        T, doubt = self.process.T.copy(), self.process.doubt.copy()
+        placed: list[int] = []
+        for a, b in (rows[:2] for rows in being_asked):
+            if a in self.at and b in self.at and self.certainty(a) > SURE:
+                same = self.labels[self.at[a]] == self.labels[self.at[b]]
+                other.links.append((self.at[a], self.at[b], int(same)))
+                continue
+            placed.append(a)
+            chances = Q[self.position[a]] if self.position[a] >= 0 else np.full(self.n_known + 1, 1 / self.n_known)
+            if a not in other.at:
+                other._take(a)
+                T, doubt = np.vstack([T, chances[:-1]]), np.append(doubt, 1.0)
+                other.q, other.labels = np.vstack([other.q, chances]), np.append(other.labels, chances[:-1].argmax())
+                other.is_placed = np.append(other.is_placed, False)
+            else:
+                T[other.at[a]], doubt[other.at[a]] = chances[:-1], 1.0
+        other.process.fit(T, doubt, weigh=False)
+        return other, placed
 
     @property
     def rows(self) -> list[int]:
@@ -127,7 +161,7 @@ class RowBelief:
         certainty = q[:, :-1].max(axis=1)
         self.process.fit(np.eye(n_known)[self.labels], np.where(certainty > SURE, 1.0 / certainty**2, np.inf))
         self.pool.start(self.labels)
-        self.eps, self.is_consistent = 0.0, True
+        self.eps, self.is_consistent, self.wrong = 0.0, True, np.zeros(len(self.links))
 
     def _chances(self, settled: Settled) -> Floats:
         """Return the probability of each cluster, and of a new one, for the rows asked about."""
@@ -173,7 +207,9 @@ class RowBelief:
             process.log_prior,
             generator,
             most_weighed=None if is_consistent else MOST_WEIGHED,
+            answer_weights=self.answer_weights,
         )
+        self.wrong = placed.wrong
         self.q, self.labels, self.n_known = placed.q, placed.labels, placed.n_clusters
         self.eps, self.is_consistent, self.is_placed = placed.eps, is_consistent, np.ones(len(self.labels), dtype=bool)
         certainty = np.maximum(self.q[np.arange(len(self.labels)), self.labels], LEAST_CERTAINTY)
@@ -299,9 +335,34 @@ class RowBelief:
             views = self.kernels.of_new(X)
             return self.process.posterior([views[name] for name in self.kernels.views])
         P = self.process.posterior(self.process.views)
-        known = self.q[:, :-1] / np.maximum(self.q[:, :-1].sum(axis=1, keepdims=True), 1e-12)
-        P[self.rows] = known
+        P[self.rows] = self._chances_of_asked()
         return P
+
+    def _chances_of_asked(self) -> Floats:
+        """Return where rows asked about belong, given their answers and the chance that these are wrong.
+
+        Answers that nothing tests may all be wrong, so a row that looks unlike its cluster by all others is doubtful.
+        """
+        known: Floats = self.q[:, :-1] / np.maximum(self.q[:, :-1].sum(axis=1, keepdims=True), 1e-12)
+        if not self.is_consistent or self.n_known < 2 or not self.links:
+            return known  # where answers disagree the chance that one is wrong was sampled
+        eps = expected_error(self.links, len(self.rows), two_clusters=self.n_clusters == 2)
+        sizes = np.bincount(self.labels, minlength=self.n_known)
+        n_same = np.zeros(len(known))
+        for a, b, same in self.links:
+            n_same[[a, b]] += same
+        for t in np.flatnonzero(self.is_placed & self.process.is_labelled & (sizes[self.labels] > 1)):
+            wrong = eps ** max(n_same[t], 1.0)
+            P, own = self.process.without(np.array([t]))[0], self.labels[t]
+            weights = np.where(np.arange(self.n_known) == own, 1.0 - wrong, wrong) * np.maximum(P, 1e-12)
+            known[t] = weights / weights.sum()
+        return known
+
+    def n_unlike(self) -> int:
+        """Return how many rows look so unlike the cluster that answers give them that these may well be wrong."""
+        chances = self._chances_of_asked()
+        own = chances[np.arange(len(chances)), self.labels]
+        return int((self.is_placed & (own < UNSURE_BELOW)).sum())
 
     def partition(self, generator: np.random.Generator) -> Ints:
         """Return a cluster for every row; while clusters are still to be met, some are guessed from the rows alone."""

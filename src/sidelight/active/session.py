@@ -18,16 +18,19 @@ from sidelight._core.fingerprint import fingerprint
 from sidelight._core.params import as_generator, as_seed, as_sequence, check_choice, check_n_clusters, check_number
 from sidelight._core.threads import one_thread
 from sidelight.active.clusterer_belief import as_belief, name_of
+from sidelight.active.expected import expect_answers
 from sidelight.active.outlook import Outlook, PartitionHistory
-from sidelight.active.questions import UNSURE, Question, busy_rows, checked_answers
+from sidelight.active.people import PersonSoFar, Rates, is_tested, report_people
+from sidelight.active.questions import UNSURE, Question, busy_questions, checked_answers
 from sidelight.active.rivals.cobras import CobrasBelief
 from sidelight.active.row_belief import RowBelief
-from sidelight.active.session_file import GivenAnswer, SavedSession, checked_about, in_steps, told_by
+from sidelight.active.second_looks import SecondLooks, chance_of_answer
+from sidelight.active.session_file import GivenAnswer, SavedSession, checked_about, checked_person, in_steps, told_by
 from sidelight.active.strategies import STRATEGIES
 from sidelight.active.told import Conversation, Known
 from sidelight.active.triplets import better_triplet
 from sidelight.data.relations import Pairs
-from sidelight.data.relations.facts import Contradiction
+from sidelight.data.relations.facts import Contradiction, most_damaging_first
 from sidelight.data.row_keys import as_row_index
 from sidelight.errors import InvalidData, InvalidParameter, as_invalid_data
 from sidelight.estimators._base import refuse_unusable
@@ -137,22 +140,26 @@ class ActiveSession:
         self._said = Conversation(self._X.shape[0])
         self._known = Known(self._said, self._belief)
         self._pending: list[Question] = []
+        self._second_looks = SecondLooks()
+        self._rates_known: Rates | None = None
         self._history, self._is_due = PartitionHistory(), False
         self._labels: np.ndarray | None = None
 
     # -- the conversation --------------------------------------------------------------------------------------------
 
     @one_thread()
-    def ask(self, n: int = 1, *, busy: Iterable[int] = ()) -> Any:
+    def ask(self, n: int = 1, *, busy: Iterable[Any] = (), person: str | int | None = None) -> Any:
         """Return the next question; the same one until it is answered.
 
         Parameters
         ----------
         n : int, default=1
-            How many, about different rows, for several people at once; more than one are returned as a list.
-        busy : iterable of int, default=()
-            Rows of questions that are open elsewhere. With some, one question is returned that is about other rows, and
-            the session does not keep it.
+            How many different ones, for several people at once; more than one are returned as a list.
+        busy : iterable of Question or tuple of int, default=()
+            Questions that other people have. With some, another question is returned that counts on their being
+            answered, and the session does not keep it.
+        person : str, int or None, default=None
+            Who will answer. Where several people answer, they are asked first what somebody else answered surprisingly.
 
         Returns
         -------
@@ -160,24 +167,39 @@ class ActiveSession:
             None when there is nothing left to ask.
         """
         check_number("ActiveSession.ask", "n", n, integer=True, low=1)
-        elsewhere = busy_rows(busy, self._X.shape[0])
+        elsewhere = busy_questions(busy, self._X.shape[0])
+        if person is not None:
+            again = self._second_looks.due_for(
+                checked_person(person), self._said, {frozenset(rows) for rows in elsewhere}
+            )
+            if again is not None:
+                return Question(again, len(self._said.told))
         if elsewhere:
-            generator = np.random.default_rng([self.seed_, 1, len(self._said.told), len(elsewhere)])
-            chosen = self._strategy.choose(self._belief, self._known, generator, elsewhere)
-            return None if chosen is None else Question(chosen[0], len(self._said.told), chosen[1])
+            return self._choose(elsewhere)
         while len(self._pending) < n:
-            busy = frozenset(row for question in self._pending for row in question.rows)
-            generator = np.random.default_rng([self.seed_, 1, len(self._said.told), len(self._pending)])
-            chosen = self._strategy.choose(self._belief, self._known, generator, busy)
-            if chosen is None:
+            question = self._choose([question.rows for question in self._pending])
+            if question is None:
                 break
-            rows, gain = chosen
-            if self.seconds is not None:
-                rows = self._perhaps_three(rows, busy)
-            self._pending.append(Question(rows, len(self._said.told) + len(self._pending), gain))
+            self._pending.append(question)
         if n == 1:
             return self._pending[0] if self._pending else None
         return self._pending[:n]
+
+    def _choose(self, being_asked: Sequence[tuple[int, ...]]) -> Question | None:
+        """Return the best question besides those that are being asked."""
+        n_told, belief, known = len(self._said.told), self._belief, self._known
+        generator = np.random.default_rng([self.seed_, 1, n_told, len(being_asked)])
+        busy: frozenset[int] = frozenset()
+        if being_asked:
+            belief, busy = expect_answers(self._strategy, belief, being_asked)
+            known = Known(self._said, belief, being_asked)
+        chosen = self._strategy.choose(belief, known, generator, busy)
+        if chosen is None:
+            return None
+        rows, gain = chosen
+        if self.seconds is not None:
+            rows = self._perhaps_three(rows, known)
+        return Question(rows, n_told + len(being_asked), gain)
 
     def tell(self, question: Any, answer: str, **about: Any) -> None:
         """Learn the answer to a question.
@@ -189,30 +211,36 @@ class ActiveSession:
         answer : {"same", "different", "unsure"}, or {"a", "b", "c", "none", "unsure"} about three rows
             What the person said; of three rows, which is the odd one out. "unsure" says nothing and is not asked again.
         **about : str or number
-            Who answered, in how many seconds, and so on; the recorder keeps it.
+            ``person`` is who answered, a name or a number: people are weighed by how often they are wrong, and several
+            may answer the same question about two rows. Seconds and so on are kept by the recorder.
         """
         self.tell_all([(question, answer)], **about)
 
-    def tell_all(self, answers: Iterable[tuple[Any, str]], **about: Any) -> None:
+    def tell_all(self, answers: Iterable[tuple[Any, ...]], **about: Any) -> None:
         """Learn several answers in one step, for example those of many people; what is recorded is the same.
 
         If one of them cannot be, none is recorded.
 
         Parameters
         ----------
-        answers : iterable of (question, answer)
+        answers : iterable of (question, answer) or (question, answer, person)
             As for ``tell``, in their order.
         **about : str or number
-            What the recorder keeps with each of them.
+            What the recorder keeps with each of them; ``person`` gave those that name nobody.
         """
-        told = checked_answers(answers, self._X.shape[0])
+        everybody = about.pop("person", None)
         about = checked_about(about)
+        told = [
+            GivenAnswer(rows, answer, checked_person(everybody if person is None else person))
+            for rows, answer, person in checked_answers(answers, self._X.shape[0])
+        ]
         self._said.check_new(told)
         recorded: list[GivenAnswer] = []
         try:
-            for rows, answer in told:
-                self._record({"event": "answer", "rows": list(rows), "answer": answer, **about})
-                recorded.append((rows, answer))
+            for given in told:
+                who = {} if given.person is None else {"person": given.person}
+                self._record({"event": "answer", "rows": list(given.rows), "answer": given.answer, **who, **about})
+                recorded.append(given)
         finally:  # a recorder that fails half way keeps what it has
             if recorded:
                 self._learn(recorded)
@@ -229,13 +257,13 @@ class ActiveSession:
             self.recorder.record(event)  # first, so that no answer is lost whatever happens next
         self._events.append(event)
 
-    def place(self, row: int, cluster: int) -> None:
-        """Correct the session: ``row`` belongs to ``cluster``."""
-        self._correct(row, cluster, "same")
+    def place(self, row: int, cluster: int, *, person: str | int | None = None) -> None:
+        """Correct the session: ``row`` belongs to ``cluster``, says ``person``."""
+        self._correct(row, cluster, "same", person)
 
-    def reject(self, row: int, cluster: int) -> None:
-        """Correct the session: ``row`` does not belong to ``cluster``."""
-        self._correct(row, cluster, "different")
+    def reject(self, row: int, cluster: int, *, person: str | int | None = None) -> None:
+        """Correct the session: ``row`` does not belong to ``cluster``, says ``person``."""
+        self._correct(row, cluster, "different", person)
 
     def run(self, oracle: Callable[[Question], str], budget: int) -> None:
         """Ask ``oracle`` up to ``budget`` questions: the loop, for experiments.
@@ -278,29 +306,64 @@ class ActiveSession:
         """Learn answers in one step."""
         self.compare_with_before()
         n_before = len(self._said.told)
+        self._notice_surprises(batch)
         learnt = self._said.add(batch, self._belief)
         n_told = len(self._said.told)
-        done = {frozenset(rows) for rows, _ in batch}
+        done = {frozenset(given.rows) for given in batch}
         self._pending = [question for question in self._pending if frozenset(question.rows) not in done]
-        self._labels = None
+        self._labels = self._rates_known = None
         if learnt:
             generator = np.random.default_rng([self.seed_, 2, n_told])
+            self._weigh_people()
             self._belief.tell_all([(a, b, word == "same") for a, b, word in learnt], generator)
             self._pending = []  # other questions were chosen before this was known
-        unsure = [(rows[0], rows[1], UNSURE) for rows, answer in batch if answer == UNSURE]
+        unsure = [(given.rows[0], given.rows[1], UNSURE) for given in batch if given.answer == UNSURE]
         for a, b, word in [*learnt, *unsure]:
             self._strategy.after_answer(self._belief, (a, b), word)
         self._is_due = n_told // PartitionHistory.EVERY > n_before // PartitionHistory.EVERY
 
-    def _perhaps_three(self, rows: tuple[int, ...], busy: frozenset[int]) -> tuple[int, ...]:
+    def _notice_surprises(self, batch: Sequence[GivenAnswer]) -> None:
+        """Take note of answers of a team that the belief did not expect: another person should look at them."""
+        for rows, answer, person in batch:
+            if person is None or len(rows) != 2 or answer == UNSURE or self._said.given(rows):
+                continue
+            chance = chance_of_answer(self._belief, rows[0], rows[1], answer == "same")
+            if chance is not None:
+                self._second_looks.note(rows, chance, self._rates.rate(person))
+
+    def _weigh_people(self) -> None:
+        """Let the belief weigh answers by who gave them, where several people did."""
+        people = [self._said.told[source].person for source in self._said.sources]
+        if len(set(people)) > 1 and hasattr(self._belief, "answer_weights"):
+            self._belief.answer_weights = np.array([self._rates.weight(person) for person in people])
+
+    @property
+    def _rates(self) -> Rates:
+        """How often people are wrong, by the answers learnt so far."""
+        if self._rates_known is None:
+            n_learnt = len(self._said.sources)
+            wrong = np.zeros(n_learnt)
+            found = np.asarray(getattr(self._belief, "wrong", ()))[:n_learnt]
+            wrong[: len(found)] = found
+            people = [self._said.told[source].person for source in self._said.sources]
+            self._rates_known = Rates.of(wrong, is_tested(self._links(), self._X.shape[0]), people)
+        return self._rates_known
+
+    def _links(self) -> list[tuple[int, int, int]]:
+        pairs = self._said.pairs
+        return [
+            (a, b, int(code)) for (a, b), code in zip(pairs.rows.tolist(), pairs.codes == Pairs.WORDS.index("same"))
+        ]
+
+    def _perhaps_three(self, rows: tuple[int, ...], known: Known) -> tuple[int, ...]:
         assert self.seconds is not None  # the caller's condition
         belief, said = self._belief, self._said
         three = better_triplet(
-            belief, rows, self._known, lambda a, b: said.relation(a, b, belief) == "different", self.seconds
+            belief, rows, known, lambda a, b: said.relation(a, b, belief) == "different", self.seconds
         )
-        return rows if three is None or busy & set(three) or said.was_asked(*three) else three
+        return rows if three is None or known.was_asked(*three) else three
 
-    def _correct(self, row: int, cluster: int, answer: str) -> None:
+    def _correct(self, row: int, cluster: int, answer: str, person: str | int | None) -> None:
         rows = as_row_index([row], self._X.shape[0], "ActiveSession")
         advice = "Clusters with larger numbers are guesses that nobody was asked about yet."
         n_known = self._belief.n_known
@@ -310,7 +373,8 @@ class ActiveSession:
             raise InvalidData(
                 f"Every row of cluster {cluster} was compared with row {row} already. Take an answer back with undo()."
             )
-        self.tell((int(rows[0]), other), answer, correction=True)
+        who = {} if person is None else {"person": person}
+        self.tell((int(rows[0]), other), answer, correction=True, **who)
 
     # -- what is known -----------------------------------------------------------------------------------------------
 
@@ -340,11 +404,23 @@ class ActiveSession:
     @property
     def history(self) -> tuple[tuple[tuple[int, ...], str], ...]:
         """The rows and answer of every question, "unsure" among them."""
-        return tuple(self._said.told)
+        return tuple((given.rows, given.answer) for given in self._said.told)
+
+    def may_tell(self, rows: Sequence[int], person: str | int | None = None) -> bool:
+        """Say whether an answer of this person to a question would be taken: they, or nobody named, gave none yet."""
+        return self._said.may_answer(rows, person)
+
+    def people(self) -> list[PersonSoFar]:
+        """Return what the answers say about everybody who gave some: how many, and how often they seem to be wrong."""
+        wrong = np.zeros(len(self._said.sources))
+        found = np.asarray(getattr(self._belief, "wrong", ()))
+        wrong[: len(found)] = found
+        tested = is_tested(self._links(), self._X.shape[0])
+        return report_people(self._said.told, self._said.sources, wrong, self._rates, tested)
 
     def contradictions(self) -> tuple[Contradiction, ...]:
-        """Return the answers that cannot all be true, with the chain behind each."""
-        return self._said.pairs.contradictions()
+        """Return the answers that cannot all be true, with the chain behind each; the most damaging first."""
+        return tuple(most_damaging_first(self._said.pairs.contradictions()))
 
     def predict(self, X: Any = None) -> np.ndarray:
         """Return the cluster of each row of the session, or of new rows, by the clusters met so far."""
@@ -366,7 +442,8 @@ class ActiveSession:
     def outlook(self) -> Outlook:
         """Say whether further questions will change much."""
         self.compare_with_before()
-        return self._history.outlook(len(self._said.told), np.asarray(self._belief.posterior()))
+        n_unlike = self._belief.n_unlike() if hasattr(self._belief, "n_unlike") else 0
+        return self._history.outlook(len(self._said.told), np.asarray(self._belief.posterior()), n_unlike)
 
     # -- files -------------------------------------------------------------------------------------------------------
 

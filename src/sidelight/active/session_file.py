@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,13 @@ from sidelight.errors import InvalidData, InvalidParameter, UnreadableFile
 
 FORMAT = 1
 
-GivenAnswer = tuple[tuple[int, ...], str]  # rows and answer of a question
+
+class GivenAnswer(NamedTuple):
+    """Rows and answer of a question, and who gave it, if that is known."""
+
+    rows: tuple[int, ...]
+    answer: str
+    person: str | int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +106,15 @@ def checked_about(about: Mapping[str, Any]) -> dict[str, Any]:
     return about
 
 
+def checked_person(person: Any) -> str | int | None:
+    """Return who answered, if it is a name or a number, or nobody in particular."""
+    if person is None or (isinstance(person, (str, int)) and not isinstance(person, bool)):
+        return person
+    if isinstance(person, np.integer):
+        return int(person)
+    raise InvalidParameter(f"ActiveSession: a person is a name or a whole number. Got {person!r:.80}.")
+
+
 def told_by(events: Iterable[Any], n_rows: int) -> list[GivenAnswer]:
     """Return the answers that stand after all events."""
     told: list[GivenAnswer] = []
@@ -108,7 +123,7 @@ def told_by(events: Iterable[Any], n_rows: int) -> list[GivenAnswer]:
         if kind == "undo" and told:
             told.pop()
         elif kind == "answer" and event.get("answer") in Question(rows := rows_of(event.get("rows"), n_rows), 0).words:
-            told.append((rows, event["answer"]))
+            told.append(GivenAnswer(rows, event["answer"], checked_person(event.get("person"))))
         else:
             raise InvalidData(f"Event {number} of the session makes no sense: {event!r:.80}.")
     return told
@@ -117,7 +132,7 @@ def told_by(events: Iterable[Any], n_rows: int) -> list[GivenAnswer]:
 def in_steps(told: Sequence[GivenAnswer], steps: Sequence[int]) -> Iterator[Sequence[GivenAnswer]]:
     """Cut answers into steps of the given sizes, and one by one beyond.
 
-    >>> [len(step) for step in in_steps([((0, 1), "same")] * 5, [1, 2])]
+    >>> [len(step) for step in in_steps([GivenAnswer((0, 1), "same")] * 5, [1, 2])]
     [1, 2, 1, 1]
     """
     at = 0

@@ -41,7 +41,11 @@ class Strategy(Protocol):
     def choose(
         self, belief: Any, asked: QuestionsSoFar, generator: np.random.Generator, busy: frozenset[int] = frozenset()
     ) -> tuple[tuple[int, ...], float] | None:
-        """Return the rows of the next question and its expected gain; rows that are ``busy`` are left alone."""
+        """Return the rows of the next question and its expected gain; rows that are ``busy`` are left alone.
+
+        These are all rows of questions that others have; with an attribute ``shares_rows`` that is true, only those
+        that others are asked to place.
+        """
 
     def after_answer(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
         """Take note of an answer."""
@@ -51,8 +55,12 @@ class RowStrategy:
     """Choose the row that matters most, ask it against its likeliest clusters until it is placed.
 
     The row maximises entropy x influence on other uncertain rows / expected number of questions. Finishing a row beats
-    asking the pair of largest information: an unfinished row tells nothing about the others.
+    asking the pair of largest information: an unfinished row tells nothing about the others. Where several people
+    answer, a row is with one of them at a time, and whoever comes next goes on with it; rows that it is compared with,
+    and checks, are with everybody.
     """
+
+    shares_rows = True
 
     def __init__(self) -> None:
         self.in_hand: dict[int, int] = {}  # rows that are not placed yet, with their questions so far, oldest first
@@ -69,7 +77,7 @@ class RowStrategy:
                 place = belief.position[row]
                 return (row, other), float(self._scores(belief, Q)[place]) if place >= 0 else float("nan")
         check = getattr(belief, "next_check", None)
-        tested = None if check is None or busy else check(asked.was_asked)
+        tested = None if check is None else check(asked.was_asked)
         if tested is not None:
             return tested, float("nan")
         return self._best(belief, belief.places() if Q is None else Q, asked, busy)
@@ -129,6 +137,8 @@ class RowStrategy:
 class PairStrategy:
     """Ask the row and cluster whose relation is least certain, weighed by influence; rows need not be finished."""
 
+    shares_rows = True
+
     def choose(
         self, belief: Any, asked: QuestionsSoFar, generator: np.random.Generator, busy: frozenset[int] = frozenset()
     ) -> tuple[tuple[int, ...], float] | None:
@@ -152,6 +162,8 @@ class PairStrategy:
 
 class RandomStrategy:
     """Ask about two rows drawn at random."""
+
+    shares_rows = True
 
     def choose(
         self, belief: Any, asked: QuestionsSoFar, generator: np.random.Generator, busy: frozenset[int] = frozenset()

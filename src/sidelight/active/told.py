@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sidelight.active.questions import UNSURE
@@ -29,31 +29,49 @@ class Conversation:
         self.told: list[GivenAnswer] = []
         self.steps: list[int] = []
         self.pairs = Pairs.empty(n_rows)
+        self.sources: list[int] = []  # the answer behind each of the pairs
         self._asked: set[frozenset[int]] = set()
+        self._given: dict[frozenset[int], list[GivenAnswer]] = {}
 
     def was_asked(self, *rows: int) -> bool:
         """Whether a question about these rows was answered, by itself or within a triplet."""
         return frozenset(rows) in self._asked
 
+    def given(self, rows: Sequence[int]) -> list[GivenAnswer]:
+        """Return the answers to one question, of different people."""
+        return self._given.get(frozenset(rows), [])
+
+    def may_answer(self, rows: Sequence[int], person: Any = None) -> bool:
+        """Whether an answer of this person to a question can be taken: nobody gave one, or only others to a pair."""
+        if not self.was_asked(*rows):
+            return True
+        others = [one.person for one in self.given(rows)]
+        return len(rows) == 2 and person is not None and bool(others) and person not in others
+
     def check_new(self, batch: Sequence[GivenAnswer]) -> None:
-        """Raise if one of these questions was answered already, here or earlier in the batch."""
-        known = self._asked.copy()
-        for rows, _ in batch:
-            if frozenset(rows) in known:
+        """Raise if one of these questions was answered already by the same person, here or earlier in the batch."""
+        seen: dict[frozenset[int], set[Any]] = {}
+        for rows, _, person in batch:
+            people = seen.setdefault(frozenset(rows), set())
+            is_repeated = bool(people) and (person is None or person in people or len(rows) > 2)
+            if is_repeated or not self.may_answer(rows, person):
                 told = [*self.told, *batch]
-                answer = next(word for asked, word in told if frozenset(rows) <= frozenset(asked))
+                answer = next(one.answer for one in told if frozenset(rows) <= frozenset(one.rows))
                 raise InvalidData(
                     f"Rows {', '.join(map(str, rows))} were asked about already: {answer!r}. "
-                    "Take it back with undo(), or ask about other rows."
+                    "Take it back with undo(), ask about other rows, or let another person answer: person=..."
                 )
-            known.add(frozenset(rows))
+            people.add(person)
 
     def add(self, batch: Sequence[GivenAnswer], belief: Any) -> list[tuple[int, int, str]]:
-        """Take answers, and return what they say about pairs that were not asked about."""
+        """Take answers, and return what they say about pairs of rows."""
         learnt: list[tuple[int, int, str]] = []
-        for rows, answer in batch:
-            pairs = self._as_pairs(rows, answer, belief)
-            self.told.append((rows, answer))
+        for given in batch:
+            rows = given.rows
+            pairs = self._as_pairs(rows, given.answer, belief)
+            self.sources += [len(self.told)] * len(pairs)
+            self.told.append(given)
+            self._given.setdefault(frozenset(rows), []).append(given)
             self._asked.update([frozenset(rows), *(frozenset((a, b)) for a, b, _ in pairs)])
             learnt += pairs
         self.steps.append(len(batch))
@@ -81,9 +99,13 @@ class Conversation:
 class Known:
     """What a strategy may know about the questions so far."""
 
-    def __init__(self, said: Conversation, belief: Any) -> None:
+    def __init__(self, said: Conversation, belief: Any, being_asked: Iterable[Sequence[int]] = ()) -> None:
         self._said, self._belief = said, belief
-        self.was_asked = said.was_asked
+        self._being_asked = frozenset(frozenset(rows) for rows in being_asked)
+
+    def was_asked(self, *rows: int) -> bool:
+        """Whether a question about these rows was answered, or somebody else has it."""
+        return self._said.was_asked(*rows) or frozenset(rows) in self._being_asked
 
     def __call__(self, a: int, b: int) -> bool:
         """Whether two rows were asked about, or their relation follows; where answers were wrong nothing follows."""

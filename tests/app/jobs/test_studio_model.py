@@ -93,7 +93,7 @@ def test_a_question_is_with_one_person_until_the_next_answer():
     asked.after_answer(1, (1, 0))
     assert asked.of(1) == [(2, 3)]
     assert asked.n_fresh(1) == 0
-    assert (asked.busy(1), asked.busy(2)) == (set(), {2, 3})
+    assert (asked.expected(1), asked.expected(2)) == ([], [(2, 3)])
     assert not asked.is_free(2, (3, 2))
     assert asked.is_free(1, (2, 3))
     asked.give(1, (4, 5))

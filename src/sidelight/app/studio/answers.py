@@ -5,6 +5,7 @@ Events are never changed; this file reads them in order and works out which answ
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,11 @@ from sidelight.active.questions import PAIR_WORDS, TRIPLET_WORDS, UNSURE
 from sidelight.app.jobs.output import disarmed_cells
 from sidelight.app.store.studio_store import Event
 from sidelight.errors import InvalidData, UnknownName, nearest
+
+_PRIOR = (0.5, 9.5)  # wrong and right answers that everybody is taken to have given before
+_LEAST, _MOST = 0.01, 0.45  # rates are kept off certainty and off a coin toss
+_ROUNDS = 10
+_TIED = 1e-6  # votes that differ by less are tied
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,8 @@ class Standing:
         Those that count, by the event that gave them, in their order.
     names : dict of int to Event
         Events that named a cluster, by their number.
+    aside : set of int
+        People whose answers are kept and do not count.
     n_corrections : int
         How many of the answers are corrections, without those that only confirm.
     """
@@ -82,6 +90,7 @@ class Standing:
     def __init__(self) -> None:
         self.answers: dict[int, Answer] = {}
         self.names: dict[int, Event] = {}
+        self.aside: set[int] = set()
         self.n_corrections = self.n_questions = 0
         self._of_question: dict[tuple[int, frozenset[int]], int] = {}
         self._of_person: dict[int, dict[int, Answer]] = {}
@@ -99,6 +108,13 @@ class Standing:
             self._edit(int(event.content["of"]), event.content["answer"])
         elif event.kind == "name" and event.content["name"]:
             self.names[event.id] = event
+        elif event.kind == "aside":
+            (self.aside.add if event.content["is_aside"] else self.aside.discard)(int(event.content["of"]))
+            self._agreed = None
+
+    def counted(self) -> list[Answer]:
+        """Return the answers to learn from: all but those of people who were set aside."""
+        return [answer for answer in self.answers.values() if answer.person not in self.aside]
 
     def of(self, person: int) -> dict[int, Answer]:
         """Return the answers of one person, by their event."""
@@ -111,7 +127,7 @@ class Standing:
     def agreed(self) -> list[Answer]:
         """Return one answer a question, as :func:`agreed` does; the list is the caller's."""
         if self._agreed is None:
-            self._agreed = agreed(self.answers.values())
+            self._agreed = agreed(self.counted())
         return self._agreed.copy()
 
     def _add(self, event: Event) -> None:
@@ -129,7 +145,7 @@ class Standing:
         self._count(answer, 1)
         votes = self._votes.setdefault(question, [])
         votes.append(answer)
-        if self._agreed is not None and len(votes) == 1:
+        if self._agreed is not None and len(votes) == 1 and answer.person not in self.aside:
             self._agreed.append(answer)
         else:
             self._agreed = None  # what most people say may have changed
@@ -173,8 +189,11 @@ def standing(events: Iterable[Event]) -> list[Answer]:
 def agreed(answers: Iterable[Answer]) -> list[Answer]:
     """Return one answer a question: what most people said; a question that is tied says nothing.
 
-    Who is unsure has no vote, unless everybody is.
+    Who is unsure has no vote, unless everybody is. A vote weighs as much as the log odds of being right, by how often a
+    person agreed with the others so far: two careless people do not outvote a careful one.
     """
+    answers = list(answers)
+    weights = vote_weights(answers)
     votes: dict[frozenset[int], list[Answer]] = {}
     for answer in answers:
         votes.setdefault(frozenset(answer.rows), []).append(answer)
@@ -184,11 +203,44 @@ def agreed(answers: Iterable[Answer]) -> list[Answer]:
             kept.append(said[0])
             continue
         sure = [answer for answer in said if answer.answer != UNSURE]
-        counted = Counter(_odd_row(answer) for answer in sure).most_common()
-        is_tied = not counted or (len(counted) > 1 and counted[0][1] == counted[1][1])
+        weighed: Counter[Any] = Counter()
+        for answer in sure:
+            weighed[_odd_row(answer)] += weights[answer.person]  # type: ignore[assignment]  # a Counter adds floats too
+        counted = weighed.most_common()
+        is_tied = not counted or (len(counted) > 1 and counted[0][1] - counted[1][1] < _TIED)
         first = said[0] if is_tied else next(answer for answer in sure if _odd_row(answer) == counted[0][0])
         kept.append(replace(said[0], answer=UNSURE) if is_tied else first)
     return kept
+
+
+def vote_weights(answers: Sequence[Answer]) -> dict[int, float]:
+    """Return what a vote of each person weighs: log odds of being right, by agreement with the others' answers.
+
+    Rates of mistakes and what is true are found in turns (Dawid and Skene 1979), from people who are all taken to have
+    agreed in ``_PRIOR`` of their answers before: without many questions in common all votes weigh alike.
+    """
+    people = list(dict.fromkeys(answer.person for answer in answers))
+    questions: dict[frozenset[int], list[Answer]] = {}
+    for answer in answers:
+        if answer.answer != UNSURE:
+            questions.setdefault(frozenset(answer.rows), []).append(answer)
+    shared = [said for said in questions.values() if len(said) > 1]
+    rates = dict.fromkeys(people, _PRIOR[0] / sum(_PRIOR))
+    for _ in range(_ROUNDS if shared else 0):
+        wrong, n = dict.fromkeys(people, _PRIOR[0]), dict.fromkeys(people, sum(_PRIOR))
+        for said in shared:
+            n_words = 2 if len(said[0].rows) == 2 else 4
+            for mine in said:
+                odds = {_odd_row(answer): 0.0 for answer in said}
+                for other in said:
+                    if other is not mine:  # nobody confirms themselves
+                        rate = rates[other.person]
+                        odds[_odd_row(other)] += math.log((1.0 - rate) * (n_words - 1) / rate)
+                total = sum(map(math.exp, odds.values())) + n_words - len(odds)
+                wrong[mine.person] += 1.0 - math.exp(odds[_odd_row(mine)]) / total
+                n[mine.person] += 1.0
+        rates = {person: min(max(wrong[person] / n[person], _LEAST), _MOST) for person in people}
+    return {person: math.log((1.0 - rate) / rate) for person, rate in rates.items()}
 
 
 def _odd_row(answer: Answer) -> Any:

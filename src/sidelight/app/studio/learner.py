@@ -15,16 +15,26 @@ import numpy as np
 
 from sidelight._core.matching import match_rows
 from sidelight.active.outlook import Outlook, PartitionHistory
+from sidelight.active.people import PersonSoFar
 from sidelight.active.session import ActiveSession
 from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.rows import Rows
 from sidelight.app.studio.settings import new_session
 from sidelight.data.relations import Pairs
+from sidelight.data.relations.facts import most_damaging_first
 from sidelight.metrics import adjusted_rand_index
 
 _TRIES = 20  # questions of the strategy that may have been asked already, before there are none
 _MOST_SHOWN = 50  # contradictions that a page lists: one wrong answer contradicts many
 _STEPS = 300  # of learning everything anew: fewer answers are learnt one by one, as they came from one person
+
+
+Told = tuple[tuple[int, ...], str, int]  # rows, answer and person
+
+
+def told_by(answers: Sequence[Answer]) -> list[Told]:
+    """Return what is learnt of answers."""
+    return [(answer.rows, answer.answer, answer.person) for answer in answers]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,19 +83,22 @@ class Learner:
     ----------
     curve : list of (int, float)
         Agreement with the key, where there is one, after so many answers.
+    people : list of PersonSoFar
+        What the answers say about everybody, as of the last look; replaced, never changed.
     """
 
     def __init__(self, rows: Rows, settings: Any) -> None:
         self.rows, self.settings = rows, settings
         self.kind = settings.get("kind", "pair")
         self.curve: list[tuple[int, float]] = []
+        self.people: list[PersonSoFar] = []
         self._session: ActiveSession | None = None
-        self._learnt: list[tuple[tuple[int, ...], str]] = []
+        self._learnt: list[Told] = []
         self._pairs: Pairs | None = None  # what the answers learnt so far say about pairs; replaced, never changed
         self._lock = threading.RLock()
 
     @property
-    def told(self) -> list[tuple[tuple[int, ...], str]]:
+    def told(self) -> list[Told]:
         """The answers that were learnt so far."""
         return self._learnt
 
@@ -94,9 +107,9 @@ class Learner:
     def catch_up(self, counted: Sequence[Answer], is_over: Callable[[], bool]) -> None:
         """Learn what is new in one step; after a restart, an undo or an edit learn everything anew.
 
-        ``counted`` has one answer a question.
+        ``counted`` has the answers to learn, in their order.
         """
-        told = [(answer.rows, answer.answer) for answer in counted]
+        told = told_by(counted)
         with self._lock:
             session = self._begun()
             if told[: len(self._learnt)] != self._learnt:
@@ -114,10 +127,12 @@ class Learner:
                 if begin // PartitionHistory.EVERY < len(self._learnt) // PartitionHistory.EVERY:
                     self._note(len(self._learnt), session.labels_)  # the session needs these labels anyway
 
-    def _learn(self, session: ActiveSession, batch: Sequence[tuple[tuple[int, ...], str]]) -> None:
-        asked = {frozenset(rows) for rows, _ in session.history}
-        asked |= {frozenset(pair) for pair in session.pairs.rows.tolist()}  # what triplets said
-        session.tell_all([(rows, answer) for rows, answer in batch if frozenset(rows) not in asked])
+    def _learn(self, session: ActiveSession, batch: Sequence[Told]) -> None:
+        new: dict[tuple[Any, ...], Told] = {}
+        for rows, answer, person in batch:
+            if session.may_tell(rows, person):  # else a triplet said it
+                new.setdefault((frozenset(rows), person if len(rows) == 2 else None), (rows, answer, person))
+        session.tell_all(list(new.values()))
         self._learnt = [*self._learnt, *batch]
         self._pairs = session.pairs
 
@@ -129,17 +144,17 @@ class Learner:
         self.curve = [point for point in self.curve if point[0] < n_answers] + [(n_answers, agreement)]
         return agreement
 
-    def correct(self, row: int, cluster: int, is_member: bool, record: Any) -> None:
+    def correct(self, person: int, row: int, cluster: int, is_member: bool, record: Any) -> None:
         """Place a row in a cluster, or strike it out; ``record`` gets the answer that says so, before it is learnt."""
         with self._lock:
             session = self._begun()
             before = session.recorder
             session.recorder = record
             try:
-                (session.place if is_member else session.reject)(row, cluster)
+                (session.place if is_member else session.reject)(row, cluster, person=person)
             finally:
                 session.recorder = before
-            self._learnt = [*self._learnt, session.history[-1]]
+            self._learnt = [*self._learnt, (*session.history[-1], person)]
             self._pairs = session.pairs
 
     def _begun(self) -> ActiveSession:
@@ -149,22 +164,33 @@ class Learner:
 
     # -- asking ------------------------------------------------------------------------------------------------------
 
-    def ask(self, busy: set[int], is_free: Callable[[tuple[int, ...]], bool]) -> tuple[int, ...] | None:
-        """Return a question that is free, about none of the ``busy`` rows; None when nothing is left."""
+    def ask(
+        self,
+        expected: Sequence[tuple[int, ...]],
+        is_free: Callable[[tuple[int, ...], bool], bool],
+        person: int | None = None,
+    ) -> tuple[int, ...] | None:
+        """Return a question that is free, as if the ``expected`` ones were answered; None when nothing is left.
+
+        ``is_free`` is given the rows, and whether somebody else answered the question surprisingly.
+        """
+        looker = person if self.kind == "pair" else None
         with self._lock:
             session = self._begun()
             for _ in range(_TRIES):
-                question = session.ask(busy=busy)
+                question = session.ask(busy=expected, person=looker)
                 if question is None:
                     return None
                 pair = tuple(question.rows)
-                rows = pair if self.kind == "pair" else self._with_third(session, pair, busy)
-                if rows is not None and is_free(rows):
+                rows = pair if self.kind == "pair" else self._with_third(session, pair, expected)
+                if rows is not None and is_free(rows, not session.may_tell(rows)):
                     return rows
-                busy = busy | {pair[0]}  # a triplet may teach the session nothing, which would then ask it again
+                expected = [*expected, pair]  # somebody has it, or it is a triplet that taught the session nothing
             return None
 
-    def _with_third(self, session: ActiveSession, pair: tuple[int, ...], busy: set[int]) -> tuple[int, ...] | None:
+    def _with_third(
+        self, session: ActiveSession, pair: tuple[int, ...], expected: Sequence[tuple[int, ...]]
+    ) -> tuple[int, ...] | None:
         """Add a row of another likely cluster to a pair, so that the odd one out says to which the first belongs."""
         if self.settings.get("strategy") != "random":
             P = session.predict_proba()
@@ -175,8 +201,8 @@ class Learner:
             ]
             if others:
                 return (*pair, max(others, key=lambda row: (P[pair[0], labels[row]], P[row, labels[row]], -row)))
-        rng = np.random.default_rng([session.seed_, 4, session.n_answers, len(busy)])
-        free = np.setdiff1d(np.arange(self.rows.n), [*pair, *busy])
+        rng = np.random.default_rng([session.seed_, 4, session.n_answers, len(expected)])
+        free = np.setdiff1d(np.arange(self.rows.n), pair)
         return (*pair, int(rng.choice(free))) if free.size else None
 
     # -- what is known -----------------------------------------------------------------------------------------------
@@ -188,6 +214,7 @@ class Learner:
             session.compare_with_before()
             labels, P = session.labels_, session.predict_proba()
             outlook, n_answers = session.outlook(), len(self._learnt)
+            self.people = session.people()
         sure = np.where(labels < P.shape[1], P[np.arange(len(P)), np.minimum(labels, P.shape[1] - 1)], 0.0)
         _corrected(labels, sure, P, answers)
         moved, moved_by = np.zeros(0, dtype=int), 0
@@ -201,7 +228,7 @@ class Learner:
     def contradictions(self, counted: Sequence[Answer]) -> list[tuple[tuple[int, int], list[Answer], list[Answer]]]:
         """Return rows that must and cannot link, with the answers that say so; it does not wait for the learning."""
         pairs = self._pairs
-        found = [] if pairs is None else pairs.contradictions()[:_MOST_SHOWN]
+        found = [] if pairs is None else most_damaging_first(pairs.contradictions())[:_MOST_SHOWN]
         if pairs is None or not found:
             return []
         about: dict[frozenset[int], list[Answer]] = {}

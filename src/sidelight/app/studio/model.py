@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.active.people import PersonSoFar
 from sidelight.app.store.studio_store import DatabaseAway
 from sidelight.app.studio.answers import Answer
-from sidelight.app.studio.learner import Learner, Snapshot
+from sidelight.app.studio.learner import Learner, Snapshot, told_by
 from sidelight.app.studio.open_questions import AT_ONCE, NOBODY, FixedList, OpenQuestions, RowsAsked
 from sidelight.app.studio.rows import Rows
 from sidelight.app.studio.saved_view import mark_of, read_view, write_view
@@ -164,9 +165,14 @@ class ProjectModel:
         """Agreement with the key, where there is one, after so many answers."""
         return self._kept_curve if self._is_rebuilding else self._learner.curve
 
-    def correct(self, row: int, cluster: int, is_member: bool, record: Any) -> None:
+    @property
+    def people(self) -> list[PersonSoFar]:
+        """What the answers say about everybody whose answers were learnt."""
+        return self._learner.people
+
+    def correct(self, person: int, row: int, cluster: int, is_member: bool, record: Any) -> None:
         """Place a row in a cluster, or strike it out; ``record`` gets the answer that says so, before it is learnt."""
-        self._learner.correct(row, cluster, is_member, record)
+        self._learner.correct(person, row, cluster, is_member, record)
         self.changed()
 
     def contradictions(self) -> list[tuple[tuple[int, int], list[Answer], list[Answer]]]:
@@ -194,7 +200,7 @@ class ProjectModel:
             rows = tuple(int(row) for row in rng.choice(self.rows.n, width, replace=False))
             if number < 50 and width == 2 and self._snapshot is not None:
                 rows = _doubtful_pair(self._snapshot, rng) or rows
-            if self._open.is_free(person, rows) and not self._open.busy(person) & set(rows):
+            if self._open.is_free(person, rows):
                 self._open.give(person, rows)
                 return
 
@@ -230,7 +236,7 @@ class ProjectModel:
         with self._state:
             news = self._news
         answers, counted = self._answers()
-        told = [(answer.rows, answer.answer) for answer in counted]
+        told = told_by(counted)
         found = read_view(self.rows, self.settings, told)
         with self._state:
             for answer in answers:
@@ -327,8 +333,11 @@ class ProjectModel:
 
     def _choose(self, person: int) -> None:
         with self._state:
-            busy, since, n_fresh = self._open.busy(person), self._waiting.get(person), self._open.n_fresh(person)
-        rows = self._learner.ask(busy, lambda rows: self._is_free(person, rows))
+            expected = self._open.expected(person)
+            since, n_fresh = self._waiting.get(person), self._open.n_fresh(person)
+        rows = self._learner.ask(
+            expected, lambda rows, is_again: self._is_free(person, rows, is_again), None if person == NOBODY else person
+        )
         with self._state:
             if (self._waiting.get(person), self._open.n_fresh(person)) != (since, n_fresh):
                 return  # the person answered, or left, meanwhile
@@ -337,9 +346,9 @@ class ProjectModel:
             self._waiting.pop(person, None)
             self._state.notify_all()
 
-    def _is_free(self, person: int, rows: RowsAsked) -> bool:
+    def _is_free(self, person: int, rows: RowsAsked, is_again: bool) -> bool:
         with self._state:
-            return self._open.is_free(person, rows)
+            return self._open.is_free(person, rows, is_again=is_again)
 
     def _look(self) -> None:
         """Work out the clusters, if it is time."""

@@ -1,4 +1,4 @@
-"""Which questions are with whom, so that no two people are asked the same one.
+"""Which questions are with whom, so that no two people are asked the same one; a row may be with several.
 
 A person has a question on the screen and one that is loaded behind it. After an answer both are old: a fresh question
 takes their place, and the loaded one is shown only if the fresh one is late. So what was loaded stays with the person
@@ -68,16 +68,24 @@ class OpenQuestions:
         """Return who answered a question."""
         return self._answered.get(frozenset(rows), set())
 
-    def busy(self, person: int) -> set[int]:
-        """Return the rows of all open questions, but for those that the last answer of the person made old."""
-        others = [questions for who, questions in self._old.items() if who != person]
-        return {row for questions in [*self._held.values(), *others] for rows in questions for row in rows}
+    def expected(self, person: int) -> list[RowsAsked]:
+        """Return the questions whose answers will be there before the next one of a person is.
 
-    def is_free(self, person: int, rows: RowsAsked) -> bool:
-        """Whether nobody answered a question, nobody else has it, and the person is not asked it already."""
+        These are what others have on the screen, and what was chosen since the person's last answer. What is loaded
+        behind a screen is mostly replaced before anybody sees it.
+        """
+        others = [self.of(who)[:1] for who in self.people() if who != person]
+        return [rows for questions in [*others, self._held.get(person, [])] for rows in questions]
+
+    def is_free(self, person: int, rows: RowsAsked, *, is_again: bool = False) -> bool:
+        """Whether nobody answered a question, nobody else has it, and the person is not asked it already.
+
+        What is asked ``is_again``, because an answer was surprising, others may have answered.
+        """
+        answered = self.answered_by(rows)
         others = [questions for who, questions in self._old.items() if who != person]
         is_open = any(_has(questions, rows) for questions in [*self._held.values(), *others])
-        return not self.answered_by(rows) and not is_open
+        return not (person in answered if is_again else answered) and not is_open
 
 
 class FixedList:

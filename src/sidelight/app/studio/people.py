@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from sidelight.active.people import PersonSoFar
 from sidelight.app.studio.answers import Answer, true_answer
 from sidelight.app.studio.project import OpenProject
 from sidelight.data.relations import Pairs, Triplets
+
+_ENOUGH_TESTED = 5  # answers that others test, below which nothing is said about a person
+_EXAMPLES = 5
 
 
 def people_table(project: OpenProject) -> list[dict[str, Any]]:
     """Return a line for everybody."""
     answers = [answer for answer in project.answers() if not answer.correction]
+    rated = {line.person: line for line in project.model.people}
+    aside = project.aside
     table = []
     for person in project.people().values():
         mine = [answer for answer in answers if answer.person == person.id]
@@ -28,9 +35,24 @@ def people_table(project: OpenProject) -> list[dict[str, Any]]:
                 "unsure": sum(answer.answer == "unsure" for answer in mine),
                 "seconds": round(float(np.median(seconds)), 2) if seconds else None,
                 "accuracy": accuracy(mine, project.rows.truth),
+                "is_aside": person.id in aside,
+                **_rate(rated.get(person.id), project.rows.ids),
             }
         )
     return table
+
+
+def _rate(line: PersonSoFar | None, ids: Sequence[str]) -> dict[str, Any]:
+    """Return how often somebody seems to be wrong, by the answers of all; nothing while few answers were tested."""
+    if line is None or line.n_tested < _ENOUGH_TESTED:
+        return {"rate": None, "low": None, "high": None, "disagree": []}
+    examples = [
+        {"ids": [ids[row] for row in rows], "answer": answer, "chance": round(chance, 3)}
+        for rows, answer, chance in line.disagree[:_EXAMPLES]
+    ]
+    return {
+        "rate": round(line.rate, 3), "low": round(line.low, 3), "high": round(line.high, 3), "disagree": examples
+    }  # fmt: skip
 
 
 def accuracy(answers: list[Answer], truth: Any) -> float | None:

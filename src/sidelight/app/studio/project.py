@@ -63,10 +63,16 @@ class OpenProject:
             return list(self._standing.answers.values())
 
     def _counted(self) -> tuple[list[Answer], list[Answer]]:
-        """Return the answers that stand, and one answer a question; for the model, which waits for the database."""
+        """Return the answers that stand, and those to learn; for the model, which waits for the database.
+
+        The model weighs several answers to a question itself; of a fixed list, that everybody may be asked, it learns
+        what people agree on.
+        """
         self._log.read()
         with self._log.lock:
-            return list(self._standing.answers.values()), self._standing.agreed()
+            counted = self._standing.counted()
+            is_fixed = self.project.settings.get("strategy") == "fixed"
+            return counted, self._standing.agreed() if is_fixed else counted
 
     def _catch_up(self) -> str:
         """Read what is new; where the database does not answer, say so."""
@@ -193,7 +199,22 @@ class OpenProject:
                 f"Cluster {cluster} cannot be corrected: {counted(n_known, 'cluster was', 'clusters were')} asked "
                 "about so far. The others are guessed from the rows alone; answer more questions first."
             )
-        self.model.correct(row, cluster, is_member, _Recorder(self._log, person, is_confirmation))
+        self.model.correct(person.id, row, cluster, is_member, _Recorder(self._log, person, is_confirmation))
+
+    def set_aside(self, number: int, is_aside: bool) -> None:
+        """Let the answers of a person count no more, or again; they are kept either way."""
+        if number not in self.people():
+            raise UnknownName(f"This project has nobody with the number {number}.")
+        new = NewEvent("aside", {"of": number, "is_aside": is_aside})
+        self._log.append(self.owner(), lambda: [new])
+        self.model.changed()
+
+    @property
+    def aside(self) -> set[int]:
+        """People whose answers do not count at present."""
+        self._catch_up()
+        with self._log.lock:
+            return self._standing.aside.copy()
 
     def name(self, person: Person, cluster: int, name: str) -> None:
         """Give a cluster a name; it stays with the most typical row of the cluster."""

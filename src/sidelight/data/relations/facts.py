@@ -6,7 +6,8 @@ unlike imply nothing (there may be any number of clusters).
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -147,6 +148,20 @@ class Facts:
             neighbours[a].append((b, fact))
             neighbours[b].append((a, fact))
         return neighbours
+
+
+def most_damaging_first(contradictions: Iterable[Contradiction]) -> list[Contradiction]:
+    """Order contradictions: first those of the answer that most of them share, short chains before long ones.
+
+    One wrong answer contradicts many right ones; whoever mends it first has least to do.
+    """
+    found = list(contradictions)
+    times = Counter(answer for one in found for answer in (*one.chain, *one.against))
+
+    def damage(one: Contradiction) -> tuple[int, int, tuple[int, int]]:
+        return -max(times[answer] for answer in (*one.chain, *one.against)), len(one.chain), one.rows
+
+    return sorted(found, key=damage)
 
 
 def _walk_back(came: dict[int, tuple[int, int]], row: int) -> list[int]:

@@ -10,19 +10,23 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from sidelight.app.jobs.how_many.stability import Stability
+from sidelight.data.relations import Pairs
 from sidelight.errors import AnswersDisagree, ignore_warnings
 from sidelight.estimators.relations.cross_validation import DiscriminativeClusteringCV
 from sidelight.estimators.relations.discriminative import DiscriminativeClustering
 
 FEWEST = 50  # answers from which their folds tell numbers of clusters apart; below the rows are asked
 _MOST_ROWS, _MOST_CLUSTERS, _FOLDS = 2000, 12, 3
+_STARTS = 20  # groups from which a set of clusters that all differ is sought
 _EPS = 0.1  # share of wrong answers while numbers are compared; each fit finding its own would take three times as long
 
 
 def held_out(points: np.ndarray, answers: Mapping[str, Any], seed: int) -> Stability | None:
-    """Try numbers of clusters from 2 on with answers held out; None where there are too few answers.
+    """Try numbers of clusters from those that answers prove on, with answers held out; None where these are too few.
 
     Parameters
     ----------
@@ -35,11 +39,12 @@ def held_out(points: np.ndarray, answers: Mapping[str, Any], seed: int) -> Stabi
     """
     some = _rows(len(points), answers, np.random.default_rng(seed))
     known = {name: side[some] for name, side in answers.items()}
-    most = min(_MOST_CLUSTERS, len(some) // 4)
-    if sum(side.n_answers for side in known.values()) < FEWEST or most < 3:
+    least = max(2, proven_clusters(known["pairs"]) if "pairs" in known else 2)
+    most = max(min(_MOST_CLUSTERS, len(some) // 4), least + 1)
+    if sum(side.n_answers for side in known.values()) < FEWEST or len(some) < 12:
         return None
     estimator = DiscriminativeClustering(n_init=1, eps=_EPS)
-    search = DiscriminativeClusteringCV(range(2, most + 1), estimator=estimator, cv=_FOLDS, random_state=seed)
+    search = DiscriminativeClusteringCV(range(least, most + 1), estimator=estimator, cv=_FOLDS, random_state=seed)
     with ignore_warnings(AnswersDisagree):  # the fit to all answers says it
         choice = search.fit(_narrow(points[some]), **known).choice_
     return Stability(
@@ -49,6 +54,35 @@ def held_out(points: np.ndarray, answers: Mapping[str, Any], seed: int) -> Stabi
         choice["chosen"][0],
         by="answers",
     )
+
+
+def proven_clusters(pairs: Pairs) -> int:
+    """Return how many groups of rows answers prove to be different clusters, all of them from each other; at least 1.
+
+    A group is two rows or more that answers join: one slip alone proves no cluster. Groups with answers that cannot all
+    be true prove nothing.
+    """
+    same = pairs.codes == pairs.WORDS.index("same")
+    ends = pairs.rows
+    graph = coo_array((np.ones(int(same.sum())), tuple(ends[same].T)), shape=(pairs.n_rows, pairs.n_rows))
+    group = connected_components(graph, directed=False)[1]
+    sizes = np.bincount(group)
+    apart: dict[int, set[int]] = {}
+    broken: set[int] = set()
+    for a, b in group[ends[~same]].tolist():
+        if a == b:
+            broken.add(a)
+        elif min(sizes[a], sizes[b]) > 1:
+            apart.setdefault(a, set()).add(b)
+            apart.setdefault(b, set()).add(a)
+    best = 1
+    for start in sorted(apart.keys() - broken, key=lambda one: (-len(apart[one]), one))[:_STARTS]:
+        clique, others = [start], apart[start] - broken
+        while others:
+            clique.append(max(others, key=lambda one: (len(apart[one] & others), -one)))
+            others = others & apart[clique[-1]]
+        best = max(best, len(clique))
+    return best
 
 
 def _narrow(points: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
@@ -19,6 +19,12 @@ class NewPerson(BaseModel):
     """Somebody who will answer."""
 
     name: Annotated[str, Field(min_length=1, max_length=80)]
+
+
+class Aside(BaseModel):
+    """Whether the answers of a person are left out."""
+
+    is_aside: bool
 
 
 @router.get("/p/{number}/people", include_in_schema=False)
@@ -41,3 +47,10 @@ def new_person(studio: StudioPart, project: ProjectPart, new: NewPerson) -> dict
     """Add somebody; return their link."""
     person = studio.add_person(project.project.id, new.name)
     return {"name": person.name, "token": person.token, "link": f"/a/{person.token}"}
+
+
+@router.post("/api/projects/{number}/people/{person}/aside", tags=["people"])
+def set_aside(project: ProjectPart, person: Annotated[int, Path(ge=0, le=2**31 - 1)], change: Aside) -> dict[str, Any]:
+    """Leave the answers of a person out, or let them count again; they are kept either way."""
+    project.set_aside(person, change.is_aside)
+    return {"person": person, "is_aside": change.is_aside}

@@ -1,0 +1,145 @@
+"""How often each person is wrong, by the answers that other answers test.
+
+Rows whose classes overlap surprise the belief, and honest people would be accused of it. So only an answer that others
+test counts for or against who gave it: one on a cycle of "same", one of several between the same two groups, or one
+that contradicts others. The belief says how likely each of these is wrong, and a rate is a mean under a prior:
+everybody is taken to have given ``SHARED`` tested answers before, as right as those of all (Dawid and Skene 1979).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import beta
+
+from sidelight.active.chains import ERRORS
+from sidelight.active.checks import bridges_of
+
+Floats = npt.NDArray[np.float64]
+
+SHARED = 10.0  # tested answers' worth of the common rate in the rate of one person: three answers accuse nobody
+LEAST, MOST = 0.005, 0.45  # rates are kept off certainty and off a coin toss
+LIGHTEST, HEAVIEST = 0.1, 2.0  # weights of one answer, in answers of somebody average
+WRONG = 0.5  # chance of being wrong from which an answer disagrees with the others
+
+
+@dataclass(frozen=True, slots=True)
+class PersonSoFar:
+    """What the answers say about one person.
+
+    Attributes
+    ----------
+    person : hashable
+        Who.
+    n_answers, n_unsure, n_tested : int
+        Answers so far, those that were "unsure", and those that other answers test.
+    rate, low, high : float
+        The share of wrong answers to expect, and an interval that holds it with a probability of 90 %.
+    disagree : tuple of (rows, answer, chance)
+        Answers that are probably wrong by all others, with the chance of that; the surest first.
+    """
+
+    person: Hashable
+    n_answers: int
+    n_unsure: int
+    n_tested: int
+    rate: float
+    low: float
+    high: float
+    disagree: tuple[tuple[tuple[int, ...], str, float], ...]
+
+
+def is_tested(links: Sequence[tuple[int, int, int]], n_rows: int) -> npt.NDArray[np.bool_]:
+    """Say of each answer about two rows whether others would contradict it if it were wrong.
+
+    >>> is_tested([(0, 1, 1), (1, 2, 1), (0, 2, 1), (2, 3, 1), (4, 3, 0)], 5).tolist()
+    [True, True, True, False, False]
+    """
+    tested = np.zeros(len(links), dtype=bool)
+    if not len(links):
+        return tested
+    ends = np.array(links, dtype=np.intp)
+    alike = ends[ends[:, 2] == 1]
+    graph = coo_array((np.ones(len(alike)), (alike[:, 0], alike[:, 1])), shape=(n_rows, n_rows))
+    group = connected_components(graph, directed=False)[1]
+    sides = np.sort(group[ends[:, :2]], axis=1)
+    inside = sides[:, 0] == sides[:, 1]
+    near: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for number in np.flatnonzero(inside).tolist():
+        a, b, _ = links[number]
+        near[a].append((b, number))
+        near[b].append((a, number))
+    tested[inside] = True
+    tested[list(bridges_of(near, range(n_rows)))] = False
+    between = Counter(map(tuple, sides[~inside].tolist()))
+    tested[~inside] = [between[a, b] > 1 for a, b in sides[~inside].tolist()]
+    return tested
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """How often people are wrong: (wrong, right) tested answers of all and of each, as the parameters of a Beta."""
+
+    common: float
+    counts: dict[Hashable, tuple[float, float]]
+
+    @classmethod
+    def of(cls, wrong: Floats, tested: npt.NDArray[np.bool_], people: Sequence[Hashable]) -> Rates:
+        """Count tested answers; ``wrong`` is the chance of each answer to be wrong."""
+        common = (ERRORS[0] + wrong[tested].sum()) / (sum(ERRORS) + tested.sum())
+        counts = {}
+        for person in dict.fromkeys(people):
+            mine = np.array([other == person for other in people], dtype=bool) & tested
+            n_wrong = float(wrong[mine].sum())
+            counts[person] = (SHARED * common + n_wrong, SHARED * (1.0 - common) + int(mine.sum()) - n_wrong)
+        return cls(float(common), counts)
+
+    def rate(self, person: Hashable) -> float:
+        """Return the share of wrong answers to expect of somebody."""
+        wrong, right = self.counts.get(person, (self.common, 1.0 - self.common))
+        return float(np.clip(wrong / (wrong + right), LEAST, MOST))
+
+    def interval(self, person: Hashable) -> tuple[float, float]:
+        """Return what holds the share with a probability of 90 %."""
+        wrong, right = self.counts.get(person, (SHARED * self.common, SHARED * (1.0 - self.common)))
+        low, high = beta.ppf([0.05, 0.95], wrong, right)
+        return float(low), float(high)
+
+    def weight(self, person: Hashable) -> float:
+        """Return what an answer of somebody weighs, in answers of somebody average: the ratio of log odds."""
+        common = float(np.clip(self.common, LEAST, MOST))
+        return float(np.clip(_log_odds(self.rate(person)) / _log_odds(common), LIGHTEST, HEAVIEST))
+
+
+def _log_odds(rate: float) -> float:
+    return float(np.log((1.0 - rate) / rate))
+
+
+def report_people(told: Sequence[Any], sources: Sequence[int], wrong: Floats, rates: Rates, tested: Any) -> list[Any]:
+    """Return a line for everybody; ``sources`` has the answer behind each link."""
+    lines = []
+    for person in dict.fromkeys(given.person for given in told):
+        mine = [given for given in told if given.person == person]
+        links = [number for number, source in enumerate(sources) if told[source].person == person]
+        doubted = sorted((number for number in links if wrong[number] > WRONG), key=lambda number: -wrong[number])
+        disagree = {sources[number]: float(wrong[number]) for number in reversed(doubted)}
+        shown = sorted(disagree.items(), key=lambda item: -item[1])
+        lines.append(
+            PersonSoFar(
+                person,
+                len(mine),
+                sum(given.answer == "unsure" for given in mine),
+                int(tested[links].sum()) if links else 0,
+                rates.rate(person),
+                *rates.interval(person),
+                tuple((told[source].rows, told[source].answer, chance) for source, chance in shown),
+            )
+        )
+    return lines

@@ -1,0 +1,32 @@
+"""How many clusters answers prove, which is the least number that relations chooses."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import sidelight as sl
+from sidelight.app.jobs.relations.how_many import proven_clusters
+
+
+def pairs(said, n_rows=40):
+    """Answers by (row, row, word)."""
+    return sl.Pairs(*zip(*said), n_rows=n_rows)
+
+
+def groups(n):
+    """Answers that prove n groups of two rows."""
+    said = [(2 * k, 2 * k + 1, "same") for k in range(n)]
+    return [*said, *((2 * a, 2 * b + 1, "different") for a, b in combinations(range(n), 2))]
+
+
+def test_groups_that_all_differ_are_so_many_clusters():
+    assert proven_clusters(pairs(groups(5))) == 5
+    assert proven_clusters(pairs(groups(5)[:-1])) == 4  # two of them were never compared
+    assert proven_clusters(pairs([(0, 1, "same")])) == 1
+
+
+def test_a_single_row_and_a_contradiction_prove_nothing():
+    single = [*groups(3), *((row, 20, "different") for row in range(6))]
+    assert proven_clusters(pairs(single)) == 3
+    broken = [*groups(3), (0, 30, "same"), (30, 1, "different")]
+    assert proven_clusters(pairs(broken)) == 2
