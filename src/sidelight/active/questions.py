@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 from sidelight.data.row_keys import as_row_index
@@ -69,7 +70,8 @@ def checked_answers(answers: Any, n_rows: int) -> list[tuple[tuple[int, ...], st
     """Return the rows, the answer, and who gave it, of each of several questions."""
     told = []
     for one in _each(answers, "ActiveSession.tell_all takes a list of (question, answer)"):
-        if not isinstance(one, (tuple, list)) or len(one) not in (2, 3):
+        is_rows = isinstance(one, (tuple, list)) and len(one) == 3 and isinstance(one[0], Integral)  # (3, 17, "same")
+        if not isinstance(one, (tuple, list)) or len(one) not in (2, 3) or is_rows:
             raise InvalidData(
                 "ActiveSession.tell_all takes a list of (question, answer), like ((3, 17), 'same'), or (question, "
                 f"answer, person). Got {one!r:.80}."
