@@ -223,3 +223,18 @@ def test_contradictions_are_a_queue_with_the_answer_that_most_share_first():
     found = session.contradictions()
     assert found[-1].rows == (50, 52)
     assert len(found) == 4
+
+
+@pytest.mark.parametrize("strategy", ["random", "cobras"])
+def test_people_are_counted_with_every_strategy(strategy):
+    session = sl.ActiveSession(X3, strategy=strategy, random_state=0)
+    session.tell(session.ask(person="ann"), "same", person="ann")
+    assert [(line.person, line.n_answers) for line in session.people()] == [("ann", 1)]
+
+
+def test_people_are_counted_with_the_belief_of_the_thesis():
+    session = sl.BayesianActiveClustering(3, random_state=0).start(X3)
+    for person in ("ann", "bob"):
+        question = session.ask(person=person)
+        session.tell(question, truth_of(*question.rows), person=person)
+    assert [(line.person, line.n_answers) for line in session.people()] == [("ann", 1), ("bob", 1)]

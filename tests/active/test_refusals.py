@@ -36,7 +36,7 @@ def test_the_thesis_method_needs_two_clusters_to_ask():
         sl.BayesianActiveClustering(1).start(X)
 
 
-@pytest.mark.parametrize("answers", [[(3, 4, "same")], None, 5, ["same"], [((3, 4), "same", "sure")]])
+@pytest.mark.parametrize("answers", [[(3, 4, "same")], None, 5, ["same"], [((3, 4), "same", "ann", "sure")]])
 def test_a_list_that_holds_no_answers_is_refused(answers):
     session = sl.ActiveSession(X, 3, random_state=0)
     with pytest.raises(InvalidData, match=r"\(question, answer\)"):

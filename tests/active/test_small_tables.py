@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sidelight as sl
+from sidelight.active.session_file import GivenAnswer
 from sidelight.active.rivals.cobras import CobrasBelief
 from sidelight.active.strategies import STRATEGIES
 
@@ -89,6 +90,6 @@ def test_as_many_clusters_as_rows_leave_probabilities_that_are_numbers():
 def test_a_question_that_nobody_answered_changes_nothing():
     session = sl.ActiveSession(GENERATOR.normal(size=(12, 2)), 2, random_state=0)
     session._strategy.in_hand = {3: 1}
-    session._said.add([((3, other), "same") for other in range(12) if other != 3], session._belief)
+    session._said.add([GivenAnswer((3, other), "same") for other in range(12) if other != 3], session._belief)
     session.ask()  # row 3 was compared with every row: a session that is resumed does not know that this was asked
     assert session._strategy.in_hand == {3: 1}

@@ -60,7 +60,7 @@ def _is_open(given: Sequence[Any]) -> bool:
 
 def chance_of_answer(belief: Any, a: int, b: int, is_same: bool) -> float | None:
     """Return the chance that a belief gives an answer about two rows; None where it knows neither."""
-    if not hasattr(belief, "places"):
+    if not hasattr(belief, "at"):  # it does not say which rows it knows
         return None
     if b not in belief.at:
         a, b = b, a
