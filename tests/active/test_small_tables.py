@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.active.session_file import GivenAnswer
 from sidelight.active.rivals.cobras import CobrasBelief
+from sidelight.active.session_file import GivenAnswer
 from sidelight.active.strategies import STRATEGIES
 
 GENERATOR = np.random.default_rng(0)
