@@ -492,8 +492,15 @@ def texts_only(folder: Path) -> tuple[Path, Expected]:
     r, words = draw(), WORDS
     rows = [[" ".join(r.sample(words, 8))] for _ in range(20)]
     return table(folder, "t.csv", "review,", [[*row, ""] for row in rows]), Expected(
-        {}, more=lambda d: d.n_features == 0
+        {}, more=lambda d: d.X.shape == (20, 0)
     )
+
+
+@case
+def sentences_one_a_line(folder: Path) -> tuple[Path, Expected]:
+    r = draw()
+    rows = [[" ".join(r.sample(WORDS, r.randint(5, 9)))] for _ in range(20)]
+    return table(folder, "t.csv", "review", rows), Expected({}, more=lambda d: d.X.shape == (20, 0))
 
 
 @case

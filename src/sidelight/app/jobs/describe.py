@@ -241,7 +241,7 @@ def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
 def _answering(fit: Fit, data: Dataset) -> Fit:
     """Let a suggested command answer every question by the reading that was taken: it is not to stop at one."""
     said = {name: value for doubt in data.doubts for name, value in doubt.readings[0][1].items()}
-    return replace(fit, roles={**said, **fit.roles}) if said else fit
+    return replace(fit, roles={**said, **{k: v for k, v in fit.roles.items() if v not in ({}, [])}}) if said else fit
 
 
 def _texts_of(data: Dataset) -> list[str]:

@@ -21,6 +21,7 @@ _LINES_IN_A_CELL = 1_000  # more lines than this in a name mean a quotation mark
 LONGEST_ROW = 1 << 26  # a row longer than this is an unclosed quotation mark, not a row
 MAX_COLUMNS = 100_000  # wider than any table met so far; a file of separators alone would cost gigabytes
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d+")  # 1.234,56
+_EVEN = 0.8  # share of the lines that blanks must cut into as many cells, where the cells are words
 _SEPARATORS = ("\t", ";", ",", "|", " ")
 
 
@@ -138,6 +139,8 @@ def _guess_separator(text: str) -> str:
             continue
         numbers = sum(is_number(c.strip()) or bool(DECIMAL_COMMA.fullmatch(c.strip())) for r in rows[1:] for c in r)
         numeric = numbers / max(sum(len(row) for row in rows[1:]), 1)
+        if separator == " " and share < _EVEN * len(rows) and numeric < 0.5:
+            continue  # sentences, one a line
         # Blanks also separate words: they win only when nothing else cuts the rows evenly.
         score = (round(share / len(rows) - (0.3 if separator == " " else 0.0), 2), round(numeric, 1), width)
         if score > best_score:
@@ -161,7 +164,9 @@ def _guess_header(rows: list[list[str]]) -> tuple[bool, str]:
             return True, ""
     # Text only: names of columns are all different, and do not come back as values.
     seen = {cell for row in rest for cell in row}
-    return len(set(plain)) == len(first) and not seen & set(plain), ""
+    nameless = [j for j, cell in enumerate(first) if not cell]
+    are_empty = not any(row[j] for row in rest for j in nameless if j < len(row))  # a comma at the end of each line
+    return bool(plain) and len(set(plain)) == len(plain) and are_empty and not seen & set(plain), ""
 
 
 def _counts_up(first: list[str]) -> bool:

@@ -18,7 +18,7 @@ _here = functions_of(__name__)
 def _fits(data: Dataset, roles: Mapping[str, Any]) -> Fit | None:
     if data.Y is None or data.Y.shape[1] < 3 or data.n_rows < 2:
         return None
-    used = ("id", "label", "label_file", "label_separator", "missing")
+    used = ("id", "label", "label_file", "label_separator", "missing_words", "missing")
     why = "several labels a row: the tree behind them, and what was forgotten"
     return Fit("hierarchy", why, {name: value for name, value in roles.items() if name in used})
 

@@ -20,7 +20,7 @@ def _fits(data: Dataset, roles: Mapping[str, Any]) -> Fit | None:
 
     if not has_rows(data) or data.counts is not None:
         return None
-    used = ("id", "truth", "features", "ignore", "missing")
+    used = ("id", "truth", "features", "ignore", "text", "missing_words", "missing")
     return Fit("relations", "rows with features", {k: v for k, v in roles.items() if k in used}, n_kinds(data))
 
 
