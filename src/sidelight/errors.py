@@ -143,7 +143,7 @@ _hear: ContextVar[Hear | None] = ContextVar("who hears the warnings of this run"
 
 
 def warn(message: str | SidelightWarning, category: type[SidelightWarning] | None = None, stacklevel: int = 1) -> None:
-    """Warn whoever listens to this run (:func:`hearing`), else through Python's ``warnings``.
+    """Warn the listener of this run (:func:`capture_warnings`), else through Python's ``warnings``.
 
     Python's filters belong to the whole process; a context variable lets two runs at once hear their own warnings only.
 
@@ -176,7 +176,7 @@ def capture_warnings(hear: Hear) -> Iterator[None]:
 
 @contextmanager
 def ignore_warnings(*kinds: type[SidelightWarning]) -> Iterator[None]:
-    """Keep warnings of some kinds (all when none is named) from whoever listens; the others pass."""
+    """Keep warnings of some kinds (all when none is named) from the listener; the others pass."""
     outer = _hear.get()
 
     def pass_on(warning: SidelightWarning) -> None:

@@ -17,7 +17,7 @@ from sidelight.errors import Cancelled
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One sign of life: ``done`` of ``total`` units of ``stage``; ``total`` is None when nobody knows."""
+    """One sign of life: ``done`` of ``total`` units of ``stage``; ``total`` is None where it is unknown."""
 
     stage: str
     done: int
@@ -54,7 +54,7 @@ def progress(callback: Callback | None) -> Iterator[None]:
 
 
 def report(stage: str, done: int, total: int | None = None, note: str = "") -> None:
-    """Tell whoever listens how far the work is; raise :class:`Cancelled` if they have had enough."""
+    """Tell the listener of this context how far the work is; raise :class:`Cancelled` if they have had enough."""
     callback = _listener.get()
     if callback is not None and callback(Step(stage, done, total, note)) is False:
         raise Cancelled(f"Cancelled during {stage!r} ({done} of {total if total is not None else 'unknown'}).")

@@ -178,7 +178,7 @@ class Cells:
 
 
 def _centres(rows: Any, n_cells: int, seed: int) -> np.ndarray:
-    with without_library_warnings(), one_blas_thread():  # duplicates leave cells empty, which harms nobody here
+    with without_library_warnings(), one_blas_thread():  # duplicates leave cells empty, which changes nothing here
         return np.asarray(KMeans(n_cells, n_init=1, max_iter=10, random_state=seed).fit(rows).cluster_centers_)
 
 

@@ -94,7 +94,7 @@ def remove_leftovers(folder: Path) -> None:
     try:
         names = os.listdir(folder)
     except OSError:
-        return  # whoever writes next will say what is wrong
+        return  # the next write says what is wrong
     for name in names:
         match = _PARTIAL.fullmatch(name)
         if match and match[1] == _machine() and not _is_alive(int(match[2])):
@@ -138,5 +138,5 @@ def _is_alive(process: int) -> bool:
     except ProcessLookupError:
         return False
     except OSError:
-        return True  # somebody else's, and alive
+        return True  # another process's, and alive
     return True

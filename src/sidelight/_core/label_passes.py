@@ -3,7 +3,7 @@
 The model of [P17] table 5.1, one row at a time, g_c = sigma(scores[c]):
 
     P(y_c = 1 | y_parent = 1) = g_c      P(y_c = 1 | y_parent = 0) = eps      (a label under the root: g_c)
-    P(z_c = 1 | y_c = 1) = 1 - alpha_c   P(z_c = 1 | y_c = 0) = 0             (z_c = -1: nobody looked, no evidence)
+    P(z_c = 1 | y_c = 1) = 1 - alpha_c   P(z_c = 1 | y_c = 0) = 0             (z_c = -1: not checked, no evidence)
 
 The way up multiplies messages; the way down multiplies conditionals a_c = Q(y_c = 1 | y_parent = 1) and
 b_c = Q(y_c = 1 | y_parent = 0), so nothing divides by a posterior as [P17] eq. (5.5) does (it is 0 wherever a label

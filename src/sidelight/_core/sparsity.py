@@ -7,6 +7,6 @@ from typing import Any
 
 
 def is_sparse(X: Any) -> bool:
-    """Say whether X is a sparse matrix or array of scipy: where nobody imported scipy.sparse, nothing is."""
+    """Say whether X is a sparse matrix or array of scipy: where scipy.sparse was not imported, nothing is."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))

@@ -1,4 +1,4 @@
-"""Somebody who knows the truth, for experiments: answers any question, wrongly now and then."""
+"""A simulated person who knows the truth, for experiments: answers any question, wrongly now and then."""
 
 from __future__ import annotations
 

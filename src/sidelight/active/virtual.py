@@ -1,4 +1,4 @@
-"""Clusters that nobody was asked about yet: k-means around the known ones, for the partition shown meanwhile."""
+"""Clusters that no question was about yet: k-means around the known ones, for the partition shown meanwhile."""
 
 from __future__ import annotations
 

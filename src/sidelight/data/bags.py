@@ -257,7 +257,7 @@ class Bags(Frozen):
     @cached_property
     def label_matrix(self) -> Any:
         """A CSR array of shape (n_bags, n_classes): 1.0 where a label was named."""
-        from scipy.sparse import csr_array  # half a second that whoever only reads a table need not wait for
+        from scipy.sparse import csr_array  # slow to import, and reading a table does not need it
 
         parts = (np.ones(len(self._label_columns)), self._label_columns, self._label_starts)
         return read_only(csr_array(parts, shape=(self.n_bags, self.n_classes)))

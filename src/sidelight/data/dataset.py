@@ -28,7 +28,7 @@ def _counted_from_one(row: int) -> str:
 
 
 class Note(str):
-    """What a careful reader of a file would like to know: a text with a code, so that nobody has to read the text.
+    """What a careful reader of a file would like to know: a text with a code, so that code never reads the text.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ class Dataset:
     row_numbers: NDArray[np.intp] = None  # type: ignore[assignment]  # filled in below: one number a row
 
     def __post_init__(self) -> None:
-        """Check that X is a table, and count its rows unless somebody did."""
+        """Check that X is a table, and number its rows unless they have numbers."""
         if len(getattr(self.X, "shape", ())) != 2:
             raise WrongKind(
                 f"Dataset: X must be a dense array or a CSR array with rows and columns. Got {self.X!r:.80}."

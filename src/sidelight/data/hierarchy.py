@@ -86,7 +86,7 @@ class LabelTree(Frozen):
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple[Any, Any]], names: Sequence[Any] | None = None) -> Self:
-        """Make a tree from (parent, child) names; a parent that is nobody's child is under the root.
+        """Make a tree from (parent, child) names; a parent that is no child is under the root.
 
         Parameters
         ----------

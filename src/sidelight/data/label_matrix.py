@@ -128,7 +128,7 @@ class LabelMatrix(Frozen):
 
     @cached_property
     def is_known(self) -> NDArray[np.bool_]:
-        """Where somebody looked."""
+        """Which entries were checked."""
         return read_only(self.values != UNKNOWN)
 
     def with_names(self, names: Sequence[str]) -> Self:

@@ -233,7 +233,7 @@ def refuse_unusable(estimator: Any, X: Any, huge: bool = False) -> None:
 
 
 def reporting(stage: str) -> Reporter:
-    """Bind a solver's ``report=`` to whoever listens through ``sidelight.progress``."""
+    """Bind a solver's ``report=`` to the listener of ``sidelight.progress``."""
 
     def told(done: int, total: int, note: str = "") -> None:
         report(stage, done, total, note)

@@ -91,7 +91,7 @@ def in_units(n_bytes: float) -> str:
 
 @cache
 def default_limit() -> int:
-    """Return half of what this process may have: the machine's memory, or less where somebody limited it."""
+    """Return half of what this process may have: the machine's memory, or less where a limit is set."""
     return max(min(_machine(), _container(), _process()) // 2, 1 << 28)
 
 

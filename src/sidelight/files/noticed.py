@@ -1,4 +1,4 @@
-"""What readers notice on the way, for the notes of the data: deep inside a file there is nobody to hand it to."""
+"""What readers notice on the way, for the notes of the data: deep inside a file there is no caller to hand it to."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class CobrasBelief(RowsOfBelief):
         self._generator = generator
         self.rows: list[int] = []
         self._told: dict[frozenset[int], bool] = {}
-        self._passed: set[frozenset[int]] = set()  # pairs that nobody could tell
+        self._passed: set[frozenset[int]] = set()  # pairs that were answered "unsure"
         self._clusters = [[self._super_instance(np.arange(self.n_rows))]]
         self._shown = list(self._clusters)
         self._dialogue = self._converse()
@@ -186,7 +186,7 @@ class CobrasBelief(RowsOfBelief):
 
 
 class CobrasStrategy:
-    """Ask what COBRAS waits for: the belief itself, or one beside it whose clusters nobody sees."""
+    """Ask what COBRAS waits for: the belief itself, or one beside it whose clusters are not shown."""
 
     def __init__(self) -> None:
         self._beside: CobrasBelief | None = None
@@ -199,7 +199,7 @@ class CobrasStrategy:
         return None if pair is None or busy & set(pair) else (pair, float("nan"))
 
     def after_answer(self, belief: Any, rows: tuple[int, ...], answer: str) -> None:
-        """Tell COBRAS, and go on where nobody knows."""
+        """Tell COBRAS; an "unsure" answer is passed over."""
         cobras, (a, b) = self._cobras(belief), rows
         if answer == "unsure":
             cobras.pass_over(a, b)

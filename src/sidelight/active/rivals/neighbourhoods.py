@@ -200,7 +200,7 @@ class NPU(Neighbourhoods):
         )
         if len(self.groups) == 1:
             return beside
-        beside = beside + 1e-6  # a row beside nobody may belong anywhere
+        beside = beside + 1e-6  # a row without neighbours may belong anywhere
         return np.asarray(beside / beside.sum(axis=1, keepdims=True))
 
     def _leaves(self, belief: Any, generator: np.random.Generator) -> Ints:

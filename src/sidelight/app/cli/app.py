@@ -158,7 +158,7 @@ def run() -> None:
     except (KeyboardInterrupt, click.Abort, Cancelled):
         code = _say("interrupted; nothing was written.", INTERRUPTED)
     except BrokenPipeError:
-        code = MACHINE  # nobody reads what would be said
+        code = MACHINE  # the reader of the output is gone
     except SidelightError as error:
         code = _say(error.told(as_flag), MACHINE if _is_the_machines(error) else CALL)
     except MemoryError as error:
@@ -174,7 +174,7 @@ def run() -> None:
     _leave(code if isinstance(code, int) else DONE)
 
 
-_SHOW = "SIDELIGHT_TRACEBACK"  # environment variable for whoever mends things
+_SHOW = "SIDELIGHT_TRACEBACK"  # environment variable for developers
 _NO_MEMORY = "out of memory. Use fewer rows or columns."
 _ROOM = 2500 << 20  # bytes of addresses that numpy, scipy, polars and numba reserve between them, measured on two cores
 

@@ -14,7 +14,7 @@ from sidelight.app.cli.values import words_for
 
 
 def command_line(job: str, path: str, settings: Mapping[str, Any], *, n_clusters: int | None = None) -> str | None:
-    """Return a line ready to paste, or None when there is no such command or it wants what nobody can guess.
+    """Return a line ready to paste, or None when there is no such command or it needs an option that cannot be guessed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A first look at what a call names, so that nobody waits for libraries only to hear of a misspelt file or column.
+"""A first look at what a call names, so that a misspelt file or column is told before slow libraries are imported.
 
 Of a table it looks at the header. It refuses only what the readers would refuse, in the same words, and lets everything
 pass that is not plain: a few kinds of text with a header, as most tables are. The readers have the last word.

@@ -22,10 +22,10 @@ from sidelight.errors import OutputExists, UnreadableFile
 from sidelight.words import Sentence, Setting, some_of
 
 if TYPE_CHECKING:
-    from sidelight.app.jobs.result import Columns  # brings numpy, which nobody should wait for before the first word
+    from sidelight.app.jobs.result import Columns  # brings numpy, which is slow to import
 
 MANIFEST = "run.toml"
-SESSION = "session.toml"  # of somebody who is asked
+SESSION = "session.toml"  # of a sitting of `sidelight ask`
 _TABLE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,40}")
 _OTHER: Sentence = ["Choose another ", Setting("out"), "."]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for the beginning of a formula

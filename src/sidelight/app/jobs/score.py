@@ -14,7 +14,7 @@ from sidelight.words import Setting, counted, some_of
 
 if TYPE_CHECKING:
     from sidelight.app.jobs.result import (
-        Columns as Table,  # brings compiled loops, which nobody waits for to hear of a column
+        Columns as Table,  # brings compiled loops, which are slow to import
     )
     from sidelight.app.jobs.truth import Truth
 

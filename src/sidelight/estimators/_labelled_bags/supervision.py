@@ -99,7 +99,7 @@ def read_row_labels(row_labels: Any, n_rows: int) -> list[Hashable]:
 
 
 def code_rows(names: list[Hashable], classes: tuple[Hashable, ...]) -> np.ndarray:
-    """Return the class of each row, -1 where nobody knows."""
+    """Return the class of each row, -1 where it is unknown."""
     code_of = {name: code for code, name in enumerate(classes)}
     for row, name in enumerate(names):
         if name is not None and name not in code_of:

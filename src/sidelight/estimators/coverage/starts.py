@@ -20,7 +20,7 @@ from sidelight.estimators._labelled_bags.layout import Layout
 
 HEAT = 30  # iterations after which starts are compared: on MSRC v2 and Carroll ranks then agree with the end by 0.8
 KEPT = 4  # one start in so many is followed to the end
-SPREAD = 0.1  # standard deviation of the random scores: far from 0 to break ties, near enough to favour nobody
+SPREAD = 0.1  # standard deviation of the random scores: far from 0 to break ties, near enough to favour no cluster
 
 
 def random_start(model: SoftmaxLinear, X: Any, generator: np.random.Generator) -> np.ndarray:

@@ -18,7 +18,7 @@ _BLOCK = 1 << 15  # rows counted together: float32 counts exactly far beyond it
 
 
 class PairCounts(NamedTuple):
-    """Counts over rows where somebody looked at both labels of a pair."""
+    """Counts over rows in which both labels of a pair were checked."""
 
     both: Floats  # both seen
     child: Floats  # c seen
@@ -43,7 +43,7 @@ class PairCounts(NamedTuple):
 
 
 def count_pairs(Z: Entries) -> PairCounts:
-    """Count all pairs of columns of Z (1 seen, 0 not seen, -1 nobody looked), in blocks of rows."""
+    """Count all pairs of columns of Z (1 seen, 0 not seen, -1 not checked), in blocks of rows."""
     n_labels = Z.shape[1]
     is_complete = not (Z < 0).any()
     both, child, rows = np.zeros((3, n_labels, n_labels))

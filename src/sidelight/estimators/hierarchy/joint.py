@@ -110,7 +110,7 @@ def joint_em(
 
 
 def _loss(Q: Posterior, Z: Entries) -> float:
-    """Return alpha by [P17] eq. (5.7), over the entries that somebody looked at."""
+    """Return alpha by [P17] eq. (5.7), over the checked entries."""
     expected, seen = float(Q.on[Z >= 0].sum()), float(Q.on[Z == 1].sum())
     return float(np.clip(1 - seen / max(expected, 1e-12), LEAST, MOST))
 

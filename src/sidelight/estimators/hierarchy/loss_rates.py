@@ -66,7 +66,7 @@ def label_alphas(counts: PairCounts) -> tuple[Floats, float, float]:
 def certified(Z: Entries, parents: Ints) -> tuple[Floats, Floats]:
     """Count for each label the entries that are certainly on, and how many of those were seen.
 
-    A label is certainly on where a strict descendant was seen; entries that nobody looked at do not count.
+    A label is certainly on where a strict descendant was seen; unchecked entries do not count.
     Returns (seen, certain).
     """
     below = np.zeros(Z.shape, dtype=bool)

@@ -30,7 +30,7 @@ def draw_labels(X: Any, bags: Bags, layout: Layout, generator: np.random.Generat
     listed = np.asarray(bags.label_matrix.toarray(), dtype=np.float64)
     weights = (listed / np.maximum(listed.sum(axis=1, keepdims=True), 1.0))[bags.codes]
     is_listed = weights.sum(axis=0) > 0
-    allowed[:, : len(layout.classes)] &= is_listed  # nobody knows what a label that no bag lists looks like
+    allowed[:, : len(layout.classes)] &= is_listed  # a label that no bag lists has no known look
     centres = np.zeros((layout.n_clusters, X.shape[1]))
     centres[: len(layout.classes)] = _means(X, weights)
     nearest = _least(X, squares, centres[: len(layout.classes)], allowed[:, : len(layout.classes)])

@@ -66,7 +66,7 @@ class ErrorRates:
 
 
 def even_confusion(n_words: int, eps: float) -> Floats:
-    """Return the confusion matrix of somebody whose wrong answers are all equally likely."""
+    """Return the confusion matrix when all wrong answers are equally likely."""
     return np.full((n_words, n_words), eps / (n_words - 1)) + np.eye(n_words) * (1.0 - eps - eps / (n_words - 1))
 
 

@@ -18,7 +18,7 @@ from sidelight.files.roles.labels import RowLabels
 
 
 class Builder:
-    """A data set on its way; what nobody sets stays empty.
+    """A data set on its way; what is not set stays empty.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ class RowLabels:
         return [None if u is None else frozenset(u) for u in unions]
 
     def n_torn(self, codes: NDArray[np.intp]) -> int:
-        """Count the bags whose rows name different sets; rows that say nothing disagree with nobody."""
+        """Count the bags whose rows name different sets; unlabelled rows are ignored."""
         told = np.array([members is not None for members in self.sets], dtype=bool)[self.codes]
         seen = np.unique(np.stack([codes[told], self.codes[told]]), axis=1)
         return int((np.bincount(seen[0]) > 1).sum())
@@ -106,7 +106,7 @@ def from_cells(column: Coded, separator: str | None) -> RowLabels:
 def from_ticks(columns: Sequence[Coded], names: Sequence[str], path: Path, place: Any) -> RowLabels:
     """Read one column of zeros and ones for each label; a row of gaps alone says nothing is known.
 
-    Where some cells say 0, an empty cell is one that nobody looked at, and so is -1; where none does, both mean off.
+    Where some cells say 0, an empty cell was not checked, and so is -1; where none does, both mean off.
     """
     n_rows = len(columns[0].codes)
     names = _without_prefix(names)

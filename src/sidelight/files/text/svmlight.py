@@ -87,7 +87,7 @@ def _dataset(
 
 
 def _check_repeats(path: Path, X: Any, base: int) -> None:
-    """Refuse a row that names one index twice: nobody can say which of the values is meant."""
+    """Refuse a row that names one index twice: it is unclear which of the values is meant."""
     is_first = np.zeros(len(X.indices), dtype=bool)
     is_first[X.indptr[:-1][np.diff(X.indptr) > 0]] = True
     again = np.flatnonzero((np.diff(X.indices, prepend=-1) == 0) & ~is_first)

@@ -25,7 +25,7 @@ from sidelight.estimators.hierarchy.decoding import f1_threshold
 class BinaryRelevance(BaseEstimator):
     """Predict each label by a logistic regression of its own.
 
-    Entries that nobody looked at are left out. With ``alpha`` the probability of having *seen* a label is divided by
+    Unchecked entries are left out. With ``alpha`` the probability of having *seen* a label is divided by
     1 - alpha, which makes it that of having it.
 
     Parameters

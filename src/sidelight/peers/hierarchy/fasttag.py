@@ -120,7 +120,7 @@ class FastTag(BaseEstimator):
         return on
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the micro F1 against the labels that were seen; entries that nobody looked at do not count.
+        """Return the micro F1 against the labels that were seen; unchecked entries do not count.
 
         Parameters
         ----------

@@ -43,7 +43,7 @@ def result_of(data: Dataset, session: ActiveSession, progress: Progress) -> AskR
     X, labels, P = as_dense(data), session.labels_, session.predict_proba()
     rows = np.arange(len(labels))
     met = labels < P.shape[1]
-    sure = np.where(met, P[rows, np.where(met, labels, 0)], 0.0)  # nobody was asked about the other clusters yet
+    sure = np.where(met, P[rows, np.where(met, labels, 0)], 0.0)  # no question was about the other clusters yet
     names = [str(k) for k in range(int(labels.max()) + 1)]
     clusters = cluster_table(X, labels, data.feature_names, names)
     questions = _questions(data, session, labels)

@@ -98,7 +98,7 @@ class Sitting:
 
     @property
     def texts_not_shown(self) -> list[str]:
-        """The columns of texts that nobody sees; with ``show`` they stand beside each row."""
+        """The columns of texts that are not shown; with ``show`` they stand beside each row."""
         return [role.name for role in Reading.of(self.data, USES).unused if role.kind == "text" and role.is_guess]
 
     def shown(self, question: Question) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""How many clusters, where nobody said: what was tried, what was taken, and whether it comes back.
+"""How many clusters, where no number was given: what was tried, what was taken, and whether it comes back.
 
 ``rows`` asks halves of the rows (or bags), ``sequences`` asks which sequences find each other, ``counts`` asks some of
 the counts about the others, ``answers`` some of the answers. None of them looks at a label. Decision 28 says why there

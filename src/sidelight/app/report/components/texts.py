@@ -22,7 +22,7 @@ def glossary(terms: Mapping[str, str]) -> Markup:
 
 
 def folded(title: str, *inside: Markup) -> Markup:
-    """Return parts that wait behind a title until somebody opens them."""
+    """Return parts that wait behind a title until they are opened."""
     return element("details", element("summary", title), *inside, class_="numbers")
 
 

@@ -206,7 +206,7 @@ def cluster_sums(side: Side, labels: Ints, others: Ints, n_clusters: tuple[int, 
 
 
 def log_shares(small: Floats) -> Floats:
-    """Return log P(column cluster | row cluster); an empty cluster has no share anywhere, so nobody prefers it."""
+    """Return log P(column cluster | row cluster); an empty cluster has no share anywhere, so no row prefers it."""
     mass = small.sum(axis=1, keepdims=True)
     return np.log(np.maximum(small / np.maximum(mass, TINY), TINY))
 
