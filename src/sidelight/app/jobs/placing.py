@@ -22,7 +22,7 @@ from sidelight.errors import InvalidData
 
 @dataclass(frozen=True)
 class Placed:
-    """Columns for every row and, where bags are judged, for every bag; ``strange`` are labels that the model does not know."""
+    """Columns for every row and, where bags are judged, for every bag; ``strange`` are unknown labels."""
 
     rows: Columns
     bags: Columns = field(default_factory=dict)

@@ -73,7 +73,7 @@ def _counts(classes: tuple[Hashable, ...], n_subclusters: int | Mapping[Any, int
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """Mark a name that is already the label of a bag: so that "novel-1" is not mistaken for a "novel-1" of the user's."""
+    """Mark a name that is already the label of a bag: "novel-1" must not be mistaken for one of the user's."""
     while name in taken:
         name += "'"
     return name

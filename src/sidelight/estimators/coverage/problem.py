@@ -52,7 +52,7 @@ class Problem:
     ) -> Problem:
         """Put together what the estimator's parameters (``options``) ask for, with a penalty that is settled."""
         others: list[tuple[float, Term]] = []
-        # Even clusters are a guess about how common each kind is. It may weigh no more than the rows with side information.
+        # Even clusters are a guess about how common each kind is. It weighs at most the rows with side information.
         weight = options.information * np.count_nonzero(plan.is_told)
         if weight > 0:
             others += [(weight, Balance()), (weight, Confidence(n_rows=X.shape[0]))]
