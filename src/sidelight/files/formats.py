@@ -47,11 +47,14 @@ def read_as(
         return read_archive(file.path, file.part, wanted, {"label_file": label_file, "encoding": encoding, **how})
     table = open_table(file, name, encoding=encoding, **how) or open_book(file, name)
     if table is not None:
-        from sidelight.files.material.reading import read_cut_table
+        from sidelight.files.material.metadata import recipe_text
         from sidelight.files.roles.tables import read_table
 
-        read_it = read_cut_table if name == "parquet" else read_table
-        return read_it(table, wanted, label_table(label_file))
+        if name == "parquet" and recipe_text(file.path) is not None:
+            from sidelight.files.material.reading import read_cut_table
+
+            return read_cut_table(table, wanted, label_table(label_file))
+        return read_table(table, wanted, label_table(label_file))
     reader, more = _READERS[name]
     given = {"label_file": label_file, "encoding": encoding}
     return reader(file.path, wanted, *(given[key] for key in more))

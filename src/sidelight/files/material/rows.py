@@ -18,6 +18,7 @@ from sidelight.errors import InvalidData, InvalidParameter, SidelightError, Unre
 from sidelight.files.material.fingerprints import fingerprint
 from sidelight.files.material.labels import Lists, labels_from_folders, labels_from_table, selections_beside
 from sidelight.files.material.listing import Listing
+from sidelight.files.material.metadata import KEY, recipe_text
 from sidelight.files.material.pictures import PictureRecipe, cut_picture, taken_at
 from sidelight.files.material.selections import Selection
 from sidelight.files.material.sounds import HIGHEST_RATE, SoundRecipe, cut_recording, describe_piece, rate_of
@@ -25,7 +26,6 @@ from sidelight.files.material.texts import TextRecipe, cut_text
 from sidelight.progress import report
 from sidelight.words import counted
 
-KEY = "sidelight"  # of the metadata
 _VERSION = 1
 _IN_THIS_PROCESS = 8  # files up to which starting processes takes longer than the work
 SEPARATOR = "|"  # between the labels of a file
@@ -375,10 +375,5 @@ def _write(frame: Any, out: Path, made: Material) -> None:
 
 def material_of(path: Path) -> Material | None:
     """Return the recipe of a Parquet table that was cut from a folder, or None."""
-    import polars as pl
-
-    try:
-        text = pl.read_parquet_metadata(path).get(KEY)
-    except (Exception, pl.exceptions.PanicException):  # damaged, or no Parquet: its reader says so
-        return None
+    text = recipe_text(path)
     return None if text is None else Material.from_json(text)
