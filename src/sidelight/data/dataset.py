@@ -190,10 +190,10 @@ class Dataset:
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "birds.csv"
-    ...     _ = path.write_text("recording,species,f1,f2\nr1,wren,1,2\nr1,,3,4\nr2,owl,5,6\n")
+    ...     _ = path.write_text("recording,species,f1,f2\nr1,wren,1,2\nr1,jay,3,4\nr2,owl,5,6\n")
     ...     data = sl.read(path)
     >>> data.X.shape, list(data.bags.names), data.y.tolist()
-    ((3, 2), ['r1', 'r2'], ['wren', '', 'owl'])
+    ((3, 2), ['r1', 'r2'], ['wren', 'jay', 'owl'])
     """
 
     X: Matrix

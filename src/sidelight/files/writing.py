@@ -36,9 +36,7 @@ def write(data: Dataset, path: Any, *, called: Mapping[str, str] = MappingProxyT
         What tables call ``id``, ``bag``, ``sequence``, ``label`` and ``bag_labels``: ``{"bag": "recording"}``.
     """
     out = Path(path)
-    ending = next((e for e in sorted(ENDINGS, key=len, reverse=True) if out.name.lower().endswith(e)), None)
-    if ending is None:
-        raise InvalidParameter(f"{out}: expected a name that ends with {', '.join(ENDINGS)}, found {out.name!r}.")
+    ending = ending_of(out)
     with replacing(out) as handle:
         if ending == ".npz":
             np.savez_compressed(handle, **_arrays(data))
@@ -48,6 +46,14 @@ def write(data: Dataset, path: Any, *, called: Mapping[str, str] = MappingProxyT
             _write_csv(data, handle, called, packed=ending == ".csv.gz")
     size = out.stat().st_size
     return (f"Wrote {data.n_rows} rows x {data.n_features} features to {out} ({size:,} bytes).",)
+
+
+def ending_of(out: Path) -> str:
+    """Return the ending that decides how a data set is written, or raise."""
+    ending = next((e for e in sorted(ENDINGS, key=len, reverse=True) if out.name.lower().endswith(e)), None)
+    if ending is None:
+        raise InvalidParameter(f"{out}: expected a name that ends with {', '.join(ENDINGS)}, found {out.name!r}.")
+    return ending
 
 
 def _arrays(data: Dataset) -> dict[str, Any]:

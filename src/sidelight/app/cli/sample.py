@@ -6,6 +6,8 @@ import click
 
 from sidelight.app.cli.options import seed_option, shown_options
 from sidelight.app.cli.terminal import show_json, show_sentences
+from sidelight.app.cli.wording import as_flag
+from sidelight.words import render
 
 YOU_HAVE = "no data yet, and want to try"
 RUN = "sidelight sample birds birds.csv"
@@ -39,5 +41,5 @@ def command(name: str | None, out: str | None, seed: int, overwrite: bool, as_js
     if out is None:
         raise click.UsageError("Say where to write it: sidelight sample NAME OUT, for example birds.csv.")
     writes = write_folder if name in FOLDERS else write_sample
-    sentences = writes(name, out, seed=seed, overwrite=overwrite)
+    sentences = [render(told, as_flag) for told in writes(name, out, seed=seed, overwrite=overwrite)]
     show_sentences(sentences, {"out": out, "sentences": sentences}, as_json=as_json, quiet=quiet)

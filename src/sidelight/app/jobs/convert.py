@@ -16,9 +16,11 @@ def convert(path: str, out: str, roles: Roles, *, overwrite: bool = False) -> li
     check_there(path)
     source = Source(path)
     check_columns(source, roles)
-    from sidelight.app.jobs.reading import check_doubts
     from sidelight.files.reading import read
-    from sidelight.files.writing import write
+    from sidelight.files.writing import ending_of, write
+
+    ending_of(Path(out))  # before anything is read
+    from sidelight.app.jobs.reading import check_doubts
 
     data = read(source, **roles.for_read())
     check_doubts(data, roles)

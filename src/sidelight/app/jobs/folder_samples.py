@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import wave
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import numpy as np
 from sidelight.app.jobs.config import as_toml
 from sidelight.app.jobs.output import output_folder, write_text
 from sidelight.data.synth.material import RATE, make_letters, make_photographs, make_recordings
+from sidelight.words import Sentence, Setting
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,10 @@ class FolderSample:
     what: str
     labels: str
     write: Callable[[Path, int], Mapping[str, frozenset[str]]]
-    next: str = "sidelight describe {out}"
+    next: Callable[[str, str], Sequence[str | Setting]]
 
 
-def write_folder(name: str, out: str, *, seed: int = 0, overwrite: bool = False) -> list[str]:
+def write_folder(name: str, out: str, *, seed: int = 0, overwrite: bool = False) -> list[Sentence]:
     """Write the sample ``name`` into the folder ``out``; return what was done, in sentences."""
     sample, place = FOLDERS[name], Path(out)
 
@@ -43,7 +44,7 @@ def write_folder(name: str, out: str, *, seed: int = 0, overwrite: bool = False)
     return [
         f"{sample.what}.",
         f"Wrote {len(lists)} files and {sample.labels} to {out}/.",
-        f"Next: {sample.next.format(out=out, labels=sample.labels)}",
+        ["Next: ", *sample.next(out, f"{out}/{sample.labels}")],
     ]
 
 
@@ -80,11 +81,18 @@ def _letters(folder: Path, seed: int) -> Mapping[str, frozenset[str]]:
     return lists
 
 
-_NAME_ROWS = "sidelight instances {out} --label-file {out}/{labels} --out results"
+def _name_rows(out: str, labels: str) -> Sequence[str | Setting]:
+    return [f"sidelight instances {out} ", Setting("label_file", labels), " ", Setting("out", "results")]
+
+
+def _describe(out: str, labels: str) -> Sequence[str | Setting]:
+    return [f"sidelight describe {out}"]
+
+
 FOLDERS = {
     "sounds": FolderSample(
-        "Forty recordings of made-up birds, and which of them call in each", "species.csv", _sounds, _NAME_ROWS
+        "Forty recordings of made-up birds, and which of them call in each", "species.csv", _sounds, _name_rows
     ),
-    "pictures": FolderSample("Sixty made-up photographs, and what is on each", "tags.csv", _pictures, _NAME_ROWS),
-    "letters": FolderSample("Eighty made-up letters, and what each is about", "topics.csv", _letters),
+    "pictures": FolderSample("Sixty made-up photographs, and what is on each", "tags.csv", _pictures, _name_rows),
+    "letters": FolderSample("Eighty made-up letters, and what each is about", "topics.csv", _letters, _describe),
 }
