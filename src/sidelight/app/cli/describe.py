@@ -13,7 +13,7 @@ from sidelight.app.cli.options import Grouped, role_options, roles_from, shown_o
 from sidelight.app.cli.suggest import command_line
 from sidelight.app.cli.terminal import progress_bar
 from sidelight.app.cli.wording import as_flag
-from sidelight.words import Setting
+from sidelight.words import Setting, render
 
 YOU_HAVE = "a file, and no idea what to do with it"
 RUN = "sidelight describe FILE"
@@ -43,7 +43,9 @@ def command(file: str, as_json: bool, quiet: bool, **typed: Any) -> None:
     lines = [
         (fit.why, command_line(fit.job, fit.table or file, fit.roles, n_clusters=fit.n_clusters)) for fit in found.fits
     ]
-    fitting = [(why, line) for why, line in lines if line is not None] + list(found.next)
+    fitting = [(why, line) for why, line in lines if line is not None] + [
+        (why, render(line, as_flag)) for why, line in found.next
+    ]
     asked = [(doubt["question"], _answers(file, typed, doubt["readings"])) for doubt in found.doubts]
     if as_json:
         content = found.as_dict()

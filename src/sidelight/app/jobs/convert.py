@@ -16,7 +16,7 @@ def convert(path: str, out: str, roles: Roles, *, overwrite: bool = False) -> li
     check_there(path)
     source = Source(path)
     check_columns(source, roles)
-    from sidelight.app.jobs.reading import check_doubts
+    from sidelight.app.jobs.doubts import check_doubts
     from sidelight.files.reading import read
     from sidelight.files.writing import write
 

@@ -27,7 +27,7 @@ from sidelight.files.noticed import forgiving
 from sidelight.files.reading import read
 from sidelight.files.roles.facts import column_facts, is_finite, n_repeated_rows
 from sidelight.files.source import Source
-from sidelight.words import some_of
+from sidelight.words import Sentence, Setting, some_of
 
 _FEW = 12
 MOST_FITS = 3  # commands that are suggested: more are not read
@@ -44,7 +44,7 @@ class Description:
     warnings: tuple[str, ...]
     fits: tuple[Fit, ...]
     doubts: tuple[Mapping[str, Any], ...] = ()
-    next: tuple[tuple[str, str], ...] = ()  # commands of a folder, with what each is for
+    next: tuple[tuple[str, Sentence], ...] = ()  # commands of a folder, with what each is for
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values that can be written as JSON."""
@@ -82,15 +82,20 @@ def describe_folder(path: Path) -> Description | None:
     known = [name for names in listing.files.values() for name in names]
     if (not tables and len(material) == 1) or (not known and listing.other):
         return None
-    next_: list[tuple[str, str]] = [
+    next_: list[tuple[str, Sentence]] = [
         (f"the table {name}", f"sidelight describe {shlex.quote(os.path.join(path, name))}")
         for name in tables[:MOST_FITS]
     ]
     for kind in material:
-        rows = f"sidelight from {shlex.quote(str(path))} --kind {kind} --out rows.parquet"
+        rows = [
+            "sidelight from ",
+            shlex.quote(str(path)),
+            " ",
+            Setting("kind", kind),
+            " ",
+            Setting("out", "rows.parquet"),
+        ]
         next_.append((f"rows of its {kind}", rows))
-    if material and "texts" not in material:
-        next_.append(("look at them and answer questions", f"sidelight studio {shlex.quote(str(path))}"))
     facts: dict[str, Any] = {kind: len(names) for kind, names in listing.files.items()}
     facts |= {"other files": listing.other} if listing.other else {}
     told = f"a folder with {listing.in_words()}: describe one of its files, or make rows of one kind of them"
