@@ -87,7 +87,7 @@ def describe_folder(path: Path) -> Description | None:
         for name in tables[:MOST_FITS]
     ]
     for kind in material:
-        rows = [
+        rows: Sentence = [
             "sidelight from ",
             shlex.quote(str(path)),
             " ",
