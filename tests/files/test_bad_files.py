@@ -168,8 +168,8 @@ def test_labels_that_match_no_bag_are_listed(put):
 def test_a_zip_renamed_to_csv_is_recognised(put):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("inside.csv", "a,b\n1,2\n")
-    assert "zip archive of 1 files (inside.csv)" in refused(put("a.csv", buffer.getvalue()))
+        archive.writestr("inside.bin", "a,b\n1,2\n")
+    assert "zip archive of 1 files (inside.bin)" in refused(put("a.csv", buffer.getvalue()))
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,6 @@ def test_a_zip_renamed_to_csv_is_recognised(put):
         (b"%PDF-1.4", "PDF"),
         (b"\x89PNG\r\n\x1a\n", "PNG"),
         (b"<!DOCTYPE html><html>", "web page"),
-        (b'{"a": 1}', "JSON"),
         (b"SQLite format 3\0", "SQLite"),
         (b"\x80\x04\x95", "pickle"),
         (b"BZh91AY&SY", "bzip2"),

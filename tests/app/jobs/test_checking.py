@@ -105,7 +105,8 @@ def test_a_truth_beside_the_lists_of_bags_is_compared_with_by_itself(tmp_path, j
 def test_corrected_rows_are_believed(folder):
     do(folder, "instances")
     data = sl.read(folder / "digit-bags.csv")
-    truth = {str(name): label for name, label in zip(data.row_names, data.y)}
+    kinds = data.truth if data.y is None else data.y
+    truth = {str(name): label for name, label in zip(data.row_names, kinds)}
     check = read(folder / "instances" / "check.csv")
     key = next(iter(check[0]))
     for row in check:

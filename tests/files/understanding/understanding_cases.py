@@ -323,6 +323,18 @@ def ja_and_nein_of_bags(folder: Path) -> tuple[Path, Expected]:
 
 
 @case
+def empty_pixels_are_no_labels(folder: Path) -> tuple[Path, Expected]:
+    r, rows = draw(), []
+    for i in range(120):
+        birds = "|".join(BIRDS[k] for k in range(4) if i % 15 >> k & 1) or "tit"
+        rows.append([f"b{i % 15}", birds, 0, r.randint(0, 16), int(i == 7), r.randint(0, 9)])
+    return table(folder, "p.csv", "bag,bag_labels,pixel_0,pixel_1,pixel_2,pixel_3", rows), Expected(
+        {"bag": ("bag",), "feature": ("pixel_0", "pixel_1", "pixel_2", "pixel_3")},
+        more=lambda d: len(d.bags.classes) == 4,
+    )
+
+
+@case
 def class_of_a_bag_in_words(folder: Path) -> tuple[Path, Expected]:
     r, rows = draw(), []
     for bag in range(12):

@@ -12,9 +12,10 @@ import scipy.sparse as sp
 
 from sidelight._core.moments import mean_and_scale, scaled
 from sidelight.app.jobs.config import RunConfig
+from sidelight.app.jobs.doubts import check_doubts
 from sidelight.app.jobs.options import Roles
 from sidelight.data.dataset import Dataset, LeftOut
-from sidelight.errors import InvalidData, LabelsWithoutRows, SidelightWarning, Undecided, capture_warnings
+from sidelight.errors import InvalidData, LabelsWithoutRows, SidelightWarning, capture_warnings
 from sidelight.files.reading import read
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.facts import is_finite
@@ -53,21 +54,6 @@ def read_as_it_is(path: str | Source, roles: Roles) -> Dataset:
             do=["Fill the gaps, or leave such rows out with ", DROP, names_have_no_mean],
         )
     return data
-
-
-def check_doubts(data: Dataset, roles: Roles) -> None:
-    """Raise the first question about a file that nobody answered; who says yes takes the first reading."""
-    if roles.yes or not data.doubts:
-        return
-    doubt = data.doubts[0]
-    advice: list[str | Setting] = ["Say which: "]
-    for words, settings in doubt.readings:
-        for name, value in settings.items():
-            advice += [Setting(name, value), " "]
-        advice += [f"({words}), "]
-    advice[-1] = f"{str(advice[-1])[:-2]}; or take the first with "
-    others = f" ({counted(len(data.doubts) - 1, 'other question')} follow.)" if len(data.doubts) > 1 else ""
-    raise Undecided(f"{data.path!r}: {doubt.question}{others}", do=[*advice, Setting("yes", True), "."])
 
 
 def read_rows(path: str | Source, roles: Roles) -> Dataset:

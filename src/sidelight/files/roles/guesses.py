@@ -6,7 +6,6 @@ comes with a question: ``plan.ask``. Decision 36 says which guesses are strong e
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from sidelight.files.roles.label_guesses import guess_label, is_label_name
@@ -319,8 +318,3 @@ def _where(look: Look) -> str:
 
 def _free(plan: Plan, looks: Sequence[Look]) -> list[tuple[int, Look]]:
     return [(j, look) for j, look in enumerate(looks) if j not in plan.why]
-
-
-def stem_of(name: str) -> str:
-    """Return a name without the number at its end: columns with the same are a series."""
-    return re.sub(r"[_\- .]?\d+$", "", name)

@@ -64,13 +64,14 @@ def _ticks_by_name(plan: Plan, free: Free) -> bool:
 
 def _ticks_of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
     """Take columns of yes and no that the rows of a bag share for labels, where other columns tell its rows apart."""
-    if plan.bag is None or not _has_pairs(rows, plan.bag):
+    if plan.bag is None or plan.bag_label is not None or not _has_pairs(rows, plan.bag):
         return False
     bag = plan.bag
-    ticks = [j for j, look in free if look.kind == "0/1" or look.is_tick]
-    shared = [j for j in ticks if determines(rows, bag, j)]
+    measured = {_stem(look.name) for _, look in free if look.kind == "number"}
+    ticks = [j for j, look in free if look.is_tick and _stem(look.name) not in measured]
+    shared = [j for j in ticks if determines(rows, bag, j) and _is_shared(rows, bag, j)]
     others = [j for j, look in free if look.kind == "number" and not determines(rows, bag, j)]
-    if len(shared) < 2 or not others or any(_is_label(look) and j not in shared for j, look in free):
+    if len(shared) < 2 or not others or any(_is_label(look) for j, look in free if j not in shared):
         return False
     return _take(plan, shared, "yes or no, and the rows of a bag share it")
 
@@ -108,7 +109,9 @@ def _of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
     if plan.bag is None or not _has_pairs(rows, plan.bag):
         return False
     bag = plan.bag
+    measured = {_stem(look.name) for _, look in free if look.kind == "number" and look.name != _stem(look.name)}
     few = [(j, look) for j, look in free if _is_few(look) and determines(rows, bag, j) and not look.separator]
+    few = [(j, look) for j, look in few if look.kind == "text" or not look.has_name or _stem(look.name) not in measured]
     apart = [j for j, look in free if look.kind == "number" and not determines(rows, bag, j)]
     words = [(j, look) for j, look in few if look.kind == "text"] or (few if apart or not few else [])
     if not words:
@@ -233,9 +236,14 @@ def _coded(plan: Plan, free: Free, looks: Sequence[Look]) -> bool:
 
 def _is_in_series(plan: Plan, j: int, looks: Sequence[Look]) -> bool:
     """Say whether a neighbour has the same name up to the number at its end: f8, f9."""
-    stem = re.sub(r"[_\- .]?\d+$", "", looks[j].name)
+    stem = _stem(looks[j].name)
     near = [looks[k].name for k in (j - 1, j + 1) if 0 <= k < len(looks)]
-    return stem != looks[j].name and any(re.sub(r"[_\- .]?\d+$", "", name) == stem for name in near)
+    return stem != looks[j].name and any(_stem(name) == stem for name in near)
+
+
+def _stem(name: str) -> str:
+    """Return a name without the number at its end: columns with the same are a series."""
+    return re.sub(r"[_\- .]?\d+$", "", name)
 
 
 def _is_few(look: Look) -> bool:
@@ -245,7 +253,18 @@ def _is_few(look: Look) -> bool:
 
 
 def _is_label(look: Look) -> bool:
-    return is_called(look.key, look.name, LABELS) and look.kind == "text" and not look.is_tick
+    return look.key in LABELS or (is_called(look.key, look.name, LABELS) and look.kind == "text" and not look.is_tick)
+
+
+def _is_shared(rows: Rows, bag: int, j: int) -> bool:
+    """Say whether each of two values is met in at least two bags of several rows: once is chance."""
+    times: dict[tuple[str, str], int] = {}
+    for row in rows:
+        times[row[bag], row[j]] = times.get((row[bag], row[j]), 0) + 1
+    bags: dict[str, int] = {}
+    for (_, value), n in times.items():
+        bags[value] = bags.get(value, 0) + (n > 1)
+    return len(bags) > 1 and min(bags.values()) > 1
 
 
 def _has_pairs(rows: Rows, bag: int) -> bool:
