@@ -20,7 +20,7 @@ def convert(path: str, out: str, roles: Roles, *, overwrite: bool = False) -> li
     from sidelight.files.writing import ending_of, write
 
     ending_of(Path(out))  # before anything is read
-    from sidelight.app.jobs.reading import check_doubts
+    from sidelight.app.jobs.doubts import check_doubts
 
     data = read(source, **roles.for_read())
     check_doubts(data, roles)

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from sidelight.data.dataset import Dataset
-from sidelight.errors import UnknownName, UnreadableFile, nearest
+from sidelight.errors import SidelightError, UnknownName, UnreadableFile, nearest
 from sidelight.files.roles.plan import RoleRequest
 from sidelight.files.source import MAX_RATIO, MAX_UNPACKED, Source
 from sidelight.words import some_of
@@ -42,7 +42,11 @@ def read_archive(path: Path, part: str | None, wanted: RoleRequest, how: dict[st
         raise UnreadableFile(f"{path}: an archive of {len(names)} tables ({some_of(names, 3)}). Name one: {example}")
     with TemporaryDirectory(prefix="sidelight-") as folder:
         inside = Source(_unpacked(path, part or names[0], Path(folder)))
-        data = read_as(recognise(inside).format, inside, wanted, **how)
+        try:
+            data = read_as(recognise(inside).format, inside, wanted, **how)
+        except SidelightError as error:  # its message names a file of ours
+            told = error.what.replace(str(inside.path), f"{path}::{part or names[0]}")
+            raise type(error)(told, do=error.do) from None
     return replace(data, path=f"{path}::{part or names[0]}")
 
 
