@@ -32,6 +32,7 @@ def read_sqlite(path: Path, what: str | None = None) -> MemorySource:
     except sqlite3.Error as error:
         raise _refused(path, error) from None
     try:
+        base.text_factory = lambda cell: cell.decode("utf-8", "replace")
         names = _tables(base)
         query, title, notes = _query(path, what, names)
         base.execute("PRAGMA query_only = 1")
@@ -45,7 +46,7 @@ def read_sqlite(path: Path, what: str | None = None) -> MemorySource:
                 column.extend(cell if not isinstance(cell, bytes) else None for cell in cells)
             n_rows = len(columns[0])
             need(path, float(_CELL * n_rows * len(columns)), f"the first {n_rows} rows of {title}")
-    except sqlite3.Error as error:
+    except (sqlite3.Error, ValueError) as error:  # ValueError: text that is none
         raise _refused(path, error) from None
     finally:
         base.close()
@@ -80,7 +81,7 @@ def _query(path: Path, what: str | None, names: list[str]) -> tuple[str, str, li
     return f'SELECT * FROM "{quoted}"', f"table {chosen!r}", notes
 
 
-def _refused(path: Path, error: sqlite3.Error) -> UnreadableFile:
+def _refused(path: Path, error: Exception) -> UnreadableFile:
     text = str(error)
     if "locked" in text or "busy" in text:
         return UnreadableFile(f"{path}: another program holds the database. Close it there, or copy the file.")

@@ -255,6 +255,7 @@ def make_table(
     """
     import polars as pl
 
+    folder = folder.absolute()  # processes may have another working folder
     listing = Listing.of(folder)
     planned = material or plan_material(listing, kind, settings, extractor)
     names = _names(listing, planned)
