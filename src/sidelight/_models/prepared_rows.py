@@ -8,8 +8,8 @@ again; a table that holds both kinds has them prepared apart and given the same 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +24,7 @@ KINDS = ("auto", "numbers", "words", "mixed")
 DIRECTIONS = 50  # of words that are kept
 _ZEROS = 0.7  # share of zeros from which a column may hold words
 _SMALL = 3.0  # the usual count of a word where it occurs
+_OFTEN = 15.0  # the usual count of a frequent word, where most columns are counts of rarer ones
 _FEWEST = 30  # columns of words that make a vocabulary; fewer are answers to questions
 _LOOKED_AT = 20_000  # rows that tell the kind
 
@@ -111,6 +112,13 @@ class Preparation:
         ]
         return (*(name for name, is_word in zip(features, self.is_word) if not is_word), *told)
 
+    def __archive__(self) -> dict[str, Any]:
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+    @classmethod
+    def __unarchive__(cls, state: dict[str, Any]) -> Self:
+        return cls(**state)
+
     def _numbers(self, X: Any) -> Floats:
         rows = _columns(X, ~self.is_word)
         return np.asarray(scaled(rows.toarray() if sp.issparse(rows) else rows, self.mean, self.scale))
@@ -131,21 +139,20 @@ def kind_of(X: Any) -> tuple[str, str, NDArray[np.bool_]]:
     columns = (sample.tocsc() if sp.issparse(sample) else sp.csc_array(sample)).copy()
     columns.eliminate_zeros()
     filled = np.diff(columns.indptr)
-    lows = np.zeros(d)
-    sums = np.zeros(d)
+    lows, middles, are_whole = np.zeros(d), np.zeros(d), np.ones(d, dtype=bool)
     for j in np.flatnonzero(filled):
         cells = columns.data[columns.indptr[j] : columns.indptr[j + 1]]
-        lows[j], sums[j] = cells.min(), np.median(cells)
-    is_word = (filled <= (1 - _ZEROS) * n) & (lows >= 0) & (sums <= _SMALL)
-    if (is_word & (filled > 0)).sum() < _FEWEST:
+        lows[j], middles[j], are_whole[j] = cells.min(), np.median(cells), (cells == np.round(cells)).all()
+    is_word = (filled <= (1 - _ZEROS) * n) & (lows >= 0) & (middles <= _SMALL)
+    if (is_word & (filled > 0)).sum() < _FEWEST or is_word.mean() < 0.1:
         return "numbers", "columns of numbers", nothing
     zeros = 1 - filled[is_word].sum() / max(n * is_word.sum(), 1)
-    if is_word.mean() > 0.9:  # a few frequent words are words, too
-        is_rest = ~is_word & ((lows < 0) | (sums > _SMALL))
-        if not is_rest.any():
-            return "words", f"{zeros:.0%} of the cells are zero, the others small and never negative", ~nothing
-    if is_word.mean() < 0.1:
-        return "numbers", "columns of numbers", nothing
+    if is_word.mean() > 0.5 and are_whole[is_word].all():  # frequent words, and words that few rows use often
+        is_word |= (lows >= 0) & are_whole & ((middles <= _OFTEN) | (filled <= (1 - _ZEROS) * n))
+    if is_word.mean() > 0.9 and (lows >= 0).all() and (middles[~is_word] <= _SMALL).all():
+        is_word = ~nothing
+    if is_word.all():
+        return "words", f"{zeros:.0%} of the cells are zero, the others small and never negative", is_word
     return "mixed", f"{int(is_word.sum())} columns hold words ({zeros:.0%} zeros), the others numbers", is_word
 
 

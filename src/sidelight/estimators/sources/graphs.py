@@ -2,8 +2,8 @@
 
 Every channel has the graph of its nearest rows, with self-tuning similarities ([PF14] section 5.1), normalised by its
 degrees; rows of one sequence are joined as well. The graphs are added, and the rows of the K leading eigenvectors, of
-unit length, are clustered by k-means. The graph of the balanced concatenation is tried beside it; of the two the one
-whose K-th eigenvalue stands farther above the next (relative to the largest) is taken: it needs no truth.
+unit length, are clustered by k-means. The graph of the balanced concatenation is clustered in the same way; which of
+the two is taken is decided in ``_ways``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NEIGHBOURS = 10
 WAYS = ("graphs", "concatenated")
 _TOLERANCE = 1e-4  # relative accuracy of eigenvalues: gaps are compared by more
 _SAMPLE = 20_000  # rows on which k-means starts compete
-_LANDMARKS = 20_000  # rows that new ones are compared with
+_LANDMARKS = 10_000  # rows that new ones are compared with
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,7 @@ class Found:
     labels: Ints
     gap: float
     weights: Mapping[str, float]
+    graphs: Mapping[str, Any]
 
 
 def cluster_graphs(
@@ -134,7 +135,7 @@ def cluster_graphs(
             tuple(NormalisedSum.of(W) for W in graphs.values()), tuple(weights.values()), home, sum(weights.values())
         )
         U, gap = _embedding(operator, n_clusters, generator)
-        found[way] = Found(_rounded(U, n_clusters, generator), gap, weights)
+        found[way] = Found(_rounded(U, n_clusters, generator), gap, weights, graphs)
     report("graphs", len(ways), len(ways))
     return found
 
@@ -206,10 +207,16 @@ def landmarks(n_rows: int, generator: np.random.Generator) -> Ints:
 
 
 def votes(rows: Floats, known: Floats, labels: Ints, n_clusters: int) -> Floats:
-    """Return how the nearest known rows of one channel vote on new rows, shape (n_rows, n_clusters); rows sum to 1."""
+    """Return how the nearest known rows of one channel vote on rows, shape (n_rows, n_clusters); rows sum to 1.
+
+    A row that is known already is judged by itself and its copies: what a fit has seen keeps its cluster, also where a
+    cluster has fewer rows than neighbours vote.
+    """
     near, gaps = nearest_of(known, rows, NEIGHBOURS)
-    scale = np.maximum(gaps[:, [min(6, gaps.shape[1] - 1)]], 1e-12)
-    weight = np.exp(-((gaps / scale) ** 2) / 2) + 1e-9  # 1e-9: copies of one row have no scale
+    scale = np.maximum(gaps[:, [min(6, gaps.shape[1] - 1)]], 1e-300)
+    weight = np.exp(-((gaps / scale) ** 2) / 2)
+    is_known = gaps[:, 0] == 0.0
+    weight[is_known] = gaps[is_known] == 0.0
     shares = np.zeros((len(rows), n_clusters))
     np.add.at(shares, (np.arange(len(rows))[:, None], labels[near]), weight)
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
