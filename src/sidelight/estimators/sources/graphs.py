@@ -219,4 +219,15 @@ def votes(rows: Floats, known: Floats, labels: Ints, n_clusters: int) -> Floats:
     weight[is_known] = gaps[is_known] == 0.0
     shares = np.zeros((len(rows), n_clusters))
     np.add.at(shares, (np.arange(len(rows))[:, None], labels[near]), weight)
+    crowded = np.flatnonzero(gaps[:, -1] == 0.0)
+    if len(crowded):
+        shares[crowded] = _copies(known, near[crowded, 0], labels, n_clusters)
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def _copies(known: Floats, one: Ints, labels: Ints, n_clusters: int) -> Floats:
+    """Count the clusters of all copies of some known rows: a column of a few values has more of them than neighbours."""
+    kind = np.unique(known, axis=0, return_inverse=True)[1].ravel()
+    counts = np.zeros((int(kind.max()) + 1, n_clusters))
+    np.add.at(counts, (kind, labels), 1.0)
+    return np.asarray(counts[kind[one]])

@@ -49,9 +49,9 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
 
     By default the rows of each channel are prepared by their kind (numbers or words), joined to their nearest rows, and
     the graphs of all channels are added up; rows of one sequence are joined, too. The graph of all channels side by
-    side is tried as well. Where channels have groups of their own, which merely occur together, counts decide as in [B04]:
-    each channel becomes codes (the nearest sequence mean, or the nearest of ``n_codes`` k-means centres), the codes are
-    counted together, and the table of counts is co-clustered.
+    side is tried as well. Where channels have groups of their own, which merely occur together, counts decide as in
+    [B04]: each channel becomes codes (the nearest sequence mean, or the nearest of ``n_codes`` k-means centres), the
+    codes are counted together, and the table of counts is co-clustered.
 
     Parameters
     ----------
