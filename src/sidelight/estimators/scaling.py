@@ -63,8 +63,9 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
         Any estimator of Sidelight's that takes rows of features.
     feature_names : sequence of str, default=None
         The names of the columns, when ``fit`` gets them as a plain array.
-    kind : {"numbers", "auto", "words", "mixed"}, default="numbers"
-        What the rows hold; "auto" looks, and ``kind_`` and ``why_kind_`` say what it saw.
+    kind : {"auto", "numbers", "words", "mixed"}, default="auto"
+        What the rows hold; "auto" looks, and ``kind_`` and ``why_kind_`` say what it saw. Channels of an estimator that
+        has some are always numbers here: it prepares them by their kind itself.
 
     Attributes
     ----------
@@ -95,7 +96,7 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, estimator: Any, *, feature_names: Sequence[str] | None = None, kind: str = "numbers") -> None:
+    def __init__(self, estimator: Any, *, feature_names: Sequence[str] | None = None, kind: str = "auto") -> None:
         self.estimator = estimator
         self.feature_names = feature_names
         self.kind = kind
@@ -288,7 +289,9 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
     def _learn_kind(self, X: Any) -> None:
         """See what the rows hold; words are prepared by what is learnt here, numbers by mean and scale."""
         self.kind_, self.why_kind_, self.preparation_ = self.kind, "it was said", None
-        if self.kind == "auto":
+        if hasattr(self.estimator, "channels"):
+            self.kind_, self.why_kind_ = "numbers", "the estimator has channels, and prepares them itself"
+        elif self.kind == "auto":
             self.kind_, self.why_kind_, _ = kind_of(X)
         if self.kind_ != "numbers":
             if self.kind_ == "words" and X.size and X.min() < 0:

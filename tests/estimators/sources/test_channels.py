@@ -123,7 +123,7 @@ def test_a_constant_channel_is_left_out_and_said():
     nothing = sl.MultiSourceClustering(2, channels={"a": [0], "b": [1]})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SidelightWarning)
-        with pytest.raises(InvalidInput, match="every channel is the same in every row"):
+        with pytest.raises(InvalidInput, match=r"every channel is the same in every row \(n_samples=6\)"):
             nothing.fit(np.ones((6, 2)))
 
 

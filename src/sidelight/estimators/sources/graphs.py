@@ -34,6 +34,7 @@ NEIGHBOURS = 10
 WAYS = ("graphs", "concatenated")
 _TOLERANCE = 1e-4  # relative accuracy of eigenvalues: gaps are compared by more
 _SAMPLE = 20_000  # rows on which k-means starts compete
+_FAR = 30.0  # scales beyond which a row has no vote; keeps squares finite
 _LANDMARKS = 10_000  # rows that new ones are compared with
 
 
@@ -213,8 +214,8 @@ def votes(rows: Floats, known: Floats, labels: Ints, n_clusters: int) -> Floats:
     cluster has fewer rows than neighbours vote.
     """
     near, gaps = nearest_of(known, rows, NEIGHBOURS)
-    scale = np.maximum(gaps[:, [min(6, gaps.shape[1] - 1)]], 1e-300)
-    weight = np.exp(-((gaps / scale) ** 2) / 2)
+    scale = gaps[:, [min(6, gaps.shape[1] - 1)]]
+    weight = np.exp(-(np.minimum(gaps / np.where(scale > 0, scale, 1.0), _FAR) ** 2) / 2)
     is_known = gaps[:, 0] == 0.0
     weight[is_known] = gaps[is_known] == 0.0
     shares = np.zeros((len(rows), n_clusters))
@@ -226,7 +227,7 @@ def votes(rows: Floats, known: Floats, labels: Ints, n_clusters: int) -> Floats:
 
 
 def _copies(known: Floats, one: Ints, labels: Ints, n_clusters: int) -> Floats:
-    """Count the clusters of all copies of some known rows: a column of a few values has more of them than neighbours."""
+    """Count the clusters of all copies of some known rows: a column of a few values has more of them than vote."""
     kind = np.unique(known, axis=0, return_inverse=True)[1].ravel()
     counts = np.zeros((int(kind.max()) + 1, n_clusters))
     np.add.at(counts, (kind, labels), 1.0)

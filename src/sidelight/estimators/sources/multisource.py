@@ -380,8 +380,8 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         parts = {name: X[:, where] for name, where in columns.items() if self._varies(name, codes[name])}
         if not parts:
             raise InvalidData(
-                f"{type(self).__name__}: every channel is the same in every row, so there are no clusters to find. "
-                "Bring columns that vary."
+                f"{type(self).__name__}: every channel is the same in every row (n_samples={X.shape[0]}), so there are "
+                "no clusters to find. Bring columns that vary."
             )
         if home is not None and self.reassign and k > int(home.max()) + 1:
             raise InvalidParameter(

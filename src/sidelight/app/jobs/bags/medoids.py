@@ -39,7 +39,7 @@ def cluster(data: Dataset, config: RunConfig) -> MedoidsResult:
 
     def fitted(seed: int) -> Any:
         inner = BagKMedoids(random_state=seed, **options.without("method", "scale"))
-        model = inner if options.scale == "none" else Standardized(inner, feature_names=data.feature_names, kind="auto")
+        model = inner if options.scale == "none" else Standardized(inner, feature_names=data.feature_names)
         return model.fit(data.X, bags=bags)
 
     with collect_notes() as heard:

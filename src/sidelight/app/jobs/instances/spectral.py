@@ -44,9 +44,7 @@ def cluster(data: Dataset, config: RunConfig) -> SpectralResult:
 
     def fitted(seed: int) -> Any:
         inner = BagSpectralClustering(random_state=seed, **options.without("method", "scale"))
-        model = (
-            Standardized(inner, feature_names=data.feature_names, kind="auto") if options.scale == "standard" else inner
-        )
+        model = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
         return model.fit(X, bags=bags)
 
     with collect_notes() as heard:

@@ -84,7 +84,7 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
 
     def fitted(seed: int) -> Any:
         inner = make_estimator(options, seed)
-        return (Standardized(inner, kind="auto") if options.scale == "standard" else inner).fit(X, **answers)
+        return (Standardized(inner) if options.scale == "standard" else inner).fit(X, **answers)
 
     contradictions = _contradictions(data, answers)
     with collect_notes() as heard, ignore_warnings(AnswersDisagree):  # said here, with the names of the rows
