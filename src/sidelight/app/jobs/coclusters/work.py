@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
+import msgspec
 import numpy as np
 import scipy.sparse as sp
 
@@ -53,9 +53,9 @@ def cluster(data: Dataset, config: RunConfig) -> CoclustersResult:
     if options.method is None and table.n_axes == 2:
         with collect_notes():
             better = preferred(table, tuple(n_clusters.values()), config.seed)
-        options = replace(options, method=better.method if better else "information")
+        options = msgspec.structs.replace(options, method=better.method if better else "information")
         if options.method == "spectral" and options.n_init is None:
-            options = replace(options, n_init=_SPECTRAL_STARTS)
+            options = msgspec.structs.replace(options, n_init=_SPECTRAL_STARTS)
     with collect_notes() as heard:
         model = _model(options, table, n_clusters, config.seed).fit(table)
     axes = {axis: _axis_columns(table, axis, labels) for axis, labels in model.axis_labels_.items()}
