@@ -167,7 +167,7 @@ def foil_errors(n: int, corruption: int) -> dict[str, list[float]]:
 
 def _pipeline(n: int, channels: dict[str, slice], combine: str) -> sl.MultiSourceClustering:
     return sl.MultiSourceClustering(
-        n, channels=channels, primary="face", combine=combine, reassign=False, random_state=0
+        n, channels=channels, primary="face", method="annealed", combine=combine, reassign=False, random_state=0
     )
 
 
@@ -204,12 +204,12 @@ def digit_views() -> dict[str, float]:
     for n_codes in (40, 100):
         options = {"channels": places, "primary": first, "n_codes": n_codes}
         out[f"co-occurrences, {first} with all others, {n_codes} codes"] = judged(
-            lambda s, o=options: sl.MultiSourceClustering(10, random_state=s, **o), X
+            lambda s, o=options: sl.MultiSourceClustering(10, method="annealed", random_state=s, **o), X
         )
         two = {name: places[name] for name in strong}
         options = {"channels": two, "primary": first, "n_codes": n_codes, "combine": "joint"}
         out[f"co-occurrences, {strong[0]} with {strong[1]}, {n_codes} codes"] = judged(
-            lambda s, o=options: sl.MultiSourceClustering(10, random_state=s, **o), X
+            lambda s, o=options: sl.MultiSourceClustering(10, method="annealed", random_state=s, **o), X
         )
     return out
 

@@ -45,7 +45,11 @@ _NAMES = {
 _HOMES = {name: f"sidelight.{module}" for module, names in _NAMES.items() for name in names}
 _ROOMS = ("active", "data", "errors", "estimators", "metrics", "peers", "plot")  # one import away
 # Parts of models that appear in model files and have no public name.
-_PARTS = {"FeatureMap": "sidelight._models.feature_map"}
+_PARTS = {
+    "FeatureMap": "sidelight._models.feature_map",
+    "JoinedChannels": "sidelight.estimators.sources._joined",
+    "Preparation": "sidelight._models.prepared_rows",
+}
 
 __all__ = ["__version__", "load", "progress", "save", *_HOMES, *_ROOMS]
 

@@ -213,6 +213,11 @@ CASES = [
         grid={"n_codes": [4, 8]},
         expected_failures=PROBA_COLUMNS,
     ),
+    Case(
+        sl.MultiSourceClustering(2, random_state=0),
+        grid={"method": ["graphs", "concatenated"]},
+        expected_failures=PROBA_COLUMNS,
+    ),
     Case(sl.peers.ConcatenatedKMeans(3, n_init=2, random_state=0), grid={"balance": [False, True]}),
     Case(
         sl.peers.SharedPosteriorMixture(3, rule="product", n_init=1, random_state=0),

@@ -108,7 +108,7 @@ def _check_call(estimator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         check_y(estimator, y, **{name: kwargs.get(name) for name in SIDES})
 
 
-def rows_to_fit(estimator: Any, X: Any, *, huge: bool = False, **options: Any) -> Any:
+def rows_to_fit(estimator: Any, X: Any, *, huge: bool = False, gaps: bool = False, **options: Any) -> Any:
     """Validate the rows that ``fit`` was given (dense or CSR, float64) and remember their fingerprint.
 
     Parameters
@@ -119,22 +119,26 @@ def rows_to_fit(estimator: Any, X: Any, *, huge: bool = False, **options: Any) -
         The rows.
     huge : bool
         Let numbers pass whose squares are infinite.
+    gaps : bool
+        Let NaN pass.
     **options : objects
         For ``sklearn.utils.validation.validate_data``.
     """
     with _naming_text(estimator, X), as_invalid_data(type(estimator).__name__):
         X = validate_data(estimator, X, **{**ROWS, **options})
-    refuse_unusable(estimator, X, huge)
+    refuse_unusable(estimator, _without_nan(X) if gaps else X, huge)
     estimator.data_fingerprint_ = fingerprint(X)
     return X
 
 
-def rows_to_judge(estimator: Any, X: Any, *, huge: bool = False, names: bool = True, **options: Any) -> Any:
+def rows_to_judge(
+    estimator: Any, X: Any, *, huge: bool = False, gaps: bool = False, names: bool = True, **options: Any
+) -> Any:
     """Validate the rows that a fitted estimator was given; they must have the columns of ``fit``.
 
     Parameters
     ----------
-    estimator, X, huge, **options : objects
+    estimator, X, huge, gaps, **options : objects
         As in :func:`rows_to_fit`.
     names : bool
         Warn when ``fit`` saw names of columns and X has none, or other ones.
@@ -150,8 +154,13 @@ def rows_to_judge(estimator: Any, X: Any, *, huge: bool = False, names: bool = T
     else:
         with _naming_text(estimator, X), as_invalid_data(type(estimator).__name__):
             X = validate_data(estimator, X, **{**ROWS, **options}, reset=False)
-    refuse_unusable(estimator, X, huge)
+    refuse_unusable(estimator, _without_nan(X) if gaps else X, huge)
     return X
+
+
+def _without_nan(X: Any) -> Any:
+    """Return dense rows with 0 for NaN; the same object where there is none, and for sparse rows."""
+    return X if sp.issparse(X) or not np.isnan(X).any() else np.where(np.isnan(X), 0.0, X)
 
 
 @contextmanager

@@ -19,7 +19,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.moments import mean_and_scale, scaled
-from sidelight._core.params import as_sequence, check_estimator
+from sidelight._core.params import as_sequence, check_choice, check_estimator
+from sidelight._models.prepared_rows import KINDS, Preparation, kind_of
 from sidelight.errors import InvalidData, InvalidParameter, nearest
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 
@@ -47,11 +48,14 @@ def _has(name: str) -> Callable[[Any], bool]:
 
 
 class Standardized(MetaEstimatorMixin, BaseEstimator):
-    """Fit ``estimator`` on rows with mean 0 and variance 1 in every feature.
+    """Fit ``estimator`` on rows prepared by their kind: numbers get mean 0 and variance 1 in every feature.
 
     Everything the inner estimator publishes is available here too: ``labels_``, ``predict`` and so on take and give
     what they would inside, for rows in the user's own units. Sparse rows are scaled but not centred. Where the columns
     have names, rows of a data frame are matched by name: order and further columns do not matter.
+
+    Words (counts, 0/1 or tf-idf, mostly zeros and never negative) become tf-idf of unit length, and its 50 leading
+    directions of unit length; where numbers stand beside words both are prepared apart and weigh the same.
 
     Parameters
     ----------
@@ -59,6 +63,9 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
         Any estimator of Sidelight's that takes rows of features.
     feature_names : sequence of str, default=None
         The names of the columns, when ``fit`` gets them as a plain array.
+    kind : {"auto", "numbers", "words", "mixed"}, default="auto"
+        What the rows hold; "auto" looks, and ``kind_`` and ``why_kind_`` say what it saw. Channels of an estimator that
+        has some are always numbers here: it prepares them by their kind itself.
 
     Attributes
     ----------
@@ -68,6 +75,10 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
         What is subtracted; zeros for sparse rows.
     scale_ : ndarray of shape (n_features,)
         What is divided by; 1 for constant features.
+    kind_, why_kind_ : str
+        "numbers", "words" or "mixed", and the evidence in a few words.
+    preparation_ : Preparation or None
+        What is done to words; None for numbers.
     feature_names_in_ : ndarray of str
         The names of the columns, where they have names.
     n_features_in_ : int
@@ -85,9 +96,10 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, estimator: Any, *, feature_names: Sequence[str] | None = None) -> None:
+    def __init__(self, estimator: Any, *, feature_names: Sequence[str] | None = None, kind: str = "auto") -> None:
         self.estimator = estimator
         self.feature_names = feature_names
+        self.kind = kind
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, **side: Any) -> Standardized:
@@ -108,8 +120,10 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
                 f"Standardized scales features, but {type(self.estimator).__name__} was told to take a table of "
                 "similarities or distances. Standardise the rows before you compute it."
             )
+        check_choice(self, "kind", self.kind, KINDS)
         X = rows_to_fit(self, X, huge=True)
         self._name_columns(X.shape[1])
+        self._learn_kind(X)
         self.mean_, self.scale_ = mean_and_scale(X)
         if sp.issparse(X):
             self.mean_ = np.zeros_like(self.mean_)  # centring would make the rows dense
@@ -272,8 +286,25 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
             return X
         return scaled(points, self.mean_[columns], self.scale_[columns])
 
+    def _learn_kind(self, X: Any) -> None:
+        """See what the rows hold; words are prepared by what is learnt here, numbers by mean and scale."""
+        self.kind_, self.why_kind_, self.preparation_ = self.kind, "it was said", None
+        if hasattr(self.estimator, "channels"):
+            self.kind_, self.why_kind_ = "numbers", "the estimator has channels, and prepares them itself"
+        elif self.kind == "auto":
+            self.kind_, self.why_kind_, _ = kind_of(X)
+        if self.kind_ != "numbers":
+            if self.kind_ == "words" and X.size and X.min() < 0:
+                raise InvalidData(
+                    "Standardized: words are counts or weights, but some cells are negative. Say kind='numbers', or "
+                    "bring the counts."
+                )
+            self.preparation_ = Preparation.of(X, self.kind_)
+            self.kind_ = self.preparation_.kind
+
     def _standardise(self, X: Any) -> Any:
-        return scaled(X, self.mean_, self.scale_)
+        preparation = vars(self).get("preparation_")  # models of version 0.1 have none
+        return scaled(X, self.mean_, self.scale_) if preparation is None else preparation(X)
 
     def __sklearn_tags__(self) -> Any:
         """Take and give what the inner estimator does."""

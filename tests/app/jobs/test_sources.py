@@ -166,6 +166,10 @@ def test_a_constant_channel_and_one_with_few_codes_are_said(tmp_path):
     roles = {"channels": channels_of(["a=a_*", "sex=sex", "height=height"])}
     outcome = run(RunConfig("sources", path, roles, {"n_clusters": 3, "curve": [2, 3]}), tmp_path / "out")
     told = " ".join(outcome.sentences)
+    assert "3 clusters of 30 rows each, by graphs of near rows" in told
+    assert "Channel 'height' is the same in every row, so it carries no information and is left out." in told
+    options = {"n_clusters": 3, "curve": [2, 3], "method": "annealed"}
+    told = " ".join(run(RunConfig("sources", path, roles, options), tmp_path / "counts").sentences)
     assert "Channel 'height' has the same code in every row, so it carries no information." in told
     assert "Channel 'sex' has only 2 different codes, so it gets 2 clusters instead of 3." in told
 

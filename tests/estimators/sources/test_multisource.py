@@ -92,8 +92,10 @@ def test_bad_channels_and_sequences_are_named(seen, stacked):
         make(2, channels=channels).fit(X[:5], sequences=["a", "a", None, "b", "b"])
     with pytest.raises(InvalidInput, match="1600 rows but sequences of shape"):
         make(4, channels=channels).fit(X, sequences=seen.sequences[:-1])
-    with pytest.raises(InvalidInput, match="only 16 different codes"):
+    with pytest.raises(InvalidInput, match="17 clusters of only 16 sequences"):
         make(17, channels=channels).fit(X, sequences=seen.sequences)
+    with pytest.raises(InvalidInput, match="only 16 different codes"):
+        make(17, channels=channels, method="annealed").fit(X, sequences=seen.sequences)
     with pytest.raises(InvalidInput, match="two channels at a time"):
         make(4, channels=channels, method="information", combine="joint").fit(X, sequences=seen.sequences)
     with pytest.raises(InvalidInput, match="channel 'height' wants the columns"):

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sidelight._core.moments import mean_and_scale, scaled
+from sidelight._models.prepared_rows import Preparation, kind_of
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.doubts import check_doubts
 from sidelight.app.jobs.options import Roles
@@ -103,7 +104,9 @@ def as_dense(data: Dataset) -> np.ndarray:
 
 
 def standard(X: Any) -> Any:
-    """Give every column of a dense matrix mean 0 and variance 1, for a picture; a sparse one stays as it is."""
+    """Prepare rows by their kind, for a picture or a count: numbers get mean 0 and variance 1 (sparse ones stay)."""
+    if kind_of(X)[0] != "numbers":
+        return Preparation.of(X)(X)
     if sp.issparse(X):
         return X
     return scaled(X, *mean_and_scale(X))

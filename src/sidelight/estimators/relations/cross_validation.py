@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.params import as_generator, as_seed, as_sequence, check_number
 from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.data.splits import AnswerKFold
-from sidelight.errors import InvalidData, InvalidParameter
+from sidelight.errors import EmptyClusters, InvalidData, InvalidParameter, ignore_warnings
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators._choice import Choice, choose_best
 from sidelight.estimators._columns import ProbabilityColumns
@@ -131,7 +131,8 @@ class DiscriminativeClusteringCV(ProbabilityColumns, ClusterMixin, BaseEstimator
             values = []
             for fold in folds:
                 known = {name: fold[name][0] if name in fold else answers[name] for name in answers}
-                fitted = self._made(settings, seed).fit(X, **known)
+                with ignore_warnings(EmptyClusters):  # numbers that are too large are tried on purpose
+                    fitted = self._made(settings, seed).fit(X, **known)
                 values.append(fitted._log_likelihoods(X, **{name: parts[1] for name, parts in fold.items()}))
             scores.append(np.concatenate(values))
             report("holding out answers", number + 1, len(grid))

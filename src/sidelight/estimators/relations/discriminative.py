@@ -17,7 +17,7 @@ from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._terms.information import Balance, Confidence
 from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.data.relations import Pairs, Triplets
-from sidelight.errors import AnswersDisagree, ConflictingAnswers, InvalidParameter, warn
+from sidelight.errors import AnswersDisagree, ConflictingAnswers, EmptyClusters, InvalidParameter, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._linear_rule import warn_unless_converged
@@ -220,6 +220,10 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         self.objective_, self.trace_, self.n_iter_ = solution.value, solution.trace, max(1, solution.n_iter)
         self.penalty_, self.start_values_ = fit.penalty, fit.starts
         self.labels_, self.probabilities_ = np.argsort(order)[labels], P[:, order]
+        n_used = len(np.unique(self.labels_))
+        if n_used < self.n_clusters:
+            what = f"only {n_used} of {self.n_clusters} clusters hold rows."
+            warn(EmptyClusters(what, who=type(self).__name__, do="Ask for fewer clusters."), stacklevel=3)
         self.violated_ = answered.violated(self.labels_)
         self.eps_, self.annotator_errors_ = rates.eps, dict(rates.by_annotator)
         self.pair_confusion_, self.triplet_confusion_ = rates.pair_confusion, rates.triplet_confusion

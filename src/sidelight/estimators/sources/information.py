@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+from sklearn.utils.extmath import randomized_svd
 
-from sidelight._core.params import as_generator, check_number
+from sidelight._core.params import as_generator, as_seed, check_number
+from sidelight._core.quiet import without_library_warnings
+from sidelight._core.threads import one_blas_thread
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import all_or_nothing
-from sidelight.estimators.sources._coclusterer import Coclusterer, random_labels
-from sidelight.estimators.sources._sweeps.alternating import follow, race
-from sidelight.estimators.sources._tables import clusters_of_axes, labels_to_start, table_to_fit
+from sidelight.estimators.sources._coclusterer import Coclusterer, Ints, random_labels
+from sidelight.estimators.sources._sweeps.alternating import Table, follow, race
+from sidelight.estimators.sources._tables import JointTable, clusters_of_axes, labels_to_start, table_to_fit
 
 
 class InformationCoclustering(Coclusterer):
@@ -25,7 +30,10 @@ class InformationCoclustering(Coclusterer):
     n_clusters : int or (int, int), default=3
         Clusters of rows and of columns; one number means both.
     n_init : int, default=10
-        Random starts. All run for a few rounds, the leading three to the end.
+        Random starts. All run for a few rounds, the better half for a few more, and so on; the leading three to the
+        end. With more than one, the clusters of the leading singular vectors are a start as well; where one axis has
+        more clusters, the answer with the smaller number on both axes, its clusters split, is: finer clusters then
+        never keep less.
     max_iter : int, default=100
         Most rounds of a start.
     tol : float, default=1e-5
@@ -48,8 +56,8 @@ class InformationCoclustering(Coclusterer):
         Mutual information kept and lost by the clusters, and that of the table, in nats.
     trace_ : ndarray
         Information kept after each round of the best start; it never falls.
-    start_values_ : ndarray of shape (n_init,)
-        Information kept by each start.
+    start_values_ : ndarray of shape (n_starts,)
+        Information kept by each start: the random ones, then the others.
     n_iter_ : int
         Rounds of the best start.
     axes_ : tuple of str
@@ -109,11 +117,15 @@ class InformationCoclustering(Coclusterer):
 
         rng = as_generator(self.random_state)
         n_starts = self.n_init if any(labels is None for labels in start) else 1
+        informed: list[list[Ints]] = []
+        if n_starts > 1 and start[0] is None and start[1] is None:  # first, so that all n_init have the same ones
+            informed = self._informed_starts(joint, table, k, np.random.default_rng(as_seed(rng)))
         starts = [random_labels(joint, clusters, start, rng) for _ in range(n_starts)]
         if (start[0] is None) != (start[1] is None):
             leader = 0 if start[1] is None else 1
             starts = [list(follow(table, pair[0], pair[1], k, leader=leader)) for pair in starts]
-        best, values = race(table, [(pair[0], pair[1]) for pair in starts], k, max_iter=self.max_iter, tol=self.tol)
+        pairs = [(pair[0], pair[1]) for pair in starts + informed]
+        best, values = race(table, pairs, k, max_iter=self.max_iter, tol=self.tol, n_sure=len(informed))
 
         if not best.converged:
             warn(
@@ -125,3 +137,47 @@ class InformationCoclustering(Coclusterer):
         self._publish(joint, clusters, [best.row_labels, best.column_labels])
         self.trace_, self.start_values_, self.n_iter_ = np.array(best.trace), np.array(values), len(best.trace)
         return self
+
+    def _informed_starts(
+        self, joint: JointTable, table: Table, k: tuple[int, int], rng: np.random.Generator
+    ) -> list[list[Ints]]:
+        """Return the labels of singular vectors, and those of a coarser table, split."""
+        few = min(k)
+        if few < 2:
+            return []
+        sure = _spectral(joint, few, rng)
+        if k[0] == k[1]:
+            return [sure]
+        coarse = [random_labels(joint, (few, few), [None, None], rng) for _ in range(_COARSE_STARTS)]
+        pairs = [(pair[0], pair[1]) for pair in [*coarse, sure]]
+        found, _ = race(table, pairs, (few, few), max_iter=self.max_iter, tol=self.tol, n_sure=1)
+        return [[_split(found.row_labels, few, k[0], rng), _split(found.column_labels, few, k[1], rng)]]
+
+
+_COARSE_STARTS = 2
+
+
+def _spectral(joint: JointTable, k: int, rng: np.random.Generator) -> list[Ints]:
+    """Cluster both sides by their coordinates along the leading singular vectors, quickly: it is a start, no more."""
+    table = sp.csr_array(joint.csr)
+    over = [1.0 / np.sqrt(np.where(mass > 0, mass, np.inf)) for mass in joint.margins]
+    n_vectors = max(1, min(k + 1, *table.shape))
+    with one_blas_thread(), without_library_warnings():
+        scaled = sp.diags_array(over[0]) @ table @ sp.diags_array(over[1])
+        U, values, V = randomized_svd(scaled, n_vectors, n_iter=4, random_state=as_seed(rng))
+        labels = []
+        for vectors, weight in zip((U, V.T), over):
+            points = (vectors * values * weight[:, None])[:, 1:] if n_vectors > 1 else vectors
+            kmeans = KMeans(min(k, len(points)), n_init=1, random_state=as_seed(rng))
+            labels.append(np.asarray(kmeans.fit_predict(points), dtype=np.intp))
+    return labels
+
+
+def _split(labels: Ints, n_few: int, n_many: int, rng: np.random.Generator) -> Ints:
+    """Deal the members of each coarse cluster out to fine ones, at random: a refinement, which keeps no less."""
+    parts = [np.arange(c, n_many, n_few) for c in range(n_few)]
+    out = labels.copy()
+    for c, own in enumerate(parts):
+        mine = np.flatnonzero(labels == c)
+        out[mine] = own[rng.integers(len(own), size=len(mine))]
+    return out

@@ -1,4 +1,4 @@
-"""From raw channels and sequences to clusters of every channel: the whole system of [B04]."""
+"""From raw channels and sequences to clusters: graphs that are added up, or the whole system of [B04]."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, ro
 from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators.sources._channels import channel_columns, check_channel
 from sidelight.estimators.sources._coclusterer import check_coclusterer
+from sidelight.estimators.sources._graph_fit import Choice, choose, fit_graphs
+from sidelight.estimators.sources._joined import JoinedChannels, Masks, channels_there
 from sidelight.estimators.sources._novelty import thresholds
 from sidelight.estimators.sources.annealed import AnnealedCoclustering
 from sidelight.estimators.sources.codebook import Codebook, sequence_codes
@@ -33,6 +35,7 @@ Ints = NDArray[np.intp]
 
 MOST_CELLS = 100_000  # cluster cells of a joint table that a proposal can still afford to look at
 
+BY_GRAPHS = ("auto", "graphs", "concatenated")  # one clustering of the rows, through what is near in the channels
 METHODS: dict[str, type[Any]] = {
     "annealed": AnnealedCoclustering,
     "information": InformationCoclustering,
@@ -42,11 +45,13 @@ METHODS: dict[str, type[Any]] = {
 
 
 class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
-    """Cluster several channels recorded together, through how often their codes occur together.
+    """Cluster several channels recorded together: through what is near in them, or through what occurs together.
 
-    Each channel becomes codes (the nearest sequence mean, or the nearest of ``n_codes`` k-means centres), the codes
-    are counted together, and the table of counts is co-clustered. Channels need no common scale, and a channel may
-    group by something else than the primary one.
+    By default the rows of each channel are prepared by their kind (numbers or words), joined to their nearest rows, and
+    the graphs of all channels are added up; rows of one sequence are joined, too. The graph of all channels side by
+    side is tried as well. Where channels have groups of their own, which merely occur together, counts decide as in
+    [B04]: each channel becomes codes (the nearest sequence mean, or the nearest of ``n_codes`` k-means centres), the
+    codes are counted together, and the table of counts is co-clustered.
 
     Parameters
     ----------
@@ -59,8 +64,12 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
     primary : str, default=None
         The channel whose clusters are ``labels_``. None clusters through all pairs of channels and takes the first
         channel's.
-    method : {"annealed", "information", "spectral", "weights"} or co-clusterer, default="annealed"
-        What clusters the table.
+    method : {"auto", "graphs", "concatenated", "annealed", "information", "spectral", "weights"} or co-clusterer, \
+            default="auto"
+        "graphs" adds up the graphs of the channels, "concatenated" makes one of all channels side by side; the others
+        cluster the table of counts. "auto" chooses between the first two by the silhouette of their clusters, and takes
+        "annealed" where the channels show different things, or have different numbers of clusters; ``method_`` and
+        ``why_`` say so.
     combine : {"interleaved", "joint"}, default=None
         Two-way margins in turn (those of ``primary``, weakest first), or one table over all channels at once, for
         the methods that can. None is joint for "annealed" while the table of clusters is small (up to 100,000 cells),
@@ -90,7 +99,18 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
     table_ : CoOccurrence
         How often codes occurred together, over all channels.
     clusterer_ : co-clusterer
-        The fitted method.
+        The fitted method; None where graphs cluster the rows themselves.
+    method_ : str or co-clusterer
+        What was taken.
+    why_ : str
+        Why, in a few words.
+    choice_ : dict of str to float
+        The figures behind the choice: silhouettes of both graphs, how much of their neighbourhoods the channels share,
+        and by how much groups finer than the clusters hang together better. Empty where a method was named.
+    channel_weights_ : dict of str to float
+        What each channel counts for in the added graphs, by how many of its edges others confirm; else empty.
+    joined_ : JoinedChannels or None
+        The known rows that vote on new ones, where graphs cluster.
     primary_ : str
         The channel of ``labels_``.
     spread_ : float
@@ -123,7 +143,7 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         *,
         channels: Any = None,
         primary: str | None = None,
-        method: Any = "annealed",
+        method: Any = "auto",
         combine: str | None = None,
         n_codes: Any = None,
         reassign: bool = True,
@@ -147,7 +167,8 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n_rows, n_columns)
-            The channels side by side; one row per moment.
+            The channels side by side; one row per moment. A row may lack a channel (NaN in all its columns) where
+            graphs cluster.
         y : ignored
             Present for scikit-learn.
         sequences : array-like of hashable, optional
@@ -159,8 +180,9 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
                 f"{type(self).__name__}.fit needs one matrix with the channels side by side, got a mapping. Stack it "
                 "first: X, channels = sidelight.stack_channels(mapping)."
             )
-        X = rows_to_fit(self, X)
+        X = rows_to_fit(self, X, gaps=self._by_graphs)
         columns = channel_columns(self, self.channels, X.shape[1], getattr(self, "feature_names_in_", None))
+        there = channels_there(self, X, columns)
         primary = self._primary(columns)
         clusters = self._clusters(columns, X.shape[0])
         rng = as_generator(self.random_state)
@@ -168,27 +190,42 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         if sequences is not None:
             home, _ = sequence_codes(sequences, X.shape[0], type(self).__name__)
 
-        books = self._codebooks(X, columns, sequences, clusters, rng)
+        filled = _filled(X, columns, there)
+        books = self._codebooks(filled, columns, sequences, clusters, rng)
         codes = {name: book.labels_ for name, book in books.items()}
-        clusters = self._affordable(clusters, codes, primary)
-        table = CoOccurrence.from_codes(codes, sizes={name: len(book.prototypes_) for name, book in books.items()})
-        clusterer = self._clusterer(clusters, columns, rng).fit(table)
-        of_code = {name: clusterer.axis_labels_[name] for name in columns}
+        table = self._table(codes, books, there)
+        seed = as_seed(rng)
+        choice, joined = self._joined(filled, columns, there, clusters, codes, table, home, rng)
+        if joined is None:
+            clusters = self._affordable(clusters, codes, primary)
+            clusterer = self._clusterer(choice.method, clusters, columns, seed).fit(table)
+            of_code = {name: clusterer.axis_labels_[name] for name in columns}
+            labels: dict[str | None, Ints] = {
+                name: self._follow_sequences(of_code[name][codes[name]], home) for name in columns
+            }
+        else:
+            clusterer = None
+            labels = self._voted(joined, filled, columns, there, home)
+            of_code = {name: _usual(codes[name], labels[None], len(books[name].prototypes_)) for name in columns}
 
         self.channel_columns_, self.primary_, self.codebooks_, self.channel_codes_ = columns, primary, books, codes
-        self.table_, self.clusterer_, self.code_labels_ = table, clusterer, of_code
-        self.channel_labels_ = {name: self._follow_sequences(of_code[name][codes[name]], home) for name in columns}
-        self.labels_ = self.channel_labels_[primary]
-        gaps = nearest_prototype(X[:, columns[primary]], books[primary].prototypes_)[1]
+        self.table_, self.clusterer_, self.code_labels_, self.joined_ = table, clusterer, of_code, joined
+        self.method_, self.why_, self.choice_ = choice.method, choice.why, choice.scores
+        self.channel_weights_ = {} if joined is None or joined.way != "graphs" else joined.weights
+        self.labels_ = labels[primary if joined is None else None]
+        self.channel_labels_ = {name: labels[name] for name in columns}
+        gaps = nearest_prototype(filled[:, columns[primary]], books[primary].prototypes_)[1]
         self.spread_ = float(np.mean(gaps**2))
         self.novelty_thresholds_ = {
-            name: thresholds(X[:, where], home, books[name].prototypes_, of_code[name], self.novelty)
+            name: thresholds(filled[:, where], home, books[name].prototypes_, of_code[name], self.novelty)
             for name, where in columns.items()
         }
         return self
 
     def predict(self, X: Any, *, sequences: Any = None) -> Ints:
-        """Return the cluster of each row of X, by its primary channel.
+        """Return the cluster of each row of X: by all its channels where graphs cluster, else by its primary channel.
+
+        With graphs the nearest known rows of each channel vote; rows that ``fit`` saw keep their cluster.
 
         Parameters
         ----------
@@ -198,14 +235,18 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
             Sequences of these rows; with ``reassign`` each row then follows the majority of its sequence.
         """
         check_is_fitted(self)
+        if (joined := getattr(self, "joined_", None)) is not None:  # models of version 0.1 have none
+            labels = np.asarray(self._shares(joined, X).argmax(axis=1), dtype=np.intp)
+            return self._follow_sequences(labels, self._home(sequences, len(labels)))
         X = rows_to_judge(self, X)
         return self.predict_channel(self.primary_, X[:, self.channel_columns_[self.primary_]], sequences=sequences)
 
     def predict_proba(self, X: Any, *, sequences: Any = None) -> NDArray[np.float64]:
         """Return how surely each row belongs to each cluster, shape (n_rows, n_clusters); rows sum to 1.
 
-        Where rows follow their sequence it is the share of the sequence's rows in each cluster; else it falls with the
-        squared distance to the nearest prototype of each cluster, in units of the mean one of the training rows.
+        Where rows follow their sequence it is the share of the sequence's rows in each cluster; else the share of the
+        votes where graphs cluster; else it falls with the squared distance to the nearest prototype of each cluster, in
+        units of the mean one of the training rows.
 
         Parameters
         ----------
@@ -213,6 +254,8 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
             As in :meth:`predict`.
         """
         check_is_fitted(self)
+        if (joined := getattr(self, "joined_", None)) is not None:
+            return self._sequence_shares(self._shares(joined, X), sequences)
         X = rows_to_judge(self, X)[:, self.channel_columns_[self.primary_]]
         book, used = self._book(self.primary_)
         X = self._points(self.primary_, X)
@@ -232,7 +275,8 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.code_labels_[self.primary_].max()) + 1
+        joined = getattr(self, "joined_", None)
+        return int(self.code_labels_[self.primary_].max()) + 1 if joined is None else joined.n_clusters
 
     def predict_channel(self, channel: str, X: Any, *, sequences: Any = None) -> Ints:
         """Return the cluster of new points of one channel, from that channel alone.
@@ -248,9 +292,11 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         """
         book, used = self._book(channel)
         X = self._points(channel, X)
+        if (joined := getattr(self, "joined_", None)) is not None:
+            labels = np.asarray(joined.channel_proba(channel, X).argmax(axis=1), dtype=np.intp)
+            return self._follow_sequences(labels, self._home(sequences, len(labels)))
         codes = used[nearest_prototype(X, book.prototypes_[used])[0]]
-        home = None if sequences is None else sequence_codes(sequences, X.shape[0], type(self).__name__)[0]
-        return self._follow_sequences(self.code_labels_[channel][codes], home)
+        return self._follow_sequences(self.code_labels_[channel][codes], self._home(sequences, X.shape[0]))
 
     def is_new(self, X: Any, *, sequences: Any = None, channel: str | None = None) -> NDArray[np.bool_]:
         """Say which rows fit no cluster: somebody who was never seen before ([B04] 4.1).
@@ -297,6 +343,98 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         return CoOccurrence.from_codes(labels, weights=sample_weight).total_correlation()
 
     # ---- the parts of fit
+
+    @property
+    def _by_graphs(self) -> bool:
+        return isinstance(self.method, str) and self.method in BY_GRAPHS
+
+    def _table(self, codes: dict[str, Ints], books: dict[str, Codebook], there: Masks) -> CoOccurrence:
+        """Count codes together, in the rows that have all channels, where there are any."""
+        complete = np.all(list(there.values()), axis=0)
+        if complete.any() and not complete.all():
+            codes = {name: of[complete] for name, of in codes.items()}
+        return CoOccurrence.from_codes(codes, sizes={name: len(book.prototypes_) for name, book in books.items()})
+
+    def _joined(
+        self,
+        X: Any,
+        columns: dict[str, Ints],
+        there: Masks,
+        clusters: dict[str, int],
+        codes: dict[str, Ints],
+        table: CoOccurrence,
+        home: Ints | None,
+        rng: np.random.Generator,
+    ) -> tuple[Choice, JoinedChannels | None]:
+        """Cluster by graphs where that is asked for, and return None for the model where counts are to decide."""
+        if not self._by_graphs:
+            return Choice(self.method, {}, "it was asked for"), None
+        if len(set(clusters.values())) > 1:
+            if self.method == "auto":
+                return Choice("annealed", {}, "the channels were given different numbers of clusters"), None
+            raise InvalidParameter(
+                f"{type(self).__name__}: method={self.method!r} clusters rows, so all channels have the same clusters. "
+                f"Bring one number for n_clusters, or choose method='annealed'. Got {self.n_clusters!r}."
+            )
+        k = next(iter(clusters.values()))
+        parts = {name: X[:, where] for name, where in columns.items() if self._varies(name, codes[name])}
+        if not parts:
+            raise InvalidData(
+                f"{type(self).__name__}: every channel is the same in every row (n_samples={X.shape[0]}), so there are "
+                "no clusters to find. Bring columns that vary."
+            )
+        if home is not None and self.reassign and k > int(home.max()) + 1:
+            raise InvalidParameter(
+                f"{type(self).__name__} was asked for {k} clusters of only {int(home.max()) + 1} sequences. Ask for at "
+                f"most {int(home.max()) + 1}, bring more sequences, or let rows leave their sequence: reassign=False."
+            )
+
+        def choose_with(found: Any, channels: Any) -> Choice:
+            return choose(found, channels, {name: there[name] for name in channels}, table, k, rng)
+
+        choice, joined = fit_graphs(parts, there, k, home, rng, way=self.method, choose_with=choose_with)
+        return choice, None if choice.method == "annealed" else joined
+
+    def _varies(self, name: str, codes: Ints) -> bool:
+        if (codes != codes[0]).any():
+            return True
+        self._warn(f"channel {name!r} is the same in every row, so it carries no information and is left out.")
+        return False
+
+    def _voted(
+        self, joined: JoinedChannels, X: Any, columns: dict[str, Ints], there: Masks, home: Ints | None
+    ) -> dict[str | None, Ints]:
+        """Return the labels of rows by all channels (under None) and by each alone; -1 where a row lacks one."""
+        parts = {name: X[:, columns[name]] for name in joined.known}
+        of_rows = joined.proba(parts, there).argmax(axis=1).astype(np.intp)
+        labels: dict[str | None, Ints] = {None: self._follow_sequences(of_rows, home)}
+        for name, where in columns.items():
+            own = self._follow_sequences(joined.channel_proba(name, X[:, where]).argmax(axis=1).astype(np.intp), home)
+            labels[name] = np.where(there[name], own, -1).astype(np.intp)
+        n_used = len(np.unique(labels[None]))
+        if n_used < joined.n_clusters:
+            self._warn(
+                f"only {n_used} of {joined.n_clusters} clusters hold rows: there are too few rows that differ, or "
+                "whole sequences went to one cluster. Ask for fewer clusters."
+            )
+        return labels
+
+    def _shares(self, joined: JoinedChannels, X: Any) -> NDArray[np.float64]:
+        X = rows_to_judge(self, X, gaps=True)
+        there = channels_there(self, X, self.channel_columns_)
+        parts = {name: X[:, self.channel_columns_[name]] for name in joined.known}
+        return joined.proba(parts, there)
+
+    def _home(self, sequences: Any, n_rows: int) -> Ints | None:
+        return None if sequences is None else sequence_codes(sequences, n_rows, type(self).__name__)[0]
+
+    def _sequence_shares(self, shares: NDArray[np.float64], sequences: Any) -> NDArray[np.float64]:
+        """Return the shares of each row's sequence in the clusters, where rows follow their sequence."""
+        home = self._home(sequences, len(shares)) if self.reassign else None
+        if home is None:
+            return shares
+        votes = contingency(home, shares.argmax(axis=1), (int(home.max()) + 1, shares.shape[1])).dense()
+        return np.asarray((votes / votes.sum(axis=1, keepdims=True))[home], dtype=np.float64)
 
     def _primary(self, columns: dict[str, Ints]) -> str:
         if self.primary is None:
@@ -356,9 +494,9 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
     def _warn(self, what: str) -> None:
         warn(SidelightWarning(what, who=type(self).__name__), stacklevel=5)  # the caller of fit
 
-    def _clusterer(self, clusters: dict[str, int], columns: dict[str, Ints], rng: np.random.Generator) -> Any:
-        base = METHODS[self.method]() if isinstance(self.method, str) else clone(self.method)
-        base.set_params(random_state=as_seed(rng))
+    def _clusterer(self, method: Any, clusters: dict[str, int], columns: dict[str, Ints], seed: int) -> Any:
+        base = METHODS[method]() if isinstance(method, str) else clone(method)
+        base.set_params(random_state=seed)
         small = isinstance(base, AnnealedCoclustering) and np.prod([float(k) for k in clusters.values()]) <= MOST_CELLS
         if (self.combine or ("joint" if small else "interleaved")) == "joint":
             if len(columns) > 2 and not isinstance(base, (AnnealedCoclustering, SpectralContingency)):
@@ -395,7 +533,7 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         if isinstance(self.method, str):
-            check_choice(self, "method", self.method, tuple(METHODS))
+            check_choice(self, "method", self.method, (*BY_GRAPHS, *METHODS))
         else:
             check_coclusterer(self, self.method, "method")
         check_choice(self, "combine", self.combine, (None, "interleaved", "joint"))
@@ -406,4 +544,25 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         """Tell scikit-learn that sparse rows are welcome."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._by_graphs  # a channel that a row lacks
         return tags
+
+
+def _filled(X: Any, columns: dict[str, Ints], there: Masks) -> Any:
+    """Return X with the mean of a channel where a row lacks it: code books need a number."""
+    if all(has.all() for has in there.values()):
+        return X
+    out = X.copy()
+    for name, where in columns.items():
+        if not there[name].any():
+            raise InvalidData(f"MultiSourceClustering: no row has the channel {name!r}. Leave the channel out.")
+        out[np.ix_(~there[name], where)] = X[np.ix_(there[name], where)].mean(axis=0)
+    return out
+
+
+def _usual(codes: Ints, labels: Ints, n_codes: int) -> Ints:
+    """Return the cluster that most rows of each code have; -1 for codes that no row has."""
+    of_code = np.full(n_codes, -1, dtype=np.intp)
+    used = np.unique(codes)
+    of_code[used] = contingency(codes, labels).row_favourite()[used]
+    return of_code

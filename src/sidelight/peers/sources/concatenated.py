@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, check_flag, check_n_clusters, check_number
 from sidelight._core.prototypes import nearest_prototype, squared_distances
+from sidelight._core.quiet import without_library_warnings
 from sidelight._core.threads import one_blas_thread
+from sidelight._models.prepared_rows import Preparation, kind_of
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import DistanceColumns
 from sidelight.estimators._weights import weights_of_rows
@@ -21,6 +23,7 @@ from sidelight.progress import report
 
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
+Preparations = dict[str, tuple[Ints, Preparation]]
 
 
 class ConcatenatedKMeans(DistanceColumns, ClusterMixin, BaseEstimator):
@@ -33,7 +36,8 @@ class ConcatenatedKMeans(DistanceColumns, ClusterMixin, BaseEstimator):
     channels : dict of str to slice or columns, default=None
         Where each channel is; only used by ``balance``.
     standardize : bool, default=True
-        Scale every column to unit variance first.
+        Scale every column of numbers to unit variance first, and prepare channels of words as
+        :class:`~sidelight.Standardized` does (without ``channels``, all columns are one).
     balance : bool, default=False
         Give every channel the same total variance, so that a channel of one column weighs as much as one of 2500.
     n_init : int, default=10
@@ -48,7 +52,9 @@ class ConcatenatedKMeans(DistanceColumns, ClusterMixin, BaseEstimator):
     cluster_centers_ : ndarray
         Centres in the scaled columns.
     offset_, scale_ : ndarray
-        Subtracted from and divided into each column.
+        Subtracted from and divided into each prepared column.
+    preparations_ : dict of str to (columns, Preparation)
+        What is done to channels that hold words; empty where all are numbers.
     n_features_in_, data_fingerprint_ : int, str
         Number of columns, a short name of the rows.
 
@@ -90,19 +96,28 @@ class ConcatenatedKMeans(DistanceColumns, ClusterMixin, BaseEstimator):
         check_flag(self, "standardize", self.standardize)
         check_flag(self, "balance", self.balance)
         check_number(self, "n_init", self.n_init, integer=True, low=1)
-        X = dense(rows_to_fit(self, X))
+        X = rows_to_fit(self, X)
         check_n_clusters(self, self.n_clusters, X.shape[0])
         report("k-means", 0, 1)
+        n_columns = X.shape[1]
+        channels = {"all": np.arange(n_columns)}
+        if self.channels is not None or self.balance:
+            channels = channel_columns(self, self.channels, n_columns, least=1)
+        self.preparations_ = _preparations(X, channels) if self.standardize else {}
+        places = _places(channels, self.preparations_, n_columns)
+        X = self._prepared(X)
         spread = X.std(axis=0)
         scale = np.where(spread > 0.0, spread, 1.0) if self.standardize else np.ones(X.shape[1])
+        for name in self.preparations_:
+            scale[places[name]] = 1.0  # directions of words: the strong ones should stay strong
         if self.balance:
-            for where in channel_columns(self, self.channels, X.shape[1], least=1).values():
+            for where in places.values():
                 variance = (X[:, where] / scale[where]).var(axis=0).sum()
                 scale[where] *= np.sqrt(variance) if variance > 0.0 else 1.0
         self.offset_, self.scale_ = X.mean(axis=0), scale
         seed = as_seed(as_generator(self.random_state))
         kmeans = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed)
-        with one_blas_thread():
+        with one_blas_thread(), without_library_warnings():  # fewer different rows than clusters: some stay empty
             self.cluster_centers_ = kmeans.fit((X - self.offset_) / scale).cluster_centers_
         self.labels_ = nearest_prototype((X - self.offset_) / scale, self.cluster_centers_)[0]
         return self
@@ -110,12 +125,12 @@ class ConcatenatedKMeans(DistanceColumns, ClusterMixin, BaseEstimator):
     def predict(self, X: Any) -> Ints:
         """Return the cluster of each row of X."""
         check_is_fitted(self)
-        X = dense(rows_to_judge(self, X))
+        X = self._prepared(rows_to_judge(self, X))
         return nearest_prototype((X - self.offset_) / self.scale_, self.cluster_centers_)[0]
 
     def _judged(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X = dense(rows_to_judge(self, X))
+        X = self._prepared(rows_to_judge(self, X))
         return np.sqrt(squared_distances((X - self.offset_) / self.scale_, self.cluster_centers_))
 
     @property
@@ -136,9 +151,17 @@ class ConcatenatedKMeans(DistanceColumns, ClusterMixin, BaseEstimator):
             What each row counts for.
         """
         check_is_fitted(self)
-        X = dense(rows_to_judge(self, X))
+        X = self._prepared(rows_to_judge(self, X))
         distances = nearest_prototype((X - self.offset_) / self.scale_, self.cluster_centers_)[1]
         return -float(np.average(distances**2, weights=weights_of_rows(sample_weight, len(distances))))
+
+    def _prepared(self, X: Any) -> Floats:
+        """Return the columns of numbers, then the directions of each channel of words."""
+        words = vars(self).get("preparations_")  # models of version 0.1 have none
+        if not words:
+            return dense(X)
+        rest = _rest(words, X.shape[1])
+        return np.hstack([dense(X[:, rest]), *(np.asarray(prepare(X[:, where])) for where, prepare in words.values())])
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are welcome."""
@@ -149,3 +172,32 @@ class ConcatenatedKMeans(DistanceColumns, ClusterMixin, BaseEstimator):
 
 def dense(X: Any) -> Floats:
     return X.toarray() if hasattr(X, "toarray") else X
+
+
+def _preparations(X: Any, channels: dict[str, Ints]) -> Preparations:
+    """Learn how to prepare the channels that hold words."""
+    parts = {name: (where, X[:, where]) for name, where in channels.items()}
+    return {
+        name: (where, Preparation.of(rows)) for name, (where, rows) in parts.items() if kind_of(rows)[0] != "numbers"
+    }
+
+
+def _rest(words: Preparations, n_columns: int) -> Ints:
+    taken = np.concatenate([where for where, _ in words.values()])
+    return np.setdiff1d(np.arange(n_columns), taken).astype(np.intp)
+
+
+def _places(channels: dict[str, Ints], words: Preparations, n_columns: int) -> dict[str, Ints]:
+    """Return where each channel is among the prepared columns."""
+    if not words:
+        return channels
+    rest = _rest(words, n_columns)
+    places, begin = {}, len(rest)
+    for name, (_, prepare) in words.items():
+        width = len(prepare.directions) + int((~prepare.is_word).sum())
+        places[name] = np.arange(begin, begin + width)
+        begin += width
+    for name, where in channels.items():
+        if name not in words:
+            places[name] = np.searchsorted(rest, np.intersect1d(where, rest)).astype(np.intp)
+    return places

@@ -21,7 +21,10 @@ class Coclusters(Options, frozen=True):
         ),
     ] = "auto"
     method: Annotated[
-        TableMethod | None, option("What clusters the table; information by default, annealed for three axes or more.")
+        TableMethod | None,
+        option(
+            "What clusters the table; by default information or spectral, by held-out counts; annealed for more axes."
+        ),
     ] = None
     n_init: Annotated[Annotated[int, at_least(1)] | None, option("Number of starts.", word="starts")] = None
     curve: Curve = None

@@ -26,6 +26,7 @@ def page(result: CoclustersResult) -> Page:
             f"{' x '.join(str(k) for k in result.n_found.values())} clusters.",
             f"The clusters keep {percent(share)} of {of}: what goes with what can be read from {_pairs(result)} "
             "combinations instead of single counts.",
+            *([result.preferred] if result.preferred else []),
         ],
         _sections(result, share),
         sure=[f"Kept: {kept:.3f} of {total:.3f} bits. More clusters keep more, and are less sure."],

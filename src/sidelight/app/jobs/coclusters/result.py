@@ -24,6 +24,7 @@ class CoclustersResult(Result):
     nats_total: float
     is_of_pairs: bool
     total: float
+    preferred: str | None = None  # why this method, in a sentence
     curve: Curve | None = None
     members: Mapping[str, Columns] = big()
     blocks: Blocks | None = big(default=None)

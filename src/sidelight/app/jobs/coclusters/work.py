@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import numpy as np
 import scipy.sparse as sp
 
 from sidelight._core.simplex import softmax
 from sidelight.app.jobs.checking import checked
+from sidelight.app.jobs.coclusters.held_out import preferred
 from sidelight.app.jobs.coclusters.how_many import most_telling
 from sidelight.app.jobs.coclusters.options import Coclusters
 from sidelight.app.jobs.coclusters.result import CoclustersResult
@@ -25,6 +27,7 @@ from sidelight.plot import CoclusterDisplay, PreservedInformationDisplay
 from sidelight.words import Setting
 
 USES = ("id", "feature", "event", "weight", "truth")
+_SPECTRAL_STARTS = 10
 _MOST_TRIED = 12  # numbers of clusters on the curve
 
 
@@ -46,6 +49,13 @@ def cluster(data: Dataset, config: RunConfig) -> CoclustersResult:
             f"A curve needs a table of two axes; this one has {table.n_axes}.",
             do=["Count two columns together, or leave ", Setting("curve"), " out."],
         )
+    better = None
+    if options.method is None and table.n_axes == 2:
+        with collect_notes():
+            better = preferred(table, tuple(n_clusters.values()), config.seed)
+        options = msgspec.structs.replace(options, method=better.method if better else "information")
+        if options.method == "spectral" and options.n_init is None:
+            options = msgspec.structs.replace(options, n_init=_SPECTRAL_STARTS)
     with collect_notes() as heard:
         model = _model(options, table, n_clusters, config.seed).fit(table)
     axes = {axis: _axis_columns(table, axis, labels) for axis, labels in model.axis_labels_.items()}
@@ -73,6 +83,7 @@ def cluster(data: Dataset, config: RunConfig) -> CoclustersResult:
         nats_total=total,
         is_of_pairs=is_of_pairs,
         total=float(table.total),
+        preferred=better.sentence() if better else None,
         curve=curve,
         members={axis: _members(columns) for axis, columns in axes.items()},
         blocks=blocks_of(table, *model.axis_labels_.values(), axes=table.axes) if table.n_axes == 2 else None,

@@ -67,7 +67,7 @@ def _model(options: Hierarchy, data: Dataset, *, has_features: bool, seed: int) 
         random_state=seed,
     )
     is_scaled = options.scale == "standard" and has_features
-    return Standardized(inner, feature_names=data.feature_names) if is_scaled else inner
+    return Standardized(inner, feature_names=data.feature_names, kind="numbers") if is_scaled else inner
 
 
 def _result_of(

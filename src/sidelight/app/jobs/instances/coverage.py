@@ -74,7 +74,9 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
             f"No list names {some_of(map(repr, dict.fromkeys(new.values())))}: looked for as a kind of its own."
         )
     inner = CoverageClustering(random_state=config.seed, **settings)
-    model: Any = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
+    model: Any = (
+        Standardized(inner, feature_names=data.feature_names, kind="numbers") if options.scale == "standard" else inner
+    )
     with collect_notes() as heard:
         model.fit(data.X, row_labels=row_labels, **(side or {"bags": bags}))
         notes += name_by_rows(model, new, data)

@@ -31,7 +31,8 @@ def cluster(data: Dataset, config: RunConfig) -> NovelResult:
     assert isinstance(options, Dmnl)  # the catalogue says so
     bags = lists_of(data, config, options.lists, options.empty)
     inner = DMNL(random_state=config.seed, **options.without("method", "lists", "empty", "names"))
-    model: Any = Standardized(inner, feature_names=data.feature_names)  # finds the columns of new tables by name
+    named = {"feature_names": data.feature_names}  # finds the columns of new tables by name
+    model: Any = Standardized(inner, kind="numbers", **named)
     with collect_notes() as heard:
         model.fit(data.X, bags=bags)
         notes = name_clusters(model, options.names)

@@ -31,7 +31,9 @@ def cluster(data: Dataset, config: RunConfig) -> NovelResult:
     inner: Any = FastMIML(random_state=config.seed, **options.without("method", "n_novel"))
     if options.n_novel:
         inner = NovelLabels(inner, options.n_novel, random_state=config.seed)
-    model: Any = Standardized(inner, feature_names=data.feature_names)  # finds the columns of new tables by name
+    model: Any = Standardized(
+        inner, feature_names=data.feature_names, kind="numbers"
+    )  # finds the columns of new tables by name
     with collect_notes() as heard:
         model.fit(data.X, bags=bags)
         result = result_of(data, bags, model)

@@ -15,7 +15,10 @@ class Sources(Options, frozen=True):
     primary: Annotated[
         str | None, option("The channel whose clusters are wanted; the first by default.", shown="NAME")
     ] = None
-    method: Annotated[TableMethod, option("What clusters the table of co-occurrences.")] = "annealed"
+    method: Annotated[
+        Literal["auto", "graphs", "concatenated"] | TableMethod,
+        option("Graphs of near rows, added up over the channels or of all side by side, or what clusters the counts."),
+    ] = "auto"
     combine: Annotated[
         Literal["interleaved", "joint"] | None,
         option("Pairs of channels in turn, or all channels in one table; joint by default for annealed, if it fits."),

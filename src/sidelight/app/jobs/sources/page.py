@@ -57,11 +57,23 @@ def curve_section(curve: Curve, in_use: int | None, caption: str) -> Section:
     return Section("What other numbers of clusters keep", [*told, *dip(x, curve.shares)], [drawn])
 
 
+_BY = {
+    "graphs": "by graphs of near rows, added up over all channels",
+    "concatenated": "by a graph of near rows, all channels side by side",
+    **dict.fromkeys(("annealed", "information", "spectral", "weights"), "by what occurs with the channel {0!r}"),
+}
+
+
+def _because(result: SourcesResult) -> str:
+    return f": {result.why}" if result.why and result.why != "it was asked for" else ""
+
+
 def _sentences(result: SourcesResult) -> list[Sentence]:
     n_used = int(np.count_nonzero(result.sizes))
     told: list[Sentence] = [
         f"{counted(result.reading.n_rows, 'row')} of {len(result.channels)} channels fell into "
-        f"{counted(n_used, 'cluster')}{sizes_in_words(result.sizes)}, by the channel {result.primary!r}.",
+        f"{counted(n_used, 'cluster')}{sizes_in_words(result.sizes)}, {_BY[result.method].format(result.primary)}"
+        f"{_because(result)}.",
         f"{result.partner!r} tells most about {result.primary!r}: the two change together.",
     ]
     if result.judged:

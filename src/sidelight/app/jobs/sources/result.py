@@ -37,6 +37,8 @@ class SourcesResult(Result):
     torn: Sequence[Any] | None
     n_sequences: int
     curve: Curve
+    method: str = "annealed"
+    why: str = ""
     judged: Judged | None = None
     blocks: Blocks = big()
     map: Map = big()

@@ -1,0 +1,214 @@
+"""Rows prepared by their kind, before anything is clustered: numbers are standardised, words are weighed and condensed.
+
+Words (counts, 0/1, tf-idf) are told by what the cells hold, not by how they are stored: mostly zeros, never negative,
+small where they are not zero. They become sublinear tf-idf of unit length and its leading directions, of unit length
+again; a table that holds both kinds has them prepared apart and given the same total variance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.extmath import randomized_svd
+
+from sidelight._core.moments import mean_and_scale, scaled
+from sidelight._core.threads import one_blas_thread
+
+Floats = NDArray[np.float64]
+KINDS = ("auto", "numbers", "words", "mixed")
+DIRECTIONS = 50  # of words that are kept
+_ZEROS = 0.7  # share of zeros from which a column may hold words
+_SMALL = 3.0  # the usual count of a word where it occurs
+_OFTEN = 15.0  # the usual count of a frequent word, where most columns are counts of rarer ones
+_FEWEST = 30  # columns of words that make a vocabulary; fewer are answers to questions
+_LOOKED_AT = 20_000  # rows that tell the kind
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """What was learnt from the rows of a fit, and is done to all rows.
+
+    Attributes
+    ----------
+    kind, why : str
+        ``"numbers"``, ``"words"`` or ``"mixed"``, and the evidence in a few words.
+    is_word : ndarray of bool
+        Which columns hold words.
+    mean, scale : ndarray
+        Of the columns of numbers.
+    idf : ndarray
+        The weight of each word.
+    directions : ndarray of shape (n_directions, n_words)
+        What condenses words.
+    is_counted : bool
+        Whether words are counts, so that the logarithm of a count is what matters.
+    balance : tuple of (float, float)
+        What numbers and directions are multiplied by; (1, 1) unless both are there.
+    """
+
+    kind: str
+    why: str
+    is_word: NDArray[np.bool_]
+    mean: Floats
+    scale: Floats
+    idf: Floats
+    directions: Floats
+    is_counted: bool
+    balance: tuple[float, float] = (1.0, 1.0)
+
+    @classmethod
+    def of(cls, X: Any, kind: str = "auto", *, seed: int = 0) -> Preparation:
+        """Learn from the rows of X how to prepare rows.
+
+        Parameters
+        ----------
+        X : ndarray or CSR of shape (n_rows, n_features)
+            The rows.
+        kind : {"auto", "numbers", "words", "mixed"}
+            What they are; "auto" looks.
+        seed : int
+            Of the random projections behind the directions.
+        """
+        told, why, is_word = kind_of(X) if kind == "auto" else _as_told(X, kind)
+        mean, scale = mean_and_scale(X)
+        if sp.issparse(X) and told == "numbers":
+            mean = np.zeros_like(mean)  # centring would make the rows dense
+        empty = np.zeros(0)
+        if told == "numbers":
+            return cls(told, why, is_word, mean, scale, empty, np.zeros((0, 0)), False)
+        words = _columns(X, is_word)
+        is_counted = _is_whole(words)
+        idf = _idf(words)
+        directions = _directions(_weighed(words, idf, is_counted), seed)
+        made = cls(told, why, is_word, mean[~is_word], scale[~is_word], idf, directions, is_counted)
+        if told == "words":
+            return made
+        numbers, condensed = made._numbers(X), made._words(X)
+        spread = [float(np.sqrt(part.var(axis=0).sum())) or 1.0 for part in (numbers, condensed)]
+        parts = (1.0, spread[0] / spread[1])
+        return cls(told, why, is_word, made.mean, made.scale, idf, directions, is_counted, parts)
+
+    def __call__(self, X: Any) -> Any:
+        """Return prepared rows: dense, but for sparse numbers, which stay sparse."""
+        if self.kind == "numbers":
+            return scaled(X, self.mean, self.scale)
+        if self.kind == "words":
+            return self._words(X)
+        return np.hstack([self.balance[0] * self._numbers(X), self.balance[1] * self._words(X)])
+
+    def names(self, features: Sequence[str]) -> tuple[str, ...]:
+        """Return the names of prepared columns: those of numbers as they are, directions by their strongest words."""
+        if self.kind == "numbers":
+            return tuple(features)
+        words = [name for name, is_word in zip(features, self.is_word) if is_word]
+        told = [
+            ", ".join(words[j] for j in np.argsort(-np.abs(direction), kind="stable")[:3])
+            for direction in self.directions
+        ]
+        return (*(name for name, is_word in zip(features, self.is_word) if not is_word), *told)
+
+    def __archive__(self) -> dict[str, Any]:
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+    @classmethod
+    def __unarchive__(cls, state: dict[str, Any]) -> Self:
+        return cls(**state)
+
+    def _numbers(self, X: Any) -> Floats:
+        rows = _columns(X, ~self.is_word)
+        return np.asarray(scaled(rows.toarray() if sp.issparse(rows) else rows, self.mean, self.scale))
+
+    def _words(self, X: Any) -> Floats:
+        weighed = _weighed(_columns(X, self.is_word), self.idf, self.is_counted)
+        with one_blas_thread():
+            return _unit(np.asarray(weighed @ self.directions.T))
+
+
+def kind_of(X: Any) -> tuple[str, str, NDArray[np.bool_]]:
+    """Return what rows hold, why it seems so, and which columns are words."""
+    sample = X[:: max(1, X.shape[0] // _LOOKED_AT)]
+    n, d = sample.shape
+    nothing = np.zeros(d, dtype=bool)
+    if d < _FEWEST or n < 2:
+        return "numbers", "few columns", nothing
+    columns = (sample.tocsc() if sp.issparse(sample) else sp.csc_array(sample)).copy()
+    columns.eliminate_zeros()
+    filled = np.diff(columns.indptr)
+    lows, middles, are_whole = np.zeros(d), np.zeros(d), np.ones(d, dtype=bool)
+    for j in np.flatnonzero(filled):
+        cells = columns.data[columns.indptr[j] : columns.indptr[j + 1]]
+        lows[j], middles[j], are_whole[j] = cells.min(), np.median(cells), (cells == np.round(cells)).all()
+    is_word = (filled <= (1 - _ZEROS) * n) & (lows >= 0) & (middles <= _SMALL)
+    if (is_word & (filled > 0)).sum() < _FEWEST or is_word.mean() < 0.1:
+        return "numbers", "columns of numbers", nothing
+    zeros = 1 - filled[is_word].sum() / max(n * is_word.sum(), 1)
+    if is_word.mean() > 0.5 and are_whole[is_word].all():  # frequent words, and words that few rows use often
+        is_word |= (lows >= 0) & are_whole & ((middles <= _OFTEN) | (filled <= (1 - _ZEROS) * n))
+    if is_word.mean() > 0.9 and (lows >= 0).all() and (middles[~is_word] <= _SMALL).all():
+        is_word = ~nothing
+    if is_word.all():
+        return "words", f"{zeros:.0%} of the cells are zero, the others small and never negative", is_word
+    return "mixed", f"{int(is_word.sum())} columns hold words ({zeros:.0%} zeros), the others numbers", is_word
+
+
+def _as_told(X: Any, kind: str) -> tuple[str, str, NDArray[np.bool_]]:
+    d = X.shape[1]
+    if kind != "mixed":
+        return kind, "it was said", np.full(d, kind == "words")
+    found, why, is_word = kind_of(X)
+    return (found, why, is_word) if found == "mixed" else ("numbers", "no column holds words", np.zeros(d, dtype=bool))
+
+
+def _columns(X: Any, chosen: NDArray[np.bool_]) -> Any:
+    if chosen.all():
+        return X
+    return X[:, np.flatnonzero(chosen)]
+
+
+def _is_whole(words: Any) -> bool:
+    cells = words.data if sp.issparse(words) else words
+    return bool((cells == np.round(cells)).all())
+
+
+def _idf(words: Any) -> Floats:
+    """Weigh words by how few rows have them, smoothed as scikit-learn does: log((1 + n) / (1 + df)) + 1."""
+    n = words.shape[0]
+    frequency = (
+        np.bincount(words.tocsr().indices[words.tocsr().data != 0], minlength=words.shape[1])
+        if sp.issparse(words)
+        else np.count_nonzero(words, axis=0)
+    )
+    return np.asarray(np.log((1 + n) / (1 + frequency)) + 1.0)
+
+
+def _weighed(words: Any, idf: Floats, is_counted: bool) -> Any:
+    """Return CSR rows of unit length: (1 + log count) * idf; weights that are no counts are taken as they are."""
+    rows = sp.csr_array(words, dtype=np.float64, copy=True)
+    rows.eliminate_zeros()
+    np.maximum(rows.data, 0.0, out=rows.data)  # new rows may hold what no fit has seen
+    if is_counted:
+        rows.data = np.where(rows.data > 0, 1.0 + np.log(np.maximum(rows.data, 1e-300)), 0.0)
+        rows.data *= idf[rows.indices]
+    lengths = np.sqrt(
+        np.bincount(np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.data**2, rows.shape[0])
+    )
+    rows.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(rows.indptr))
+    return rows
+
+
+def _directions(weighed: Any, seed: int) -> Floats:
+    n, d = weighed.shape
+    k = max(1, min(DIRECTIONS, n - 1, d - 1))
+    with one_blas_thread():
+        _, _, V = randomized_svd(weighed, k, n_iter=5, random_state=seed)
+    return np.asarray(V)
+
+
+def _unit(rows: Floats) -> Floats:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1.0))

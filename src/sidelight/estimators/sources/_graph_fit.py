@@ -1,0 +1,121 @@
+"""Prepared channels clustered by graphs, and the choice between the ways of joining them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight._core.params import as_seed
+from sidelight.data.cooccurrence import CoOccurrence
+from sidelight.estimators.sources._joined import JoinedChannels, Masks, preparation_of, prepared_rows
+from sidelight.estimators.sources._ways import (
+    codes_share,
+    finer_groups,
+    neighbours_shared,
+    sample_of,
+    shows_different_things,
+    silhouette,
+)
+from sidelight.estimators.sources.graphs import WAYS, Found, balanced, cluster_graphs, landmarks
+
+Ints = NDArray[np.intp]
+Floats = NDArray[np.float64]
+_TIE = 0.005  # silhouettes that differ by less say nothing
+_FEWEST_COMPLETE = 50  # rows with all channels of which a silhouette can be taken
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The way that was taken, the figures behind it, and a sentence."""
+
+    method: str
+    scores: dict[str, float]
+    why: str
+
+
+def choose(
+    found: Mapping[str, Found],
+    channels: Mapping[str, Floats],
+    there: Masks,
+    table: CoOccurrence,
+    n_clusters: int,
+    generator: np.random.Generator,
+) -> Choice:
+    """Choose between the added graphs, the graph of the concatenation, and counts of codes."""
+    complete = np.flatnonzero(np.all(list(there.values()), axis=0))
+    if len(complete) < min(_FEWEST_COMPLETE, len(next(iter(there.values())))):
+        return Choice("graphs", {}, "hardly any row has all channels, and graphs can do without")
+    shared, finer = neighbours_shared(found["graphs"].graphs, n_clusters), 0.0
+    if shared < 1.0 and len(complete) == len(next(iter(there.values()))):
+        finer = finer_groups(channels, n_clusters, generator)
+        if shows_different_things(shared, finer) and codes_share(table):
+            scores = {"neighbours shared": shared, "finer groups": finer}
+            return Choice("annealed", scores, "the channels have groups of their own, which only occur together")
+    beside = np.hstack([balanced(rows) for rows in channels.values()])
+    chosen = sample_of(complete, generator)
+    scores = {way: silhouette(beside, of.labels, chosen) for way, of in found.items()}
+    is_added = scores["graphs"] >= scores["concatenated"] - _TIE
+    names = ("graphs", "concatenated") if is_added else ("concatenated", "graphs")
+    clear = f"its clusters hang together better (silhouette {scores[names[0]]:.3f} against {scores[names[1]]:.3f})"
+    why = clear if abs(scores[names[0]] - scores[names[1]]) > _TIE else "both graphs have about the same silhouette"
+    figures = {**scores, "neighbours shared": shared, "finer groups": finer} if np.isfinite(shared) else scores
+    return Choice(names[0], figures, why)
+
+
+def fit_graphs(
+    parts: Mapping[str, Any],
+    there: Masks,
+    n_clusters: int,
+    home: Ints | None,
+    generator: np.random.Generator,
+    *,
+    way: str,
+    choose_with: Callable[..., Choice],
+) -> tuple[Choice, JoinedChannels]:
+    """Prepare channels, cluster them in one way or in both, and return the choice and its model.
+
+    Parameters
+    ----------
+    parts : mapping of str to ndarray or CSR
+        The raw rows of each channel that differ at all.
+    there : mapping of str to ndarray of bool
+        Which rows have each channel.
+    n_clusters : int
+        Number of clusters.
+    home : ndarray of int or None
+        The sequence of each row.
+    generator : numpy.random.Generator
+        Where the randomness comes from.
+    way : {"auto", "graphs", "concatenated"}
+        What was asked for.
+    choose_with : callable
+        Takes what was found and the prepared channels, and chooses.
+    """
+    seed = as_seed(generator)
+    preparations = {name: preparation_of(rows, there[name], seed) for name, rows in parts.items()}
+    channels = {name: prepared_rows(preparations[name], rows, there[name], None) for name, rows in parts.items()}
+    ways: Sequence[str] = WAYS if way == "auto" else (way,)
+    found = cluster_graphs(channels, there, n_clusters, home, generator, ways=ways)
+    choice = choose_with(found, channels) if way == "auto" else Choice(way, {}, "it was asked for")
+    taken = found[choice.method] if choice.method in found else found["graphs"]
+    some = landmarks(len(taken.labels), generator)
+    weights = taken.weights if choice.method != "concatenated" else dict.fromkeys(channels, 1.0)
+    return choice, JoinedChannels(
+        way=choice.method,
+        preparations=preparations,
+        known={name: rows[some] for name, rows in channels.items()},
+        there={name: there[name][some] for name in channels},
+        labels=taken.labels[some],
+        weights=dict(weights),
+        means={name: rows[there[name]].mean(axis=0) for name, rows in channels.items()},
+        scales={name: _spread(rows) for name, rows in channels.items()},
+        n_clusters=n_clusters,
+    )
+
+
+def _spread(rows: Floats) -> float:
+    return float(np.sqrt(rows.var(axis=0).sum())) or 1.0

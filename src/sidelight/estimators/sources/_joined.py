@@ -1,0 +1,146 @@
+"""Clusters of rows of several channels as a model: how rows are prepared, and what known ones say about new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from sidelight._models.prepared_rows import Preparation, kind_of
+from sidelight.errors import InvalidData
+from sidelight.estimators.sources.graphs import votes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Masks = Mapping[str, NDArray[np.bool_]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JoinedChannels:
+    """Known rows of all channels, prepared, with their clusters.
+
+    Parameters
+    ----------
+    way : str
+        "graphs" (every channel votes for itself) or "concatenated" (all channels side by side).
+    preparations : dict of str to Preparation
+        What is done to the rows of each channel.
+    known, there : dict of str to ndarray
+        The prepared known rows of each channel, and which of them have the channel.
+    labels : ndarray of int
+        The clusters of the known rows.
+    weights : dict of str to float
+        What the vote of each channel counts for.
+    means, scales : dict of str to ndarray, float
+        The mean of each prepared channel, which stands in for a missing one side by side with others, and what a
+        channel is divided by there.
+    n_clusters : int
+        Number of clusters.
+    """
+
+    way: str
+    preparations: dict[str, Preparation]
+    known: dict[str, Floats]
+    there: dict[str, NDArray[np.bool_]]
+    labels: Ints
+    weights: dict[str, float]
+    means: dict[str, Floats]
+    scales: dict[str, float]
+    n_clusters: int
+
+    def proba(self, parts: Mapping[str, Any], there: Masks) -> Floats:
+        """Return the shares of votes on rows, from the raw rows of the channels and which of them are there."""
+        prepared = {name: self._prepared(name, parts[name], there[name]) for name in self.known}
+        if self.way == "concatenated":
+            return votes(self._beside(prepared), self._beside(self.known), self.labels, self.n_clusters)
+        n_rows = len(next(iter(prepared.values())))
+        total = np.zeros((n_rows, self.n_clusters))
+        for name, rows in prepared.items():
+            here = np.flatnonzero(there[name])
+            if len(here):
+                total[here] += self.weights[name] * self._votes(name, rows[here])
+        sums = total.sum(axis=1, keepdims=True)
+        share = np.bincount(self.labels, minlength=self.n_clusters) / len(
+            self.labels
+        )  # for rows without these channels
+        return np.asarray(np.where(sums > 0, total / np.where(sums > 0, sums, 1.0), share))
+
+    def channel_proba(self, name: str, rows: Any) -> Floats:
+        """Return the shares of votes on raw rows of one channel; a channel that says nothing says what is usual."""
+        if name not in self.known:
+            share = np.bincount(self.labels, minlength=self.n_clusters) / len(self.labels)
+            return np.tile(share, (rows.shape[0], 1))
+        return self._votes(name, self._prepared(name, rows, np.ones(rows.shape[0], dtype=bool)))
+
+    def _votes(self, name: str, prepared: Floats) -> Floats:
+        own = self.there[name]
+        return votes(prepared, self.known[name][own], self.labels[own], self.n_clusters)
+
+    def _prepared(self, name: str, rows: Any, there: NDArray[np.bool_]) -> Floats:
+        return prepared_rows(self.preparations[name], rows, there, self.means[name])
+
+    def _beside(self, rows: Mapping[str, Floats]) -> Floats:
+        return np.hstack([rows[name] / self.scales[name] for name in self.known])
+
+    def __archive__(self) -> dict[str, Any]:
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
+    @classmethod
+    def __unarchive__(cls, state: dict[str, Any]) -> Self:
+        return cls(**state)
+
+
+def preparation_of(rows: Any, there: NDArray[np.bool_], seed: int) -> Preparation:
+    """Learn how to prepare the rows of a channel from those that have it."""
+    own = rows if there.all() else rows[np.flatnonzero(there)]
+    if sp.issparse(own) and kind_of(own)[0] == "numbers":
+        own = own.toarray()  # as dense rows: centred, so that both have the same answer
+    return Preparation.of(own, seed=seed)
+
+
+def prepared_rows(preparation: Preparation, rows: Any, there: NDArray[np.bool_], mean: Floats | None) -> Floats:
+    """Return the prepared rows of a channel, dense; the mean of the others (or zeros) for rows that do not have it."""
+    if sp.issparse(rows) and preparation.kind == "numbers":
+        rows = rows.toarray()
+    if there.all():
+        return np.asarray(preparation(rows), dtype=np.float64)
+    own = np.flatnonzero(there)
+    if not len(own):
+        assert mean is not None  # a fit refuses a channel that no row has
+        return np.tile(mean, (rows.shape[0], 1))
+    made = np.asarray(preparation(rows[own]))
+    out = np.empty((rows.shape[0], made.shape[1]))
+    out[own] = made
+    out[~there] = made.mean(axis=0) if mean is None else mean
+    return out
+
+
+def channels_there(owner: object, X: Any, columns: Mapping[str, Ints]) -> dict[str, NDArray[np.bool_]]:
+    """Return which rows have each channel: a channel is missing where all its columns are NaN."""
+    n_rows = X.shape[0]
+    if sp.issparse(X) or not np.isnan(X).any():
+        return {name: np.ones(n_rows, dtype=bool) for name in columns}
+    there = {}
+    for name, where in columns.items():
+        gaps = np.isnan(X[:, where])
+        torn = gaps.any(axis=1) & ~gaps.all(axis=1)
+        if torn.any():
+            row = int(np.flatnonzero(torn)[0])
+            column = int(where[np.flatnonzero(gaps[row])[0]])
+            raise InvalidData(
+                f"{type(owner).__name__}: row {row}, column {column} (counted from 0) is NaN, but other columns of the "
+                f"channel {name!r} are not: {int(torn.sum())} of {n_rows} rows have such a gap. Fill gaps first, with "
+                "scikit-learn's SimpleImputer for one, or leave the whole channel out of the row: NaN in all columns."
+            )
+        there[name] = ~gaps.all(axis=1)
+    nobody = ~np.any(list(there.values()), axis=0)
+    if nobody.any():
+        raise InvalidData(
+            f"{type(owner).__name__}: row {int(np.flatnonzero(nobody)[0])} (counted from 0) has no channel at all: "
+            f"every column is NaN, in {int(nobody.sum())} of {n_rows} rows. Leave these rows out."
+        )
+    return there

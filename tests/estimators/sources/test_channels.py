@@ -1,0 +1,173 @@
+"""Claims about channels clustered by graphs, and about the choice between the ways."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sidelight as sl
+from sidelight.errors import InvalidInput, SidelightWarning
+from sidelight.metrics import normalized_mutual_information
+
+FIRST = np.array([[6.0, 0.0, 0.0], [0.0, 6.0, 0.0], [0.0, 0.0, 6.0], [-6.0, 0.0, 0.0]])
+SECOND = np.array([[7.0, 0.0], [0.0, 7.0], [-7.0, 0.0], [0.0, -7.0]])
+
+
+def blobs(seed: int, n: int = 300, *, complement: bool = False) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
+    """Two channels that show the same four clusters; ``complement`` hides one of the borders from each."""
+    generator = np.random.default_rng(seed)
+    y = generator.integers(4, size=n)
+    first, second = FIRST.copy(), SECOND.copy()
+    if complement:
+        first[1], second[3] = first[0], second[2]
+    a, b = first[y] + generator.normal(size=(n, 3)), second[y] + generator.normal(size=(n, 2))
+    return np.hstack([a, b]), {"a": np.arange(3), "b": np.arange(3, 5)}, y
+
+
+def linked(seed: int, n: int = 600, blocks: int = 3, per: int = 3, noise: float = 0.3):
+    """Two channels with groups of their own, which are linked by nothing but how often they occur together."""
+    generator = np.random.default_rng(seed)
+    hidden = generator.integers(blocks, size=n)
+    partner = np.where(generator.random(n) < noise, generator.integers(blocks, size=n), hidden)
+    codes = [of * per + generator.integers(per, size=n) for of in (hidden, partner)]
+    centres = np.eye(blocks * per) * 6.0
+    X = np.hstack([centres[of] + generator.normal(size=(n, blocks * per)) * 0.5 for of in codes])
+    return X, {"a": np.arange(blocks * per), "b": np.arange(blocks * per, 2 * blocks * per)}, hidden
+
+
+def test_channels_that_complete_each_other_beat_each_alone():
+    X, channels, y = blobs(0, complement=True)
+    ms = sl.MultiSourceClustering(4, channels=channels, random_state=0).fit(X)
+    assert ms.method_ == "concatenated"  # the added graphs join what either channel joins
+    assert "silhouette" in ms.why_
+    assert {"graphs", "concatenated"} <= set(ms.choice_)
+    found = normalized_mutual_information(y, ms.labels_)
+    foil = sl.peers.ConcatenatedKMeans(4, random_state=0)
+    alone = max(normalized_mutual_information(y, foil.fit(X[:, own]).labels_) for own in channels.values())
+    assert found > max(0.95, alone + 0.1)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_groups_that_only_occur_together_are_left_to_their_counts(seed):
+    X, channels, hidden = linked(seed)
+    ms = sl.MultiSourceClustering(3, channels=channels, primary="a", random_state=0).fit(X)
+    assert ms.method_ == "annealed"
+    assert "occur together" in ms.why_
+    assert normalized_mutual_information(hidden, ms.labels_) > 0.9
+    named = sl.MultiSourceClustering(3, channels=channels, primary="a", method="annealed", random_state=0).fit(X)
+    np.testing.assert_array_equal(named.labels_, ms.labels_)
+
+
+@pytest.mark.parametrize("method", ["auto", "graphs", "concatenated"])
+def test_training_rows_keep_their_labels_and_new_rows_get_some(method, tmp_path):
+    X, channels, y = blobs(1)
+    ms = sl.MultiSourceClustering(4, channels=channels, method=method, random_state=0).fit(X[:200])
+    np.testing.assert_array_equal(ms.predict(X[:200]), ms.labels_)
+    np.testing.assert_array_equal(ms.predict(X[:1]), ms.labels_[:1])
+    for name, where in channels.items():
+        np.testing.assert_array_equal(ms.predict_channel(name, X[:200, where]), ms.channel_labels_[name])
+    P = ms.predict_proba(X)
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(P.argmax(axis=1), ms.predict(X))
+    assert normalized_mutual_information(y[200:], ms.predict(X[200:])) > 0.9
+    sl.save(ms, tmp_path / "model.zip")
+    again = sl.load(tmp_path / "model.zip")
+    np.testing.assert_array_equal(again.predict_proba(X), P)
+    sparse = sl.MultiSourceClustering(4, channels=channels, method=method, random_state=0).fit(sp.csr_array(X[:200]))
+    np.testing.assert_array_equal(sparse.labels_, ms.labels_)
+    assert np.isfinite(ms.score(X))
+    assert ms.is_new(X + 1e3).all()
+
+
+@pytest.mark.parametrize("method", ["auto", "graphs", "concatenated"])
+def test_rows_may_lack_a_channel_as_a_whole(method):
+    X, channels, y = blobs(2)
+    gaps = X.copy()
+    gaps[::5, :3] = np.nan
+    gaps[1::5, 3:] = np.nan
+    ms = sl.MultiSourceClustering(4, channels=channels, method=method, random_state=0).fit(gaps)
+    assert (ms.labels_ >= 0).all()
+    assert (ms.channel_labels_["a"][::5] == -1).all()
+    full = np.arange(len(X)) % 5 > 1
+    assert normalized_mutual_information(y[full], ms.labels_[full]) > 0.85
+    np.testing.assert_array_equal(ms.predict(gaps), ms.labels_)
+
+
+def test_gaps_within_a_channel_and_rows_without_any_are_refused():
+    X, channels, _ = blobs(3)
+    make = sl.MultiSourceClustering(4, channels=channels, random_state=0)
+    X[7, 1] = np.nan
+    with pytest.raises(InvalidInput, match=r"row 7, column 1 .* is NaN, but other columns of the channel 'a' are not"):
+        make.fit(X)
+    X[7] = np.nan
+    with pytest.raises(InvalidInput, match=r"row 7 .* has no channel at all"):
+        make.fit(X)
+    X[7] = 0.0
+    X[:, 3:] = np.nan
+    with pytest.raises(InvalidInput, match="no row has the channel 'b'"):
+        make.fit(X)
+    with pytest.raises(InvalidInput, match="NaN"):
+        sl.MultiSourceClustering(4, channels=channels, method="annealed").fit(X)
+
+
+def test_a_constant_channel_is_left_out_and_said():
+    X, channels, y = blobs(4)
+    X = np.hstack([X, np.full((len(X), 2), 3.0)])
+    ms = sl.MultiSourceClustering(4, channels={**channels, "c": [5, 6]}, random_state=0)
+    with pytest.warns(SidelightWarning, match="channel 'c' is the same in every row"):
+        ms.fit(X)
+    assert normalized_mutual_information(y, ms.labels_) > 0.95
+    nothing = sl.MultiSourceClustering(2, channels={"a": [0], "b": [1]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SidelightWarning)
+        with pytest.raises(InvalidInput, match=r"every channel is the same in every row \(n_samples=6\)"):
+            nothing.fit(np.ones((6, 2)))
+
+
+def test_one_row_a_class_and_more_clusters_than_rows():
+    X, channels, _ = blobs(5)
+    ms = sl.MultiSourceClustering(6, channels=channels, random_state=0).fit(X[:6])
+    assert len(set(ms.labels_.tolist())) == 6
+    with pytest.raises(InvalidInput, match="at most 6 clusters"):
+        sl.MultiSourceClustering(7, channels=channels).fit(X[:6])
+
+
+def test_different_numbers_of_clusters_are_for_the_counts():
+    X, channels, _ = blobs(6)
+    ms = sl.MultiSourceClustering({"a": 3, "b": 2}, channels=channels, random_state=0).fit(X)
+    assert ms.method_ == "annealed"
+    assert "different numbers" in ms.why_
+    with pytest.raises(InvalidInput, match="all channels have the same clusters"):
+        sl.MultiSourceClustering({"a": 3, "b": 2}, channels=channels, method="graphs").fit(X)
+
+
+def test_rows_of_one_sequence_are_joined():
+    seen = sl.data.make_sources(5, n_sequences=20, n_points=1000, random_state=11)
+    X, channels = sl.stack_channels(seen.channels)
+    ms = sl.MultiSourceClustering(5, channels=channels, random_state=0).fit(X, sequences=seen.sequences)
+    assert normalized_mutual_information(seen.subjects, ms.labels_) > 0.95
+    assert len(set(zip(seen.sequences, ms.labels_))) == seen.n_sequences
+    np.testing.assert_array_equal(ms.predict(X, sequences=seen.sequences), ms.labels_)
+
+
+def test_words_beside_numbers_are_prepared_by_their_kind():
+    generator = np.random.default_rng(7)
+    y = generator.integers(3, size=240)
+    topics = generator.dirichlet(np.full(80, 0.1), size=3)
+    words = np.array([generator.multinomial(25, topics[k]) for k in y]).astype(float)
+    numbers = generator.normal(size=(240, 4)) + 1.0 * y[:, None]
+    X, channels = sl.stack_channels({"words": words, "numbers": numbers})
+    ms = sl.MultiSourceClustering(3, channels=channels, random_state=0).fit(X)
+    assert {name: of.kind for name, of in ms.joined_.preparations.items()} == {"words": "words", "numbers": "numbers"}
+    assert normalized_mutual_information(y, ms.labels_) > 0.9
+
+
+def test_a_channel_of_two_values_takes_part():
+    generator = np.random.default_rng(8)
+    y = np.repeat([0, 1, 2], 30)
+    X = np.column_stack([6.0 * y[:, None] + generator.normal(size=(90, 2)), y == 1])
+    ms = sl.MultiSourceClustering(3, channels={"a": [0, 1], "sex": [2]}, random_state=0).fit(X)
+    assert normalized_mutual_information(y, ms.labels_) > 0.95

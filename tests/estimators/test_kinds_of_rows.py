@@ -1,0 +1,113 @@
+"""Claims about rows that are prepared by their kind, in front of an estimator and inside the foil."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sidelight as sl
+from sidelight._models.prepared_rows import Preparation, kind_of
+from sidelight.errors import InvalidInput, SidelightWarning
+from sidelight.metrics import normalized_mutual_information
+
+
+def words_of(seed: int, n: int = 240, k: int = 4, length: int = 40):
+    generator = np.random.default_rng(seed)
+    y = generator.integers(k, size=n)
+    common = generator.dirichlet(np.full(200, 0.3))
+    topics = 0.6 * generator.dirichlet(np.full(200, 0.1), size=k) + 0.4 * common
+    return np.array([generator.multinomial(length, topics[c]) for c in y]).astype(float), y
+
+
+def test_kinds_are_told_by_cells_and_not_by_storage():
+    words, _ = words_of(0)
+    generator = np.random.default_rng(0)
+    numbers = generator.normal(size=(240, 40)) * 10 + 50
+    for rows, kind in ((words, "words"), (numbers, "numbers"), (np.hstack([words, numbers]), "mixed")):
+        assert kind_of(rows)[0] == kind
+        assert kind_of(sp.csr_array(rows))[0] == kind
+    frequent = np.hstack([words, generator.poisson(8.0, size=(240, 3))])  # "the", "of", "and"
+    assert kind_of(frequent)[0] == "words"
+    np.testing.assert_array_equal(
+        Preparation.of(words)(words), Preparation.of(sp.csr_array(words))(sp.csr_array(words))
+    )
+
+
+def test_words_in_front_of_an_estimator_are_weighed_and_condensed(tmp_path):
+    words, y = words_of(1, length=8)
+    model = sl.Standardized(sl.DiscriminativeClustering(4, random_state=0)).fit(words)
+    assert model.kind_ == "words"
+    assert "zero" in model.why_kind_
+    plain = sl.Standardized(sl.DiscriminativeClustering(4, random_state=0), kind="numbers").fit(words)
+    found, before = (normalized_mutual_information(y, one.labels_) for one in (model, plain))
+    assert found > max(0.8, before + 0.05)
+    assert len(set(model.labels_.tolist())) == 4
+    sl.save(model, tmp_path / "model.zip")
+    again = sl.load(tmp_path / "model.zip")
+    np.testing.assert_array_equal(again.predict(words), model.predict(words))
+    np.testing.assert_array_equal(sl.Standardized(model.estimator).fit(sp.csr_array(words)).labels_, model.labels_)
+
+
+def test_numbers_are_standardised_as_ever():
+    X = np.random.default_rng(2).normal(size=(60, 40)) * 3 + 1
+    model = sl.Standardized(sl.DiscriminativeClustering(2, random_state=0)).fit(X)
+    assert model.kind_ == "numbers"
+    Z = (X - model.mean_) / model.scale_
+    np.testing.assert_array_equal(sl.DiscriminativeClustering(2, random_state=0).fit(Z).labels_, model.labels_)
+
+
+def test_negative_words_and_unknown_kinds_are_refused():
+    X = np.random.default_rng(3).normal(size=(20, 5))
+    with pytest.raises(InvalidInput, match="some cells are negative"):
+        sl.Standardized(sl.DiscriminativeClustering(2), kind="words").fit(X)
+    with pytest.raises(InvalidInput, match="kind"):
+        sl.Standardized(sl.DiscriminativeClustering(2), kind="word").fit(X)
+
+
+def test_rows_without_any_word_are_prepared_too():
+    words, _ = words_of(4)
+    words[:3] = 0.0
+    words[:, 5] = 0.0
+    Z = Preparation.of(words)(words)
+    assert np.isfinite(Z).all()
+    assert (Z[:3] == 0).all()
+
+
+def test_the_foil_prepares_words_and_says_nothing_of_scikit_learn():
+    words, y = words_of(5)
+    weights = words / np.maximum(words.sum(axis=1, keepdims=True), 1)
+    found = sl.peers.ConcatenatedKMeans(4, random_state=0).fit(weights)
+    assert normalized_mutual_information(y, found.labels_) > 0.8
+    np.testing.assert_array_equal(found.predict(weights), found.labels_)
+    numbers = np.random.default_rng(5).normal(size=(240, 3)) + 2.0 * y[:, None]
+    X, channels = sl.stack_channels({"words": words, "numbers": numbers})
+    both = sl.peers.ConcatenatedKMeans(4, channels=channels, balance=True, random_state=0).fit(X)
+    assert set(both.preparations_) == {"words"}
+    assert normalized_mutual_information(y, both.labels_) > 0.8
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sl.peers.ConcatenatedKMeans(3, random_state=0).fit(np.repeat([[0.0, 1.0], [2.0, 3.0]], 5, axis=0))
+
+
+def test_clusters_without_rows_are_said():
+    X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 6, axis=0)
+    with pytest.warns(SidelightWarning, match="clusters hold rows"):
+        sl.DiscriminativeClustering(5, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_finer_columns_and_more_starts_never_lose_more(seed):
+    words, _ = words_of(seed + 10)
+    losses = {}
+    for columns in (4, 8, 16):
+        for n_init in (2, 12):
+            found = sl.InformationCoclustering((4, columns), n_init=n_init, random_state=0).fit(words)
+            losses[columns, n_init] = found.information_loss_
+    for n_init in (2, 12):
+        assert losses[16, n_init] <= losses[8, n_init] + 1e-3
+        assert losses[8, n_init] <= losses[4, n_init] + 1e-3
+    for columns in (4, 8, 16):
+        assert losses[columns, 12] <= losses[columns, 2] + 1e-3
