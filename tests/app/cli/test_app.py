@@ -6,12 +6,14 @@ import csv
 import json
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 from tests.app.cli.folders import files
 
 import sidelight as sl
+from sidelight.errors import InvalidData
 
 
 def test_a_table_becomes_a_folder_of_results(sidelight, table, tmp_path):
@@ -140,12 +142,25 @@ def test_a_wrong_call_is_answered_before_anything_heavy_is_loaded(tmp_path):
     assert done.stdout.split()[1:] == ["[]"]
 
 
-def test_a_warning_is_one_line_and_said_once(sidelight, tmp_path):
+def test_a_warning_is_one_line_and_said_once(sidelight, tmp_path, monkeypatch):
+    def noisy(*args, **options):
+        for _ in range(2):
+            warnings.warn("the columns\nare odd", UserWarning, stacklevel=1)
+        raise InvalidData("stopped here.")
+
+    monkeypatch.setattr("sidelight.app.jobs.run.run", noisy)
     (tmp_path / "same.csv").write_text("a,b\n" + "1,2\n" * 6)
     code, _, err = sidelight("relations", "same.csv", "-k", 2, "--out", "results", "--quiet")
+    assert code == 2
+    assert err.count("sidelight: note: the columns are odd\n") == 1
+    assert ".py" not in err
+
+
+def test_empty_clusters_are_said_once(sidelight, tmp_path):
+    (tmp_path / "same.csv").write_text("a,b\n" + "1,2\n" * 6)
+    code, out, err = sidelight("relations", "same.csv", "-k", 2, "--out", "results")
     assert code == 0
-    assert err.count("distinct") == 1
-    assert err.startswith("sidelight: note: ")
+    assert (out + err).count("Only 1 of 2 clusters hold rows.") == 1
     assert ".py" not in err
 
 

@@ -29,10 +29,12 @@ def test_every_cluster_has_a_page_when_the_last_one_is_empty(local):
     link = "/a/" + local.studio.store.add_person(1, "Ann").token
     for _ in range(3):
         answer_some(local.client, link, 1, project.rows.truth)
-        snapshot = project.model.snapshot()
         for cluster in range(9):
+            before = project.model.snapshot()
             page = local.client.get(f"/p/1/clusters/{cluster}")
-            assert page.status_code == (200 if (snapshot.labels == cluster).any() else 404), page.text
+            snapshot = project.model.snapshot()  # the model may have learnt more while the page was made
+            may = {200 if (seen.labels == cluster).any() else 404 for seen in (before, snapshot)}
+            assert page.status_code in may, page.text
     assert len(project.names(snapshot.labels, 8)) == 8
 
 

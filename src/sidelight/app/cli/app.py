@@ -247,7 +247,7 @@ def _note(
 ) -> None:
     """Show a warning of another library, if it speaks to the user."""
     if not issubclass(category, (DeprecationWarning, FutureWarning)):
-        _show(str(message))
+        _show(" ".join(str(message).split()))
 
 
 def _show(text: str) -> None:

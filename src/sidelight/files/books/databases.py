@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 from urllib.parse import quote
 
-from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
+from sidelight.errors import InvalidData, SidelightError, UnknownName, UnreadableFile, nearest
 from sidelight.files.books.columns import table_of
 from sidelight.files.limits import need
 from sidelight.files.roles.columns import MemorySource
@@ -46,6 +46,8 @@ def read_sqlite(path: Path, what: str | None = None) -> MemorySource:
                 column.extend(cell if not isinstance(cell, bytes) else None for cell in cells)
             n_rows = len(columns[0])
             need(path, float(_CELL * n_rows * len(columns)), f"the first {n_rows} rows of {title}")
+    except SidelightError:
+        raise
     except (sqlite3.Error, ValueError) as error:  # ValueError: text that is none
         raise _refused(path, error) from None
     finally:
