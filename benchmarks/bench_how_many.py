@@ -15,7 +15,7 @@ import numpy as np
 import sidelight as sl
 from runner import Sheet
 from sidelight.app.jobs.coclusters.how_many import most_telling
-from sidelight.app.jobs.how_many.rows import strongest
+from sidelight.app.jobs.how_many.rows import clearest
 from sidelight.app.jobs.sources.how_many import above_chance
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.synth.sources import make_sources
@@ -95,7 +95,7 @@ def rows(k: int, is_even: bool, seed: int) -> tuple[int, ...]:
     rng = np.random.default_rng([k, seed])
     kinds = labels(60 * k, k, is_even, fewest=6)
     X = rng.normal(scale=2.5, size=(k, 5))[kinds] + rng.normal(size=(len(kinds), 5))
-    return (strongest((X - X.mean(axis=0)) / X.std(axis=0), np.random.default_rng(seed)).chosen,)
+    return (clearest((X - X.mean(axis=0)) / X.std(axis=0), np.random.default_rng(seed)).chosen,)
 
 
 def bags(k: int, n: int, is_even: bool, seed: int) -> tuple[int, ...]:

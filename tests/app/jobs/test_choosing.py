@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blob
 import sidelight as sl
 from sidelight.app.jobs.coclusters.how_many import most_telling
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.how_many.rows import strongest
+from sidelight.app.jobs.how_many.rows import clearest
 from sidelight.app.jobs.relations import how_many as answers
 from sidelight.app.jobs.run import run
 from sidelight.app.jobs.samples import write_sample
@@ -27,18 +27,18 @@ def standardised(X):
 @pytest.mark.parametrize("k", [2, 3, 5, 8])
 def test_as_many_as_there_are_blobs(k):
     X, _ = make_blobs(600, n_features=5, centers=k, random_state=k)
-    assert strongest(standardised(X), np.random.default_rng(0)).chosen == k
+    assert clearest(standardised(X), np.random.default_rng(0)).chosen == k
 
 
 @pytest.mark.parametrize(("load", "k"), [(load_wine, 3), (load_breast_cancer, 2), (load_iris, 2)])
 def test_real_rows(load, k):
     """Two of the three species of iris are one cluster: a finding, not a hope."""
-    assert strongest(standardised(load().data), np.random.default_rng(0)).chosen == k
+    assert clearest(standardised(load().data), np.random.default_rng(0)).chosen == k
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 7])
 def test_a_few_rows_are_no_trouble(n_rows):
-    assert strongest(np.random.default_rng(0).normal(size=(n_rows, 3)), np.random.default_rng(0)).chosen <= 2
+    assert clearest(np.random.default_rng(0).normal(size=(n_rows, 3)), np.random.default_rng(0)).chosen <= 2
 
 
 @pytest.mark.parametrize(("n_people", "seed"), [(2, 0), (3, 0), (3, 1), (3, 2), (5, 0), (7, 0)])
@@ -104,7 +104,7 @@ def test_a_run_chooses_and_shows_the_curve(tmp_path):
     assert (choice["chosen"], choice["is_clear"], choice["seeds_agree"]) == (3, True, 1.0)
     assert any("3 clusters were chosen" in sentence for sentence in outcome.sentences)
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "prediction strength" in page
+    assert "relative gap of eigenvalues" in page
     assert "two other seeds" in page
     lines = (tmp_path / "out" / "stability.csv").read_text().splitlines()
     assert lines[0] == "clusters,strength,standard error,chosen"
@@ -133,7 +133,7 @@ def test_answers_find_the_number_of_classes_that_touch(monkeypatch):
     assert found.chosen == 4
     assert found.by == "answers"
     assert found.scores[found.tried.index(4)] >= max(found.scores) - max(found.errors)
-    assert strongest(Z, np.random.default_rng(0)).chosen < 4  # the rows see fewer
+    assert clearest(Z, np.random.default_rng(0)).chosen < 4  # the rows see fewer
     assert answers.held_out(Z, {"pairs": sl.Pairs.sample(y, 49, random_state=0)}, 0) is None
 
 
@@ -142,3 +142,12 @@ def test_wide_rows_keep_their_distances_in_fewer_directions():
     assert answers._narrow(X).shape == (12, 12)
     np.testing.assert_allclose(pdist(answers._narrow(X)), pdist(X))
     assert answers._narrow(X.T).shape == (90, 12)
+
+
+def test_many_kinds_are_found_and_not_two():
+    rng = np.random.default_rng(7)
+    kinds = np.repeat(np.arange(15), 40)
+    X = rng.normal(scale=2.5, size=(15, 10))[kinds] + rng.normal(size=(600, 10))
+    found = clearest(standardised(X), np.random.default_rng(0))
+    assert found.is_clear
+    assert abs(found.chosen - 15) <= 1

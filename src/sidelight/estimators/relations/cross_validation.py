@@ -20,6 +20,8 @@ from sidelight.estimators.relations.discriminative import DiscriminativeClusteri
 from sidelight.progress import report
 
 COUNTS = tuple(range(2, 13))  # numbers of clusters to choose from when none is given
+_EPS = 0.1  # share of wrong answers while settings are compared; each fit finding its own takes six times as long
+_NO_NEWS = 0.02  # nats a held-out answer that a further cluster must be worth at least
 
 
 class DiscriminativeClusteringCV(ProbabilityColumns, ClusterMixin, BaseEstimator):
@@ -34,7 +36,8 @@ class DiscriminativeClusteringCV(ProbabilityColumns, ClusterMixin, BaseEstimator
     penalties : sequence of float or None, default=(None,)
         Penalties to choose from; the thesis' grid is 2^-9, 2^-7, ..., 2^-1 with ``objective="variational"``.
     estimator : DiscriminativeClustering or None, default=None
-        Everything else; None takes the defaults.
+        Everything else, also while settings are compared. None takes the defaults, and compares by brief fits that
+        reckon with one wrong answer in ten; the last fit, to all answers, is a whole one.
     cv : int, default=5
         Number of folds of answers.
     random_state : int, RandomState, Generator or None, default=None
@@ -122,21 +125,26 @@ class DiscriminativeClusteringCV(ProbabilityColumns, ClusterMixin, BaseEstimator
                 f"{type(self).__name__} holds out answers in {self.cv} folds, but got {pairs.n_answers} about pairs "
                 f"and {triplets.n_answers} about triplets. Bring more answers, lower cv, or give one setting only."
             )
-        folds = [
-            {name: (known, held) for name, (known, held) in zip(used, parts)}
-            for parts in zip(*(AnswerKFold(self.cv, random_state=seed).split(side) for side in used.values()))
-        ]
         scores = []
         for number, settings in enumerate(grid):
-            values = []
-            for fold in folds:
-                known = {name: fold[name][0] if name in fold else answers[name] for name in answers}
-                with ignore_warnings(EmptyClusters):  # numbers that are too large are tried on purpose
-                    fitted = self._made(settings, seed).fit(X, **known)
-                values.append(fitted._log_likelihoods(X, **{name: parts[1] for name, parts in fold.items()}))
-            scores.append(np.concatenate(values))
+            if self.estimator is None:
+                scores.append(self._made(settings, seed)._held_out_likelihoods(X, pairs, triplets, _EPS, seed, self.cv))
+            else:
+                scores.append(self._whole_fits(X, answers, used, settings, seed))
             report("holding out answers", number + 1, len(grid))
         return _fewest_clusters(grid, scores)
+
+    def _whole_fits(
+        self, X: Any, answers: dict[str, Any], used: dict[str, Any], settings: Any, seed: int
+    ) -> np.ndarray:
+        folds = zip(*(AnswerKFold(self.cv, random_state=seed).split(side) for side in used.values()))
+        values = []
+        for parts in folds:
+            known = answers | {name: part[0] for name, part in zip(used, parts)}
+            with ignore_warnings(EmptyClusters):  # numbers that are too large are tried on purpose
+                fitted = self._made(settings, seed).fit(X, **known)
+            values.append(fitted._log_likelihoods(X, **{name: part[1] for name, part in zip(used, parts)}))
+        return np.concatenate(values)
 
     def _made(self, settings: Any, seed: int) -> DiscriminativeClustering:
         base = DiscriminativeClustering() if self.estimator is None else clone(self.estimator)
@@ -209,11 +217,12 @@ def _fewest_clusters(grid: list[Any], values: list[np.ndarray]) -> Choice:
     """Take the smallest number of clusters within one standard error of the best, and the best settings for it.
 
     Breiman's rule, for the number of clusters alone: too few cannot keep the answers, further ones stay almost
-    empty and cost next to nothing.
+    empty and cost next to nothing. Where answers are all but certain their error is next to nothing, too, so a gain
+    has to be worth something.
     """
     choice = choose_best(grid, values)
     best = int(np.argmax(choice["scores"]))
-    least = choice["scores"][best] - choice["errors"][best]
+    least = choice["scores"][best] - max(choice["errors"][best], _NO_NEWS)
     if len({settings[0] for settings in grid}) > 1:
         fewest = min(settings[0] for settings, score in zip(grid, choice["scores"]) if score >= least)
         some = [place for place, settings in enumerate(grid) if settings[0] == fewest]

@@ -25,7 +25,7 @@ from sidelight.estimators.relations import direct, variational
 from sidelight.estimators.relations.answered import Answered, without_none
 from sidelight.estimators.relations.direct import TRUSTED
 from sidelight.estimators.relations.noise import ErrorRates
-from sidelight.estimators.relations.trust import Trust, doubtful, estimate_error_rate
+from sidelight.estimators.relations.trust import Trust, beliefs_about, doubtful, estimate_error_rate
 
 LANDMARKS = 300  # of the curved features
 
@@ -169,14 +169,7 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         pairs, triplets = self._read_answers(X.shape[0], y, pairs, triplets)
         self._look_for_conflicts(pairs, triplets)
         generator = as_generator(self.random_state)
-        ours = self.objective == "answers"
-        feature_map = FeatureMap.learn(
-            X,
-            generator=generator,
-            n_landmarks=LANDMARKS if self._boundary == "curved" else 0,
-            unit_rows=ours,
-            most_columns=MOST_COLUMNS if ours else None,
-        )
+        feature_map = self._feature_map(X, generator)
         features = feature_map(X)
         if self.objective == "variational":
             eps = TRUSTED if self.eps == "auto" else float(self.eps)
@@ -185,6 +178,16 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         else:
             fit, answered, trust = self._follow_answers(X, features, pairs, triplets, generator)
         return self._publish(feature_map, features, fit, answered, trust)
+
+    def _feature_map(self, X: Any, generator: np.random.Generator) -> FeatureMap:
+        ours = self.objective == "answers"
+        return FeatureMap.learn(
+            X,
+            generator=generator,
+            n_landmarks=LANDMARKS if self._boundary == "curved" else 0,
+            unit_rows=ours,
+            most_columns=MOST_COLUMNS if ours else None,
+        )
 
     def _follow_answers(
         self, X: Any, features: np.ndarray, pairs: Pairs, triplets: Triplets, generator: np.random.Generator
@@ -274,8 +277,20 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         """Return the log likelihood of each answer about the rows of X, times its weight; their mean is the score."""
         P = np.exp(self._log_posterior(X))
         answered = Answered.evenly(*self._read_answers(len(P), None, pairs, triplets), max(self.eps_, 1e-3))
-        share = answered.weights * answered.n_answers / max(answered.total_weight, np.finfo(float).tiny)
-        return share * answered.log_likelihoods_of(answered.truths(P))
+        return _weighed(answered, P)
+
+    @one_thread()
+    def _held_out_likelihoods(
+        self, X: Any, pairs: Pairs, triplets: Triplets, eps: float, seed: int, n_folds: int
+    ) -> np.ndarray:
+        """Return the log likelihood of each answer, times its weight, by a brief fit that did not see it."""
+        generator = as_generator(seed)
+        features = self._feature_map(X, generator)(X)
+        terrain = direct.StartSpace.of(X, features, Answered.evenly(pairs, triplets, eps), self.n_clusters, generator)
+        held_out, beliefs, _ = beliefs_about(
+            terrain, pairs, triplets, self._settings(), eps, seed, n_folds=n_folds, fewest=n_folds, n_kinds=1
+        )
+        return np.concatenate([_weighed(part, np.exp(log_P)) for part, log_P in zip(held_out, beliefs)])
 
     @one_blas_thread()  # how a product is cut into threads would show in its last bits
     def _log_posterior(self, X: Any) -> np.ndarray:
@@ -353,3 +368,9 @@ def _by_first_row(labels: np.ndarray, n_clusters: int) -> np.ndarray:
     first = np.full(n_clusters, len(labels))
     np.minimum.at(first, labels, np.arange(len(labels)))
     return np.argsort(first, kind="stable")
+
+
+def _weighed(answered: Answered, P: np.ndarray) -> np.ndarray:
+    """Return the log likelihood of each answer times its weight; their mean is the mean by weight."""
+    share = answered.weights * answered.n_answers / max(answered.total_weight, np.finfo(float).tiny)
+    return np.asarray(share * answered.log_likelihoods_of(answered.truths(P)))

@@ -6,7 +6,7 @@ overlap some held-out answers are broken although they are right; doubting those
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -75,7 +75,7 @@ def estimate_error_rate(
     def fit_folds(eps: float, tau: float | None) -> ErrorRates:
         nonlocal reached
         fits = replace(settings, tau=tau)
-        held_out, beliefs, reached = _held_out(terrain, pairs, triplets, fits, eps, seed, reached)
+        held_out, beliefs, reached = beliefs_about(terrain, pairs, triplets, fits, eps, seed, reached=reached)
         likelihood, rates, sharpness = _likeliest(held_out, beliefs, confusion)
         tried.append((likelihood, eps, tau, sharpness))
         return rates
@@ -94,28 +94,32 @@ def estimate_error_rate(
     return Trust(rates, eps, tau, sharpness)
 
 
-def _held_out(
+def beliefs_about(
     terrain: direct.StartSpace,
     pairs: Pairs,
     triplets: Triplets,
     settings: direct.Settings,
     eps: float,
     seed: int,
-    reached: list[Floats],
+    *,
+    reached: Sequence[Floats] = (),
+    n_folds: int | None = None,
+    fewest: int = FEWEST,
+    n_kinds: int = KINDS,
 ) -> tuple[list[Answered], list[Floats], list[Floats]]:
-    """Return the answers of each fold, log P by the fit that did not see them, and the parameters of that fit."""
+    """Return the answers of each fold, log P by a brief fit that did not see them, and the parameters of that fit."""
     quick = replace(settings, n_init=1, max_iter=STEPS, max_rows=min(settings.max_rows, OTHERS))
     model = SoftmaxLinear(terrain.features.shape[1], settings.n_clusters)
-    n_folds = 5 if pairs.n_answers + triplets.n_answers < MANY else 2
+    n_folds = n_folds or (5 if pairs.n_answers + triplets.n_answers < MANY else 2)
     held_out, beliefs, ends, kinds = [], [], [], list[str]()
-    for fold, (known, others) in enumerate(_folds(pairs, triplets, n_folds, seed)):
+    for fold, (known, others) in enumerate(_folds(pairs, triplets, n_folds, seed, fewest)):
         answered, generator = Answered.evenly(known[0], known[1], eps), np.random.default_rng(seed)
         if reached:
             weights = direct.weigh(quick, terrain, eps)
             solution = direct.follow(terrain.rough, answered, quick, weights, reached[fold], generator)
         else:
             fit = direct.learn(terrain, answered, quick, eps, generator, n_followed=1, kinds=kinds, rough=True)
-            solution, kinds = fit.solution, fit.kinds[:KINDS]
+            solution, kinds = fit.solution, fit.kinds[:n_kinds]
         held_out.append(Answered.evenly(others[0], others[1], eps))
         beliefs.append(model.log_posterior(solution.parameters, terrain.rough))
         ends.append(solution.parameters)
@@ -147,13 +151,13 @@ def cautious(eps: float) -> float:
 
 
 def _folds(
-    pairs: Pairs, triplets: Triplets, n_folds: int, seed: int
+    pairs: Pairs, triplets: Triplets, n_folds: int, seed: int, fewest: int
 ) -> Iterator[tuple[tuple[Pairs, Triplets], tuple[Pairs, Triplets]]]:
     """Yield (known, held out) for each fold; a kind with too few answers is known everywhere and never held out."""
     folds = AnswerKFold(n_folds, random_state=seed)
     no_pairs, no_triplets = Pairs.empty(pairs.n_rows), Triplets.empty(triplets.n_rows)
-    pair_folds = list(folds.split(pairs)) if pairs.n_answers >= FEWEST else [(pairs, no_pairs)] * n_folds
-    triplet_folds = list(folds.split(triplets)) if triplets.n_answers >= FEWEST else [(triplets, no_triplets)] * n_folds
+    pair_folds = list(folds.split(pairs)) if pairs.n_answers >= fewest else [(pairs, no_pairs)] * n_folds
+    triplet_folds = list(folds.split(triplets)) if triplets.n_answers >= fewest else [(triplets, no_triplets)] * n_folds
     for (pairs_in, pairs_out), (triplets_in, triplets_out) in zip(pair_folds, triplet_folds):
         yield (pairs_in, triplets_in), (pairs_out, triplets_out)
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sidelight.app.jobs.how_many.rows import strongest
+from sidelight.app.jobs.how_many.rows import clearest
 from sidelight.app.jobs.how_many.stability import Stability
 from sidelight.app.jobs.options import Options
 from sidelight.app.jobs.reading import collect_notes
@@ -45,7 +45,7 @@ def choose_number(options: Method, points: Callable[[], Any], seed: int) -> tupl
     settings = options.settings()
     if settings.get("n_clusters") != "auto":
         return options, ()
-    found = strongest(points(), np.random.default_rng(seed))
+    found = clearest(points(), np.random.default_rng(seed))
     return with_number(options, found.chosen), (found,)
 
 

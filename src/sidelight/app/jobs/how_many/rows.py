@@ -1,46 +1,104 @@
-"""How many clusters: the largest number whose clusters come back from other rows.
+"""How many clusters: where the eigenvalues of the rows' graph fall off, if the clusters there come back.
 
-Prediction strength (Tibshirani and Walther, 2005): cluster each half of the rows, and let each half judge the clusters
-of the other. For every cluster, which share of its pairs does the other half put together, too? The worst cluster
-counts. From 0.8 on clusters are said to be real; the largest such number is chosen. No labels are looked at.
+The nearest-neighbour graph of K groups that hardly touch has K eigenvalues near 1 and then a gap (von Luxburg, 2007,
+section 8.3). The gap below the K-th is taken relative to what is missing to 1 beneath it, or the first, trivial, fall
+would win most of the time. A number counts only if its clusters come back from parts of the rows; of those with nearly
+the largest gap the largest is taken. No labels are looked at.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
+from sidelight._affinity.local_scaling import graph_local_scaling
+from sidelight._affinity.neighbours import nearest_rows
+from sidelight._affinity.operators import NormalisedSum
+from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
 from sidelight._core.quiet import without_library_warnings
 from sidelight._core.threads import one_thread
 from sidelight.app.jobs.how_many.stability import Stability
+from sidelight.metrics import adjusted_rand_index
 from sidelight.progress import report
 
-_REAL = 0.8  # strength from which the paper calls clusters real
-_SPLITS, _STARTS = 4, 3
-_MOST_ROWS, _MOST_CLUSTERS, _MOST_DIRECTIONS = 2000, 12, 20
-_LARGEST = 2.0  # rows a cluster needs at least, on average, in each half
+_MOST_ROWS, _MOST_CLUSTERS, _MOST_DIRECTIONS = 2000, 45, 20
+_ROWS_EACH = 8  # rows a cluster needs at least, on average
+_NEIGHBOURS = 10
+_PARTS, _SHARE = 4, 0.7  # how many parts of the rows are clustered again, and how large they are
+_CANDIDATES = 8  # numbers with the largest gaps, whose clusters are looked for again
+_COMES_BACK, _CLEAR_GAP = 0.9, 0.15  # mean adjusted Rand index, and relative gap, from which a number is clear
+_NEARLY = 0.7  # of the largest such gap: of numbers that are nearly as clear the largest is taken
+_FLOOR = 0.02  # keeps a fall between eigenvalues that are both 1 but for noise from looking large
+_TOLERANCE, _STARTS = 1e-4, 5
 
 
-def strongest(points: np.ndarray, generator: np.random.Generator) -> Stability:
-    """Try numbers of clusters from 2 on and choose one by prediction strength."""
-    most = int(min(_MOST_CLUSTERS, _MOST_ROWS, len(points) // (2 * _LARGEST)))
+def clearest(points: np.ndarray, generator: np.random.Generator) -> Stability:
+    """Try numbers of clusters from 2 on and choose one by the eigenvalues of the graph of the rows.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_rows, n_columns)
+        Prepared rows. Of many, some are taken.
+    generator : Generator
+        Draws rows and parts of them.
+    """
+    most = min(_MOST_CLUSTERS, len(points) // _ROWS_EACH)
     if most < 2:
         return Stability([1], [1.0], [0.0], 1)
-    Z = _compact(np.asarray(points, dtype=np.float64), generator)
-    tried = list(range(2, most + 1))
-    strengths = np.ones((len(tried), _SPLITS))
-    with without_library_warnings(), one_thread():  # fewer different rows than clusters: no strength
-        for split in range(_SPLITS):
-            order = generator.permutation(len(Z))
-            halves = (Z[order[::2]], Z[order[1::2]])
-            for place, k in enumerate(tried):
-                report("number of clusters", split * len(tried) + place, _SPLITS * len(tried), f"{k} clusters")
-                strengths[place, split] = _strength(halves, k, int(generator.integers(2**31)))
-    scores, errors = strengths.mean(axis=1), strengths.std(axis=1) / np.sqrt(_SPLITS)
-    real = [k for k, score, error in zip(tried, scores, errors) if score + error >= _REAL]
-    chosen = max(real) if real else tried[int(scores.argmax())]
-    return Stability(tried, scores.tolist(), errors.tolist(), chosen, is_clear=bool(real))
+    with without_library_warnings(), one_thread():
+        Z = _compact(np.asarray(points, dtype=np.float64), generator)
+        most = min(most, len(Z) // _ROWS_EACH)
+        whole = _Spectrum.of(Z, most, generator)
+        parts = []
+        for number in range(_PARTS):
+            report("number of clusters", number, _PARTS, f"part {number + 1} of the rows")
+            rows = np.sort(generator.choice(len(Z), int(_SHARE * len(Z)), replace=False))
+            parts.append((rows, _Spectrum.of(Z[rows], most, generator)))
+        gaps = whole.gaps
+        tried = list(range(2, len(gaps) + 2))
+        clear = {}
+        for place in np.argsort(-gaps, kind="stable")[:_CANDIDATES]:
+            labels = whole.clusters(tried[place])
+            again = [adjusted_rand_index(labels[rows], part.clusters(tried[place])) for rows, part in parts]
+            if gaps[place] >= _CLEAR_GAP and np.mean(again) >= _COMES_BACK:
+                clear[tried[place]] = gaps[place]
+    chosen = max((k for k in clear if clear[k] >= _NEARLY * max(clear.values())), default=tried[0])
+    errors = np.std([part.gaps[: len(gaps)] for _, part in parts], axis=0)
+    return Stability(tried, gaps.tolist(), errors.tolist(), chosen, is_clear=bool(clear))
+
+
+@dataclass(frozen=True, slots=True)
+class _Spectrum:
+    """The leading eigenvalues of the normalised graph of some rows, and their vectors."""
+
+    values: np.ndarray
+    vectors: np.ndarray
+
+    @classmethod
+    def of(cls, Z: np.ndarray, most: int, generator: np.random.Generator) -> _Spectrum:
+        n_neighbours = min(_NEIGHBOURS, max(3, len(Z) // 10))
+        W = graph_local_scaling(nearest_rows(Z, n_neighbours, generator=generator))[0]
+        parts = connected_components(W, directed=False)[1]
+        k = min(most + 1, len(Z) - 2)
+        found = leading_eigenvectors(
+            NormalisedSum.of(W), k, parts=parts, generator=generator, tol=_TOLERANCE, dtype=W.dtype
+        )
+        return cls(*found)
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """The fall below the second, third, ... eigenvalue, relative to what the next is short of 1."""
+        above, below = self.values[1:-1], self.values[2:]
+        return np.asarray((above - below) / (1.0 - below + _FLOOR))
+
+    def clusters(self, k: int) -> np.ndarray:
+        """Cluster the rows of the first k vectors, as [PF14] algorithm 1 does."""
+        rows = unit_rows(self.vectors[:, :k].astype(np.float64))
+        return np.asarray(KMeans(k, n_init=_STARTS, random_state=0).fit(rows).labels_)
 
 
 def _compact(points: np.ndarray, generator: np.random.Generator) -> np.ndarray:
@@ -50,21 +108,4 @@ def _compact(points: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     width = min(_MOST_DIRECTIONS, *points.shape)
     if width >= points.shape[1]:
         return points
-    with one_thread():
-        return np.asarray(PCA(width, svd_solver="full").fit_transform(points))
-
-
-def _strength(halves: tuple[np.ndarray, np.ndarray], k: int, seed: int) -> float:
-    models = [KMeans(k, n_init=_STARTS, random_state=seed).fit(half) for half in halves]
-    judged = [models[1].predict(halves[0]), models[0].predict(halves[1])]
-    return float(np.mean([_worst(model.labels_, seen, k) for model, seen in zip(models, judged)]))
-
-
-def _worst(labels: np.ndarray, seen: np.ndarray, k: int) -> float:
-    """Return the smallest share of a cluster's pairs that the other half puts together, too."""
-    table = np.zeros((k, k))
-    np.add.at(table, (labels, seen), 1.0)
-    sizes = table.sum(axis=1)
-    pairs = sizes * (sizes - 1.0)
-    shares = (table * (table - 1.0)).sum(axis=1)[pairs > 0] / pairs[pairs > 0]
-    return float(shares.min()) if len(shares) else 0.0
+    return np.asarray(PCA(width, svd_solver="full").fit_transform(points))

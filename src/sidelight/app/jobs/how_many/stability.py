@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _MEASURES = {
-    "rows": "strength",
+    "rows": "relative gap",
     "words": "agreement",
     "sequences": "above chance",
     "counts": "bits",
@@ -25,8 +25,8 @@ class Stability:
     chosen : int
         The number in use.
     by : str
-        What was asked: halves of the rows, of the code books ("words"), "sequences", parts of the "counts" or of the
-        "answers".
+        What was asked: the graph of the "rows", halves of the code books ("words"), "sequences", parts of the "counts"
+        or of the "answers".
     of : str
         The axis, where each has a number of its own.
     is_clear : bool

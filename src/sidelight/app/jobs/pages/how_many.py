@@ -14,13 +14,13 @@ from sidelight.words import Sentence, Setting, counted
 # For each way of choosing: what it says about the number chosen, how, the axis of the curve, and what would be clear.
 _WORDS = {
     "rows": (
-        "the largest number that each half of them confirms for the other",
-        "Each half is clustered and judges the clusters of the other: for the worst cluster, which share of its pairs "
-        "does the other half put together, too (prediction strength)? The largest number that reaches 0.8, or is "
-        "within its standard error of it, is taken, else the strongest. "
-        "The band is the standard error over random halves.",
-        "prediction strength",
-        "0.8",
+        "the number at which the graph of the rows falls apart most clearly",
+        "Rows are joined to those nearest to them. Where K groups hardly touch, the graph has K large eigenvalues and "
+        "then a gap, given here relative to what the next is short of 1. Of the numbers whose clusters come back from "
+        "parts of the rows (adjusted Rand index of 0.9 or more) the largest is taken whose gap is nearly the largest; "
+        "where none comes back, the fewest. The band is the scatter over parts of the rows.",
+        "relative gap of eigenvalues",
+        "0.15 or more, with clusters that come back from parts of the rows,",
     ),
     "words": (
         "the largest number that two halves of the evidence agree on",
@@ -65,7 +65,7 @@ def about_choice(result: Result) -> list[Sentence]:
     what = " x ".join(number(choice.chosen) for choice in choices)
     plural = "cluster" if what == "1" else "clusters"
     is_clear = all(choice.is_clear for choice in choices)
-    why = _WORDS[choices[0].by][0] if is_clear else "the best of the numbers tried, though not a clear one"
+    why = _WORDS[choices[0].by][0] if is_clear else "taken for want of a clear number"
     said: Sentence = [f"{what} {plural} were chosen: {why}. Ask for another number with "]
     return [[*said, Setting("n_clusters"), "."]]
 
@@ -89,7 +89,7 @@ def unclear(result: Result) -> list[Sentence]:
         of = f" of {choice.of!r}" if choice.of else ""
         told.append(
             [
-                f"No number of clusters{of} comes back well: {counted(choice.chosen, 'cluster')} did best, with "
+                f"No number of clusters{of} comes back well: {counted(choice.chosen, 'cluster')} were taken, with "
                 f"{_named(choice)} of {choice.score:.2f}, and {_WORDS[choice.by][3]} would be clear. Take the clusters "
                 "as one way to cut the data among others, or say how many you want with ",
                 Setting("n_clusters"),

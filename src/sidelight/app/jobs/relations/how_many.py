@@ -17,12 +17,10 @@ from sidelight.app.jobs.how_many.stability import Stability
 from sidelight.data.relations import Pairs
 from sidelight.errors import AnswersDisagree, ignore_warnings
 from sidelight.estimators.relations.cross_validation import DiscriminativeClusteringCV
-from sidelight.estimators.relations.discriminative import DiscriminativeClustering
 
 FEWEST = 50  # answers from which their folds tell numbers of clusters apart; below the rows are asked
 _MOST_ROWS, _MOST_CLUSTERS, _FOLDS = 2000, 12, 3
 _STARTS = 20  # groups from which a set of clusters that all differ is sought
-_EPS = 0.1  # share of wrong answers while numbers are compared; each fit finding its own would take three times as long
 
 
 def held_out(points: np.ndarray, answers: Mapping[str, Any], seed: int) -> Stability | None:
@@ -43,8 +41,7 @@ def held_out(points: np.ndarray, answers: Mapping[str, Any], seed: int) -> Stabi
     most = max(min(_MOST_CLUSTERS, len(some) // 4), least + 1)
     if sum(side.n_answers for side in known.values()) < FEWEST or len(some) < 12:
         return None
-    estimator = DiscriminativeClustering(n_init=1, eps=_EPS)
-    search = DiscriminativeClusteringCV(range(least, most + 1), estimator=estimator, cv=_FOLDS, random_state=seed)
+    search = DiscriminativeClusteringCV(range(least, most + 1), cv=_FOLDS, random_state=seed)
     with ignore_warnings(AnswersDisagree):  # the fit to all answers says it
         choice = search.fit(_narrow(points[some]), **known).choice_
     return Stability(

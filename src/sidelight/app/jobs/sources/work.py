@@ -13,7 +13,7 @@ from sidelight.app.jobs.coclusters.work import blocks_of, curve_columns, curve_o
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import distance_to_centre, gallery_of
 from sidelight.app.jobs.how_many import with_choice, with_number
-from sidelight.app.jobs.how_many.rows import strongest
+from sidelight.app.jobs.how_many.rows import clearest
 from sidelight.app.jobs.how_many.stability import Stability
 from sidelight.app.jobs.reading import DESCRIBE, as_dense, collect_notes, read_data, standard
 from sidelight.app.jobs.result import Columns, Curve, Map, Reading, columns_of
@@ -152,7 +152,7 @@ def _choice(X: np.ndarray, channels: Mapping[str, slice], sequences: list[Any] |
         codes = {name: code for code, name in enumerate(dict.fromkeys(sequences))}
         if FEWEST <= len(codes) <= len(X) // 2:
             return above_chance(parts, np.array([codes[name] for name in sequences]), generator)
-    return strongest(np.hstack(parts), generator)
+    return clearest(np.hstack(parts), generator)
 
 
 def _sequences_of(data: Dataset) -> list[Any] | None:
