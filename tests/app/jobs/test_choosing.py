@@ -107,8 +107,8 @@ def test_a_run_chooses_and_shows_the_curve(tmp_path):
     assert "relative gap of eigenvalues" in page
     assert "two other seeds" in page
     lines = (tmp_path / "out" / "stability.csv").read_text().splitlines()
-    assert lines[0] == "clusters,strength,standard error,chosen"
-    assert lines[2].startswith("3,0.98")
+    assert lines[0] == "clusters,relative_gap,standard_error,chosen"
+    assert lines[2].startswith("3,0.7")
     assert lines[2].endswith(",1")
 
 

@@ -1,6 +1,6 @@
 """How many clusters, where no number was given: what was tried, what was taken, and whether it comes back.
 
-``rows`` asks halves of the rows (or bags), ``sequences`` asks which sequences find each other, ``counts`` asks some of
+``rows`` asks the graph of the rows (or bags), ``sequences`` asks which sequences find each other, ``counts`` asks some of
 the counts about the others, ``answers`` some of the answers. None of them looks at a label. Decision 28 says why there
 are several.
 """
@@ -99,8 +99,8 @@ def _columns(choices: Sequence[Stability]) -> dict[str, list[Any]]:
     if len(choices) > 1:
         columns["of"] = [choice.of for choice in choices for _ in choice.tried]
     columns["clusters"] = [k for choice in choices for k in choice.tried]
-    columns[choices[0].measure] = [round(score, 4) for choice in choices for score in choice.scores]
-    columns["standard error"] = [round(error, 4) for choice in choices for error in choice.errors]
+    columns[choices[0].measure.replace(" ", "_")] = [round(score, 4) for choice in choices for score in choice.scores]
+    columns["standard_error"] = [round(error, 4) for choice in choices for error in choice.errors]
     columns["chosen"] = [int(k == choice.chosen) for choice in choices for k in choice.tried]
     return columns
 

@@ -111,7 +111,7 @@ def choice_sections(result: Result) -> list[Section]:
             f"{y_title[:1].upper()}{y_title[1:]} by number of clusters; the number in use is marked.",
             x_title="clusters",
             y_title=y_title,
-            is_share=choice.by == "rows",
+            is_share=choice.by == "words",
         )
     return sections
 
@@ -123,7 +123,7 @@ def choice_terms(result: Result) -> list[str]:
 
 def _named(choice: Stability) -> str:
     names = {
-        "rows": "a prediction strength",
+        "rows": "a relative gap",
         "words": "an agreement",
         "sequences": "an eigenvalue above chance",
         "counts": "a gain",
