@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, metadata, requires
 from pathlib import Path
 
 import click
@@ -15,12 +18,13 @@ from sidelight.app.jobs.catalogue import JOBS
 from sidelight.app.jobs.options import Roles, fields_of
 from sidelight.app.report.page import document
 
+GENERATED = Path(__file__).parent / "reference" / "generated"
 project = "Sidelight"
 author = "The Sidelight developers"
 copyright = "2026, the Sidelight developers"
 release = version = sidelight.__version__
 sys.path.insert(0, str(Path(__file__).parent))  # our own extension and examples lie here
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "mathml", "numpydoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "mathml", "measured", "numpydoc"]
 html_math_renderer = "mathml"
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
@@ -28,6 +32,7 @@ autosummary_generate = True
 numpydoc_show_class_members = False
 exclude_patterns = ["_build"]
 html_static_path = ["_static", "images", "reference/generated/frames"]  # pictures, and a page of each component
+html_extra_path = ["reference/generated/extra"]  # llms.txt, at the root of the site
 html_css_files = ["cards.css"]
 html_theme = "furo"
 html_title = "Sidelight"
@@ -90,6 +95,66 @@ def write_component_pages() -> None:
     (folder / "index.md").write_text("\n".join([*lines, "```", ""]), encoding="utf-8")
 
 
+def write_licence_page() -> None:
+    """Write the licences of what we need, as their installed metadata states them."""
+    rows = []
+    for line in requires("sidelight") or []:
+        name = re.match(r"[\w.-]+", line)
+        extra = re.search(r"extra == [\"'](\w+)", line)
+        if name is None or name[0] == "sidelight" or (extra and extra[1] == "all"):
+            continue
+        with suppress(PackageNotFoundError):
+            about = metadata(name[0])
+            classes = [one.rpartition(" :: ")[2] for one in about.get_all("Classifier") or [] if "License ::" in one]
+            terms = about.get("License-Expression") or ", ".join(classes) or (about.get("License") or "").split("\n")[0]
+            rows.append(f"| {name[0]} | {extra[1] if extra else 'base'} | {terms or 'see its files'} |")
+    head = [
+        "# Licences",
+        "",
+        "Sidelight is BSD-3-Clause. What it needs, and the terms that the installed packages state:",
+        "",
+    ]
+    lines = [*head, "| package | installed by | licence |", "|---|---|---|", *sorted(set(rows)), ""]
+    lines += [
+        "`psycopg` (extra `postgres`) and libsndfile, which `soundfile` brings (extra `audio`), are under the LGPL: used",
+        "as we do, unchanged and as packages of their own, they ask nothing of your code. The base install has none",
+        "under the GPL.",
+        "",
+    ]
+    (GENERATED / "licences.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def write_llms_text() -> None:
+    """Write llms.txt: what there is and how to call it, for programs that read documentation."""
+    lines = ["# Sidelight", "", "> " + (metadata("sidelight")["Summary"]), "", "## Commands", ""]
+    context = click.Context(app, info_name="sidelight")
+    lines += [
+        f"- `sidelight {name}`: {app.get_command(context, name).short_help}" for name in app.list_commands(context)
+    ]
+    lines += ["", "## Python: import sidelight as sl", ""]
+    for name in sidelight.__all__:
+        thing = getattr(sidelight, name)
+        if callable(thing):
+            about = (inspect.getdoc(thing) or "").split("\n")[0]
+            lines.append(f"- [sl.{name}](reference/generated/sidelight.{name}.html){_signature(thing)}: {about}")
+    lines += ["", "## Guides", ""]
+    for page in sorted((Path(__file__).parent / "guide").glob("*.md")):
+        title = page.read_text(encoding="utf-8").split("\n")[0].lstrip("# ")
+        lines.append(f"- [{title}](guide/{page.stem}.html)")
+    folder = GENERATED / "extra"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "llms.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def _signature(thing: object) -> str:
+    with suppress(ValueError, TypeError):
+        names = [str(one) for one in inspect.signature(thing).parameters.values()]  # type: ignore[arg-type]
+        return "(" + ", ".join(re.sub(r": .*?(?= =|$)", "", name).replace(" = ", "=") for name in names) + ")"
+    return ""
+
+
 write_component_pages()
+write_licence_page()
+write_llms_text()
 write_command_pages()
 write_option_tables()

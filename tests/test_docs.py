@@ -72,3 +72,19 @@ def test_every_room_says_what_belongs_there():
     for room in (ROOT / "src" / "sidelight").iterdir():
         if room.is_dir() and room.name != "__pycache__":
             assert (room / "__init__.py").read_text().startswith('"""'), room.name
+
+
+def test_every_error_has_a_code_of_its_own_and_a_line_in_the_docs():
+    from sidelight import errors
+
+    kinds = [kind for kind in vars(errors).values() if inspect.isclass(kind) and hasattr(kind, "code")]
+    assert len({kind.code for kind in kinds}) == len(kinds) > 20
+    page = (ROOT / "docs" / "reference" / "errors.md").read_text()
+    assert [kind.__name__ for kind in kinds if f"| {kind.code} | `{kind.__name__}` |" not in page] == []
+
+
+def test_every_peer_is_in_their_chapter():
+    from sidelight import peers
+
+    page = (ROOT / "docs" / "reference" / "peers.md").read_text()
+    assert [name for name in peers.__all__ if f"   sidelight.peers.{name}\n" not in page] == []

@@ -30,7 +30,8 @@
 
 Every message says who complains, what was expected, what came, and what to do next. What to do next may name parameters
 (``do=["Leave it out with ", Setting("ignore", name), "."]``): ``str(error)`` spells them as Python does, and a shell
-spells them its own way with ``error.told(spell)``. Nothing decides by the text of a message: it asks for the class.
+spells them its own way with ``error.told(spell)``. Nothing decides by the text of a message: it asks for the class, or
+for its ``code``, which does not change between releases; the reference has a line for each code.
 """
 
 from __future__ import annotations
@@ -57,61 +58,91 @@ class SidelightError(MessageWithAdvice, Exception):
         What to do about it.
     """
 
+    code = "SL000"
+
 
 class InvalidInput(SidelightError, ValueError):
     """Something given to Sidelight cannot be used; nothing was changed."""
+
+    code = "SL100"
 
 
 class InvalidParameter(InvalidInput):
     """A parameter has a value outside its documented range."""
 
+    code = "SL110"
+
 
 class InvalidData(InvalidInput):
     """Rows, bags, answers, counts or trees that contradict themselves or each other."""
+
+    code = "SL120"
 
 
 class OutOfRange(InvalidData, IndexError):
     """A row that is not there."""
 
+    code = "SL121"
+
 
 class WrongKind(InvalidData, TypeError):
     """Something of a kind that cannot hold rows, bags, answers or counts."""
+
+    code = "SL122"
 
 
 class ConflictingAnswers(InvalidInput):
     """Answers about rows that cannot all be true."""
 
+    code = "SL130"
+
 
 class UnknownName(InvalidInput, KeyError):
     """A name that is not among the known ones; the message lists the nearest."""
+
+    code = "SL140"
 
 
 class Undecided(InvalidInput):
     """A file may be read in several ways, and nobody said which; the advice lists them."""
 
+    code = "SL150"
+
 
 class UnreadableFile(InvalidInput):
     """A file that cannot be read as what it should be."""
+
+    code = "SL160"
 
 
 class TooLarge(UnreadableFile):
     """A file that would take more memory than it may; nothing was read."""
 
+    code = "SL161"
+
 
 class UnsafeArchive(InvalidInput):
     """A model file that is damaged, hostile or written by a newer version."""
+
+    code = "SL170"
 
 
 class OutputExists(SidelightError, FileExistsError):
     """Writing would overwrite something; nothing was written."""
 
+    code = "SL200"
+
 
 class CannotWrite(SidelightError, OSError):
     """The machine refused: a full disk, a folder without permission; nothing was written."""
 
+    code = "SL210"
+
 
 class MissingExtra(SidelightError, ImportError):
     """An optional dependency is missing; the message says what to type."""
+
+    code = "SL300"
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(
@@ -122,6 +153,8 @@ class MissingExtra(SidelightError, ImportError):
 
 class Cancelled(SidelightError):
     """The work was cancelled; the estimator is as it was before."""
+
+    code = "SL400"
 
 
 class SidelightWarning(MessageWithAdvice, UserWarning):
@@ -136,6 +169,8 @@ class SidelightWarning(MessageWithAdvice, UserWarning):
     do : str, or sequence of str and Setting
         What to do about it.
     """
+
+    code = "SL900"
 
 
 Hear = Callable[[SidelightWarning], object]
@@ -194,29 +229,43 @@ def ignore_warnings(*kinds: type[SidelightWarning]) -> Iterator[None]:
 class ConvergenceWarning(SidelightWarning):
     """A solver stopped at its iteration limit before it converged."""
 
+    code = "SL910"
+
 
 class AnswersDisagree(SidelightWarning):
     """Answers that cannot all be true were weighed against each other."""
+
+    code = "SL920"
 
 
 class EmptyClusters(SidelightWarning):
     """Fewer clusters have members than were asked for."""
 
+    code = "SL930"
+
 
 class BagsWereCut(SidelightWarning):
     """Labelled bags lost rows, so not every label of theirs need be carried any more; ``BagKFold`` never does this."""
+
+    code = "SL940"
 
 
 class LabelsWithoutRows(SidelightWarning):
     """Some bags list more labels than they have rows, so not every label can be carried."""
 
+    code = "SL950"
+
 
 class InseparableLabels(SidelightWarning):
     """Some labels are on the same lists, or on every list: the lists cannot tell them apart."""
 
+    code = "SL960"
+
 
 class TargetIgnored(SidelightWarning):
     """``y`` holds labels of rows, which this estimator does not learn from."""
+
+    code = "SL970"
 
 
 @contextmanager

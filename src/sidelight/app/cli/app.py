@@ -160,7 +160,7 @@ def run() -> None:
     except BrokenPipeError:
         code = MACHINE  # the reader of the output is gone
     except SidelightError as error:
-        code = _say(error.told(as_flag), MACHINE if _is_the_machines(error) else CALL)
+        code = _say(f"{error.told(as_flag)} [{error.code}]", MACHINE if _is_the_machines(error) else CALL)
     except MemoryError as error:
         code = _say(f"out of memory ({error}). Use fewer rows or columns." if str(error) else _NO_MEMORY, MACHINE)
     except OSError as error:

@@ -1,8 +1,8 @@
 """How many clusters, where no number was given: what was tried, what was taken, and whether it comes back.
 
-``rows`` asks the graph of the rows (or bags), ``sequences`` asks which sequences find each other, ``counts`` asks some of
-the counts about the others, ``answers`` some of the answers. None of them looks at a label. Decision 28 says why there
-are several.
+``rows`` asks the graph of the rows (or bags), ``sequences`` asks which sequences find each other, ``counts`` asks some
+of the counts about the others, ``answers`` some of the answers. None of them looks at a label. Decision 28 says why
+there are several.
 """
 
 from __future__ import annotations
