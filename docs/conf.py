@@ -116,9 +116,9 @@ def write_licence_page() -> None:
     ]
     lines = [*head, "| package | installed by | licence |", "|---|---|---|", *sorted(set(rows)), ""]
     lines += [
-        "`psycopg` (extra `postgres`) and libsndfile, which `soundfile` brings (extra `audio`), are under the LGPL: used",
-        "as we do, unchanged and as packages of their own, they ask nothing of your code. The base install has none",
-        "under the GPL.",
+        "`psycopg` (extra `postgres`) and libsndfile, which `soundfile` brings (extra `audio`), are under the LGPL:",
+        "used as we do, unchanged and as packages of their own, they ask nothing of your code. The base install has",
+        "none under the GPL.",
         "",
     ]
     (GENERATED / "licences.md").write_text("\n".join(lines), encoding="utf-8")

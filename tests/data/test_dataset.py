@@ -46,3 +46,11 @@ def test_a_feature_can_be_kept_too_and_stays_a_feature(table):
     data = sl.read(table, keep=["b", "when"])
     assert data.kept["b"].tolist() == [2, 4, 6]
     assert "b" in data.feature_names
+
+
+def test_a_notebook_shows_roles_and_escapes_names(tmp_path):
+    (tmp_path / "t.csv").write_text("id,<b>x</b>,y\n" + "".join(f"r{i},{i * 1.5},{i % 7}.25\n" for i in range(12)))
+    shown = sl.read(tmp_path / "t.csv")._repr_html_()
+    assert '<th style="text-align: left">&lt;b&gt;x&lt;/b&gt;</th>' in shown
+    assert "<b>x</b>" not in shown
+    assert "feature" in shown

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sidelight.data.bags import Bags
 from sidelight.data.cooccurrence import CoOccurrence
+from sidelight.data.summaries import html_table
 from sidelight.errors import WrongKind
 from sidelight.words import some_of
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 TORN = "torn labels"  # code of the note that rows of one bag name different labels
 OF_ROWS = "labels of rows"  # code of the note that the labels of bags were made of those of rows
+_SHOWN_ROLES = 30  # columns that a notebook lists
 WEAK = 0.6  # a guess that is less sure than this is asked, not made
 Matrix = Any  # a dense float64 array or a scipy CSR array
 
@@ -301,3 +303,19 @@ class Dataset:
         if self.counts is not None:
             parts.append("co-occurrence counts")
         return f"Dataset({', '.join(parts)}; {self.format})"
+
+    def _repr_html_(self) -> str:
+        facts: dict[str, Any] = {"rows": self.n_rows, "features": self.n_features}
+        if self.bags is not None:
+            facts["bags"] = len(self.bags.names)
+        if self.label_names:
+            facts["labels"] = some_of(self.label_names)
+        if self.channels:
+            facts["channels"] = some_of(list(self.channels))
+        for role in self.roles[:_SHOWN_ROLES]:
+            facts[role.name] = f"{role.role}: {role.why}" if role.why else role.role
+        if len(self.roles) > _SHOWN_ROLES:
+            facts["..."] = f"{len(self.roles) - _SHOWN_ROLES} more columns, in .roles"
+        if self.doubts:
+            facts["not sure about"] = f"{len(self.doubts)}, in .doubts"
+        return html_table(f"Dataset, {self.format}", facts)
