@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import shutil
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.app.store.studio_store import Person, Project, StudioStore
-from sidelight.app.studio.project import OWNER, SIMULATED, OpenProject
+from sidelight.app.studio.project import OWNER, SIMULATED, THE_RUN, OpenProject
 from sidelight.app.studio.rows import write_rows
 from sidelight.app.studio.settings import check_settings
 from sidelight.app.studio.sources import Source, digits, pictures
@@ -23,7 +23,6 @@ from sidelight.app.studio.study.study import OpenStudy
 from sidelight.errors import CannotWrite, InvalidData, OutputExists, UnknownName
 
 DEMO = "digits"
-THE_RUN = "the run"  # who told a project what a run had found
 RESERVED = (OWNER, SIMULATED, THE_RUN)
 _STUDY_ROWS = 300  # rows of each set of a study
 _DEFAULTS: dict[str, Any] = {"strategy": "rows", "kind": "pair", "clusters": None, "seed": 0}
@@ -52,8 +51,18 @@ class Studio:
         self._opening = threading.Lock()
         self._people: dict[str, Person] = {}  # by their token; neither ever changes
 
-    def add(self, name: str, source: Source, settings: Mapping[str, Any] | None = None) -> Project:
-        """Make a project: its rows are written first, so that a name in the database always has its rows."""
+    def add(
+        self,
+        name: str,
+        source: Source,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        also: Callable[[Path], None] | None = None,
+    ) -> Project:
+        """Make a project: its rows are written first, so that a name in the database always has its rows.
+
+        ``also`` writes what else belongs beside the rows.
+        """
         settings = {**_DEFAULTS, **(settings or {})}
         check_settings(settings, len(source.ids))
         if any(project.name == name.strip() for project in self.store.projects()):
@@ -62,6 +71,8 @@ class Studio:
             )
         with self._places([source]) as (place,):
             settings["notes"] = source.notes()
+            if also is not None:
+                also(self.folder / "projects" / place)
             return self.store.add_project(name, {**settings, "place": place})
 
     def project(self, number: int) -> OpenProject:
@@ -136,7 +147,7 @@ class Studio:
 
     def write_back(self) -> list[str]:
         """Write what people said into the results folders of the projects that are open; say what was written."""
-        from sidelight.app.studio.results_folder import write_back  # it opens studios
+        from sidelight.app.studio.run.writing import write_back  # it opens studios
 
         said = []
         for project in self._open.values():

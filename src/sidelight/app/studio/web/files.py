@@ -18,12 +18,13 @@ from sidelight.errors import UnknownName
 router = APIRouter()
 _STATIC = {
     "page.css": "text/css", "page.js": "text/javascript", "studio.css": "text/css", "studio.js": "text/javascript",
+    "ask.js": "text/javascript", "map.js": "text/javascript",
 }  # fmt: skip
 
 
 @router.get("/static/{name}", include_in_schema=False)
 async def static(name: str) -> Response:
-    """Return one of four files; any other name is not there. It takes no thread, so it never waits for one."""
+    """Return one of a few files; any other name is not there. It takes no thread, so it never waits for one."""
     if name not in _STATIC:
         raise UnknownName("There is no such file.")
     return Response(_text(name), media_type=_STATIC[name], headers={"cache-control": "no-cache"})

@@ -14,6 +14,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from jinja2 import DictLoader, Environment, StrictUndefined
 
 from sidelight.app.report.components import number, percent
+from sidelight.app.studio.project import AnsweredAlready
 from sidelight.app.studio.studio import Studio
 from sidelight.errors import (
     CannotWrite,
@@ -47,7 +48,7 @@ def status_of(error: Exception) -> int:
     """Return the status code of an error, by its class."""
     if isinstance(error, UnknownName):
         return 404
-    if isinstance(error, OutputExists):
+    if isinstance(error, (OutputExists, AnsweredAlready)):
         return 409
     if isinstance(error, TooLarge):
         return 413

@@ -15,7 +15,8 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 
 from sidelight.app.report.components import lines
-from sidelight.app.studio.results_folder import write_back
+from sidelight.app.studio.overview import overview_of
+from sidelight.app.studio.run.writing import write_back
 from sidelight.app.studio.settings import STRATEGIES
 from sidelight.app.studio.uploads import IMAGE_ENDINGS, TABLE_ENDINGS, source_of
 from sidelight.app.studio.web.pages import page
@@ -105,6 +106,7 @@ def new_project(
 def project_page(project: ProjectPart) -> HTMLResponse:
     """Show how far a project is."""
     status = project.status(fresh=True)
+    seen = overview_of(project, status)
     curve = project.model.curve
     drawn = None
     if len(curve) > 1:
@@ -116,8 +118,8 @@ def project_page(project: ProjectPart) -> HTMLResponse:
         )  # fmt: skip
     return page(
         "project.html", project=project.project, status=status, curve=drawn, tab="project",
-        notes=project.project.settings.get("notes", []), can_simulate=project.rows.truth is not None,
-        saved=project.saved_sentence(status),
+        notes=project.project.settings.get("notes", []), saved=project.saved_sentence(status),
+        can_simulate=bool(project.project.settings.get("is_demo")) and project.rows.truth is not None, **seen,
     )  # fmt: skip
 
 
@@ -143,6 +145,19 @@ def simulate(project: ProjectPart, simulation: Simulation) -> dict[str, Any]:
 def back(project: ProjectPart) -> dict[str, Any]:
     """Write names, answers and corrections into the results folder that the project was made from."""
     return {"files": write_back(project)}
+
+
+@router.get("/api/projects/{number}/run", tags=["projects"])
+def run_state(project: ProjectPart) -> dict[str, Any]:
+    """Return how far a run is that was started from the page, and what the last one changed."""
+    return project.again.as_dict()
+
+
+@router.post("/api/projects/{number}/run", tags=["projects"])
+def run_again(project: ProjectPart) -> dict[str, Any]:
+    """Run the job of the project's results again, with everything that people said."""
+    project.again.begin(project, project.owner())
+    return project.again.as_dict()
 
 
 @contextmanager

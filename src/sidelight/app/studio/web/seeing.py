@@ -13,9 +13,10 @@ from sidelight.app.jobs.output import csv_text
 from sidelight.app.report.components import gallery, row_map
 from sidelight.app.studio.answers import as_table
 from sidelight.app.studio.seeing import clusters_of, clusters_table, gallery_of_project, moved_rows
-from sidelight.app.studio.web.asking import Edit, Row, Start, lines_of, part_of
+from sidelight.app.studio.web.asking import Edit, Row, Start, lines_of, part_of, with_cards
 from sidelight.app.studio.web.pages import page
 from sidelight.app.studio.web.parts import Number, ProjectPart
+from sidelight.errors import InvalidData
 
 router = APIRouter()
 _PAGE = 60  # members of a cluster at a time
@@ -34,6 +35,20 @@ class Correction(BaseModel):
     cluster: Row
     is_member: bool
     is_confirmation: bool = False
+
+
+class Decision(BaseModel):
+    """What a row is, by the owner."""
+
+    row: Row
+    label: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Wall(BaseModel):
+    """Rows that somebody saw side by side: those that are wrong in a cluster, and those that are right."""
+
+    struck: Annotated[list[Row], Field(max_length=100)] = []
+    right: Annotated[list[Row], Field(max_length=100)] = []
 
 
 @router.get("/p/{number}/clusters", include_in_schema=False)
@@ -103,6 +118,34 @@ def correct(project: ProjectPart, correction: Correction) -> dict[str, Any]:
     return {"status": status, "sentence": project.saved_sentence(status)}
 
 
+@router.get("/p/{number}/clusters/{cluster}/wall", include_in_schema=False)
+def wall_page(project: ProjectPart, cluster: Number, start: Annotated[int, Query(ge=0, le=10**6)] = 0) -> HTMLResponse:
+    """Show the surest rows of a cluster side by side, so that wrong ones can be struck."""
+    snapshot = project.model.snapshot()
+    rows = [row for row in project.members(cluster, snapshot) if row not in project.confirmed()]
+    cards = [
+        card | {"sure": round(float(snapshot.sure[card["row"]]), 4)}
+        for card in (project.cards(rows[start : start + _PAGE]) if rows else [])
+    ]
+    name = project.names(snapshot.labels)[cluster]
+    return page(
+        "wall.html", project=project.project, status=project.status(), tab="clusters", cluster=cluster, name=name,
+        n=len(rows), start=start, step=_PAGE, members=cards, is_nameless=name.startswith(("novel-", "cluster ")),
+    )  # fmt: skip
+
+
+@router.post("/api/projects/{number}/clusters/{cluster}/wall", tags=["seeing"])
+def wall(project: ProjectPart, cluster: Number, seen: Wall) -> dict[str, Any]:
+    """Strike some rows of a cluster and confirm others, in one step."""
+    person, both = project.owner(), set(seen.struck) & set(seen.right)
+    if both:
+        raise InvalidData(f"Row {min(both)} is struck and right at once.")
+    for rows, is_member in ((seen.struck, False), (seen.right, True)):
+        for row in rows:
+            project.correct(person, row, cluster, is_member=is_member, is_confirmation=is_member)
+    return {"struck": len(seen.struck), "right": len(seen.right)}
+
+
 @router.get("/p/{number}/map", include_in_schema=False)
 def map_page(project: ProjectPart) -> HTMLResponse:
     """Show a map of all rows, coloured by cluster; what the last answer moved is drawn larger."""
@@ -130,7 +173,7 @@ def history_page(project: ProjectPart, start: Start = 0) -> HTMLResponse:
     """Show everybody's answers, and those that cannot all be true."""
     return page(
         "history.html", project=project.project, status=project.status(), tab="history",
-        **part_of(lines_of(project), start), contradictions=contradictions(project)["contradictions"],
+        **with_cards(project, part_of(lines_of(project), start)), n_contradictions=len(project.model.contradictions()),
         base=f"/api/projects/{project.project.id}", is_owner=True,
     )  # fmt: skip
 
@@ -146,6 +189,29 @@ def edit(project: ProjectPart, event: Number, change: Edit) -> dict[str, Any]:
     """Change anybody's answer, or take it back."""
     project.edit(project.owner(), event, change.answer, is_owner=True)
     return {"changed": event}
+
+
+@router.get("/p/{number}/contradictions", include_in_schema=False)
+def contradictions_page(project: ProjectPart, at: Annotated[int, Query(ge=0, le=10**4)] = 0) -> HTMLResponse:
+    """Show answers that cannot all be true, one contradiction at a time, the most damaging first."""
+    found = contradictions(project)["contradictions"]
+    shown = found[at] if at < len(found) else None
+    if shown is not None:
+        for line in [*shown["together"], *shown["apart"]]:
+            line["cards"] = project.cards(line["rows"])
+        shown["cards"] = project.cards(shown["rows"])
+        shown["choices"] = sorted({line["answer"] for line in [*shown["together"], *shown["apart"]]})
+    return page(
+        "contradictions.html", project=project.project, status=project.status(), tab="history", at=at, n=len(found),
+        one=shown, base=f"/api/projects/{project.project.id}",
+    )  # fmt: skip
+
+
+@router.post("/api/projects/{number}/settle", tags=["seeing"])
+def settle(project: ProjectPart, decision: Decision) -> dict[str, Any]:
+    """Decide what a row is that people call differently."""
+    project.settle(decision.row, decision.label)
+    return {"row": decision.row, "label": decision.label}
 
 
 @router.get("/api/projects/{number}/contradictions", tags=["seeing"])

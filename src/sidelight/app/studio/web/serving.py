@@ -13,7 +13,7 @@ from typing import Any
 import uvicorn
 
 from sidelight.app.store.studio_store import StudioStore
-from sidelight.app.studio.results_folder import open_results
+from sidelight.app.studio.run.results import open_results
 from sidelight.app.studio.studio import Studio
 from sidelight.app.studio.web.app import make_app
 from sidelight.app.studio.web.punctual import PunctualProtocol
