@@ -327,8 +327,10 @@ def _answer_until_killed(server, url, token, moment, killed, sent, acknowledged)
 
 
 def _post(client, path, body, *, is_up):
-    for _ in range(0 if is_up else 400):  # the address is printed before the server takes requests
+    for _ in range(0 if is_up else 2000):  # the address is printed before the server takes requests
         with contextlib.suppress(httpx.ConnectError):
-            return client.post(path, json=body)
+            answer = client.post(path, json=body)
+            if answer.status_code != 503:  # the studio is starting
+                return answer
         time.sleep(0.02)
     return client.post(path, json=body)

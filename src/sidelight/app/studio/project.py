@@ -390,7 +390,7 @@ class OpenProject:
 
     def address(self, row: int, part: str) -> str:
         """Return where a page finds the picture, sound or spectrogram of a row."""
-        return f"/media/{self.project.id}/{row}/{part}"
+        return f"/media/{self.project.id}/{row}/{part}?of={self.rows.folder.name[:6]}"  # numbers are used again
 
     @cached_property
     def reference(self) -> list[tuple[str, int]]:

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 import sidelight
 from sidelight.app.studio.studio import Studio
-from sidelight.app.studio.web import asking, files, people, projects, seeing, studies
+from sidelight.app.studio.web import asking, files, making, people, projects, seeing, studies
 from sidelight.app.studio.web.guesses import Guesses
 from sidelight.app.studio.web.pages import page, told
 from sidelight.app.studio.web.security import Access, Guard
@@ -40,8 +40,8 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def make_app(studio: Studio, access: Access | None = None) -> Any:
-    """Return the application that serves a studio."""
+def make_app(studio: Studio, access: Access | None = None, *, begin: str = "/") -> Any:
+    """Return the application that serves a studio; ``begin`` is the page to begin with."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -59,7 +59,8 @@ def make_app(studio: Studio, access: Access | None = None) -> Any:
         redirect_slashes=False,  # it would send people to whatever name the request calls this machine
     )
     app.state.studio, app.state.access, app.state.guesses = studio, access or Access(), Guesses()
-    for routes in (projects, asking, seeing, people, studies, files):
+    app.state.begin = begin
+    for routes in (projects, making, asking, seeing, people, studies, files):
         app.include_router(routes.router)
     app.add_exception_handler(SidelightError, _ours)
     app.add_exception_handler(RequestValidationError, _invalid)

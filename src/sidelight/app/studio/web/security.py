@@ -23,6 +23,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OWNER_COOKIE, PERSON_COOKIE, HEADER = "sidelight_owner", "sidelight_person", "x-sidelight"
 MOST_UPLOAD, MOST_BODY = 200_000_000, 1_000_000  # bytes of an upload, and of any other request
+_UPLOADS = ("/api/projects", "/api/describe")  # where files are sent to
 SLOWEST = 20.0  # seconds without a byte of a request after which it is over
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' data:; "
@@ -113,7 +114,7 @@ class Guard:
         if refusal is not None:
             await _refuse(send_with_headers, *refusal, scope["path"])
             return
-        most = MOST_UPLOAD if scope["path"] == "/api/projects" else MOST_BODY
+        most = MOST_UPLOAD if scope["path"] in _UPLOADS else MOST_BODY
         try:
             await self.app(scope, _limited(receive, most), send_with_headers)
         except Exception:  # starlette raises again what was answered with a page and written to the log
@@ -131,7 +132,7 @@ class Guard:
         if not path.startswith(_OPEN) and not self.access.is_owner(headers):
             return 401, "Open the link that the studio printed when it started: it carries the token of its owner."
         size = headers.get(b"content-length", b"0")
-        most = MOST_UPLOAD if path == "/api/projects" else MOST_BODY
+        most = MOST_UPLOAD if path in _UPLOADS else MOST_BODY
         if not size.isdigit() or int(size) > most:
             return 413, f"At most {most / 1e6:g} MB can be sent here."
         return None

@@ -29,25 +29,16 @@
       catch (error) { say(error.message); button.disabled = false; }
     });
   }
-  for (const form of document.querySelectorAll("[data-post-form], [data-upload]")) {
+  for (const form of document.querySelectorAll("[data-post-form]")) {
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const data = new FormData(form), button = form.querySelector("button[type=submit]");
       if (button) button.disabled = true;
       try {
-        if (form.dataset.upload) {
-          const table = data.get("table");
-          if (table && !table.name) data.delete("table");
-          const images = data.getAll("images").filter((file) => file.name);
-          data.delete("images");
-          for (const image of images) data.append("images", image);
-          location.href = (await call(form.dataset.upload, data)).go;
-        } else {
-          const sent = Object.fromEntries(data);
-          for (const name of (form.dataset.numbers || "").split(" ").filter(Boolean)) sent[name] = Number(sent[name]);
-          const answer = await call(form.dataset.postForm, sent);
-          if (answer.go) location.href = answer.go; else location.reload();
-        }
+        const sent = Object.fromEntries(data);
+        for (const name of (form.dataset.numbers || "").split(" ").filter(Boolean)) sent[name] = Number(sent[name]);
+        const answer = await call(form.dataset.postForm, sent);
+        if (answer.go) location.href = answer.go; else location.reload();
       } catch (error) { say(error.message); if (button) button.disabled = false; }
     });
   }
@@ -106,6 +97,9 @@
       });
     }
   }
+
+  // ---- a page that waits for something to be made
+  if (document.getElementById("preparing")) setTimeout(() => location.reload(), 3000);
 
   // ---- the surest rows of a cluster as a wall: wrong ones are struck, the rest is right
   const wall = document.querySelector(".wall");
