@@ -58,13 +58,14 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who answers; ``token`` is the secret of their link."""
+    """Somebody of a project; ``token`` is the secret of their link, and ``role`` says what it opens."""
 
     id: int
     project: int
     name: str
     token: str
     is_simulated: bool
+    role: str = "annotator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,19 +312,25 @@ class StudioStore:
             raise UnknownName(f"There is no project called {name!r}. {nearest(name, known)}")
         return known[name]
 
-    def add_person(self, project: int, name: str, *, is_simulated: bool = False) -> Person:
+    def add_person(self, project: int, name: str, *, is_simulated: bool = False, role: str = "annotator") -> Person:
         """Remember somebody new, with an unguessable token; return the person of that name where there is one.
 
         A person of that name who is simulated, or is not, where ``is_simulated`` says otherwise is somebody else.
         """
         name = _checked_name(name, "A person")
         row = {"project": project, "name": name, "token": secrets.token_urlsafe(24), "is_simulated": is_simulated}
+        row["role"] = role
         with suppress(OutputExists), self._told("add a person to"), self._engine.begin() as connection:
             connection.execute(people_table.insert().values(row))
         person = next(person for person in self.people(project) if person.name == name)
         if person.is_simulated != is_simulated:
             kind = "simulated" if person.is_simulated else "not simulated"
             raise OutputExists(f"There is somebody called {name!r} already, who is {kind}. Choose another name.")
+        if person.role != role:
+            raise OutputExists(
+                f"There is somebody called {name!r} already, whose link is that of an {person.role}. A link is never "
+                "raised: choose another name."
+            )
         return person
 
     def people(self, project: int) -> list[Person]:
@@ -506,7 +513,7 @@ def _without_password(text: str) -> str:
 
 
 def _person(row: Any) -> Person:
-    return Person(row.id, row.project, row.name, row.token, bool(row.is_simulated))
+    return Person(row.id, row.project, row.name, row.token, bool(row.is_simulated), row.role)
 
 
 def _event(row: Any) -> Event:

@@ -291,10 +291,12 @@ def agreed(answers: Iterable[Answer]) -> list[Answer]:
         sure = [answer for answer in said if answer.answer != UNSURE]
         weighed: Counter[Any] = Counter()
         for answer in sure:
-            weighed[_odd_row(answer)] += weights[answer.person]  # type: ignore[assignment]  # a Counter adds floats too
+            weighed[said_whatever_the_order(answer)] += weights[answer.person]  # type: ignore[assignment]  # a Counter adds floats too
         counted = weighed.most_common()
         is_tied = not counted or (len(counted) > 1 and counted[0][1] - counted[1][1] < _TIED)
-        first = said[0] if is_tied else next(answer for answer in sure if _odd_row(answer) == counted[0][0])
+        first = (
+            said[0] if is_tied else next(answer for answer in sure if said_whatever_the_order(answer) == counted[0][0])
+        )
         kept.append(replace(said[0], answer=UNSURE) if is_tied else first)
     return kept
 
@@ -317,19 +319,19 @@ def vote_weights(answers: Sequence[Answer]) -> dict[int, float]:
         for said in shared:
             n_words = 2 if len(said[0].rows) == 2 else 4
             for mine in said:
-                odds = {_odd_row(answer): 0.0 for answer in said}
+                odds = {said_whatever_the_order(answer): 0.0 for answer in said}
                 for other in said:
                     if other is not mine:  # nobody confirms themselves
                         rate = rates[other.person]
-                        odds[_odd_row(other)] += math.log((1.0 - rate) * (n_words - 1) / rate)
+                        odds[said_whatever_the_order(other)] += math.log((1.0 - rate) * (n_words - 1) / rate)
                 total = sum(map(math.exp, odds.values())) + n_words - len(odds)
-                wrong[mine.person] += 1.0 - math.exp(odds[_odd_row(mine)]) / total
+                wrong[mine.person] += 1.0 - math.exp(odds[said_whatever_the_order(mine)]) / total
                 n[mine.person] += 1.0
         rates = {person: min(max(wrong[person] / n[person], _LEAST), _MOST) for person in people}
     return {person: math.log((1.0 - rate) / rate) for person, rate in rates.items()}
 
 
-def _odd_row(answer: Answer) -> Any:
+def said_whatever_the_order(answer: Answer) -> Any:
     """Return what an answer says whatever the order of its rows: the odd row itself, or the word."""
     if len(answer.rows) == 3 and answer.answer in "abc":
         return answer.rows["abc".index(answer.answer)]

@@ -19,7 +19,7 @@ def cards_of(studio: Studio) -> list[dict[str, Any]]:
     for project in studio.store.projects():
         settings = project.settings
         done = active.get(project.id, Activity(0, 0, project.made_at))
-        shown = settings.get("cover", {})
+        shown = studio.cover_of(project)
         is_study = bool(settings.get("is_study"))
         cards.append(
             {

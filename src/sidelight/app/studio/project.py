@@ -346,6 +346,11 @@ class OpenProject:
         """Add one event of a kind that needs no look at those before."""
         self._log.append(person, lambda: [NewEvent(kind, content)])
 
+    def keep_all(self, person: Person, events: Sequence[NewEvent]) -> None:
+        """Add answers that were given elsewhere, in one step."""
+        self._log.append(person, lambda: events)
+        self.model.changed()
+
     def names(self, labels: np.ndarray, n_known: int = 0) -> list[str]:
         """Return what the clusters are called: by people, else by number; also those asked about that are empty."""
         if self._learner is not None:

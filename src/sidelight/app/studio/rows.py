@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -157,12 +157,14 @@ def write_rows(
             }
             (work / "rows.json").write_text(json.dumps(about), encoding="utf-8")
             work.rename(folder)
-            return _cover(kinds, texts, tiny, files)
+            return cover_of(kinds, texts, tiny, files)
         except OSError as error:
             raise CannotWrite(f"Cannot write the project's rows: {error.strerror}.") from error
 
 
-def _cover(kinds: list[str], texts: list[str], tiny: list[bool], files: list[tuple[str, str]]) -> dict[str, Any]:
+def cover_of(
+    kinds: Sequence[str], texts: Sequence[str], tiny: Sequence[bool], files: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
     """Return some pictures, spectrograms or first words of rows from all over the project."""
     n = len(kinds)
     some = [i * n // _COVER for i in range(_COVER)] if n >= _COVER else list(range(n))

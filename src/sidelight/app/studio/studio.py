@@ -17,7 +17,7 @@ import numpy as np
 from sidelight.app.store.studio_store import Person, Project, StudioStore
 from sidelight.app.studio.deleting import export_all
 from sidelight.app.studio.project import OWNER, SIMULATED, THE_RUN, OpenProject
-from sidelight.app.studio.rows import write_rows
+from sidelight.app.studio.rows import cover_of, read_rows, write_rows
 from sidelight.app.studio.settings import check_settings
 from sidelight.app.studio.sources import Source, digits, pictures
 from sidelight.app.studio.study.design import KINDS, Pool, check_size
@@ -25,6 +25,7 @@ from sidelight.app.studio.study.study import OpenStudy
 from sidelight.errors import CannotWrite, InvalidData, OutputExists, SidelightError, UnknownName
 
 DEMO = "digits"
+ROLES = ("annotator", "viewer", "owner")  # what the link of a person opens
 RESERVED = (OWNER, SIMULATED, THE_RUN)
 _STUDY_ROWS = 300  # rows of each set of a study
 _DEFAULTS: dict[str, Any] = {"strategy": "rows", "kind": "pair", "clusters": None, "seed": 0}
@@ -51,6 +52,7 @@ class Studio:
         self._open: dict[int, OpenProject] = {}
         self._studies: dict[int, OpenStudy] = {}
         self._opening = threading.Lock()
+        self._covers: dict[int, dict[str, Any]] = {}
         self.preparing = ""  # what is made in the background, for the first page
         self._people: dict[str, Person] = {}  # by their token; neither ever changes
 
@@ -164,6 +166,18 @@ class Studio:
             placed = [{"name": title, "place": place} for (title, _), (place, _) in zip(sets, places)]
             return self.store.add_project(name, settings | {"sets": placed})
 
+    def cover_of(self, project: Project) -> dict[str, Any]:
+        """Return what shows a project on a card; of one that a studio of before made, its rows are read once."""
+        if "cover" in project.settings or "place" not in project.settings:
+            return dict(project.settings.get("cover", {}))
+        if project.id not in self._covers:
+            try:
+                rows = read_rows(self.folder / "projects" / str(project.settings["place"]))
+                self._covers[project.id] = cover_of(rows.kinds, rows.texts, rows.tiny, rows.files)
+            except SidelightError:
+                self._covers[project.id] = {}
+        return self._covers[project.id]
+
     def sentence_of(self, number: int) -> str:
         """Say how far a project is, if it is open; nobody waits for a model."""
         opened = self._open.get(number)
@@ -191,11 +205,21 @@ class Studio:
             known = self._people[token] = self.store.person_of(token)
         return known
 
-    def add_person(self, project: int, name: str) -> Person:
-        """Add somebody who will answer; some names are the studio's own."""
+    def role_of(self, token: str, number: int) -> str:
+        """Return what a token opens in a project; nothing for nobody, and for people of other projects."""
+        try:
+            person = self.person_of(token)
+        except UnknownName:
+            return ""
+        return person.role if person.project == number else ""
+
+    def add_person(self, project: int, name: str, role: str = "annotator") -> Person:
+        """Add somebody who will answer, look or own; some names are the studio's own."""
+        if role not in ROLES:
+            raise InvalidData(f"A person is one of {', '.join(ROLES)}. Got {role!r:.40}.")
         if name.strip().casefold() in RESERVED or name.strip().casefold().startswith(f"{SIMULATED} "):
             raise InvalidData(f"{name.strip()!r} is a name that the studio uses itself. Choose another one.")
-        return self.store.add_person(project, name)
+        return self.store.add_person(project, name, role=role)
 
     def demo(self) -> Project:
         """Return the project of the bundled digits; make it the first time."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 
 from sidelight.app.studio.answers import words_of
@@ -50,18 +50,22 @@ class NewNote(BaseModel):
 
 
 @router.get("/a/{token}", include_in_schema=False)
-def ask_page(link: LinkPart) -> HTMLResponse:
-    """Show the page that asks."""
+def ask_page(link: LinkPart) -> Response:
+    """Show the page that asks; who may look or owns the project goes to its overview."""
     project, person = link
+    if person.role != "annotator":
+        answer = RedirectResponse(f"/p/{person.project}", status_code=303)
+        answer.set_cookie(cookie_of(person.project), person.token, httponly=True, samesite="lax")
+        return answer
     sheet = project.reference_sheet() if project.reference else []
     reference = [(name, project.cards([row])[0]) for name, row in sheet]
-    answer = page(
+    shown = page(
         "ask.html", project=project.project, person=person, kind=project.model.kind, reference=reference, tab="ask",
         status=project.status(),
         labels=[] if project.start is None else sorted({*project.label_names(), *project.start.vocabulary}),
     )  # fmt: skip
-    answer.set_cookie(cookie_of(person.project), person.token, httponly=True, samesite="lax")
-    return answer
+    shown.set_cookie(cookie_of(person.project), person.token, httponly=True, samesite="lax")
+    return shown
 
 
 @router.get("/api/a/{token}", tags=["asking"])

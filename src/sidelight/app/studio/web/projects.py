@@ -64,8 +64,8 @@ def projects(studio: StudioPart) -> dict[str, Any]:
 @router.get("/cover/{number}/{place}", include_in_schema=False)
 def cover(request: Request, studio: StudioPart, number: Number, place: Number) -> Response:
     """Return one of the pictures that show a project on its card."""
-    settings = studio.store.project(number).settings
-    names = settings.get("cover", {}).get("pictures", [])
+    project = studio.store.project(number)
+    settings, names = project.settings, studio.cover_of(project).get("pictures", [])
     if place >= len(names) or "/" in names[place] or "\\" in names[place]:
         raise UnknownName("There is no such picture.")
     return picture(request, studio.folder / "projects" / str(settings["place"]) / "media" / names[place])

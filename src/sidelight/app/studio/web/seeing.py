@@ -9,13 +9,13 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, Field
 
-from sidelight.app.jobs.output import csv_text
 from sidelight.app.report.components import gallery, row_map
 from sidelight.app.studio.answers import as_table
 from sidelight.app.studio.seeing import clusters_of, clusters_table, gallery_of_project, moved_rows
 from sidelight.app.studio.web.asking import Edit, Row, Start, lines_of, part_of, with_cards
 from sidelight.app.studio.web.pages import page
 from sidelight.app.studio.web.parts import Number, ProjectPart
+from sidelight.app.studio.web.taking import csv_file
 from sidelight.errors import InvalidData
 
 router = APIRouter()
@@ -237,18 +237,10 @@ def answers_file(project: ProjectPart, disarm: bool = False) -> Response:
     table's.
     """
     people = {number: person.name for number, person in project.people().items()}
-    return _file(as_table(project.answers(), project.rows.ids, people), "answers.csv", disarm)
+    return csv_file(as_table(project.answers(), project.rows.ids, people), "answers.csv", disarm)
 
 
 @router.get("/p/{number}/clusters.csv", tags=["seeing"])
 def clusters_file(project: ProjectPart, disarm: bool = False) -> Response:
     """Return the cluster of every row; ``disarm`` as for the answers."""
-    return _file(clusters_table(project, project.model.snapshot()), "clusters.csv", disarm)
-
-
-def _file(columns: dict[str, list[Any]], name: str, disarm: bool) -> Response:
-    return Response(
-        csv_text(columns, disarm=disarm),
-        media_type="text/csv",
-        headers={"content-disposition": f'attachment; filename="{name}"'},
-    )
+    return csv_file(clusters_table(project, project.model.snapshot()), "clusters.csv", disarm)

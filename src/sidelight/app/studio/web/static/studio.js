@@ -35,7 +35,7 @@
       const data = new FormData(form), button = form.querySelector("button[type=submit]");
       if (button) button.disabled = true;
       try {
-        const sent = Object.fromEntries(data);
+        const sent = form.dataset.files === undefined ? Object.fromEntries(data) : data;
         for (const name of (form.dataset.numbers || "").split(" ").filter(Boolean)) sent[name] = Number(sent[name]);
         const answer = await call(form.dataset.postForm, sent);
         if (answer.go) location.href = answer.go; else location.reload();
