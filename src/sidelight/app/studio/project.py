@@ -164,6 +164,10 @@ class OpenProject:
         called = {name: cluster for cluster, name in self.cluster_names().items()}  # the run's word, not people's
         return {"row": row, "label": called.get(check_label(label), check_label(label)), **more}
 
+    def labelled(self, row: int, label: str) -> NewEvent:
+        """Return the event that says what a row of a run is, as a correction."""
+        return NewEvent("label", self._label(row, label, correction=True))
+
     def put_off(self, person: Person, rows: Sequence[int]) -> None:
         """Ask a person something else now, and this when nothing else is left."""
         if not 1 <= len(rows) <= 3 or len(set(rows)) != len(rows):

@@ -9,8 +9,9 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, Field
 
-from sidelight.app.report.components import gallery, row_map
+from sidelight.app.report.components import gallery
 from sidelight.app.studio.answers import as_table
+from sidelight.app.studio.mapping import MOST_TOGETHER, packed_map, row_with_neighbours, say_together
 from sidelight.app.studio.seeing import clusters_of, clusters_table, gallery_of_project, moved_rows
 from sidelight.app.studio.web.asking import Edit, Row, Start, lines_of, part_of, with_cards
 from sidelight.app.studio.web.pages import page
@@ -35,6 +36,13 @@ class Correction(BaseModel):
     cluster: Row
     is_member: bool
     is_confirmation: bool = False
+
+
+class Group(BaseModel):
+    """Rows that belong together, and perhaps what they are called."""
+
+    rows: Annotated[list[Row], Field(min_length=2, max_length=MOST_TOGETHER)]
+    name: Annotated[str, Field(max_length=200)] = ""
 
 
 class Decision(BaseModel):
@@ -148,24 +156,29 @@ def wall(project: ProjectPart, cluster: Number, seen: Wall) -> dict[str, Any]:
 
 @router.get("/p/{number}/map", include_in_schema=False)
 def map_page(project: ProjectPart) -> HTMLResponse:
-    """Show a map of all rows, coloured by cluster; what the last answer moved is drawn larger."""
-    snapshot = project.model.snapshot()
-    marked = np.zeros(project.rows.n, dtype=bool)
-    marked[snapshot.moved] = True
-    drawn = row_map(
-        project.coordinates, snapshot.labels, project.names(snapshot.labels), project.rows.ids,
-        "Every row, by the two directions in which rows differ most.",
-        alt=f"Map of {project.rows.n} rows in {len(set(snapshot.labels.tolist()))} clusters.",
-        axes=("first direction", "second direction"), sure=snapshot.sure,
-        marked=marked if marked.any() else None, mark_name="moved with the last answer",
-    )  # fmt: skip
-    return page("map.html", project=project.project, status=project.status(), tab="map", drawn=drawn)
+    """Show a map of all rows."""
+    status = project.status(fresh=True)
+    return page("map.html", project=project.project, status={"clusters": "?"} | status, tab="map")
 
 
 @router.get("/api/projects/{number}/map", tags=["seeing"])
-def map_numbers(project: ProjectPart) -> dict[str, Any]:
-    """Return where each row lies on the map."""
+def map_numbers(project: ProjectPart, packed: bool = False) -> dict[str, Any]:
+    """Return where each row lies on the map; ``packed``: with its cluster and certainty, in few bytes."""
+    if packed:
+        return packed_map(project)
     return {"ids": list(project.rows.ids), "coordinates": np.round(project.coordinates, 4).tolist()}
+
+
+@router.get("/api/projects/{number}/rows/{row}", tags=["seeing"])
+def one_row(project: ProjectPart, row: Number) -> dict[str, Any]:
+    """Return a row as a page shows it, and the rows nearest to it."""
+    return row_with_neighbours(project, row)
+
+
+@router.post("/api/projects/{number}/together", tags=["seeing"])
+def together(project: ProjectPart, group: Group) -> dict[str, Any]:
+    """Say that rows belong together, and what they are called."""
+    return {"said": say_together(project, project.owner(), group.rows, group.name.strip())}
 
 
 @router.get("/p/{number}/history", include_in_schema=False)
