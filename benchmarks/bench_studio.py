@@ -163,7 +163,8 @@ def _client(url: str) -> httpx.Client:
 def _until_ready(client: httpx.Client, number: int = 1) -> None:
     for _ in range(1200):
         try:
-            if client.get(f"/api/projects/{number}").json()["status"]["ready"]:
+            answer = client.get(f"/api/projects/{number}")
+            if answer.status_code == 200 and answer.json()["status"]["ready"]:
                 return
         except httpx.ConnectError:
             pass

@@ -132,17 +132,21 @@ def test_keys_of_an_older_database_are_taken_over_and_doubles_are_left(where, mo
     monkeypatch.setattr(studio_store, "MIGRATIONS", studio_store.MIGRATIONS[:2])
     old = StudioStore(where)
     project = old.add_project("birds", {})
-    person = old.add_person(project.id, "Ann")
     with old._engine.begin() as connection:
+        connection.exec_driver_sql(
+            f"INSERT INTO people (id, project, name, token) VALUES (7, {project.id}, 'Ann', 't')"
+        )
         for key in ("a", "b", "a", None):
             content = json.dumps({"rows": [0, 1], "answer": "same"} | ({"key": key} if key else {}))
             connection.exec_driver_sql(
-                f"INSERT INTO events (project, person, kind, content, at) VALUES ({project.id}, {person.id}, 'answer', "
+                f"INSERT INTO events (project, person, kind, content, at) VALUES ({project.id}, 7, 'answer', "
                 f"'{content}', 1.0)"
             )
     old.close()
     monkeypatch.undo()
     store = StudioStore(where)
+    (person,) = store.people(project.id)
+    assert (person.role, person.is_simulated) == ("annotator", False)
     assert [event.key for event in store.events(project.id)] == ["a", "b", "", ""]
     assert store.append_once(person, "a", "answer", SAME).id == store.events(project.id)[0].id
     with pytest.raises(SidelightError, match="another answer"):

@@ -102,7 +102,6 @@ def test_projects_made_at_once_do_not_collide_and_leave_nothing_behind(local):
 
 
 def test_messages_do_not_say_where_files_are_on_the_server(local, monkeypatch):
-    from sidelight.app.studio import studio as module
     from sidelight.errors import CannotWrite, OutputExists
 
     for text in (f"There is something in {str(local.studio.folder / 'projects' / 'x')!r} already.",
@@ -112,7 +111,7 @@ def test_messages_do_not_say_where_files_are_on_the_server(local, monkeypatch):
             def refuse(*args, kind=kind, text=text, **kwargs):
                 raise kind(text)
 
-            monkeypatch.setattr(module, "write_rows", refuse)
+            monkeypatch.setattr(local.studio, "add_written", refuse)
             answer = send(local, "nowhere", table="id,x\na,1\nb,2\nc,4\n")
             assert answer.status_code in (409, 503)
             assert str(local.studio.folder) not in answer.json()["error"]

@@ -64,6 +64,20 @@ def command(
     serve(folder, database, host=host, port=port, demo=demo, browser=browser, say=click.echo)
 
 
+@command.command("demo", short_help="Open projects to try: digits, birds in recordings, things in photographs.")
+@_folder_options
+@click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="Port to listen on.")
+@click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page in a browser.")
+def demo_command(folder: str, database: str | None, port: int, browser: bool) -> None:
+    """Open the studio with three projects: digits to be asked about, and runs on recordings and photographs.
+
+    Recordings and photographs are made up on this machine; nothing is downloaded. They are ready after a minute.
+    """
+    from sidelight.app.studio.web.serving import serve
+
+    serve(folder, database, host="127.0.0.1", port=port, browser=browser, say=click.echo, demos=True)
+
+
 @command.command("open", short_help="Open the results of a run; what people say goes back into them.")
 @click.argument("results", type=click.Path())
 @_folder_options

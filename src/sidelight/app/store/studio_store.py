@@ -1,9 +1,10 @@
 """What the studio remembers, in SQLite or PostgreSQL: projects, people, and everything people did, append-only.
 
-With ``tables``, the only files with SQL. Nothing is ever changed or deleted in ``events``: taking an answer back is one
-more event. An event is on the disk when ``append`` returns (SQLite: write-ahead log with ``synchronous=FULL``). Events
-of a project are appended one transaction at a time, under a lock of the database, so their numbers grow in the order in
-which they can be seen: whoever reads those after the last one it knows misses none.
+With ``tables``, the only files with SQL. Nothing is ever changed in ``events``, and nothing but a whole project is
+deleted: taking an answer back is one more event. An event is on the disk when ``append`` returns (SQLite: write-ahead
+log with ``synchronous=FULL``). Events of a project are appended one transaction at a time, under a lock of the
+database, so their numbers grow in the order in which they can be seen: whoever reads those after the last one it knows
+misses none.
 """
 
 from __future__ import annotations
@@ -57,13 +58,14 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who answers; ``token`` is the secret of their link."""
+    """Somebody of a project; ``token`` is the secret of their link, and ``role`` says what it opens."""
 
     id: int
     project: int
     name: str
     token: str
     is_simulated: bool
+    role: str = "annotator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,15 @@ class NewEvent:
     key: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """How many answers a project has, of how many people, and when something happened last."""
+
+    n_answers: int
+    n_people: int
+    last_at: float
+
+
 class Appending:
     """The end of a project's events, held by one writer until its transaction is over."""
 
@@ -99,6 +110,14 @@ class Appending:
     def events(self, after: int) -> list[Event]:
         """Return the events after event ``after``; none can come in between."""
         return [_event(row) for row in self._connection.execute(_events_after(self._project, after))]
+
+    def delete_all(self) -> None:
+        """Remove the project with its people and events."""
+        for table, column in (
+            (events_table, events_table.c.project), (people_table, people_table.c.project),
+            (projects_table, projects_table.c.id),
+        ):  # fmt: skip
+            self._connection.execute(table.delete().where(column == self._project))
 
     def by_key(self, key: str) -> Event | None:
         """Return the event that was kept under a key."""
@@ -240,6 +259,39 @@ class StudioStore:
             ) from None
         return Project(int(made), name, dict(settings), row["made_at"])  # type: ignore[arg-type] # a time, see above
 
+    def update_project(
+        self, number: int, *, name: str | None = None, settings: Mapping[str, Any] | None = None
+    ) -> Project:
+        """Call a project something else, or change how it is set up; its events stay as they are."""
+        project = self.project(number)
+        values: dict[str, Any] = {} if name is None else {"name": _checked_name(name, "A project")}
+        if settings is not None:
+            values["settings"] = json.dumps(dict(settings))
+        try:
+            with self._told("change a project in"), self._engine.begin() as connection:
+                connection.execute(projects_table.update().where(projects_table.c.id == number).values(**values))
+        except OutputExists:
+            raise OutputExists(
+                f"There is a project called {values['name']!r} already. Choose another name; nothing was changed."
+            ) from None
+        return self.project(project.id)
+
+    def delete_project(self, number: int) -> None:
+        """Remove a project with its people and events, all of it or nothing."""
+        with self.appending(number) as end:
+            end.delete_all()
+
+    def activity(self) -> dict[int, Activity]:
+        """Return how much happened in every project, without reading its events."""
+        n, last = sa.func.count(), sa.func.max(events_table.c.at)
+        heard = sa.func.count(sa.distinct(events_table.c.person))
+        by = sa.select(events_table.c.project, n, last, heard).group_by(events_table.c.project)
+        said = by.where(events_table.c.kind.in_(("answer", "label", "study answer")))
+        with self._told("read"), self._engine.connect() as connection:
+            answers = {row[0]: (row[1], row[3]) for row in connection.execute(said)}
+            times = {row[0]: row[2] for row in connection.execute(by)}
+        return {number: Activity(*answers.get(number, (0, 0)), last_at) for number, last_at in times.items()}
+
     def projects(self) -> list[Project]:
         """Return every project, the oldest first."""
         with self._told("read"), self._engine.connect() as connection:
@@ -260,19 +312,25 @@ class StudioStore:
             raise UnknownName(f"There is no project called {name!r}. {nearest(name, known)}")
         return known[name]
 
-    def add_person(self, project: int, name: str, *, is_simulated: bool = False) -> Person:
+    def add_person(self, project: int, name: str, *, is_simulated: bool = False, role: str = "annotator") -> Person:
         """Remember somebody new, with an unguessable token; return the person of that name where there is one.
 
         A person of that name who is simulated, or is not, where ``is_simulated`` says otherwise is somebody else.
         """
         name = _checked_name(name, "A person")
         row = {"project": project, "name": name, "token": secrets.token_urlsafe(24), "is_simulated": is_simulated}
+        row["role"] = role
         with suppress(OutputExists), self._told("add a person to"), self._engine.begin() as connection:
             connection.execute(people_table.insert().values(row))
         person = next(person for person in self.people(project) if person.name == name)
         if person.is_simulated != is_simulated:
             kind = "simulated" if person.is_simulated else "not simulated"
             raise OutputExists(f"There is somebody called {name!r} already, who is {kind}. Choose another name.")
+        if person.role != role:
+            raise OutputExists(
+                f"There is somebody called {name!r} already, whose link is that of an {person.role}. A link is never "
+                "raised: choose another name."
+            )
         return person
 
     def people(self, project: int) -> list[Person]:
@@ -455,7 +513,7 @@ def _without_password(text: str) -> str:
 
 
 def _person(row: Any) -> Person:
-    return Person(row.id, row.project, row.name, row.token, bool(row.is_simulated))
+    return Person(row.id, row.project, row.name, row.token, bool(row.is_simulated), row.role)
 
 
 def _event(row: Any) -> Event:

@@ -29,6 +29,7 @@ people_table = sa.Table(
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("token", sa.Text, nullable=False, unique=True),
     sa.Column("is_simulated", sa.Boolean, nullable=False, server_default=sa.false()),  # since version 2
+    sa.Column("role", sa.Text, nullable=False, server_default="annotator"),  # since version 4
     sa.UniqueConstraint("project", "name"),
 )
 events_table = sa.Table(
@@ -88,4 +89,9 @@ def _third(connection: sa.Connection) -> None:
     connection.execute(sa.text("CREATE UNIQUE INDEX events_by_key ON events (project, key)"))
 
 
-MIGRATIONS = (_first, _second, _third)
+def _fourth(connection: sa.Connection) -> None:
+    """Version 4: what a person's link opens; everybody of before answers questions."""
+    connection.execute(sa.text("ALTER TABLE people ADD COLUMN role TEXT NOT NULL DEFAULT 'annotator'"))
+
+
+MIGRATIONS = (_first, _second, _third, _fourth)

@@ -19,6 +19,7 @@ from sidelight.errors import InvalidData, UnknownName, nearest
 _PRIOR = (0.5, 9.5)  # wrong and right answers that everybody is taken to have given before
 _LEAST, _MOST = 0.01, 0.45  # rates are kept off certainty and off a coin toss
 _ROUNDS = 10
+_MOST_LABEL = 200  # characters of a label
 _TIED = 1e-6  # votes that differ by less are tied
 
 
@@ -33,13 +34,15 @@ class Answer:
     person : int
         Who.
     rows : tuple of int
-        Two or three rows.
+        Two or three rows; one row where the answer is its label.
     answer : str
-        One of the words of the question.
+        One of the words of the question, or a label.
     at, seconds : float
         When, and how long it took.
     correction : bool
         Whether it was a correction of a cluster, and no question.
+    is_not : bool
+        Whether a label was struck: the row is something else.
     """
 
     id: int
@@ -50,6 +53,12 @@ class Answer:
     seconds: float
     correction: bool = False
     is_edited: bool = False
+    is_not: bool = False
+
+    @property
+    def words(self) -> str:
+        """What was said, as a page shows it."""
+        return f"not {self.answer}" if self.is_not else self.answer
 
 
 def words_of(n_rows: int) -> tuple[str, ...]:
@@ -59,6 +68,9 @@ def words_of(n_rows: int) -> tuple[str, ...]:
 
 def check_answer(rows: Sequence[int], answer: str, n_rows: int) -> tuple[int, ...]:
     """Return the rows of an answer, or say what is wrong with it."""
+    if len(rows) == 1 and 0 <= rows[0] < n_rows:
+        check_label(answer)
+        return (int(rows[0]),)
     if len(rows) not in (2, 3) or len(set(rows)) != len(rows):
         raise InvalidData(f"A question is about two or three different rows. Got {list(rows)!r:.80}.")
     if any(not 0 <= row < n_rows for row in rows):
@@ -67,6 +79,14 @@ def check_answer(rows: Sequence[int], answer: str, n_rows: int) -> tuple[int, ..
     if answer not in words:
         raise UnknownName(f"{answer!r:.80} is no answer to this question. {nearest(answer, words)}")
     return tuple(int(row) for row in rows)
+
+
+def check_label(label: str) -> str:
+    """Return what somebody calls a row or a cluster, or say what is wrong with it."""
+    label = label.strip()
+    if not label or len(label) > _MOST_LABEL or not label.isprintable():
+        raise InvalidData(f"A label is one line of 1 to {_MOST_LABEL} characters. Got {label!r:.80}.")
+    return label
 
 
 class Standing:
@@ -85,12 +105,30 @@ class Standing:
         People whose answers are kept and do not count.
     n_corrections : int
         How many of the answers are corrections, without those that only confirm.
+    cluster_names : dict of str to str
+        What people call the clusters of a run, by what the run calls them.
+    n_runs : int
+        How often a run was repeated with what people said.
+    later : dict of int to list
+        Questions that a person put off.
+    settled : dict of int to str
+        Rows that people called differently, and what the owner decided.
+    notes : dict of int to Event
+        Notes on rows, by their number.
+    settings : dict of str to object
+        What the owner set since the project was made.
     """
 
     def __init__(self) -> None:
         self.answers: dict[int, Answer] = {}
         self.names: dict[int, Event] = {}
         self.aside: set[int] = set()
+        self.cluster_names: dict[str, str] = {}
+        self.later: dict[int, list[tuple[int, ...]]] = {}
+        self.notes: dict[int, Event] = {}
+        self.settled: dict[int, str] = {}
+        self.settings: dict[str, Any] = {}
+        self.n_runs = 0
         self.n_corrections = self.n_questions = 0
         self._of_question: dict[tuple[int, frozenset[int]], int] = {}
         self._of_person: dict[int, dict[int, Answer]] = {}
@@ -108,13 +146,29 @@ class Standing:
             self._edit(int(event.content["of"]), event.content["answer"])
         elif event.kind == "name" and event.content["name"]:
             self.names[event.id] = event
+        elif event.kind == "label":
+            self._label(event)
+        elif event.kind == "cluster name":
+            self._name_cluster(str(event.content["cluster"]), str(event.content["name"]))
+        elif event.kind == "later":
+            self.later.setdefault(event.person, []).append(tuple(event.content["rows"]))
+        elif event.kind == "note":
+            self.notes[event.id] = event
+        elif event.kind == "setting":
+            self.settings[str(event.content["name"])] = event.content["value"]
+        elif event.kind == "run":
+            self._rename(event.content["names"])
         elif event.kind == "aside":
             (self.aside.add if event.content["is_aside"] else self.aside.discard)(int(event.content["of"]))
             self._agreed = None
 
     def counted(self) -> list[Answer]:
         """Return the answers to learn from: all but those of people who were set aside."""
-        return [answer for answer in self.answers.values() if answer.person not in self.aside]
+        return [answer for answer in self.answers.values() if answer.person not in self.aside and self._counts(answer)]
+
+    def _counts(self, answer: Answer) -> bool:
+        """Whether no decision of the owner says otherwise."""
+        return len(answer.rows) != 1 or self.settled.get(answer.rows[0], answer.answer) == answer.answer
 
     def of(self, person: int) -> dict[int, Answer]:
         """Return the answers of one person, by their event."""
@@ -130,13 +184,15 @@ class Standing:
             self._agreed = agreed(self.counted())
         return self._agreed.copy()
 
-    def _add(self, event: Event) -> None:
+    def _add(self, event: Event, *, is_not: bool = False) -> None:
         rows, content = tuple(event.content["rows"]), event.content
         question = frozenset(rows)
         if (event.person, question) in self._of_question:
             return
         is_correction = bool(content.get("correction"))
-        answer = Answer(event.id, event.person, rows, content["answer"], event.at, event.seconds, is_correction)
+        answer = Answer(
+            event.id, event.person, rows, content["answer"], event.at, event.seconds, is_correction, is_not=is_not
+        )
         self.answers[event.id] = answer
         self._of_question[event.person, question] = event.id
         self._of_person.setdefault(event.person, {})[event.id] = answer
@@ -149,6 +205,34 @@ class Standing:
             self._agreed.append(answer)
         else:
             self._agreed = None  # what most people say may have changed
+
+    def _label(self, event: Event) -> None:
+        """Take what a person says about one row; whoever says something else later has changed their mind."""
+        row, content = int(event.content["row"]), event.content
+        before = self._of_question.get((event.person, frozenset((row,))))
+        if before is not None:
+            self._remove(before)
+        word = UNSURE if content.get("is_unsure") else str(content["label"])
+        if content.get("settles"):
+            self.settled[row] = word
+        given = {"rows": [row], "answer": word, "correction": content.get("correction")}
+        given["confirmation"] = content.get("confirmation")
+        self._add(replace(event, content=given), is_not=not content.get("is_member", True))
+
+    def _name_cluster(self, cluster: str, name: str) -> None:
+        self.cluster_names.pop(cluster, None)
+        if name and name != cluster:
+            self.cluster_names[cluster] = name
+
+    def _rename(self, names: Mapping[str, str]) -> None:
+        """Follow a run that was repeated: what people said of its clusters is about clusters of the new one."""
+        self.n_runs += 1
+        for number, answer in list(self.answers.items()):
+            if len(answer.rows) == 1 and answer.answer in names:
+                self._replace(number, replace(answer, answer=names[answer.answer]))
+        self.settled = {row: names.get(word, word) for row, word in self.settled.items()}
+        kept = [(names.get(cluster, cluster), name) for cluster, name in self.cluster_names.items()]
+        self.cluster_names = {cluster: name for cluster, name in kept if name != cluster}
 
     def _remove(self, number: int) -> None:
         answer = self.answers.pop(number, None)
@@ -165,10 +249,12 @@ class Standing:
         answer = self.answers.get(number)
         if answer is None:
             return
-        edited = replace(answer, answer=word, is_edited=True)
-        self.answers[number] = self._of_person[answer.person][number] = edited
+        self._replace(number, replace(answer, answer=word, is_edited=True, is_not=False))
+
+    def _replace(self, number: int, answer: Answer) -> None:
+        self.answers[number] = self._of_person[answer.person][number] = answer
         question = frozenset(answer.rows)
-        self._votes[question] = [edited if vote.id == number else vote for vote in self._votes[question]]
+        self._votes[question] = [answer if vote.id == number else vote for vote in self._votes[question]]
         self._agreed = None
 
     def _count(self, answer: Answer, by: int) -> None:
@@ -205,10 +291,12 @@ def agreed(answers: Iterable[Answer]) -> list[Answer]:
         sure = [answer for answer in said if answer.answer != UNSURE]
         weighed: Counter[Any] = Counter()
         for answer in sure:
-            weighed[_odd_row(answer)] += weights[answer.person]  # type: ignore[assignment]  # a Counter adds floats too
+            weighed[said_whatever_the_order(answer)] += weights[answer.person]  # type: ignore[assignment]  # a Counter adds floats too
         counted = weighed.most_common()
         is_tied = not counted or (len(counted) > 1 and counted[0][1] - counted[1][1] < _TIED)
-        first = said[0] if is_tied else next(answer for answer in sure if _odd_row(answer) == counted[0][0])
+        first = (
+            said[0] if is_tied else next(answer for answer in sure if said_whatever_the_order(answer) == counted[0][0])
+        )
         kept.append(replace(said[0], answer=UNSURE) if is_tied else first)
     return kept
 
@@ -231,19 +319,19 @@ def vote_weights(answers: Sequence[Answer]) -> dict[int, float]:
         for said in shared:
             n_words = 2 if len(said[0].rows) == 2 else 4
             for mine in said:
-                odds = {_odd_row(answer): 0.0 for answer in said}
+                odds = {said_whatever_the_order(answer): 0.0 for answer in said}
                 for other in said:
                     if other is not mine:  # nobody confirms themselves
                         rate = rates[other.person]
-                        odds[_odd_row(other)] += math.log((1.0 - rate) * (n_words - 1) / rate)
+                        odds[said_whatever_the_order(other)] += math.log((1.0 - rate) * (n_words - 1) / rate)
                 total = sum(map(math.exp, odds.values())) + n_words - len(odds)
-                wrong[mine.person] += 1.0 - math.exp(odds[_odd_row(mine)]) / total
+                wrong[mine.person] += 1.0 - math.exp(odds[said_whatever_the_order(mine)]) / total
                 n[mine.person] += 1.0
         rates = {person: min(max(wrong[person] / n[person], _LEAST), _MOST) for person in people}
     return {person: math.log((1.0 - rate) / rate) for person, rate in rates.items()}
 
 
-def _odd_row(answer: Answer) -> Any:
+def said_whatever_the_order(answer: Answer) -> Any:
     """Return what an answer says whatever the order of its rows: the odd row itself, or the word."""
     if len(answer.rows) == 3 and answer.answer in "abc":
         return answer.rows["abc".index(answer.answer)]

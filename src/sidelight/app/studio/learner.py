@@ -30,11 +30,12 @@ _STEPS = 300  # of learning everything anew: fewer answers are learnt one by one
 
 
 Told = tuple[tuple[int, ...], str, int]  # rows, answer and person
+Contradiction = tuple[tuple[int, ...], list[Answer], list[Answer]]  # rows, and the answers for and against
 
 
 def told_by(answers: Sequence[Answer]) -> list[Told]:
     """Return what is learnt of answers."""
-    return [(answer.rows, answer.answer, answer.person) for answer in answers]
+    return [(answer.rows, answer.words, answer.person) for answer in answers]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +87,8 @@ class Learner:
     people : list of PersonSoFar
         What the answers say about everybody, as of the last look; replaced, never changed.
     """
+
+    keeps_view = True  # learning everything anew takes long
 
     def __init__(self, rows: Rows, settings: Any) -> None:
         self.rows, self.settings = rows, settings
@@ -225,23 +228,25 @@ class Learner:
         agreement = self._note(n_answers, labels)
         return Snapshot(n_answers, labels, sure, P.shape[1], outlook, agreement, moved, moved_by)
 
-    def contradictions(self, counted: Sequence[Answer]) -> list[tuple[tuple[int, int], list[Answer], list[Answer]]]:
+    def contradictions(self, counted: Sequence[Answer]) -> list[Contradiction]:
         """Return rows that must and cannot link, with the answers that say so; it does not wait for the learning."""
-        pairs = self._pairs
-        found = [] if pairs is None else most_damaging_first(pairs.contradictions())[:_MOST_SHOWN]
-        if pairs is None or not found:
-            return []
-        about: dict[frozenset[int], list[Answer]] = {}
-        for answer in counted:
-            for pair in combinations(answer.rows, 2):
-                about.setdefault(frozenset(pair), []).append(answer)
-        ends = pairs.rows
+        return [] if self._pairs is None else contradictions_of(self._pairs, counted)
 
-        def behind(numbers: tuple[int, ...]) -> list[Answer]:
-            said = [answer for number in numbers for answer in about.get(frozenset(ends[number].tolist()), ())]
-            return sorted({answer.id: answer for answer in said}.values(), key=lambda answer: answer.id)
 
-        return [(c.rows, behind(c.chain), behind(c.against)) for c in found]
+def contradictions_of(pairs: Pairs, counted: Sequence[Answer]) -> list[Contradiction]:
+    """Return rows that must and cannot link by ``pairs``, the most damaging first, with the answers behind it."""
+    found = most_damaging_first(pairs.contradictions())[:_MOST_SHOWN]
+    about: dict[frozenset[int], list[Answer]] = {}
+    for answer in counted if found else ():
+        for pair in combinations(answer.rows, 2):
+            about.setdefault(frozenset(pair), []).append(answer)
+    ends = pairs.rows
+
+    def behind(numbers: tuple[int, ...]) -> list[Answer]:
+        said = [answer for number in numbers for answer in about.get(frozenset(ends[number].tolist()), ())]
+        return sorted({answer.id: answer for answer in said}.values(), key=lambda answer: answer.id)
+
+    return [(tuple(c.rows), behind(c.chain), behind(c.against)) for c in found]
 
 
 def moved_rows(before: np.ndarray, after: np.ndarray) -> np.ndarray:

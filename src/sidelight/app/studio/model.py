@@ -18,9 +18,10 @@ import numpy as np
 from sidelight.active.people import PersonSoFar
 from sidelight.app.store.studio_store import DatabaseAway
 from sidelight.app.studio.answers import Answer
-from sidelight.app.studio.learner import Learner, Snapshot, told_by
+from sidelight.app.studio.learner import Contradiction, Learner, Snapshot, told_by
 from sidelight.app.studio.open_questions import AT_ONCE, NOBODY, FixedList, OpenQuestions, RowsAsked
 from sidelight.app.studio.rows import Rows
+from sidelight.app.studio.run.learner import RunLearner
 from sidelight.app.studio.saved_view import mark_of, read_view, write_view
 from sidelight.errors import InvalidData, SidelightError
 
@@ -51,6 +52,8 @@ class ProjectModel:
         ``overlap`` (whether everybody is asked the whole fixed list).
     answers : callable
         Returns the answers that stand, in their order, and one answer a question.
+    learner : Learner or RunLearner, optional
+        What learns; by default a session of the project's strategy.
 
     Attributes
     ----------
@@ -60,11 +63,18 @@ class ProjectModel:
         Why it waits, when the database does not answer; it goes on by itself.
     """
 
-    def __init__(self, rows: Rows, settings: Any, answers: Callable[[], tuple[list[Answer], list[Answer]]]) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        settings: Any,
+        answers: Callable[[], tuple[list[Answer], list[Answer]]],
+        learner: RunLearner | None = None,
+    ) -> None:
         self.rows, self.settings, self._answers = rows, settings, answers
-        self.kind = settings.get("kind", "pair")
         self.failure = self.trouble = ""
-        self._learner = Learner(rows, settings)
+        self.second_share = 0.0  # of the questions that go to a second person
+        self._learner: Learner | RunLearner = learner or Learner(rows, settings)
+        self.kind = self._learner.kind
         self._fixed: FixedList | None = None
         if settings.get("strategy") == "fixed":
             self._fixed = FixedList(settings["questions"], bool(settings.get("overlap")))
@@ -138,6 +148,13 @@ class ProjectModel:
         with self._state:
             self._open.reopen(person, rows)
 
+    def put_off(self, person: int, rows: RowsAsked) -> None:
+        """Ask a person something else now, and this when nothing else is left."""
+        with self._state:
+            self._open.put_off(person, rows)
+            if not self._open.of(person):
+                self._need(person)
+
     def leave(self, person: int) -> None:
         """Give back the questions that a person holds."""
         with self._state:
@@ -175,7 +192,15 @@ class ProjectModel:
         self._learner.correct(person, row, cluster, is_member, record)
         self.changed()
 
-    def contradictions(self) -> list[tuple[tuple[int, int], list[Answer], list[Answer]]]:
+    def begin_again(self, learner: RunLearner) -> None:
+        """Go on from another run of the same rows."""
+        with self._state:
+            self._learner = learner
+            self._open = OpenQuestions()
+            self._n_noted = self._last_noted = 0
+            self._tell_thread()
+
+    def contradictions(self) -> list[Contradiction]:
         """Return rows that must and cannot link, with the answers that say so."""
         return self._learner.contradictions(self._answers()[1])
 
@@ -195,7 +220,7 @@ class ProjectModel:
     def _spare(self, person: int) -> None:
         """Ask a question that nobody has, while the model is busy: about a doubtful row, or a random one."""
         rng = np.random.default_rng([int(self.settings.get("seed", 0)), 5, self._news])
-        width = 2 if self.kind == "pair" else 3
+        width = {"label": 1, "pair": 2, "triplet": 3}[self.kind]
         for number in range(200 if self.rows.n >= width else 0):
             rows = tuple(int(row) for row in rng.choice(self.rows.n, width, replace=False))
             if number < 50 and width == 2 and self._snapshot is not None:
@@ -237,7 +262,7 @@ class ProjectModel:
             news = self._news
         answers, counted = self._answers()
         told = told_by(counted)
-        found = read_view(self.rows, self.settings, told)
+        found = None if not self._learner.keeps_view else read_view(self.rows, self.settings, told)
         with self._state:
             for answer in answers:
                 self._open.note(answer.person, answer.rows)
@@ -250,7 +275,9 @@ class ProjectModel:
     def _keep_view(self) -> None:
         """Write the clusters down for the next start."""
         snapshot, told = self._snapshot, self._learner.told
-        if snapshot is None or self._is_rebuilding or snapshot.version != len(told) or snapshot is self._kept:
+        if not self._learner.keeps_view or snapshot is None or snapshot is self._kept:
+            return
+        if self._is_rebuilding or snapshot.version != len(told):
             return
         write_view(self.rows.folder, snapshot, self._learner.curve, mark_of(self.rows, self.settings, told))
         self._kept, self._kept_at = snapshot, time.monotonic()
@@ -335,16 +362,30 @@ class ProjectModel:
         with self._state:
             expected = self._open.expected(person)
             since, n_fresh = self._waiting.get(person), self._open.n_fresh(person)
-        rows = self._learner.ask(
+        rows = self._second_look(person) or self._learner.ask(
             expected, lambda rows, is_again: self._is_free(person, rows, is_again), None if person == NOBODY else person
         )
         with self._state:
+            if rows is None:
+                rows = self._open.bring_back(person)
             if (self._waiting.get(person), self._open.n_fresh(person)) != (since, n_fresh):
                 return  # the person answered, or left, meanwhile
             if rows is not None:
                 self._open.give(person, rows)
             self._waiting.pop(person, None)
             self._state.notify_all()
+
+    def _second_look(self, person: int) -> RowsAsked | None:
+        """Return a question that somebody else answered, for the chosen share of questions; else nothing."""
+        share = self.second_share
+        if person == NOBODY or not share or self.kind == "triplet":
+            return None
+        rng = np.random.default_rng([int(self.settings.get("seed", 0)), 6, person, self._news])
+        if rng.random() >= share:
+            return None
+        with self._state:
+            again = self._open.second_looks(person)
+        return again[int(rng.integers(len(again)))] if again else None
 
     def _is_free(self, person: int, rows: RowsAsked, is_again: bool) -> bool:
         with self._state:

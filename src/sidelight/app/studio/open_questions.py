@@ -21,6 +21,7 @@ class OpenQuestions:
         self._held: dict[int, list[RowsAsked]] = {}
         self._old: dict[int, list[RowsAsked]] = {}
         self._answered: dict[frozenset[int], set[int]] = {}
+        self._later: dict[int, list[RowsAsked]] = {}
 
     def of(self, person: int) -> list[RowsAsked]:
         """Return what a person is asked, the next question first."""
@@ -54,6 +55,27 @@ class OpenQuestions:
         """Take note that a person has answered a question at some time."""
         self._answered.setdefault(frozenset(rows), set()).add(person)
 
+    def put_off(self, person: int, rows: RowsAsked) -> None:
+        """Take a question from a person until nothing else is left to ask."""
+        for questions in (self._held.get(person, []), self._old.get(person, [])):
+            questions[:] = [asked for asked in questions if not _has([rows], asked)]
+        if not _has(self._later.setdefault(person, []), rows):
+            self._later[person].append(rows)
+
+    def bring_back(self, person: int) -> RowsAsked | None:
+        """Return a question that a person put off, the oldest first; None when there is none."""
+        later = self._later.get(person, [])
+        while later:
+            rows = later.pop(0)
+            if person not in self.answered_by(rows):
+                return rows
+        return None
+
+    def second_looks(self, person: int) -> list[RowsAsked]:
+        """Return the questions that one other person answered, and nobody has on the screen."""
+        found = [tuple(sorted(rows)) for rows, people in self._answered.items() if len(people) == 1]
+        return [rows for rows in found if self.is_free(person, rows, is_again=True)]
+
     def reopen(self, person: int, rows: RowsAsked) -> None:
         """Ask a person again, before anything else."""
         self._answered.get(frozenset(rows), set()).discard(person)
@@ -85,7 +107,8 @@ class OpenQuestions:
         answered = self.answered_by(rows)
         others = [questions for who, questions in self._old.items() if who != person]
         is_open = any(_has(questions, rows) for questions in [*self._held.values(), *others])
-        return not (person in answered if is_again else answered) and not is_open
+        is_put_off = _has(self._later.get(person, []), rows)
+        return not (person in answered if is_again else answered) and not is_open and not is_put_off
 
 
 class FixedList:

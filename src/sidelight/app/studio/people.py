@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from sidelight.active.people import PersonSoFar
+from sidelight.app.studio.agreement import alpha
 from sidelight.app.studio.answers import Answer, true_answer
 from sidelight.app.studio.project import OpenProject
 from sidelight.data.relations import Pairs, Triplets
@@ -18,7 +18,8 @@ _EXAMPLES = 5
 
 def people_table(project: OpenProject) -> list[dict[str, Any]]:
     """Return a line for everybody."""
-    answers = [answer for answer in project.answers() if not answer.correction]
+    every = project.answers()
+    answers = [answer for answer in every if not answer.correction]
     rated = {line.person: line for line in project.model.people}
     aside = project.aside
     table = []
@@ -30,24 +31,45 @@ def people_table(project: OpenProject) -> list[dict[str, Any]]:
                 "id": person.id,
                 "name": person.name,
                 "is_simulated": person.is_simulated,
+                "role": person.role,
+                "alpha": _rounded(alpha(every, person.id)[0]),
                 "token": person.token,
                 "answers": len(mine),
                 "unsure": sum(answer.answer == "unsure" for answer in mine),
                 "seconds": round(float(np.median(seconds)), 2) if seconds else None,
                 "accuracy": accuracy(mine, project.rows.truth),
                 "is_aside": person.id in aside,
-                **_rate(rated.get(person.id), project.rows.ids),
+                **_rate(rated.get(person.id), project),
             }
         )
     return table
 
 
-def _rate(line: PersonSoFar | None, ids: Sequence[str]) -> dict[str, Any]:
+def agreement_of_all(project: OpenProject) -> dict[str, Any]:
+    """Return Krippendorff's alpha over everybody, how many questions it rests on, and what it means in words."""
+    value, n_shared = alpha(project.answers())
+    words = "Nothing can be said about agreement before two people have answered the same questions."
+    if value is not None:
+        how = "well" if value >= 0.8 else "tolerably" if value >= 0.667 else "little"
+        words = f"Beyond chance, people agree {how}: Krippendorff's alpha is {value:.2f} (1 is perfect, 0 is chance)."
+    return {"alpha": _rounded(value), "questions": n_shared, "words": words}
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def _rate(line: PersonSoFar | None, project: OpenProject) -> dict[str, Any]:
     """Return how often somebody seems to be wrong, by the answers of all; nothing while few answers were tested."""
     if line is None or line.n_tested < _ENOUGH_TESTED:
         return {"rate": None, "low": None, "high": None, "disagree": []}
     examples = [
-        {"ids": [ids[row] for row in rows], "answer": answer, "chance": round(chance, 3)}
+        {
+            "rows": [int(row) for row in rows],
+            "ids": [project.rows.ids[row] for row in rows],
+            "answer": answer,
+            "chance": round(chance, 3),
+        }
         for rows, answer, chance in line.disagree[:_EXAMPLES]
     ]
     return {

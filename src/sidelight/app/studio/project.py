@@ -10,23 +10,32 @@ from typing import Any
 import numpy as np
 
 from sidelight.active.oracle import Oracle
-from sidelight.active.questions import Question
+from sidelight.active.questions import UNSURE, Question
 from sidelight.app.report.components import media, profile
 from sidelight.app.store.event_log import EventLog
 from sidelight.app.store.studio_store import DatabaseAway, Event, NewEvent, Person, Project, StudioStore
-from sidelight.app.studio.answers import Answer, Standing, check_answer, words_of
+from sidelight.app.studio.answers import Answer, Standing, check_answer, check_label, words_of
 from sidelight.app.studio.learner import Snapshot
 from sidelight.app.studio.model import AWAY, ProjectModel
 from sidelight.app.studio.rows import Rows, read_rows
+from sidelight.app.studio.run.again import RunAgain
+from sidelight.app.studio.run.learner import RunLearner
+from sidelight.app.studio.run.start import Start, read_start
 from sidelight.data.relations import Labeller
 from sidelight.errors import InvalidData, UnknownName
 from sidelight.words import counted
 
 OWNER = "you"
 SIMULATED = "simulated person"
+THE_RUN = "the run"  # who told a project what a run knew
 _LONGEST = 3600.0  # seconds of an answer that are believed
 _PATIENCE = 5.0  # seconds that a page waits for clusters that know every answer, before it shows older ones
+_BESIDE = 12  # other rows of a bag that are shown with a row
 _MOST_COMMENT = 2000  # characters of a name or comment
+
+
+class AnsweredAlready(InvalidData):
+    """A person answers what they answered before: their page is out of date."""
 
 
 class OpenProject:
@@ -47,7 +56,15 @@ class OpenProject:
         self.rows: Rows = read_rows(folder)
         self._standing = Standing()
         self._log = EventLog(store, project.id, self._standing.take)
-        self.model = ProjectModel(self.rows, project.settings, self._counted)
+        self._log.read()
+        self.start = read_start(folder, self._standing.n_runs, self.rows.n)
+        self._learner = None if self.start is None else RunLearner(self.rows, self.start, self.of_run)
+        self.again = RunAgain()
+        self.model = ProjectModel(self.rows, project.settings, self._counted, self._learner)
+        self.model.second_share = float(self._standing.settings.get("second_share", 0.0))
+        for number, questions in self._standing.later.items():
+            for rows in questions:
+                self.model.put_off(number, rows)
         self.model.start()
 
     # -- what is kept ------------------------------------------------------------------------------------------------
@@ -61,6 +78,17 @@ class OpenProject:
         self._catch_up()
         with self._log.lock:
             return list(self._standing.answers.values())
+
+    def counted(self) -> list[Answer]:
+        """Return the answers that stand and count: those of people who were set aside do not."""
+        self._catch_up()
+        with self._log.lock:
+            return self._standing.counted()
+
+    @cached_property
+    def of_run(self) -> frozenset[int]:
+        """Who told the project what the run knew."""
+        return frozenset(p.id for p in self.people().values() if p.name == THE_RUN and p.is_simulated)
 
     def _counted(self) -> tuple[list[Answer], list[Answer]]:
         """Return the answers that stand, and those to learn; for the model, which waits for the database.
@@ -115,15 +143,58 @@ class OpenProject:
             raise InvalidData('This project takes no "unsure".')
         took = seconds if 0 <= seconds <= _LONGEST else float("nan")
         new = NewEvent("answer", {"rows": list(asked), "answer": answer}, took, key)
+        if len(asked) == 1:
+            new = NewEvent("label", self._label(asked[0], answer), took, key)
 
         def check() -> None:
             if self._standing.has(person.id, asked):
-                raise InvalidData("You answered this question already. Take the answer back first, or edit it.")
+                raise AnsweredAlready("You answered this question already. Take the answer back first, or edit it.")
 
         event, is_new = self._log.append_once(person, new, check)
         if is_new:  # else it was sent again, because the acknowledgement was lost
             self.model.after_answer(person.id, asked, wait=wait)
         return event
+
+    def _label(self, row: int, label: str, **more: bool) -> dict[str, Any]:
+        """Return what is kept of somebody who says what a row is."""
+        if self.start is None:
+            raise InvalidData("This project asks about two or three rows; what a row is, is said by its cluster.")
+        if label == UNSURE:
+            return {"row": row, "label": "", "is_unsure": True}
+        called = {name: cluster for cluster, name in self.cluster_names().items()}  # the run's word, not people's
+        return {"row": row, "label": called.get(check_label(label), check_label(label)), **more}
+
+    def labelled(self, row: int, label: str) -> NewEvent:
+        """Return the event that says what a row of a run is, as a correction."""
+        return NewEvent("label", self._label(row, label, correction=True))
+
+    def put_off(self, person: Person, rows: Sequence[int]) -> None:
+        """Ask a person something else now, and this when nothing else is left."""
+        if not 1 <= len(rows) <= 3 or len(set(rows)) != len(rows):
+            raise InvalidData(f"A question is about one to three different rows. Got {list(rows)!r:.80}.")
+        asked = tuple(self.rows.check(int(row)) for row in rows)
+        self.keep(person, "later", {"rows": list(asked)})
+        self.model.put_off(person.id, asked)
+
+    def note(self, person: Person, row: int, text: str) -> None:
+        """Keep a note on a row."""
+        text = text.strip()
+        if not text or len(text) > _MOST_COMMENT:
+            raise InvalidData(f"A note is a text of 1 to {_MOST_COMMENT} characters.")
+        self.keep(person, "note", {"row": self.rows.check(row), "text": text})
+
+    def notes(self) -> list[Event]:
+        """Return every note on a row, the oldest first."""
+        self._catch_up()
+        with self._log.lock:
+            return list(self._standing.notes.values())
+
+    def set_second_share(self, share: float) -> None:
+        """Choose the share of questions that go to a second person."""
+        if not 0.0 <= share <= 1.0:
+            raise InvalidData(f"The share of questions that two people answer lies between 0 and 1. Got {share:g}.")
+        self.keep(self.owner(), "setting", {"name": "second_share", "value": share})
+        self.model.second_share = share
 
     def undo(self, person: Person) -> Answer:
         """Take the last answer of a person back, and ask it again; corrections are taken back too."""
@@ -152,7 +223,8 @@ class OpenProject:
             if answer is None:
                 return [NewEvent("undo", {"of": number})]
             check_answer(kept.rows, answer, self.rows.n)
-            return [NewEvent("edit", {"of": number, "answer": answer})]
+            word = self._label(kept.rows[0], answer)["label"] or UNSURE if len(kept.rows) == 1 else answer
+            return [NewEvent("edit", {"of": number, "answer": word})]
 
         self._log.append(person, decide)
         self.model.changed()
@@ -193,6 +265,15 @@ class OpenProject:
     ) -> None:
         """Place a row in a cluster, or strike it out of it."""
         self.rows.check(row)
+        if self.start is not None:
+            labels = self.label_names(raw=True)
+            if not 0 <= cluster < len(labels):
+                raise UnknownName(f"There is no cluster {cluster}.")
+            more = {"is_member": is_member, "correction": True, "confirmation": is_confirmation}
+            new = NewEvent("label", self._label(row, labels[cluster], **more))
+            self._log.append(person, lambda: [new])
+            self.model.changed()
+            return
         n_known = self.model.snapshot(fresh=False).n_known
         if not 0 <= cluster < n_known:
             raise InvalidData(
@@ -200,6 +281,16 @@ class OpenProject:
                 "about so far. The others are guessed from the rows alone; answer more questions first."
             )
         self.model.correct(person.id, row, cluster, is_member, _Recorder(self._log, person, is_confirmation))
+
+    def confirmed(self) -> set[int]:
+        """Return the rows that somebody looked at and placed, struck or confirmed."""
+        return {answer.rows[0] for answer in self.answers() if answer.correction}
+
+    def settle(self, row: int, label: str) -> None:
+        """Decide what a row is that people call differently: other labels of it are kept, and count no more."""
+        new = NewEvent("label", self._label(self.rows.check(row), label, settles=True, correction=True))
+        self._log.append(self.owner(), lambda: [new])
+        self.model.changed()
 
     def set_aside(self, number: int, is_aside: bool) -> None:
         """Let the answers of a person count no more, or again; they are kept either way."""
@@ -221,11 +312,55 @@ class OpenProject:
         name = name.strip()
         if len(name) > _MOST_COMMENT or not name.isprintable():
             raise InvalidData("A name of a cluster is one line of text.")
+        if self._learner is not None:
+            raw = self._learner.names()
+            if not 0 <= cluster < len(raw):
+                raise UnknownName(f"There is no cluster {cluster}.")
+            new = NewEvent("cluster name", {"cluster": raw[cluster], "name": name})
+            self._log.append(person, lambda: [new])
+            return
         members = self.members(cluster)
         self.store.append(person, "name", {"row": members[0], "name": name})
 
+    def cluster_names(self) -> dict[str, str]:
+        """Return what people call the clusters of a run, by what the run calls them."""
+        self._catch_up()
+        with self._log.lock:
+            return self._standing.cluster_names.copy()
+
+    def label_names(self, *, raw: bool = False) -> list[str]:
+        """Return the label of each cluster of a run, as people call it, or ``raw`` as the run does."""
+        assert self._learner is not None  # only projects of a run have labels
+        called = {} if raw else self.cluster_names()
+        return [called.get(label, label) for label in self._learner.label_of()]
+
+    def words_of_row(self, row: int) -> list[str]:
+        """Return the labels that somebody can choose from for a row of a run, as people call them."""
+        assert self._learner is not None  # only projects of a run have labels
+        called = self.cluster_names()
+        return [called.get(label, label) for label in self._learner.words(row)]
+
+    def begin_again(self, start: Start) -> None:
+        """Go on from another run of the same rows."""
+        self._catch_up()
+        self.start, self._learner = start, RunLearner(self.rows, start, self.of_run)
+        self.model.begin_again(self._learner)
+
+    def keep(self, person: Person, kind: str, content: Mapping[str, Any]) -> None:
+        """Add one event of a kind that needs no look at those before."""
+        self._log.append(person, lambda: [NewEvent(kind, content)])
+
+    def keep_all(self, person: Person, events: Sequence[NewEvent]) -> None:
+        """Add answers that were given elsewhere, in one step."""
+        self._log.append(person, lambda: events)
+        self.model.changed()
+
     def names(self, labels: np.ndarray, n_known: int = 0) -> list[str]:
         """Return what the clusters are called: by people, else by number; also those asked about that are empty."""
+        if self._learner is not None:
+            called, raw = self.cluster_names(), self._learner.names()
+            more = [f"cluster {k}" for k in range(len(raw), int(labels.max()) + 1)]  # a label was just taken back
+            return [*(called.get(name, name) for name in raw), *more]
         names = [f"cluster {k}" for k in range(max(int(labels.max()) + 1, n_known))]
         for event in self._name_events():
             names[int(labels[event.content["row"]])] = str(event.content["name"])
@@ -249,10 +384,13 @@ class OpenProject:
 
     def shown(self, rows: tuple[int, ...]) -> dict[str, Any]:
         """Return a question as a page shows it: markup of our own components, in which data is only ever text."""
+        if len(rows) == 1:
+            return asked_row(self, rows[0])
         words = words_of(len(rows))
         if self.project.settings.get("no_unsure"):
             words = words[:-1]
-        return {"rows": list(rows), "words": list(words), "cards": self.cards(rows)}
+        kind = "pair" if len(rows) == 2 else "triplet"
+        return {"kind": kind, "rows": list(rows), "words": list(words), "cards": self.cards(rows)}
 
     def cards(self, rows: Sequence[int]) -> list[dict[str, Any]]:
         """Return rows as a page shows them: a name and markup each."""
@@ -261,7 +399,7 @@ class OpenProject:
 
     def address(self, row: int, part: str) -> str:
         """Return where a page finds the picture, sound or spectrogram of a row."""
-        return f"/media/{self.project.id}/{row}/{part}"
+        return f"/media/{self.project.id}/{row}/{part}?of={self.rows.folder.name[:6]}"  # numbers are used again
 
     @cached_property
     def reference(self) -> list[tuple[str, int]]:
@@ -332,8 +470,29 @@ class OpenProject:
         return f"{self.rows.n:,} rows named with {answers} and {corrections}."
 
     def close(self) -> None:
-        """Stop the model."""
+        """Stop the model, and a run that is under way."""
+        self.again.cancel()
         self.model.stop()
+
+
+def asked_row(project: OpenProject, row: int) -> dict[str, Any]:
+    """Return the question what a row is: the labels to choose from, what the run says, and the rest of its bag."""
+    start = project.start
+    assert start is not None  # only projects of a run ask so
+    snapshot = project.model.snapshot(fresh=False)
+    names = project.names(snapshot.labels)
+    beside = start.beside(row)[:_BESIDE]
+
+    def found(row: int) -> dict[str, Any]:
+        return {"name": names[int(snapshot.labels[row])], "sure": round(float(snapshot.sure[row]), 4)}
+
+    bag = int(start.bags[row])
+    return {
+        "kind": "label", "rows": [row], "words": [*project.words_of_row(row), UNSURE], "cards": project.cards([row]),
+        "said": found(row)["name"], "sure": found(row)["sure"],
+        "bag": "" if bag < 0 else start.bag_names[bag],
+        "beside": [card | found(card["row"]) for card in (project.cards(beside) if beside else [])],
+    }  # fmt: skip
 
 
 def card_of(rows: Rows, row: int, address: Any, profile_of: Any = None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from sidelight.errors import CannotWrite, InvalidData, OutputExists, UnreadableF
 from sidelight.progress import report
 
 MOST_ROWS = 50_000  # of a project: what the model can keep up with
+_COVER = 4  # rows that show a project
 _SHOWN = 8  # values of a small chart
 _TYPES = {"png": "image/png", "jpeg": "image/jpeg", "wav": "audio/wav", "mpeg": "audio/mpeg", "ogg": "audio/ogg",
           "flac": "audio/flac", "mp4": "audio/mp4", "aac": "audio/aac"}  # fmt: skip
@@ -106,6 +107,11 @@ class Rows:
         return [Profile(names, z[apart].tolist(), [0.0] * len(names), [1.0] * len(names)) for z in Z]
 
 
+def type_of(name: str) -> str:
+    """Return the type of a file that was written here, by its ending."""
+    return _TYPES[name.rpartition(".")[2]]
+
+
 def standardised(X: np.ndarray) -> np.ndarray:
     """Return columns of mean 0 and variance 1."""
     return np.asarray(scaled(X, *mean_and_scale(X)))
@@ -118,8 +124,8 @@ def write_rows(
     features: Any,
     look: Callable[[int], Media | None],
     y: Any = None,
-) -> None:
-    """Write the rows of a new project into ``folder``, whole or not at all."""
+) -> dict[str, Any]:
+    """Write the rows of a new project into ``folder``, whole or not at all; return what shows the project on a card."""
     n = len(ids)
     if not 2 <= n <= MOST_ROWS:
         raise InvalidData(f"A project takes 2 to {MOST_ROWS:,} rows; this one has {n:,}.")
@@ -151,8 +157,21 @@ def write_rows(
             }
             (work / "rows.json").write_text(json.dumps(about), encoding="utf-8")
             work.rename(folder)
+            return cover_of(kinds, texts, tiny, files)
         except OSError as error:
             raise CannotWrite(f"Cannot write the project's rows: {error.strerror}.") from error
+
+
+def cover_of(
+    kinds: Sequence[str], texts: Sequence[str], tiny: Sequence[bool], files: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
+    """Return some pictures, spectrograms or first words of rows from all over the project."""
+    n = len(kinds)
+    some = [i * n // _COVER for i in range(_COVER)] if n >= _COVER else list(range(n))
+    pictures = [files[i][0] if kinds[i] == "image" else files[i][1] for i in some]
+    pictures = [name for name in pictures if name]
+    words = [texts[i][:80] for i in some if kinds[i] == "text" and texts[i]]
+    return {"rows": n, "pictures": pictures, "is_tiny": any(tiny[i] for i in some), "texts": words[:2]}
 
 
 def read_rows(folder: Path) -> Rows:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import secrets
 import shutil
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
@@ -14,16 +15,17 @@ from typing import Any
 import numpy as np
 
 from sidelight.app.store.studio_store import Person, Project, StudioStore
-from sidelight.app.studio.project import OWNER, SIMULATED, OpenProject
-from sidelight.app.studio.rows import write_rows
+from sidelight.app.studio.deleting import export_all
+from sidelight.app.studio.project import OWNER, SIMULATED, THE_RUN, OpenProject
+from sidelight.app.studio.rows import cover_of, read_rows, write_rows
 from sidelight.app.studio.settings import check_settings
 from sidelight.app.studio.sources import Source, digits, pictures
 from sidelight.app.studio.study.design import KINDS, Pool, check_size
 from sidelight.app.studio.study.study import OpenStudy
-from sidelight.errors import CannotWrite, InvalidData, OutputExists, UnknownName
+from sidelight.errors import CannotWrite, InvalidData, OutputExists, SidelightError, UnknownName
 
 DEMO = "digits"
-THE_RUN = "the run"  # who told a project what a run had found
+ROLES = ("annotator", "viewer", "owner")  # what the link of a person opens
 RESERVED = (OWNER, SIMULATED, THE_RUN)
 _STUDY_ROWS = 300  # rows of each set of a study
 _DEFAULTS: dict[str, Any] = {"strategy": "rows", "kind": "pair", "clusters": None, "seed": 0}
@@ -50,19 +52,83 @@ class Studio:
         self._open: dict[int, OpenProject] = {}
         self._studies: dict[int, OpenStudy] = {}
         self._opening = threading.Lock()
+        self._covers: dict[int, dict[str, Any]] = {}
+        self.preparing = ""  # what is made in the background, for the first page
         self._people: dict[str, Person] = {}  # by their token; neither ever changes
 
-    def add(self, name: str, source: Source, settings: Mapping[str, Any] | None = None) -> Project:
-        """Make a project: its rows are written first, so that a name in the database always has its rows."""
+    def add(
+        self,
+        name: str,
+        source: Source,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        also: Callable[[Path], None] | None = None,
+    ) -> Project:
+        """Make a project: its rows are written first, so that a name in the database always has its rows.
+
+        ``also`` writes what else belongs beside the rows.
+        """
         settings = {**_DEFAULTS, **(settings or {})}
         check_settings(settings, len(source.ids))
-        if any(project.name == name.strip() for project in self.store.projects()):
-            raise OutputExists(
-                f"There is a project called {name.strip()!r} already. Choose another name; nothing was changed."
-            )
-        with self._places([source]) as (place,):
+        self._check_free(name)
+        with self._places([source]) as ((place, cover),):
             settings["notes"] = source.notes()
-            return self.store.add_project(name, {**settings, "place": place})
+            if also is not None:
+                also(self.folder / "projects" / place)
+            return self.store.add_project(name, {**settings, "place": place, "cover": cover})
+
+    def add_written(
+        self,
+        name: str,
+        settings: Mapping[str, Any],
+        write: Callable[[Path], tuple[list[str], dict[str, Any], int]],
+    ) -> Project:
+        """Make a project whose rows ``write`` writes; it returns notes, what shows the project, and how many rows."""
+        self._check_free(name)
+        place = secrets.token_hex(8)
+        folder = self.folder / "projects" / place
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            notes, cover, n_rows = write(folder)
+            settings = {**_DEFAULTS, **settings, "notes": notes, "place": place, "cover": cover}
+            check_settings(settings, n_rows)
+            return self.store.add_project(name, settings)
+        except BaseException as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, OSError) and not isinstance(error, SidelightError):
+                raise CannotWrite(f"Cannot write the project's rows: {error.strerror}.") from error
+            raise
+
+    def rename(self, number: int, name: str) -> Project:
+        """Call a project something else."""
+        project = self.store.update_project(number, name=name)
+        if number in self._open:
+            self._open[number].project = project
+        self._studies.pop(number, None)
+        return project
+
+    def archive(self, number: int, is_archived: bool) -> None:
+        """Put a project out of sight, or bring it back; it stays as it is."""
+        settings = {**self.store.project(number).settings, "is_archived": is_archived}
+        project = self.store.update_project(number, settings=settings)
+        if number in self._open:
+            self._open[number].project = project
+
+    def delete(self, number: int) -> Path:
+        """Remove a project with its rows; what people did is written to a folder first, which is returned."""
+        project = self.store.project(number)
+        kept = self.folder / "deleted" / f"{number}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+        export_all(self.store, project, self.folder / "projects", kept)
+        with self._opening:
+            opened = self._open.pop(number, None)
+            self._studies.pop(number, None)
+            if opened is not None:
+                opened.close()
+            self._people = {token: person for token, person in self._people.items() if person.project != number}
+            self.store.delete_project(number)
+        for place in _places_of(project):
+            shutil.rmtree(self.folder / "projects" / place, ignore_errors=True)
+        return kept
 
     def project(self, number: int) -> OpenProject:
         """Return a project, opened."""
@@ -83,8 +149,7 @@ class Studio:
 
         ``pools`` are questions that were brought for a set (0 or 1) and kind; others are drawn.
         """
-        if any(project.name == name.strip() for project in self.store.projects()):
-            raise OutputExists(f"There is a project called {name.strip()!r} already. Choose another name.")
+        self._check_free(name)
         sets = sets or [
             ("digits", _some(digits(), _STUDY_ROWS, seed)),
             ("generated pictures", pictures(_STUDY_ROWS, seed=seed)),
@@ -98,8 +163,25 @@ class Studio:
         ]
         settings = {"is_study": True, "counts": dict(counts), "seed": seed, "pools": brought, "unsure": has_unsure}
         with self._places([source for _, source in sets]) as places:
-            placed = [{"name": title, "place": place} for (title, _), place in zip(sets, places)]
+            placed = [{"name": title, "place": place} for (title, _), (place, _) in zip(sets, places)]
             return self.store.add_project(name, settings | {"sets": placed})
+
+    def cover_of(self, project: Project) -> dict[str, Any]:
+        """Return what shows a project on a card; of one that a studio of before made, its rows are read once."""
+        if "cover" in project.settings or "place" not in project.settings:
+            return dict(project.settings.get("cover", {}))
+        if project.id not in self._covers:
+            try:
+                rows = read_rows(self.folder / "projects" / str(project.settings["place"]))
+                self._covers[project.id] = cover_of(rows.kinds, rows.texts, rows.tiny, rows.files)
+            except SidelightError:
+                self._covers[project.id] = {}
+        return self._covers[project.id]
+
+    def sentence_of(self, number: int) -> str:
+        """Say how far a project is, if it is open; nobody waits for a model."""
+        opened = self._open.get(number)
+        return "" if opened is None else str(opened.status()["sentence"])
 
     def study(self, number: int) -> OpenStudy:
         """Return a study, opened."""
@@ -123,11 +205,21 @@ class Studio:
             known = self._people[token] = self.store.person_of(token)
         return known
 
-    def add_person(self, project: int, name: str) -> Person:
-        """Add somebody who will answer; some names are the studio's own."""
+    def role_of(self, token: str, number: int) -> str:
+        """Return what a token opens in a project; nothing for nobody, and for people of other projects."""
+        try:
+            person = self.person_of(token)
+        except UnknownName:
+            return ""
+        return person.role if person.project == number else ""
+
+    def add_person(self, project: int, name: str, role: str = "annotator") -> Person:
+        """Add somebody who will answer, look or own; some names are the studio's own."""
+        if role not in ROLES:
+            raise InvalidData(f"A person is one of {', '.join(ROLES)}. Got {role!r:.40}.")
         if name.strip().casefold() in RESERVED or name.strip().casefold().startswith(f"{SIMULATED} "):
             raise InvalidData(f"{name.strip()!r} is a name that the studio uses itself. Choose another one.")
-        return self.store.add_person(project, name)
+        return self.store.add_person(project, name, role=role)
 
     def demo(self) -> Project:
         """Return the project of the bundled digits; make it the first time."""
@@ -136,7 +228,7 @@ class Studio:
 
     def write_back(self) -> list[str]:
         """Write what people said into the results folders of the projects that are open; say what was written."""
-        from sidelight.app.studio.results_folder import write_back  # it opens studios
+        from sidelight.app.studio.run.writing import write_back  # it opens studios
 
         said = []
         for project in self._open.values():
@@ -152,23 +244,35 @@ class Studio:
         self.store.close()
 
     @contextmanager
-    def _places(self, sources: Sequence[Source]) -> Iterator[list[str]]:
+    def _places(self, sources: Sequence[Source]) -> Iterator[list[tuple[str, dict[str, Any]]]]:
         """Write the rows of a project into folders of their own; they go again if the project cannot be kept.
 
         A folder has a random name, whatever the project is called: several can be made at once, by any process.
         """
-        places: list[str] = []
+        places: list[tuple[str, dict[str, Any]]] = []
         try:
             for source in sources:
                 place = secrets.token_hex(8)
                 folder = self.folder / "projects" / place
-                write_rows(folder, source.X, source.ids, source.features, source.look, source.y)
-                places.append(place)
+                cover = write_rows(folder, source.X, source.ids, source.features, source.look, source.y)
+                places.append((place, cover))
             yield places
         except BaseException:
-            for place in places:
+            for place, _ in places:
                 shutil.rmtree(self.folder / "projects" / place, ignore_errors=True)
             raise
+
+    def _check_free(self, name: str) -> None:
+        if any(project.name == name.strip() for project in self.store.projects()):
+            raise OutputExists(
+                f"There is a project called {name.strip()!r} already. Choose another name; nothing was changed."
+            )
+
+
+def _places_of(project: Project) -> list[str]:
+    """Return the folders of a project's rows, as its settings name them."""
+    sets = project.settings.get("sets", [])
+    return [str(place) for place in (project.settings.get("place"), *(one["place"] for one in sets)) if place]
 
 
 def _some(source: Source, n: int, seed: int) -> Source:

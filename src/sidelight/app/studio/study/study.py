@@ -127,7 +127,9 @@ class OpenStudy:
             kind = KINDS[len(question) - 2]
             if kind == where["kind"]:
                 cards = [card_of(rows, row, self._address(where["set"])) for row in question]
-                questions.append({"rows": list(question), "words": list(self.words[kind]), "cards": cards})
+                questions.append(
+                    {"kind": kind, "rows": list(question), "words": list(self.words[kind]), "cards": cards}
+                )
         what = "practice" if where["step"] == "practice" else f"part {where['task'] + 1} of 4"
         status = {
             "answers": where["done"],

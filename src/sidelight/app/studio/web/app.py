@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 import sidelight
 from sidelight.app.studio.studio import Studio
-from sidelight.app.studio.web import asking, files, people, projects, seeing, studies
+from sidelight.app.studio.web import asking, files, making, people, projects, seeing, studies, taking
 from sidelight.app.studio.web.guesses import Guesses
 from sidelight.app.studio.web.pages import page, told
 from sidelight.app.studio.web.security import Access, Guard
@@ -32,6 +32,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
         404: "no such project, person, cluster or row",
         409: "the name is taken",
         413: "too large",
+        429: "more requests of one link than a person can send",
         421: "a name that is not this machine's",
         422: "what was sent cannot be used; nothing was changed",
         500: "a mistake of ours; it has a number to report, which is in the log too",
@@ -40,8 +41,8 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def make_app(studio: Studio, access: Access | None = None) -> Any:
-    """Return the application that serves a studio."""
+def make_app(studio: Studio, access: Access | None = None, *, begin: str = "/") -> Any:
+    """Return the application that serves a studio; ``begin`` is the page to begin with."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -58,8 +59,10 @@ def make_app(studio: Studio, access: Access | None = None) -> Any:
         lifespan=lifespan,
         redirect_slashes=False,  # it would send people to whatever name the request calls this machine
     )
-    app.state.studio, app.state.access, app.state.guesses = studio, access or Access(), Guesses()
-    for routes in (projects, asking, seeing, people, studies, files):
+    access = Access(access.token if access else "", studio.role_of)
+    app.state.studio, app.state.access, app.state.guesses = studio, access, Guesses()
+    app.state.begin = begin
+    for routes in (projects, making, asking, seeing, people, taking, studies, files):
         app.include_router(routes.router)
     app.add_exception_handler(SidelightError, _ours)
     app.add_exception_handler(RequestValidationError, _invalid)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 
 from sidelight.app.studio.answers import words_of
@@ -16,16 +16,16 @@ from sidelight.app.studio.web.security import cookie_of
 router = APIRouter()
 Row = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Start = Annotated[int, Query(ge=0, le=10**7)]
-_LINES = 200  # answers of the history on one page
+_LINES = 60  # answers of the history on one page
 _FRESH = 0.06  # seconds to wait for a question that knows of the answer; then the page shows the one it has
 _SECOND = 0.02  # seconds to wait for the one that is loaded behind it
 
 
 class NewAnswer(BaseModel):
-    """An answer to a question about two or three rows."""
+    """An answer to a question about two or three rows, or the label of one."""
 
-    rows: Annotated[list[Row], Field(min_length=2, max_length=3)]
-    answer: Annotated[str, Field(max_length=20)]
+    rows: Annotated[list[Row], Field(min_length=1, max_length=3)]
+    answer: Annotated[str, Field(max_length=200)]
     seconds: Annotated[float | None, Field(ge=0)] = None
     key: Annotated[str, Field(max_length=64, description="sent again, the same key is the same answer")] = ""
 
@@ -33,22 +33,39 @@ class NewAnswer(BaseModel):
 class Edit(BaseModel):
     """A new answer for one of the history; null takes it back."""
 
-    answer: Annotated[str | None, Field(max_length=20)] = None
+    answer: Annotated[str | None, Field(max_length=200)] = None
+
+
+class Later(BaseModel):
+    """A question that is put off."""
+
+    rows: Annotated[list[Row], Field(min_length=1, max_length=3)]
+
+
+class NewNote(BaseModel):
+    """A note on a row."""
+
+    row: Row
+    text: Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 @router.get("/a/{token}", include_in_schema=False)
-def ask_page(link: LinkPart) -> HTMLResponse:
-    """Show the page that asks."""
+def ask_page(link: LinkPart) -> Response:
+    """Show the page that asks; who may look or owns the project goes to its overview."""
     project, person = link
+    if person.role != "annotator":
+        answer = RedirectResponse(f"/p/{person.project}", status_code=303)
+        answer.set_cookie(cookie_of(person.project), person.token, httponly=True, samesite="lax")
+        return answer
     sheet = project.reference_sheet() if project.reference else []
     reference = [(name, project.cards([row])[0]) for name, row in sheet]
-    answer = page(
+    shown = page(
         "ask.html", project=project.project, person=person, kind=project.model.kind, reference=reference, tab="ask",
-        status=project.status(), words=words_of(2 if project.model.kind == "pair" else 3),
-        has_unsure=not project.project.settings.get("no_unsure"), is_demo=bool(project.project.settings.get("is_demo")),
+        status=project.status(),
+        labels=[] if project.start is None else sorted({*project.label_names(), *project.start.vocabulary}),
     )  # fmt: skip
-    answer.set_cookie(cookie_of(person.project), person.token, httponly=True, samesite="lax")
-    return answer
+    shown.set_cookie(cookie_of(person.project), person.token, httponly=True, samesite="lax")
+    return shown
 
 
 @router.get("/api/a/{token}", tags=["asking"])
@@ -77,6 +94,21 @@ def answer(link: LinkPart, new: NewAnswer) -> dict[str, Any]:
     }
 
 
+@router.post("/api/a/{token}/later", tags=["asking"])
+def later(link: LinkPart, put_off: Later) -> dict[str, Any]:
+    """Put a question off; it is asked again when nothing else is left."""
+    project, person = link
+    project.put_off(person, put_off.rows)
+    return {"put_off": put_off.rows, "questions": project.questions(person), "status": project.status()}
+
+
+@router.post("/api/a/{token}/notes", tags=["asking"])
+def note(link: LinkPart, new: NewNote) -> dict[str, Any]:
+    """Keep a note on a row."""
+    link[0].note(link[1], new.row, new.text)
+    return {"row": new.row}
+
+
 @router.post("/api/a/{token}/undo", tags=["asking"])
 def undo(link: LinkPart) -> dict[str, Any]:
     """Take the last answer back; it is asked again."""
@@ -93,8 +125,8 @@ def history_page(link: LinkPart, start: Start = 0) -> HTMLResponse:
     project, person = link
     return page(
         "history.html", project=project.project, person=person, status=project.status(), tab="history",
-        **part_of(lines_of(project, person.id), start), contradictions=[], base=f"/api/a/{person.token}",
-        is_owner=False,
+        **with_cards(project, part_of(lines_of(project, person.id), start)), n_contradictions=0,
+        base=f"/api/a/{person.token}", is_owner=False,
     )  # fmt: skip
 
 
@@ -116,6 +148,11 @@ def part_of(lines: list[dict[str, Any]], start: int) -> dict[str, Any]:
     return {"lines": lines[start : start + _LINES], "start": start, "n": len(lines), "step": _LINES}
 
 
+def with_cards(project: Any, part: dict[str, Any]) -> dict[str, Any]:
+    """Add what there is to see or hear of the rows to the answers of a page."""
+    return part | {"lines": [line | {"cards": project.cards(line["rows"])} for line in part["lines"]]}
+
+
 def lines_of(project: Any, person: int | None = None) -> list[dict[str, Any]]:
     """Return the history, of everybody or of one person, as lines of a table, the last answer first."""
     people = project.people()
@@ -123,9 +160,21 @@ def lines_of(project: Any, person: int | None = None) -> list[dict[str, Any]]:
     return [
         {
             "id": kept.id, "person_id": kept.person, "person": people[kept.person].name, "rows": list(kept.rows),
-            "ids": [project.rows.ids[row] for row in kept.rows], "answer": kept.answer, "at": kept.at,
+            "ids": [project.rows.ids[row] for row in kept.rows], "answer": said_by(project, kept), "at": kept.at,
             "seconds": None if kept.seconds != kept.seconds else kept.seconds, "correction": kept.correction,
-            "is_edited": kept.is_edited, "words": list(words_of(len(kept.rows))), "start": place // _LINES * _LINES,
+            "is_edited": kept.is_edited, "words": choices_of(project, kept), "start": place // _LINES * _LINES,
         }
         for place, kept in enumerate(said)
     ]  # fmt: skip
+
+
+def said_by(project: Any, kept: Any) -> str:
+    """Return what an answer says, a label as people call it."""
+    called = project.cluster_names() if len(kept.rows) == 1 else {}
+    name = str(called.get(kept.answer, kept.answer))
+    return f"not {name}" if kept.is_not else name
+
+
+def choices_of(project: Any, kept: Any) -> list[str]:
+    """Return what else somebody could have answered."""
+    return [*project.words_of_row(kept.rows[0]), "unsure"] if len(kept.rows) == 1 else list(words_of(len(kept.rows)))

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files as package_files
+from pathlib import Path
 
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from sidelight.app.report.page import asset
+from sidelight.app.studio.rows import type_of
 from sidelight.app.studio.web.guesses import Guesses
 from sidelight.app.studio.web.parts import Number, ProjectPart, StudioPart
 from sidelight.app.studio.web.security import OWNER_COOKIE, Access, cookie_of, cookies
 from sidelight.errors import UnknownName
 
 router = APIRouter()
+_PLAIN_RANGE = re.compile(r"bytes=(\d{1,12}-\d{0,12}|-\d{1,12})")  # one part of a file
 _STATIC = {
     "page.css": "text/css", "page.js": "text/javascript", "studio.css": "text/css", "studio.js": "text/javascript",
+    "ask.js": "text/javascript", "map.js": "text/javascript", "new.js": "text/javascript",
 }  # fmt: skip
 
 
 @router.get("/static/{name}", include_in_schema=False)
 async def static(name: str) -> Response:
-    """Return one of four files; any other name is not there. It takes no thread, so it never waits for one."""
+    """Return one of a few files; any other name is not there. It takes no thread, so it never waits for one."""
     if name not in _STATIC:
         raise UnknownName("There is no such file.")
     return Response(_text(name), media_type=_STATIC[name], headers={"cache-control": "no-cache"})
@@ -38,14 +43,33 @@ def media(request: Request, project: ProjectPart, studio: StudioPart, row: Numbe
         person = studio.person_of(cookies(headers).get(cookie_of(project.project.id), ""))
         if person.project != project.project.id:
             raise UnknownName("There is no such picture.")
-    path, kind = project.rows.file(row, part)
-    return FileResponse(path, media_type=kind, headers={"cache-control": "private, max-age=86400, immutable"})
+    return picture(request, *project.rows.file(row, part))
+
+
+def picture(request: Request, path: Path, kind: str | None = None) -> Response:
+    """Return a file of a project; a browser keeps it, and asks by its ETag whether it is still the same."""
+    try:
+        seen = path.stat()
+    except OSError as error:
+        raise UnknownName("There is no such picture.") from error
+    headers = {"cache-control": "private, max-age=3600", "etag": f'"{seen.st_mtime_ns:x}-{seen.st_size:x}"'}
+    if headers["etag"] in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    if not _PLAIN_RANGE.fullmatch(request.headers.get("range", "bytes=0-")):  # Starlette fails at numbers of any length
+        request.scope["headers"] = [(name, value) for name, value in request.scope["headers"] if name != b"range"]
+    return FileResponse(path, media_type=kind or type_of(path.name), headers=headers, stat_result=seen)
+
+
+@router.get("/begin", include_in_schema=False)
+def begin(request: Request) -> Response:
+    """Go to the page to begin with."""
+    return RedirectResponse(request.app.state.begin, status_code=303)
 
 
 @router.get("/enter", include_in_schema=False)
 def enter(request: Request, token: str = "") -> Response:
     """Take the owner's token from the link that the studio printed, and keep it in a cookie."""
-    answer = RedirectResponse("/", status_code=303)
+    answer = RedirectResponse(request.app.state.begin, status_code=303)
     access: Access = request.app.state.access
     if access.token:
         guesses: Guesses = request.app.state.guesses

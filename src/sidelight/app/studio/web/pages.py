@@ -14,7 +14,9 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from jinja2 import DictLoader, Environment, StrictUndefined
 
 from sidelight.app.report.components import number, percent
+from sidelight.app.studio.project import AnsweredAlready
 from sidelight.app.studio.studio import Studio
+from sidelight.app.studio.web.security import role_now
 from sidelight.errors import (
     CannotWrite,
     InvalidInput,
@@ -39,7 +41,7 @@ def _environment() -> Environment:
 
 def page(template: str, *, code: int = 200, **content: Any) -> HTMLResponse:
     """Return a page made from a template; whatever data says is escaped."""
-    given: dict[str, Any] = {"project": None, "status": None, "person": None, "tab": ""}
+    given: dict[str, Any] = {"project": None, "status": None, "person": None, "tab": "", "role": role_now.get()}
     return HTMLResponse(_environment().get_template(template).render(given | content), status_code=code)
 
 
@@ -47,7 +49,7 @@ def status_of(error: Exception) -> int:
     """Return the status code of an error, by its class."""
     if isinstance(error, UnknownName):
         return 404
-    if isinstance(error, OutputExists):
+    if isinstance(error, (OutputExists, AnsweredAlready)):
         return 409
     if isinstance(error, TooLarge):
         return 413

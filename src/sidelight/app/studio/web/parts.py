@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Depends, Path, Request
+from starlette.exceptions import HTTPException
 
 from sidelight.app.store.studio_store import Person
 from sidelight.app.studio.project import OpenProject
@@ -25,8 +26,11 @@ def project_of(request: Request, number: Annotated[int, Path(ge=1, le=_MOST)]) -
 
 
 def link_of(request: Request, token: Annotated[str, Path(min_length=8, max_length=64)]) -> tuple[OpenProject, Person]:
-    """Return the project and the person of an annotator's link."""
-    return studio_of(request).of(token)
+    """Return the project and the person of a link; who may only look changes nothing by it."""
+    project, person = studio_of(request).of(token)
+    if person.role == "viewer" and request.method not in ("GET", "HEAD"):
+        raise HTTPException(403, "Your link lets you look at this project, not change it.")
+    return project, person
 
 
 StudioPart = Annotated[Studio, Depends(studio_of)]

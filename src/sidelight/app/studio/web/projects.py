@@ -1,53 +1,41 @@
-"""Projects: the list, a new one from a table or from images, and the overview of one."""
+"""Projects: cards of all of them, the overview of one, and its run."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from fastapi import APIRouter, File, Form, Request, UploadFile
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 
 from sidelight.app.report.components import lines
-from sidelight.app.studio.results_folder import write_back
-from sidelight.app.studio.settings import STRATEGIES
-from sidelight.app.studio.uploads import IMAGE_ENDINGS, TABLE_ENDINGS, source_of
+from sidelight.app.studio.cards import cards_of
+from sidelight.app.studio.overview import overview_of
+from sidelight.app.studio.run.writing import write_back
+from sidelight.app.studio.web.files import picture
 from sidelight.app.studio.web.pages import page
-from sidelight.app.studio.web.parts import ProjectPart, StudioPart
-from sidelight.errors import CannotWrite, InvalidData
+from sidelight.app.studio.web.parts import Number, ProjectPart, StudioPart
+from sidelight.errors import InvalidData, UnknownName
 
-_MOST_FILES = 5000  # of one upload
-_MOST_FIELDS = 100  # of a form beside them
-
-
-class _LargeForm(Request):
-    """A request whose form may have as many files as a project takes; by default it would be a thousand."""
-
-    def form(self, **limits: Any) -> Any:
-        """Read the form."""
-        return super().form(max_files=_MOST_FILES + 10, max_fields=_MOST_FIELDS)
+router = APIRouter()
 
 
-class _UploadRoute(APIRoute):
-    """A route that takes large forms."""
+class NewName(BaseModel):
+    """What a project is called."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return what answers a request."""
-        answer = super().get_route_handler()
-
-        async def answer_large(request: Request) -> Response:
-            return await answer(_LargeForm(request.scope, request.receive))
-
-        return answer_large
+    name: Annotated[str, Field(min_length=1, max_length=80)]
 
 
-router = APIRouter(route_class=_UploadRoute)
+class Archive(BaseModel):
+    """Whether a project is out of sight."""
+
+    is_archived: bool
+
+
+class Deletion(BaseModel):
+    """The name of a project, typed once more."""
+
+    name: Annotated[str, Field(max_length=80)]
 
 
 class Simulation(BaseModel):
@@ -57,54 +45,69 @@ class Simulation(BaseModel):
 
 
 @router.get("/", include_in_schema=False)
-def home(studio: StudioPart) -> HTMLResponse:
-    """Show every project, and how to make one."""
-    listed = projects(studio)["projects"]
+def home(studio: StudioPart, archived: bool = False) -> HTMLResponse:
+    """Show every project as a card."""
+    cards = cards_of(studio)
+    shown = [card for card in cards if card["is_archived"] == archived]
     return page(
-        "home.html", projects=listed, strategies=[name for name in STRATEGIES if name != "fixed"],
-        tables=", ".join(TABLE_ENDINGS), images=",".join(IMAGE_ENDINGS),
+        "home.html", projects=shown, is_archive=archived, n_archived=sum(card["is_archived"] for card in cards),
+        preparing=studio.preparing,
     )  # fmt: skip
 
 
 @router.get("/api/projects", tags=["projects"])
 def projects(studio: StudioPart) -> dict[str, Any]:
     """Return every project."""
-    return {
-        "projects": [
-            {"id": p.id, "name": p.name, "made_at": p.made_at, "is_study": bool(p.settings.get("is_study"))}
-            for p in studio.store.projects()
-        ]
-    }
+    return {"projects": cards_of(studio)}
 
 
-@router.post("/api/projects", tags=["projects"])
-def new_project(
-    studio: StudioPart,
-    name: Annotated[str, Form(min_length=1, max_length=80)],
-    table: Annotated[UploadFile | None, File()] = None,
-    images: Annotated[list[UploadFile] | None, File()] = None,
-    kind: Annotated[Literal["pair", "triplet"], Form()] = "pair",
-    strategy: Annotated[Literal["rows", "pairs", "info", "uncertain", "random"], Form()] = "rows",
-    clusters: Annotated[str, Form(max_length=6)] = "",
-    columns: Annotated[str, Form(max_length=400, description="columns to show, separated by commas")] = "",
-) -> dict[str, Any]:
-    """Make a project from a table, from images, or from a table that names images."""
-    if clusters and not (clusters.isascii() and clusters.isdigit()):
-        raise InvalidData(f"The number of clusters is a whole number, or left empty. Got {clusters!r}.")
-    named = [upload for upload in images or [] if upload.filename]
-    if len(named) > _MOST_FILES:
-        raise InvalidData(f"At most {_MOST_FILES} images can be sent at once. Use `sidelight studio new` for more.")
-    settings = {"kind": kind, "strategy": strategy, "clusters": int(clusters) if clusters else None}
-    with _kept(table, named) as (table_path, image_paths):
-        source = source_of(table_path, image_paths, [c.strip() for c in columns.split(",") if c.strip()])
-        made = studio.add(name, source, settings)
-    return {"id": made.id, "name": made.name, "notes": made.settings["notes"], "go": f"/p/{made.id}"}
+@router.get("/cover/{number}/{place}", include_in_schema=False)
+def cover(request: Request, studio: StudioPart, number: Number, place: Number) -> Response:
+    """Return one of the pictures that show a project on its card."""
+    project = studio.store.project(number)
+    settings, names = project.settings, studio.cover_of(project).get("pictures", [])
+    if place >= len(names) or "/" in names[place] or "\\" in names[place]:
+        raise UnknownName("There is no such picture.")
+    return picture(request, studio.folder / "projects" / str(settings["place"]) / "media" / names[place])
+
+
+@router.post("/api/projects/{number}/name", tags=["projects"])
+def rename(studio: StudioPart, number: Number, new: NewName) -> dict[str, Any]:
+    """Call a project something else."""
+    return {"id": number, "name": studio.rename(number, new.name).name}
+
+
+@router.post("/api/projects/{number}/archive", tags=["projects"])
+def archive(studio: StudioPart, number: Number, change: Archive) -> dict[str, Any]:
+    """Put a project out of sight, or bring it back."""
+    studio.archive(number, change.is_archived)
+    return {"id": number, "is_archived": change.is_archived}
+
+
+@router.get("/p/{number}/delete", include_in_schema=False)
+def delete_page(studio: StudioPart, number: Number) -> HTMLResponse:
+    """Ask whether a project is to go, and for its name."""
+    card = next((card for card in cards_of(studio) if card["id"] == number), None)
+    if card is None:
+        raise UnknownName(f"There is no project {number}.")
+    return page("delete.html", card=card)
+
+
+@router.post("/api/projects/{number}/delete", tags=["projects"])
+def delete(studio: StudioPart, number: Number, sure: Deletion) -> dict[str, Any]:
+    """Remove a project whose name is given; everything that people did in it is written to a folder first."""
+    name = studio.store.project(number).name
+    if sure.name.strip() != name:
+        raise InvalidData(f"Type the name of the project, {name!r}, to delete it. Nothing was deleted.")
+    kept = studio.delete(number)
+    return {"deleted": number, "kept": f"deleted/{kept.name}", "go": "/"}
 
 
 @router.get("/p/{number}", include_in_schema=False)
 def project_page(project: ProjectPart) -> HTMLResponse:
     """Show how far a project is."""
     status = project.status(fresh=True)
+    seen = overview_of(project, status)
     curve = project.model.curve
     drawn = None
     if len(curve) > 1:
@@ -116,8 +119,8 @@ def project_page(project: ProjectPart) -> HTMLResponse:
         )  # fmt: skip
     return page(
         "project.html", project=project.project, status=status, curve=drawn, tab="project",
-        notes=project.project.settings.get("notes", []), can_simulate=project.rows.truth is not None,
-        saved=project.saved_sentence(status),
+        notes=project.project.settings.get("notes", []), saved=project.saved_sentence(status),
+        can_simulate=bool(project.project.settings.get("is_demo")) and project.rows.truth is not None, **seen,
     )  # fmt: skip
 
 
@@ -145,31 +148,14 @@ def back(project: ProjectPart) -> dict[str, Any]:
     return {"files": write_back(project)}
 
 
-@contextmanager
-def _kept(table: UploadFile | None, images: list[UploadFile]) -> Iterator[tuple[Path | None, dict[str, Path]]]:
-    """Write uploads into a folder of their own, under numbers; what they are called stays a key."""
-    with tempfile.TemporaryDirectory(prefix="sidelight-upload-") as folder:
-        try:
-            table_path = None
-            if table is not None and table.filename:
-                ending = PurePosixPath(table.filename.replace("\\", "/")).suffix.lower()
-                if ending not in TABLE_ENDINGS:
-                    raise InvalidData(f"A table is one of {', '.join(TABLE_ENDINGS)}. Got {table.filename!r:.80}.")
-                table_path = Path(folder) / "table" / f"table{ending}"  # alone: it finds nothing beside it
-                table_path.parent.mkdir()
-                with open(table_path, "wb") as handle:
-                    shutil.copyfileobj(table.file, handle)
-            paths = {}
-            for number, upload in enumerate(images):
-                called = (upload.filename or "").replace("\\", "/")
-                ending = PurePosixPath(called).suffix.lower()
-                if ending not in IMAGE_ENDINGS:
-                    raise InvalidData(f"An image is one of {', '.join(IMAGE_ENDINGS)}. Got {called!r:.80}.")
-                if called in paths:
-                    raise InvalidData(f"Two images are called {called!r:.80}; names must differ. Nothing was made.")
-                paths[called] = Path(folder) / f"{number}{ending}"
-                with open(paths[called], "wb") as handle:
-                    shutil.copyfileobj(upload.file, handle)
-        except OSError as error:
-            raise CannotWrite(f"Cannot keep what was sent: {error.strerror}. Nothing was made.") from error
-        yield table_path, paths
+@router.get("/api/projects/{number}/run", tags=["projects"])
+def run_state(project: ProjectPart) -> dict[str, Any]:
+    """Return how far a run is that was started from the page, and what the last one changed."""
+    return project.again.as_dict()
+
+
+@router.post("/api/projects/{number}/run", tags=["projects"])
+def run_again(project: ProjectPart) -> dict[str, Any]:
+    """Run the job of the project's results again, with everything that people said."""
+    project.again.begin(project, project.owner())
+    return project.again.as_dict()

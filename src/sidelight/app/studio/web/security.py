@@ -10,11 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import re
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
+
+import anyio.to_thread
+
+from sidelight.app.studio.web.pace import Pace
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -23,6 +29,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OWNER_COOKIE, PERSON_COOKIE, HEADER = "sidelight_owner", "sidelight_person", "x-sidelight"
 MOST_UPLOAD, MOST_BODY = 200_000_000, 1_000_000  # bytes of an upload, and of any other request
+_UPLOADS = re.compile(r"/api/(?:projects|describe|projects/\d+/import)")  # where files are sent to
 SLOWEST = 20.0  # seconds without a byte of a request after which it is over
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self' data:; "
@@ -48,6 +55,15 @@ _OPEN = (
 )  # paths that ask for no owner; media look for themselves
 
 
+_OF_PROJECT = re.compile(r"/(?:api/projects|p)/(\d{1,10})(?:/|$)")
+_VIEWED = re.compile(
+    r"/p/\d+(?:/(?:clusters(?:/\d+(?:/wall)?)?|map|row/\d+|history|contradictions|[a-z-]+\.(?:csv|json)))?"
+    r"|/api/projects/\d+(?:/(?:clusters(?:/\d+)?|map|history|contradictions|rows/\d+|run))?"
+)  # what somebody may see who may change nothing: no page with links of people
+_LINK = re.compile(r"/(?:api/)?[as]/([^/]{8,64})")
+role_now: ContextVar[str] = ContextVar("sidelight_role", default="owner")
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """Who may do what.
@@ -56,9 +72,12 @@ class Access:
     ----------
     token : str
         The owner's secret; empty when only this machine can reach the server.
+    role_of : callable
+        Returns what the link with a token opens in a project: ``"owner"``, ``"viewer"``, ``"annotator"`` or nothing.
     """
 
     token: str = ""
+    role_of: Callable[[str, int], str] = lambda token, project: ""
 
     def is_owner(self, headers: MutableMapping[bytes, bytes]) -> bool:
         """Say whether a request comes from the owner."""
@@ -89,7 +108,7 @@ class Guard:
     """Stands before the application."""
 
     def __init__(self, app: Any, access: Access) -> None:
-        self.app, self.access = app, access
+        self.app, self.access, self.pace = app, access, Pace()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on and add the headers to its answer."""
@@ -109,16 +128,40 @@ class Guard:
                 message["headers"] = [*message["headers"], *_added(present)]
             await send(message)
 
-        refusal = self._refusal(scope, headers)
+        refusal = self._refusal(scope, headers) or await self._role(scope, headers) or self._pace(scope)
         if refusal is not None:
             await _refuse(send_with_headers, *refusal, scope["path"])
             return
-        most = MOST_UPLOAD if scope["path"] == "/api/projects" else MOST_BODY
+        most = MOST_UPLOAD if _UPLOADS.fullmatch(scope["path"]) else MOST_BODY
         try:
             await self.app(scope, _limited(receive, most), send_with_headers)
         except Exception:  # starlette raises again what was answered with a page and written to the log
             if status != 500:
                 raise
+
+    async def _role(self, scope: Scope, headers: MutableMapping[bytes, bytes]) -> tuple[int, str] | None:
+        """Refuse who is neither the owner nor has a link that opens this page; let templates know the role."""
+        path = scope["path"]
+        role_now.set("owner")
+        if path.startswith(_OPEN) or self.access.is_owner(headers):
+            return None
+        found = _OF_PROJECT.match(path)
+        token = cookies(headers).get(cookie_of(int(found[1])), "") if found else ""
+        role = await anyio.to_thread.run_sync(self.access.role_of, token, int(found[1])) if found and token else ""
+        is_look = scope["method"] in ("GET", "HEAD") and _VIEWED.fullmatch(path) is not None
+        if role == "owner" or (role == "viewer" and is_look):
+            role_now.set(role)
+            return None
+        if role == "viewer":
+            return 403, "Your link lets you look at this project, not change it."
+        return 401, "Open the link that the studio printed when it started: it carries the token of its owner."
+
+    def _pace(self, scope: Scope) -> tuple[int, str] | None:
+        """Refuse a link that sends far more than a person can."""
+        found = _LINK.match(scope["path"])
+        if found is None or self.pace.take(found[1]):
+            return None
+        return 429, "This link sends more than a person can. Wait a few seconds."
 
     def _refusal(self, scope: Scope, headers: MutableMapping[bytes, bytes]) -> tuple[int, str] | None:
         host = headers.get(b"host", b"").decode("latin-1")
@@ -128,10 +171,8 @@ class Guard:
         if scope["method"] not in ("GET", "HEAD") and not _is_ours(headers, host):
             return 403, "This request did not come from a page of the studio. Programs send the header X-Sidelight: 1."
         path = scope["path"]
-        if not path.startswith(_OPEN) and not self.access.is_owner(headers):
-            return 401, "Open the link that the studio printed when it started: it carries the token of its owner."
         size = headers.get(b"content-length", b"0")
-        most = MOST_UPLOAD if path == "/api/projects" else MOST_BODY
+        most = MOST_UPLOAD if _UPLOADS.fullmatch(path) else MOST_BODY
         if not size.isdigit() or int(size) > most:
             return 413, f"At most {most / 1e6:g} MB can be sent here."
         return None

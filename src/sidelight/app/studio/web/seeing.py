@@ -9,13 +9,15 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, Field
 
-from sidelight.app.jobs.output import csv_text
-from sidelight.app.report.components import gallery, row_map
+from sidelight.app.report.components import gallery
 from sidelight.app.studio.answers import as_table
+from sidelight.app.studio.mapping import MOST_TOGETHER, packed_map, row_with_neighbours, say_together
 from sidelight.app.studio.seeing import clusters_of, clusters_table, gallery_of_project, moved_rows
-from sidelight.app.studio.web.asking import Edit, Row, Start, lines_of, part_of
+from sidelight.app.studio.web.asking import Edit, Row, Start, lines_of, part_of, with_cards
 from sidelight.app.studio.web.pages import page
 from sidelight.app.studio.web.parts import Number, ProjectPart
+from sidelight.app.studio.web.taking import csv_file
+from sidelight.errors import InvalidData
 
 router = APIRouter()
 _PAGE = 60  # members of a cluster at a time
@@ -34,6 +36,27 @@ class Correction(BaseModel):
     cluster: Row
     is_member: bool
     is_confirmation: bool = False
+
+
+class Group(BaseModel):
+    """Rows that belong together, and perhaps what they are called."""
+
+    rows: Annotated[list[Row], Field(min_length=2, max_length=MOST_TOGETHER)]
+    name: Annotated[str, Field(max_length=200)] = ""
+
+
+class Decision(BaseModel):
+    """What a row is, by the owner."""
+
+    row: Row
+    label: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Wall(BaseModel):
+    """Rows that somebody saw side by side: those that are wrong in a cluster, and those that are right."""
+
+    struck: Annotated[list[Row], Field(max_length=100)] = []
+    right: Annotated[list[Row], Field(max_length=100)] = []
 
 
 @router.get("/p/{number}/clusters", include_in_schema=False)
@@ -103,26 +126,59 @@ def correct(project: ProjectPart, correction: Correction) -> dict[str, Any]:
     return {"status": status, "sentence": project.saved_sentence(status)}
 
 
+@router.get("/p/{number}/clusters/{cluster}/wall", include_in_schema=False)
+def wall_page(project: ProjectPart, cluster: Number, start: Annotated[int, Query(ge=0, le=10**6)] = 0) -> HTMLResponse:
+    """Show the surest rows of a cluster side by side, so that wrong ones can be struck."""
+    snapshot = project.model.snapshot()
+    rows = [row for row in project.members(cluster, snapshot) if row not in project.confirmed()]
+    cards = [
+        card | {"sure": round(float(snapshot.sure[card["row"]]), 4)}
+        for card in (project.cards(rows[start : start + _PAGE]) if rows else [])
+    ]
+    name = project.names(snapshot.labels)[cluster]
+    return page(
+        "wall.html", project=project.project, status=project.status(), tab="clusters", cluster=cluster, name=name,
+        n=len(rows), start=start, step=_PAGE, members=cards, is_nameless=name.startswith(("novel-", "cluster ")),
+    )  # fmt: skip
+
+
+@router.post("/api/projects/{number}/clusters/{cluster}/wall", tags=["seeing"])
+def wall(project: ProjectPart, cluster: Number, seen: Wall) -> dict[str, Any]:
+    """Strike some rows of a cluster and confirm others, in one step."""
+    person, both = project.owner(), set(seen.struck) & set(seen.right)
+    if both:
+        raise InvalidData(f"Row {min(both)} is struck and right at once.")
+    for rows, is_member in ((seen.struck, False), (seen.right, True)):
+        for row in rows:
+            project.correct(person, row, cluster, is_member=is_member, is_confirmation=is_member)
+    return {"struck": len(seen.struck), "right": len(seen.right)}
+
+
 @router.get("/p/{number}/map", include_in_schema=False)
 def map_page(project: ProjectPart) -> HTMLResponse:
-    """Show a map of all rows, coloured by cluster; what the last answer moved is drawn larger."""
-    snapshot = project.model.snapshot()
-    marked = np.zeros(project.rows.n, dtype=bool)
-    marked[snapshot.moved] = True
-    drawn = row_map(
-        project.coordinates, snapshot.labels, project.names(snapshot.labels), project.rows.ids,
-        "Every row, by the two directions in which rows differ most.",
-        alt=f"Map of {project.rows.n} rows in {len(set(snapshot.labels.tolist()))} clusters.",
-        axes=("first direction", "second direction"), sure=snapshot.sure,
-        marked=marked if marked.any() else None, mark_name="moved with the last answer",
-    )  # fmt: skip
-    return page("map.html", project=project.project, status=project.status(), tab="map", drawn=drawn)
+    """Show a map of all rows."""
+    status = project.status(fresh=True)
+    return page("map.html", project=project.project, status={"clusters": "?"} | status, tab="map")
 
 
 @router.get("/api/projects/{number}/map", tags=["seeing"])
-def map_numbers(project: ProjectPart) -> dict[str, Any]:
-    """Return where each row lies on the map."""
+def map_numbers(project: ProjectPart, packed: bool = False) -> dict[str, Any]:
+    """Return where each row lies on the map; ``packed``: with its cluster and certainty, in few bytes."""
+    if packed:
+        return packed_map(project)
     return {"ids": list(project.rows.ids), "coordinates": np.round(project.coordinates, 4).tolist()}
+
+
+@router.get("/api/projects/{number}/rows/{row}", tags=["seeing"])
+def one_row(project: ProjectPart, row: Number) -> dict[str, Any]:
+    """Return a row as a page shows it, and the rows nearest to it."""
+    return row_with_neighbours(project, row)
+
+
+@router.post("/api/projects/{number}/together", tags=["seeing"])
+def together(project: ProjectPart, group: Group) -> dict[str, Any]:
+    """Say that rows belong together, and what they are called."""
+    return {"said": say_together(project, project.owner(), group.rows, group.name.strip())}
 
 
 @router.get("/p/{number}/history", include_in_schema=False)
@@ -130,7 +186,7 @@ def history_page(project: ProjectPart, start: Start = 0) -> HTMLResponse:
     """Show everybody's answers, and those that cannot all be true."""
     return page(
         "history.html", project=project.project, status=project.status(), tab="history",
-        **part_of(lines_of(project), start), contradictions=contradictions(project)["contradictions"],
+        **with_cards(project, part_of(lines_of(project), start)), n_contradictions=len(project.model.contradictions()),
         base=f"/api/projects/{project.project.id}", is_owner=True,
     )  # fmt: skip
 
@@ -146,6 +202,29 @@ def edit(project: ProjectPart, event: Number, change: Edit) -> dict[str, Any]:
     """Change anybody's answer, or take it back."""
     project.edit(project.owner(), event, change.answer, is_owner=True)
     return {"changed": event}
+
+
+@router.get("/p/{number}/contradictions", include_in_schema=False)
+def contradictions_page(project: ProjectPart, at: Annotated[int, Query(ge=0, le=10**4)] = 0) -> HTMLResponse:
+    """Show answers that cannot all be true, one contradiction at a time, the most damaging first."""
+    found = contradictions(project)["contradictions"]
+    shown = found[at] if at < len(found) else None
+    if shown is not None:
+        for line in [*shown["together"], *shown["apart"]]:
+            line["cards"] = project.cards(line["rows"])
+        shown["cards"] = project.cards(shown["rows"])
+        shown["choices"] = sorted({line["answer"] for line in [*shown["together"], *shown["apart"]]})
+    return page(
+        "contradictions.html", project=project.project, status=project.status(), tab="history", at=at, n=len(found),
+        one=shown, base=f"/api/projects/{project.project.id}",
+    )  # fmt: skip
+
+
+@router.post("/api/projects/{number}/settle", tags=["seeing"])
+def settle(project: ProjectPart, decision: Decision) -> dict[str, Any]:
+    """Decide what a row is that people call differently."""
+    project.settle(decision.row, decision.label)
+    return {"row": decision.row, "label": decision.label}
 
 
 @router.get("/api/projects/{number}/contradictions", tags=["seeing"])
@@ -171,18 +250,10 @@ def answers_file(project: ProjectPart, disarm: bool = False) -> Response:
     table's.
     """
     people = {number: person.name for number, person in project.people().items()}
-    return _file(as_table(project.answers(), project.rows.ids, people), "answers.csv", disarm)
+    return csv_file(as_table(project.answers(), project.rows.ids, people), "answers.csv", disarm)
 
 
 @router.get("/p/{number}/clusters.csv", tags=["seeing"])
 def clusters_file(project: ProjectPart, disarm: bool = False) -> Response:
     """Return the cluster of every row; ``disarm`` as for the answers."""
-    return _file(clusters_table(project, project.model.snapshot()), "clusters.csv", disarm)
-
-
-def _file(columns: dict[str, list[Any]], name: str, disarm: bool) -> Response:
-    return Response(
-        csv_text(columns, disarm=disarm),
-        media_type="text/csv",
-        headers={"content-disposition": f'attachment; filename="{name}"'},
-    )
+    return csv_file(clusters_table(project, project.model.snapshot()), "clusters.csv", disarm)

@@ -1,4 +1,4 @@
-// What the studio's pages do: ask by key with the next question loaded, send what people say, and correct clusters.
+// What the studio's pages do: buttons and forms that send something, corrections of clusters, the run that is repeated.
 // Text from data is only ever set as text; the markup of a row is made by the server from escaped parts.
 "use strict";
 (() => {
@@ -17,32 +17,28 @@
     return content;
   }
 
+  window.studio = { call, say };  // for ask.js and map.js
+
   // ---- buttons and forms that send something
   for (const button of document.querySelectorAll("[data-post]")) {
     button.addEventListener("click", async () => {
+      if (button.dataset.sure && !window.confirm(button.dataset.sure)) return;
       button.disabled = true;
       if (button.dataset.busy) button.textContent = button.dataset.busy;
       try { await call(button.dataset.post, JSON.parse(button.dataset.body || "{}")); location.reload(); }
       catch (error) { say(error.message); button.disabled = false; }
     });
   }
-  for (const form of document.querySelectorAll("[data-post-form], [data-upload]")) {
+  for (const form of document.querySelectorAll("[data-post-form]")) {
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const data = new FormData(form), button = form.querySelector("button[type=submit]");
       if (button) button.disabled = true;
       try {
-        if (form.dataset.upload) {
-          const table = data.get("table");
-          if (table && !table.name) data.delete("table");
-          const images = data.getAll("images").filter((file) => file.name);
-          data.delete("images");
-          for (const image of images) data.append("images", image);
-          location.href = (await call(form.dataset.upload, data)).go;
-        } else {
-          const answer = await call(form.dataset.postForm, Object.fromEntries(data));
-          if (answer.go) location.href = answer.go; else location.reload();
-        }
+        const sent = form.dataset.files === undefined ? Object.fromEntries(data) : data;
+        for (const name of (form.dataset.numbers || "").split(" ").filter(Boolean)) sent[name] = Number(sent[name]);
+        const answer = await call(form.dataset.postForm, sent);
+        if (answer.go) location.href = answer.go; else location.reload();
       } catch (error) { say(error.message); if (button) button.disabled = false; }
     });
   }
@@ -102,153 +98,65 @@
     }
   }
 
-  // ---- asking: the question on the screen, the next one loaded, answers sent behind
-  const ask = document.getElementById("ask");
-  if (!ask) return;
-  const place = document.getElementById("question"), waiting = document.getElementById("next");
-  const saving = document.getElementById("saving");
-  const words = ask.dataset.kind === "pair" ? { s: "same", d: "different", u: "unsure" } : { 1: "a", 2: "b", 3: "c", n: "none", 0: "none", u: "unsure" };
-  const PATIENCE = 60;  // milliseconds
-  const same = (a, b) => a.rows.length === b.rows.length && a.rows.every((row) => b.rows.includes(row));
-  let current = null, upcoming = [], since = 0, unsent = [], sending = false, answered = [], pressed = 0, trouble = false;
+  // ---- a page that waits for something to be made
+  if (document.getElementById("preparing")) setTimeout(() => location.reload(), 3000);
 
-  function draw(question) {
-    const holder = document.createElement("div");
-    holder.className = "pair";
-    for (const card of question.cards) {
-      const figure = document.createElement("figure"), caption = document.createElement("figcaption");
-      const inside = document.createElement("template");
-      inside.innerHTML = card.html;
-      caption.textContent = card.id;
-      caption.classList.toggle("said", inside.content.textContent.trim() === card.id);
-      figure.append(inside.content, caption);
-      holder.append(figure);
-    }
-    return holder;
+  // ---- the surest rows of a cluster as a wall: wrong ones are struck, the rest is right
+  const wall = document.querySelector(".wall");
+  if (wall) {
+    const done = document.getElementById("wall-done");
+    const count = () => { const n = wall.querySelectorAll("[aria-pressed=true]").length; done.textContent = n ? "Strike " + n + ", the others here are right" : "All of these are right"; };
+    wall.addEventListener("click", (event) => {
+      const item = event.target.closest("li"), button = item && !event.target.closest("audio") ? item.querySelector("button") : null;
+      if (!button) return;
+      button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") === "true" ? "false" : "true");
+      count();
+    });
+    done.addEventListener("click", async () => {
+      const rows = (pressed) => Array.from(wall.querySelectorAll('[aria-pressed="' + pressed + '"]'), (button) => Number(button.dataset.row));
+      done.disabled = true;
+      try { await call(wall.dataset.wall, { struck: rows("true"), right: rows("false") }); location.href = wall.dataset.next; }
+      catch (error) { say(error.message); done.disabled = false; }
+    });
   }
 
-  function show() {
-    if (current || !upcoming.length) return idle();
-    current = upcoming.shift();
-    place.replaceChildren(current.drawn);
-    since = performance.now();
-    if (pressed) {
-      const from = pressed;
-      pressed = 0;
-      requestAnimationFrame(() => requestAnimationFrame(() => {
-        const list = (ask.dataset.latency || "").split(" ").filter(Boolean);
-        list.push((performance.now() - from).toFixed(1));
-        ask.dataset.latency = list.slice(-200).join(" ");
-      }));
-    }
-  }
-  function idle() { if (!current) place.textContent = ask.dataset.done || "The next question comes …"; }
-
-  function take(questions) {
-    const known = [current, ...answered, ...unsent].filter(Boolean);
-    upcoming = questions.filter((question) => !known.some((other) => same(other, question)))
-      .map((question) => { const old = upcoming.find((other) => same(other, question)); return old || question; });
-    for (const question of upcoming) if (!question.drawn) { question.drawn = draw(question); waiting.append(question.drawn); }
-    show();
-  }
-
-  function progress(status) {
-    if (!status) return;
-    document.getElementById("n-answers").textContent = status.answers + unsent.length;
-    document.getElementById("sentence").textContent = status.sentence;
-    const parts = [];
-    if (status.clusters) parts.push(status.clusters + " clusters");
-    if (status.agreement !== null && status.agreement !== undefined) parts.push("agreement with the key " + status.agreement.toFixed(2));
-    if (status.moved) parts.push("the last " + (status.moved_by > 1 ? status.moved_by + " answers" : "answer") + " moved " + status.moved.toLocaleString("en") + (status.moved === 1 ? " row" : " rows"));
-    document.getElementById("more").textContent = parts.length ? ", " + parts.join(", ") : "";
-  }
-
-  // A study goes on to its next part: other rows, other questions, or the questionnaire.
-  function over(found) {
-    const isOver = Boolean(ask.dataset.part) && (found.go || found.part !== ask.dataset.part) && !unsent.length;
-    if (isOver) location.href = location.pathname;
-    return isOver;
-  }
-
-  async function more() {
-    try {
-      const found = await call(ask.dataset.base);
-      if (over(found)) return;
-      take(found.questions);
-      progress(found.status);
-      if (!current && !found.questions.length) { ask.dataset.done = found.status.failure || "There is nothing left to ask."; idle(); }
-      if (upcoming.length < 1 && current && found.questions.length) setTimeout(more, 400);
-      say("");
-    } catch (error) { say(error.message); setTimeout(more, 2000); }
-  }
-
-  async function send() {
-    if (sending) return;
-    sending = true;
-    while (unsent.length) {
-      const item = unsent[0];
-      saving.textContent = trouble ? "Not saved yet: " + unsent.length + " to send." : "";
-      try {
-        const kept = await call(ask.dataset.base + "/answers", item.body);
-        unsent.shift();
-        answered = [item, ...answered].slice(0, 20);
-        trouble = false;
-        say("");
-        saving.textContent = kept.words || "Saved.";
-        if (over(kept)) return;
-        take(kept.questions);
-        progress(kept.status);
-      } catch (error) {
-        if (error.lost || error.status === 503) {
-          trouble = true;
-          say(error.message + " Your last answer is kept on this page and sent again.");
-          await new Promise((done) => setTimeout(done, 1500));
-        } else { unsent.shift(); answered = [item, ...answered].slice(0, 20); say(error.message); }
+  // ---- a run that is repeated: how far it is, and what it changed
+  const again = document.getElementById("again");
+  if (again) {
+    const bar = again.querySelector("progress"), words = again.querySelector("[role=status]"), button = again.querySelector("button");
+    const follow = async () => {
+      let found;
+      try { found = await call(again.dataset.run); } catch (error) { say(error.message); return setTimeout(follow, 2000); }
+      if (found.state === "running") {
+        bar.hidden = false;
+        if (found.total) { bar.max = found.total; bar.value = found.done; } else bar.removeAttribute("value");
+        words.textContent = "Running: " + found.stage + " …";
+        return setTimeout(follow, 400);
       }
-    }
-    sending = false;
-    if (!upcoming.length) more();
-    else setTimeout(async () => { try { if (!unsent.length) progress(ask.dataset.part ? null : await call(ask.dataset.base + "/status")); } catch { /* the next answer says so */ } }, 700);
+      bar.hidden = true;
+      if (found.state === "failed") { words.textContent = found.words; button.disabled = false; } else if (found.state === "done") location.reload();
+    };
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      try { await call(again.dataset.run, {}); follow(); } catch (error) { say(error.message); button.disabled = false; }
+    });
+    if (again.dataset.state === "running") { button.disabled = true; follow(); }
   }
 
-  function answer(word) {
-    if (!current || unsent.length > 4 || !(current.words.includes(word))) return;
-    pressed = performance.now();
-    const key = Array.from(crypto.getRandomValues(new Uint32Array(4)), (n) => n.toString(36)).join("");
-    const item = { rows: current.rows, body: { rows: current.rows, answer: word, seconds: (performance.now() - since) / 1000, key } };
-    unsent.push(item);
-    current = null;
-    send();
-    // The answer comes back with a question that knows of it; if that takes longer, the loaded one is shown.
-    if (ask.dataset.part) show(); else setTimeout(show, PATIENCE);
-  }
-
-  async function undo() {
-    if (unsent.length) return say("One moment: the last answer is on its way.");
-    try {
-      const found = await call(ask.dataset.base + "/undo", {});
-      answered = [];
-      current = null;
-      waiting.replaceChildren();
-      upcoming = [];
-      take(found.questions);
-      progress(found.status);
-      say("");
-      saving.textContent = "Taken back: " + found.answer + ".";
-    } catch (error) { say(error.message); }
-  }
-
-  for (const button of ask.querySelectorAll("[data-answer]")) button.addEventListener("click", () => answer(button.dataset.answer));
-  const back = ask.querySelector("[data-undo]");
-  if (back) back.addEventListener("click", undo);
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
-    const key = event.key.toLowerCase(), sheet = document.getElementById("reference");
-    if (words[key]) answer(words[key]);
-    else if (back && (key === "z" || key === "backspace")) undo();
-    else if (key === "r" && sheet) sheet.open = !sheet.open;
-    else return;
-    event.preventDefault();
+  // ---- pictures grow on a click, one sound at a time
+  document.addEventListener("play", (event) => { for (const sound of document.querySelectorAll("audio")) if (sound !== event.target) sound.pause(); }, true);
+  const dialog = document.createElement("dialog");
+  dialog.className = "zoomed";
+  dialog.addEventListener("click", () => dialog.close());
+  document.body.append(dialog);
+  document.addEventListener("click", (event) => {
+    const picture = event.target;
+    if (!(picture instanceof HTMLImageElement) || !picture.closest(".zooms")) return;
+    const large = new Image();
+    large.src = picture.src;
+    large.alt = picture.alt;
+    large.className = picture.className;
+    dialog.replaceChildren(large);
+    dialog.showModal();
   });
-  more();
 })();

@@ -1,0 +1,182 @@
+"""Several people: what a link opens and never more, agreement beyond chance, second answers, files to and fro."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from contextlib import closing
+
+import httpx
+import pytest
+from tests.app.studio.conftest import blobs
+
+from sidelight.app.studio.agreement import alpha
+from sidelight.app.studio.answers import Answer, true_answer
+from sidelight.app.studio.studio import Studio
+from sidelight.app.studio.web.pace import Pace
+
+TOKEN = "t" * 32
+
+
+@pytest.fixture(scope="module")
+def public(running):
+    """A studio that listens to others, with two projects."""
+    return running(TOKEN, sources=[("first", blobs(30), {}), ("second", blobs(30), {})])
+
+
+@pytest.fixture(scope="module")
+def local(running):
+    """A studio for this machine."""
+    return running(sources=[("blobs", blobs(60), {})])
+
+
+def owner(server):
+    """A client with the owner's token."""
+    return httpx.Client(
+        base_url=server.url, headers={"X-Sidelight": "1", "Authorization": f"Bearer {TOKEN}"}, timeout=30
+    )
+
+
+def visitor(server, role):
+    """A client that opened a link of a role, and the token of it."""
+    with owner(server) as boss:
+        made = boss.post("/api/projects/1/people", json={"name": f"a {role}", "role": role}).json()
+    client = httpx.Client(base_url=server.url, headers={"X-Sidelight": "1"}, timeout=30, follow_redirects=True)
+    assert client.get(made["link"]).status_code == 200
+    return client, made["token"]
+
+
+LOOKS = ["/p/1", "/p/1/clusters", "/p/1/map", "/p/1/history", "/p/1/merged.csv", "/api/projects/1/clusters"]
+SECRETS = ["/p/1/people", "/api/projects/1/people", "/p/1/ask", "/p/1/delete", "/", "/api/projects", "/openapi.json"]
+CHANGES = [
+    ("/api/projects/1/people", {"name": "eve", "role": "owner"}), ("/api/projects/1/clusters/0/name", {"name": "x"}),
+    ("/api/projects/1/second-share", {"share": 1}), ("/api/projects/1/delete", {"name": "first"}),
+    ("/api/projects/1/history/1", {"answer": None}), ("/api/projects/1/write-back", {}),
+]  # fmt: skip
+
+
+def test_who_may_look_sees_the_project_and_changes_nothing(public):
+    client, token = visitor(public, "viewer")
+    with closing(client):
+        for path in LOOKS:
+            assert client.get(path).status_code == 200, path
+        for path in SECRETS:
+            assert client.get(path).status_code in (401, 403), path
+        for path, body in CHANGES:
+            assert client.post(path, json=body).status_code == 403, path
+        assert client.post(f"/api/a/{token}/answers", json={"rows": [0, 1], "answer": "same"}).status_code == 403
+        assert client.post(f"/api/a/{token}/notes", json={"row": 0, "text": "x"}).status_code == 403
+        assert client.get("/p/2").status_code == 401  # another project
+        assert token not in client.get("/p/1").text
+
+
+def test_who_answers_sees_no_page_of_the_owner(public):
+    client, token = visitor(public, "annotator")
+    with closing(client):
+        assert client.get(f"/api/a/{token}").status_code == 200
+        for path in [*LOOKS, *SECRETS]:
+            assert client.get(path).status_code == 401, path
+        for path, body in CHANGES:
+            assert client.post(path, json=body).status_code == 401, path
+
+
+def test_an_owner_by_link_owns_one_project_and_roles_are_never_raised(public):
+    client, _ = visitor(public, "owner")
+    with closing(client):
+        for path in [*LOOKS, "/p/1/people"]:
+            assert client.get(path).status_code == 200, path
+        for path in ("/", "/api/projects", "/p/2", "/api/projects/2/people", "/new"):
+            assert client.get(path).status_code == 401, path
+        assert client.post("/api/projects/2/people", json={"name": "eve"}).status_code == 401
+        assert client.post("/api/projects/1/people", json={"name": "guest", "role": "viewer"}).status_code == 200
+        again = client.post("/api/projects/1/people", json={"name": "guest", "role": "owner"})
+        assert again.status_code == 409
+        assert "never raised" in again.json()["error"]
+        assert client.post("/api/projects/1/people", json={"name": "x", "role": "king"}).status_code == 422
+
+
+def answers_of(table):
+    """Answers by a table: a line a question, a column a person, a letter an answer."""
+    words = {"s": "same", "d": "different", "u": "unsure"}
+    return [
+        Answer(i * 10 + p, p, (i, 100), words[letter], 0.0, 1.0)
+        for i, line in enumerate(table) for p, letter in enumerate(line) if letter != "-"
+    ]  # fmt: skip
+
+
+def test_alpha_is_that_of_krippendorff():
+    # Krippendorff's example of two observers and two values: 0 1 0 0 0 0 0 0 1 0 and 1 1 1 0 0 1 0 0 0 0.
+    told = answers_of(["sd", "dd", "sd", "ss", "ss", "sd", "ss", "ss", "ds", "ss"])
+    assert alpha(told)[0] == pytest.approx(0.095, abs=0.001)
+    assert alpha(answers_of(["ss", "dd", "s-", "-d"])) == (1.0, 2)
+    assert alpha(answers_of(["su", "d-"])) == (None, 0)
+    three = answers_of(["sss", "ddd", "ssd", "dds", "sss", "ddd"])
+    assert alpha(three, 2)[0] < alpha(three)[0] < alpha(three, 0)[0] + 1e-9
+
+
+def test_a_chosen_share_of_questions_goes_to_a_second_person(tmp_path):
+    studio = Studio(tmp_path)
+    project = studio.project(studio.add("blobs", blobs(60), {}).id)
+    ann, bob = (studio.add_person(project.project.id, name) for name in ("Ann", "Bob"))
+    project.set_second_share(1.0)
+    for _ in range(4):
+        rows = project.model.questions(ann.id, wait=20)[0]
+        project.answer(ann, rows, true_answer(rows, project.rows.truth), wait=20)
+        project.model.snapshot()
+    asked = set()
+    for _ in range(3):
+        rows = project.model.questions(bob.id, wait=20)[0]
+        asked.add(frozenset(rows))
+        project.answer(bob, rows, true_answer(rows, project.rows.truth), wait=20)
+        project.model.snapshot()
+    by_ann = {frozenset(answer.rows) for answer in project.answers() if answer.person == ann.id}
+    assert len(asked & by_ann) >= 2
+    assert alpha(project.answers())[1] >= 2
+    number = project.project.id
+    studio.close()
+    again = Studio(tmp_path)
+    assert again.project(number).model.second_share == 1.0
+    again.close()
+
+
+def test_everything_said_is_handed_over_and_pairs_are_brought_back(local):
+    project = local.studio.project(1)
+    ann = local.studio.add_person(1, "=Ann")
+    project.answer(ann, (0, 3), "same", seconds=1.0)
+    project.answer(ann, (0, 1), "different", seconds=1.0)
+    project.note(ann, 3, "=far away")
+    lines = list(csv.DictReader(io.StringIO(local.client.get("/p/1/merged.csv").text)))
+    assert len(lines) == 60
+    assert (lines[0]["answers"], lines[0]["people"], lines[3]["notes"]) == ("2", "1", "'=Ann: =far away")
+    assert "'=far away" in local.client.get("/p/1/notes.csv").text
+    tasks = local.client.get("/p/1/label-studio.json").json()
+    assert len(tasks) == 62
+    assert tasks[-1]["data"].keys() == {"left", "right"}
+    number = local.studio.add("other", blobs(60), {}).id
+    sent = {"answers": ("t.json", json.dumps(tasks[-2:]))}
+    brought = local.client.post(f"/api/projects/{number}/import", files=sent, data={"name": "elsewhere"})
+    assert brought.json() == {"new": 2}, brought.text
+    assert (
+        local.client.post(f"/api/projects/{number}/import", files=sent, data={"name": "elsewhere"}).json()["new"] == 0
+    )
+    said = {(answer.rows, answer.answer) for answer in local.studio.project(number).answers()}
+    assert said == {((0, 3), "same"), ((0, 1), "different")}
+    ids = project.rows.ids
+    table = f'left,right,answer\n"{ids[4]}","{ids[7]}",same\n'
+    sent = {"answers": ("t.csv", table)}
+    assert local.client.post(f"/api/projects/{number}/import", files=sent).json() == {"new": 1}
+    for name, content in (
+        ("a.json", "{}"),
+        ("a.json", "[1]"),
+        ("a.exe", "x"),
+        ("a.csv", "left,right,answer\nx,y,same\n"),
+    ):
+        answer = local.client.post(f"/api/projects/{number}/import", files={"answers": (name, content)})
+        assert answer.status_code in (404, 422), answer.text
+
+
+def test_a_link_that_sends_more_than_a_person_can_waits():
+    pace = Pace(a_second=10.0, at_once=3.0)
+    assert [pace.take("link") for _ in range(5)] == [True, True, True, False, False]
+    assert pace.take("other")
