@@ -25,6 +25,7 @@ FORMATS = (
     "folder",
     "workbook",
     "sqlite",
+    "server",
     "json",
     "feather",
     "archive",
@@ -66,6 +67,8 @@ def recognise(file: Source | Path) -> Recognised:
     """
     source = Source.of(file)
     path = source.path
+    if source.address:
+        return Recognised("server", "the address of a database")
     if path.is_dir():
         return _folder(path)
     if str(source.given).lower().startswith(("http://", "https://", "http:/", "https:/", "ftp:/")):

@@ -121,7 +121,7 @@ def test_names_in_a_table_are_compared_without_folder_ending_and_case(photos, tm
     labels.write_text("picture,what\nC:\\photos\\PHOTO01.TIF,sky & sand\nphoto02,sky\nphoto77,sand\n")
     data = sl.from_folder(folder, labels=labels)
     assert set(data.bags.classes) == {"sky", "sand"}
-    assert any("1 files that are not there (photo77)" in note for note in data.notes)
+    assert any("1 file that is not there (photo77)" in note for note in data.notes)
     labels.write_text("picture,what\na,sky\nb,sand\n")
     with pytest.raises(InvalidData, match="names none of the 2 files"):
         sl.from_folder(folder, labels=labels)

@@ -45,10 +45,11 @@ class Photograph:
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A text, and what it is about."""
+    """A text, what it is about, and the number of the box that it lies in."""
 
     text: str
-    topics: frozenset[str]
+    topic: str
+    box: int
 
 
 def make_recordings(n_recordings: int = 40, *, seconds: float = 8.0, random_state: Any = None) -> list[Recording]:
@@ -217,25 +218,28 @@ _WORDS: Mapping[str, str] = {
 _COMMON = "dear we have received your letter and thank you for it please send word soon with kind regards yours truly"
 
 
-def make_letters(n_letters: int = 80, *, random_state: Any = None) -> list[Letter]:
-    """Draw letters about one or two of four topics, each with its own words among those of every letter.
+def make_letters(n_boxes: int = 30, *, random_state: Any = None) -> list[Letter]:
+    """Draw letters in boxes: a letter is about one of four topics, a box holds three to six letters on one to three.
 
     Parameters
     ----------
-    n_letters : int, default=80
-        How many.
+    n_boxes : int, default=30
+        How many boxes.
     random_state : int, Generator or None, default=None
         Where the randomness comes from.
     """
-    check_number("make_letters", "n_letters", n_letters, low=1, integer=True)
+    check_number("make_letters", "n_boxes", n_boxes, low=1, integer=True)
     generator = as_generator(random_state)
     letters = []
-    for _ in range(n_letters):
-        topics = generator.choice(list(_WORDS), size=1 + int(generator.random() < 0.3), replace=False).tolist()
-        words = [*generator.choice(_COMMON.split(), size=30).tolist()]
-        for topic in topics:
-            words += generator.choice(_WORDS[topic].split(), size=int(generator.integers(15, 30))).tolist()
-        generator.shuffle(words)
-        sentences = [" ".join(words[i : i + 11]).capitalize() + "." for i in range(0, len(words), 11)]
-        letters.append(Letter("\n".join(sentences) + "\n", frozenset(topics)))
+    for box in range(1, n_boxes + 1):
+        present = generator.choice(list(_WORDS), size=int(generator.integers(1, 4)), replace=False).tolist()
+        topics = [*present, *generator.choice(present, size=max(0, int(generator.integers(3, 7)) - len(present)))]
+        letters += [Letter(_letter(str(topic), generator), str(topic), box) for topic in topics]
     return letters
+
+
+def _letter(topic: str, generator: np.random.Generator) -> str:
+    words = [*generator.choice(_COMMON.split(), size=30).tolist()]
+    words += generator.choice(_WORDS[topic].split(), size=int(generator.integers(15, 30))).tolist()
+    generator.shuffle(words)
+    return "\n".join(" ".join(words[i : i + 11]).capitalize() + "." for i in range(0, len(words), 11)) + "\n"

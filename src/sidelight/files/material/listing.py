@@ -14,7 +14,7 @@ from sidelight.words import Setting, counted, in_words
 KINDS: Mapping[str, tuple[str, ...]] = {
     "sounds": (".wav", ".wave", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff", ".aifc"),
     "pictures": (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm"),
-    "texts": (".txt", ".md", ".text", ".htm", ".html", ".docx", ".eml"),
+    "texts": (".txt", ".md", ".text", ".htm", ".html", ".docx", ".pdf", ".eml"),
     "tables": (".csv", ".tsv", ".parquet", ".xlsx", ".ods", ".sqlite", ".jsonl"),
 }
 _OF_ENDING = {ending: kind for kind, endings in KINDS.items() for ending in endings}
@@ -47,6 +47,7 @@ class Listing:
         if not folder.is_dir():
             raise UnreadableFile(f"{folder}: there is no such folder.")
         found: dict[str, list[str]] = {}
+        bare: list[str] = []
         other = n_files = 0
         for place, folders, names in os.walk(folder):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -54,13 +55,18 @@ class Listing:
                 if name.startswith("."):
                     continue
                 n_files += 1
-                kind = _OF_ENDING.get(os.path.splitext(name)[1].lower())
+                ending = os.path.splitext(name)[1].lower()
+                kind = _OF_ENDING.get(ending)
                 if kind is None:
                     other += 1
+                    if not ending or ending[1:].isdecimal():
+                        bare.append(os.path.relpath(os.path.join(place, name), folder))
                 else:
                     found.setdefault(kind, []).append(os.path.relpath(os.path.join(place, name), folder))
             if n_files > _MOST_FILES:
                 raise InvalidData(f"{folder}: more than {_MOST_FILES:,} files. Name a folder inside it.")
+        if bare and not found:  # posts of news groups are called 12345, mails of old archives 12.
+            found["texts"], other = bare, other - len(bare)
         return cls(folder, {kind: tuple(sorted(names)) for kind, names in found.items()}, other)
 
     def kind(self) -> str | None:
