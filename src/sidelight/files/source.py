@@ -174,6 +174,12 @@ class _Address(type(Path())):  # type: ignore[misc]  # the class of this system'
         return str(self.text)
 
 
+def refuse_web(name: str) -> None:
+    """Raise for an address on the web: nothing is ever fetched."""
+    if name.lower().startswith(("http:/", "https:/", "ftp:/", "s3:/")):
+        raise UnreadableFile(f"{name}: an address on the web, which is never asked. Download the file first.")
+
+
 def is_server(name: str) -> bool:
     """Say whether a name is the address of a database on a server: ``postgresql://user@host/name``."""
     scheme, mark, _ = name.partition("://")

@@ -105,6 +105,17 @@ def test_a_broken_file_is_named_and_the_rest_goes_on(photos, tmp_path):
     assert any("broken.png" in note for note in data.notes)
 
 
+def test_pipes_are_passed_over_and_what_leads_nowhere_is_named(photos, tmp_path):
+    folder = copy_of(photos, tmp_path, 2)
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("no pipes here")
+    os.mkfifo(folder / "pipe.png")  # opening it would wait for ever
+    os.symlink("nowhere.png", folder / "gone.png")
+    data = sl.from_folder(folder)
+    assert len(set(data.kept["file"])) == 2
+    assert [note for note in data.notes if "left out" in note and "gone.png" in note]
+
+
 def test_a_folder_is_read_where_a_table_is_and_processes_change_nothing(photos, tmp_path):
     folder = copy_of(photos, tmp_path, 12)
     one = sl.from_folder(folder, n_jobs=1, out=tmp_path / "one.parquet")

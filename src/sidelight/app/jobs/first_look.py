@@ -16,7 +16,7 @@ from sidelight._core.atomic import check_folder
 from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.output import check_file_free, check_free
 from sidelight.errors import OutputExists, UnreadableFile, unknown_column
-from sidelight.files.source import STANDARD_INPUT, Source, is_server, split_part
+from sidelight.files.source import STANDARD_INPUT, Source, is_server, refuse_web, split_part
 from sidelight.words import Setting
 
 ENDINGS = (".csv", ".tsv")
@@ -30,6 +30,7 @@ def check_there(path: str) -> None:
     """Raise unless there is something to read."""
     if path == STANDARD_INPUT or is_server(path):
         return
+    refuse_web(path)
     try:
         os.stat(os.path.expanduser(split_part(path)[0]))
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name

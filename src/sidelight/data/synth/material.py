@@ -27,6 +27,12 @@ class Recording:
         """Who calls in it: the list that goes with the recording."""
         return frozenset(name for _, _, name in self.calls)
 
+    def caller(self, start: float, end: float) -> str:
+        """Return who calls longest between two seconds; empty where nobody does."""
+        shared = [(min(end, last) - max(start, first), name) for first, last, name in self.calls]
+        longest, name = max(shared, default=(0.0, ""))
+        return name if longest > 0 else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Photograph:

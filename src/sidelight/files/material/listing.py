@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ class Listing:
         for place, folders, names in os.walk(folder):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(names):
-                if name.startswith("."):
+                if name.startswith(".") or _would_block(os.path.join(place, name)):
                     continue
                 n_files += 1
                 ending = os.path.splitext(name)[1].lower()
@@ -92,3 +93,12 @@ class Listing:
         """Say how many files of each kind there are."""
         told = [counted(len(names), kind[:-1]) for kind, names in self.files.items()]
         return in_words([*told, *([counted(self.other, "other file")] if self.other else [])]) or "nothing"
+
+
+def _would_block(path: str) -> bool:
+    """Say whether a name is a pipe or a device, which may never end; what cannot be asked says so when it is opened."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode)

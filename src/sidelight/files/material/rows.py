@@ -22,10 +22,10 @@ from sidelight.files.material.listing import Listing
 from sidelight.files.material.metadata import KEY, recipe_text
 from sidelight.files.material.pictures import PictureRecipe, cut_picture, taken_at
 from sidelight.files.material.selections import Selection
-from sidelight.files.material.sounds import HIGHEST_RATE, SoundRecipe, cut_recording, describe_piece, rate_of
+from sidelight.files.material.sounds import SoundRecipe, common_rate, cut_recording, describe_piece, rate_of
 from sidelight.files.material.texts import TextRecipe, cut_text
 from sidelight.progress import report
-from sidelight.words import counted
+from sidelight.words import counted, some_of
 
 _VERSION = 1
 _AT_ONCE = 5_000  # rows that are kept as Python values
@@ -184,14 +184,14 @@ def plan_material(listing: Listing, kind: str | None, settings: Mapping[str, Any
 
 
 def _common_rate(listing: Listing) -> int:
-    """Return the rate that all recordings of a folder have at least, up to 22.05 kHz."""
+    """Return the rate that the recordings of a folder are worked with."""
     rates = []
     for name in listing.files["sounds"]:
         try:
             rates.append(rate_of(listing.folder / name))
         except UnreadableFile:
             continue  # named and left out when its turn comes
-    return min([HIGHEST_RATE, *rates])
+    return common_rate(rates)
 
 
 def cut_folder(
@@ -291,6 +291,8 @@ def make_table(
         first = next(iter(omitted.values()), "they are silent or empty")
         raise UnreadableFile(f"{folder}: none of the {len(names)} files gave a row ({first}).")
     frame = dressed(frame, folder, None if is_cache else out.parent, planned, said)
+    heard = {*frame["file"].unique().to_list(), *omitted}
+    notes += _about_silence([name for name in names if name not in heard], planned)
     notes += [f"left out: {reason}" for reason in list(omitted.values())[:5]]
     if len(omitted) > 5:
         notes.append(f"and {len(omitted) - 5} more files were left out")
@@ -299,6 +301,16 @@ def make_table(
     )
     _write(frame, out, made)
     return made, notes
+
+
+def _about_silence(silent: Sequence[str], material: Material) -> list[str]:
+    """Say which files gave no row, and up to which pitch recordings were heard where that may be the reason."""
+    if not silent:
+        return []
+    what = "sound" if material.kind == "sounds" else "row"
+    told = f"no {what} was found in {counted(len(silent), 'file')} ({some_of(silent, 3)})"
+    pitch = f"; pitch was heard up to {material.recipe['rate'] // 2} Hz" if material.kind == "sounds" else ""
+    return [told + pitch]
 
 
 def _frames(cuts: Iterable[Cut], omitted: dict[str, str]) -> Iterator[Any]:
