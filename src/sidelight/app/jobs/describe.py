@@ -261,12 +261,14 @@ def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
         suggested.insert(1, Fit("relations", f"the words of {texts[0]!r} as features", {**named, "text": texts[:1]}))
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # columns without a single number
-        return tuple(_answering(fit, data) for fit in suggested if fit is not None and can_start(fit, data))
+        told = [_answering(fit, data, explicit) for fit in suggested if fit is not None]
+        return tuple(fit for fit in told if can_start(fit, data))
 
 
-def _answering(fit: Fit, data: Dataset) -> Fit:
-    """Let a suggested command answer every question by the reading that was taken: it is not to stop at one."""
+def _answering(fit: Fit, data: Dataset, explicit: Mapping[str, Any]) -> Fit:
+    """Let a suggested command repeat what the user said, and answer every question by the reading that was taken."""
     said = {name: value for doubt in data.doubts for name, value in doubt.readings[0][1].items()}
+    said |= {} if "text" in fit.roles and "text" not in explicit else explicit
     return replace(fit, roles={**said, **{k: v for k, v in fit.roles.items() if v not in ({}, [])}}) if said else fit
 
 
