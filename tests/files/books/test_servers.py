@@ -22,7 +22,8 @@ def server(postgres):
         connection.execute("DROP SCHEMA IF EXISTS field CASCADE; CREATE SCHEMA field")
         connection.execute("DROP TABLE IF EXISTS birds; CREATE TABLE birds (id bigint, size numeric(8, 2), day date)")
         connection.execute(
-            "INSERT INTO birds SELECT k, k * 0.25 + (k % 3) * 40, date '2024-01-01' + k FROM generate_series(1, 25000) k"
+            "INSERT INTO birds SELECT k, k * 0.25 + (k % 3) * 40, date '2024-01-01' + k "
+            "FROM generate_series(1, 25000) k"
         )
         connection.execute("CREATE TABLE field.calls (call text, low float8, high float8, tags text[])")
         connection.execute(

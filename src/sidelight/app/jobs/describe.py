@@ -115,7 +115,9 @@ def _with_lists(path: Path, kind: str, listing: Listing) -> list[tuple[str, Sent
         if len(said.lists) < len(files) / 2:
             continue
         where, labels = shlex.quote(str(path)), Setting("label_file", os.path.join(path, name))
-        why = f"the lists in {name} name its {'folders of ' if said.are_of_folders else ''}{kind}: the label of each row"
+        why = (
+            f"the lists in {name} name its {'folders of ' if said.are_of_folders else ''}{kind}: the label of each row"
+        )
         if kind == "texts" and not said.are_of_folders:  # a row a text: its labels are its own
             return [(why, [f"sidelight from {where} ", Setting("labels", os.path.join(path, name)), " ",
                            Setting("out", "rows.parquet")])]  # fmt: skip

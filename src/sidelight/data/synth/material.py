@@ -58,7 +58,9 @@ class Letter:
     box: int
 
 
-def make_recordings(n_recordings: int = 40, *, seconds: float = 8.0, random_state: Any = None) -> list[Recording]:
+def make_recordings(
+    n_recordings: int = 40, *, seconds: float = 8.0, overlapping: float = 0.0, random_state: Any = None
+) -> list[Recording]:
     """Draw recordings of made-up birds: each species has a call of its own, each recording two to four species.
 
     Parameters
@@ -67,16 +69,19 @@ def make_recordings(n_recordings: int = 40, *, seconds: float = 8.0, random_stat
         How many.
     seconds : float, default=8.0
         How long each is.
+    overlapping : float, default=0.0
+        Probability that a call begins before the one before it has ended.
     random_state : int, Generator or None, default=None
         Where the randomness comes from.
     """
     check_number("make_recordings", "n_recordings", n_recordings, low=1, integer=True)
     check_number("make_recordings", "seconds", seconds, low=1.0)
+    check_number("make_recordings", "overlapping", overlapping, low=0.0, high=1.0)
     generator = as_generator(random_state)
-    return [_recording(seconds, generator) for _ in range(n_recordings)]
+    return [_recording(seconds, overlapping, generator) for _ in range(n_recordings)]
 
 
-def _recording(seconds: float, generator: np.random.Generator) -> Recording:
+def _recording(seconds: float, overlapping: float, generator: np.random.Generator) -> Recording:
     n = int(seconds * RATE)
     sound, calls, at = np.zeros(n), [], 0.3
     present = generator.choice(list(_CALLS), size=int(generator.integers(2, 5)), replace=False).tolist()
@@ -90,7 +95,8 @@ def _recording(seconds: float, generator: np.random.Generator) -> Recording:
         first = int(at * RATE)
         sound[first : first + len(call)] += call
         calls.append((at, at + length, name))
-        at += length + generator.uniform(0.25, 0.6)
+        is_early = overlapping > 0 and generator.random() < overlapping
+        at += length * generator.uniform(0.1, 0.6) if is_early else length + generator.uniform(0.25, 0.6)
     noise = np.cumsum(generator.normal(size=n)) if generator.random() < 0.5 else generator.normal(size=n)
     noise = noise - np.convolve(noise, np.ones(200) / 200, mode="same")
     sound = 0.5 * sound + 0.02 * noise / noise.std()

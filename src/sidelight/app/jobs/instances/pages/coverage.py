@@ -103,7 +103,11 @@ def what_next(result: CoverageResult) -> list[Sentence]:
     told: list[Sentence] = []
     if result.n_novel_used:
         told.append(
-            "Look at the novel clusters, and give them a name: add it to the lists of those bags and run again."
+            [
+                "Look at the novel clusters, and give them names in a new run: ",
+                Setting("names", {"novel-1": "NAME"}),
+                "; the model keeps them, and no list need be edited.",
+            ]
         )
     if result.moved.n_moved:
         told.append(
