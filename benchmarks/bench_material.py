@@ -63,11 +63,11 @@ def fill(sheet: Sheet) -> None:
         )
     sheet.notes.append(
         f"Spoken digits: seeds {FIRST_SEED} to {FIRST_SEED + ROUNDS - 1}, 150 recordings each, 70 % of them to learn "
-        "from. Digests: the same seeds, 2,000 posts of 20 news groups, 3 to 8 posts of 2 to 4 groups each. Photographs: a "
-        "third of MSRC v2 (197 of the trial's 591, so fewer to learn from), five folds. Fewer is why held-out ones are "
-        "named worse than in the trial: its own features on the same 197, cut and folded in the same way, reach 0.575 (0.546 "
-        "with its own regions), ours 0.403, 0.501, 0.570 and 0.584 with a quarter, half, three quarters and all of the "
-        "others to learn from, and a regression told the truth of every region 0.659."
+        "from. Digests: the same seeds, 2,000 posts of 20 news groups, 3 to 8 posts of 2 to 4 groups each. Photographs: "
+        "a third of MSRC v2 (197 of the trial's 591, so fewer to learn from), five folds. Fewer is why held-out ones "
+        "are named worse than in the trial (measured once, on the same photographs and folds): its own features reach "
+        "0.575 on our regions and 0.546 on its own; ours 0.403, 0.501, 0.570 and 0.584 with a quarter, half, three "
+        "quarters and all of the others to learn from; a regression told the truth of every region 0.659."
     )
     overlaps(sheet)
     speed(sheet)
@@ -108,8 +108,9 @@ def overlaps(sheet: Sheet) -> None:
         lines,
     )
     sheet.notes.append(
-        "Calls that overlap: 60 made-up recordings a seed, five birds at different pitch, lists known. Where voices overlap "
-        "at the same pitch (spoken digits) patches are worse, so time is the default."
+        "Calls that overlap: 60 made-up recordings a seed, five birds at different pitch, lists known. Where voices "
+        "overlap at the same pitch (spoken digits, measured once) patches are worse held out, 0.69 of the pieces right "
+        "against 0.90 by time, so time is the default."
     )
 
 

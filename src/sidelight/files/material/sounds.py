@@ -147,8 +147,8 @@ def _stretches(
             raise UnreadableFile(f"{path}: {own} samples a second cannot be. The file is damaged.")
         if own < _DEAFEST * rate:
             raise UnreadableFile(
-                f"{path}: {own} samples a second, and the others are heard at {rate}: it holds no high sounds. Say rate "
-                f"{own} to hear all of them as this one."
+                f"{path}: {own} samples a second, and the others are heard at {rate}: it holds no high sounds. "
+                f"Say rate {own} to hear all of them as this one."
             )
         if first:
             _seek(path, file, min(round(first * own), max(len(file), 0)))

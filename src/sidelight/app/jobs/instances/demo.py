@@ -40,8 +40,8 @@ _NOVEL = (
 
 _SOUNDS = (
     "Calls of made-up birds, named by lists",
-    "Forty made-up recordings, and for each a list of who calls in it; nobody marked a call. The recordings were cut where "
-    "something is heard, and every piece was named. The page plays them.",
+    "Forty made-up recordings, and for each a list of who calls in it; nobody marked a call. The recordings were cut "
+    "where something is heard, and every piece was named. The page plays them.",
     "Against the calls that were put in, used only here, {share} of the sounds bear the right name.",
 )
 _AROUND = 0.1  # seconds before and after a sound that are heard with it
