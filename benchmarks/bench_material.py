@@ -63,7 +63,7 @@ def fill(sheet: Sheet) -> None:
         )
     sheet.notes.append(
         f"Spoken digits: seeds {FIRST_SEED} to {FIRST_SEED + ROUNDS - 1}, 150 recordings each, 70 % of them to learn "
-        "from. Digests: the same seeds, 2,000 posts of 20 news groups, 3 to 8 posts of 2 to 4 groups each. Photographs: "
+        "from. Digests: the same seeds, 2,000 posts of 20 news groups, 3 to 8 of 2 to 4 groups each. Photographs: "
         "a third of MSRC v2 (197 of the trial's 591, so fewer to learn from), five folds. Fewer is why held-out ones "
         "are named worse than in the trial (measured once, on the same photographs and folds): its own features reach "
         "0.575 on our regions and 0.546 on its own; ours 0.403, 0.501, 0.570 and 0.584 with a quarter, half, three "
