@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import random
 import resource
+import shlex
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from runner import Sheet
 
@@ -39,6 +42,9 @@ def fill(sheet: Sheet) -> None:
     ]
     sheet.section("Files", ("verdict", "files", "which"), rows)
     sheet.row("files read wrong", f"{counts['wrong']} of {len(CASES)}", "at most 2", counts["wrong"] <= 2)
+    n_run, failed = _suggested(CASES)
+    told = f"{len(failed)} of {n_run}" + (f" ({', '.join(failed)})" if failed else "")
+    sheet.row("suggested commands that fail when they are run", told, "none", not failed)
     with TemporaryDirectory() as folder:
         small, large = Path(folder) / "small.csv", Path(folder) / "large.csv"
         _write(small, 60)
@@ -46,6 +52,31 @@ def fill(sheet: Sheet) -> None:
         for path, limit, what in ((small, 0.7, "60 lines"), (large, 4.0, f"{_LINES:,} lines")):
             seconds = min(_processor_time(path) for _ in range(3))
             sheet.row(f"processor time of describe, {what}", f"{seconds:.2f} s", f"under {limit} s", seconds < limit)
+
+
+def _suggested(cases: Mapping[str, Any]) -> tuple[int, list[str]]:
+    """Run every command that describe suggests for the files, and return how many there are and which failed."""
+    from click.testing import CliRunner
+
+    from sidelight.app.cli.app import app
+    from sidelight.app.cli.suggest import command_line
+    from sidelight.app.jobs.describe import describe
+    from sidelight.app.jobs.options import Roles
+
+    n_run, failed = 0, []
+    for name, write in cases.items():
+        with TemporaryDirectory() as folder:
+            path, expected = write(Path(folder))
+            for fit in describe(str(path), Roles(**dict(expected.options))).fits:
+                line = command_line(fit.job, fit.table or str(path), fit.roles, n_clusters=fit.n_clusters)
+                if fit.table is not None or line is None:  # answers about another table, which is not here
+                    continue
+                words = shlex.split(line)[1:-1]
+                done = CliRunner().invoke(app, [*words, str(Path(folder) / f"results{n_run}"), "--quiet"])
+                n_run += 1
+                if done.exit_code:
+                    failed.append(f"{name.replace('_', ' ')}: {fit.job}")
+    return n_run, failed
 
 
 def _write(path: Path, n: int) -> None:

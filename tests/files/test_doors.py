@@ -66,13 +66,13 @@ def test_a_file_that_vanishes_while_its_folder_is_read(tmp_path, monkeypatch):
         (tmp_path / "texts" / f"{k}.txt").write_text("some words here")
     from sidelight.files.text import folder
 
-    decode = folder._decode
+    text_of = folder._text
 
-    def vanish(data, encoding):
+    def vanish(*document):
         shutil.rmtree(tmp_path / "texts", ignore_errors=True)
-        return decode(data, encoding)
+        return text_of(*document)
 
-    monkeypatch.setattr(folder, "_decode", vanish)
+    monkeypatch.setattr(folder, "_text", vanish)
     with pytest.raises(UnreadableFile, match=r"1\.txt: cannot be read \(No such file"):
         sl.read(tmp_path / "texts")
 

@@ -21,7 +21,7 @@ from sidelight._core.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 KINDS = ("auto", "numbers", "words", "mixed")
-DIRECTIONS = 50  # of words that are kept
+DIRECTIONS = 50  # of words that are kept, unless it is said
 _ZEROS = 0.7  # share of zeros from which a column may hold words
 _SMALL = 3.0  # the usual count of a word where it occurs
 _OFTEN = 15.0  # the usual count of a frequent word, where most columns are counts of rarer ones
@@ -62,7 +62,7 @@ class Preparation:
     balance: tuple[float, float] = (1.0, 1.0)
 
     @classmethod
-    def of(cls, X: Any, kind: str = "auto", *, seed: int = 0) -> Preparation:
+    def of(cls, X: Any, kind: str = "auto", *, seed: int = 0, n_directions: int = DIRECTIONS) -> Preparation:
         """Learn from the rows of X how to prepare rows.
 
         Parameters
@@ -73,6 +73,8 @@ class Preparation:
             What they are; "auto" looks.
         seed : int
             Of the random projections behind the directions.
+        n_directions : int
+            Of words, that are kept.
         """
         told, why, is_word = kind_of(X) if kind == "auto" else _as_told(X, kind)
         mean, scale = mean_and_scale(X)
@@ -84,7 +86,7 @@ class Preparation:
         words = _columns(X, is_word)
         is_counted = _is_whole(words)
         idf = _idf(words)
-        directions = _directions(_weighed(words, idf, is_counted), seed)
+        directions = _directions(_weighed(words, idf, is_counted), n_directions, seed)
         made = cls(told, why, is_word, mean[~is_word], scale[~is_word], idf, directions, is_counted)
         if told == "words":
             return made
@@ -201,9 +203,9 @@ def _weighed(words: Any, idf: Floats, is_counted: bool) -> Any:
     return rows
 
 
-def _directions(weighed: Any, seed: int) -> Floats:
+def _directions(weighed: Any, n_directions: int, seed: int) -> Floats:
     n, d = weighed.shape
-    k = max(1, min(DIRECTIONS, n - 1, d - 1))
+    k = max(1, min(n_directions, n - 1, d - 1))
     with one_blas_thread():
         _, _, V = randomized_svd(weighed, k, n_iter=5, random_state=seed)
     return np.asarray(V)

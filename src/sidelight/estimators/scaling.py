@@ -19,7 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.moments import mean_and_scale, scaled
-from sidelight._core.params import as_sequence, check_choice, check_estimator
+from sidelight._core.params import as_sequence, check_choice, check_estimator, check_number
 from sidelight._models.prepared_rows import KINDS, Preparation, kind_of
 from sidelight.errors import InvalidData, InvalidParameter, nearest
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
@@ -54,7 +54,7 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
     what they would inside, for rows in the user's own units. Sparse rows are scaled but not centred. Where the columns
     have names, rows of a data frame are matched by name: order and further columns do not matter.
 
-    Words (counts, 0/1 or tf-idf, mostly zeros and never negative) become tf-idf of unit length, and its 50 leading
+    Words (counts, 0/1 or tf-idf, mostly zeros and never negative) become tf-idf of unit length, and its leading
     directions of unit length; where numbers stand beside words both are prepared apart and weigh the same.
 
     Parameters
@@ -66,6 +66,8 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
     kind : {"auto", "numbers", "words", "mixed"}, default="auto"
         What the rows hold; "auto" looks, and ``kind_`` and ``why_kind_`` say what it saw. Channels of an estimator that
         has some are always numbers here: it prepares them by their kind itself.
+    n_directions : int, default=50
+        Leading directions of words that are kept; methods that learn from lists gain from more (200).
 
     Attributes
     ----------
@@ -96,10 +98,13 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, estimator: Any, *, feature_names: Sequence[str] | None = None, kind: str = "auto") -> None:
+    def __init__(
+        self, estimator: Any, *, feature_names: Sequence[str] | None = None, kind: str = "auto", n_directions: int = 50
+    ) -> None:
         self.estimator = estimator
         self.feature_names = feature_names
         self.kind = kind
+        self.n_directions = n_directions
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, **side: Any) -> Standardized:
@@ -121,6 +126,7 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
                 "similarities or distances. Standardise the rows before you compute it."
             )
         check_choice(self, "kind", self.kind, KINDS)
+        check_number(self, "n_directions", self.n_directions, integer=True, low=1)
         X = rows_to_fit(self, X, huge=True)
         self._name_columns(X.shape[1])
         self._learn_kind(X)
@@ -299,7 +305,7 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
                     "Standardized: words are counts or weights, but some cells are negative. Say kind='numbers', or "
                     "bring the counts."
                 )
-            self.preparation_ = Preparation.of(X, self.kind_)
+            self.preparation_ = Preparation.of(X, self.kind_, n_directions=self.n_directions)
             self.kind_ = self.preparation_.kind
 
     def _standardise(self, X: Any) -> Any:

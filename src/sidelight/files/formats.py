@@ -55,6 +55,8 @@ def read_as(
 
             return read_cut_table(table, wanted, label_table(label_file))
         return read_table(table, wanted, label_table(label_file))
+    if name == "folder" and label_file is not None and file.path.is_dir():
+        name = "material"  # texts whose labels are in a table are cut like other material
     reader, more = _READERS[name]
     given = {"label_file": label_file, "encoding": encoding}
     return reader(file.path, wanted, *(given[key] for key in more))
@@ -74,6 +76,10 @@ def open_table(file: Source | Path, format: str | None = None, **how: Any) -> De
 
 def open_book(file: Source, name: str) -> MemorySource | None:
     """Read a table in another coat (a workbook, a database, records); None for other formats."""
+    if name == "server":
+        from sidelight.files.books.servers import read_server
+
+        return read_server(file)
     return _BOOKS[name](file.path, file.part) if name in _BOOKS else None
 
 

@@ -16,7 +16,7 @@ from sidelight.files.limits import memory_limit, need_dense
 from sidelight.files.noticed import noticing
 from sidelight.files.recognise import FORMATS, recognise
 from sidelight.files.roles.plan import RoleRequest, asked
-from sidelight.files.source import STANDARD_INPUT, Source
+from sidelight.files.source import STANDARD_INPUT, Source, is_server
 
 
 def read(
@@ -118,7 +118,7 @@ def read(
     >>> import sidelight as sl
     >>> data = sl.read("segments.csv", bag="recording", label="species")  # doctest: +SKIP
     """
-    file = path if isinstance(path, Source) else Source(_as_path(path))
+    file = path if isinstance(path, Source) else Source(_as_source(path))
     _check_words(format, label_level, encoding)
     beside = None if label_file is None else _as_path(label_file, "label_file")
     wanted = asked(
@@ -146,7 +146,7 @@ def read(
     with memory_limit(max_memory), noticing() as notes:
         name, data = _read_as(format, file, wanted, beside, how)
         kept = data.kept or _kept_features(data, file.path, keep)
-        called = "standard input" if file.given == STANDARD_INPUT else data.path
+        called = "standard input" if file.given == STANDARD_INPUT else file.given if file.address else data.path
         return replace(data, path=called, reader=name, kept=kept, notes=(*data.notes, *notes))
 
 
@@ -185,6 +185,10 @@ def _kept_features(data: Dataset, path: Path, keep: str | Sequence[str]) -> dict
     cells = data.X[:, columns]
     cells = cells.toarray() if hasattr(cells, "toarray") else cells
     return {data.feature_names[j]: cells[:, k] for k, j in enumerate(columns)}
+
+
+def _as_source(path: Any) -> str | Path:
+    return path if isinstance(path, str) and is_server(path) else _as_path(path)
 
 
 def _as_path(path: Any, name: str = "path") -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sidelight.errors import UnreadableFile
-from sidelight.files.source import Source, guess_encoding
+from sidelight.files.source import Source, guess_encoding, refuse_web
 from sidelight.words import Setting
 
 FORMATS = (
@@ -25,6 +25,7 @@ FORMATS = (
     "folder",
     "workbook",
     "sqlite",
+    "server",
     "json",
     "feather",
     "archive",
@@ -66,10 +67,11 @@ def recognise(file: Source | Path) -> Recognised:
     """
     source = Source.of(file)
     path = source.path
+    if source.address:
+        return Recognised("server", "the address of a database")
     if path.is_dir():
         return _folder(path)
-    if str(source.given).lower().startswith(("http://", "https://", "http:/", "https:/", "ftp:/")):
-        raise UnreadableFile(f"{source.given}: an address on the web, which is never asked. Download the file first.")
+    refuse_web(str(source.given))
     if not path.exists():
         raise UnreadableFile(f"{path}: there is no such file.{_siblings(path)}")
     if not path.is_file():

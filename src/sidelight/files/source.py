@@ -22,12 +22,14 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import BinaryIO
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from sidelight.errors import InvalidParameter, UnreadableFile
 from sidelight.files.limits import need
 from sidelight.files.noticed import notice
 
 STANDARD_INPUT = "-"
+_SERVERS = ("postgresql", "postgres", "mysql", "mariadb", "mssql", "oracle")
 GZIP_MAGIC = b"\x1f\x8b"
 # Real tables of text shrink 3 to 60 times; a megabyte of zeros shrinks 1000 times.
 MAX_RATIO = 250
@@ -86,13 +88,21 @@ class Source:
     ----------
     given : str or path
         The file as the user names it; messages about the call repeat it, ``path`` is where it is. After ``::`` stands
-        which part of it is meant: ``book.xlsx::Sheet2``, ``birds.sqlite::segments``.
+        which part of it is meant: ``book.xlsx::Sheet2``, ``birds.sqlite::segments``. The ``address`` of a database on
+        a server is kept with its password, which ``given`` and ``path`` lack: these are shown and written down.
     """
 
     def __init__(self, given: str | os.PathLike[str]) -> None:
         self.given = os.fspath(given)
         name, self.part = split_part(self.given)
-        self.path = standard_input() if name == STANDARD_INPUT else Path(os.path.expanduser(name))
+        self.address = self.password = ""
+        if is_server(name):
+            self.address = name
+            name, self.password = without_password(name)
+            self.given = name if self.part is None else f"{name}::{self.part}"
+            self.path: Path = _Address(name)
+        else:
+            self.path = standard_input() if name == STANDARD_INPUT else Path(os.path.expanduser(name))
         self._start, self._is_whole, self._is_packed = b"", False, False
 
     @classmethod
@@ -150,6 +160,41 @@ class Source:
         except (OSError, ValueError):  # ValueError: a NUL in the name
             return None
         return f"blake2b:{digest.hexdigest()}"
+
+
+class _Address(type(Path())):  # type: ignore[misc]  # the class of this system's paths
+    """The address of a server in the place of a path, for messages: a path would lose one of its slashes."""
+
+    def __new__(cls, text: str) -> _Address:
+        made: _Address = super().__new__(cls, text)
+        made.text = text
+        return made
+
+    def __str__(self) -> str:
+        return str(self.text)
+
+
+def refuse_web(name: str) -> None:
+    """Raise for an address on the web: nothing is ever fetched."""
+    if name.lower().startswith(("http:/", "https:/", "ftp:/", "s3:/")):
+        raise UnreadableFile(f"{name}: an address on the web, which is never asked. Download the file first.")
+
+
+def is_server(name: str) -> bool:
+    """Say whether a name is the address of a database on a server: ``postgresql://user@host/name``."""
+    scheme, mark, _ = name.partition("://")
+    return bool(mark) and scheme.partition("+")[0].lower() in _SERVERS
+
+
+def without_password(address: str) -> tuple[str, str]:
+    """Return an address as it may be shown, and the password that it held (or nothing)."""
+    parts = urlsplit(address)
+    login, at, host = parts.netloc.rpartition("@")
+    user, _, password = login.partition(":")
+    pairs = parse_qsl(parts.query, keep_blank_values=True)
+    hidden = [value for name, value in pairs if "password" in name.lower()]
+    query = urlencode([(name, value) for name, value in pairs if "password" not in name.lower()])
+    return urlunsplit(parts._replace(netloc=f"{user}{at}{host}", query=query)), unquote(password) or "".join(hidden)
 
 
 @cache

@@ -21,7 +21,7 @@ from sidelight.errors import InvalidData, nearest
 from sidelight.files.arrays.parquet import ParquetSource
 from sidelight.files.formats import label_table
 from sidelight.files.roles.cells import is_gap
-from sidelight.files.roles.choosing import plan_roles
+from sidelight.files.roles.choosing import match_columns, plan_roles
 from sidelight.files.roles.columns import Coder, MemorySource
 from sidelight.files.roles.gaps import without_gap_words
 from sidelight.files.roles.looks import inspect_column
@@ -48,11 +48,19 @@ class Features:
         The columns of numbers that are needed.
     words : mapping of str to str
         Features that are a word of a column, and that column.
+    texts : tuple of str
+        Columns of texts whose words are features; a word that no text has counts as 0.
     """
 
     names: tuple[str, ...]
     numbers: tuple[str, ...]
     words: dict[str, str]
+    texts: tuple[str, ...] = ()
+
+    @classmethod
+    def of_texts(cls, names: Sequence[str], n_words: int, texts: Sequence[str]) -> Features:
+        """Return features that end with the words of texts; numbers stand before them."""
+        return cls(tuple(names), tuple(names[: len(names) - n_words]), {}, tuple(texts))
 
     @classmethod
     def found(cls, path: Path, names: Sequence[str], columns: Sequence[str]) -> Features:
@@ -85,6 +93,8 @@ class RowsInBlocks:
         The features to hand out, in this order; None takes those that are guessed.
     label_file : path, optional
         A second table with the labels of bags.
+    n_words : int
+        How many of the last features are words of the columns of texts in ``wanted``.
     """
 
     def __init__(
@@ -94,13 +104,18 @@ class RowsInBlocks:
         features: Sequence[str] | None,
         *,
         label_file: Path | None = None,
+        n_words: int = 0,
     ) -> None:
         source = cast(Any, without_gap_words(source, wanted.missing_words))
         self.source, self.wanted, self.labels = source, wanted, label_table(label_file)
         if features is None:
             plan = plan_roles(source, wanted)
             features = [source.names[j] for j in plan.features]
-        self.features = Features.found(source.path, features, source.names)
+        texts = [source.names[j] for j in match_columns(source.path, source.names, wanted.text or (), "text")]
+        if texts and n_words:
+            self.features = Features.of_texts(features, n_words, texts)
+        else:
+            self.features = Features.found(source.path, features, source.names)
         self.plan = plan_roles(source, replace(wanted, features=self.features.numbers, channels=None, events=False))
         if self.plan.label_separator is None:
             self.plan.label_separator = _mark(source, self.plan)
@@ -109,7 +124,7 @@ class RowsInBlocks:
     @property
     def extra(self) -> list[str]:
         """Columns that are not used."""
-        used = {*self.features.numbers, *self.features.words.values()}
+        used = {*self.features.numbers, *self.features.words.values(), *self.features.texts}
         roles = _used(self.plan)
         return [name for j, name in enumerate(self.source.names) if name not in used and j not in roles]
 
@@ -132,7 +147,8 @@ class RowsInBlocks:
     def _columns(self) -> tuple[list[int], list[int]]:
         place = {name: j for j, name in enumerate(self.source.names)}
         numbers = [place[name] for name in self.features.numbers]
-        texts = [*_used(self.plan), *(place[name] for name in self.features.words.values())]
+        of_words = (*self.features.words.values(), *self.features.texts)
+        texts = [*_used(self.plan), *(place[name] for name in of_words)]
         exact = _kept_whole_numbers(self.source, self.plan)
         numbers = [j for j in numbers if j not in exact]
         return numbers, [j for j in dict.fromkeys([*texts, *exact]) if j not in numbers]
@@ -172,7 +188,7 @@ class RowsInBlocks:
             coder.add(frame[f"column_{j + 1}"])
             columns[names[j]] = coder.result()
         words = {name: columns[column] for name, column in self.features.words.items()}
-        roles = [names[j] for j in _used(self.plan)]
+        roles = [*(names[j] for j in _used(self.plan)), *self.features.texts]
         kept = {name: columns[name] for name in dict.fromkeys([*self.features.numbers, *roles])}
         wanted = _by_name(self.plan, self.wanted, self.features.numbers)
         if kept:
@@ -180,10 +196,7 @@ class RowsInBlocks:
             data = read_table(block, wanted, self.labels)
         else:
             data = Dataset(np.empty((len(rows), 0)), (), str(self.source.path), self.source.title)
-        where = {name: j for j, name in enumerate(data.feature_names)}
-        X = np.empty((len(rows), len(self.features.names)))
-        for k, name in enumerate(self.features.names):
-            X[:, k] = data.X[:, where[name]] if name in where else _is_word(words[name], name)
+        X = data.X if self.features.texts else self._in_order(data, words)
         return replace(
             data,
             X=X,
@@ -191,6 +204,13 @@ class RowsInBlocks:
             row_numbers=rows + 1,
             location=lambda row: f"row {rows[row] + 1}",
         )
+
+    def _in_order(self, data: Dataset, words: dict[str, Any]) -> np.ndarray:
+        where = {name: j for j, name in enumerate(data.feature_names)}
+        X = np.empty((data.n_rows, len(self.features.names)))
+        for k, name in enumerate(self.features.names):
+            X[:, k] = data.X[:, where[name]] if name in where else _is_word(words[name], name)
+        return X
 
 
 class _Block(MemorySource):

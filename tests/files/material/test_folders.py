@@ -105,6 +105,17 @@ def test_a_broken_file_is_named_and_the_rest_goes_on(photos, tmp_path):
     assert any("broken.png" in note for note in data.notes)
 
 
+def test_pipes_are_passed_over_and_what_leads_nowhere_is_named(photos, tmp_path):
+    folder = copy_of(photos, tmp_path, 2)
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("no pipes here")
+    os.mkfifo(folder / "pipe.png")  # opening it would wait for ever
+    os.symlink("nowhere.png", folder / "gone.png")
+    data = sl.from_folder(folder)
+    assert len(set(data.kept["file"])) == 2
+    assert [note for note in data.notes if "left out" in note and "gone.png" in note]
+
+
 def test_a_folder_is_read_where_a_table_is_and_processes_change_nothing(photos, tmp_path):
     folder = copy_of(photos, tmp_path, 12)
     one = sl.from_folder(folder, n_jobs=1, out=tmp_path / "one.parquet")
@@ -121,7 +132,7 @@ def test_names_in_a_table_are_compared_without_folder_ending_and_case(photos, tm
     labels.write_text("picture,what\nC:\\photos\\PHOTO01.TIF,sky & sand\nphoto02,sky\nphoto77,sand\n")
     data = sl.from_folder(folder, labels=labels)
     assert set(data.bags.classes) == {"sky", "sand"}
-    assert any("1 files that are not there (photo77)" in note for note in data.notes)
+    assert any("1 file that is not there (photo77)" in note for note in data.notes)
     labels.write_text("picture,what\na,sky\nb,sand\n")
     with pytest.raises(InvalidData, match="names none of the 2 files"):
         sl.from_folder(folder, labels=labels)

@@ -120,3 +120,20 @@ def test_what_is_no_recording_is_refused_by_name(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(UnreadableFile, match=r"broken\.wav: no recording that can be read"):
         cut_recording(path, SoundRecipe())
+
+
+def test_one_recording_of_a_telephone_does_not_make_the_others_deaf():
+    from sidelight.files.material.sounds import common_rate
+
+    assert common_rate([44_100] * 9 + [8_000]) == 22_050
+    assert common_rate([44_100, 16_000, 16_000]) == 16_000
+    assert common_rate([8_000] * 3) == 8_000
+    assert common_rate([]) == 22_050
+
+
+def test_a_recording_that_is_far_too_deep_is_named(tmp_path):
+    path = tmp_path / "deep.wav"
+    soundfile.write(path, np.zeros(8000), 8000)
+    with pytest.raises(UnreadableFile, match="no high sounds"):
+        cut_recording(path, SoundRecipe(22_050))
+    assert cut_recording(path, SoundRecipe(8_000)) == []

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import shlex
 import time
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.files.understanding.understanding_cases import CASES, judge, table
 
 import sidelight as sl
+from sidelight.app.cli.app import app
+from sidelight.app.cli.suggest import command_line
+from sidelight.app.cli.wording import as_flag
 from sidelight.app.jobs.describe import describe
 from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.reading import read_as_it_is
 from sidelight.files.roles.gaps import find_gap_words
 from sidelight.files.roles.numbers import writing_of
+from sidelight.words import render
 
 MOST_WRONG = 0  # may only fall
 
@@ -43,6 +49,27 @@ def test_a_suggested_command_can_be_run_up_to_its_fit(tmp_path, name):
             assert data.candidates is not None or data.bags is not None
         elif fit.job != "hierarchy":
             assert data.n_features or data.counts is not None
+
+
+@pytest.mark.parametrize("name", ["zeros_and_ones_of_bags", "ja_and_nein_of_bags", "views_by_name", "lists_empty"])
+def test_a_suggested_command_runs_to_its_end(tmp_path, name):
+    """The four kinds whose suggestions once failed, or are the easiest to break; the benchmark runs those of all."""
+    path, expected = CASES[name](tmp_path)
+    for number, fit in enumerate(describe(str(path), Roles(**dict(expected.options))).fits):
+        line = command_line(fit.job, str(path), fit.roles, n_clusters=fit.n_clusters)
+        done = CliRunner().invoke(app, [*shlex.split(line)[1:-1], str(tmp_path / f"results{number}"), "-q"])
+        assert done.exit_code == 0, (line, done.exception)
+
+
+def test_a_folder_with_a_table_of_its_lists_suggests_naming_rows(tmp_path):
+    from sidelight.app.jobs.folder_samples import write_folder
+
+    write_folder("letters", str(tmp_path / "letters"), seed=0)
+    why, command = describe(str(tmp_path / "letters")).next[0]
+    assert "topics.csv" in why
+    assert render(command, as_flag).startswith("sidelight instances")
+    (tmp_path / "letters" / "topics.csv").write_text("a,b\n1,2\n")
+    assert "topics.csv name" not in describe(str(tmp_path / "letters")).next[0][0]
 
 
 OUTCOME = "age,chol,bp,relapse5y\n" + "".join(

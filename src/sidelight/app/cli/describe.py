@@ -36,6 +36,7 @@ def command(file: str, as_json: bool, quiet: bool, **typed: Any) -> None:
     check_there(file)
     source = Source(file)
     check_columns(source, roles)
+    file = source.given  # without the password of a database's address
     from sidelight.app.jobs.describe import describe
 
     with progress_bar(quiet):

@@ -41,6 +41,8 @@ class FieldOption(click.Option):
         flags = [f"--{field.word}/--no-{field.word}" if is_flag else flag_of(field)]
         if field.letter:
             flags.insert(0, f"-{field.letter}")
+        if field.also:
+            flags.append(f"--{field.also}")
         settings: dict[str, Any] = {
             "help": _help(field),
             "default": None,

@@ -18,7 +18,7 @@ from sidelight.app.jobs.catalogue import ALIASES, find_job
 from sidelight.app.jobs.options import Options, Roles
 from sidelight.app.jobs.options.model import build
 from sidelight.errors import InvalidInput, UnknownName, UnreadableFile, nearest
-from sidelight.files.source import Source
+from sidelight.files.source import Source, is_server
 
 _KEYS = ("job", "table", "seed", "roles", "options")
 _WRITTEN = ("versions", "files", "read")  # written for people and for the next run; a run is decided by the rest
@@ -67,15 +67,18 @@ class RunConfig:
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= _MOST_SEED:
             raise InvalidInput(f"The seed of a run is a whole number from 0 to {_MOST_SEED}. Got {seed!r:.80} instead.")
         kind = find_job(job)
+        source = Source(table) if is_server(table) else None
         checked = {
             "job": job,
-            "table": table,
+            "table": table if source is None else source.given,  # without its password, which is written nowhere
             "roles": roles if isinstance(roles, Roles) else build(Roles, roles, "role"),
             "options": options if isinstance(options, Options) else kind.options(options),
             "seed": seed,
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)  # frozen from here on
+        if source is not None:
+            self.__dict__["source"] = source  # it alone knows the password
 
     def to_toml(
         self,
@@ -153,7 +156,7 @@ def seen_from(folder: Path | None, path: str) -> str:
 
 def _found_from(folder: Path, path: str) -> str:
     """Turn a path that is seen from the folder of a run.toml into one that is seen from here."""
-    if "\0" in path or os.path.isabs(os.path.expanduser(path)):
+    if "\0" in path or is_server(path) or os.path.isabs(os.path.expanduser(path)):
         return path
     there = os.path.normpath(folder / path)
     return there if os.path.exists(there) or not os.path.exists(path) else path  # runs of 0.1: seen from here

@@ -44,7 +44,7 @@ def cut_folder(
     what = {"sounds": "sound", "pictures": "region", "texts": "text"}.get(made.kind, "row")
     what = "picture" if made.recipe.get("whole") else what
     told = [f"{counted(n_files, 'file')} became {counted(n_rows, what)} in {out}."]
-    told += [f"{note[:1].upper()}{note[1:]}." for note in notes]
+    told += [note[:1].upper() + note[1:].rstrip(".") + "." for note in notes]
     told.append(f"Next: sidelight describe {out}")
     return told, {"out": out, "kind": made.kind, "rows": n_rows, "files": n_files, "omitted": dict(made.omitted)}
 

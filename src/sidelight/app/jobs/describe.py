@@ -21,6 +21,7 @@ from sidelight.app.jobs.naming import answers_by_column, columns_that_repeat
 from sidelight.app.jobs.options import Roles
 from sidelight.data.dataset import Dataset
 from sidelight.data.inseparable import inseparable_labels
+from sidelight.errors import SidelightError
 from sidelight.files.answers import find_answers, kind_of_answers
 from sidelight.files.material.listing import Listing
 from sidelight.files.noticed import forgiving
@@ -83,7 +84,9 @@ def describe_folder(path: Path) -> Description | None:
     if (not tables and len(material) == 1) or (not known and listing.other):
         return None
     where = shlex.quote(str(path))
-    next_: list[tuple[str, Sentence]] = [
+    named = _with_lists(path, material[0], listing) if len(material) == 1 else []
+    next_: list[tuple[str, Sentence]] = [*named]
+    next_ += [
         (f"the table {name}", f"sidelight describe {shlex.quote(os.path.join(path, name))}")
         for name in tables[:MOST_FITS]
     ]
@@ -94,8 +97,32 @@ def describe_folder(path: Path) -> Description | None:
         next_.append(("look at them and answer questions", f"sidelight studio {where}"))
     facts: dict[str, Any] = {kind: len(names) for kind, names in listing.files.items()}
     facts |= {"other files": listing.other} if listing.other else {}
-    told = f"a folder with {listing.in_words()}: describe one of its files, or make rows of one kind of them"
+    told = f"a folder with {listing.in_words()}"
+    told += "" if named else ": describe one of its files, or make rows of one kind of them"
     return Description(str(path), told, facts, (), (), (), (), tuple(next_[:MOST_FITS]))
+
+
+def _with_lists(path: Path, kind: str, listing: Listing) -> list[tuple[str, Sentence]]:
+    """Suggest the job that names rows, where a table beside the files lists what is in them."""
+    from sidelight.files.material.labels import labels_from_table
+
+    files = listing.files[kind]
+    for name in listing.files.get("tables", ())[:5]:
+        try:
+            said = labels_from_table(path / name, files)
+        except SidelightError:
+            continue  # a table about something else
+        if len(said.lists) < len(files) / 2:
+            continue
+        where, labels = shlex.quote(str(path)), Setting("label_file", os.path.join(path, name))
+        why = (
+            f"the lists in {name} name its {'folders of ' if said.are_of_folders else ''}{kind}: the label of each row"
+        )
+        if kind == "texts" and not said.are_of_folders:  # a row a text: its labels are its own
+            return [(why, [f"sidelight from {where} ", Setting("labels", os.path.join(path, name)), " ",
+                           Setting("out", "rows.parquet")])]  # fmt: skip
+        return [(why, [f"sidelight instances {where} ", labels, " ", Setting("out", "results")])]
+    return []
 
 
 def _odd_cells(odd: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -236,12 +263,14 @@ def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
         suggested.insert(1, Fit("relations", f"the words of {texts[0]!r} as features", {**named, "text": texts[:1]}))
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # columns without a single number
-        return tuple(_answering(fit, data) for fit in suggested if fit is not None and can_start(fit, data))
+        told = [_answering(fit, data, explicit) for fit in suggested if fit is not None]
+        return tuple(fit for fit in told if can_start(fit, data))
 
 
-def _answering(fit: Fit, data: Dataset) -> Fit:
-    """Let a suggested command answer every question by the reading that was taken: it is not to stop at one."""
+def _answering(fit: Fit, data: Dataset, explicit: Mapping[str, Any]) -> Fit:
+    """Let a suggested command repeat what the user said, and answer every question by the reading that was taken."""
     said = {name: value for doubt in data.doubts for name, value in doubt.readings[0][1].items()}
+    said |= {} if "text" in fit.roles and "text" not in explicit else explicit
     return replace(fit, roles={**said, **{k: v for k, v in fit.roles.items() if v not in ({}, [])}}) if said else fit
 
 

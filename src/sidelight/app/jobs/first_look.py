@@ -16,7 +16,7 @@ from sidelight._core.atomic import check_folder
 from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.output import check_file_free, check_free
 from sidelight.errors import OutputExists, UnreadableFile, unknown_column
-from sidelight.files.source import STANDARD_INPUT, Source, split_part
+from sidelight.files.source import STANDARD_INPUT, Source, is_server, refuse_web, split_part
 from sidelight.words import Setting
 
 ENDINGS = (".csv", ".tsv")
@@ -28,8 +28,9 @@ _FILES = (".csv", ".parquet")
 
 def check_there(path: str) -> None:
     """Raise unless there is something to read."""
-    if path == STANDARD_INPUT:
+    if path == STANDARD_INPUT or is_server(path):
         return
+    refuse_web(path)
     try:
         os.stat(os.path.expanduser(split_part(path)[0]))
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
@@ -45,7 +46,7 @@ def check_prediction(model: str, table: Source, out: Path, roles: Roles, *, over
     if is_file:
         check_file_free(out, overwrite=overwrite)
         check_folder(out)
-        if out.exists() and os.path.samefile(out, table):
+        if out.exists() and not table.address and os.path.samefile(out, table):
             raise OutputExists(f"{str(out)!r} is the table itself.", do=["Choose another ", Setting("out"), "."])
     else:
         check_free(out, overwrite)

@@ -25,6 +25,7 @@ class FolderSample:
     labels: str
     write: Callable[[Path, int], Mapping[str, frozenset[str]]]
     next: Callable[[str, str], Sequence[str | Setting]]
+    things: str = "files"
 
 
 def write_folder(name: str, out: str, *, seed: int = 0, overwrite: bool = False) -> list[Sentence]:
@@ -43,7 +44,7 @@ def write_folder(name: str, out: str, *, seed: int = 0, overwrite: bool = False)
         write_text(folder / sample.labels, text.getvalue())
     return [
         f"{sample.what}.",
-        f"Wrote {len(lists)} files and {sample.labels} to {out}/.",
+        f"Wrote {len(lists)} {sample.things} and {sample.labels} to {out}/.",
         ["Next: ", *sample.next(out, f"{out}/{sample.labels}")],
     ]
 
@@ -73,11 +74,12 @@ def _pictures(folder: Path, seed: int) -> Mapping[str, frozenset[str]]:
 
 
 def _letters(folder: Path, seed: int) -> Mapping[str, frozenset[str]]:
-    lists = {}
+    lists: dict[str, frozenset[str]] = {}
     for number, letter in enumerate(make_letters(random_state=seed), start=1):
-        name = f"letter{number:02d}.txt"
-        write_text(folder / name, letter.text)
-        lists[name] = letter.topics
+        box = f"box{letter.box:02d}"
+        (folder / box).mkdir(exist_ok=True)
+        write_text(folder / box / f"letter{number:03d}.txt", letter.text)
+        lists[box] = lists.get(box, frozenset()) | {letter.topic}
     return lists
 
 
@@ -85,14 +87,12 @@ def _name_rows(out: str, labels: str) -> Sequence[str | Setting]:
     return [f"sidelight instances {out} ", Setting("label_file", labels), " ", Setting("out", "results")]
 
 
-def _describe(out: str, labels: str) -> Sequence[str | Setting]:
-    return [f"sidelight describe {out}"]
-
-
 FOLDERS = {
     "sounds": FolderSample(
         "Forty recordings of made-up birds, and which of them call in each", "species.csv", _sounds, _name_rows
     ),
     "pictures": FolderSample("Sixty made-up photographs, and what is on each", "tags.csv", _pictures, _name_rows),
-    "letters": FolderSample("Eighty made-up letters, and what each is about", "topics.csv", _letters, _describe),
+    "letters": FolderSample(
+        "Thirty boxes of made-up letters, and what is in each", "topics.csv", _letters, _name_rows, "boxes"
+    ),
 }

@@ -36,6 +36,14 @@ _SECONDS, _RATE = 2.5, 16_000  # of a sound on the page
 _EXCERPT = 220  # characters of a text
 
 
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """Samples in hand, to be played: a cell of a column to show."""
+
+    samples: np.ndarray
+    rate: int
+
+
 class NotShown(Exception):
     """A file that cannot be shown; its text is the reason, in a few words."""
 
@@ -64,12 +72,13 @@ class MediaReader:
     _spent: int = 0
 
     def look(self, cell: Any) -> Media | None:
-        """Return what a cell names, says or is (an array of grey pixels); None when there is nothing to show."""
-        text = "" if isinstance(cell, np.ndarray) else str(cell).strip()
-        if not text and not isinstance(cell, np.ndarray):
+        """Return what a cell names, says or is (grey pixels, or a clip); None when there is nothing to show."""
+        in_hand = isinstance(cell, (np.ndarray, Clip))
+        text = "" if in_hand else str(cell).strip()
+        if not text and not in_hand:
             return None
         try:
-            shown = of_array(cell) if isinstance(cell, np.ndarray) else self._read(text)
+            shown = _of_cell(cell) if in_hand else self._read(text)
         except NotShown as reason:
             self.failures[str(reason)] += 1
             self.examples.setdefault(str(reason), text)
@@ -148,6 +157,10 @@ def thumbnail(path: Path, part: Fragment = WHOLE) -> Media:
         raise NotShown("unreadable") from None
 
 
+def _of_cell(cell: Any) -> Media:
+    return of_samples(cell.samples, cell.rate) if isinstance(cell, Clip) else of_array(cell)
+
+
 def of_array(pixels: np.ndarray) -> Media:
     """Return grey pixels, dark where values are high, as an image."""
     low, high = float(np.min(pixels)), float(np.max(pixels))
@@ -171,6 +184,12 @@ def recording(path: Path, part: Fragment = WHOLE) -> Media:
         rate, sound = part.samples(path, _SECONDS)
     except Exception:  # readers raise what they meet: ValueError, struct.error, EOFError, a warning made an error, ...
         raise NotShown("unreadable") from None
+    return of_samples(sound, rate)
+
+
+def of_samples(samples: np.ndarray, rate: int) -> Media:
+    """Return samples as a sound that can be played, with its spectrogram."""
+    sound = np.array(samples, dtype=np.float64)
     if sound.size < 2 or not np.isfinite(sound).all() or rate < 1:
         raise NotShown("without sound")
     sound -= sound.mean()

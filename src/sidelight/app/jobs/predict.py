@@ -33,6 +33,7 @@ from sidelight.files.roles.plan import asked
 from sidelight.files.source import Source
 from sidelight.files.streaming import RowsInBlocks, align
 from sidelight.files.text.delimited import DelimitedSource
+from sidelight.files.text.words import counting_known
 from sidelight.progress import report
 from sidelight.words import Sentence, Setting, Spell, counted, render, some_of
 
@@ -84,7 +85,10 @@ def predict(
     with memory_limit(roles.max_memory):
         opened = open_table(source, roles.format, **{key: getattr(roles, key) for key in _HOW})
     known = _roles_of_run(file, model, roles, None if opened is None else opened.names)
-    work = _Work(model, source, _open(model, source, opened, known), known, knew_answers=_knew_answers(file, model))
+    words = _words_of(model, known)
+    with counting_known(words):
+        blocks = _open(model, source, opened, known, len(words or ()))
+    work = _Work(model, source, blocks, known, knew_answers=_knew_answers(file, model), words=words)
     if is_file:
         with folder_beside(out) as folder:
             work.write(folder, parquet=out.suffix == ".parquet")
@@ -122,7 +126,9 @@ class _Work:
         roles: Roles,
         *,
         knew_answers: bool = False,
+        words: Sequence[str] | None = None,
     ) -> None:
+        self.words = words
         self.model, self.table, self.roles, self.knew_answers = model, table, roles, knew_answers
         self.place = place_of(model)
         self.blocks = blocks
@@ -182,7 +188,7 @@ class _Work:
         }
 
     def _data(self) -> Iterator[Dataset]:
-        with memory_limit(self.roles.max_memory):
+        with memory_limit(self.roles.max_memory), counting_known(self.words):
             yield from self.blocks
 
     def _without_gaps(self, data: Dataset) -> Dataset:
@@ -257,19 +263,48 @@ def _plain(cell: Any) -> str:
     return str(cell).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def _words_of(model: Any, roles: Roles) -> list[str] | None:
+    """Return the features of a model that are words of texts; numbers that the run named stand before them."""
+    features = feature_names_of(model)
+    if features is None or not (roles.text or _is_of_texts(model)):
+        return None
+    numbers = next((k for k, name in enumerate(features) if not _is_named(name, roles.features)), len(features))
+    return features[numbers:]
+
+
+def _is_of_texts(model: Any) -> bool:
+    from sidelight.files.material.rows import Material
+
+    how = getattr(model, "material_", "")
+    return bool(how) and Material.from_json(how).kind == "texts"
+
+
+def _is_named(name: str, patterns: Sequence[str]) -> bool:
+    from fnmatch import fnmatchcase
+
+    return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
+
+
 def _open(
-    model: Any, source: Source, opened: DelimitedSource | ParquetSource | None, roles: Roles
+    model: Any, source: Source, opened: DelimitedSource | ParquetSource | None, roles: Roles, n_words: int
 ) -> RowsInBlocks | list[Dataset]:
     """Return the rows of a table in blocks, or all of them where its format cannot be read in pieces."""
+    from sidelight.files.material.reading import with_recipe
+    from sidelight.files.material.rows import material_of
+
     features = feature_names_of(model)
     if opened is None:
-        return [align(read_as_it_is(source, replace_role(roles, features=[], yes=True)), features)]
+        numbers = roles.features if n_words else []
+        return [align(read_as_it_is(source, replace_role(roles, features=numbers, yes=True)), features)]
     wishes = {
         k: v for k, v in roles.for_read().items() if k not in (*_HOW, "format", "label_file", "max_memory", "transpose")
     }
     beside = None if roles.label_file is None else Path(roles.label_file).expanduser()
     with memory_limit(roles.max_memory):
-        blocks = RowsInBlocks(opened, asked(**{**wishes, "features": None}), features, label_file=beside)
+        wanted = asked(**{**wishes, "features": None})
+        material = material_of(opened.path) if isinstance(opened, ParquetSource) else None
+        wanted = wanted if material is None else with_recipe(opened.path, material, wanted)
+        blocks = RowsInBlocks(opened, wanted, features, label_file=beside, n_words=n_words)
     if features is None and len(blocks.features.names) != model.n_features_in_:
         raise InvalidData(
             f"{source!r} has {len(blocks.features.names)} columns of numbers, and the model, which does not know its "
@@ -309,12 +344,15 @@ def _roles_of_run(file: Path, model: Any, roles: Roles, columns: Sequence[str] |
         "missing",
         "missing_words",
         "text",
+        "features",
     ):
         value = known.get(name)
         if name in said and name != "missing":
             continue
         if name == "missing" and said.get(name) != "error":
             continue
+        if name == "features" and not known.get("text"):
+            continue  # a model knows its columns by name; beside words it must be said which are none
         if value is not None and _is_there(name, value, columns):
             defaults[name] = value
     merged = {**said, **defaults}

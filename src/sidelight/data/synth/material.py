@@ -27,6 +27,12 @@ class Recording:
         """Who calls in it: the list that goes with the recording."""
         return frozenset(name for _, _, name in self.calls)
 
+    def caller(self, start: float, end: float) -> str:
+        """Return who calls longest between two seconds; empty where nobody does."""
+        shared = [(min(end, last) - max(start, first), name) for first, last, name in self.calls]
+        longest, name = max(shared, default=(0.0, ""))
+        return name if longest > 0 else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Photograph:
@@ -45,13 +51,16 @@ class Photograph:
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A text, and what it is about."""
+    """A text, what it is about, and the number of the box that it lies in."""
 
     text: str
-    topics: frozenset[str]
+    topic: str
+    box: int
 
 
-def make_recordings(n_recordings: int = 40, *, seconds: float = 8.0, random_state: Any = None) -> list[Recording]:
+def make_recordings(
+    n_recordings: int = 40, *, seconds: float = 8.0, overlapping: float = 0.0, random_state: Any = None
+) -> list[Recording]:
     """Draw recordings of made-up birds: each species has a call of its own, each recording two to four species.
 
     Parameters
@@ -60,16 +69,19 @@ def make_recordings(n_recordings: int = 40, *, seconds: float = 8.0, random_stat
         How many.
     seconds : float, default=8.0
         How long each is.
+    overlapping : float, default=0.0
+        Probability that a call begins before the one before it has ended.
     random_state : int, Generator or None, default=None
         Where the randomness comes from.
     """
     check_number("make_recordings", "n_recordings", n_recordings, low=1, integer=True)
     check_number("make_recordings", "seconds", seconds, low=1.0)
+    check_number("make_recordings", "overlapping", overlapping, low=0.0, high=1.0)
     generator = as_generator(random_state)
-    return [_recording(seconds, generator) for _ in range(n_recordings)]
+    return [_recording(seconds, overlapping, generator) for _ in range(n_recordings)]
 
 
-def _recording(seconds: float, generator: np.random.Generator) -> Recording:
+def _recording(seconds: float, overlapping: float, generator: np.random.Generator) -> Recording:
     n = int(seconds * RATE)
     sound, calls, at = np.zeros(n), [], 0.3
     present = generator.choice(list(_CALLS), size=int(generator.integers(2, 5)), replace=False).tolist()
@@ -83,7 +95,8 @@ def _recording(seconds: float, generator: np.random.Generator) -> Recording:
         first = int(at * RATE)
         sound[first : first + len(call)] += call
         calls.append((at, at + length, name))
-        at += length + generator.uniform(0.25, 0.6)
+        is_early = overlapping > 0 and generator.random() < overlapping
+        at += length * generator.uniform(0.1, 0.6) if is_early else length + generator.uniform(0.25, 0.6)
     noise = np.cumsum(generator.normal(size=n)) if generator.random() < 0.5 else generator.normal(size=n)
     noise = noise - np.convolve(noise, np.ones(200) / 200, mode="same")
     sound = 0.5 * sound + 0.02 * noise / noise.std()
@@ -217,25 +230,28 @@ _WORDS: Mapping[str, str] = {
 _COMMON = "dear we have received your letter and thank you for it please send word soon with kind regards yours truly"
 
 
-def make_letters(n_letters: int = 80, *, random_state: Any = None) -> list[Letter]:
-    """Draw letters about one or two of four topics, each with its own words among those of every letter.
+def make_letters(n_boxes: int = 30, *, random_state: Any = None) -> list[Letter]:
+    """Draw letters in boxes: a letter is about one of four topics, a box holds three to six letters on one to three.
 
     Parameters
     ----------
-    n_letters : int, default=80
-        How many.
+    n_boxes : int, default=30
+        How many boxes.
     random_state : int, Generator or None, default=None
         Where the randomness comes from.
     """
-    check_number("make_letters", "n_letters", n_letters, low=1, integer=True)
+    check_number("make_letters", "n_boxes", n_boxes, low=1, integer=True)
     generator = as_generator(random_state)
     letters = []
-    for _ in range(n_letters):
-        topics = generator.choice(list(_WORDS), size=1 + int(generator.random() < 0.3), replace=False).tolist()
-        words = [*generator.choice(_COMMON.split(), size=30).tolist()]
-        for topic in topics:
-            words += generator.choice(_WORDS[topic].split(), size=int(generator.integers(15, 30))).tolist()
-        generator.shuffle(words)
-        sentences = [" ".join(words[i : i + 11]).capitalize() + "." for i in range(0, len(words), 11)]
-        letters.append(Letter("\n".join(sentences) + "\n", frozenset(topics)))
+    for box in range(1, n_boxes + 1):
+        present = generator.choice(list(_WORDS), size=int(generator.integers(1, 4)), replace=False).tolist()
+        topics = [*present, *generator.choice(present, size=max(0, int(generator.integers(3, 7)) - len(present)))]
+        letters += [Letter(_letter(str(topic), generator), str(topic), box) for topic in topics]
     return letters
+
+
+def _letter(topic: str, generator: np.random.Generator) -> str:
+    words = [*generator.choice(_COMMON.split(), size=30).tolist()]
+    words += generator.choice(_WORDS[topic].split(), size=int(generator.integers(15, 30))).tolist()
+    generator.shuffle(words)
+    return "\n".join(" ".join(words[i : i + 11]).capitalize() + "." for i in range(0, len(words), 11)) + "\n"

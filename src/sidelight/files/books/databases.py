@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from sidelight.errors import InvalidData, SidelightError, UnknownName, UnreadableFile, nearest
 from sidelight.files.books.columns import table_of
+from sidelight.files.books.queries import query_in
 from sidelight.files.limits import need
 from sidelight.files.roles.columns import MemorySource
 from sidelight.words import counted, some_of
@@ -62,13 +63,7 @@ def _tables(base: sqlite3.Connection) -> list[str]:
 
 def _query(path: Path, what: str | None, names: list[str]) -> tuple[str, str, list[str]]:
     if what is not None and what not in names and what.lower().endswith(".sql"):
-        file = Path(what).expanduser()
-        if not file.is_file():
-            raise UnreadableFile(f"{file}: there is no such file with a query.")
-        text = file.read_text(encoding="utf-8", errors="replace").strip().rstrip(";")
-        if not text.lower().startswith(("select", "with")):
-            raise InvalidData(f"{file}: expected one SELECT, found {text[:40]!r}.")
-        return text, f"the query of {file.name}", []
+        return query_in(Path(what)), f"the query of {Path(what).name}", []
     if not names:
         raise InvalidData(f"{path}: a database without tables.")
     if what is not None and what not in names:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sidelight.errors import InvalidData
@@ -13,7 +14,7 @@ from sidelight.files.material.selections import Selection, is_selection_table, r
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.labels import are_ticks, from_cells, from_ticks
 from sidelight.files.roles.separators import find_separator
-from sidelight.words import some_of
+from sidelight.words import counted, some_of
 
 Lists = dict[str, frozenset[str]]
 _SUFFIXES = (".table.1.selections", ".selections", ".birdnet.selection.table", ".birdnet.results", ".labels", "_labels")
@@ -24,14 +25,28 @@ def key_of(name: str) -> str:
     return os.path.splitext(os.path.basename(name.replace("\\", "/").strip()))[0].casefold()
 
 
-def labels_from_table(path: Path, files: Sequence[str], *, min_confidence: float = 0.0) -> tuple[Lists, list[str]]:
-    """Return the list of each file that a table speaks of, and what is worth a word.
+def folder_key_of(name: str) -> str:
+    """Return the folder of a file for comparing: its own name, without case; empty for a file at the top."""
+    return os.path.basename(os.path.dirname(name)).casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What is said about files: the list of each, what is worth a word, and whether folders of files are meant."""
+
+    lists: Lists = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    are_of_folders: bool = False
+
+
+def labels_from_table(path: Path, files: Sequence[str], *, min_confidence: float = 0.0) -> Labels:
+    """Return the list of each file, or of each folder of files, that a table speaks of.
 
     Parameters
     ----------
     path : Path
-        A line a file with its labels in one cell or a column of 0 and 1 for each; a line for each label of a file; or a
-        selection table, whose labels become the list of its recording.
+        A line a file (or folder) with its labels in one cell or a column of 0 and 1 for each; a line for each label of
+        a file; or a selection table, whose labels become the list of its recording.
     files : sequence of str
         The files of the folder.
     min_confidence : float
@@ -42,10 +57,16 @@ def labels_from_table(path: Path, files: Sequence[str], *, min_confidence: float
     table = label_table(path)
     loaded = table.load([], range(len(table.names)))
     columns = [loaded.texts[j] for j in range(len(table.names))]
-    known = {key_of(name) for name in files}
-    hits = [sum(key_of(value) in known for value in column.values) for column in columns]
-    key = max(range(len(columns)), key=hits.__getitem__)
-    if not hits[key]:
+    ways = ((key_of, key_of), (folder_key_of, _last_part))
+    hits = {
+        (way, j): sum(written(value) in known for value in column.values)
+        for way, (of_file, written) in enumerate(ways)
+        for known in [{of_file(name) for name in files} - {""}]
+        for j, column in enumerate(columns)
+    }
+    way, key = max(hits, key=hits.__getitem__)
+    of_file, written = ways[way]
+    if not hits[way, key]:
         raise InvalidData(
             f"{path} names none of the {len(files)} files: its first column holds {some_of(columns[0].values, 3)}, "
             f"the folder {some_of([os.path.basename(name) for name in files], 3)}. Names are compared without folder, "
@@ -63,8 +84,12 @@ def labels_from_table(path: Path, files: Sequence[str], *, min_confidence: float
     unions = said.of_bags(columns[key].codes, len(columns[key].values))
     for value, labels in zip(columns[key].values, unions):
         if labels is not None:
-            lists.setdefault(key_of(value), set()).update(labels)
-    return _matched(lists, path, files)
+            lists.setdefault(written(value), set()).update(labels)
+    return _matched(lists, path, files, of_file)
+
+
+def _last_part(value: str) -> str:
+    return os.path.basename(value.replace("\\", "/").strip().rstrip("/")).casefold()
 
 
 def _label_column(names: Sequence[str], columns: Sequence[object], others: Sequence[int]) -> int:
@@ -110,7 +135,7 @@ def selections_beside(tables: Sequence[str], folder: Path, files: Sequence[str])
     return found
 
 
-def _lists_of_selections(found: Sequence[Selection], path: Path, files: Sequence[str]) -> tuple[Lists, list[str]]:
+def _lists_of_selections(found: Sequence[Selection], path: Path, files: Sequence[str]) -> Labels:
     lists: dict[str, set[str]] = {}
     for one in found:
         name = key_of(one.file) if one.file else key_of(path.name).partition(".")[0]
@@ -118,19 +143,25 @@ def _lists_of_selections(found: Sequence[Selection], path: Path, files: Sequence
     return _matched(lists, path, files)
 
 
-def _matched(lists: Mapping[str, set[str]], path: Path, files: Sequence[str]) -> tuple[Lists, list[str]]:
-    matched = {name: frozenset(lists[key_of(name)]) for name in files if key_of(name) in lists}
+def _matched(
+    lists: Mapping[str, set[str]], path: Path, files: Sequence[str], of_file: Callable[[str], str] = key_of
+) -> Labels:
+    matched = {name: frozenset(lists[of_file(name)]) for name in files if of_file(name) in lists}
     if not matched:
         raise InvalidData(
             f"{path} names none of the {len(files)} files: it speaks of {some_of(list(lists), 3)}, the folder holds "
             f"{some_of([os.path.basename(name) for name in files], 3)}. Names are compared without folder, ending and "
             "case."
         )
-    notes = []
+    are_of_folders = of_file is folder_key_of
+    notes = [f"{path.name} speaks of folders: the files of a folder are a bag"] if are_of_folders else []
     if len(matched) < len(files):
         silent = [name for name in files if name not in matched]
         notes.append(f"{path.name} says nothing about {len(silent)} of {len(files)} files ({some_of(silent, 3)})")
-    unknown = [key for key in lists if key not in {key_of(name) for name in files}]
+    known = {of_file(name) for name in files}
+    unknown = [key for key in lists if key not in known]
     if unknown:
-        notes.append(f"{path.name} speaks of {len(unknown)} files that are not there ({some_of(unknown, 3)})")
-    return matched, notes
+        what = "folder" if are_of_folders else "file"
+        there = "is not there" if len(unknown) == 1 else "are not there"
+        notes.append(f"{path.name} speaks of {counted(len(unknown), what)} that {there} ({some_of(unknown, 3)})")
+    return Labels(matched, notes, are_of_folders)

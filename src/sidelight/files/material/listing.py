@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from sidelight.words import Setting, counted, in_words
 KINDS: Mapping[str, tuple[str, ...]] = {
     "sounds": (".wav", ".wave", ".flac", ".ogg", ".oga", ".opus", ".mp3", ".aif", ".aiff", ".aifc"),
     "pictures": (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm"),
-    "texts": (".txt", ".md", ".text", ".htm", ".html", ".docx", ".eml"),
+    "texts": (".txt", ".md", ".text", ".htm", ".html", ".docx", ".pdf", ".eml"),
     "tables": (".csv", ".tsv", ".parquet", ".xlsx", ".ods", ".sqlite", ".jsonl"),
 }
 _OF_ENDING = {ending: kind for kind, endings in KINDS.items() for ending in endings}
@@ -47,20 +48,26 @@ class Listing:
         if not folder.is_dir():
             raise UnreadableFile(f"{folder}: there is no such folder.")
         found: dict[str, list[str]] = {}
+        bare: list[str] = []
         other = n_files = 0
         for place, folders, names in os.walk(folder):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(names):
-                if name.startswith("."):
+                if name.startswith(".") or _would_block(os.path.join(place, name)):
                     continue
                 n_files += 1
-                kind = _OF_ENDING.get(os.path.splitext(name)[1].lower())
+                ending = os.path.splitext(name)[1].lower()
+                kind = _OF_ENDING.get(ending)
                 if kind is None:
                     other += 1
+                    if not ending or ending[1:].isdecimal():
+                        bare.append(os.path.relpath(os.path.join(place, name), folder))
                 else:
                     found.setdefault(kind, []).append(os.path.relpath(os.path.join(place, name), folder))
             if n_files > _MOST_FILES:
                 raise InvalidData(f"{folder}: more than {_MOST_FILES:,} files. Name a folder inside it.")
+        if bare and not found:  # posts of news groups are called 12345, mails of old archives 12.
+            found["texts"], other = bare, other - len(bare)
         return cls(folder, {kind: tuple(sorted(names)) for kind, names in found.items()}, other)
 
     def kind(self) -> str | None:
@@ -86,3 +93,12 @@ class Listing:
         """Say how many files of each kind there are."""
         told = [counted(len(names), kind[:-1]) for kind, names in self.files.items()]
         return in_words([*told, *([counted(self.other, "other file")] if self.other else [])]) or "nothing"
+
+
+def _would_block(path: str) -> bool:
+    """Say whether a name is a pipe or a device, which may never end; what cannot be asked says so when it is opened."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode)

@@ -99,11 +99,11 @@ def cut_picture(path: Path, recipe: PictureRecipe) -> list[Region]:
 
 def taken_at(path: Path) -> dict[str, Any]:
     """Return when and where a picture was taken, as its camera wrote it: ``date``, ``latitude``, ``longitude``."""
-    from PIL import ExifTags, Image
+    from PIL import ExifTags
 
     facts: dict[str, Any] = {}
     try:
-        with Image.open(path, formats=FORMATS) as image:
+        with _opened(path) as image:
             exif = image.getexif()
             day = exif.get_ifd(ExifTags.IFD.Exif).get(ExifTags.Base.DateTimeOriginal) or exif.get(
                 ExifTags.Base.DateTime
@@ -120,12 +120,23 @@ def taken_at(path: Path) -> dict[str, Any]:
     return facts
 
 
+def _opened(path: Path) -> Any:
+    """Open a picture without Pillow's warning about large ones: there is a limit of our own."""
+    import warnings
+
+    from PIL import Image
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+        return Image.open(path, formats=FORMATS)
+
+
 def _pixels(path: Path) -> NDArray[np.uint8]:
     """Return the picture upright, in RGB, at most 320 pixels long."""
     from PIL import Image, ImageOps
 
     try:
-        with Image.open(path, formats=FORMATS) as image:
+        with _opened(path) as image:
             if image.width * image.height > _MOST_PIXELS:
                 raise UnreadableFile(
                     f"{path}: {image.width} x {image.height} pixels are more than {_MOST_PIXELS // 1_000_000} million. "

@@ -15,20 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.errors import InvalidData, InvalidParameter, SidelightError, UnreadableFile
+from sidelight.files.material.dressing import dressed, roles_of
 from sidelight.files.material.fingerprints import fingerprint
-from sidelight.files.material.labels import Lists, labels_from_folders, labels_from_table, selections_beside
+from sidelight.files.material.labels import Labels, labels_from_folders, labels_from_table, selections_beside
 from sidelight.files.material.listing import Listing
 from sidelight.files.material.metadata import KEY, recipe_text
 from sidelight.files.material.pictures import PictureRecipe, cut_picture, taken_at
 from sidelight.files.material.selections import Selection
-from sidelight.files.material.sounds import HIGHEST_RATE, SoundRecipe, cut_recording, describe_piece, rate_of
+from sidelight.files.material.sounds import SoundRecipe, common_rate, cut_recording, describe_piece, rate_of
 from sidelight.files.material.texts import TextRecipe, cut_text
 from sidelight.progress import report
-from sidelight.words import counted
+from sidelight.words import counted, some_of
 
 _VERSION = 1
+_AT_ONCE = 5_000  # rows that are kept as Python values
 _IN_THIS_PROCESS = 8  # files up to which starting processes takes longer than the work
-SEPARATOR = "|"  # between the labels of a file
 
 Recipe = SoundRecipe | PictureRecipe | TextRecipe
 Row = dict[str, Any]
@@ -183,14 +184,14 @@ def plan_material(listing: Listing, kind: str | None, settings: Mapping[str, Any
 
 
 def _common_rate(listing: Listing) -> int:
-    """Return the rate that all recordings of a folder have at least, up to 22.05 kHz."""
+    """Return the rate that the recordings of a folder are worked with."""
     rates = []
     for name in listing.files["sounds"]:
         try:
             rates.append(rate_of(listing.folder / name))
         except UnreadableFile:
             continue  # named and left out when its turn comes
-    return min([HIGHEST_RATE, *rates])
+    return common_rate(rates)
 
 
 def cut_folder(
@@ -233,7 +234,7 @@ def _in_processes(
 def _names(listing: Listing, material: Material) -> Sequence[str]:
     if material.extractor:
         return tuple(name for kind in ("sounds", "pictures", "texts") for name in listing.files.get(kind, ()))
-    return listing.files[material.kind]
+    return listing.files.get(material.kind, ())
 
 
 def make_table(
@@ -262,48 +263,73 @@ def make_table(
     if not names:
         raise UnreadableFile(f"{folder} holds {listing.in_words()}, and no {planned.kind}.")
     notes: list[str] = []
-    texts = listing.files.get("texts", ()) if planned.kind == "sounds" else ()
-    marked = selections_beside([*texts, *listing.files.get("tables", ())], folder, names)
+    marked: dict[str, list[Selection]] = {}
+    if planned.kind == "sounds":
+        beside = [name for kind in ("texts", "tables") for name in listing.files.get(kind, ())]
+        marked = selections_beside(beside, folder, names)
     if marked:
         notes.append(f"selection tables lie beside {counted(len(marked), 'recording')}: their pieces are the rows")
-    lists: Lists
     if labels is not None:
-        lists, told = labels_from_table(labels, names, min_confidence=min_confidence)
-        notes += told
+        said = labels_from_table(labels, names, min_confidence=min_confidence)
     else:
-        lists = {} if marked else labels_from_folders(names)
-        if lists:
-            notes.append("the folder that a file lies in was taken for its label")
+        by_folder = {} if marked else labels_from_folders(names)
+        said = Labels(by_folder, ["the folder that a file lies in was taken for its label"] if by_folder else [])
+    notes += said.notes
     before = _earlier(out, planned)
     fingerprints = {name: fingerprint(folder / name) for name in names}
     known = {} if before is None else before[0].files
     kept = {name for name in names if known.get(name) == fingerprints[name] and name not in marked}
     frames = [] if before is None else [before[1].filter(pl.col("file").is_in(sorted(kept)))]
     omitted = {} if before is None else {n: reason for n, reason in before[0].omitted.items() if n in kept}
-    fresh: list[Any] = []
     new = [name for name in names if name not in kept]
-    for cut in cut_folder(listing, planned, new, n_jobs=n_jobs, selections=marked):
-        if cut.reason:
-            omitted[cut.file] = cut.reason
-            continue
-        fresh += [{"row": f"{cut.file}#{k}", "file": cut.file, **row} for k, row in enumerate(cut.rows, start=1)]
-    if fresh:
-        frames.append(pl.DataFrame(fresh, infer_schema_length=None))
+    cuts = cut_folder(listing, planned, new, n_jobs=n_jobs, selections=marked)
+    frames += _frames(cuts, omitted)
     if before is not None and kept:
         notes.append(f"{counted(len(kept), 'file')} had not changed, and {len(new)} were cut")
     frame = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
     if not frame.height:
         first = next(iter(omitted.values()), "they are silent or empty")
         raise UnreadableFile(f"{folder}: none of the {len(names)} files gave a row ({first}).")
-    frame = _dressed(frame, folder, None if is_cache else out.parent, planned, lists)
+    frame = dressed(frame, folder, None if is_cache else out.parent, planned, said)
+    heard = {*frame["file"].unique().to_list(), *omitted}
+    notes += _about_silence([name for name in names if name not in heard], planned)
     notes += [f"left out: {reason}" for reason in list(omitted.values())[:5]]
     if len(omitted) > 5:
         notes.append(f"and {len(omitted) - 5} more files were left out")
     made = Material(
-        planned.kind, planned.recipe, _roles(frame, planned, bool(lists)), fingerprints, omitted, planned.extractor
+        planned.kind, planned.recipe, roles_of(frame, planned, said), fingerprints, omitted, planned.extractor
     )
     _write(frame, out, made)
     return made, notes
+
+
+def _about_silence(silent: Sequence[str], material: Material) -> list[str]:
+    """Say which files gave no row, and up to which pitch recordings were heard where that may be the reason."""
+    if not silent:
+        return []
+    what = "sound" if material.kind == "sounds" else "row"
+    told = f"no {what} was found in {counted(len(silent), 'file')} ({some_of(silent, 3)})"
+    pitch = f"; pitch was heard up to {material.recipe['rate'] // 2} Hz" if material.kind == "sounds" else ""
+    return [told + pitch]
+
+
+def _frames(cuts: Iterable[Cut], omitted: dict[str, str]) -> Iterator[Any]:
+    """Yield the rows of files as data frames, some thousand at a time: Python values take ten times the room."""
+    import polars as pl
+
+    rows: list[Row] = []
+    for cut in cuts:
+        if cut.reason:
+            omitted[cut.file] = cut.reason
+            continue
+        is_alone = len(cut.rows) == 1 and not cut.rows[0].get("fragment")
+        for number, row in enumerate(cut.rows, start=1):
+            rows.append({"row": cut.file if is_alone else f"{cut.file}#{number}", "file": cut.file, **row})
+        if len(rows) > _AT_ONCE:
+            yield pl.DataFrame(rows, infer_schema_length=None)
+            rows = []
+    if rows:
+        yield pl.DataFrame(rows, infer_schema_length=None)
 
 
 def _earlier(out: Path, planned: Material) -> tuple[Material, Any] | None:
@@ -321,50 +347,7 @@ def _earlier(out: Path, planned: Material) -> tuple[Material, Any] | None:
         frame = pl.read_parquet(out, glob=False)
     except (Exception, pl.exceptions.PanicException):  # damaged: made anew
         return None
-    return before, frame.drop("labels", "show", strict=False)
-
-
-def _dressed(frame: Any, folder: Path, beside: Path | None, material: Material, lists: Lists) -> Any:
-    """Add what to show (as seen from ``beside``, or by whole paths) and the labels, and put names first."""
-    import polars as pl
-
-    files = frame["file"].to_list()
-    if material.kind != "texts":
-        place = {n: str(folder / n) if beside is None else os.path.relpath(folder / n, beside) for n in set(files)}
-        parts = frame["fragment"].to_list() if "fragment" in frame.columns else [None] * len(files)
-        show = [place[name] + (f"#{part}" if part else "") for name, part in zip(files, parts)]
-        frame = frame.with_columns(pl.Series("show", show, dtype=pl.String))
-    if lists:
-        joined = {name: SEPARATOR.join(sorted(labels)) for name, labels in lists.items()}
-        cells = [joined.get(name) for name in files]
-        frame = frame.with_columns(pl.Series("labels", cells, dtype=pl.String))
-    first = [c for c in ("row", "file", "labels", "label", "start", "end", "date", "show") if c in frame.columns]
-    return frame.select(*first, *[c for c in frame.columns if c not in first])
-
-
-def _roles(frame: Any, material: Material, has_lists: bool) -> dict[str, Any]:
-    """Say what the columns are for, as sidelight.read takes it."""
-    aside = [
-        c
-        for c in ("start", "end", "date", "latitude", "longitude", "fragment", "share of the picture", "label")
-        if c in frame.columns
-    ]
-    roles: dict[str, Any] = {"id": "row", "ignore": aside}
-    is_alone = material.kind == "texts" or bool(material.recipe.get("whole"))
-    if not is_alone:
-        roles["bag"] = "file"
-    if has_lists:
-        roles |= {"label": "labels", "label_separator": SEPARATOR}
-    elif "label" in frame.columns:
-        roles |= {"label": "label", "ignore": [c for c in aside if c != "label"]}
-    if is_alone:
-        roles["ignore"] = [*roles["ignore"], "file"]
-    roles["keep"] = [c for c in ("file", "start", "end") if c in frame.columns]
-    if "show" in frame.columns:
-        roles["show"] = "show"
-    elif "text" in frame.columns:
-        roles["show"] = "text"
-    return roles
+    return before, frame.drop("labels", "folder", "show", strict=False)
 
 
 def _write(frame: Any, out: Path, made: Material) -> None:

@@ -8,7 +8,7 @@ end where it is quiet.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -27,6 +27,7 @@ _WINDOW = 0.032  # seconds of a frame
 _BANDS = 64
 _LOWEST = 100.0  # Hertz: below it lie wind and handling
 HIGHEST_RATE = 22_050  # samples a second that a folder is worked with at most
+_DEAFEST = 0.7  # share of the folder's rate that a recording must have
 _STRETCH = 600.0  # seconds whose grid is held at once
 _SILENCE = 1e-10  # power that is added before the logarithm: digital silence is -100 dB
 
@@ -96,15 +97,21 @@ def cut_recording(path: Path, recipe: SoundRecipe) -> list[Sound]:
     recipe : SoundRecipe
         How to cut.
     """
-    sounds: list[Sound] = []
-    for begin, grid in _stretches(path, recipe.rate):
-        loud, level = _over_floor(grid)
-        pieces = _pieces_of_time(loud) if recipe.cut == "time" else _patches(loud)
-        sounds += [
-            Sound(begin + first * HOP, begin + last * HOP, features_of(level[:, first:last], mask))
-            for first, last, mask in pieces
-        ]
-    return sounds
+    return [sound for begin, grid in _stretches(path, recipe.rate) for sound in _sounds_of(begin, grid, recipe)]
+
+
+def cut_samples(samples: Floats, rate: int, recipe: SoundRecipe) -> list[Sound]:
+    """Return the sounds of samples in hand, at ``rate`` samples a second: at most some minutes."""
+    return _sounds_of(0.0, mel_grid(np.asarray(samples, dtype=np.float32), rate, recipe.rate), recipe)
+
+
+def _sounds_of(begin: float, grid: NDArray[np.float32], recipe: SoundRecipe) -> list[Sound]:
+    loud, level = _over_floor(grid)
+    pieces = _pieces_of_time(loud) if recipe.cut == "time" else _patches(loud)
+    return [
+        Sound(begin + first * HOP, begin + last * HOP, features_of(level[:, first:last], mask))
+        for first, last, mask in pieces
+    ]
 
 
 def describe_piece(path: Path, recipe: SoundRecipe, start: float, end: float) -> Floats:
@@ -121,6 +128,15 @@ def describe_piece(path: Path, recipe: SoundRecipe, start: float, end: float) ->
     raise UnreadableFile(f"{path}: the recording ends before second {start:g}. Check the times of the selection.")
 
 
+def common_rate(rates: Sequence[int]) -> int:
+    """Return the rate that recordings are worked with: the lowest, up to 22.05 kHz, unless it is far below the others'.
+
+    A single recording of a telephone among others would make all of them deaf to high voices; it is left out instead.
+    """
+    usual = sorted(rates)[len(rates) // 2] if rates else HIGHEST_RATE
+    return min([HIGHEST_RATE, *(rate for rate in rates if rate >= usual / 2)])
+
+
 def _stretches(
     path: Path, rate: int, *, first: float = 0.0, until: float = np.inf
 ) -> Iterator[tuple[float, NDArray[np.float32]]]:
@@ -129,6 +145,11 @@ def _stretches(
         own = int(file.samplerate)
         if not 100 <= own <= 10_000_000:
             raise UnreadableFile(f"{path}: {own} samples a second cannot be. The file is damaged.")
+        if own < _DEAFEST * rate:
+            raise UnreadableFile(
+                f"{path}: {own} samples a second, and the others are heard at {rate}: it holds no high sounds. "
+                f"Say rate {own} to hear all of them as this one."
+            )
         if first:
             _seek(path, file, min(round(first * own), max(len(file), 0)))
         begin, kept = first, np.zeros(0, np.float32)

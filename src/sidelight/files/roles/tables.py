@@ -99,20 +99,18 @@ def _with_texts(
     """Count the words of the columns of texts, beside the features that were named."""
     import scipy.sparse as sp
 
-    from sidelight.files.text.folder import count_words
+    from sidelight.files.text.words import count_words, knows_its_words
 
     blocks: list[Any] = [sp.csr_array(X)] if X.shape[1] else []
     for j in plan.texts:
         column = texts[j]
-        different, words = count_words(list(column.values), least=1)
+        before = "" if len(plan.texts) == 1 else f"{source.names[j]}: "
+        different, words = count_words(list(column.values), least=1, before=before)
         counted = different[column.codes]
         often = np.asarray((counted > 0).sum(axis=0)).ravel()
-        kept = np.flatnonzero(often >= (2 if len(column.codes) > 3 else 1))
+        kept = np.flatnonzero(often >= (0 if knows_its_words() else 2 if len(column.codes) > 3 else 1))
         blocks.append(sp.csr_array(counted)[:, kept])
-        names = (
-            *names,
-            *(words[k] if len(plan.texts) == 1 else f"{source.names[j]}: {words[k]}" for k in kept.tolist()),
-        )
+        names = (*names, *(f"{before}{words[k]}" for k in kept.tolist()))
         plan.take(j, "feature", f"{len(kept)} words that occur in several rows, counted")
     if not names:
         raise InvalidData(

@@ -5,16 +5,15 @@ Dotted folder names (``rec.sport.hockey``) are a hierarchy: inner nodes that hol
 
 from __future__ import annotations
 
-import re
+import json
 import tarfile
 import zlib
-from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from sidelight.data.dataset import Dataset
 from sidelight.errors import UnreadableFile
@@ -23,15 +22,17 @@ from sidelight.files.limits import need
 from sidelight.files.noticed import notice
 from sidelight.files.roles.builder import Builder
 from sidelight.files.roles.plan import RoleRequest
-from sidelight.files.source import MAX_RATIO, MAX_UNPACKED
+from sidelight.files.source import MAX_RATIO, MAX_UNPACKED, guess_encoding
+from sidelight.files.text.documents import text_in
+from sidelight.files.text.words import count_words
 from sidelight.progress import report
 
 _LARGEST = 1 << 24  # a text file beyond this is not a document
 _MOST = 2_000_000
 _FILE, _GROWTH = 1_000, 8  # bytes that a file takes, and that each of its bytes takes as text, words and counts
 _NO_TEXTS = (".csv", ".tsv", ".toml", ".parquet", ".json", ".jsonl", ".xlsx")
-_MAIL = re.compile(r"[A-Za-z][A-Za-z-]*:( |\t|$)")
-_WORD = re.compile(r"[^\W\d_]{2,}")
+# How new texts are cut for a model, as files.material.rows reads it.
+_HOW = json.dumps({"version": 1, "kind": "texts", "recipe": {"by": "file"}, "roles": {"text": ["text"]}})
 
 
 class Document(NamedTuple):
@@ -47,21 +48,17 @@ def read_folder(path: Path, wanted: RoleRequest, encoding: str | None = None) ->
     documents = list(_documents(path, encoding))
     if not documents:
         raise UnreadableFile(f"{path}: expected text files in folders, found none.")
-    texts = [without_mail_header(document.text) for document in documents]
-    n_mails = sum(len(t) != len(d.text) for t, d in zip(texts, documents))
+    texts = [document.text for document in documents]
     X, words = count_words(texts, least=2 if len(documents) > 1 else 1)
     if not words:
         raise UnreadableFile(f"{path}: expected texts that share words, found no word in two of {len(texts)} files.")
     folders = [document.folder for document in documents]
     names, paths, Y = dotted_labels(folders)
     has_labels = len(set(folders)) > 1 and wanted.label is not False
-    notes = ["words that occur in a single file were left out"]
-    if n_mails:
-        notes.append(f"the mail headers of {n_mails} files were left out")
     nested = has_labels and any(len(p) > 1 for p in paths)
     data = Builder(path, "a folder of text files")
     data.features(X, words)
-    data.notes += notes
+    data.notes.append("words that occur in a single file were left out")
     if has_labels:
         data.y, data.label_names = _texts(folders), tuple(sorted(set(folders)))
     if nested:
@@ -70,35 +67,18 @@ def read_folder(path: Path, wanted: RoleRequest, encoding: str | None = None) ->
     data.role("folder", "label" if has_labels else "ignored", "the folder of the file", "text")
     data.role("words", "feature", f"{X.shape[1]} words, counted", "text")
     data.role("text", "show", "the text of the file", "text")
-    return data.build(
+    made = data.build(
         row_ids=_texts([document.name for document in documents]),
         tree=tree_of(names, {p[-1]: p[-2] if len(p) > 1 else None for p in paths}) if nested else None,
         show={"text": _texts([text[:2000] for text in texts])},
     )
+    return replace(made, material=_HOW)
 
 
 def _texts(values: list[str]) -> np.ndarray:
     out = np.empty(len(values), dtype=object)
     out[:] = values
     return out
-
-
-def count_words(texts: list[str], least: int) -> tuple[Any, tuple[str, ...]]:
-    """Count words of two letters or more, in small letters; words of fewer than ``least`` texts are left out."""
-    code: dict[str, int] = {}
-    indices: list[int] = []
-    counts: list[int] = []
-    indptr = [0]
-    for text in texts:
-        for word, count in Counter(_WORD.findall(text.lower())).items():
-            indices.append(code.setdefault(word, len(code)))
-            counts.append(count)
-        indptr.append(len(indices))
-    X = sp.csr_array((np.array(counts, dtype=np.float64), indices, indptr), shape=(len(texts), len(code)))
-    spread = np.bincount(np.array(indices, dtype=np.intp), minlength=len(code))
-    words = list(code)
-    kept = sorted(np.flatnonzero(spread >= least).tolist(), key=words.__getitem__)
-    return X[:, kept], tuple(words[j] for j in kept)
 
 
 def dotted_labels(folders: list[str]) -> tuple[tuple[str, ...], list[tuple[str, ...]], np.ndarray]:
@@ -128,15 +108,6 @@ def dotted_labels(folders: list[str]) -> tuple[tuple[str, ...], list[tuple[str, 
     return names, paths, Y
 
 
-def without_mail_header(text: str) -> str:
-    """Leave out the lines up to the first blank one when they look like a mail's."""
-    head, blank, body = text.replace("\r\n", "\n").partition("\n\n")
-    lines = head.split("\n")
-    looks = [bool(_MAIL.match(line)) or line.startswith((" ", "\t")) for line in lines]
-    is_mail = blank and len(lines) > 1 and looks[0] and sum(looks) >= 0.8 * len(lines)
-    return body if is_mail else text
-
-
 def _documents(path: Path, encoding: str | None) -> Iterator[Document]:
     members = _from_folder(path) if path.is_dir() else _from_tar(path)
     taken = 0
@@ -146,20 +117,25 @@ def _documents(path: Path, encoding: str | None) -> Iterator[Document]:
         if k >= _MOST:
             raise UnreadableFile(f"{path}: more than {_MOST} files; split the folder.")
         pure = PurePosixPath(name)
-        if b"\0" in data[:4096] or pure.suffix.lower() in _NO_TEXTS:
+        ending = pure.suffix.lower()
+        if ending in _NO_TEXTS or (b"\0" in data[:4096] and ending not in (".docx", ".pdf", ".txt")):
             continue  # a picture, an index file or a table of labels among the texts
         report("reading", k, None, pure.name)
-        yield Document(name, pure.parent.name or path.name, _decode(data, encoding))
+        text = _text(name, data, encoding)
+        if text is not None:
+            yield Document(name, pure.parent.name or path.name, text)
 
 
-def _decode(data: bytes, encoding: str | None) -> str:
-    if encoding is not None:
-        return data.decode(encoding, errors="replace")
+def _text(name: str, data: bytes, encoding: str | None) -> str | None:
+    """Return the text of a document; one that cannot be read is named and left out."""
     try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
+        text = text_in(name, data, encoding)
+    except UnreadableFile as error:
+        notice(f"left out: {error}")
+        return None
+    if encoding is None and not data.isascii() and guess_encoding(data) == "latin-1":
         notice("some files are not UTF-8 and were read as Latin-1; say which encoding it is if accents look wrong")
-        return data.decode("latin-1")
+    return text
 
 
 def _from_folder(path: Path) -> Iterator[tuple[str, bytes]]:

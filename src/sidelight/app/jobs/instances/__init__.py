@@ -25,6 +25,10 @@ def _fits(data: Dataset, roles: Mapping[str, Any]) -> Fit | None:
         return None
     why = "rows in bags, label sets on bags: the label of each row"
     assert data.bags is not None  # is_labelled looked
+    n_none = int((data.bags.is_labelled & (data.bags.n_labels == 0)).sum())
+    if n_none:
+        none = counted(n_none, "list says that none of them is there", "lists say that none of them is there")
+        return Fit("instances", f"{why}, and kinds that nobody named: {none}", {**roles, "n_novel": "auto"})
     n_silent = int((~data.bags.is_labelled).sum()) if len(data.bags.classes) > 1 else 0
     if 0 < n_silent < data.bags.n_bags / 2:
         silent = counted(n_silent, "bag has", "bags have")
@@ -57,6 +61,7 @@ JOB = Job(
         "instances": _here("demo.digits_in_bags"),
         "instances-spectral": _here("demo.ways_of_writing"),
         "novel": _here("demo.rectangles"),
+        "sounds": _here("demo.calls_in_recordings"),
     },
     shows={
         **dict.fromkeys(

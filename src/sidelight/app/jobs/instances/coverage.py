@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from sidelight._core.sparsity import is_sparse
+from sidelight._models.prepared_rows import kind_of
 from sidelight.app.jobs.checking import RIGHT, checked, row_corrections
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import bag_of_rows, gallery_of
 from sidelight.app.jobs.instances.naming import name_by_rows, name_clusters
 from sidelight.app.jobs.instances.options import Coverage
 from sidelight.app.jobs.instances.result import Contents, CoverageResult, Moved
+from sidelight.app.jobs.instances.unlisted import p_of_unlisted
 from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.profiles import cluster_table
 from sidelight.app.jobs.reading import DESCRIBE, check_bags, check_rows, collect_notes, read_data, standard
@@ -32,6 +35,7 @@ from sidelight.plot.novelty import nearest_rows
 from sidelight.words import Setting, counted, some_of
 
 _NOVEL = re.compile(r"novel-\d+")  # what fits call the clusters of kinds that no list names
+_DIRECTIONS = 200  # of words: digests of posts are told better by 200 than by 50, docs/benchmarks/material.md
 _COPIES = 8  # matrices of rows x labels that a fit and its page hold at once
 USES = ("id", "bag", "label", "bag label", "candidates", "feature", "show", "truth")
 
@@ -74,16 +78,22 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
             f"No list names {some_of(map(repr, dict.fromkeys(new.values())))}: looked for as a kind of its own."
         )
     inner = CoverageClustering(random_state=config.seed, **settings)
-    model: Any = (
-        Standardized(inner, feature_names=data.feature_names, kind="numbers") if options.scale == "standard" else inner
-    )
+    model: Any = prepared(inner, data) if options.scale == "standard" else inner
     with collect_notes() as heard:
         model.fit(data.X, row_labels=row_labels, **(side or {"bags": bags}))
         notes += name_by_rows(model, new, data)
         notes += name_clusters(model, options.names)
         result = result_of(data, bags, model, row_labels, candidates=one_of)
-    judged = replace(result, heard=(*notes, *heard))
+        asks = one_of is None and settings["n_novel"] == 0
+        unlisted = p_of_unlisted(data, bags, seed=config.seed) if asks else None
+    judged = replace(result, heard=(*notes, *heard), unlisted=unlisted)
     return checked(judged, data, judged="label", right=RIGHT, uses_y=options.rows == "known")
+
+
+def prepared(inner: Any, data: Dataset) -> Standardized:
+    """Put what the rows need in front of an estimator that learns from lists: words are condensed, numbers scaled."""
+    kind = kind_of(data.X)[0] if is_sparse(data.X) else "numbers"
+    return Standardized(inner, feature_names=data.feature_names, kind=kind, n_directions=_DIRECTIONS)
 
 
 def _with_names(right: dict[int, str], bags: Bags) -> tuple[dict[int, str], list[str]]:

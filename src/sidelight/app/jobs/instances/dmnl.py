@@ -9,7 +9,7 @@ import numpy as np
 
 from sidelight.app.jobs.checking import checked
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.instances.coverage import bag_table, lists_of, named_rows
+from sidelight.app.jobs.instances.coverage import bag_table, lists_of, named_rows, prepared
 from sidelight.app.jobs.instances.naming import name_clusters
 from sidelight.app.jobs.instances.options import Dmnl
 from sidelight.app.jobs.instances.result import NovelResult
@@ -17,7 +17,6 @@ from sidelight.app.jobs.reading import collect_notes, read_bags
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.novelty.dmnl import DMNL
-from sidelight.estimators.scaling import Standardized
 
 
 def work(config: RunConfig) -> NovelResult:
@@ -31,8 +30,7 @@ def cluster(data: Dataset, config: RunConfig) -> NovelResult:
     assert isinstance(options, Dmnl)  # the catalogue says so
     bags = lists_of(data, config, options.lists, options.empty)
     inner = DMNL(random_state=config.seed, **options.without("method", "lists", "empty", "names"))
-    named = {"feature_names": data.feature_names}  # finds the columns of new tables by name
-    model: Any = Standardized(inner, kind="numbers", **named)
+    model: Any = prepared(inner, data)
     with collect_notes() as heard:
         model.fit(data.X, bags=bags)
         notes = name_clusters(model, options.names)

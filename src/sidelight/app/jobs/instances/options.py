@@ -138,3 +138,4 @@ class FastMiml(Options, frozen=True):
     n_dimensions: Annotated[int, option("Dimensions of the shared space.", word="dimensions", ge=1)] = 50
     n_subconcepts: Annotated[int, option("Sub-concepts of each label.", word="subconcepts", ge=1)] = 2
     max_iter: Annotated[int, option("Most passes over the bags.", word="passes", ge=1)] = 200
+    names: Names = {}

@@ -60,6 +60,7 @@ class CoverageResult(Result):
     nearest: Mapping[str, Sequence[tuple[Any, str, float]]]  # of each novel cluster: rows, their names, distances
     novelty: Mapping[str, np.ndarray] = big()  # by features alone, of the rows that end in known and in novel clusters
     map: Map = big()
+    unlisted: float | None = None  # the p-value of "every row is of a listed kind", where it was asked
 
     def page(self) -> Page:
         """Say what was found."""

@@ -8,8 +8,9 @@
 
 An option has a kind (:class:`Kind`), which follows from its type where that says enough and is stated where it does not
 (a text may be a path). How it is typed, read, shown and rewritten follows from the kind. ``word`` is what people type
-where the field has a name from the code, ``letter`` its short form, ``shown`` a word for the value where its kind does
-not say enough. A sentence may speak of other fields as ``{n_novel}``: who shows it spells it.
+where the field has a name from the code, ``letter`` its short form, ``also`` another word for it, ``shown`` a word for
+the value where its kind does not say enough. A sentence may speak of other fields as ``{n_novel}``: who shows it spells
+it.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ def option(
     letter: str = "",
     shown: str = "",
     group: str = "",
+    also: str = "",
     ge: float | None = None,
     lt: float | None = None,
 ) -> msgspec.Meta:
@@ -85,7 +87,7 @@ def option(
     limits = {name: limit for name, limit in every.items() if limit is not None}
     return msgspec.Meta(
         description=text,
-        extra={"kind": kind, "word": word, "letter": letter, "shown": shown, "group": group},
+        extra={"kind": kind, "word": word, "letter": letter, "shown": shown, "group": group, "also": also},
         **limits,
     )
 
@@ -118,8 +120,8 @@ class Field:
         Whether somebody has to say it.
     text : str
         One sentence; ``{name}`` stands for another field.
-    word, letter, metavar, group : str
-        What people type, its short form, a word for the value, and the heading it belongs under.
+    word, letter, metavar, group, also : str
+        What people type, its short form, a word for the value, the heading it belongs under, and another word for it.
     """
 
     name: str
@@ -132,6 +134,7 @@ class Field:
     letter: str = ""
     metavar: str = ""
     group: str = ""
+    also: str = ""
 
     @property
     def can_be_none(self) -> bool:
@@ -185,6 +188,7 @@ def fields_of(model: type[msgspec.Struct]) -> tuple[Field, ...]:
                 extra.get("letter", ""),
                 extra.get("shown") or _metavar(kind, _choices(field.type)),
                 extra.get("group", ""),
+                extra.get("also", ""),
             )
         )
     return tuple(fields)

@@ -17,9 +17,9 @@ Column = str | bool | None  # a column, False to forbid the guess, None to guess
 Columns = list[str] | str | bool | None
 
 
-def column(text: str, *, kind: Kind | None = None, shown: str = "", word: str = "") -> msgspec.Meta:
+def column(text: str, *, kind: Kind | None = None, shown: str = "", word: str = "", also: str = "") -> msgspec.Meta:
     """Describe a column, or what is said about columns."""
-    return option(text, kind=kind, shown=shown, group=COLUMNS, word=word)
+    return option(text, kind=kind, shown=shown, group=COLUMNS, word=word, also=also)
 
 
 class Roles(Options, frozen=True):
@@ -33,7 +33,11 @@ class Roles(Options, frozen=True):
     ] = None
     label_file: Annotated[
         str | None,
-        column("Second table with the labels: bag and label, or a column for each label.", kind=Kind.PATH),
+        column(
+            "Second table with the labels: bag (or file of a folder) and label, or a column for each label.",
+            kind=Kind.PATH,
+            also="labels",
+        ),
     ] = None
     label_separator: Annotated[
         str | None, column("What stands between several labels in one cell, such as '|'.", kind=Kind.MARK)

@@ -8,6 +8,7 @@ from typing import Any
 from sidelight.app.jobs.instances.pages import TERMS as GLOSSARY
 from sidelight.app.jobs.instances.pages.novel_groups import novel_sections
 from sidelight.app.jobs.instances.result import CoverageResult, Moved
+from sidelight.app.jobs.instances.unlisted import SURE
 from sidelight.app.jobs.pages.common import choice_section, gallery_sections, map_section
 from sidelight.app.report.components import bars, heat, number, percent, table
 from sidelight.app.report.page import Page, Section
@@ -71,12 +72,30 @@ def how_sure(result: CoverageResult) -> list[Sentence]:
     moved = result.moved
     sure = f"{percent(result.share_sure)} of the rows are sure of their cluster (probability above 90%)."
     if not moved.n_moved:
-        return [sure, "The labels of the bags changed the name of 0 rows: features alone say the same."]
+        return [
+            sure,
+            *_about_unlisted(result.unlisted),
+            "The labels of the bags changed the name of 0 rows: features alone say the same.",
+        ]
     return [
         sure,
         f"The labels of the bags changed the name of {counted(moved.n_moved, 'row')} "
         f"({percent(moved.n_moved / moved.n_rows)}); the others are called the same by their features alone.",
+        *_about_unlisted(result.unlisted),
     ]
+
+
+def _about_unlisted(p_value: float | None) -> list[Sentence]:
+    """Say whether held-out lists ask for a kind that nobody listed, where they were asked."""
+    if p_value is None:
+        return []
+    if p_value < SURE:
+        return [f"Held-out lists are explained better with a kind that nobody listed ({_p(p_value)})."]
+    return [f"Nothing speaks for a kind that nobody listed ({_p(p_value)}): a novel cluster would only cost accuracy."]
+
+
+def _p(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.2g}"
 
 
 def what_next(result: CoverageResult) -> list[Sentence]:
@@ -84,13 +103,22 @@ def what_next(result: CoverageResult) -> list[Sentence]:
     told: list[Sentence] = []
     if result.n_novel_used:
         told.append(
-            "Look at the novel clusters, and give them a name: add it to the lists of those bags and run again."
+            [
+                "Look at the novel clusters, and give them names in a new run: ",
+                Setting("names", {"novel-1": "NAME"}),
+                "; the model keeps them, and no list need be edited.",
+            ]
         )
     if result.moved.n_moved:
         told.append(
             "Check the rows that the bags changed, and the bags that are hard to explain: wrong labels hide there."
         )
-    if not result.n_novel_allowed:
+    if result.unlisted is not None and result.unlisted < SURE:
+        told.append(
+            ["Some rows are of no listed kind, held-out lists say: allow a cluster for them with ",
+             Setting("n_novel", 1), ", and compare."]
+        )  # fmt: skip
+    elif not result.n_novel_allowed and result.unlisted is None:
         told.append(
             ["Is something missing from the lists? Allow clusters that no list names with ", Setting("n_novel"), "."]
         )
