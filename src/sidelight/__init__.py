@@ -22,7 +22,7 @@ _NAMES = {
     "data.channels": ("stack_channels",),
     "data.dataset": ("Dataset",),
     "data.splits": ("AnswerKFold", "BagKFold"),
-    "files": ("from_folder", "read", "write"),
+    "files": ("Parts", "from_folder", "read", "write"),
     "estimators.coverage.clustering": ("CoverageClustering",),
     "estimators.coverage.novelty_test": ("novelty_test",),
     "estimators.instances.bag_spectral": ("BagSpectralClustering",),

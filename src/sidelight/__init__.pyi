@@ -36,6 +36,7 @@ from sidelight.estimators.relations.discriminative import DiscriminativeClusteri
 from sidelight.estimators.scaling import Standardized as Standardized
 from sidelight.estimators.sources.information import InformationCoclustering as InformationCoclustering
 from sidelight.estimators.sources.multisource import MultiSourceClustering as MultiSourceClustering
+from sidelight.files import Parts as Parts
 from sidelight.files import from_folder as from_folder
 from sidelight.files import read as read
 from sidelight.files import write as write
