@@ -8,7 +8,7 @@ can read the part, so that no part lives in one place only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -105,6 +105,7 @@ class Survey(NamedTuple):
     n_bags: int
     classes: Names
     is_arranged: bool  # whether the rows of every bag stand together
+    sets: tuple[Any, ...] = ()  # the different label sets, None where nobody said anything
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,8 @@ class PartedRows:
         if not self.in_bags:
             wanted = np.arange(0, self.n_rows, BLOCK)
             return Survey(np.append(wanted, self.n_rows).astype(np.intp), self.n_rows, (), True)
-        starts, keys, sets = self._read_bags()
+        starts, keys, found = self._read_bags()
+        sets = sorted(found, key=lambda members: (members is None, sorted(map(str, members or ()))))
         named = sorted_names({name for members in sets if members for name in members})
         classes = named if self._classes is None else self._classes
         unknown = next((name for name in named if name not in set(classes)), None)
@@ -193,7 +195,8 @@ class PartedRows:
             raise UnknownName(f"A bag lists {unknown!r}, which is not among the classes. {nearest(unknown, classes)}")
         distinct = len(np.unique(keys))
         is_arranged = distinct == len(keys)
-        return Survey(block_cuts(starts, self.n_rows) if is_arranged else starts[:0], distinct, classes, is_arranged)
+        cuts = block_cuts(starts, self.n_rows) if is_arranged else starts[:0]
+        return Survey(cuts, distinct, classes, is_arranged, tuple(sets))
 
     @cached_property
     def look(self) -> Look:
@@ -211,8 +214,9 @@ class PartedRows:
         read = [source.rows(begin, end) for source, begin, end in self._pieces(first, last)]
         return read[0] if len(read) == 1 else np.concatenate(read)
 
-    def parts(self, n_blocks: int = BLOCKS) -> list[Part]:
-        """Return recipes for all rows, of at most ``n_blocks`` blocks each."""
+    def parts(self, n_blocks: int | None = None) -> list[Part]:
+        """Return recipes for all rows, of at most ``n_blocks`` blocks each (``BLOCKS`` by default)."""
+        n_blocks = BLOCKS if n_blocks is None else n_blocks
         if not self.survey.is_arranged:
             raise InvalidData(
                 f"{type(self).__name__}: the rows of some bags do not stand together, so parts of whole bags cannot be "
@@ -240,6 +244,36 @@ class PartedRows:
         rows = np.concatenate([some for some, _ in drawn])
         lists = joined_lists([bags for _, bags in drawn])
         return rows, None if lists is None else lists.as_bags(self.classes)
+
+    def apply(self, method: Callable[..., Any], *, bags: bool = False) -> Any:
+        """Return what a method of a fitted model says about the rows, part by part and never gathered.
+
+        Parameters
+        ----------
+        method : callable
+            ``model.predict``, ``model.predict_labels``, ``model.predict_proba``: one answer for each row it is given.
+        bags : bool, default=False
+            Whether the method is told the bags of the rows, with their labels, as ``bags=``.
+        """
+        from sidelight.data.by_part import ByPart
+
+        if bags and not self.in_bags:
+            raise InvalidParameter(f"{self!r} has no bags to tell. Leave bags=True out.")
+        return ByPart(self, method, bags, self.n_rows)
+
+    def scaled(self, mean: NDArray[np.float64], scale: NDArray[np.float64]) -> PartedRows:
+        """Return the same rows with every feature shifted and divided."""
+        from sidelight.data.scaled_parts import ScaledSource
+
+        sources = [ScaledSource(source, mean, scale) for source in self.sources]
+        scaled = type(self)(sources, self.feature_names, in_bags=self.in_bags, classes=self._classes)
+        if "survey" in vars(self):
+            vars(scaled)["survey"] = self.survey  # the bags are the same
+        return scaled
+
+    def without_bags(self) -> PartedRows:
+        """Return the same rows, each on its own: their bags are never read."""
+        return PartedRows(self.sources, self.feature_names, in_bags=False)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_rows} rows x {self.n_features} features in {len(self.sources)} sources)"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sidelight._core.atomic import folder_beside
 from sidelight.data.array_parts import ArrayRows
 from sidelight.data.bags import Bags
+from sidelight.data.by_part import ByPart
 from sidelight.data.coerce import as_bags
 from sidelight.data.parts import PartedRows
-from sidelight.errors import InvalidData, InvalidParameter, UnreadableFile, WrongKind
+from sidelight.errors import InvalidData, InvalidParameter, OutputExists, UnreadableFile, WrongKind
 from sidelight.files.part_tables import Columns, DaskRows, LazyRows, ParquetRows, settle_columns
 from sidelight.progress import report
 from sidelight.words import counted
@@ -179,6 +182,19 @@ class Parts(PartedRows):
             return cls._from_dask_array(rows, bags)
         raise WrongKind(f"Parts.from_dask needs a Dask DataFrame or Array. Got {type(rows).__name__}.")
 
+    def apply(self, method: Callable[..., Any], *, bags: bool = False) -> WrittenByPart:
+        """Return what a method of a fitted model says about the rows, part by part and never gathered.
+
+        Parameters
+        ----------
+        method : callable
+            ``model.predict``, ``model.predict_labels``, ``model.predict_proba``: one answer for each row it is given.
+        bags : bool, default=False
+            Whether the method is told the bags of the rows, with their labels, as ``bags=``.
+        """
+        plain = super().apply(method, bags=bags)
+        return WrittenByPart(self, plain.method, bags, self.n_rows)
+
     @classmethod
     def _from_dask_array(cls, rows: Any, bags: Any) -> Parts:
         if rows.ndim != 2:
@@ -190,6 +206,45 @@ class Parts(PartedRows):
         sources = DaskRows.of_chunks(rows, told)
         names = tuple(f"x{j}" for j in range(rows.shape[1]))
         return cls(sources, names, in_bags=told is not None, classes=None if told is None else told.classes)
+
+
+class WrittenByPart(ByPart):
+    """Answers about the rows of parts, which can be written as a folder of Parquet files."""
+
+    def write(self, folder: str | Path) -> list[Path]:
+        """Write one Parquet file for each part: row (counted from 1), bag, and the answer; returns the files.
+
+        Parameters
+        ----------
+        folder : str or path
+            A folder that is not there yet, or is empty. It appears when all of its files are there.
+        """
+        import polars as pl
+
+        folder = Path(folder)
+        if folder.exists() and any(folder.iterdir()):
+            raise OutputExists(f"{str(folder)!r} holds something already. Name another folder for the answers.")
+        written = []
+        with folder_beside(folder) as beside:
+            for part, answers in self.each():
+                report("writing answers", part.first_row, self.n_rows)
+                lists = part.lists()
+                columns: dict[str, Any] = {"row": part.numbers() + 1}
+                if lists is not None:
+                    columns["bag"] = np.repeat(lists.names, np.diff(lists.starts)).tolist()
+                columns |= _columns_of(answers)
+                pl.DataFrame(columns).write_parquet(beside / f"part-{part.number:06d}.parquet")
+                written.append(folder / f"part-{part.number:06d}.parquet")
+            if folder.exists():
+                folder.rmdir()
+            os.replace(beside, folder)
+        return written
+
+
+def _columns_of(answers: Any) -> dict[str, Any]:
+    if answers.ndim == 1:
+        return {"answer": answers.tolist()}
+    return {f"answer_{k + 1}": answers[:, k] for k in range(answers.shape[1])}
 
 
 def _files(paths: Any) -> list[Path]:
