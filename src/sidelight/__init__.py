@@ -22,6 +22,7 @@ _NAMES = {
     "data.channels": ("stack_channels",),
     "data.dataset": ("Dataset",),
     "data.splits": ("AnswerKFold", "BagKFold"),
+    "_models.on_dask": ("OnDask",),
     "files": ("Parts", "from_folder", "read", "write"),
     "estimators.coverage.clustering": ("CoverageClustering",),
     "estimators.coverage.novelty_test": ("novelty_test",),

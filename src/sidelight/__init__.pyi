@@ -7,6 +7,7 @@ from sidelight import estimators as estimators
 from sidelight import metrics as metrics
 from sidelight import peers as peers
 from sidelight import plot as plot
+from sidelight._models.on_dask import OnDask as OnDask
 from sidelight.active.bayesian import BayesianActiveClustering as BayesianActiveClustering
 from sidelight.active.oracle import Oracle as Oracle
 from sidelight.active.session import ActiveSession as ActiveSession

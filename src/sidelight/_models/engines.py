@@ -30,7 +30,7 @@ class InMemory:
         arranged = ExitStack()
         if not parts.survey.is_arranged:  # bags whose rows lie apart are sorted on disk
             folder = arranged.enter_context(scratch_folder(None))
-            look, parts = parts.look, spill(parts, folder, _check)
+            look, parts = parts.look, spill(parts, folder, check_rows)
             parts.look = look  # the spilled rows are near 0 by this one
         recipes = parts.parts()
 
@@ -62,7 +62,7 @@ class OnDisk:
         try:
             folder = stack.enter_context(scratch_folder(self.scratch))
             look = parts.look
-            spilled = spill(parts, folder, _check)
+            spilled = spill(parts, folder, check_rows)
             spilled.look = look  # the spilled rows are near 0 by this one
             recipes = spilled.parts()
         except BaseException:
@@ -113,7 +113,7 @@ def engine_for(engine: Any, parts: PartedRows, *, memory: Any = None, scratch: A
     Parameters
     ----------
     engine : Engine, str or None
-        An engine, "memory" or "disk", or None for the one that fits.
+        An engine, "memory", "disk", the address of a Dask scheduler, or None for what the rows fit into.
     parts : PartedRows
         The rows.
     memory : int or str, optional
@@ -133,10 +133,12 @@ def engine_for(engine: Any, parts: PartedRows, *, memory: Any = None, scratch: A
         )
         return InMemory() if needed <= limit else OnDisk(scratch)
     if isinstance(engine, str):
+        if "://" in engine:
+            from sidelight._models.on_dask import OnDask
+
+            return OnDask(engine, scratch=scratch)
         if engine not in ("memory", "disk"):
-            raise InvalidParameter(
-                f"engine must be 'memory', 'disk' or an engine such as OnDask(client). Got {engine!r}."
-            )
+            raise InvalidParameter(f"engine must be 'memory', 'disk', an address or OnDask(client). Got {engine!r}.")
         return InMemory() if engine == "memory" else OnDisk(scratch)
     if not hasattr(engine, "over"):
         raise InvalidParameter(
@@ -145,5 +147,6 @@ def engine_for(engine: Any, parts: PartedRows, *, memory: Any = None, scratch: A
     return engine
 
 
-def _check(place: Callable[[int], str], rows: NDArray[Any]) -> None:
+def check_rows(place: Callable[[int], str], rows: NDArray[Any]) -> None:
+    """Refuse rows that cannot be used, before they are written."""
     refuse_gaps(place, np.asarray(rows))

@@ -202,7 +202,10 @@ class PartedRows:
     def look(self) -> Look:
         """Where the numbers of each column are, from rows at evenly spaced places."""
         places = np.unique(np.linspace(0, max(0, self.n_rows - LOOK), LOOKS).astype(np.intp)).tolist()
-        seen = np.concatenate([self.rows(first, min(first + LOOK, self.n_rows)) for first in places]).astype(float)
+        rows = np.concatenate([self.rows(first, min(first + LOOK, self.n_rows)) for first in places])
+        seen = np.ascontiguousarray(
+            rows, dtype=np.float64
+        )  # the layout decides the order of sums, and so the last bits
         with np.errstate(invalid="ignore", over="ignore"):
             centre, spread = seen.mean(axis=0), seen.std(axis=0)
         centre = np.where(np.isfinite(centre), centre, 0.0)  # gaps are told where they are met
