@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,7 +224,7 @@ class PartedRows:
         if not self.survey.is_arranged:
             raise InvalidData(
                 f"{type(self).__name__}: the rows of some bags do not stand together, so parts of whole bags cannot be "
-                "cut as they are. Fit with an engine that may sort them on disk: engine=OnDisk(scratch=...)."
+                "cut as they are. Bring them together first: parts = parts.together(folder)."
             )
         cuts = self.survey.cuts
         found = []
@@ -273,6 +274,21 @@ class PartedRows:
         if "survey" in vars(self):
             vars(scaled)["survey"] = self.survey  # the bags are the same
         return scaled
+
+    def together(self, folder: str | Path) -> Self:
+        """Write the rows bag by bag into a folder, in single precision, and return them from there.
+
+        Parameters
+        ----------
+        folder : str or path
+            An empty folder that stays as long as the rows are needed: for bags whose rows lie apart.
+        """
+        from sidelight.data.scaled_parts import ScaledSource
+        from sidelight.data.spill import spill
+
+        look, near = self.look, spill(self, Path(folder), lambda place, rows: None)
+        sources = [ScaledSource(source, -look.centre / look.spread, 1.0 / look.spread) for source in near.sources]
+        return type(self)(sources, self.feature_names, in_bags=self.in_bags, classes=self.classes)
 
     def without_bags(self) -> PartedRows:
         """Return the same rows, each on its own: their bags are never read."""

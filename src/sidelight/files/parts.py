@@ -27,6 +27,17 @@ class Parts(PartedRows):
     Nothing is read when an object is made but names, types and numbers of rows. Estimators that can be fitted by parts
     take it as ``X``: ``CoverageClustering().fit(parts)``.
 
+    Parameters
+    ----------
+    sources : sequence of Source
+        Where the rows are, in order; the methods below make them.
+    feature_names : sequence of str
+        What the columns are called.
+    in_bags : bool
+        Whether sources tell the bags of their rows.
+    classes : sequence, default=None
+        The known labels; by default those that occur, sorted.
+
     Attributes
     ----------
     n_rows, n_features, n_bags : int
