@@ -22,7 +22,8 @@ _NAMES = {
     "data.channels": ("stack_channels",),
     "data.dataset": ("Dataset",),
     "data.splits": ("AnswerKFold", "BagKFold"),
-    "files": ("from_folder", "read", "write"),
+    "_models.on_dask": ("OnDask",),
+    "files": ("Parts", "from_folder", "read", "write"),
     "estimators.coverage.clustering": ("CoverageClustering",),
     "estimators.coverage.novelty_test": ("novelty_test",),
     "estimators.instances.bag_spectral": ("BagSpectralClustering",),
@@ -46,9 +47,11 @@ _HOMES = {name: f"sidelight.{module}" for module, names in _NAMES.items() for na
 _ROOMS = ("active", "data", "errors", "estimators", "metrics", "peers", "plot")  # one import away
 # Parts of models that appear in model files and have no public name.
 _PARTS = {
+    "ByPart": "sidelight.data.by_part",
     "FeatureMap": "sidelight._models.feature_map",
     "JoinedChannels": "sidelight.estimators.sources._joined",
     "Preparation": "sidelight._models.prepared_rows",
+    "WrittenByPart": "sidelight.files.parts",
 }
 
 __all__ = ["__version__", "load", "progress", "save", *_HOMES, *_ROOMS]

@@ -7,6 +7,7 @@ from sidelight import estimators as estimators
 from sidelight import metrics as metrics
 from sidelight import peers as peers
 from sidelight import plot as plot
+from sidelight._models.on_dask import OnDask as OnDask
 from sidelight.active.bayesian import BayesianActiveClustering as BayesianActiveClustering
 from sidelight.active.oracle import Oracle as Oracle
 from sidelight.active.session import ActiveSession as ActiveSession
@@ -36,6 +37,7 @@ from sidelight.estimators.relations.discriminative import DiscriminativeClusteri
 from sidelight.estimators.scaling import Standardized as Standardized
 from sidelight.estimators.sources.information import InformationCoclustering as InformationCoclustering
 from sidelight.estimators.sources.multisource import MultiSourceClustering as MultiSourceClustering
+from sidelight.files import Parts as Parts
 from sidelight.files import from_folder as from_folder
 from sidelight.files import read as read
 from sidelight.files import write as write

@@ -17,6 +17,8 @@
     ├── OutputExists (FileExistsError)    an output folder or file that would be overwritten
     ├── CannotWrite (OSError)             the disk is full, a folder is not ours to write in
     ├── MissingExtra (ImportError)        an optional dependency that is not installed
+    ├── WorkerDied (OSError)              a worker of a cluster died on a part of the rows, more than once
+    ├── ClusterGone (ConnectionError)     the scheduler or all workers of a cluster cannot be reached
     └── Cancelled                         the work was cancelled through ``sidelight.progress``
 
     SidelightWarning (UserWarning)        the result stands, but look at this
@@ -149,6 +151,14 @@ class MissingExtra(SidelightError, ImportError):
             f'{purpose} needs the package {package!r}, which is not installed. Type: pip install "sidelight[{extra}]"'
         )
         self.package, self.extra, self.purpose = package, extra, purpose
+
+
+class WorkerDied(SidelightError, OSError):
+    """Workers of a cluster died, or ran out of time, on a part of the rows; the message names it."""
+
+
+class ClusterGone(SidelightError, ConnectionError):
+    """The scheduler of a cluster, or every worker, cannot be reached, or its workers run other versions than we do."""
 
 
 class Cancelled(SidelightError):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sidelight.estimators import _whitening as module
-from sidelight.estimators._whitening import Whitening
+from sidelight.estimators._whitening import ClusterWhitening, Whitening
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 5))
@@ -37,3 +37,19 @@ def test_no_factor_is_made_before_somebody_walks(monkeypatch):
     assert not made
     walk.leave(walk.enter(np.zeros(12)))
     assert len(made) == 1
+
+
+def test_coordinates_of_each_cluster_are_round_where_the_rule_is():
+    W, b = rng.normal(size=(5, 3)), rng.normal(size=3)
+    walk, theta = ClusterWhitening(X, W, b, 1.5, n_rows=400), np.concatenate([W.ravel(), b])
+    np.testing.assert_allclose(walk.leave(walk.enter(theta)), theta, atol=1e-10)
+    scores = X @ W + b
+    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+    p = (p / p.sum(axis=1, keepdims=True))[:, 1]
+    with_one = np.column_stack([X, np.ones(40)])
+    wanted = 10 * (with_one * (p * (1 - p))[:, None]).T @ with_one + np.diag([1.5] * 5 + [0.0])
+    np.testing.assert_allclose(walk.factors[1].T @ walk.factors[1], wanted, rtol=1e-2, atol=1e-2)
+    rounded = walk.around(lambda t: (0.5 * t @ t, t))
+    v, step = rng.normal(size=6 * 3), 1e-6
+    numeric = [(rounded(v + step * e)[0] - rounded(v - step * e)[0]) / (2 * step) for e in np.eye(18)]
+    np.testing.assert_allclose(rounded(v)[1], numeric, rtol=1e-4, atol=1e-6)

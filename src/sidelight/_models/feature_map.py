@@ -111,11 +111,11 @@ class FeatureMap:
         straight = cls(shift, basis, row_scale, np.zeros((0, d)), 1.0, np.zeros((0, 0)), np.zeros(0))
         if not len(where) or length == 0 or strength == 0:
             return straight
-        distances = _squared_distances(sample, where)
+        distances = squared_distances(sample, where)
         h = width * float(np.median(distances)) if gamma is None else 1.0 / gamma
         if h <= 0:  # more than half of the distances are 0: the rows repeat a few patterns, and the rest decide
             h = width * float(distances.mean())
-        projection = _inverse_root(np.exp(-_squared_distances(where, where) / h))
+        projection = _inverse_root(np.exp(-squared_distances(where, where) / h))
         projection, offset = _centred_and_scaled(np.exp(-distances / h), projection, rank, strength)
         return cls(shift, basis, row_scale, where, h, projection, offset)
 
@@ -155,15 +155,37 @@ class FeatureMap:
             straight = (rows.toarray() if sp.issparse(rows) else rows) - self.mean
         features[:, :n_straight] = straight * self.row_scale
         if len(self.offset):
-            distances = _squared_distances(rows, self.landmarks)
+            distances = squared_distances(rows, self.landmarks)
             nearest[:] = distances.min(axis=1)
             np.exp(np.divide(distances, -self.width, out=distances), out=distances)
             features[:, n_straight:] = distances @ self.projection - self.offset
 
+    def kernels(self, X: Any) -> Floats:
+        """Return exp(-|x - z|^2 / h) for the rows of X and the landmarks z: what the curved block is linear in."""
+        distances = squared_distances(X, self.landmarks)
+        return np.exp(np.divide(distances, -self.width, out=distances), out=distances)
+
+    def weights_of_columns(self, W: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return V, U and c with features(x) @ W = x @ V + kernels(x) @ U + c."""
+        n_straight = self.n_features - len(self.offset)
+        V = W[:n_straight] * self.row_scale
+        if self.basis.shape[1]:
+            V = self.basis @ V
+        U = self.projection @ W[n_straight:] if len(self.offset) else np.zeros((0, W.shape[1]))
+        return V, U, -(self.mean @ V) - self.offset @ W[n_straight:]
+
+    def gradient_of_columns(self, of_V: Floats, of_U: Floats, of_c: Floats) -> Floats:
+        """Return the gradient by W from those by V, U and c of :meth:`weights_of_columns`."""
+        of_V = of_V - np.outer(self.mean, of_c)
+        straight = (self.basis.T @ of_V if self.basis.shape[1] else of_V) * self.row_scale
+        if not len(self.offset):
+            return straight
+        return np.vstack([straight, self.projection.T @ of_U - np.outer(self.offset, of_c)])
+
     def curved(self, X: Any) -> Floats:
         """Return the curved block alone, not centred: its inner products are those of the kernel, up to a factor."""
         blocks = [
-            np.exp(-_squared_distances(X[begin : begin + BLOCK], self.landmarks) / self.width) @ self.projection
+            np.exp(-squared_distances(X[begin : begin + BLOCK], self.landmarks) / self.width) @ self.projection
             for begin in range(0, X.shape[0], BLOCK)
         ]
         return np.concatenate(blocks) if blocks else np.zeros((0, len(self.offset)))
@@ -190,7 +212,7 @@ def _landmarks(X: Any, n_landmarks: int, generator: np.random.Generator, *, cent
     places, _ = kmeans_plusplus(X, n_landmarks, random_state=as_seed(generator))
     places = np.unique(places.toarray() if sp.issparse(places) else places, axis=0)
     for _ in range(ROUNDS):
-        nearest = _squared_distances(X, places).argmin(axis=1)
+        nearest = squared_distances(X, places).argmin(axis=1)
         members = sp.csr_array(
             (np.ones(len(nearest)), nearest, np.arange(len(nearest) + 1)), shape=(len(nearest), len(places))
         )
@@ -200,7 +222,8 @@ def _landmarks(X: Any, n_landmarks: int, generator: np.random.Generator, *, cent
     return np.asarray(places, dtype=np.float64)
 
 
-def _squared_distances(X: Any, Z: Floats) -> Floats:
+def squared_distances(X: Any, Z: Floats) -> Floats:
+    """Return the squared distance of every row of X to every row of Z."""
     squares = X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X)
     distances = np.asarray(X @ Z.T, dtype=np.float64)
     distances *= -2.0

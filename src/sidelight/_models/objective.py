@@ -3,8 +3,8 @@
 value(theta) = sum_t weight_t * term_t(P, log P) + penalty * |W|^2 / 2        with P = model(theta, X)
 
 ``Objective`` is evaluated whole. ``BlockedObjective`` is a sum over blocks of rows, each of which goes from rows to
-value and gradient while it is in the cache: blocks run in threads and are summed in their order, so no result depends
-on the number of threads. Two passes: the first makes P of every block and adds up the mean posterior, the second asks
+value and gradient while it is in the cache: blocks run in threads and are added up by one tree, so no result depends on
+the number of threads. Two passes: the first makes P of every block and adds up the mean posterior, the second asks
 the terms and pulls their gradients back.
 """
 
@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from sidelight._core.posterior_passes import posteriors_of, pull_back
 from sidelight._core.threads import map_in_threads
+from sidelight._core.tree_sum import tree_sum
 from sidelight._models.softmax_linear import SoftmaxLinear
 
 # A term maps (P, log P) to (value, G) with G = d value / d log P; leading axes of P are axes of the value.
@@ -117,46 +118,53 @@ class BlockedObjective:
         P = np.empty_like(log_P)
         size = float(n_rows) * W.size  # multiplications of each of the two passes
 
-        def believe(run: tuple[int, int]) -> Floats:
+        def believe(run: tuple[int, int]) -> tuple[Floats]:
             here = slice(*run)
             log_P[here] = self.X[here] @ weights
-            return posteriors_of(log_P[here], b, P[here])
+            return (posteriors_of(log_P[here], b, P[here]),)
 
-        share = _in_order(map_in_threads(believe, runs, multiplications=size)) / n_rows
-        value, slope = self._of_mean(share)
+        (mass,) = tree_sum(map_in_threads(believe, runs, multiplications=size))
+        value, slope = of_mean(self.terms, mass / n_rows)
 
         def pull(run: tuple[int, int]) -> tuple[float, Floats, Floats]:
             here = slice(*run)
-            return self._pull(run, P[here], log_P[here], slope / n_rows)
+            return pull_rows(self.terms, run, self.X[here], P[here], log_P[here], slope / n_rows)
 
-        parts = map_in_threads(pull, runs, multiplications=size)
-        value += sum(part[0] for part in parts)
-        gradient_W, gradient_b = _in_order([part[1] for part in parts]), _in_order([part[2] for part in parts])
-        gradient_W += self.penalty * W
-        return np.asarray(value + 0.5 * self.penalty * np.square(W).sum()), self.model.pack(gradient_W, gradient_b)
-
-    def _of_mean(self, share: Floats) -> tuple[float, Floats]:
-        value, slope = 0.0, np.zeros_like(share)
-        for weight, term in self.terms:
-            if isinstance(term, OfMeanPosterior):
-                term_value, term_slope = term.of_share(share)
-                value += weight * term_value
-                slope += weight * term_slope
-        return value, slope
-
-    def _pull(self, run: tuple[int, int], P: Floats, log_P: Floats, slope: Floats) -> tuple[float, Floats, Floats]:
-        value, G, gradient_b = 0.0, P * slope, np.empty(P.shape[1])
-        for weight, term in self.terms:
-            if isinstance(term, SumOverRows):
-                value += term.add_rows(*run, weight, P, log_P, G)
-        pull_back(P, G, gradient_b)
-        X = self.X[slice(*run)]
-        return value, np.asarray(X.T @ G.astype(X.dtype, copy=False), dtype=np.float64), gradient_b
+        of_rows, gradient_W, gradient_b = tree_sum(map_in_threads(pull, runs, multiplications=size))
+        value += of_rows + 0.5 * self.penalty * np.square(W).sum()
+        return np.asarray(value), self.model.pack(gradient_W + self.penalty * W, gradient_b)
 
 
-def _in_order(parts: Sequence[Floats]) -> Floats:
-    """Add arrays up in their order, whatever thread made them."""
-    total = parts[0].copy()
-    for part in parts[1:]:
-        total += part
-    return total
+def of_mean(terms: Sequence[tuple[float, Term]], share: Floats) -> tuple[float, Floats]:
+    """Return what the terms of the mean posterior are worth together, and their slope."""
+    value, slope = 0.0, np.zeros_like(share)
+    for weight, term in terms:
+        if isinstance(term, OfMeanPosterior):
+            term_value, term_slope = term.of_share(share)
+            value += weight * term_value
+            slope += weight * term_slope
+    return value, slope
+
+
+def pull_rows(
+    terms: Sequence[tuple[float, Term]], run: tuple[int, int], X: Any, P: Floats, log_P: Floats, slope: Floats
+) -> tuple[float, Floats, Floats]:
+    """Return value, gradient by W and gradient by b of a block of rows.
+
+    Parameters
+    ----------
+    terms : sequence of (float, Term)
+        The terms; those of the mean posterior are in ``slope``.
+    run : tuple of int
+        The rows of the block, as the terms count them.
+    X, P, log_P : arrays
+        These rows and their posteriors.
+    slope : array of shape (n_clusters,)
+        Derivative by the sum of the posteriors.
+    """
+    value, G, gradient_b = 0.0, P * slope, np.empty(P.shape[1])
+    for weight, term in terms:
+        if isinstance(term, SumOverRows):
+            value += term.add_rows(*run, weight, P, log_P, G)
+    pull_back(P, G, gradient_b)
+    return value, np.asarray(X.T @ G.astype(X.dtype, copy=False), dtype=np.float64), gradient_b

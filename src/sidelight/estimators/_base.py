@@ -18,8 +18,9 @@ from sidelight._solvers.trace import Reporter
 from sidelight.data.bags import Bags
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.hierarchy import LabelTree
+from sidelight.data.parts import PartedRows
 from sidelight.data.relations import Pairs, Triplets
-from sidelight.errors import InvalidData, TargetIgnored, as_invalid_data, warn
+from sidelight.errors import InvalidData, TargetIgnored, WrongKind, as_invalid_data, warn
 from sidelight.progress import report
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -108,6 +109,27 @@ def _check_call(estimator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         check_y(estimator, y, **{name: kwargs.get(name) for name in SIDES})
 
 
+def refuse_parts(estimator: Any, X: Any) -> None:
+    """Refuse rows that are not in memory, by name and with what to do instead."""
+    if isinstance(X, PartedRows):
+        who = type(estimator).__name__
+        raise WrongKind(
+            f"{who} cannot be fitted to {X!r}: what it learns is no sum over rows. Fit it to a sample, X, bags = "
+            f"parts.sample(100_000), and ask about all rows with parts.apply(model.predict). CoverageClustering and "
+            "DiscriminativeClustering can be fitted by parts."
+        )
+
+
+def refuse_beside_parts(estimator: Any, **sides: Any) -> None:
+    """Refuse side information beside Parts, which bring their own."""
+    there = [name for name, side in sides.items() if side is not None]
+    if there:
+        raise InvalidData(
+            f"{type(estimator).__name__} got Parts and {there[0]}=. Parts bring their bags and lists with them; name "
+            "their columns: Parts.from_parquet(..., bag=..., labels=...)."
+        )
+
+
 def rows_to_fit(estimator: Any, X: Any, *, huge: bool = False, gaps: bool = False, **options: Any) -> Any:
     """Validate the rows that ``fit`` was given (dense or CSR, float64) and remember their fingerprint.
 
@@ -124,6 +146,7 @@ def rows_to_fit(estimator: Any, X: Any, *, huge: bool = False, gaps: bool = Fals
     **options : objects
         For ``sklearn.utils.validation.validate_data``.
     """
+    refuse_parts(estimator, X)
     with _naming_text(estimator, X), as_invalid_data(type(estimator).__name__):
         X = validate_data(estimator, X, **{**ROWS, **options})
     refuse_unusable(estimator, _without_nan(X) if gaps else X, huge)
@@ -143,6 +166,11 @@ def rows_to_judge(
     names : bool
         Warn when ``fit`` saw names of columns and X has none, or other ones.
     """
+    if isinstance(X, PartedRows):
+        raise WrongKind(
+            f"{type(estimator).__name__} was asked about {X!r}, which is not in memory. Ask part by part: "
+            "parts.apply(model.predict), or any other method that answers for each row."
+        )
     if not names:
         with _naming_text(estimator, X), as_invalid_data(type(estimator).__name__):
             X = check_array(X, **{**ROWS, **options}, estimator=estimator)

@@ -6,7 +6,7 @@ A family brings its terms; the rule, its parameters, its coordinates and its pre
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, check_number
 from sidelight._core.threads import one_blas_thread
+from sidelight._models.feature_map import FeatureMap
 from sidelight._models.objective import BlockedObjective, Objective, Term, block_cuts, can_be_blocked
+from sidelight._models.part_work import Passes
+from sidelight._models.parted import PartedObjective, RawColumns, TermsOfPart
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._solvers.descent import ValueAndGradient, descend
 from sidelight._solvers.race import best, race
@@ -25,7 +28,7 @@ from sidelight._terms.fit import CrossEntropy
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import reporting, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
-from sidelight.estimators._whitening import Whitening
+from sidelight.estimators._whitening import ClusterWhitening, Whitening
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +41,23 @@ class RuleFit:
 
     X: Any
     penalty: float
-    whitening: Whitening | None = field(default=None)
+    whitening: Whitening | ClusterWhitening | None = field(default=None)
     starts: np.ndarray | None = field(default=None)
 
     @classmethod
     def whitened(cls, X: Any, penalty: float, starts: np.ndarray | None = None) -> RuleFit:
         """Fit rules in coordinates in which the sum over the rows of X is round."""
         return cls(X, penalty, Whitening(X, penalty), starts)
+
+    @staticmethod
+    def over(passes: Passes, penalty: float, feature_map: FeatureMap | None = None) -> PartedRuleFit:
+        """Fit rules to rows that an engine reads part by part."""
+        return PartedRuleFit(passes, penalty, feature_map)
+
+    def near(self, theta: np.ndarray, sample: Any) -> RuleFit:
+        """The same fit in coordinates that are round near a rule, as a sample of the features shows it."""
+        W, b = SoftmaxLinear(self.X.shape[1], theta.size // (self.X.shape[1] + 1)).unpack(theta)
+        return replace(self, whitening=ClusterWhitening(sample, W, b, self.penalty, self.X.shape[0]))
 
     def model(self, n_clusters: int) -> SoftmaxLinear:
         """The rule with so many clusters."""
@@ -75,18 +88,71 @@ class RuleFit:
         """Minimise the weighted terms plus ``penalty * |W|^2 / 2`` from ``start``, or from equal weights."""
         model, objective = self.model(n_clusters), self.objective(terms, n_clusters)
         theta = np.zeros(model.n_parameters) if start is None else start
-        how: dict[str, Any] = {
-            "max_iter": max_iter,
-            "tol": tol,
-            "resolution": self._resolution,
-            "report": reporting(stage),
-        }
-        if self.whitening is None:
-            return descend(objective, theta, **how)
-        walk = self.whitening.around(objective)
-        solution = descend(walk, self.whitening.enter(theta), **how)
-        parameters = self.whitening.leave(solution.parameters)
-        return Solution(parameters, solution.value, solution.trace, solution.converged)
+        return _descend(objective, theta, self.whitening, max_iter, tol, self._resolution, stage)
+
+
+@dataclass(frozen=True, slots=True)
+class PartedRuleFit:
+    """Softmax-linear rules on rows that an engine reads part by part, from a rule that a sample has found."""
+
+    passes: Passes
+    penalty: float
+    feature_map: FeatureMap | None = None
+
+    @property
+    def columns(self) -> RawColumns:
+        """How features come from the rows that are read."""
+        return RawColumns(self.passes.look, self.feature_map)
+
+    def minimise(
+        self,
+        of_part: TermsOfPart,
+        of_all: Sequence[tuple[float, Term]],
+        start: np.ndarray,
+        sample: Any,
+        *,
+        max_iter: int,
+        tol: float,
+        stage: str,
+    ) -> Solution:
+        """Minimise terms about rows and about their mean posterior plus the penalty, in coordinates round at ``start``.
+
+        Parameters
+        ----------
+        of_part : TermsOfPart
+            The terms about rows, for each part.
+        of_all : sequence of (float, Term)
+            The terms of the mean posterior.
+        start : array
+            The rule that the sample has found.
+        sample : array of shape (n_sample, n_features)
+            Features of the sample, which show how round the objective is.
+        max_iter, tol, stage
+            As in :meth:`RuleFit.minimise`.
+        """
+        model = SoftmaxLinear(sample.shape[1], start.size // (sample.shape[1] + 1))
+        whitening = ClusterWhitening(sample, *model.unpack(start), self.penalty, self.passes.n_rows)
+        objective = PartedObjective(model, self.passes, self.columns, of_part, of_all, self.penalty)
+        resolution = float(np.finfo(np.float32).eps)
+        return _descend(objective, start, whitening, max_iter, tol, resolution, stage)
+
+
+def _descend(
+    objective: ValueAndGradient,
+    theta: np.ndarray,
+    whitening: Whitening | ClusterWhitening | None,
+    max_iter: int,
+    tol: float,
+    resolution: float,
+    stage: str,
+) -> Solution:
+    """Go down in the coordinates of a whitening, and come back from them."""
+    how: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "resolution": resolution, "report": reporting(stage)}
+    if whitening is None:
+        return descend(objective, theta, **how)
+    is_round = isinstance(whitening, ClusterWhitening)  # the other one is a bound: a full step is often too short
+    solution = descend(whitening.around(objective), whitening.enter(theta), is_round=is_round, **how)
+    return replace(solution, parameters=whitening.leave(solution.parameters))
 
 
 class LinearRule(ProbabilityColumns, ClusterMixin, BaseEstimator):

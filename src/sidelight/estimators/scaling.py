@@ -18,9 +18,13 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight._core.fingerprint import fingerprint
 from sidelight._core.moments import mean_and_scale, scaled
 from sidelight._core.params import as_sequence, check_choice, check_estimator, check_number
+from sidelight._models.engines import OneLook
+from sidelight._models.part_work import Moments
 from sidelight._models.prepared_rows import KINDS, Preparation, kind_of
+from sidelight.data.parts import PartedRows
 from sidelight.errors import InvalidData, InvalidParameter, nearest
 from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
 
@@ -112,8 +116,8 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n_rows, n_features)
-            The rows.
+        X : array, CSR matrix or data frame of shape (n_rows, n_features), or Parts
+            The rows; Parts where the inner estimator can be fitted by parts.
         y : object, default=None
             Handed on.
         **side : objects
@@ -127,6 +131,8 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
             )
         check_choice(self, "kind", self.kind, KINDS)
         check_number(self, "n_directions", self.n_directions, integer=True, low=1)
+        if isinstance(X, PartedRows):
+            return self._fit_parts(X, y, side)
         X = rows_to_fit(self, X, huge=True)
         self._name_columns(X.shape[1])
         self._learn_kind(X)
@@ -291,6 +297,28 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
         if points.ndim != 2:
             return X
         return scaled(points, self.mean_[columns], self.scale_[columns])
+
+    def _fit_parts(self, parts: PartedRows, y: Any, side: dict[str, Any]) -> Standardized:
+        """Learn means and scales in one pass, then fit the inner estimator to the standardised parts."""
+        seen = np.asarray(parts.rows(0, min(2_000, parts.n_rows)), dtype=np.float64)
+        self._learn_kind(np.nan_to_num(seen))  # a gap is told where it is met
+        if self.kind_ != "numbers":
+            raise InvalidData(
+                f"Standardized: the rows hold {self.kind_}, and words cannot be prepared by parts. Say kind='numbers' "
+                "if they are numbers, or fit a sample: X, bags = parts.sample(100_000)."
+            )
+        self.n_features_in_, self.feature_names = parts.n_features, self.feature_names or parts.feature_names
+        self._name_columns(parts.n_features)
+        self.data_fingerprint_ = fingerprint(seen)
+        with OneLook().over(parts.without_bags()) as passes:
+            total, squares = passes.sum(Moments())
+            mean = total / passes.n_rows
+            deviation = np.sqrt(np.maximum(squares / passes.n_rows - mean**2, 0.0)) * passes.look.spread
+            self.mean_ = passes.look.far(mean)
+        constant = deviation <= 1e-12 * np.maximum(1.0, np.abs(self.mean_))
+        self.scale_ = np.where(constant, 1.0, deviation)
+        self.estimator_ = clone(self.estimator).fit(parts.scaled(self.mean_, self.scale_), y, **side)
+        return self
 
     def _learn_kind(self, X: Any) -> None:
         """See what the rows hold; words are prepared by what is learnt here, numbers by mean and scale."""

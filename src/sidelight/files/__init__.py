@@ -3,5 +3,6 @@
 from sidelight.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(
-    __name__, {"reading": ("read",), "writing": ("write",), "material.folder": ("from_folder",)}
+    __name__,
+    {"parts": ("Parts",), "reading": ("read",), "writing": ("write",), "material.folder": ("from_folder",)},
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import tomllib
@@ -146,7 +147,7 @@ class RunConfig:
 
 def seen_from(folder: Path | None, path: str) -> str:
     """Return a path as it looks from ``folder``; what is not there stays as it is."""
-    if folder is None or not os.path.exists(os.path.expanduser(path)):
+    if folder is None or not (os.path.exists(os.path.expanduser(path)) or glob.glob(os.path.expanduser(path))):
         return path
     try:
         return os.path.relpath(os.path.abspath(os.path.expanduser(path)), os.path.abspath(folder))

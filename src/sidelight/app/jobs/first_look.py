@@ -6,6 +6,7 @@ pass that is not plain: a few kinds of text with a header, as most tables are. T
 
 from __future__ import annotations
 
+import glob
 import io
 import os
 from collections.abc import Iterator
@@ -26,11 +27,20 @@ MODEL = "model.sidelight"
 _FILES = (".csv", ".parquet")
 
 
+def is_pattern(path: str) -> bool:
+    """Say whether a name stands for several files, such as ``rows/*.parquet``."""
+    return any(mark in path for mark in "*?") and not os.path.exists(os.path.expanduser(path))
+
+
 def check_there(path: str) -> None:
     """Raise unless there is something to read."""
     if path == STANDARD_INPUT or is_server(path):
         return
     refuse_web(path)
+    if is_pattern(path):
+        if not glob.glob(os.path.expanduser(path)):
+            raise UnreadableFile(f"{path!r}: no file has such a name. Check the pattern.")
+        return
     try:
         os.stat(os.path.expanduser(split_part(path)[0]))
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name

@@ -17,9 +17,10 @@ import scipy.sparse as sp
 import sidelight
 from sidelight._core.atomic import folder_beside
 from sidelight.app.jobs.config import as_toml, read_toml
-from sidelight.app.jobs.first_look import check_prediction
+from sidelight.app.jobs.first_look import check_prediction, is_pattern
 from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.output import MANIFEST, disarmed, output_folder
+from sidelight.app.jobs.parts import DatasetsOfParts
 from sidelight.app.jobs.placing import Placed, feature_names_of, inner_of, place_of, takes
 from sidelight.app.jobs.reading import read_as_it_is, without_gaps
 from sidelight.app.jobs.result import Columns, columns_of
@@ -82,12 +83,18 @@ def predict(
     file, is_file = check_prediction(model_path, source, out, roles, overwrite=overwrite)
     model = sidelight.load(file)
     source = _cut(model, source) if source.path.is_dir() else source
-    with memory_limit(roles.max_memory):
-        opened = open_table(source, roles.format, **{key: getattr(roles, key) for key in _HOW})
-    known = _roles_of_run(file, model, roles, None if opened is None else opened.names)
-    words = _words_of(model, known)
-    with counting_known(words):
-        blocks = _open(model, source, opened, known, len(words or ()))
+    blocks: RowsInBlocks | DatasetsOfParts | list[Dataset]
+    words: list[str] | None = None
+    if is_pattern(source.given):
+        known = _roles_of_run(file, model, roles, None)
+        blocks = DatasetsOfParts(source.given, known, feature_names_of(model))
+    else:
+        with memory_limit(roles.max_memory):
+            opened = open_table(source, roles.format, **{key: getattr(roles, key) for key in _HOW})
+        known = _roles_of_run(file, model, roles, None if opened is None else opened.names)
+        words = _words_of(model, known)
+        with counting_known(words):
+            blocks = _open(model, source, opened, known, len(words or ()))
     work = _Work(model, source, blocks, known, knew_answers=_knew_answers(file, model), words=words)
     if is_file:
         with folder_beside(out) as folder:
@@ -122,7 +129,7 @@ class _Work:
         self,
         model: Any,
         table: Source,
-        blocks: RowsInBlocks | list[Dataset],
+        blocks: RowsInBlocks | DatasetsOfParts | list[Dataset],
         roles: Roles,
         *,
         knew_answers: bool = False,

@@ -16,6 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -183,6 +184,29 @@ class Result(ABC):
     @abstractmethod
     def page(self) -> Page:
         """Say what was found: sentences, then pictures and tables."""
+
+    def write_assignments(self, folder: Path, *, disarm: bool) -> None:
+        """Write what each row was found to be.
+
+        Parameters
+        ----------
+        folder : Path
+            Where the files go.
+        disarm : bool
+            Whether cells of CSV files that a spreadsheet would run are disarmed.
+        """
+        from sidelight.app.jobs.output import write_csv, write_parquet
+
+        write_parquet(folder / "assignments.parquet", self.assignments)
+        write_csv(folder / "assignments.csv", self.assignments, disarm=disarm)
+
+    @property
+    def assignment_files(self) -> Mapping[str, str]:
+        """The files of assignments, and what each holds."""
+        return {
+            "assignments.csv": "what each row was found to be",
+            "assignments.parquet": "the same as assignments.csv, with types",
+        }
 
     def numbers(self) -> dict[str, Any]:
         """Return everything but what is big, as plain values that can be written as JSON."""

@@ -26,7 +26,6 @@ from sidelight.app.jobs.output import (
     output_folder,
     table_path,
     write_csv,
-    write_parquet,
     write_text,
 )
 from sidelight.progress import report
@@ -107,9 +106,8 @@ def publish(
         return config.to_toml(files=files, versions=versions, read=read, beside=out)
 
     with output_folder(out, manifest, overwrite=overwrite) as folder:
-        write_parquet(folder / "assignments.parquet", result.assignments)
         disarm = config.roles.disarm
-        write_csv(folder / "assignments.csv", result.assignments, disarm=disarm)
+        result.write_assignments(folder, disarm=disarm)
         for name, columns in result.tables.items():
             write_csv(table_path(folder, name), columns, disarm=disarm)
         sidelight.save(result.model, folder / "model.sidelight")
@@ -125,10 +123,11 @@ def files_told(result: Result, own: Mapping[str, str] = MappingProxyType({})) ->
     """Return the files of a run beside its page, and what each holds; ``own`` has the words of the job."""
     words = {**_FILES, **own}
     tables = {f"{name}.csv": words.get(name, "") for name in result.tables}
+    of_rows = dict(result.assignment_files)
     return {
-        "assignments.csv": "what each row was found to be",
+        **dict(list(of_rows.items())[:1]),
         **tables,
-        "assignments.parquet": "the same as assignments.csv, with types",
+        **of_rows,
         "model.sidelight": "the fitted model, for new tables and for sidelight.load",
         NUMBERS: "every figure of this page, for programs",
         MANIFEST: "what the run was told; sidelight run repeats it",

@@ -42,6 +42,19 @@ class Rows:
     reach: float = np.inf
 
 
+def mapped_like(rows: Rows, X: Any) -> Rows:
+    """Return other rows as the rule sees them, by the map of ``rows``."""
+    if rows.feature_map is None:
+        return Rows(X)
+    with one_blas_thread():
+        features, squares = rows.feature_map.map(X, dtype=np.float32)
+    return Rows(features, rows.feature_map, _reach(rows.feature_map, squares))
+
+
+def _reach(feature_map: FeatureMap, squares: np.ndarray) -> float:
+    return max(float(squares.max(initial=0.0)), FAR * feature_map.width)
+
+
 def map_rows(X: Any, layout: Layout, generator: np.random.Generator) -> Rows:
     """Learn the map that fits a layout, and map the rows."""
     h = (WIDE if layout.has_subclusters else NEAR) * _total_variance(X)
@@ -52,7 +65,7 @@ def map_rows(X: Any, layout: Layout, generator: np.random.Generator) -> Rows:
             landmarks="centres" if layout.n_novel > 1 else "rows", strength=STRENGTH, unit_rows=False,
         )  # fmt: skip
         features, squares = feature_map.map(X, dtype=np.float32)  # twice as fast; the clusters are the same
-    return Rows(features, feature_map, max(float(squares.max(initial=0.0)), FAR * feature_map.width))
+    return Rows(features, feature_map, _reach(feature_map, squares))
 
 
 def choose_boundary(
@@ -64,6 +77,7 @@ def choose_boundary(
     generator: np.random.Generator,
     *,
     one_of: bool = False,
+    n_rows: int | None = None,
 ) -> tuple[Rows, Choice | None, HeldOut | None]:
     """Return the rows as the rule shall see them and, where it was "auto", how that was chosen and by which bags.
 
@@ -73,7 +87,7 @@ def choose_boundary(
         return Rows(X), None, None
     if estimator.boundary == CURVED:
         return map_rows(X, layout, generator), None, None
-    note = _why_straight(X, bags)
+    note = _why_straight(X.shape[0] if n_rows is None else n_rows, X.shape[1], bags)
     if note:
         return Rows(X), {"tried": [STRAIGHT], "scores": [], "errors": [], "chosen": STRAIGHT, "note": note}, None
     rows = map_rows(X, layout, generator)
@@ -100,10 +114,10 @@ def _total_variance(X: Any) -> float:
     return variance if variance > 1e-12 * squares else 0.0  # rounding of constant rows is no variance
 
 
-def _why_straight(X: Any, bags: Bags) -> str:
+def _why_straight(n_rows: int, n_columns: int, bags: Bags) -> str:
     n_labelled = int(bags.is_labelled.sum())
     if n_labelled < FEWEST_BAGS:
         return f"{n_labelled} labelled bags are too few to hold some out"
-    if X.shape[0] * (min(X.shape[1], 500) + LANDMARKS) > MOST_NUMBERS:
-        return f"the curved features of {X.shape[0]} rows would take more than 2 GB"
+    if n_rows * (min(n_columns, 500) + LANDMARKS) > MOST_NUMBERS:
+        return f"the curved features of {n_rows} rows would take more than 2 GB"
     return ""

@@ -35,6 +35,7 @@ def choose(
     generator: np.random.Generator,
     *,
     one_of: bool = False,
+    n_rows: int | None = None,
 ) -> tuple[Rows, dict[str, Any], dict[str, Choice], HeldOut | None]:
     """Return the rows as the rule sees them, penalty, n_novel and n_subclusters, and how what was "auto" was chosen.
 
@@ -42,13 +43,16 @@ def choose(
 
 
     Every candidate is fitted on the same folds of whole bags and judged by the log likelihood of the lists that it did
-    not see. What is open is settled one after the other, with one cluster for each count that still is.
+    not see. What is open is settled one after the other, with one cluster for each count that still is. ``n_rows`` says
+    how many rows will be fitted, where X is a sample of them.
     """
     settled = {name: getattr(estimator, name) for name in PATIENCE}
     is_open = [name for name, value in settled.items() if isinstance(value, str)]
     choice: dict[str, Choice] = {}
     layout = _least_layout(estimator, bags)
-    rows, boundary, held_out = choose_boundary(estimator, X, bags, names, layout, generator.spawn(1)[0], one_of=one_of)
+    rows, boundary, held_out = choose_boundary(
+        estimator, X, bags, names, layout, generator.spawn(1)[0], one_of=one_of, n_rows=n_rows
+    )
     if boundary is not None:
         choice["boundary"] = boundary
     if is_open:

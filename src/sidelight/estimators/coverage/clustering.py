@@ -11,23 +11,34 @@ from collections.abc import Hashable, Mapping
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_sequence, check_choice, check_flag, check_number
 from sidelight._core.simplex import log_softmax
 from sidelight._core.threads import one_blas_thread
+from sidelight._models.engines import engine_for
+from sidelight._models.feature_map import FeatureMap
 from sidelight._models.softmax_linear import SoftmaxLinear
-from sidelight._solvers.race import best, race
+from sidelight._solvers.race import best
 from sidelight._solvers.trace import Solution
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidData, InvalidParameter, UnknownName, nearest
-from sidelight.estimators._base import all_or_nothing, checks_y, count_rows, rows_to_fit, rows_to_judge
+from sidelight.data.parts import PartedRows
+from sidelight.errors import InvalidData, UnknownName, nearest
+from sidelight.estimators._base import (
+    all_or_nothing,
+    checks_y,
+    count_rows,
+    refuse_beside_parts,
+    rows_to_fit,
+    rows_to_judge,
+)
 from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._labelled_bags.candidates import read_candidates
 from sidelight.estimators._labelled_bags.coverage import CAP, BagPlan
-from sidelight.estimators._labelled_bags.layout import Layout, check_counts, check_names, count_clusters
+from sidelight.estimators._labelled_bags.layout import Layout, check_counts, check_names
 from sidelight.estimators._labelled_bags.supervision import (
     code_rows,
     mean_over_lists,
@@ -39,12 +50,12 @@ from sidelight.estimators._labelled_bags.supervision import (
 )
 from sidelight.estimators._linear_rule import warn_unless_converged
 from sidelight.estimators.coverage.bag_odds import BagOdds, log_odds
-from sidelight.estimators.coverage.boundary import CURVED, STRAIGHT, Rows
-from sidelight.estimators.coverage.choose import choose
-from sidelight.estimators.coverage.held_out import correct_odds
+from sidelight.estimators.coverage.boundary import CURVED, STRAIGHT, Rows, mapped_like
+from sidelight.estimators.coverage.first_fit import FirstFit, some_bags
+from sidelight.estimators.coverage.in_parts import fit_parts
 from sidelight.estimators.coverage.problem import Problem
-from sidelight.estimators.coverage.starts import HEAT, KEPT, draw_starts
 from sidelight.estimators.coverage.term import Coverage
+from sidelight.estimators.coverage.uncovered import left_uncovered
 
 
 class CoverageClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
@@ -103,7 +114,8 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : ndarray of shape (n_rows,)
-        Cluster of each row, by its features and its bag's labels.
+        Cluster of each row, by its features and its bag's labels. Of Parts, an object that makes them part by part:
+        ``labels_.write(folder)``.
     cluster_names_ : tuple of str
         "wren" or "wren/2" for the clusters of a class, "novel-1" for the others.
     classes_ : tuple
@@ -128,7 +140,7 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
     log_likelihood_ : float
         Of all bag lists together, at the end.
     bag_log_likelihood_ : ndarray of shape (n_bags,)
-        The same for each bag, in the order of ``bags.names``: the lowest ones deserve a look.
+        The same for each bag, in the order of ``bags.names``: the lowest ones deserve a look. Not there for Parts.
     uncovered_ : tuple of (bag name, tuple of labels)
         The bags that have more labels than rows that could carry them, and the labels left without a row.
     trace_ : ndarray
@@ -204,13 +216,22 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, *, bags: Any = None, row_labels: Any = None, candidates: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        bags: Any = None,
+        row_labels: Any = None,
+        candidates: Any = None,
+        engine: Any = None,
+    ) -> Self:
         """Find clusters that explain the rows by the labels of their bags.
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n_rows, n_features)
-            The rows.
+        X : array, CSR matrix or data frame of shape (n_rows, n_features), or Parts
+            The rows; more of them than memory holds as :class:`~sidelight.Parts`, which bring their own bags.
         y : Bags, default=None
             May hold the bags, for scikit-learn's model selection; anything else is ignored.
         bags : Bags or sequence of bag ids, default=None
@@ -221,8 +242,14 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         candidates : sequence or mapping, default=None
             Instead of ``bags``: one set of labels for each row, of which exactly one is true; None where nothing is
             known. The list of a bag says "all of these are there", candidates say "one of these is it".
+        engine : "memory", "disk", address of a Dask scheduler, OnDask or None, default=None
+            Who goes over the rows of Parts; None takes memory where they fit into half of it, else a scratch copy on
+            disk. All engines find the same clusters, bit for bit.
         """
         self._check_parameters()
+        if isinstance(X, PartedRows):
+            refuse_beside_parts(self, y=y, bags=bags, row_labels=row_labels, candidates=candidates)
+            return fit_parts(self, X, engine_for(engine, X))
         X = rows_to_fit(self, X)
         names = read_row_labels(row_labels, X.shape[0])
         bags = with_classes_of_rows(_lists(bags, candidates, n_rows=X.shape[0], y=y), names)
@@ -234,30 +261,16 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         check_names(self.n_subclusters, bags.classes)
 
         generator = as_generator(self.random_state)
-        rows, settled, self.choice_, held_out = choose(self, X, bags, names, generator, one_of=one_of)
-        n_clusters = count_clusters(bags.classes, settled["n_subclusters"], settled["n_novel"])
-        if n_clusters > max(X.shape[0], len(bags.classes)):
-            raise InvalidParameter(
-                f"{type(self).__name__} was asked for {n_clusters} clusters of n_samples={X.shape[0]} rows. "
-                "Lower n_subclusters or n_novel, or bring more rows."
-            )
-        layout = Layout.of(bags.classes, settled["n_subclusters"], settled["n_novel"])
-        plan = self._plan(bags, row_class, layout, one_of)
-        problem = Problem.of(self, rows.features, plan, layout, settled["penalty"], generator)
-        starts = draw_starts(
-            self.n_init,
-            problem.model,
-            rows.features,
-            layout,
-            problem.coarse_posteriors,
-            problem.fit_targets,
-            generator,
-            problem.first_starts,
-        )
-        solutions = race(starts, problem.climb, self.max_iter, heat=HEAT, keep_one_in=KEPT)
-        odds = correct_odds(self, rows.features, bags, names, generator.spawn(1)[0], held_out, one_of=one_of)
-        self.bag_slope_, self.bag_offsets_ = odds.slope, odds.offsets
-        return self._publish(problem, rows, bags, solutions)
+        some, some_of_bags, some_names = some_bags(X, bags, names) if self._can_be_sampled(X) else (X, bags, names)
+        first = FirstFit.of(self, some, some_of_bags, some_names, generator, n_rows=X.shape[0], one_of=one_of)
+        self.choice_, self.bag_slope_, self.bag_offsets_ = first.choice, first.odds.slope, first.odds.offsets
+        if some is X:
+            return self._publish(first.problem, first.rows, bags, first.solutions)
+        rows = mapped_like(first.rows, X)
+        plan = self._plan(bags, row_class, first.layout, one_of)
+        problem = Problem.of(self, rows.features, plan, first.layout, first.penalty, generator)
+        solution = problem.refine(first.best.parameters, first.rows.features, "all rows")
+        return self._publish(problem, rows, bags, [solution])
 
     def predict(self, X: Any, *, bags: Any = None, row_labels: Any = None, candidates: Any = None) -> np.ndarray:
         """Return the most probable cluster of each row: by features alone, or with the labels of its bag.
@@ -421,24 +434,39 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
     def _publish(self, problem: Problem, rows: Rows, bags: Bags, solutions: list[Solution]) -> Self:
         solution = best(solutions)
         warn_unless_converged(self, solution, "Raise max_iter or tol, or standardise the features.")
-        layout = problem.layout
-        self.classes_, self.class_of_, self.cluster_names_ = layout.classes, layout.class_of, layout.names
-        self.label_names_, self.penalty_ = layout.label_names, problem.fit.penalty
         W, b = problem.model.unpack(solution.parameters)
-        self.weights_, self.intercept_ = W.copy(), b.copy()
-        self.feature_map_, self.reach_ = rows.feature_map, rows.reach
-        self.boundary_ = STRAIGHT if rows.feature_map is None else CURVED
-        self.cluster_shares_ = problem.shares(solution.parameters)
+        shares, layout = problem.shares(solution.parameters), problem.layout
+        self._publish_rule(layout, problem.fit.penalty, W, b, rows.feature_map, rows.reach, shares, solution)
         Q, values = problem.posteriors(solution.parameters)
         self.labels_ = np.argmax(Q, axis=1)
         self.bag_log_likelihood_, self.log_likelihood_ = values, float(values.sum())
-        self.uncovered_ = _left_uncovered(bags, problem.plan.required, layout.class_of[self.labels_])
-        self.trace_, self.n_iter_ = (
-            -solution.trace,
-            max(1, solution.n_iter),
-        )  # finding the start good enough is a round too
+        self.uncovered_ = left_uncovered(bags, problem.plan.required, layout.class_of[self.labels_])
         self.start_values_ = -np.array([solution.value for solution in solutions])
         return self
+
+    def _publish_rule(
+        self,
+        layout: Layout,
+        penalty: float,
+        W: np.ndarray,
+        b: np.ndarray,
+        feature_map: FeatureMap | None,
+        reach: float,
+        shares: np.ndarray,
+        solution: Solution,
+    ) -> None:
+        self.classes_, self.class_of_, self.cluster_names_ = layout.classes, layout.class_of, layout.names
+        self.label_names_, self.penalty_ = layout.label_names, penalty
+        self.weights_, self.intercept_ = W.copy(), b.copy()
+        self.feature_map_, self.reach_ = feature_map, reach
+        self.boundary_ = STRAIGHT if feature_map is None else CURVED
+        self.cluster_shares_ = np.maximum(shares, 1e-12) / np.maximum(shares, 1e-12).sum()  # their logarithm is needed
+        # finding the start good enough is a round too
+        self.trace_, self.n_iter_ = -solution.trace, max(1, solution.n_iter)
+
+    def _can_be_sampled(self, X: Any) -> bool:
+        """Whether a sample of very many rows shows what all of them would: not what lies between two rows."""
+        return self.solver == "lbfgs" and self.neighbours == 0 and not issparse(X)
 
     def _check_parameters(self) -> None:
         check_counts(self, self.n_subclusters, self.n_novel)
@@ -477,15 +505,3 @@ def _lists(bags: Any, candidates: Any, *, n_rows: int, y: Any = None, classes: A
             "is it, row by row: pass one of the two."
         )
     return read_candidates(candidates, n_rows, classes=classes)
-
-
-def _left_uncovered(bags: Bags, required: np.ndarray, row_class: np.ndarray) -> tuple[tuple[Hashable, Any], ...]:
-    """Name the bags that were asked to carry only some of their labels, and the labels that no row got."""
-    starts, listed = bags.label_matrix.indptr, bags.label_matrix.indices
-    short = np.flatnonzero(bags.whole & (required < np.diff(starts)))
-    uncovered = []
-    for b in short.tolist():
-        carried = set(row_class[bags.order[bags.starts[b] : bags.starts[b + 1]]].tolist())
-        missing = tuple(bags.classes[c] for c in listed[starts[b] : starts[b + 1]].tolist() if c not in carried)
-        uncovered.append((bags.names[b], missing))
-    return tuple(uncovered)

@@ -91,6 +91,11 @@ class Problem:
             return self._by_em(start, max_iter, stage, tol)
         return self._down([(1.0, self.coverage), *self.others], start, max_iter, tol, stage)
 
+    def refine(self, theta: np.ndarray, sample: Any, stage: str) -> Solution:
+        """Climb from where a sample of the features has ended, in coordinates that are round there."""
+        near = replace(self, fit=self.fit.near(theta, sample))
+        return near.climb(theta, self.options.max_iter, stage)
+
     def posteriors(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return Q of the rows given the bags, and the log likelihood of each bag."""
         Q, values = self._posteriors(theta)
@@ -101,9 +106,8 @@ class Problem:
 
     @one_blas_thread()  # how a product is cut into threads would show in its last bits
     def shares(self, theta: np.ndarray) -> np.ndarray:
-        """Return the mean posterior of the rows by features alone; no cluster's share is exactly 0."""
-        share = np.exp(self.model.log_posterior(theta, self.fit.X)).mean(axis=0)
-        return np.asarray(np.maximum(share, 1e-12) / np.maximum(share, 1e-12).sum())  # its logarithm is needed
+        """Return the mean posterior of the rows by features alone."""
+        return np.asarray(np.exp(self.model.log_posterior(theta, self.fit.X)).mean(axis=0))
 
     def coarse_posteriors(self, coarse: Layout) -> np.ndarray:
         """Fit one cluster a class, roughly, and return its posteriors: what starts split."""

@@ -13,6 +13,7 @@ from sidelight._core.sparsity import is_sparse
 from sidelight._models.prepared_rows import kind_of
 from sidelight.app.jobs.checking import RIGHT, checked, row_corrections
 from sidelight.app.jobs.config import RunConfig
+from sidelight.app.jobs.first_look import is_pattern
 from sidelight.app.jobs.gallery import bag_of_rows, gallery_of
 from sidelight.app.jobs.instances.naming import name_by_rows, name_clusters
 from sidelight.app.jobs.instances.options import Coverage
@@ -37,11 +38,18 @@ from sidelight.words import Setting, counted, some_of
 _NOVEL = re.compile(r"novel-\d+")  # what fits call the clusters of kinds that no list names
 _DIRECTIONS = 200  # of words: digests of posts are told better by 200 than by 50, docs/benchmarks/material.md
 _COPIES = 8  # matrices of rows x labels that a fit and its page hold at once
+ENGINE = ("engine", "scheduler", "scratch", "memory")  # options of who goes over the rows
 USES = ("id", "bag", "label", "bag label", "candidates", "feature", "show", "truth")
 
 
 def work(config: RunConfig) -> CoverageResult:
-    """Read rows in bags, or rows with candidates, and cluster them."""
+    """Read rows in bags, or rows with candidates, and cluster them; very many of them part by part."""
+    options = config.options
+    assert isinstance(options, Coverage)  # the catalogue says so
+    if is_pattern(config.table) or options.engine != "auto" or options.scheduler:
+        from sidelight.app.jobs.instances.in_parts import work as work_in_parts
+
+        return work_in_parts(config)
     data = read_data(config.source, config.roles)
     if data.candidates is None:
         check_bags(data, config.table)
@@ -71,7 +79,7 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
             else [*unnamed, *_about_corrections(options.corrections, right, bags)]
         )
         bags, row_labels = _corrected(bags, row_labels, right)
-    settings = options.without("method", "scale", "lists", "empty", "rows", "corrections", "names")
+    settings = options.without("method", "scale", "lists", "empty", "rows", "corrections", "names", *ENGINE)
     if new and settings["n_novel"] == 0:
         settings["n_novel"] = len(set(new.values()))
         notes.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from sidelight.app.jobs.options.model import Kind, Options, at_least, option
-from sidelight.app.jobs.options.shared import Scale
+from sidelight.app.jobs.options.shared import Engine, Memory, Scale, Scheduler, Scratch
 
 _METHOD = (
     "coverage: name every row by the lists of the bags; spectral: clusters of the rows, read by the lists; dmnl: "
@@ -77,6 +77,10 @@ class Coverage(Options, frozen=True):
     names: Names = {}
     n_init: Annotated[int, option("Starts, where sub-clusters or novel clusters need them.", word="starts", ge=1)] = 12
     scale: Scale = "standard"
+    engine: Engine = "auto"
+    scheduler: Scheduler = None
+    scratch: Scratch = None
+    memory: Memory = None
 
 
 class Dmnl(Options, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from sidelight.app.jobs.options.model import at_least, option
+from sidelight.app.jobs.options.model import Kind, at_least, option
 from sidelight.errors import InvalidParameter
 
 Clusters = Annotated[
@@ -24,6 +24,25 @@ TableMethod = Literal["annealed", "information", "spectral", "weights"]  # what 
 Curve = Annotated[
     tuple[Annotated[int, at_least(1)], Annotated[int, at_least(1)]] | None,
     option("Numbers of clusters for the curve of preserved information, such as 2:10."),
+]
+_MANY = "More rows than memory"  # heading of the help and of forms
+Engine = Annotated[
+    Literal["auto", "memory", "disk", "dask"],
+    option(
+        "Who goes over the rows of Parquet files: this process with all rows, or with a copy on disk, or a cluster.",
+        group=_MANY,
+    ),
+]
+Scheduler = Annotated[
+    str | None, option("Address of a Dask scheduler, such as tcp://host:8786.", shown="ADDRESS", group=_MANY)
+]
+Scratch = Annotated[
+    str | None,
+    option("Folder for copies on disk, removed afterwards; workers must see it, too.", kind=Kind.PATH, group=_MANY),
+]
+Memory = Annotated[
+    str | None,
+    option("What rows may take before they go to disk, such as 4GB; half of the memory.", shown="SIZE", group=_MANY),
 ]
 
 

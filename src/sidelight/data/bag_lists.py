@@ -1,0 +1,118 @@
+"""Bags of consecutive rows as arrays: quick to read, to cut and to join, before anything is made of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight.data.bags import Bags
+from sidelight.data.names import Names
+from sidelight.errors import UnknownName, nearest
+
+Ints = NDArray[np.intp]
+LabelSet = frozenset[Hashable] | None  # None: nobody said anything
+
+
+class BagLists(NamedTuple):
+    """Bags of consecutive rows, and what was said about the labels of each.
+
+    Bag b has the rows ``starts[b]`` to ``starts[b + 1]``, the name ``names[b]`` (whole numbers, or text as objects) and
+    the label set ``sets[codes[b]]``.
+    """
+
+    names: NDArray[Any]
+    starts: Ints
+    sets: tuple[LabelSet, ...]
+    codes: Ints
+
+    @property
+    def n_bags(self) -> int:
+        """The number of bags."""
+        return len(self.names)
+
+    def take(self, kept: NDArray[np.bool_]) -> BagLists:
+        """Return some of the bags, with their rows standing together."""
+        sizes = np.diff(self.starts)[kept]
+        return BagLists(self.names[kept], _starts(sizes), self.sets, self.codes[kept])
+
+    def as_bags(self, classes: Names) -> Bags:
+        """Return the bags, each whole, with their labels among these classes."""
+        place = {name: column for column, name in enumerate(classes)}
+        columns = [np.array(sorted(_column(name, place) for name in members or ()), np.intp) for members in self.sets]
+        sizes = np.array([len(own) for own in columns], dtype=np.intp)[self.codes]
+        said = np.array([members is not None for members in self.sets], dtype=bool)[self.codes]
+        return Bags._make(
+            names=tuple(self.names.tolist()),
+            codes=np.repeat(np.arange(self.n_bags), np.diff(self.starts)),
+            classes=tuple(classes),
+            _label_starts=_starts(sizes),
+            _label_columns=np.concatenate([np.zeros(0, np.intp), *(columns[code] for code in self.codes.tolist())]),
+            is_labelled=said,
+            is_partial=np.zeros(self.n_bags, dtype=bool),
+            whole=np.ones(self.n_bags, dtype=bool),
+            _origin=None,
+        )
+
+
+def lists_of(bags: Bags) -> BagLists:
+    """Return bags in the order of their names, their rows standing together."""
+    sets = tuple(dict.fromkeys(bags.labels.values()))
+    code_of = {members: code for code, members in enumerate(sets)}
+    codes = np.array([code_of[members] for members in bags.labels.values()], dtype=np.intp)
+    return BagLists(as_names(bags.names), np.array(bags.starts, dtype=np.intp), sets, codes)
+
+
+def joined_lists(lists: Sequence[BagLists | None]) -> BagLists | None:
+    """Put lists one after the other; a bag that goes on in the next one is one bag."""
+    there = [one for one in lists if one is not None and one.n_bags]
+    if not there:
+        return next((one for one in lists if one is not None), None)
+    joint = there[0]
+    for one in there[1:]:
+        goes_on = int(joint.names[-1] == one.names[0])
+        sets = tuple(dict.fromkeys([*joint.sets, *one.sets]))
+        place = {members: code for code, members in enumerate(sets)}
+        codes = [
+            np.array([place[members] for members in part.sets], dtype=np.intp)[part.codes] for part in (joint, one)
+        ]
+        joint = BagLists(
+            np.concatenate([joint.names, one.names[goes_on:]]),
+            np.concatenate([joint.starts[:-1], one.starts[goes_on:] + joint.starts[-1]]),
+            sets,
+            np.concatenate([codes[0], codes[1][goes_on:]]),
+        )
+    return joint
+
+
+def as_names(names: Sequence[Any]) -> NDArray[Any]:
+    """Return names as whole numbers where all of them are, else as text."""
+    if all(type(name) is int and -(2**63) <= name < 2**63 for name in names):
+        return np.array(names, dtype=np.int64)
+    found = np.empty(len(names), dtype=object)
+    found[:] = [str(name) for name in names]
+    return found
+
+
+def bag_keys(names: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return 64 bits for each name that depend on the name alone and look drawn at random (splitmix64, BLAKE2)."""
+    if names.dtype.kind in "iu":
+        z = names.astype(np.int64).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return np.asarray(z ^ (z >> np.uint64(31)), dtype=np.uint64)
+    digests = b"".join(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest() for name in names)
+    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def _starts(sizes: Ints) -> Ints:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+
+
+def _column(name: Hashable, place: dict[Hashable, int]) -> int:
+    if name not in place:
+        raise UnknownName(f"A bag lists {name!r}, which is not a known label. {nearest(name, place)}")
+    return place[name]

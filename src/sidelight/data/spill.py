@@ -1,0 +1,260 @@
+"""Rows written once to plain arrays on disk, from which any part is read without decoding: a scratch copy.
+
+Rows are stored near 0 (:class:`~sidelight.data.parts.Look`) in single precision, so that a pass reads half of the bytes
+and loses nothing that matters. Bags whose rows lie apart are brought together on the way: every row goes to the bucket
+of its bag's key, and buckets are sorted one after the other. Nothing here survives the fit.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sidelight._core.memory import in_units
+from sidelight.data.bag_lists import BagLists, LabelSet, bag_keys
+from sidelight.data.parts import BLOCK, BLOCKS, Part, PartedRows
+from sidelight.errors import CannotWrite, InvalidData
+from sidelight.progress import report
+from sidelight.words import Setting
+
+Ints = NDArray[np.intp]
+_RUN = np.dtype([("key", "<u8"), ("size", "<i8"), ("code", "<i8")])
+
+
+@dataclass(frozen=True, slots=True)
+class SpilledRows:
+    """Rows near 0 in a folder of arrays: X, bags, and the numbers of the rows where they were sorted."""
+
+    folder: str
+    name: str
+    n_rows: int
+    in_bags: bool
+    sets: tuple[LabelSet, ...]
+    first_number: int | None  # None: the numbers are in an array of their own
+
+    def rows(self, first: int, last: int) -> NDArray[np.float32]:
+        """Return these rows near 0, mapped and not read."""
+        return np.load(self._path("X"), mmap_mode="r")[first:last]
+
+    def lists(self, first: int, last: int) -> BagLists | None:
+        """Return the bags of these rows."""
+        if not self.in_bags:
+            return None
+        starts = np.load(self._path("starts"), mmap_mode="r")
+        begin = int(np.searchsorted(starts, first, side="right")) - 1
+        end = int(np.searchsorted(starts, last))
+        own = np.clip(np.asarray(starts[begin : end + 1]), first, last) - first
+        codes = np.asarray(np.load(self._path("codes"), mmap_mode="r")[begin:end])
+        return BagLists(_read_names(Path(self.folder), self.name, begin, end), own, self.sets, codes)
+
+    def numbers(self, first: int, last: int) -> Ints:
+        """Return the numbers of these rows among all rows."""
+        if self.first_number is not None:
+            return np.arange(self.first_number + first, self.first_number + last)
+        return np.asarray(np.load(self._path("numbers"), mmap_mode="r")[first:last], dtype=np.intp)
+
+    def place(self, row: int) -> str:
+        """Say which row it is, counted from 1."""
+        return f"row {int(self.numbers(row, row + 1)[0]) + 1}"
+
+    def only(self, first: int, last: int) -> tuple[SpilledRows, int, int]:
+        """Return the source itself: the name of a file."""
+        return self, first, last
+
+    def _path(self, what: str) -> Path:
+        return Path(self.folder) / f"{self.name}-{what}.npy"
+
+
+def is_near(part: Part) -> bool:
+    """Say whether the rows of a part are stored near 0 already."""
+    return all(isinstance(source, SpilledRows) for source, _, _ in part.pieces)
+
+
+@contextmanager
+def scratch_folder(wanted: str | Path | None) -> Iterator[Path]:
+    """Make a folder of our own inside ``wanted`` (or where temporary files go), and remove it whatever happens."""
+    try:
+        folder = Path(mkdtemp(prefix="sidelight-", dir=wanted))
+    except OSError as error:
+        raise _cannot(wanted or "the folder for temporary files", error) from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def spill(parts: PartedRows, folder: Path, check: Any) -> PartedRows:
+    """Write all rows into ``folder``, whole bags together, and return where they are now.
+
+    Parameters
+    ----------
+    parts : PartedRows
+        The rows.
+    folder : Path
+        An empty folder.
+    check : callable
+        Called with (place, rows) before rows are written; raises where a number cannot be used.
+    """
+    times = 1 if parts.survey.is_arranged else 2
+    needed = times * 4.2 * parts.n_rows * parts.n_features
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise CannotWrite(
+            f"{folder}: a scratch copy of {parts.n_rows} rows takes {in_units(needed)}, and {in_units(free)} are free.",
+            do=["Name a folder with more room: ", Setting("scratch"), "."],
+        )
+    try:
+        sources = (_in_order if parts.survey.is_arranged else _by_bucket)(parts, folder, check)
+    except OSError as error:
+        if isinstance(error, CannotWrite):
+            raise
+        raise _cannot(folder, error) from error
+    return PartedRows(sources, parts.feature_names, in_bags=parts.in_bags, classes=parts.classes)
+
+
+def _in_order(parts: PartedRows, folder: Path, check: Any) -> list[SpilledRows]:
+    sources = []
+    recipes = parts.parts()
+    is_plain = True
+    for part in recipes:
+        report("writing a scratch copy", part.number, len(recipes))
+        rows, numbers = part.rows(), part.numbers()
+        check(part.place, rows)
+        name = f"{part.number:06d}"
+        np.save(folder / f"{name}-X.npy", parts.look.near(rows))
+        is_plain = bool(numbers[0] == part.first_row) and bool((np.diff(numbers) == 1).all())
+        if not is_plain:
+            np.save(folder / f"{name}-numbers.npy", numbers)
+        lists = part.lists()
+        if lists is not None:
+            _write_lists(folder, name, lists)
+        sources.append(
+            SpilledRows(
+                str(folder), name, part.n_rows, parts.in_bags, () if lists is None else lists.sets,
+                part.first_row if is_plain else None,
+            )
+        )  # fmt: skip
+    return sources
+
+
+def _by_bucket(parts: PartedRows, folder: Path, check: Any) -> list[SpilledRows]:
+    """Bring the rows of every bag together: each row goes to the bucket of its bag, then buckets are sorted."""
+    step = BLOCK * BLOCKS
+    n_buckets = -(-parts.n_rows // step)
+    sets: dict[LabelSet, int] = {}
+    for source in parts.sources:
+        for first in range(0, source.n_rows, step):
+            last = min(first + step, source.n_rows)
+            rows, lists, numbers = source.rows(first, last), source.lists(first, last), source.numbers(first, last)
+            assert lists is not None  # rows without bags are never apart
+            report("bringing bags together", int(numbers[0]), parts.n_rows)
+
+            def place(row: int, source: Any = source, first: int = first) -> str:
+                return str(source.place(first + row))
+
+            check(place, rows)
+            codes = np.array([sets.setdefault(members, len(sets)) for members in lists.sets], dtype=np.intp)
+            _append(folder, n_buckets, parts.look.near(rows), numbers, lists, codes[lists.codes])
+    known = tuple(sets)
+    found = []
+    for bucket in range(n_buckets):
+        report("sorting bags", bucket, n_buckets)
+        n_rows = _sort_bucket(folder, bucket, parts.n_features)
+        if n_rows:
+            found.append(SpilledRows(str(folder), f"{bucket:06d}", n_rows, True, known, None))
+    return found
+
+
+def _append(folder: Path, n_buckets: int, X: NDArray[np.float32], numbers: Ints, lists: BagLists, codes: Ints) -> None:
+    """Add rows to the files of their buckets, run by run."""
+    keys, sizes = bag_keys(lists.names), np.diff(lists.starts)
+    bucket = (keys % np.uint64(n_buckets)).astype(np.intp)
+    of_row = np.repeat(bucket, sizes)
+    rows, runs = np.argsort(of_row, kind="stable"), np.argsort(bucket, kind="stable")
+    row_ends = np.searchsorted(of_row[rows], np.arange(n_buckets + 1))
+    run_ends = np.searchsorted(bucket[runs], np.arange(n_buckets + 1))
+    told = np.empty(len(keys), dtype=_RUN)
+    told["key"], told["size"], told["code"] = keys, sizes, codes
+    for b in np.unique(bucket).tolist():
+        own_rows, own_runs = rows[row_ends[b] : row_ends[b + 1]], runs[run_ends[b] : run_ends[b + 1]]
+        for what, array in (("X", X[own_rows]), ("numbers", numbers[own_rows]), ("runs", told[own_runs])):
+            with (folder / f"bucket-{b:06d}.{what}").open("ab") as handle:
+                handle.write(array.tobytes())
+        with (folder / f"bucket-{b:06d}.names").open("a", encoding="utf-8") as lines:
+            lines.writelines(json.dumps(name) + "\n" for name in lists.names[own_runs].tolist())
+
+
+def _sort_bucket(folder: Path, bucket: int, n_features: int) -> int:
+    """Turn the files of a bucket into arrays, bag by bag; returns how many rows it has."""
+    old = {what: folder / f"bucket-{bucket:06d}.{what}" for what in ("X", "numbers", "runs", "names")}
+    if not old["runs"].exists():
+        return 0
+    runs = np.fromfile(old["runs"], dtype=_RUN)
+    names = [json.loads(line) for line in old["names"].read_text(encoding="utf-8").splitlines()]
+    order = np.argsort(runs["key"], kind="stable")
+    starts = np.concatenate([[0], np.cumsum(runs["size"])])
+    rows = np.concatenate([np.arange(starts[run], starts[run + 1]) for run in order.tolist()])
+    key = runs["key"][order]
+    first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    codes = runs["code"][order]
+    torn = np.flatnonzero(codes != np.repeat(codes[first], np.diff(np.append(first, len(codes)))))
+    if len(torn):
+        raise InvalidData(
+            f"Bag {names[order[torn[0]]]!r} has different lists of labels in different places. The rows of a bag must "
+            "all say the same about it."
+        )
+    ends = np.concatenate([[0], np.cumsum(runs["size"][order])])
+    X = np.fromfile(old["X"], dtype=np.float32).reshape(-1, n_features)
+    name = f"{bucket:06d}"
+    np.save(folder / f"{name}-X.npy", X[rows])
+    np.save(folder / f"{name}-numbers.npy", np.fromfile(old["numbers"], dtype=np.intp)[rows])
+    own = [names[run] for run in order[first].tolist()]
+    of_bags = np.array(own, dtype=np.int64 if isinstance(own[0], int) else object)
+    _write_lists(folder, name, BagLists(of_bags, np.append(ends[first], ends[-1]), (), codes[first].astype(np.intp)))
+    for path in old.values():
+        path.unlink()
+    return len(rows)
+
+
+def _write_lists(folder: Path, name: str, lists: BagLists) -> None:
+    np.save(folder / f"{name}-starts.npy", lists.starts.astype(np.intp))
+    np.save(folder / f"{name}-codes.npy", lists.codes.astype(np.intp))
+    if lists.names.dtype.kind == "i":
+        np.save(folder / f"{name}-names.npy", lists.names)
+        return
+    texts = [text.encode("utf-8", "surrogatepass") for text in lists.names]
+    np.save(folder / f"{name}-ends.npy", np.cumsum([0, *map(len, texts)]))
+    (folder / f"{name}-names.txt").write_bytes(b"".join(texts))
+
+
+def _read_names(folder: Path, name: str, begin: int, end: int) -> NDArray[Any]:
+    numbers = folder / f"{name}-names.npy"
+    if numbers.exists():
+        return np.asarray(np.load(numbers, mmap_mode="r")[begin:end])
+    ends = np.load(folder / f"{name}-ends.npy", mmap_mode="r")[begin : end + 1].tolist()
+    with (folder / f"{name}-names.txt").open("rb") as handle:
+        handle.seek(ends[0])
+        text = handle.read(ends[-1] - ends[0])
+    names = np.empty(end - begin, dtype=object)
+    names[:] = [text[a - ends[0] : z - ends[0]].decode("utf-8", "surrogatepass") for a, z in itertools.pairwise(ends)]
+    return names
+
+
+def _cannot(where: object, error: OSError) -> CannotWrite:
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return CannotWrite(
+        f"{where}: {'the disk is full' if is_full else error.strerror or error}, so there is no scratch copy of the "
+        "rows.",
+        do=["Name a folder with more room: ", Setting("scratch"), "."],
+    )

@@ -1,0 +1,146 @@
+"""`sidelight instances 'rows/*.parquet'`: the same page from parts, assignments as a folder of Parquet files."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import sidelight as sl
+from sidelight.app.cli.app import app
+from sidelight.data import parts as parts_module
+from sidelight.data import spill as spill_module
+
+N_BAGS, SIZE = 120, 6
+
+
+@pytest.fixture
+def rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts_module, "BLOCK", 64)
+    monkeypatch.setattr(parts_module, "BLOCKS", 4)
+    monkeypatch.setattr(spill_module, "BLOCK", 64)
+    monkeypatch.setattr(spill_module, "BLOCKS", 4)
+    generator = np.random.default_rng(0)
+    kinds = np.argsort(generator.random((N_BAGS, 3)), axis=1)[:, :2]
+    y = np.take_along_axis(kinds, np.tile([0, 1, 0, 1, 0, 1], (N_BAGS, 1)), 1).ravel()
+    X = np.array([[0, 0, 4], [4, 0, 0], [0, 4, 0]])[y] + generator.normal(size=(len(y), 3))
+    species = np.array(["wren", "owl", "jay"])
+    lists = ["|".join(sorted(species[pair])) for pair in kinds]
+    frame = pl.DataFrame({f"f{j}": X[:, j] * 10**j for j in range(3)}).with_columns(
+        pl.Series("recording", np.repeat([f"r{b:03d}" for b in range(N_BAGS)], SIZE)),
+        pl.Series("species", np.repeat(lists, SIZE)),
+        pl.Series("n", np.arange(len(y))),
+    )
+    (tmp_path / "rows").mkdir()
+    for number in range(4):
+        frame[number * 180 : (number + 1) * 180].write_parquet(tmp_path / "rows" / f"{number}.parquet")
+    return tmp_path / "rows", frame, species[y]
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+COLUMNS = ("--bag", "recording", "--label", "species", "--ignore", "n")
+
+
+def test_a_pattern_becomes_a_page_and_a_folder_of_assignments(rows, tmp_path):
+    folder, frame, truth = rows
+    out = tmp_path / "out"
+    run = call("instances", f"{folder}/*.parquet", *COLUMNS, "--engine", "disk", "--scratch", tmp_path, "--out", out)
+    assert run.exit_code == 0, run.output
+    names = sorted(path.name for path in out.iterdir())
+    assert "assignments" in names
+    assert "assignments.csv" not in names
+    found = pl.read_parquet(out / "assignments" / "*.parquet")
+    assert len(list((out / "assignments").iterdir())) == 3
+    assert found["row"].to_list() == list(range(1, len(frame) + 1))
+    assert found["bag"].to_list() == frame["recording"].to_list()
+    assert np.mean(found["label"].to_numpy() == truth) > 0.95
+    numbers = json.loads((out / "numbers.json").read_text())
+    assert numbers["n_bags"] == N_BAGS
+    assert numbers["moved"]["n_rows"] == len(frame)
+    assert sum(numbers["contents"]["sizes"]) == len(frame)
+    page = (out / "report.html").read_text()
+    assert "folder assignments" in page
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "rows"]  # nothing of ours is left
+    model = sl.load(out / "model.sidelight")
+    assert (
+        model.predict_labels(frame.select("f0", "f1", "f2").to_numpy()).tolist() == found["by features alone"].to_list()
+    )
+    again = call("run", out / "run.toml", "--out", tmp_path / "again")
+    assert again.exit_code == 0, again.output
+    same = pl.read_parquet(tmp_path / "again" / "assignments" / "*.parquet")
+    assert same.equals(found)
+
+
+def test_one_table_and_parts_of_it_agree(rows, tmp_path):
+    folder, frame, _ = rows
+    frame.write_parquet(tmp_path / "all.parquet")
+    whole = call("instances", tmp_path / "all.parquet", *COLUMNS, "--boundary", "straight", "--out", tmp_path / "a")
+    parts = call("instances", f"{folder}/*.parquet", *COLUMNS, "--boundary", "straight", "--out", tmp_path / "b")
+    assert (whole.exit_code, parts.exit_code) == (0, 0), whole.output + parts.output
+    one = pl.read_parquet(tmp_path / "a" / "assignments.parquet")
+    many = pl.read_parquet(tmp_path / "b" / "assignments" / "*.parquet")
+    assert (one["label"] == many["label"]).mean() > 0.99
+    figures = [json.loads((tmp_path / name / "numbers.json").read_text()) for name in "ab"]
+    for name in ("n_bags", "n_labelled", "n_labels", "n_clusters_used", "n_novel_used"):
+        assert figures[0][name] == figures[1][name], name
+    assert figures[0]["share_sure"] == pytest.approx(figures[1]["share_sure"], abs=0.02)
+
+
+def test_bags_that_lie_apart_are_brought_together(rows, tmp_path):
+    _, frame, truth = rows
+    order = np.random.default_rng(0).permutation(len(frame))
+    (tmp_path / "mixed").mkdir()
+    mixed = frame[order.tolist()]
+    mixed[:300].write_parquet(tmp_path / "mixed" / "0.parquet")
+    mixed[300:].write_parquet(tmp_path / "mixed" / "1.parquet")
+    run = call("instances", f"{tmp_path}/mixed/*.parquet", *COLUMNS, "--out", tmp_path / "out")
+    assert run.exit_code == 0, run.output
+    found = pl.read_parquet(tmp_path / "out" / "assignments" / "*.parquet").sort("row")
+    assert found["row"].to_list() == list(range(1, len(frame) + 1))
+    assert found["bag"].to_list() == mixed["recording"].to_list()
+    assert np.mean(found["label"].to_numpy() == truth[order]) > 0.95
+
+
+def test_predict_takes_a_pattern(rows, tmp_path):
+    folder, frame, truth = rows
+    assert call("instances", f"{folder}/*.parquet", *COLUMNS, "--out", tmp_path / "run").exit_code == 0
+    run = call("predict", tmp_path / "run", f"{folder}/*.parquet", "--out", tmp_path / "new")
+    assert run.exit_code == 0, run.output
+    found = pl.read_parquet(tmp_path / "new" / "assignments.parquet")
+    assert len(found) == len(frame)
+    assert np.mean(found["label"].to_numpy() == truth) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--bag", "recording"), "Name the columns of bags and labels: --bag and --label"),
+        ((*COLUMNS, "--rows", "known"), "Leave --rows out"),
+        ((*COLUMNS, "--missing-word", "x"), "Leave --missing-word out"),
+        ((*COLUMNS, "--engine", "dask"), "address of its scheduler: --scheduler"),
+        ((*COLUMNS, "--memory", "much"), "memory must be a size"),
+    ],
+)
+def test_what_parts_cannot_be_told_is_refused_by_name(rows, tmp_path, options, words):
+    folder, _, _ = rows
+    run = call("instances", f"{folder}/*.parquet", *options, "--out", tmp_path / "out")
+    assert run.exit_code != 0
+    assert words in str(run.exception.told(as_flag()) if hasattr(run.exception, "told") else run.output)
+    assert not (tmp_path / "out").exists()
+
+
+def as_flag():
+    from sidelight.app.cli.wording import as_flag
+
+    return as_flag
+
+
+def test_a_pattern_without_files(tmp_path):
+    run = call("instances", tmp_path / "*.parquet", *COLUMNS, "--out", tmp_path / "out")
+    assert "no file has such a name" in str(run.exception)

@@ -1,0 +1,258 @@
+"""Fits on a Dask cluster: the same bits as in memory, whatever happens to its workers."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sidelight as sl
+from sidelight._models import on_dask
+from sidelight._models.engines import InMemory
+from sidelight._models.part_work import Moments
+from sidelight.errors import Cancelled, ClusterGone, InvalidData, InvalidParameter, WorkerDied
+
+distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+pytestmark = pytest.mark.filterwarnings("ignore")  # of distributed, about sockets and ports that are taken
+
+N_BAGS, SIZE, D = 3000, 5, 4
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    """Five files of rows in bags, one of which goes on in the next file."""
+    generator = np.random.default_rng(0)
+    folder = tmp_path_factory.mktemp("rows")
+    kinds = np.argsort(generator.random((N_BAGS, 4)), axis=1)[:, :2]
+    y = np.take_along_axis(kinds, np.r_[0, 1, generator.integers(0, 2, SIZE - 2)][None].repeat(N_BAGS, 0), 1).ravel()
+    X = generator.normal(size=(4, D))[y] * 2 + generator.normal(size=(N_BAGS * SIZE, D))
+    lists = [f"k{min(pair)}|k{max(pair)}" for pair in kinds.tolist()]
+    frame = pl.DataFrame({f"f{j}": X[:, j] for j in range(D)}).with_columns(
+        pl.Series("bag", np.repeat(np.arange(N_BAGS), SIZE)), pl.Series("species", np.repeat(lists, SIZE))
+    )
+    cuts = [0, 3001, 6000, 6000, 9000, len(X)]
+    for number, first in enumerate(cuts[:-1]):
+        frame[first : cuts[number + 1]].write_parquet(folder / f"{number}.parquet")
+    return folder
+
+
+def parts_of(folder):
+    return sl.Parts.from_parquet(folder, bag="bag", labels="species")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as local:
+        yield local
+
+
+@pytest.fixture
+def client(cluster):
+    with distributed.Client(cluster) as client:
+        yield client
+
+
+def fit(parts, engine, **options):
+    return sl.CoverageClustering(boundary="straight", random_state=0, **options).fit(parts, engine=engine)
+
+
+@pytest.fixture(scope="module")
+def reference(rows):
+    return fit(parts_of(rows), "memory")
+
+
+def same_bits(a, b):
+    assert np.array_equal(a.weights_, b.weights_)
+    assert np.array_equal(a.trace_, b.trace_)
+    assert a.log_likelihood_ == b.log_likelihood_
+
+
+def test_the_same_bits_as_in_memory(rows, client, reference):
+    same_bits(fit(parts_of(rows), sl.OnDask(client)), reference)
+    assert not on_dask._KEPT.parts  # workers have forgotten the rows
+    assert not any(client.processing().values())
+
+
+def test_the_same_bits_from_a_dask_frame(rows, client, reference):
+    dataframe = pytest.importorskip("dask.dataframe")
+    lazy = dataframe.read_parquet(sorted(map(str, rows.glob("*.parquet"))))
+    parts = sl.Parts.from_dask(lazy, bag="bag", labels="species")
+    same_bits(fit(parts, sl.OnDask(client)), reference)
+
+
+def test_rows_of_this_process_need_a_folder_that_workers_see(rows, client, reference, tmp_path):
+    frame = pl.read_parquet(rows / "*.parquet")
+    order = np.random.default_rng(0).permutation(len(frame)).tolist()
+    bags = sl.Bags(frame["bag"].to_list(), labels={b: set(s.split("|")) for b, s in frame["bag", "species"].rows()})
+    parts = sl.Parts.from_arrays(frame.select(f"f{j}" for j in range(D)).to_numpy(), bags)
+    with pytest.raises(InvalidData, match=r"memory of this process.*scratch"):
+        fit(parts, sl.OnDask(client))
+    same_bits(fit(parts, sl.OnDask(client, scratch=tmp_path)), reference)
+    apart = sl.Parts.from_frame(frame[order], bag="bag", labels="species")
+    assert fit(apart, sl.OnDask(client, scratch=tmp_path)).log_likelihood_ == pytest.approx(
+        reference.log_likelihood_, rel=1e-3
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_worker_killed_in_the_middle_changes_no_bit(rows, reference):
+    """Two real processes; one is killed in a pass, and the other reads its parts, or the one that its nanny starts."""
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local,
+        distributed.Client(local) as client,
+    ):
+        victim = sorted(client.run(os.getpid).items())[0][1]
+        seen = []
+
+        def kill(step):
+            if step.stage == "all rows" and not seen:
+                seen.append(step)
+                os.kill(victim, signal.SIGKILL)
+
+        with sl.progress(kill):
+            model = fit(parts_of(rows), sl.OnDask(client, deadline=120))
+        assert seen
+        same_bits(model, reference)
+        with sl.OnDask(client).over(parts_of(rows)) as passes:
+            local.scheduler.allowed_failures = 0  # waiting for three more processes takes its time
+            with pytest.raises(WorkerDied, match=r"died again and again on parts? 1.*0\.parquet, row 1"):
+                passes.run(KillWorker(os.getpid()))
+
+
+class KillWorker:
+    """A question that ends every worker that is asked it."""
+
+    def __init__(self, driver):
+        self.driver = driver
+
+    def of_block(self, held, run):
+        if os.getpid() != self.driver:
+            os._exit(1)
+        return (0.0,)
+
+
+class Slow:
+    """A question that takes its time, and can be seen to be asked."""
+
+    def __init__(self, seconds=30.0, error=None):
+        self.seconds, self.error = seconds, error
+
+    def of_block(self, held, run):
+        if self.error is not None:
+            raise self.error
+        time.sleep(self.seconds)
+        return (0.0,)
+
+
+def idle(client):
+    end = time.monotonic() + 10
+    while any(client.processing().values()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return not any(client.processing().values())
+
+
+def test_a_deadline_ends_a_pass_by_name(rows, client):
+    with sl.OnDask(client, deadline=0.3).over(parts_of(rows)) as passes:
+        with pytest.raises(WorkerDied, match=r"No answer about parts? 1.* within 0\.3 s\. .*deadline="):
+            passes.run(Slow(0.3))
+        assert idle(client)
+    with pytest.raises(InvalidParameter, match="deadline"):
+        sl.OnDask(client, deadline=0)
+
+
+def test_control_c_leaves_no_task_behind(rows, client, tmp_path):
+    parts = sl.Parts.from_arrays(np.zeros((6000, 2)), sl.Bags(np.arange(6000) // 3))
+    with sl.OnDask(client, scratch=tmp_path).over(parts) as passes:
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            passes.run(Slow(0.5))
+        assert idle(client)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cancelled_fit_is_as_it_was_and_removes_its_copy(rows, client, tmp_path):
+    frame = pl.read_parquet(rows / "*.parquet")[:4000]
+    parts = sl.Parts.from_frame(frame[::-1], bag="bag", labels="species")
+    model = sl.CoverageClustering(boundary="straight", random_state=0)
+    with pytest.raises(Cancelled), sl.progress(lambda step: step.stage != "all rows"):
+        model.fit(parts, engine=sl.OnDask(client, scratch=tmp_path))
+    assert not hasattr(model, "labels_")
+    assert idle(client)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_worker_says_is_said_here(rows, client):
+    with sl.OnDask(client).over(parts_of(rows)) as passes:
+        with pytest.raises(InvalidData, match="row 3"):
+            passes.run(Slow(error=InvalidData("row 3 is bad")))
+        with pytest.raises(WorkerDied, match="ran out of memory on part"):
+            passes.run(Slow(error=MemoryError()))
+
+
+def test_no_scheduler(rows, monkeypatch):
+    monkeypatch.setattr(on_dask, "CONNECT", 0.5)
+    with pytest.raises(ClusterGone, match=r"no scheduler at 'tcp://127\.0\.0\.1:1'"):
+        sl.OnDask("tcp://127.0.0.1:1").over(parts_of(rows))
+    with distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as local:
+        monkeypatch.setattr(on_dask, "PATIENCE", 0.2)
+        with pytest.raises(ClusterGone, match="no worker"):
+            sl.OnDask(local.scheduler_address).over(parts_of(rows))
+
+
+def test_a_scheduler_that_goes_in_a_pass(rows, monkeypatch):
+    monkeypatch.setattr(on_dask, "GLANCE", 0.2)
+    local = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None)
+    client = distributed.Client(local)
+    passes = sl.OnDask(client, deadline=60).over(parts_of(rows))
+    threading.Timer(0.5, lambda: local.close(timeout=2)).start()
+    with pytest.raises(ClusterGone, match=r"[Ss]tart"):
+        passes.run(Slow(0.5))
+    passes.close()
+    client.close(timeout=1)
+    with pytest.raises(ClusterGone, match="not connected"):
+        sl.OnDask(client).over(parts_of(rows))
+
+
+def test_other_versions_are_refused_by_name(rows, client, monkeypatch):
+    monkeypatch.setattr(on_dask, "_own_versions", lambda: {**on_dask.versions_here(), "numpy": "1.0"})
+    with pytest.raises(ClusterGone, match=r"runs numpy .* \(here 1\.0\)"):
+        sl.OnDask(client).over(parts_of(rows))
+
+
+def test_parts_stay_where_they_are_and_newcomers_get_a_share(rows, client, monkeypatch):
+    with sl.OnDask(client).over(parts_of(rows)) as passes:
+        passes.parts = parts_of(rows).parts(1)
+        here = ["a", "b"]
+        monkeypatch.setattr(type(passes), "_addresses", lambda self: here)
+        first = {address: [part.number for part in parts] for address, parts in passes._assigned().items()}
+        assert sorted(first["a"] + first["b"]) == [part.number for part in passes.parts]
+        assert {a: [p.number for p in parts] for a, parts in passes._assigned().items()} == first
+        here = ["b", "c"]
+        second = {address: [part.number for part in parts] for address, parts in passes._assigned().items()}
+        assert second == {"b": first["b"], "c": first["a"]}
+        here = ["b", "c", "d"]
+        third = {address: [part.number for part in parts] for address, parts in passes._assigned().items()}
+        assert third["d"]
+        assert sorted(n for own in third.values() for n in own) == [part.number for part in passes.parts]
+
+
+def test_a_worker_without_room_reads_again(rows, client, monkeypatch):
+    with InMemory().over(parts_of(rows)) as passes:
+        wanted = passes.sum(Moments())
+    monkeypatch.setattr(on_dask, "_worker_memory", lambda: 0.0)
+    with sl.OnDask(client).over(parts_of(rows)) as passes:
+        for _ in range(2):
+            again = passes.sum(Moments())
+            assert all(np.array_equal(a, b) for a, b in zip(again, wanted))
+        assert not [key for key in on_dask._KEPT.parts if key[0] == passes._fit]
+
+
+def test_a_recipe_and_a_question_are_small(rows):
+    recipes = parts_of(rows).parts(1)
+    assert len(pickle.dumps(recipes)) / len(recipes) < 400
