@@ -113,8 +113,8 @@ def overlaps(sheet: Sheet) -> None:
         "against 0.90 by time, so time is the default."
     )
     sheet.notes.append(
-        "Times are judged by processor time over two cores, because cores were shared; an earlier run, with less beside "
-        "it, took 11.6 s for the sounds and 86.7 s for the pictures."
+        "Times are judged by processor time over two cores, because cores were shared; an earlier run, with less "
+        "beside it, took 11.6 s for the sounds and 86.7 s for the pictures."
     )
 
 
