@@ -208,6 +208,8 @@ def from_indicator(Y: Any, code_of: Mapping[Hashable, int], classes: Any, names:
 
 def _members(members: Any, bag: Hashable) -> list[Hashable]:
     """Return the names in one label set."""
+    if type(members) is frozenset and all(type(name) is str for name in members):
+        return list(members)
     if isinstance(members, (str, bytes)):
         raise InvalidData(
             f"Bags labels: the label set of bag {bag!r} is the bare string {members!r}. Write {{{members!r}}}."

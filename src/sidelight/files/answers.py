@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,10 @@ ODD = {"a": "a", "b": "b", "c": "c", "none": "none", "0": "a", "1": "b", "2": "c
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet")
 MOST_FILES, MOST_BYTES = 20, 20_000_000  # looked at beside a table, and how large one may be
 MOST_FURTHER = 8  # columns behind the answer: weight, annotator, time, and some that are not used
+_KINDS: dict[str, type[Pairs] | type[Triplets]] = {
+    "triplets": Triplets,
+    "pairs": Pairs,
+}  # three numbers pass for a pair
 UNSURE = ("unsure", "?", "")  # such lines say nothing and are left out
 
 
@@ -110,30 +115,37 @@ def find_answers(path: str | Path, names: Sequence[Any]) -> dict[str, tuple[Path
         The names of its rows.
     """
     found: dict[str, tuple[Path, int]] = {}
-    own = Path(path)
-    if not own.is_file():
-        return found
-    beside = [p for p in sorted(own.parent.iterdir()) if p != own and p.suffix.lower() in SUFFIXES and p.is_file()]
-    for candidate in beside[:MOST_FILES]:
-        if candidate.stat().st_size > MOST_BYTES:
-            continue
-        for word, kind in (("triplets", Triplets), ("pairs", Pairs)):  # a triplet of numbers might pass for a pair
+    for candidate, word in possible_answers(path):
+        if word not in found and candidate not in {file for file, _ in found.values()}:
+            kind = _KINDS[word]
             try:
-                source = label_table(candidate)
-                if not _could_hold(source, kind):
-                    continue
-                answers = _answers(candidate, *_texts(source), kind, names)
+                answers = _answers(candidate, *_texts(label_table(candidate)), kind, names)
             except (SidelightError, OSError, IndexError):
                 continue
             if answers.n_answers:
-                found.setdefault(word, (candidate, answers.n_answers))
-                break
+                found[word] = (candidate, answers.n_answers)
     return found
+
+
+def possible_answers(path: str | Path) -> list[tuple[Path, str]]:
+    """List the files beside a table that could hold answers by their first lines: (file, "pairs" or "triplets")."""
+    own = Path(path)
+    if not own.is_file():
+        return []
+    beside = [p for p in sorted(own.parent.iterdir()) if p != own and p.suffix.lower() in SUFFIXES and p.is_file()]
+    possible = []
+    for candidate in beside[:MOST_FILES]:
+        if candidate.stat().st_size <= MOST_BYTES:
+            for word, kind in _KINDS.items():
+                with suppress(SidelightError, OSError, IndexError):
+                    if _could_hold(label_table(candidate), kind):
+                        possible.append((candidate, word))
+    return possible
 
 
 def kind_of_answers(path: str | Path) -> str | None:
     """Say whether a file itself looks like answers, by its first lines: "pairs", "triplets" or None."""
-    for word, kind in (("triplets", Triplets), ("pairs", Pairs)):
+    for word, kind in _KINDS.items():
         try:
             if _could_hold(label_table(Path(path)), kind):
                 return word

@@ -22,7 +22,7 @@ from sidelight.app.jobs.options import Roles
 from sidelight.data.dataset import Dataset
 from sidelight.data.inseparable import inseparable_labels
 from sidelight.errors import SidelightError
-from sidelight.files.answers import find_answers, kind_of_answers
+from sidelight.files.answers import find_answers, kind_of_answers, possible_answers
 from sidelight.files.material.listing import Listing
 from sidelight.files.noticed import forgiving
 from sidelight.files.reading import read
@@ -154,9 +154,11 @@ def _at_second_sight(data: Dataset, source: Source) -> list[Fit]:
 
 def _with_answers(described: Description, data: Dataset, source: Source) -> Description:
     """Add answers about the rows that lie beside the table, and the command that uses them."""
-    beside = find_answers(described.path, data.row_names.tolist()) if data.n_rows else {}
+    if not (data.n_rows and possible_answers(described.path)):
+        return described
+    beside = find_answers(described.path, data.row_names.tolist())
     is_table = data.reader in ("delimited", "parquet")
-    by_column = answers_by_column(data, source) if is_table and data.n_rows and not beside else None
+    by_column = answers_by_column(data, source) if is_table and not beside else None
     if by_column is not None:
         column, beside = by_column
     if not beside:

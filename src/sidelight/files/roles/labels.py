@@ -63,19 +63,24 @@ class RowLabels:
 
     def of_bags(self, codes: NDArray[np.intp], n_bags: int) -> list[frozenset[str] | None]:
         """Return the union of the known sets of each bag's rows; None where no row is known."""
-        seen = np.unique(np.stack([codes, self.codes]), axis=1) if len(codes) else np.empty((2, 0), dtype=np.intp)
-        unions: list[set[str] | None] = [None] * n_bags
-        for bag, code in seen.T.tolist():
-            members = self.sets[code]
+        unions: list[frozenset[str] | None] = [None] * n_bags
+        for bag, code in zip(*(part.tolist() for part in self._of_each_bag(codes))):
+            members, before = self.sets[code], unions[bag]
             if members is not None:
-                unions[bag] = (unions[bag] or set()) | members
-        return [None if u is None else frozenset(u) for u in unions]
+                unions[bag] = members if before is None else before | members
+        return unions
 
     def n_torn(self, codes: NDArray[np.intp]) -> int:
         """Count the bags whose rows name different sets; unlabelled rows are ignored."""
-        told = np.array([members is not None for members in self.sets], dtype=bool)[self.codes]
-        seen = np.unique(np.stack([codes[told], self.codes[told]]), axis=1)
-        return int((np.bincount(seen[0]) > 1).sum())
+        told = np.array([members is not None for members in self.sets], dtype=bool)
+        bags, sets = self._of_each_bag(codes)
+        return int((np.bincount(bags[told[sets]]) > 1).sum())
+
+    def _of_each_bag(self, codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the different sets of each bag: (bag, number of the set), in this order."""
+        both = np.unique(codes * np.intp(max(1, len(self.sets))) + self.codes)
+        bags, sets = np.divmod(both, max(1, len(self.sets)))
+        return bags, sets
 
     def is_on_first_rows(self, codes: NDArray[np.intp], n_bags: int) -> bool:
         """Say whether only the first row of each bag carries a set, as people write what holds for all of it."""
@@ -88,7 +93,7 @@ class RowLabels:
 
     def is_constant(self, codes: NDArray[np.intp], n_bags: int) -> bool:
         """Say whether all rows of a bag carry the same set, in every bag."""
-        return len(np.unique(np.stack([codes, self.codes]), axis=1).T) == n_bags
+        return len(self._of_each_bag(codes)[0]) == n_bags
 
 
 def from_cells(column: Coded, separator: str | None) -> RowLabels:
