@@ -156,12 +156,12 @@ def test_a_model_of_counts_is_refused():
 
 
 def test_a_long_table_needs_the_memory_of_a_block(runs, tmp_path):
-    """Three times the rows take no more memory: the peak of a fresh process."""
+    """Rows beyond the first blocks take no more memory: the peak of a fresh process."""
     folder, _ = runs("relations")
     names = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
     generator = np.random.default_rng(0)
     peaks = []
-    for n_rows in (300_000, 700_000):
+    for n_rows in (600_000, 1_000_000):
         path = tmp_path / f"{n_rows}.txt"  # a Parquet file is mapped, and counts for the process although it is not
         pl.DataFrame(generator.normal(size=(n_rows, 4)), schema=names).write_csv(path, float_precision=3)
         code = (
