@@ -254,6 +254,7 @@ def test_memory_decides_where_nobody_says():
     parts = sl.Parts.from_arrays(X, bags)
     assert isinstance(engine_for(None, parts), InMemory)
     assert isinstance(engine_for("auto", parts, memory=1000), OnDisk)
+    assert engine_for(Path("somewhere"), parts).scratch == Path("somewhere")
     for wrong in ("ray", 3):
         with pytest.raises(InvalidParameter, match="engine must be"):
             engine_for(wrong, parts)
