@@ -228,7 +228,7 @@ def fill(sheet: Any) -> None:
         f"`CoverageClustering(boundary='straight')` on {D} features, bags of ten rows with three of {K} labels, in "
         f"{FILES} Parquet files with lz4; two cores, and two Dask workers on the same two. The cores were shared with "
         "other work (load 4 to 8 on two cores), so wall clocks say little and processor times are above what an idle "
-        "machine takes. Neither 20 million rows nor a billion events were run, and 5 million only where the table says."
+        "machine takes. Sizes that are not in the table were not run, nor were 20 million rows and a billion events."
     )
     figures(sheet, found, n_all, WORK)
     sheet.section("Time and memory", *table_of(found, n_all))
