@@ -156,9 +156,13 @@ class MissingExtra(SidelightError, ImportError):
 class WorkerDied(SidelightError, OSError):
     """Workers of a cluster died, or ran out of time, on a part of the rows; the message names it."""
 
+    code = "SL500"
+
 
 class ClusterGone(SidelightError, ConnectionError):
     """The scheduler of a cluster, or every worker, cannot be reached, or its workers run other versions than we do."""
+
+    code = "SL510"
 
 
 class Cancelled(SidelightError):

@@ -112,8 +112,9 @@ def engine_for(engine: Any, parts: PartedRows, *, memory: Any = None, scratch: A
 
     Parameters
     ----------
-    engine : Engine, str or None
-        An engine, "memory", "disk", the address of a Dask scheduler, or None for what the rows fit into.
+    engine : Engine, str, Path or None
+        An engine, "memory", "disk", a folder for the copy on disk, the address of a Dask scheduler, or None for what
+        the rows fit into.
     parts : PartedRows
         The rows.
     memory : int or str, optional
@@ -132,6 +133,8 @@ def engine_for(engine: Any, parts: PartedRows, *, memory: Any = None, scratch: A
             "reading", 0, None, f"{in_units(needed)} {'fit into' if needed <= limit else 'exceed'} {in_units(limit)}"
         )
         return InMemory() if needed <= limit else OnDisk(scratch)
+    if isinstance(engine, Path):
+        return OnDisk(engine)
     if isinstance(engine, str):
         if "://" in engine:
             from sidelight._models.on_dask import OnDask
@@ -142,7 +145,7 @@ def engine_for(engine: Any, parts: PartedRows, *, memory: Any = None, scratch: A
         return InMemory() if engine == "memory" else OnDisk(scratch)
     if not hasattr(engine, "over"):
         raise InvalidParameter(
-            f"engine must be 'memory', 'disk', OnDisk(...), OnDask(client) or None. Got {type(engine).__name__}."
+            f"engine must be 'memory', 'disk', a pathlib.Path, OnDask(client) or None. Got {type(engine).__name__}."
         )
     return engine
 

@@ -84,9 +84,9 @@ def hold(part: Part, look: Look, *, keeps: bool = False) -> Held:
 
 def refuse_gaps(place: Callable[[int], str], rows: NDArray[Any]) -> None:
     """Refuse NaN, infinite numbers and numbers whose squares are infinite, by the row and its column."""
-    if not rows.size or max(-rows.min(), rows.max()) <= HUGE:  # NaN is never <= anything
+    if not rows.size or max(-float(rows.min()), float(rows.max())) <= HUGE:  # NaN is never <= anything
         return
-    row, column = (int(place[0]) for place in np.nonzero(~(np.abs(rows) <= HUGE)))
+    row, column = (int(place[0]) for place in np.nonzero(~(np.abs(rows, dtype=np.float64) <= HUGE)))
     value = rows[row, column]
     what = "a gap" if np.isnan(value) else f"{value:g}"
     raise InvalidData(

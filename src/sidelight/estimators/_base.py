@@ -115,9 +115,30 @@ def refuse_parts(estimator: Any, X: Any) -> None:
         who = type(estimator).__name__
         raise WrongKind(
             f"{who} cannot be fitted to {X!r}: what it learns is no sum over rows. Fit it to a sample, X, bags = "
-            f"parts.sample(100_000), and ask about all rows with parts.apply(model.predict). CoverageClustering and "
-            "DiscriminativeClustering can be fitted by parts."
+            "parts.sample(100_000), and ask about all rows with parts.apply(model.predict). CoverageClustering and "
+            "DiscriminativeClustering can be fitted by parts, BagSpectralClustering and BagWordClustering by a sample."
         )
+
+
+def fit_on_sample(estimator: Any, parts: PartedRows, n_rows: int, **sides: Any) -> Any:
+    """Fit an estimator to a sample of whole bags, and let all rows be asked about part by part.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One whose ``predict`` extends its clusters to new rows.
+    parts : PartedRows
+        All rows.
+    n_rows : int
+        About how many rows the sample has.
+    **sides : objects
+        What came beside the parts, which bring their own bags.
+    """
+    refuse_beside_parts(estimator, **sides)
+    X, bags = parts.sample(n_rows)
+    estimator.fit(np.asarray(X, dtype=np.float64), bags=bags)
+    estimator.labels_ = parts.apply(estimator.predict, bags=parts.in_bags)
+    return estimator
 
 
 def refuse_beside_parts(estimator: Any, **sides: Any) -> None:

@@ -107,12 +107,17 @@ def test_bags_that_lie_apart_are_brought_together(rows, tmp_path):
     assert np.mean(found["label"].to_numpy() == truth[order]) > 0.95
 
 
-def test_predict_takes_a_pattern(rows, tmp_path):
+def test_predict_and_score_take_a_pattern(rows, tmp_path):
     folder, frame, truth = rows
     assert call("instances", f"{folder}/*.parquet", *COLUMNS, "--out", tmp_path / "run").exit_code == 0
     run = call("predict", tmp_path / "run", f"{folder}/*.parquet", "--out", tmp_path / "new")
     assert run.exit_code == 0, run.output
     found = pl.read_parquet(tmp_path / "new" / "assignments.parquet")
+    pl.DataFrame({"kind": truth}).write_csv(tmp_path / "truth.csv")
+    for assigned in (tmp_path / "run", f"{tmp_path}/run/assignments/*.parquet", tmp_path / "new"):
+        judged = call("score", assigned, tmp_path / "truth.csv", "--json")
+        assert judged.exit_code == 0, judged.output
+        assert json.loads(judged.stdout)["n_only_true"] == 0
     assert len(found) == len(frame)
     assert np.mean(found["label"].to_numpy() == truth) > 0.95
 

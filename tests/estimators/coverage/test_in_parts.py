@@ -180,8 +180,8 @@ def test_what_is_no_sum_over_rows_is_refused_by_name(options, words):
 def test_others_are_refused_by_name_with_what_to_do():
     X, bags, _ = make(n_bags=30)
     parts = sl.Parts.from_arrays(X, bags)
-    with pytest.raises(WrongKind, match=r"BagSpectralClustering cannot be fitted .* parts\.sample"):
-        sl.BagSpectralClustering(3).fit(parts)
+    with pytest.raises(WrongKind, match=r"MaxMarginBagClustering cannot be fitted .* parts\.sample"):
+        sl.MaxMarginBagClustering(3).fit(parts)
     model = sl.CoverageClustering(random_state=0).fit(X, bags=bags)
     with pytest.raises(WrongKind, match=r"parts\.apply\(model\.predict\)"):
         model.predict(parts)
@@ -254,6 +254,7 @@ def test_memory_decides_where_nobody_says():
     parts = sl.Parts.from_arrays(X, bags)
     assert isinstance(engine_for(None, parts), InMemory)
     assert isinstance(engine_for("auto", parts, memory=1000), OnDisk)
+    assert engine_for(Path("somewhere"), parts).scratch == Path("somewhere")
     for wrong in ("ray", 3):
         with pytest.raises(InvalidParameter, match="engine must be"):
             engine_for(wrong, parts)

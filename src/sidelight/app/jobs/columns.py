@@ -4,32 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from sidelight.app.jobs.first_look import check_there
+from sidelight.app.jobs.first_look import check_there, is_pattern, matching
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
 from sidelight.files.formats import open_table
 from sidelight.files.recognise import recognise
 from sidelight.files.source import Source
 
+FOLDER = "assignments"  # of runs that read their rows part by part
 ASSIGNMENTS = ("assignments.parquet", "assignments.csv")
 
 
 class Columns:
-    """A delimited or Parquet table whose columns are read by name."""
+    """A delimited or Parquet table, or several files of one, whose columns are read by name."""
 
     def __init__(self, path: str | Source) -> None:
         source = Source.of(path)
         check_there(source.given)
-        if source.path.is_dir():
-            source = Source(_assignments_in(source.path))
         self.path = str(source.path)
+        if source.path.is_dir() and (source.path / FOLDER).is_dir():
+            source = Source(source.path / FOLDER / "*.parquet")
+        elif source.path.is_dir():
+            source = Source(_assignments_in(source.path))
+            self.path = str(source.path)
+        files = [Source(file) for file in matching(source.given)] if is_pattern(source.given) else [source]
+        self._sources = [self._opened(file) for file in files]
+        self.names: Sequence[str] = self._sources[0].names
+        other = next((table.path for table in self._sources if list(table.names) != list(self.names)), None)
+        if other is not None:
+            raise InvalidData(f"{str(other)!r} has other columns than the files before it.")
+        self._read: dict[str, list[str]] = {}
+
+    @staticmethod
+    def _opened(source: Source) -> Any:
         table = open_table(source)
         if table is None:
             kind = recognise(source).format
-            raise InvalidData(f"{self.path!r}: expected delimited text or Parquet, found {kind}. Convert it first.")
-        self._source = table
-        self.names: Sequence[str] = self._source.names
-        self._read: dict[str, list[str]] = {}
+            raise InvalidData(f"{str(source)!r}: expected delimited text or Parquet, found {kind}. Convert it first.")
+        return table
 
     def cells(self, name: str) -> list[str]:
         """Return one column as text."""
@@ -43,13 +56,16 @@ class Columns:
                 raise UnknownName(f"{self.path!r} has no column {name!r}. {nearest(name, self.names)}")
         places = {list(self.names).index(name): name for name in names if name not in self._read}
         if places:
-            texts = self._source.load([], list(places)).texts
-            self._read |= {name: [str(cell) for cell in texts[j].objects().tolist()] for j, name in places.items()}
+            self._read |= {name: [] for name in places.values()}
+            for source in self._sources:
+                texts = source.load([], list(places)).texts
+                for j, name in places.items():
+                    self._read[name] += [str(cell) for cell in texts[j].objects().tolist()]
 
     def has_numbers_only(self, name: str) -> bool:
         """Say whether the first cells of a column are whole numbers: a count of rows rather than names."""
         j = list(self.names).index(name)
-        return all(row[j].isdecimal() for row in self._source.sample())
+        return all(row[j].isdecimal() for row in self._sources[0].sample())
 
 
 def _assignments_in(folder: Path) -> Path:

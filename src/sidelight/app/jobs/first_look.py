@@ -32,6 +32,11 @@ def is_pattern(path: str) -> bool:
     return any(mark in path for mark in "*?") and not os.path.exists(os.path.expanduser(path))
 
 
+def matching(table: str) -> list[str]:
+    """Return the files of a pattern, in the order of their names; a name without a pattern stands for itself."""
+    return sorted(glob.glob(os.path.expanduser(table))) or [table]
+
+
 def check_there(path: str) -> None:
     """Raise unless there is something to read."""
     if path == STANDARD_INPUT or is_server(path):

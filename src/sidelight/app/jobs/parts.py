@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import glob
-import os
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,6 +12,7 @@ import numpy as np
 from sidelight._models.engines import engine_for
 from sidelight._models.on_dask import OnDask
 from sidelight._models.part_work import Engine
+from sidelight.app.jobs.first_look import matching
 from sidelight.app.jobs.options import Roles
 from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.parts import Part
@@ -74,11 +73,6 @@ def label_column(roles: Roles) -> Any:
     """Return the column of labels; several columns as they were said, None where none was."""
     said = roles.label or roles.bag_label or None
     return said[0] if isinstance(said, (list, tuple)) and len(said) == 1 else said
-
-
-def matching(table: str) -> list[str]:
-    """Return the files of a pattern, in the order of their names; a name without a pattern stands for itself."""
-    return sorted(glob.glob(os.path.expanduser(table))) or [table]
 
 
 def engine_of(options: Any, parts: Parts) -> Engine:

@@ -21,8 +21,9 @@ from sidelight._core.simplex import softmax
 from sidelight._core.threads import one_thread
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
+from sidelight.data.parts import PartedRows
 from sidelight.errors import EmptyClusters, InvalidParameter, warn
-from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
+from sidelight.estimators._base import all_or_nothing, checks_y, fit_on_sample, rows_to_fit
 from sidelight.estimators._choice import Choice
 from sidelight.estimators._weights import weights_of_bags
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
@@ -32,6 +33,9 @@ from sidelight.estimators.bags.stability import choose_n_clusters
 from sidelight.progress import report
 
 SCALES = {"both": ("standard", "whitened"), "standard": ("standard",), "whitened": ("whitened",)}
+
+
+MOST_ROWS = 100_000  # rows of Parts that code books are learnt from
 
 
 class BagWordClustering(BagClusterer):
@@ -133,14 +137,17 @@ class BagWordClustering(BagClusterer):
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n_rows, n_features)
-            The rows.
+        X : array, CSR matrix or data frame of shape (n_rows, n_features), or Parts
+            The rows. Of Parts, code books and clusters are learnt from 100,000 rows in whole bags; ``labels_`` is then
+            made part by part, everything else is about these bags.
         y : Bags, optional
             May carry the bags instead of ``bags``; anything else is ignored.
         bags : Bags or sequence of bag ids, optional
             The bag of each row. Labels on bags are not looked at.
         """
         sizes = self._check_parameters()
+        if isinstance(X, PartedRows):
+            return fit_on_sample(self, X, MOST_ROWS, y=y, bags=bags)
         X = rows_to_fit(self, X)
         bags = as_bags(bags, n_rows=X.shape[0], y=y)
         if self.n_clusters is not None:

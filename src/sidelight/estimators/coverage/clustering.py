@@ -242,9 +242,9 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         candidates : sequence or mapping, default=None
             Instead of ``bags``: one set of labels for each row, of which exactly one is true; None where nothing is
             known. The list of a bag says "all of these are there", candidates say "one of these is it".
-        engine : "memory", "disk", address of a Dask scheduler, OnDask or None, default=None
+        engine : "memory", "disk", pathlib.Path, address of a Dask scheduler, OnDask or None, default=None
             Who goes over the rows of Parts; None takes memory where they fit into half of it, else a scratch copy on
-            disk. All engines find the same clusters, bit for bit.
+            disk, in the folder that is named or where temporary files go. All find the same clusters, bit for bit.
         """
         self._check_parameters()
         if isinstance(X, PartedRows):

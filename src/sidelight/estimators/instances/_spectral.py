@@ -24,8 +24,9 @@ from sidelight._core.params import as_generator, check_choice, check_n_clusters,
 from sidelight._core.simplex import log_softmax
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
+from sidelight.data.parts import PartedRows
 from sidelight.errors import InvalidParameter, SidelightWarning, warn
-from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import all_or_nothing, checks_y, fit_on_sample, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.instances.class_shares import class_shares
@@ -35,6 +36,9 @@ from sidelight.words import counted
 
 AFFINITIES = ("auto", "dense", "neighbours", "precomputed")
 _BLOCK = 4_000_000  # similarities to new rows held at a time
+
+
+LANDMARKS = 20_000  # rows of Parts that are fitted
 
 
 class Embedded(NamedTuple):
@@ -69,14 +73,18 @@ class SpectralFamily(ProbabilityColumns, ClusterMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n_rows, n_features)
-            The rows; with ``affinity="precomputed"`` their similarities, shape (n_rows, n_rows).
+        X : array, CSR matrix or data frame of shape (n_rows, n_features), or Parts
+            The rows; with ``affinity="precomputed"`` their similarities, shape (n_rows, n_rows). Of Parts, 20,000 rows
+            in whole bags are fitted and the others join them as new rows would: kinds that few of the fitted rows are
+            of are lost. ``labels_`` is then made part by part, everything else is about the fitted rows.
         y : Bags or ignored
             The bags, when they come in through scikit-learn's model selection.
         bags : Bags or sequence of bag ids, default=None
             Which bag each row is in, and the label sets of bags. Without it every row is its own unlabelled bag.
         """
         self._check_parameters()
+        if isinstance(X, PartedRows):
+            return fit_on_sample(self, X, LANDMARKS, y=y, bags=bags)
         X = rows_to_fit(self, X)
         check_n_clusters(self, self.n_clusters, X.shape[0])
         has_bags = bags is not None or isinstance(y, Bags)
@@ -110,7 +118,7 @@ class SpectralFamily(ProbabilityColumns, ClusterMixin, BaseEstimator, ABC):
             return self._vote(X)
         bags = as_bags(bags, n_rows=X.shape[0])
         if self._is_training(X, bags):
-            return self.labels_.copy()
+            return self._labels.copy()
         labels = self._vote(X)
         U, pulled = self._pulled(X, bags)
         labels[pulled] = self._nearest_centre(U)
@@ -132,8 +140,8 @@ class SpectralFamily(ProbabilityColumns, ClusterMixin, BaseEstimator, ABC):
         X = rows_to_judge(self, X)
         found = None if bags is None else as_bags(bags, n_rows=X.shape[0])
         if found is not None and self._is_training(X, found):
-            return _with_the_lead(self._near_centres(self.embedding_), self.labels_)
-        votes = self._spread_over(X, np.eye(self.n_clusters)[self.labels_])
+            return _with_the_lead(self._near_centres(self.embedding_), self._labels)
+        votes = self._spread_over(X, np.eye(self.n_clusters)[self._labels])
         total = votes.sum(axis=1, keepdims=True)
         P = np.where(total > 0, votes / np.where(total > 0, total, 1.0), np.eye(self.n_clusters)[votes.argmax(axis=1)])
         if found is not None:
@@ -143,9 +151,9 @@ class SpectralFamily(ProbabilityColumns, ClusterMixin, BaseEstimator, ABC):
 
     def _near_centres(self, U: np.ndarray) -> np.ndarray:
         """Turn squared distances to the centres into probabilities, by the spread inside clusters."""
-        inside = ((self.embedding_ - self.centres_[self.labels_]) ** 2).sum(axis=1).mean()
+        inside = ((self.embedding_ - self.centres_[self._labels]) ** 2).sum(axis=1).mean()
         squares = (U**2).sum(axis=1)[:, None] - 2 * U @ self.centres_.T + (self.centres_**2).sum(axis=1)
-        squares[:, np.bincount(self.labels_, minlength=self.n_clusters) == 0] = np.inf  # an empty cluster has no centre
+        squares[:, np.bincount(self._labels, minlength=self.n_clusters) == 0] = np.inf  # an empty cluster has no centre
         return np.exp(log_softmax(-squares / (2.0 * inside if inside > 0 else 1.0)))
 
     def embed(self, X: Any, *, bags: Any = None) -> np.ndarray:
@@ -191,7 +199,7 @@ class SpectralFamily(ProbabilityColumns, ClusterMixin, BaseEstimator, ABC):
             return -float(np.average(gaps, weights=weight))
         allowed = bags.with_classes(_all_classes(self.bags_, bags)).row_label_mask()[:, : self.class_shares_.shape[1]]
         inside = (self.class_shares_[labels] * allowed).sum(axis=1)
-        floor = 1.0 / (len(self.labels_) + 1)  # a class never seen in a cluster is unlikely, not impossible
+        floor = 1.0 / (len(self._labels) + 1)  # a class never seen in a cluster is unlikely, not impossible
         return float(np.average(np.log(np.maximum(inside, floor))[in_labelled_bag], weights=weight[in_labelled_bag]))
 
     # -- what a method adds -------------------------------------------------------------------------------------------
@@ -249,6 +257,7 @@ class SpectralFamily(ProbabilityColumns, ClusterMixin, BaseEstimator, ABC):
             near[near < 0] = kept[np.argmax(labels == np.bincount(labels).argmax())]
             self.embedding_[aside], self.labels_[aside] = self.embedding_[near], self.labels_[near]
             self.coordinates_[aside] = self.coordinates_[near]
+        self.landmark_labels_ = self.labels_
         self.centres_ = _means(self.embedding_, self.labels_, self.n_clusters)
         self.affinity_, self.recall_ = similar.kind, similar.recall
         self.n_parts_ = int(similar.parts.max(initial=0)) + 1
@@ -260,12 +269,18 @@ class SpectralFamily(ProbabilityColumns, ClusterMixin, BaseEstimator, ABC):
 
     # -- new rows -----------------------------------------------------------------------------------------------------
 
+    @property
+    def _labels(self) -> np.ndarray:
+        """The cluster of each fitted row; ``labels_`` of Parts is about all rows, and made from these."""
+        labels: np.ndarray = vars(self).get("landmark_labels_", self.labels_)  # models of 0.1 have only labels_
+        return labels
+
     def _is_training(self, X: Any, bags: Bags) -> bool:
         return bool(bags == self.bags_) and _same_rows(X, self)
 
     def _vote(self, X: Any) -> np.ndarray:
         """Let the nearest known rows vote for their clusters, weighted by similarity."""
-        return self._spread_over(X, np.eye(self.n_clusters)[self.labels_]).argmax(axis=1)
+        return self._spread_over(X, np.eye(self.n_clusters)[self._labels]).argmax(axis=1)
 
     def _spread_over(self, X: Any, values: np.ndarray) -> np.ndarray:
         """Return the sum of ``values`` of the nearest known rows, weighted by similarity."""
@@ -283,7 +298,7 @@ class SpectralFamily(ProbabilityColumns, ClusterMixin, BaseEstimator, ABC):
         pulled = np.flatnonzero(np.any(pull != 0, axis=1))
         values = np.where(np.abs(self.eigenvalues_) > 1e-9, self.eigenvalues_, 1.0)  # such a coordinate says nothing
         out = np.empty((len(pulled), self.n_clusters))
-        step = max(1, _BLOCK // max(1, len(self.labels_)))
+        step = max(1, _BLOCK // max(1, len(self._labels)))
         for at in range(0, len(pulled), step):
             rows = pulled[at : at + step]
             near = np.asarray(self._similarity(X[rows], self.affinity_) @ self.coordinates_)
@@ -300,7 +315,7 @@ class SpectralFamily(ProbabilityColumns, ClusterMixin, BaseEstimator, ABC):
         )
 
     def _nearest_centre(self, U: np.ndarray) -> np.ndarray:
-        used = np.flatnonzero(np.bincount(self.labels_, minlength=self.n_clusters))
+        used = np.flatnonzero(np.bincount(self._labels, minlength=self.n_clusters))
         return used[(U @ self.centres_[used].T - 0.5 * (self.centres_[used] ** 2).sum(axis=1)).argmax(axis=1)]
 
     # -- checks -------------------------------------------------------------------------------------------------------
@@ -381,7 +396,7 @@ def _same_rows(X: Any, fitted: SpectralFamily) -> bool:
     if fitted.affinity == "precomputed":
         from sidelight._core.fingerprint import fingerprint
 
-        return bool(X.shape[0] == len(fitted.labels_) and fingerprint(X) == fitted.data_fingerprint_)
+        return bool(X.shape[0] == len(fitted._labels) and fingerprint(X) == fitted.data_fingerprint_)
     if X.shape != fitted.rows_.shape:
         return False
     gap = fitted.rows_ != X

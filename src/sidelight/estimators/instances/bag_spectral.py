@@ -63,6 +63,8 @@ class BagSpectralClustering(SpectralFamily):
     ----------
     labels_ : ndarray of shape (n_rows,)
         Cluster of each row.
+    landmark_labels_ : ndarray
+        The same for the rows that were fitted: all of them, or the sample of Parts.
     embedding_ : ndarray of shape (n_rows, n_clusters)
         Unit rows whose directions were rounded.
     centres_ : ndarray of shape (n_clusters, n_clusters)

@@ -16,6 +16,7 @@ from sidelight._models.feature_map import MOST_COLUMNS, FeatureMap
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._terms.information import Balance, Confidence
 from sidelight.data.coerce import as_pairs, as_triplets
+from sidelight.data.parts import PartedRows
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import AnswersDisagree, ConflictingAnswers, EmptyClusters, InvalidParameter, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
@@ -24,6 +25,7 @@ from sidelight.estimators._linear_rule import warn_unless_converged
 from sidelight.estimators.relations import direct, variational
 from sidelight.estimators.relations.answered import Answered, without_none
 from sidelight.estimators.relations.direct import TRUSTED
+from sidelight.estimators.relations.in_parts import collect_rows
 from sidelight.estimators.relations.noise import ErrorRates
 from sidelight.estimators.relations.trust import Trust, beliefs_about, doubtful, estimate_error_rate
 
@@ -154,16 +156,19 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n_rows, n_features)
-            The rows.
+        X : array, CSR matrix or data frame of shape (n_rows, n_features), or Parts
+            The rows. Of Parts, those with answers and about ``max_rows`` others are collected in one pass; ``labels_``
+            and ``probabilities_`` are then made part by part, by features alone.
         y : Pairs, Triplets or None
             Answers, for tools that know only ``y``.
         pairs : Pairs or list of (row, row, answer), default=None
-            Answers about pairs of rows.
+            Answers about pairs of rows, which are numbered as in all parts together.
         triplets : Triplets or list of (row, row, row, answer), default=None
             Answers about triplets of rows.
         """
         self._check_parameters()
+        if isinstance(X, PartedRows):
+            return self._fit_parts(X, *self._read_answers(X.n_rows, y, pairs, triplets))
         X = rows_to_fit(self, X)
         check_n_clusters(self, self.n_clusters, X.shape[0])
         pairs, triplets = self._read_answers(X.shape[0], y, pairs, triplets)
@@ -188,6 +193,14 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
             unit_rows=ours,
             most_columns=MOST_COLUMNS if ours else None,
         )
+
+    def _fit_parts(self, parts: PartedRows, pairs: Pairs, triplets: Triplets) -> DiscriminativeClustering:
+        """Fit the rows that the objective looks at, and let the others be asked about part by part."""
+        answered = np.unique(np.concatenate([pairs.rows.ravel(), triplets.rows.ravel()]))
+        X, numbers = collect_rows(parts, answered, self.max_rows)
+        self.fit(X, pairs=pairs[numbers], triplets=triplets[numbers])
+        self.labels_, self.probabilities_ = parts.apply(self.predict), parts.apply(self.predict_proba)
+        return self
 
     def _follow_answers(
         self, X: Any, features: np.ndarray, pairs: Pairs, triplets: Triplets, generator: np.random.Generator
