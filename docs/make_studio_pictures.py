@@ -47,10 +47,11 @@ def _answer(client: httpx.Client, number: int, birds: int) -> int:
     """Let people answer about the digits and the recordings; return the number of a study with simulated people."""
     for _ in range(4):
         client.post(f"/api/projects/{number}/simulate", json={"n": 20}).raise_for_status()
+    called = client.get(f"/api/projects/{birds}/clusters").json()["rows"]["name"]
     for name in ("Ann", "Bob"):
         link = client.post(f"/api/projects/{birds}/people", json={"name": name}).json()["link"]
-        for row in range(6):
-            body = {"rows": [row], "answer": "owl" if name == "Bob" and row == 3 else "crow", "seconds": 2.0}
+        for row in range(12):
+            body = {"rows": [row], "answer": "crow" if name == "Bob" and row == 3 else called[row], "seconds": 2.0}
             client.post(f"/api{link}/answers", json=body).raise_for_status()
     study = client.post("/api/studies", json={"name": "Pairs or triplets?"}).json()["id"]
     client.post(f"/api/studies/{study}/simulate", json={"n": 24}).raise_for_status()
