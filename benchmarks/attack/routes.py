@@ -18,7 +18,16 @@ _PAGES = (
     "/", "/p/{p}", "/p/{p}/clusters", "/p/{p}/clusters/{n}", "/p/{p}/map", "/p/{p}/history?start={n}", "/p/{p}/people",
     "/p/{p}/answers.csv", "/p/{p}/clusters.csv?disarm=true", "/a/{t}", "/a/{t}/history", "/api/a/{t}", "/p/{p}/",
     "/api/a/{t}/status", "/api/projects/{p}/contradictions", "/api/projects/{p}/history", "/media/{p}/{n}/media",
+    "/p/{p}/merged.csv", "/p/{p}/label-studio.json", "/p/{p}/contradictions?at={n}", "/p/{p}/clusters/{n}/wall",
+    "/api/projects/{p}/map?packed=true", "/api/projects/{p}/rows/{n}", "/cover/{p}/{n}", "/p/{p}/delete", "/new",
     "/api/projects/{p}/clusters/{n}", "/static/studio.js", "/enter?token={n}", "/api/projects/{p}/map", "/studies/{n}",
+)  # fmt: skip
+
+_CHANGES = (
+    "/api/projects/{p}/people", "/api/projects/{p}/second-share", "/api/projects/{p}/settle", "/api/projects/{p}/run",
+    "/api/projects/{p}/clusters/{n}/name", "/api/projects/{p}/clusters/{n}/wall", "/api/projects/{p}/together",
+    "/api/projects/{p}/name", "/api/projects/{p}/archive", "/api/projects/{p}/delete", "/api/projects/{p}/write-back",
+    "/api/projects/{p}/corrections", "/api/projects", "/api/describe", "/api/projects/{p}/import",
 )  # fmt: skip
 
 
@@ -37,6 +46,7 @@ def attack(number: int, folder: Path) -> str:
     clusters = int(rng.integers(2, 9)) if strategy in ("uncertain", "info") else None
     made = studio.add("rows", _rows(), {"strategy": strategy, "clusters": clusters, "kind": kind})
     token = studio.store.add_person(made.id, "Ann").token
+    others = [studio.add_person(made.id, role, role).token for role in ("viewer", "owner")]
     kept: dict[int, str] = {}
     client = TestClient(
         make_app(studio), base_url="http://localhost", headers={"X-Sidelight": "1"}, raise_server_exceptions=False
@@ -44,6 +54,7 @@ def attack(number: int, folder: Path) -> str:
     try:
         for step in range(STEPS):
             verdict = _step(client, rng, made.id, token, f"{number} {step}", kept)
+            verdict = verdict or (_raised(studio, rng, made.id, [token, *others]) if step % 6 == 0 else "")
             if verdict:
                 return verdict
         stored = {event.id: event.key for event in studio.store.events(made.id) if event.key}
@@ -77,11 +88,38 @@ def _step(client: Any, rng: np.random.Generator, project: int, token: str, key: 
             (f"/api/projects/{project}/history/{int(rng.integers(40))}", {"answer": _odd(rng)}),
             (f"/api/a/{token}/history/{int(rng.integers(40))}", {"answer": None}),
             ("/api/projects", {"name": _odd(rng)}),
-        ][int(rng.integers(6))]  # fmt: skip
+            (f"/api/a/{token}/later", {"rows": [int(rng.integers(-1, 32)), int(rng.integers(32))]}),
+            (f"/api/a/{token}/notes", {"row": int(rng.integers(-1, 32)), "text": _odd(rng)}),
+            (f"/api/projects/{project}/together", {"rows": [1, 2, int(rng.integers(-1, 32))], "name": _odd(rng)}),
+            (f"/api/projects/{project}/clusters/{int(rng.integers(9))}/wall", {"struck": [1], "right": [_odd(rng)]}),
+            (f"/api/projects/{project}/settle", {"row": int(rng.integers(32)), "label": _odd(rng)}),
+            (f"/api/projects/{project}/second-share", {"share": _odd(rng)}),
+        ][int(rng.integers(12))]  # fmt: skip
     answer = client.post(path, content=_json(body), headers={"content-type": "application/json"})
     if path.endswith("/answers") and answer.status_code == 200 and body.get("key"):
         kept[answer.json()["saved"]] = str(body["key"])
     return _verdict(answer, path)
+
+
+def _raised(studio: Any, rng: np.random.Generator, project: int, tokens: list[str]) -> str:
+    """Send something with the link of a role to a studio that listens to others; say so when it may not."""
+    from starlette.testclient import TestClient
+
+    from sidelight.app.studio.web.app import make_app
+    from sidelight.app.studio.web.security import Access
+
+    role = int(rng.integers(3))  # annotator, viewer, owner
+    client = TestClient(
+        make_app(studio, Access("x" * 32)), base_url="http://localhost", headers={"X-Sidelight": "1"},
+        raise_server_exceptions=False, cookies={f"sidelight_person_{project}": tokens[role]},
+    )  # fmt: skip
+    page = str(rng.choice(_PAGES)).format(p=project, n=int(rng.integers(-1, 12)), t=tokens[role])
+    verdict = _verdict(client.get(page, follow_redirects=False), page)
+    path = str(rng.choice(_CHANGES)).format(p=project, n=int(rng.integers(9)))
+    answer = client.post(path, content=_json({"name": _odd(rng), "share": 0.5, "row": 1, "label": "x", "rows": [1, 2]}))
+    if role < 2 and answer.status_code not in (401, 403):
+        return f"status {answer.status_code} at {path} for role {role}"
+    return verdict or _verdict(answer, path)
 
 
 def _odd(rng: np.random.Generator) -> Any:

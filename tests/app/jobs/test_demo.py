@@ -10,7 +10,9 @@ from sidelight.app.jobs.demo import DEMOS, run_demo
 @pytest.mark.parametrize("job", DEMOS)
 def test_every_demo_ends_in_a_page(job, tmp_path):
     outcome = run_demo(tmp_path / "demo", only=job)
-    assert (tmp_path / "demo" / "index.html").read_text().count(f'href="{job}/report.html"') == 1
+    index = (tmp_path / "demo" / "index.html").read_text()
+    assert index.count(f'href="{job}/report.html"') == 1
+    assert "sidelight studio demo" in index
     page = (tmp_path / "demo" / job / "report.html").read_text()
     assert "<svg" in page
     assert f"sidelight demo only=&#x27;{job}&#x27;" in page

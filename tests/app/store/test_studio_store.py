@@ -168,3 +168,32 @@ def test_kill_9_at_any_moment_loses_no_acknowledged_answer(tmp_path):
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()
+
+
+def test_a_project_is_renamed_set_up_otherwise_counted_and_deleted_whole(where):
+    store = StudioStore(where)
+    birds, frogs = store.add_project("birds", {"seed": 1}), store.add_project("frogs", {})
+    ann = store.add_person(birds.id, "Ann", role="viewer")
+    bob = store.add_person(frogs.id, "Bob")
+    store.append(ann, "answer", {"rows": [0, 1], "answer": "same"}, at=5.0)
+    store.append(ann, "label", {"row": 3, "label": "wren"}, at=7.0)
+    store.append(ann, "name", {"row": 0, "name": "wrens"}, at=9.0)
+    kept = store.append(bob, "answer", {"rows": [0, 1], "answer": "same"}, at=6.0)
+    done = store.activity()
+    assert (done[birds.id].n_answers, done[birds.id].n_people, done[birds.id].last_at) == (2, 1, 9.0)
+    assert store.update_project(birds.id, name="wrens").name == "wrens"
+    assert store.update_project(birds.id, settings={"seed": 2}).settings == {"seed": 2}
+    with pytest.raises(OutputExists, match="already"):
+        store.update_project(birds.id, name="frogs")
+    with pytest.raises(OutputExists, match="never raised"):
+        store.add_person(birds.id, "Ann", role="owner")
+    store.delete_project(birds.id)
+    assert [project.name for project in store.projects()] == ["frogs"]
+    assert store.events(birds.id) == []
+    assert store.people(birds.id) == []
+    assert [event.id for event in store.events(frogs.id)] == [kept.id]
+    with pytest.raises(UnknownName):
+        store.person_of(ann.token)
+    again = store.append(bob, "answer", {"rows": [2, 3], "answer": "same"})
+    assert again.id > kept.id  # readers that go on after the last event they know miss none
+    store.close()

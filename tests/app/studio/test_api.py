@@ -275,6 +275,7 @@ def test_a_lost_database_is_a_message(local, monkeypatch):
 # What a server needs is loaded once; each server is a process of its own, which is killed.
 _LAUNCHER = """
 import os, sys
+import sidelight.app.studio.web.app  # once, for every server that is forked
 from sidelight.app.studio.web.serving import serve
 for line in sys.stdin:
     child = os.fork()

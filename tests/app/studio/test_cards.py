@@ -175,7 +175,16 @@ def test_work_on_what_strangers_sent_has_limits():
         limited(refuse, 1)
 
 
-def test_a_range_of_thousands_of_digits_is_no_mistake_of_the_studio(local):
+def test_a_picture_whose_file_is_gone_is_not_there_and_that_is_no_mistake_of_the_studio(local):
+    path, _ = local.studio.project(2).rows.file(7, "media")
+    content = path.read_bytes()
+    path.unlink()
+    assert local.client.get("/media/2/7/media").status_code == 404
+    path.write_bytes(content)
+    assert local.client.get("/media/2/7/media").status_code == 200
+
+
+def test_odd_ranges_of_a_file_are_answered(local):
     address = "/media/2/0/media"
     for asked in ("bytes=" + "9" * 6000 + "-", "bytes=-" + "9" * 6000, "bytes=0-1,4-5", "bytes=5-2", "x=1", "bytes="):
         answer = local.client.get(address, headers={"Range": asked})

@@ -74,6 +74,7 @@ def test_what_people_said_goes_back_and_the_job_learns_it(opened, tables):
         row = project.questions(me, wait=20)[0]["rows"][0]
         project.answer(me, [row], truth[row], wait=20)
     told = {a.rows[0] for a in project.answers()}
+    assert f"People spoke about {len(told)} rows: run again" in project.status(fresh=True)["sentence"]
     assert set(write_back(project)) == {"names.csv", "answers.csv", "corrections.csv"}
     lines = (home / "corrections.csv").read_text().splitlines()
     assert lines[0] == "row,right label"
@@ -81,6 +82,7 @@ def test_what_people_said_goes_back_and_the_job_learns_it(opened, tables):
     project.again.begin(project, me)
     project.again._thread.join(timeout=60)
     assert project.again.state == "done", project.again.words
+    assert "run again" not in project.status(fresh=True)["sentence"]
     written = polars.read_parquet(home / "assignments.parquet")
     snapshot = project.model.snapshot()
     names = project.names(snapshot.labels)

@@ -107,8 +107,8 @@ class Standing:
         How many of the answers are corrections, without those that only confirm.
     cluster_names : dict of str to str
         What people call the clusters of a run, by what the run calls them.
-    n_runs : int
-        How often a run was repeated with what people said.
+    n_runs, last_run : int
+        How often a run was repeated with what people said, and the event of the last time.
     later : dict of int to list
         Questions that a person put off.
     settled : dict of int to str
@@ -128,7 +128,7 @@ class Standing:
         self.notes: dict[int, Event] = {}
         self.settled: dict[int, str] = {}
         self.settings: dict[str, Any] = {}
-        self.n_runs = 0
+        self.n_runs = self.last_run = 0
         self.n_corrections = self.n_questions = 0
         self._of_question: dict[tuple[int, frozenset[int]], int] = {}
         self._of_person: dict[int, dict[int, Answer]] = {}
@@ -157,6 +157,7 @@ class Standing:
         elif event.kind == "setting":
             self.settings[str(event.content["name"])] = event.content["value"]
         elif event.kind == "run":
+            self.last_run = event.id
             self._rename(event.content["names"])
         elif event.kind == "aside":
             (self.aside.add if event.content["is_aside"] else self.aside.discard)(int(event.content["of"]))

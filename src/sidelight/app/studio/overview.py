@@ -14,6 +14,7 @@ from sidelight.words import counted
 
 _SHOWN = 6  # rows of a cluster
 _MOST_CLUSTERS = 40  # that the overview shows
+_DOUBT, _MOST_DOUBTFUL = 0.9, 5  # probability below which a member is shown as doubtful, and how many are
 _UNSURE = 0.7  # probability below which a row is doubtful
 
 
@@ -42,11 +43,19 @@ def found_so_far(project: OpenProject, snapshot: Snapshot) -> list[dict[str, Any
         shown.append(
             cluster
             | {
-                "cards": project.cards(rows[:_SHOWN]), "sure": float(np.mean(sure)), "is_nameless": is_nameless,
+                "cards": project.cards(rows[:_SHOWN]),
+                "doubts": _doubtful(project, snapshot, rows), "sure": float(np.mean(sure)), "is_nameless": is_nameless,
                 "doubtful": int((sure < _UNSURE).sum()),
             }
         )  # fmt: skip
     return shown
+
+
+def _doubtful(project: OpenProject, snapshot: Snapshot, rows: list[int]) -> list[dict[str, Any]]:
+    """Return the rows of a cluster that are least sure, where any is doubtful."""
+    least = [row for row in rows[_SHOWN:][::-1] if snapshot.sure[row] < _DOUBT][:_MOST_DOUBTFUL]
+    cards = project.cards(least) if least else []
+    return [card | {"sure": float(snapshot.sure[card["row"]])} for card in cards]
 
 
 def next_steps(

@@ -58,7 +58,7 @@ class OpenProject:
         self._log = EventLog(store, project.id, self._standing.take)
         self._log.read()
         self.start = read_start(folder, self._standing.n_runs, self.rows.n)
-        self._learner = None if self.start is None else RunLearner(self.rows, self.start, self.of_run)
+        self._learner = None if self.start is None else self._run_learner(self.start)
         self.again = RunAgain()
         self.model = ProjectModel(self.rows, project.settings, self._counted, self._learner)
         self.model.second_share = float(self._standing.settings.get("second_share", 0.0))
@@ -343,8 +343,11 @@ class OpenProject:
     def begin_again(self, start: Start) -> None:
         """Go on from another run of the same rows."""
         self._catch_up()
-        self.start, self._learner = start, RunLearner(self.rows, start, self.of_run)
+        self.start, self._learner = start, self._run_learner(start)
         self.model.begin_again(self._learner)
+
+    def _run_learner(self, start: Start) -> RunLearner:
+        return RunLearner(self.rows, start, self.of_run, self._standing.last_run)
 
     def keep(self, person: Person, kind: str, content: Mapping[str, Any]) -> None:
         """Add one event of a kind that needs no look at those before."""

@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 
 from sidelight.app.jobs.output import disarmed_cells
-from sidelight.app.report.gallery import Gallery, Group, Member
 from sidelight.app.studio.learner import Snapshot
 from sidelight.app.studio.project import OpenProject
 
-_TYPICAL, _DOUBTFUL = 8, 5  # members of a cluster that the overview shows
-_DOUBT = 0.9  # probability below which a member is doubtful
 _MOST_MOVED = 24  # rows that moved with the last answer, to show
 
 
@@ -39,20 +36,6 @@ def clusters_table(project: OpenProject, snapshot: Snapshot) -> dict[str, list[A
     }
 
 
-def gallery_of_project(project: OpenProject, snapshot: Snapshot) -> Gallery:
-    """Return typical and doubtful members of every cluster, for the gallery of the report."""
-    names = project.names(snapshot.labels)
-    groups = []
-    for cluster in clusters_of(project, snapshot):
-        k = cluster["cluster"]
-        rows = project.members(k, snapshot)
-        doubtful = [row for row in rows[_TYPICAL:][::-1] if snapshot.sure[row] < _DOUBT][:_DOUBTFUL]
-        members = {"typical": rows[:_TYPICAL], "doubtful": doubtful}
-        shown = {kind: [_member(project, snapshot, row) for row in some] for kind, some in members.items()}
-        groups.append(Group(k, names[k], cluster["size"], shown))
-    return Gallery(groups)
-
-
 def moved_rows(project: OpenProject, snapshot: Snapshot) -> dict[str, Any]:
     """Return how many rows the last answers moved to another cluster, how many answers, and some of the rows."""
     names = project.names(snapshot.labels)
@@ -60,9 +43,3 @@ def moved_rows(project: OpenProject, snapshot: Snapshot) -> dict[str, Any]:
     to = [names[int(snapshot.labels[row])] for row in some]
     ids = [project.rows.ids[row] for row in some]
     return {"n": int(snapshot.moved.size), "by": snapshot.moved_by, "rows": some, "ids": ids, "to": to}
-
-
-def _member(project: OpenProject, snapshot: Snapshot, row: int) -> Member:
-    shown = project.rows.media(row, project.address)
-    profile = None if shown is not None else project.rows.profiles((row,))[0]
-    return Member(project.rows.ids[row], why=f"{100 * snapshot.sure[row]:.0f}% sure", media=shown, profile=profile)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sidelight.app.jobs.demonstration import Story
-from sidelight.app.report.components import Markup, card, cards, element, join, percent
+from sidelight.app.report.components import Markup, card, cards, command, element, join, percent
 from sidelight.app.report.page import Page, Section, document
 
 
@@ -27,7 +27,22 @@ def index_page(items: Sequence[Markup]) -> str:
     )
     return document(
         "Sidelight demo",
-        join(element("h1", "Sidelight demo"), element("div", element("p", text), class_="lead"), cards(items)),
+        join(
+            element("h1", "Sidelight demo"),
+            element("div", element("p", text), class_="lead"),
+            cards([*items, _studio_card()]),
+        ),
+    )
+
+
+def _studio_card() -> Markup:
+    """Return the card of the studio, which is a page that runs, not a file to open."""
+    told = (
+        "Look, listen, name and correct, alone or in a team, then run again and the other rows learn from it. Opens "
+        "three projects: digits, birds in recordings and things in photographs."
+    )
+    return element(
+        "article", element("h2", "The studio"), element("p", told), command("sidelight studio demo"), class_="card"
     )
 
 

@@ -40,13 +40,15 @@ class RunLearner:
         Where the run ended.
     of_run : set of int
         People whose answers the run knew already.
+    since : int
+        The last event that the run knew.
     """
 
     kind = "label"
     keeps_view = False  # where the run ended is read in a moment
 
-    def __init__(self, rows: Rows, start: Start, of_run: frozenset[int]) -> None:
-        self.rows, self.start, self._of_run = rows, start, of_run
+    def __init__(self, rows: Rows, start: Start, of_run: frozenset[int], since: int = 0) -> None:
+        self.rows, self.start, self._of_run, self._since = rows, start, of_run, since
         self.curve: list[tuple[int, float]] = []
         self.people: list[PersonSoFar] = []
         self.told: list[Told] = []
@@ -169,8 +171,9 @@ class RunLearner:
 
     @property
     def n_new(self) -> int:
-        """How many rows people spoke about."""
-        return len({a.rows[0] for a in self._answers if a.person not in self._of_run and a.answer != UNSURE})
+        """How many rows people spoke about since the run."""
+        said = [a for a in self._answers if a.person not in self._of_run and a.answer != UNSURE]
+        return len({a.rows[0] for a in said if a.id > self._since})
 
     def contradictions(self, counted: Sequence[Answer]) -> list[Contradiction]:
         """Return rows that two people call differently, and rows that must and cannot link."""

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, Field
 
-from sidelight.app.report.components import gallery
 from sidelight.app.studio.answers import as_table
 from sidelight.app.studio.mapping import MOST_TOGETHER, packed_map, row_with_neighbours, say_together
-from sidelight.app.studio.seeing import clusters_of, clusters_table, gallery_of_project, moved_rows
+from sidelight.app.studio.overview import found_so_far
+from sidelight.app.studio.seeing import clusters_of, clusters_table, moved_rows
 from sidelight.app.studio.web.asking import Edit, Row, Start, lines_of, part_of, with_cards
 from sidelight.app.studio.web.pages import page
 from sidelight.app.studio.web.parts import Number, ProjectPart
@@ -63,10 +63,9 @@ class Wall(BaseModel):
 def clusters_page(project: ProjectPart) -> HTMLResponse:
     """Show the clusters so far, with typical and doubtful members."""
     snapshot = project.model.snapshot()
-    shown = gallery_of_project(project, snapshot)
     return page(
         "clusters.html", project=project.project, status=project.status(), tab="clusters",
-        clusters=clusters_of(project, snapshot), gallery=gallery(shown.groups, notes=shown.notes),
+        clusters=found_so_far(project, snapshot),
         moved=moved_rows(project, snapshot), saved=project.saved_sentence(project.status()),
     )  # fmt: skip
 
