@@ -1,7 +1,7 @@
 """Guesses about the columns that the user said nothing about: names and values, each with its reason and strength.
 
 A guess that a careful person would not make without asking is made all the same (somebody has to read the file), and
-comes with a question: ``plan.ask``. Decision 36 says which guesses are strong enough.
+comes with a question: ``plan.ask``. Decision 39 says which guesses are strong enough.
 """
 
 from __future__ import annotations
