@@ -153,7 +153,24 @@ def _signature(thing: object) -> str:
     return ""
 
 
+def write_gallery() -> None:
+    """Write one page for each example: what it shows, and its code, which the tests run."""
+    folder = GENERATED / "gallery"
+    folder.mkdir(parents=True, exist_ok=True)
+    head = "Short scripts, each a whole story; `tests/test_examples.py` runs every one of them."
+    lines = ["# Gallery", "", head, "", "```{toctree}", ":maxdepth: 1", ""]
+    for path in sorted((Path(__file__).parents[1] / "examples").glob("*.py")):
+        code = path.read_text(encoding="utf-8")
+        title, _, rest = code.split('"""')[1].partition(":")
+        text = [f"# {title}", "", f"{title}:{rest}" if rest else title, "", f"`python examples/{path.name}`", ""]
+        text += ["```python", code.split('"""', 2)[2].strip(), "```", ""]
+        (folder / f"{path.stem}.md").write_text("\n".join(text), encoding="utf-8")
+        lines.append(path.stem)
+    (folder / "index.md").write_text("\n".join([*lines, "```", ""]), encoding="utf-8")
+
+
 write_component_pages()
+write_gallery()
 write_licence_page()
 write_llms_text()
 write_command_pages()
