@@ -165,9 +165,15 @@ def said(source: Source) -> str:
 
 
 def links(sources: Sequence[Source]) -> str:
-    """Return links to the sections that were read, each once."""
-    places = dict.fromkeys((source.page, source.section) for source in sources)
-    return ", ".join(f"[{page}](../benchmarks/{page}.md{anchor(section)})" for page, section in places)
+    """Return links to the sections that were read, each once: the page's name, then numbers for its other sections."""
+    places: dict[str, dict[str, None]] = {}
+    for source in sources:
+        places.setdefault(source.page, {})[source.section] = None
+    listed = []
+    for page, sections in places.items():
+        names = [page, *map(str, range(2, len(sections) + 1))]
+        listed += [f"[{name}](../benchmarks/{page}.md{anchor(section)})" for name, section in zip(names, sections)]
+    return ", ".join(listed)
 
 
 def anchor(section: str) -> str:

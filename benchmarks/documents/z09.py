@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from verdicts import Cell, Document, Part, Said, cannot, claim, figure, not_yet
 
-PAGE = "bags_fidelity"
+PAGE, ALONE = "bags_fidelity", "bags_corel"
 COREL = "Clustering accuracy on Corel"
 OURS = "M3IC-MBM, random weights as in the paper, scale=unit"
 BAMIC = {"BAMIC1": "BAMIC minimal", "BAMIC2": "BAMIC maximal", "BAMIC3": "BAMIC average"}
@@ -31,19 +31,22 @@ COLUMNS = ("the paper's balance, best by truth", "BAMIC minimal", "BAMIC maximal
 
 def corel(method: str, column: str) -> Cell:
     """A cell of table 3 or 4 on Corel; BAMIC with the k-medoids of its paper, which alternates."""
-    return Cell(PAGE, COREL, OURS if method == "M3IC-MBM" else f"{BAMIC[method]}, alternate", column)
+    return Cell(ALONE, COREL, OURS if method == "M3IC-MBM" else f"{BAMIC[method]}, alternate", column)
 
 
 DOCUMENT = Document(
     key="z09",
     title="[Z09] Clustering bags by maximum margin",
     about="Dan Zhang, Fei Wang, Luo Si and Tao Li, *M3IC: maximum margin multiple instance clustering*, IJCAI 2009.",
-    benchmarks=(PAGE,),
+    benchmarks=(ALONE, PAGE),
     remarks=(
         "**C and l are chosen by the truth**, as the paper chose them, and so is the best of BAMIC's ten runs: these "
         "figures compare implementations and say nothing about what a user would get. How rows are scaled is "
         "not stated; "
         "ours are standardised and of unit length.",
+        "Figures of Corel are of the start with the lowest J, as the paper says. Those of SIVAL were measured "
+        "when, with the "
+        "paper's margin too, the start with the fewest empty clusters came first.",
     ),
     parts=(
         Part(
@@ -134,7 +137,7 @@ DOCUMENT = Document(
     own=(
         (
             "Corel, our start, best by truth, %",
-            Cell(PAGE, COREL, "M3IC-MBM, spread rows (ours), scale=unit", "best by truth, %"),
+            Cell(ALONE, COREL, "M3IC-MBM, spread rows (ours), scale=unit", "best by truth, %"),
         ),
         (
             "SIVAL, five of six classes, mended margin, defaults, mean of six, %",

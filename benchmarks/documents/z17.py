@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from verdicts import LEVEL, Cell, Comparison, Document, Item, Part, Said, claim, exactly, figure, not_yet
 
-PAGE = "novel"
+PAGE, FROST = "novel", "novel_frost"
 METHODS = ("ORLR", "MIMLfast", "MIML-NC", "DMNL")
 RIVALS = METHODS[:3]
-TITLES = {"MS": "MSRC v2", "LC": "Letter-Carroll", "MN": "MNIST bags"}
+TITLES = {"MS": "MSRC v2", "LC": "Letter-Carroll", "LF": "Letter-Frost", "MN": "MNIST bags"}
 TABLE_2 = {
     "MS(1-4)": ("0.13 ± 0.02", "0.11 ± 0.01", "0.19 ± 0.02", "0.22 ± 0.02"),
     "MS(1-8)": ("0.12 ± 0.01", "0.10 ± 0.02", "0.16 ± 0.03", "0.20 ± 0.02"),
@@ -23,8 +23,11 @@ TABLE_2 = {
     "MN(1-6)": ("0.16 ± 0.05", "0.15 ± 0.03", "0.19 ± 0.05", "0.25 ± 0.03"),
 }
 TABLE_3 = {"MS": ("206", "17"), "LC": ("166", "10"), "LF": ("86", "9"), "MN": ("176", "17")}
-LATER = "Letter-Frost can be drawn since this page was written; its cells are not in the plan of the benchmark yet"
-HERE = [cell for cell in TABLE_2 if not cell.startswith("LF")]
+
+
+def page_of(cell: str) -> str:
+    """The page of ours that has a set."""
+    return FROST if cell.startswith("LF") else PAGE
 
 
 def row_of(cell: str, method: str) -> str:
@@ -34,17 +37,17 @@ def row_of(cell: str, method: str) -> str:
 
 def found(cell: str, method: str) -> Cell:
     """F_INL of training rows."""
-    return Cell(PAGE, "Table 2 of [Z17]", row_of(cell, method), "F_INL, training rows")
+    return Cell(page_of(cell), "Table 2 of [Z17]", row_of(cell, method), "F_INL, training rows")
 
 
 def pictured(cell: str, method: str, column: str) -> Cell:
     """A measure of figures 3 and 4, on training rows."""
-    return Cell(PAGE, "Figures 3 and 4 of [Z17]: training / held out", row_of(cell, method), column, 0)
+    return Cell(page_of(cell), "Figures 3 and 4 of [Z17]: training / held out", row_of(cell, method), column, 0)
 
 
 def ahead(column: str, rivals: tuple[str, ...]) -> list[Comparison]:
     """DMNL against rivals in every cell that was run."""
-    return [(cell, pictured(cell, "DMNL", column), [pictured(cell, r, column) for r in rivals]) for cell in HERE]
+    return [(cell, pictured(cell, "DMNL", column), [pictured(cell, r, column) for r in rivals]) for cell in TABLE_2]
 
 
 def table_2() -> list[Item]:
@@ -52,11 +55,8 @@ def table_2() -> list[Item]:
     listed = []
     for cell, printed in TABLE_2.items():
         for method, text in zip(METHODS, printed):
-            if cell.startswith("LF"):
-                listed.append(not_yet(f"{cell}, {method}", text, LATER))
-            else:
-                n = Cell(PAGE, "Table 2 of [Z17]", row_of(cell, method), "n")
-                listed.append(figure(f"{cell}, {method}", text, found(cell, method), draws=(n, 5)))
+            n = Cell(page_of(cell), "Table 2 of [Z17]", row_of(cell, method), "n")
+            listed.append(figure(f"{cell}, {method}", text, found(cell, method), draws=(n, 5)))
     return listed
 
 
@@ -65,11 +65,8 @@ def table_3() -> list[Item]:
     listed = []
     for name, printed in TABLE_3.items():
         for method, text in zip(("MIML-NC", "DMNL"), printed):
-            if name == "LF":
-                listed.append(not_yet(f"{name}, {method}", f"{text} s", LATER))
-            else:
-                cell = Cell(PAGE, "Table 3 of [Z17]", f"{TITLES[name]} / {method}", "processor")
-                listed.append(figure(f"{name}, {method}", f"{text} s", cell, lower=True))
+            cell = Cell(page_of(name), "Table 3 of [Z17]", f"{TITLES[name]} / {method}", "processor")
+            listed.append(figure(f"{name}, {method}", f"{text} s", cell, lower=True))
     return listed
 
 
@@ -79,13 +76,14 @@ DOCUMENT = Document(
     title="[Z17] Several novel labels",
     about="Yue Zhu, Kai Ming Ting and Zhi-Hua Zhou, *Discover multiple novel labels in multi-instance multi-label "
     "learning*, AAAI 2017.",
-    benchmarks=(PAGE,),
+    benchmarks=(PAGE, FROST),
     remarks=(
         "The paper does not say how many repetitions it averages; we take five as the number wanted. Parameters "
         "are our "
         "defaults, where the paper chooses by five folds: that choice has not been run. Training rows are named "
         "by their "
-        "features alone; held-out figures stand on the same page of ours. Figures 3 and 4 have no numbers: the text's "
+        "features alone; Letter-Frost is our own draw; held-out figures stand on the same page of ours. Figures "
+        "3 and 4 have no numbers: the text's "
         "claims are checked.",
     ),
     parts=(
@@ -94,15 +92,15 @@ DOCUMENT = Document(
             [
                 *table_2(),
                 claim(
-                    "without exception, DMNL achieves the best performance (nine cells of twelve)",
-                    [(cell, found(cell, "DMNL"), [found(cell, rival) for rival in RIVALS]) for cell in HERE],
+                    "without exception, DMNL achieves the best performance (all twelve cells)",
+                    [(cell, found(cell, "DMNL"), [found(cell, rival) for rival in RIVALS]) for cell in TABLE_2],
                 ),
                 claim(
                     f"footnote 3: the manifold variant is {COMPARABLE} to DMNL",
                     [
                         (cell, found(cell, "DMNL, manifold"), [found(cell, "DMNL")])
-                        for cell in HERE
-                        if not cell.startswith("MN")
+                        for cell in TABLE_2
+                        if cell[:2] in ("MS", "LC")
                     ],
                     within=LEVEL,
                 ),
@@ -148,10 +146,10 @@ DOCUMENT = Document(
                     [
                         (
                             title,
-                            Cell(PAGE, "Table 3 of [Z17]", f"{title} / DMNL", "processor"),
-                            [Cell(PAGE, "Table 3 of [Z17]", f"{title} / MIML-NC", "processor")],
+                            Cell(page_of(name), "Table 3 of [Z17]", f"{title} / DMNL", "processor"),
+                            [Cell(page_of(name), "Table 3 of [Z17]", f"{title} / MIML-NC", "processor")],
                         )
-                        for title in TITLES.values()
+                        for name, title in TITLES.items()
                     ],
                     lower=True,
                 ),
