@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` and `make test`. Everything is installed into .venv, from requirements.lock.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types contract tests wheel-test bench mutants docs lock test-oldest clean
+.PHONY: help demo test lint types contract tests wheel-test bench reproduce mutants docs lock test-oldest clean
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
@@ -39,6 +39,9 @@ tests: $(VENV)/installed
 
 bench: $(VENV)/installed ## measure speed and quality, and write the tables in docs/benchmarks (BENCH=name for one)
 	$(BIN)/python benchmarks/run.py $(BENCH)
+
+reproduce: $(VENV)/installed ## run the experiments of the five documents and write docs/reproduction (DOCUMENT=pf14 for one)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/reproduce.py $(DOCUMENT)
 
 mutants: $(VENV)/installed ## plant faults in the code and count those that the tests find (MINUTES=30)
 	$(BIN)/python benchmarks/mutants.py

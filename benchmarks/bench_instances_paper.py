@@ -290,16 +290,33 @@ def panels(curves: Any, names: Any, methods: Any, ticks: Any, axis: str, measure
     drawn = Figure(figsize=(3.1 * len(names), 3.3), layout="constrained")
     for ax, name in zip(drawn.subplots(1, len(names)), names):
         at = ticks[name] if isinstance(ticks, dict) else ticks
-        for method in methods:
-            there = [(x, v) for x, v in zip(at, curves[name, method]) if v]
-            if there:
-                x, mean, spread = zip(*((x, np.mean(v), np.std(v)) for x, v in there))
-                ax.errorbar(x, mean, yerr=spread, color=COLOURS[method], capsize=2, label=method)
+        lines(ax, {method: curves[name, method] for method in methods}, at)
         ax.set(title=named(name), xlabel=axis)
-        ax.grid(alpha=0.3)
     drawn.axes[0].set_ylabel(measure)
     drawn.axes[-1].legend(fontsize=7, frameon=False)
     return drawn
+
+
+def panels_of_one(name: str, curves: dict[str, Any], at: Any, axis: str, measure: str) -> Any:
+    """Draw the panel of a single set."""
+    from matplotlib.figure import Figure
+
+    drawn = Figure(figsize=(4.4, 3.3), layout="constrained")
+    ax = drawn.subplots()
+    lines(ax, curves, at)
+    ax.set(title=name, xlabel=axis, ylabel=measure)
+    ax.legend(fontsize=7, frameon=False)
+    return drawn
+
+
+def lines(ax: Any, curves: dict[str, Any], at: Any) -> None:
+    """Draw one line with deviations per method, where there are values."""
+    for method, values in curves.items():
+        there = [(x, v) for x, v in zip(at, values) if v]
+        if there:
+            x, mean, spread = zip(*((x, np.mean(v), np.std(v)) for x, v in there))
+            ax.errorbar(x, mean, yerr=spread, color=COLOURS[method], capsize=2, label=method)
+    ax.grid(alpha=0.3)
 
 
 def named(name: str) -> str:

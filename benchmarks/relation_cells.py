@@ -6,6 +6,7 @@ Draws of answers depend on the set, the kind, the number and the draw only, so a
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import warnings
@@ -106,9 +107,10 @@ def compute(cell: Cell) -> dict[str, Any]:
 
 def run(cells: Iterable[Cell], stage: str) -> dict[str, Any]:
     """Compute the cells that are missing, all sets and methods of a draw before the next draw; return what is there."""
-    ledger, wanted = Ledger("relations"), [cell for cell in cells if not SETS or cell.set in SETS]
-    if not STORED:
-        ledger.run([(cell.key, partial(compute, cell)) for cell in wanted], stage=stage)
+    ledger = Ledger("relations", source="relation_cells.py")
+    wanted = [cell for cell in cells if not SETS or cell.set in SETS]
+    computed = [(cell.key, partial(compute, cell)) for cell in wanted]
+    ledger.run(computed, stage=stage, minutes=0 if STORED else math.inf)
     return ledger.cells
 
 

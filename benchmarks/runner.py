@@ -21,9 +21,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from fingerprint import fingerprint
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs" / "benchmarks"
 WORK = ROOT / "benchmarks" / ".work"
+USED: set[tuple[str, str]] = set()  # which file's code measured the cells that ledgers gave since the last page
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -131,7 +134,7 @@ class Sheet:
     def write(self) -> Path:
         """Write docs/benchmarks/<name>.md."""
         command = f"make bench BENCH={self.name}"
-        lines = [f"# {self.title or self.name}", "", f"Written by `{command}` on {machine()}.", ""]
+        lines = [f"# {self.title or self.name}", "", f"Written by `{command}` on {machine()}.", "", self._code(), ""]
         lines += [f"{note}\n" for note in self.notes]
         if self.rows:
             lines += [_table(("what", "measured", "target", "met"), self.rows), ""]
@@ -144,11 +147,20 @@ class Sheet:
         path.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
         return path
 
+    def _code(self) -> str:
+        """Say which code was measured: now, and when the cells of the ledgers were."""
+        own = f"bench_{self.name}.py"
+        stamps = sorted(USED | ({(own, fingerprint(own))} if (ROOT / "benchmarks" / own).exists() else set()))
+        USED.clear()
+        return f"Measured code: {', '.join(f'`{file} {code}`' for file, code in stamps)}; commit {commit()}."
+
 
 class Ledger:
     """Finished cells of a long experiment, one JSON line each; a second run takes up where the first stopped."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, source: str = "") -> None:
+        """``source`` is the file that says how cells are computed, ``bench_<name>.py`` unless it is given."""
+        self.source = source or f"bench_{name}.py"
         WORK.mkdir(parents=True, exist_ok=True)
         self.path = WORK / f"{name}.jsonl"
         text = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
@@ -157,6 +169,7 @@ class Ledger:
             self.path.write_text(whole + "\n" if whole else "", encoding="utf-8")
         cells = [json.loads(line) for line in whole.splitlines()]
         self.cells: dict[str, Any] = {cell["key"]: cell["value"] for cell in cells}
+        self.codes: dict[str, str] = {cell["key"]: cell.get("code", "unknown") for cell in cells}
 
     def run(
         self, cells: Sequence[tuple[str, Callable[[], Any]]], *, stage: str, minutes: float = math.inf
@@ -168,21 +181,36 @@ class Ledger:
         from rich.progress import Progress
 
         end = time.monotonic() + 60.0 * minutes
+        code = fingerprint(self.source) if (ROOT / "benchmarks" / self.source).exists() else "unknown"
         with Progress() as bar, self.path.open("a", encoding="utf-8") as handle:
             task = bar.add_task(stage, total=len(cells))
             for key, compute in cells:
                 if key not in self.cells and time.monotonic() < end:
                     self.cells[key] = compute()
-                    handle.write(json.dumps({"key": key, "value": self.cells[key]}) + "\n")
+                    self.codes[key] = code
+                    handle.write(json.dumps({"key": key, "value": self.cells[key], "code": code}) + "\n")
                     handle.flush()
                 bar.advance(task)
-        return {key: self.cells[key] for key, _ in cells if key in self.cells}
+        there = [key for key, _ in cells if key in self.cells]
+        USED.update((self.source, self.codes[key]) for key in there)
+        return {key: self.cells[key] for key in there}
 
 
 def machine() -> str:
     """The machine and the versions, for the head of a page."""
     libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
     return f"{os.cpu_count()} cores, Python {platform.python_version()}, {libraries}, sidelight {version('sidelight')}"
+
+
+def commit() -> str:
+    """The commit that is checked out, and whether files of the library differ from it."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    changed = " with changes" if git("status", "--porcelain", "--", "src") else ""
+    return (git("rev-parse", "--short=10", "HEAD") or "unknown") + changed
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

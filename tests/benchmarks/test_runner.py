@@ -14,6 +14,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 @pytest.fixture
 def runner(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
     spec = importlib.util.spec_from_file_location("runner", BENCHMARKS / "runner.py")
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "runner", module)
@@ -60,3 +61,14 @@ def test_every_benchmark_file_can_be_run_by_name():
         source = path.read_text()
         assert "TITLE = " in source, path.name
         assert "def fill(sheet" in source, path.name
+
+
+def test_a_page_names_the_code_of_its_own_file_and_of_older_cells(runner, monkeypatch):
+    monkeypatch.setattr(runner, "fingerprint", lambda file: "a" * 12)
+    runner.Ledger("novel").run([("a", lambda: 1)], stage="first")
+    monkeypatch.setattr(runner, "fingerprint", lambda file: "b" * 12)
+    runner.USED.clear()
+    runner.Ledger("novel").run([("a", lambda: 1), ("b", lambda: 2)], stage="second")
+    page = runner.Sheet("novel", "Novel").write().read_text()
+    assert "`bench_novel.py aaaaaaaaaaaa`, `bench_novel.py bbbbbbbbbbbb`" in page
+    assert not runner.USED

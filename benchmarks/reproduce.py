@@ -1,0 +1,197 @@
+"""Run what reproduces a document and write its page: ``python benchmarks/reproduce.py [document ...] [--pages-only]``.
+
+A benchmark is run when its page is not of this code or says that cells are missing; its ledger takes up where it
+stopped. Stop it when you like: pages are written after each benchmark, and what is left is printed.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from documents import DOCUMENTS
+from fingerprint import SAME, freshness
+from verdicts import DOCS, NOT_YET, PAGES, VERDICTS, Cell, Document, Item, Source, kind_of
+
+FOLDER = DOCS / "reproduction"
+UNFINISHED = re.compile(r"Not finished|(\d+) were not;")
+
+
+def main(words: list[str]) -> int:
+    """Run, write and say what is left."""
+    names = [word for word in words if not word.startswith("-")] or list(DOCUMENTS)
+    unknown = [name for name in names if name not in DOCUMENTS]
+    if unknown:
+        print(f"There is no document called {unknown[0]!r}. Known: {', '.join(DOCUMENTS)}.", file=sys.stderr)
+        return 2
+    chosen = [DOCUMENTS[name] for name in names]
+    todo = [name for name in dict.fromkeys(b for document in chosen for b in document.benchmarks) if not finished(name)]
+    try:
+        for number, name in enumerate([] if "--pages-only" in words else todo, start=1):
+            print(f"[{number} of {len(todo)}] {name}", flush=True)
+            subprocess.run(["nice", sys.executable, str(Path(__file__).parent / "run.py"), name], check=False)
+            write()
+    except KeyboardInterrupt:
+        print("\nStopped. Finished cells are kept; the same command goes on.", flush=True)
+    write()
+    tell(chosen)
+    return 0
+
+
+def finished(name: str) -> bool:
+    """Whether a page of benchmarks is whole and of this code."""
+    path = PAGES / f"{name}.md"
+    return path.exists() and freshness(name) == SAME and not UNFINISHED.search(path.read_text(encoding="utf-8"))
+
+
+def tell(documents: Sequence[Document]) -> None:
+    """Print totals, pages that are not of this code, and what nobody has run."""
+    for document in documents:
+        counts = Counter(kind_of(item.judge().verdict) for item in document.items)
+        print(f"{document.key}: " + ", ".join(f"{counts[verdict]} {plain(verdict)}" for verdict in VERDICTS))
+        for name in (name for name in document.benchmarks if not finished(name)):
+            print(f"  left: {name} ({freshness(name) if (PAGES / f'{name}.md').exists() else 'never run'})")
+        for item in document.items:
+            verdict = item.judge().verdict
+            if verdict.startswith(NOT_YET):
+                print(f"  {verdict}: {item.what}")
+
+
+def write() -> None:
+    """Write the page of every document, and the index."""
+    FOLDER.mkdir(exist_ok=True)
+    for document in DOCUMENTS.values():
+        (FOLDER / f"{document.key}.md").write_text(page_of(document), encoding="utf-8")
+    (FOLDER / "index.md").write_text(index(), encoding="utf-8")
+
+
+def index() -> str:
+    """Return the page of totals."""
+    lines = [
+        "# Reproduction",
+        "",
+        "Every table, figure and claim of the five documents that Sidelight implements: what the document "
+        "prints, what we "
+        "measured, and a verdict. `make reproduce` measures again and writes these pages (`make reproduce "
+        "DOCUMENT=pf14` "
+        "for one); [decision 47](../decisions/0047-verdicts-are-read-from-benchmarks.md) says how verdicts are "
+        "reached.",
+        "",
+        table(
+            ("document", "items", *(plain(verdict) for verdict in VERDICTS)), [*map(total, DOCUMENTS.values()), grand()]
+        ),
+        "",
+        "*Reproduced*: level with the printed figure within the larger of both spreads, or a claim that holds. "
+        "*Beaten*: "
+        "better than printed by more than that; of a time this mostly says that machines are faster now. "
+        "*Cannot be run "
+        "here*: the data or the people are not to be had; the row says why. *Not run yet*: the row says what is "
+        "missing.",
+        "",
+        "```{toctree}",
+        ":maxdepth: 1",
+        "",
+        *DOCUMENTS,
+        "```",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def total(document: Document) -> list[object]:
+    """Return the row of the index for one document."""
+    counts = Counter(kind_of(item.judge().verdict) for item in document.items)
+    name = f"[{document.title.replace('[', '').replace(']', '')}]({document.key}.md)"
+    return [name, len(document.items), *(counts[verdict] for verdict in VERDICTS)]
+
+
+def grand() -> list[object]:
+    """Return the last row of the index."""
+    columns = list(zip(*(total(document)[1:] for document in DOCUMENTS.values())))
+    return ["all", *(sum(int(str(count)) for count in column) for column in columns)]
+
+
+def page_of(document: Document) -> str:
+    """Return the page of one document."""
+    lines = [f"# {document.title}", "", document.about, "", *(f"{remark}\n" for remark in document.remarks)]
+    counts = Counter(kind_of(item.judge().verdict) for item in document.items)
+    lines += [f"{len(document.items)} items: " + ", ".join(f"{counts[v]} {plain(v)}" for v in VERDICTS) + ".", ""]
+    for part in document.parts:
+        lines += [f"## {part.title}", ""] + ([part.text, ""] if part.text else [])
+        lines += [table(("what", "the document", "ours", "draws", "verdict", "measured in"), map(row, part.items)), ""]
+        for file, caption in part.pictures:
+            lines += [f"![{caption}](../benchmarks/{file})", "", f"*{caption}*", ""]
+    lines += ["## What we found wrong in the document", "", *(f"- {fault}" for fault in document.wrong), ""]
+    if document.own:
+        lines += ["## What our own method reaches on the same protocol", ""]
+        rows = [(what, said(source), links([source])) for what, source in document.own]
+        lines += [table(("what", "ours", "measured in"), rows), ""]
+    return "\n".join([*lines, *measured_by(document)])
+
+
+def measured_by(document: Document) -> list[str]:
+    """Say which code, versions and commit measured; whether it is this code is said when the docs are built."""
+    lines = ["## What measured it", ""]
+    sources = [*(s for item in document.items for s in item.sources), *(source for _, source in document.own)]
+    for name in dict.fromkeys([*document.benchmarks, *(source.page for source in sources)]):
+        text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
+        head = re.search(r"^Written by `(.*?)` on (.*)\.$", text, re.MULTILINE)
+        commit = re.search(r"; commit ([^.\n]+)\.", text.split("\n## ")[0])
+        where = f"{head[2]} (`{head[1]}`)" if head else "unknown"
+        part = f"; {missing[0].rstrip(';')}" if (missing := UNFINISHED.search(text)) else ""
+        lines.append(
+            f"- [{name}](../benchmarks/{name}.md): {{freshness}}`{name}`; "
+            f"commit {commit[1] if commit else 'not recorded'}; {where}{part}."
+        )
+    return [*lines, ""]
+
+
+def row(item: Item) -> list[str]:
+    """Return the cells of one item."""
+    outcome = item.judge()
+    draws = f"{item.draws[0].text()} of {item.draws[1]}" if item.draws else ""
+    return [item.what, item.printed, outcome.ours, draws, outcome.verdict, links(item.sources)]
+
+
+def said(source: Source) -> str:
+    """Return what a page of benchmarks says, with its brackets."""
+    return source.text(whole=True) if isinstance(source, Cell) else source.text()
+
+
+def links(sources: Sequence[Source]) -> str:
+    """Return links to the sections that were read, each once: the page's name, then numbers for its other sections."""
+    places: dict[str, dict[str, None]] = {}
+    for source in sources:
+        places.setdefault(source.page, {})[source.section] = None
+    listed = []
+    for page, sections in places.items():
+        names = [page, *map(str, range(2, len(sections) + 1))]
+        listed += [f"[{name}](../benchmarks/{page}.md{anchor(section)})" for name, section in zip(names, sections)]
+    return ", ".join(listed)
+
+
+def anchor(section: str) -> str:
+    """Return the anchor that MyST gives a heading."""
+    return "#" + re.sub(r"[^\w\- ]", "", section.strip().lower().replace(" ", "-")) if section else ""
+
+
+def plain(verdict: str) -> str:
+    """Return a verdict without its emphasis."""
+    return verdict.strip("*")
+
+
+def table(header: Sequence[str], rows: object) -> str:
+    """Return a table in Markdown."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    lines += ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |" for cells in rows]  # type: ignore[attr-defined]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

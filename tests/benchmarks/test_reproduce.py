@@ -1,0 +1,150 @@
+"""Pages of reproduction say what the benchmarks say, and pages of benchmarks say which code they are of."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("docutils")
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs" / "reproduction").glob("*.md"))
+
+
+@pytest.fixture(scope="module")
+def load():
+    """Import files of benchmarks by name, and leave nothing behind."""
+    before, path = set(sys.modules), list(sys.path)
+    sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "docs")]
+    yield importlib.import_module
+    sys.path[:] = path
+    for name in set(sys.modules) - before:
+        if name.split(".")[0] in {"reproduce", "verdicts", "documents", "fingerprint", "measured"}:
+            del sys.modules[name]
+
+
+@pytest.fixture
+def stamped(load, tmp_path):
+    """Say how fresh a page with this text is."""
+
+    def fresh(text):
+        (tmp_path / "page.md").write_text(
+            f"# Page\n\nWritten on 2 cores, sidelight 0.1.0.\n\n{text}\n", encoding="utf-8"
+        )
+        return load("fingerprint").freshness("page", tmp_path)
+
+    return fresh
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_is_what_the_benchmarks_and_the_documents_give(load, page):
+    reproduce = load("reproduce")
+    want = reproduce.index() if page.stem == "index" else reproduce.page_of(reproduce.DOCUMENTS[page.stem])
+    assert page.read_text(encoding="utf-8") == want, "run: python benchmarks/reproduce.py --pages-only"
+
+
+def test_every_document_has_a_page(load):
+    assert {page.stem for page in PAGES} == {*load("reproduce").DOCUMENTS, "index"}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "index"], ids=lambda page: page.stem)
+def test_the_build_says_of_every_quoted_benchmark_whether_it_is_old(load, page):
+    text = page.read_text(encoding="utf-8")
+    quoted = set(re.findall(r"\.\./benchmarks/(\w+)\.md", text))
+    told = set(re.findall(r"\{freshness\}`(\w+)`", text))
+    assert quoted == told
+    fingerprint = load("fingerprint")
+    assert not any(words in text for words in (fingerprint.SAME, fingerprint.EARLIER)), "only the build may say this"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_to_sections_that_exist(load, page):
+    anchor = load("reproduce").anchor
+    for name, place in re.findall(r"\.\./benchmarks/(\w+)\.md#([^)]+)\)", page.read_text(encoding="utf-8")):
+        text = (ROOT / "docs" / "benchmarks" / f"{name}.md").read_text(encoding="utf-8")
+        assert f"#{place}" in {anchor(title) for title in re.findall(r"^## (.*)$", text, re.MULTILINE)}
+
+
+def test_the_statement_agrees_with_the_fingerprint(load, stamped):
+    fingerprint = load("fingerprint")
+    now = fingerprint.fingerprint("bench_novel.py")
+    assert stamped(f"Measured code: `bench_novel.py {now}`") == fingerprint.SAME
+    assert stamped(f"Measured code: `bench_novel.py {now[::-1]}`") == fingerprint.EARLIER
+    mixed = f"Measured code: `bench_novel.py {now}`, `relation_cells.py 000000000000`"
+    assert stamped(mixed) == fingerprint.EARLIER
+    assert stamped("Measured code: `bench_gone.py 000000000000`") == fingerprint.EARLIER
+    assert stamped("").startswith(fingerprint.BEFORE)
+    assert stamped("Measured code: `bench_novel.py unknown`").startswith(fingerprint.BEFORE)
+
+
+def test_a_fingerprint_changes_with_code_that_the_benchmark_uses_and_with_no_other(load, monkeypatch):
+    fingerprint = load("fingerprint")
+    before = {file: fingerprint.fingerprint(file) for file in ("bench_novel.py", "bench_bags_fidelity.py")}
+    code_of = fingerprint.code_of
+    monkeypatch.setattr(fingerprint, "code_of", lambda path: code_of(path) + ("x = 1" if path.stem == "dmnl" else ""))
+    after = {file: fingerprint.fingerprint(file) for file in before}
+    assert after["bench_novel.py"] != before["bench_novel.py"]
+    assert after["bench_bags_fidelity.py"] == before["bench_bags_fidelity.py"]
+
+
+def test_comments_and_docstrings_do_not_count(load, tmp_path):
+    code_of = load("fingerprint").code_of
+    texts = (
+        '"""One."""\n\ndef f():\n    """Two."""\n    return 1\n',
+        "# why\ndef f():\n    return 1\n",
+        "def f():\n    return 2\n",
+    )
+    found = []
+    for number, text in enumerate(texts):
+        (tmp_path / f"{number}.py").write_text(text, encoding="utf-8")
+        found.append(code_of(tmp_path / f"{number}.py"))
+    assert found[0] == found[1] != found[2]
+
+
+@pytest.mark.parametrize(
+    ("printed", "ours", "lower", "verdict"),
+    [
+        ("0.22 ± 0.02", "0.23 ± 0.01", False, "reproduced"),
+        ("0.22 ± 0.02", "0.25 ± 0.01", False, "beaten"),
+        ("0.22 ± 0.02", "0.19 ± 0.01", False, "**not reproduced**"),
+        ("0.22 ± 0.02", "0.19 ± 0.04", False, "reproduced"),
+        ("54.0", "54.04", False, "reproduced"),
+        ("54.0", "53.9", False, "**not reproduced**"),
+        ("206 s", "3.1 s", True, "beaten"),
+        ("0.22", "", False, "not run yet"),
+    ],
+)
+def test_figures_are_compared_by_their_spreads(load, monkeypatch, printed, ours, lower, verdict):
+    verdicts = load("verdicts")
+    monkeypatch.setattr(verdicts, "quote", lambda *_, whole=False: ours)
+    assert verdicts.figure("x", printed, verdicts.Cell("p", "s", "r", "c"), lower=lower).judge().verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "verdict"),
+    [
+        ({"a": 2, "b": 1, "c": 2}, {}, "**not reproduced**"),
+        ({"a": 2, "b": 1, "c": 1}, {}, "reproduced"),
+        ({"a": 1, "b": 1, "c": 0}, {}, "**not reproduced**"),
+        ({"a": 1, "b": 2, "c": 2}, {"lower": True}, "reproduced"),
+        ({"a": 1, "b": 1.01, "c": 1}, {"within": 0.02}, "reproduced"),
+        ({"a": 2, "b": 1, "c": 1}, {"within": 0.02, "level": True}, "**not reproduced**"),
+    ],
+)
+def test_claims_hold_in_every_comparison(load, monkeypatch, values, options, verdict):
+    verdicts = load("verdicts")
+    monkeypatch.setattr(verdicts, "quote", lambda page, section, row, column, whole=False: str(values[row]))
+    a, b, c = (verdicts.Cell("p", "s", row, "c") for row in "abc")
+    assert verdicts.claim("x", [("first", a, [b, c])], **options).judge().verdict == verdict
+
+
+def test_a_claim_about_most_needs_more_than_half(load, monkeypatch):
+    verdicts = load("verdicts")
+    monkeypatch.setattr(verdicts, "quote", lambda page, section, row, column, whole=False: row)
+    high, low = verdicts.Cell("p", "s", "2", "c"), verdicts.Cell("p", "s", "1", "c")
+    good, bad = ("good", high, [low]), ("bad", low, [high])
+    assert verdicts.claim("x", [good, good, bad], most=True).judge().verdict == "reproduced"
+    assert verdicts.claim("x", [good, bad], most=True).judge().verdict == "**not reproduced**"
