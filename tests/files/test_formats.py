@@ -10,6 +10,7 @@ import scipy.io
 import scipy.sparse as sp
 
 import sidelight as sl
+from sidelight.errors import InvalidParameter, WrongKind
 from sidelight.files.text import delimited
 
 
@@ -370,3 +371,16 @@ def test_a_kept_feature_keeps_every_digit(tmp_path, kind, monkeypatch):
         3.5,
         4.5,
     ]
+
+
+def test_what_is_written_is_a_dataset_and_where_is_a_path(tmp_path):
+    data = sl.read(_table(tmp_path))
+    with pytest.raises(InvalidParameter, match="must be a path"):
+        sl.write(data, np.eye(2))
+    with pytest.raises(WrongKind, match="writes a Dataset"):
+        sl.write(np.eye(2), tmp_path / "t.csv")
+
+
+def _table(folder):
+    (folder / "rows.csv").write_text("a,b\n" + "".join(f"{i},{i * 0.5}\n" for i in range(9)))
+    return folder / "rows.csv"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from sidelight.files.limits import memory_limit, need_dense
 from sidelight.files.noticed import noticing
 from sidelight.files.recognise import FORMATS, recognise
 from sidelight.files.roles.plan import RoleRequest, asked
-from sidelight.files.source import STANDARD_INPUT, Source, is_server
+from sidelight.files.source import STANDARD_INPUT, Source, as_path, is_server
 
 
 def read(
@@ -120,7 +119,7 @@ def read(
     """
     file = path if isinstance(path, Source) else Source(_as_source(path))
     _check_words(format, label_level, encoding)
-    beside = None if label_file is None else _as_path(label_file, "label_file")
+    beside = None if label_file is None else as_path(label_file, "sidelight.read", "label_file")
     wanted = asked(
         id=id,
         bag=bag,
@@ -188,13 +187,4 @@ def _kept_features(data: Dataset, path: Path, keep: str | Sequence[str]) -> dict
 
 
 def _as_source(path: Any) -> str | Path:
-    return path if isinstance(path, str) and is_server(path) else _as_path(path)
-
-
-def _as_path(path: Any, name: str = "path") -> Path:
-    try:
-        if os.fspath(path) and b"\0" not in os.fsencode(path):
-            return Path(path).expanduser()
-    except (TypeError, ValueError, RuntimeError):  # no path, a lone surrogate, no home
-        pass
-    raise InvalidParameter(f"The {name!r} parameter of sidelight.read must be a path. Got {path!r:.80} instead.")
+    return path if isinstance(path, str) and is_server(path) else as_path(path, "sidelight.read")

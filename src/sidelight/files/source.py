@@ -21,7 +21,7 @@ import zlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from sidelight.errors import InvalidParameter, UnreadableFile
@@ -297,3 +297,13 @@ def not_decodable(path: Path, line: int, encoding: str, error: UnicodeDecodeErro
         f"{path}, line {line}: expected {encoding} text, found byte 0x{byte}. "
         "Say which encoding it is, for example encoding='latin-1' (Western Windows files) or 'utf-16'."
     )
+
+
+def as_path(path: Any, who: str, name: str = "path") -> Path:
+    """Return a path that was given to ``who``, or raise our own error."""
+    try:
+        if os.fspath(path) and b"\0" not in os.fsencode(path):
+            return Path(path).expanduser()
+    except (TypeError, ValueError, RuntimeError):  # no path, a lone surrogate, no home
+        pass
+    raise InvalidParameter(f"The {name!r} parameter of {who} must be a path. Got {path!r:.80} instead.")

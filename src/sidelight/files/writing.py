@@ -15,8 +15,9 @@ import numpy as np
 from sidelight._core.atomic import replacing
 from sidelight._core.sparsity import is_sparse
 from sidelight.data.dataset import Dataset
-from sidelight.errors import InvalidData, InvalidParameter
+from sidelight.errors import InvalidData, InvalidParameter, WrongKind
 from sidelight.files.roles.labels import EMPTY_SET
+from sidelight.files.source import as_path
 
 ENDINGS = (".csv", ".csv.gz", ".parquet", ".npz")
 _WIDEST = 1 << 28  # cells of a sparse matrix that are written one by one
@@ -35,7 +36,9 @@ def write(data: Dataset, path: Any, *, called: Mapping[str, str] = MappingProxyT
     called : mapping of str to str, optional
         What tables call ``id``, ``bag``, ``sequence``, ``label`` and ``bag_labels``: ``{"bag": "recording"}``.
     """
-    out = Path(path)
+    if not isinstance(data, Dataset):
+        raise WrongKind(f"sidelight.write writes a Dataset, such as sidelight.read returns. Got {type(data).__name__}.")
+    out = as_path(path, "sidelight.write")
     ending = ending_of(out)
     with replacing(out) as handle:
         if ending == ".npz":
