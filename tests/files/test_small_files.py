@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sidelight as sl
-from sidelight.errors import SidelightError
+from sidelight.errors import SidelightError, UnreadableFile
 from sidelight.files.text import delimited
 
 CELLS = st.one_of(
@@ -70,3 +70,17 @@ def test_small_files_are_read_as_large_ones_are(tmp_path_factory, rows, end):
 def test_small_files_of_every_dialect_are_read_as_large_ones_are(tmp_path, monkeypatch, text):
     (tmp_path / "t.csv").write_text(text)
     assert _read(tmp_path / "t.csv", monkeypatch, small=True) == _read(tmp_path / "t.csv", monkeypatch, small=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "found"),
+    [
+        ("x,y\n1,2\n3\n4,5,6\n7,8\n9,1\n", 3, 1),
+        ("x,y\n1,2\n4,5,6\n3\n7,8\n", 3, 3),
+        ("x,y\n1,2\n3,4\n5\r6,7\n8,9\n", 4, 1),  # a lone carriage return ends a line
+    ],
+)
+def test_short_and_long_rows_that_cancel_out_are_told_by_line(tmp_path, text, line, found):
+    (tmp_path / "t.csv").write_text(text, newline="")
+    with pytest.raises(UnreadableFile, match=f"line {line}: expected 2 columns, found {found}"):
+        sl.read(tmp_path / "t.csv")

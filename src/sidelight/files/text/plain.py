@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sidelight.files.noticed import forgive
-from sidelight.files.problems import not_a_number
+from sidelight.files.problems import not_a_number, ragged
 from sidelight.files.roles.cells import is_gap, is_number
 from sidelight.files.roles.numbers import Writing
 from sidelight.files.text.blocks import Block, rows_with_lines
@@ -29,6 +29,9 @@ def plain_columns(
     ``writings`` says how the numbers of a column are written, where that is not plainly.
     """
     lines, rows = zip(*rows_with_lines(block, dialect))
+    for line, row in zip(lines, rows):
+        if len(row) != len(dialect.names):  # a short and a long row have an even number of separators between them
+            raise ragged(path, line, len(dialect.names), len(row))
     columns: dict[int, Column] = {}
     for j in wanted:
         cells = [row[j].strip() for row in rows]
