@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_digits, load_wine
 
 import sidelight as sl
+from sidelight.active.outlook import PartitionHistory
+from sidelight.active.shown import shown_clusters
 from sidelight.metrics import adjusted_rand_index
 
 
@@ -238,3 +240,134 @@ def test_people_are_counted_with_the_belief_of_the_thesis():
         question = session.ask(person=person)
         session.tell(question, truth_of(*question.rows), person=person)
     assert [(line.person, line.n_answers) for line in session.people()] == [("ann", 1), ("bob", 1)]
+
+
+# -- corrections -----------------------------------------------------------------------------------------------------
+
+
+def two_groups():
+    """Three rows known to be alike in each of two clusters that no answer tells apart, and a row put in the wrong."""
+    session = sl.ActiveSession(X3, random_state=0)
+    session.run(sl.Oracle(Y3), 30)
+    asked = {row for rows, _ in session.history for row in rows}
+    row = next(row for row in range(20) if row not in asked)
+    here, there = (next(other for other in asked if Y3[other] == k) for k in (0, 1))
+    session.tell((row, there), "same")  # a slip
+    return session, row, here, there
+
+
+def test_a_correction_moves_a_row_and_contradicts_nothing(tmp_path):
+    session, row, here, there = two_groups()
+    assert session.labels_[row] == session.labels_[there]
+    before = session._belief.n_known
+    session.place(row, int(session.labels_[here]))
+    labels = session.labels_
+    assert labels[row] == labels[here] != labels[there]
+    assert session._belief.n_known == before
+    assert session.contradictions() == ()
+    session.save(tmp_path / "s.json")
+    assert (sl.ActiveSession.resume(tmp_path / "s.json", X3).labels_ == labels).all()
+    session.undo()
+    assert session.labels_[row] == session.labels_[there]
+
+
+def test_a_correction_joins_no_clusters_that_nothing_tells_apart():
+    session = sl.ActiveSession(X3, random_state=0)
+    for rows in [(0, 1), (1, 2), (0, 3), (20, 21), (21, 22), (20, 23)]:
+        session.tell(rows, "same")
+    session.tell((3, 21), "same", correction=True)  # the row that the others were not compared through
+    assert session.pairs.implies(0, 20) is None
+    assert session.pairs.implies(0, 2) == "same"
+    assert session.pairs.implies(3, 20) == "same"
+    session.tell((0, 24), "same", correction=True)  # the row that held the others together moves alone
+    assert session.pairs.implies(1, 2) == "same"
+    assert session.pairs.implies(0, 1) is None
+    assert session.pairs.implies(0, 24) == "same"
+
+
+def test_a_row_that_was_said_to_differ_from_its_new_cluster_is_moved_all_the_same():
+    session, row, here, _ = two_groups()
+    session.reject(row, int(session.labels_[here]))
+    session.place(row, int(session.labels_[here]))
+    assert session.labels_[row] == session.labels_[here]
+    assert session.contradictions() == ()
+
+
+def test_a_rare_class_is_not_broken_into_single_rows():
+    session = sl.ActiveSession(np.random.default_rng(0).normal(size=(100, 6)), random_state=0)
+    belief = session._belief
+    first, second = belief.rows[0], belief.rows[0] - 1
+    session.tell((first, second), "same")
+    session.tell((first, 90), "different")  # opens the second cluster
+    belief.process.novelty_without = lambda rows: np.ones(len(rows))  # every row looks like no other
+    belief.process.of_asked = lambda: (np.full((len(belief.rows), belief.n_known), 0.5), np.ones(len(belief.rows)))
+    belief._chance_of_new = lambda labels, n_known: 0.95
+    session.tell((second, 95), "different")
+    assert belief.n_known == 2  # it is first compared with the row that is alone
+    session.tell((90, 95), "different")
+    assert belief.n_known == 3
+
+
+def test_it_is_not_enough_while_rows_are_unsure():
+    history = PartitionHistory()
+    history.changes = [0.0, 0.0, 0.0]
+    P = np.repeat([[0.95, 0.05]], 100, axis=0)
+    assert history.outlook(60, P).enough
+    P[:3] = 0.5
+    outlook = history.outlook(60, P)
+    assert not outlook.enough
+    assert "3% of the rows are unsure" in outlook.sentence
+
+
+def test_a_row_that_looks_unlike_its_cluster_is_doubtful_where_answers_disagree_too():
+    session = sl.ActiveSession(X3, 3, random_state=0)
+    session.run(sl.Oracle(Y3), 40)
+    belief = session._belief
+    row = next(t for t, number in enumerate(belief.rows) if Y3[number] == 2)
+    wrong = belief.labels[next(t for t, number in enumerate(belief.rows) if Y3[number] == 0)]
+    belief.labels[row], belief.q[row], belief.links = wrong, np.eye(4)[wrong], [*belief.links, (row, 0, 1)]
+    belief.is_consistent, belief.eps = False, 0.1  # answers disagree, and all chains agree on the wrong cluster
+    P = session.predict_proba()
+    assert P[belief.rows[row], wrong] < 0.7
+    assert belief.n_unlike() >= 1
+
+
+# -- what is shown ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_right_answers_never_make_what_is_shown_much_worse_than_the_start(known):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[::3], y[::3]
+    curves = []
+    for seed in range(300, 303):
+        session, oracle = sl.ActiveSession(X, 10 if known else None, random_state=seed), sl.Oracle(y)
+        curve = [adjusted_rand_index(y, session.labels_)]
+        for _ in range(8):
+            session.run(oracle, 5)
+            curve.append(adjusted_rand_index(y, session.labels_))
+        curves.append(curve)
+    means = np.mean(curves, axis=0)
+    assert means.min() >= means[0] - 0.05
+
+
+def test_one_wrong_answer_joins_no_two_clusters_of_the_rows():
+    guessed = np.repeat([0, 1, 2], 20)
+    q = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    shown = shown_clusters(
+        guessed, np.array([0, 25, 45]), q, np.full((60, 2), 0.5), np.ones(60),
+        n_more=1, number_given=True, is_consistent=True,
+    )  # fmt: skip
+    assert (
+        len({shown[5], shown[30], shown[50]}) == 3
+    )  # row 25 was said to be as row 0, and keeps its neighbours out of it
+
+
+def test_answers_decide_where_they_reach_and_where_the_rows_alone_foretell_nothing():
+    guessed, rows = np.repeat([0, 1], 20), np.arange(0, 40, 2)
+    q = np.eye(2)[np.arange(20) % 2]  # labels have nothing to do with the guess
+    P = np.repeat([[0.4, 0.6]], 40, axis=0)
+    far = shown_clusters(guessed, rows, q, P, np.ones(40), n_more=0, number_given=True, is_consistent=True)
+    assert (far == 1).all()
+    near = shown_clusters(guessed, rows[:2], q[:2], P, np.zeros(40), n_more=0, number_given=True, is_consistent=True)
+    assert (near == 1).all()

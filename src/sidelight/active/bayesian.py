@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.forest import spanning_edges
@@ -17,11 +17,11 @@ from sidelight.active.session import ActiveSession, Recorder
 from sidelight.active.session_file import SavedSession
 from sidelight.data.coerce import as_pairs
 from sidelight.errors import InvalidParameter
-from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
 
 
-class BayesianActiveClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
+class BayesianActiveClustering(ProbabilityColumns, ClusterMixin, Estimator):
     """Cluster rows by a logistic rule with a posterior, [P17] chapter 4; ``start`` asks the pairs that teach most.
 
     Parameters

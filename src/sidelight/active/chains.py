@@ -31,6 +31,8 @@ FEW = 2  # answers beyond the share MOST: a labeling that breaks more ignores th
 MOST_COMPARED = 150  # rows by which chains are compared with each other
 MOST_TRUST = 6.5  # log odds: an answer weighs no more than 650 to 1
 SPARE_LABELS = 2  # clusters allowed beyond those met when their number is not known
+FEW_MET, ENOUGH_ROWS = 3, 15  # clusters met among so many rows, up to which and from which a further one is dear
+DEARER = (1.5, 1.0)  # what the price of such a cluster is multiplied by, and nats that are added
 MANY_LABELS = 60  # clusters met from which no further ones are allowed
 
 
@@ -43,10 +45,11 @@ def price_of_cluster(n_rows: int, n_clusters: int) -> float:
     """Return what one cluster more costs when their number is not known, in nats.
 
     It is log(n / alpha), with the alpha for which n rows of Ewens' sampling formula are expected in so many clusters,
-    alpha log(1 + n / alpha): many clusters among few rows make the next one cheap.
+    alpha log(1 + n / alpha): many clusters among few rows make the next one cheap. Where no more than ``FEW_MET`` were
+    met among ``ENOUGH_ROWS`` a further one costs more: wrong answers would open it.
 
     >>> [round(price_of_cluster(50, n_clusters), 1) for n_clusters in (2, 10)]
-    [4.8, 2.6]
+    [8.2, 2.6]
     """
     if n_clusters >= n_rows:
         return 0.0
@@ -55,7 +58,8 @@ def price_of_cluster(n_rows: int, n_clusters: int) -> float:
         return float(np.exp(log_alpha) * np.log1p(n_rows * np.exp(-log_alpha)) - n_clusters)
 
     log_alpha = brentq(too_many, -50.0, 2.0 * np.log(n_rows) + 10.0)
-    return max(float(np.log(n_rows) - log_alpha), 0.0)
+    price = max(float(np.log(n_rows) - log_alpha), 0.0)
+    return DEARER[0] * price + DEARER[1] if n_clusters <= FEW_MET and n_rows >= ENOUGH_ROWS else price
 
 
 def effective_number(labels: Ints) -> float:
@@ -111,11 +115,11 @@ class LabelPool:
         self.Z = np.tile(labels, (N_CHAINS, 1))
         self.n_unplaced = 0
 
-    def add(self) -> None:
-        """Take one more row; its label is sampled with the next ``place``."""
-        self.Z = np.ascontiguousarray(np.column_stack([self.Z, np.zeros(N_CHAINS, dtype=np.intp)]))
-        self.labels = np.append(self.labels, 0)
-        self.n_unplaced += 1
+    def add(self, n_rows: int) -> None:
+        """Take further rows; their labels are sampled with the next ``place``."""
+        self.Z = np.ascontiguousarray(np.column_stack([self.Z, np.zeros((N_CHAINS, n_rows), dtype=np.intp)]))
+        self.labels = np.append(self.labels, np.zeros(n_rows, dtype=self.labels.dtype))
+        self.n_unplaced += n_rows
 
     def open_row_chances(
         self,

@@ -82,18 +82,18 @@ class LabelProcess:
         return other
 
     @np.errstate(invalid="ignore")  # see above
-    def add(self, row: int) -> None:
-        """Take a row among those with labels; its label comes with the next ``fit``."""
-        self.rows.append(row)
-        own = np.stack([view[self.rows] @ view[row] for view in self.views])[:, :, None].astype(np.float64)
-        n_asked = len(self.rows)
-        kernels = np.zeros((len(self.views), n_asked, n_asked))
-        kernels[:, :-1, :-1] = self.kernels
-        kernels[:, :, -1:] = own
-        kernels[:, -1:, :] = own.transpose(0, 2, 1)
+    def add(self, *rows: int) -> None:
+        """Take rows among those with labels; their labels come with the next ``fit``."""
+        n_before = len(self.rows)
+        self.rows.extend(rows)
+        kernels = np.zeros((len(self.views), len(self.rows), len(self.rows)))
+        kernels[:, :n_before, :n_before] = self.kernels
+        for at, row in enumerate(rows, start=n_before):
+            own = np.stack([view[self.rows[: at + 1]] @ view[row] for view in self.views])
+            kernels[:, : at + 1, at] = kernels[:, at, : at + 1] = own
         self.kernels = kernels
-        column = np.stack([near @ view[row] for near, view in zip(self._near, self.views)])[:, :, None]
-        self._columns = np.concatenate([self._columns, column], axis=2)
+        columns = [np.stack([near @ view[row] for near, view in zip(self._near, self.views)]) for row in rows]
+        self._columns = np.concatenate([self._columns, *(column[:, :, None] for column in columns)], axis=2)
 
     def fit(self, T: Floats, doubt: Floats, *, weigh: bool = True) -> None:
         """Learn labels T (n_asked x k); ``doubt`` multiplies the noise of each row.
@@ -162,10 +162,22 @@ class LabelProcess:
         return P
 
     @np.errstate(invalid="ignore")  # see above
-    def novelty(self) -> Floats:
-        """Return how little the labels say about each candidate, from 0 to 1."""
-        K = np.tensordot(self.mix.astype(np.float32), self._columns, 1)
-        own = self.mix @ self._own
+    def novelty(self, views: list[Floats] | None = None) -> Floats:
+        """Return how little the labels say: about each candidate, or about rows given by their views; from 0 to 1."""
+        if views is None:
+            return self._novelty(np.tensordot(self.mix.astype(np.float32), self._columns, 1), self.mix @ self._own)
+        parts = []
+        for begin in range(0, len(views[0]), CANDIDATES):
+            K: Any = 0.0
+            own: Any = 0.0
+            for weight, new, view in zip(self.mix.astype(np.float32), views, self.views):
+                if weight > 0:
+                    some = new[begin : begin + CANDIDATES]
+                    K, own = K + weight * (some @ view[self.rows].T), own + weight * (some * some).sum(axis=1)
+            parts.append(self._novelty(K, own))
+        return np.concatenate(parts)
+
+    def _novelty(self, K: Floats, own: Floats) -> Floats:
         return np.clip(1.0 - np.einsum("ij,ij->i", K @ self.inverse, K) / np.maximum(own, 1e-9), 0.0, 1.0)
 
     def of_asked(self) -> tuple[Floats, Floats]:

@@ -11,6 +11,7 @@ from sidelight.metrics import adjusted_rand_index
 
 CALM = 3  # comparisons in a row that must show little change: with two, wrong answers were often still being found out
 LITTLE = 0.02  # change of the partition (1 - adjusted Rand index) over ten questions that counts as none
+FEW_UNSURE = 0.02  # share of rows that may be unsure when it is enough
 UNSURE_BELOW = 0.7  # probability of its cluster below which a row counts as unsure
 
 
@@ -22,7 +23,8 @@ class Outlook:
     ----------
     enough : bool
         Whether the clusters changed by less than 0.02 (1 - adjusted Rand index) over ten questions, three times in a
-        row, and no row looks so unlike the cluster that answers give it that these may well be wrong.
+        row, no row looks so unlike the cluster that answers give it that these may well be wrong, and hardly a row is
+        unsure (one in fifty).
     change : float
         That change over the last ten questions; NaN before there were twenty.
     share_unsure : float
@@ -61,6 +63,12 @@ class PartitionHistory:
             enough = False
             rows = "One row looks" if n_unlike == 1 else f"{n_unlike} rows look"
             sentence = f"{rows} unlike the cluster that answers give: look at the most doubtful rows before you stop."
+        elif enough and unsure > FEW_UNSURE:
+            enough = False
+            sentence = (
+                f"The clusters hardly changed over the last 30 questions, but {unsure:.0%} of the rows are unsure: "
+                "look at the most doubtful rows before you stop."
+            )
         elif enough:
             sentence = "The clusters hardly changed over the last 30 questions: more questions will change little."
         elif not self.changes:

@@ -77,7 +77,7 @@ def is_tested(links: Sequence[tuple[int, int, int]], n_rows: int) -> npt.NDArray
         near[a].append((b, number))
         near[b].append((a, number))
     tested[inside] = True
-    tested[list(bridges_of(near, range(n_rows)))] = False
+    tested[list(bridges_of(near, list(near)))] = False
     between = Counter(map(tuple, sides[~inside].tolist()))
     tested[~inside] = [between[a, b] > 1 for a, b in sides[~inside].tolist()]
     return tested

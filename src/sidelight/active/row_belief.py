@@ -11,14 +11,15 @@ import numpy.typing as npt
 
 from sidelight._core.matching import match_rows
 from sidelight._core.simplex import entropy
-from sidelight.active.chains import LabelPool, chance_of_new
+from sidelight.active.chains import MOST, LabelPool, chance_of_new
 from sidelight.active.checks import WORTH, expected_error, next_check
 from sidelight.active.gaussian import LabelProcess
 from sidelight.active.kernels import RowKernels
 from sidelight.active.outlook import UNSURE_BELOW
 from sidelight.active.overlaps import rows_at_risk
 from sidelight.active.settled import OPEN, Settled, consequences_of
-from sidelight.active.virtual import seeded_clusters
+from sidelight.active.shown import shown_clusters
+from sidelight.active.virtual import guessed_clusters
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.intp]
@@ -28,6 +29,8 @@ CENTRAL = 10  # the first row is one of this share (one in ten) of the most infl
 SURE = 0.9  # probability from which a row that answers leave open is believed to belong to a cluster
 CONVINCED = 3.0  # log odds: labels of other rows do not say more against an answer
 MOST_WEIGHED = 45  # rows that kernels speak for when answers disagree: rows asked about are hard, and look rough to all
+ENOUGH_ASKED = 6  # rows asked about, from which clusters that were not met are guessed, if K is unknown
+FEW_CLUSTERS = 2  # met, up to which a row that looks new is compared with those of a single row first
 MET_ENOUGH = 0.25  # chance of a new cluster below which the clusters met are all that is shown, if K is unknown
 
 
@@ -64,6 +67,7 @@ class RowBelief:
         gains = self.process.influence(np.ones(len(self.process.reference), dtype=np.float32))
         central = np.argsort(-gains, kind="stable")[: max(len(gains) // CENTRAL, 1)]
         self._first = int(self.process.candidates[generator.choice(central)])
+        self._seed, self._guesses = int(generator.integers(2**63)), dict[int, Ints]()  # of clusters of the rows alone
         self._forget()
 
     def _forget(self) -> None:
@@ -96,6 +100,7 @@ class RowBelief:
         other.at, other.links, other.q = self.at.copy(), self.links.copy(), self.q.copy()
         T, doubt = self.process.T.copy(), self.process.doubt.copy()
         placed: list[int] = []
+        new: dict[int, np.ndarray] = {}  # rows that were never asked about, and their chances
         for a, b in (rows[:2] for rows in being_asked):
             if a in self.at and b in self.at and self.certainty(a) > SURE:
                 same = self.labels[self.at[a]] == self.labels[self.at[b]]
@@ -104,12 +109,15 @@ class RowBelief:
             placed.append(a)
             chances = Q[self.position[a]] if self.position[a] >= 0 else np.full(self.n_known + 1, 1 / self.n_known)
             if a not in other.at:
-                other._take(a)
-                T, doubt = np.vstack([T, chances[:-1]]), np.append(doubt, 1.0)
-                other.q, other.labels = np.vstack([other.q, chances]), np.append(other.labels, chances[:-1].argmax())
-                other.is_placed = np.append(other.is_placed, False)
+                new[a] = chances
             else:
                 T[other.at[a]], doubt[other.at[a]] = chances[:-1], 1.0
+        if new:
+            other._take(*new)
+            Q_new = np.stack(list(new.values()))
+            T, doubt = np.vstack([T, Q_new[:, :-1]]), np.append(doubt, np.ones(len(new)))
+            other.q, other.labels = np.vstack([other.q, Q_new]), np.append(other.labels, Q_new[:, :-1].argmax(axis=1))
+            other.is_placed = np.append(other.is_placed, np.zeros(len(new), dtype=bool))
         other.process.fit(T, doubt, weigh=False)
         return other, placed
 
@@ -130,6 +138,12 @@ class RowBelief:
         else:
             self._sample(generator, is_consistent=settled is not None)
 
+    def relink(self, links: Sequence[tuple[int, int, int]], row: int, stand_in: int) -> None:
+        """Take other answers for those so far, with one row in the place of another; ``tell_all`` heeds them."""
+        self.links = [(self.at[a], self.at[b], same) for a, b, same in links]
+        self.wrong, self.answer_weights = np.zeros(len(self.links)), None
+        self.openers = tuple(self.at[stand_in] if t == self.at[row] else t for t in self.openers)
+
     def _what_follows(self) -> Settled | None:
         links = np.array(self.links, dtype=np.intp)
         settled = consequences_of(links, len(self.rows), self.n_clusters, self.openers)
@@ -139,16 +153,17 @@ class RowBelief:
             self.openers = settled.openers
         return settled
 
-    def _take(self, row: int) -> None:
-        if row not in self.at:
-            self.at[row] = len(self.process.rows)
-            self.process.add(row)
-            self.pool.add()
+    def _take(self, *rows: int) -> None:
+        new = [row for row in dict.fromkeys(rows) if row not in self.at]
+        self.at.update(zip(new, range(len(self.process.rows), len(self.process.rows) + len(new))))
+        if new:
+            self.process.add(*new)
+            self.pool.add(len(new))
 
     def _place_rows(self, settled: Settled) -> None:
         """Place rows where answers place them, and open ones where they probably belong of the clusters left."""
         q = self._chances(settled)
-        new = np.where(settled.labels == OPEN, q[:, -1], 0.0)
+        new = np.where((settled.labels == OPEN) & self._may_open(settled), q[:, -1], 0.0)
         if new.max() > SURE:  # it looks like no other: it need not be compared with every cluster
             self.openers = (*self.openers, int(new.argmax()))
             settled = self._what_follows() or settled
@@ -162,6 +177,17 @@ class RowBelief:
         self.process.fit(np.eye(n_known)[self.labels], np.where(certainty > SURE, 1.0 / certainty**2, np.inf))
         self.pool.start(self.labels)
         self.eps, self.is_consistent, self.wrong = 0.0, True, np.zeros(len(self.links))
+
+    def _may_open(self, settled: Settled) -> npt.NDArray[np.bool_]:
+        """Say which rows may open a cluster by their looks alone.
+
+        Rows of a rare class may look unlike each other. So where the number of clusters is not known, and few were met
+        or one has most rows, a row that looks like no other is compared first with every cluster of a single row.
+        """
+        sizes = np.bincount(settled.labels[settled.labels != OPEN], minlength=settled.n_clusters)
+        if self.n_clusters is not None or (len(sizes) > FEW_CLUSTERS and 2 * sizes.max() <= sizes.sum()):
+            return np.ones(len(settled.labels), dtype=bool)
+        return np.asarray(settled.excluded[:, sizes == 1].all(axis=1))
 
     def _chances(self, settled: Settled) -> Floats:
         """Return the probability of each cluster, and of a new one, for the rows asked about."""
@@ -341,21 +367,26 @@ class RowBelief:
     def _chances_of_asked(self) -> Floats:
         """Return where rows asked about belong, given their answers and the chance that these are wrong.
 
-        Answers that nothing tests may all be wrong, so a row that looks unlike its cluster by all others is doubtful.
+        All answers that keep a row in its cluster may be wrong, so a row that looks unlike it by all others is
+        doubtful, whatever chains agree on.
         """
         known: Floats = self.q[:, :-1] / np.maximum(self.q[:, :-1].sum(axis=1, keepdims=True), 1e-12)
-        if not self.is_consistent or self.n_known < 2 or not self.links:
-            return known  # where answers disagree the chance that one is wrong was sampled
+        if self.n_known < 2 or not self.links:
+            return known
         eps = expected_error(self.links, len(self.rows), two_clusters=self.n_clusters == 2)
+        if not self.is_consistent:
+            eps = max(eps, min(self.eps, MOST))
         sizes = np.bincount(self.labels, minlength=self.n_known)
         n_same = np.zeros(len(known))
         for a, b, same in self.links:
-            n_same[[a, b]] += same
+            n_same[[a, b]] += same and self.labels[a] == self.labels[b]
         for t in np.flatnonzero(self.is_placed & self.process.is_labelled & (sizes[self.labels] > 1)):
             wrong = eps ** max(n_same[t], 1.0)
             P, own = self.process.without(np.array([t]))[0], self.labels[t]
             weights = np.where(np.arange(self.n_known) == own, 1.0 - wrong, wrong) * np.maximum(P, 1e-12)
-            known[t] = weights / weights.sum()
+            chances = weights / weights.sum()
+            if self.is_consistent or chances[own] < known[t, own]:
+                known[t] = chances
         return known
 
     def n_unlike(self) -> int:
@@ -364,24 +395,39 @@ class RowBelief:
         own = chances[np.arange(len(chances)), self.labels]
         return int((self.is_placed & (own < UNSURE_BELOW)).sum())
 
-    def partition(self, generator: np.random.Generator) -> Ints:
-        """Return a cluster for every row; while clusters are still to be met, some are guessed from the rows alone."""
-        labels = self.posterior().argmax(axis=1)
-        n_virtual, has_place = self._n_unmet(), self.q[:, :-1].max(axis=1) >= self.q[:, -1]
+    def partition(self, generator: np.random.Generator | None = None) -> Ints:
+        """Return a cluster for every row: those that rows alone suggest, changed by answers as far as these reach."""
+        P = self.posterior()
+        has_place = self.q[:, :-1].max(axis=1) >= self.q[:, -1]
         has_place |= ~np.isin(self.labels, self.labels[has_place])  # every cluster has a row
-        rows = np.array(self.rows)[has_place]
-        if n_virtual:
-            view = self.kernels.views.get("graph", self.process.views[0])
-            guessed = seeded_clusters(view, rows, self.labels[has_place], self.n_known, n_virtual, generator)
-            labels = np.where(guessed >= self.n_known, guessed, labels)
+        rows, n_more = np.array(self.rows)[has_place], self._n_unmet()
+        guessed = self._guessed(min(max(self.n_known + n_more, 2), self.n_rows))
+        labels = shown_clusters(
+            guessed,
+            rows,
+            self.q[has_place, :-1],
+            P,
+            self.process.novelty(self.process.views),
+            n_more=n_more if self.n_clusters else max(n_more, 2 - self.n_known),
+            number_given=self.n_clusters is not None,
+            is_consistent=self.is_consistent,
+        )
         labels[rows] = self.labels[has_place]
         return labels
+
+    def _guessed(self, n_clusters: int) -> Ints:
+        """Return clusters of the rows alone; they do not change while answers come in."""
+        if n_clusters not in self._guesses:
+            view = self.kernels.views.get("graph", self.process.views[0])
+            generator = np.random.default_rng([self._seed, n_clusters])
+            self._guesses[n_clusters] = guessed_clusters(view, self._first, n_clusters, generator)
+        return self._guesses[n_clusters]
 
     def _n_unmet(self) -> int:
         """Return how many clusters are believed in but were not met."""
         if self.n_clusters is not None:
             return max(self.n_clusters - self.n_known, 0)
-        chance = chance_of_new(self.labels)
-        if chance < MET_ENOUGH:
+        chance, n_asked = chance_of_new(self.labels), len(self.labels)
+        if chance < MET_ENOUGH or 1 < n_asked < ENOUGH_ASKED:
             return 0
         return min(round(chance * self.n_known), self.n_rows - self.n_known)

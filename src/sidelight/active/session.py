@@ -21,11 +21,19 @@ from sidelight.active.clusterer_belief import as_belief, name_of
 from sidelight.active.expected import expect_answers
 from sidelight.active.outlook import Outlook, PartitionHistory
 from sidelight.active.people import PersonSoFar, Rates, is_tested, report_people
-from sidelight.active.questions import UNSURE, Question, busy_questions, checked_answers
+from sidelight.active.questions import UNSURE, Question, busy_questions, checked_answers, rows_of
 from sidelight.active.rivals.cobras import CobrasBelief
 from sidelight.active.row_belief import RowBelief
 from sidelight.active.second_looks import SecondLooks, chance_of_answer
-from sidelight.active.session_file import GivenAnswer, SavedSession, checked_about, checked_person, in_steps, told_by
+from sidelight.active.session_file import (
+    GivenAnswer,
+    SavedSession,
+    checked_about,
+    checked_person,
+    in_steps,
+    is_move,
+    told_by,
+)
 from sidelight.active.strategies import STRATEGIES
 from sidelight.active.told import Conversation, Known
 from sidelight.active.triplets import better_triplet
@@ -231,7 +239,9 @@ class ActiveSession:
         everybody = about.pop("person", None)
         about = checked_about(about)
         told = [
-            GivenAnswer(rows, answer, checked_person(everybody if person is None else person))
+            GivenAnswer(
+                rows, answer, checked_person(everybody if person is None else person), is_move(rows, answer, about)
+            )
             for rows, answer, person in checked_answers(answers, self._X.shape[0])
         ]
         self._said.check_new(told)
@@ -307,6 +317,9 @@ class ActiveSession:
         self.compare_with_before()
         n_before = len(self._said.told)
         self._notice_surprises(batch)
+        for given in batch:
+            if given.moves and hasattr(self._belief, "relink"):
+                self._move(given.rows[0], given.rows[1])
         learnt = self._said.add(batch, self._belief)
         n_told = len(self._said.told)
         done = {frozenset(given.rows) for given in batch}
@@ -322,9 +335,15 @@ class ActiveSession:
             self._strategy.after_answer(self._belief, (a, b), word)
         self._is_due = n_told // PartitionHistory.EVERY > n_before // PartitionHistory.EVERY
 
+    def _move(self, row: int, other: int) -> None:
+        """Take a row out of the rows that answers join it to, so that a correction of it joins no two clusters."""
+        stand_in = self._said.take_out(row, other)
+        if stand_in is not None:
+            self._belief.relink(self._links(), row, stand_in)
+
     def _notice_surprises(self, batch: Sequence[GivenAnswer]) -> None:
         """Take note of answers of a team that the belief did not expect: another person should look at them."""
-        for rows, answer, person in batch:
+        for rows, answer, person, _ in batch:
             if person is None or len(rows) != 2 or answer == UNSURE or self._said.given(rows):
                 continue
             chance = chance_of_answer(self._belief, rows[0], rows[1], answer == "same")
@@ -335,7 +354,8 @@ class ActiveSession:
         """Let the belief weigh answers by who gave them, where several people did."""
         people = [self._said.told[source].person for source in self._said.sources]
         if len(set(people)) > 1 and hasattr(self._belief, "answer_weights"):
-            self._belief.answer_weights = np.array([self._rates.weight(person) for person in people])
+            weights = {person: self._rates.weight(person) for person in set(people)}
+            self._belief.answer_weights = np.array([weights[person] for person in people])
 
     @property
     def _rates(self) -> Rates:
@@ -408,7 +428,7 @@ class ActiveSession:
 
     def may_tell(self, rows: Sequence[int], person: str | int | None = None) -> bool:
         """Say whether an answer of this person to a question would be taken: they, or nobody named, gave none yet."""
-        return self._said.may_answer(rows, person)
+        return self._said.may_answer(rows_of(rows, self._X.shape[0], "ActiveSession.may_tell"), person)
 
     def people(self) -> list[PersonSoFar]:
         """Return what the answers say about everybody who gave some: how many, and how often they seem to be wrong."""

@@ -19,11 +19,15 @@ FORMAT = 1
 
 
 class GivenAnswer(NamedTuple):
-    """Rows and answer of a question, and who gave it, if that is known."""
+    """Rows and answer of a question, and who gave it, if that is known.
+
+    ``moves`` marks the correction of a row: the first of the rows belongs with the second, whatever was said before.
+    """
 
     rows: tuple[int, ...]
     answer: str
     person: str | int | None = None
+    moves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,11 @@ def checked_person(person: Any) -> str | int | None:
     raise InvalidParameter(f"ActiveSession: a person is a name or a whole number. Got {person!r:.80}.")
 
 
+def is_move(rows: tuple[int, ...], answer: str, about: Mapping[str, Any]) -> bool:
+    """Say whether an answer corrects the place of a row: such an answer moves that row and joins no two clusters."""
+    return len(rows) == 2 and answer == "same" and bool(about.get("correction"))
+
+
 def told_by(events: Iterable[Any], n_rows: int) -> list[GivenAnswer]:
     """Return the answers that stand after all events."""
     told: list[GivenAnswer] = []
@@ -123,7 +132,8 @@ def told_by(events: Iterable[Any], n_rows: int) -> list[GivenAnswer]:
         if kind == "undo" and told:
             told.pop()
         elif kind == "answer" and event.get("answer") in Question(rows := rows_of(event.get("rows"), n_rows), 0).words:
-            told.append(GivenAnswer(rows, event["answer"], checked_person(event.get("person"))))
+            moves = is_move(rows, event["answer"], event)
+            told.append(GivenAnswer(rows, event["answer"], checked_person(event.get("person")), moves))
         else:
             raise InvalidData(f"Event {number} of the session makes no sense: {event!r:.80}.")
     return told

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from sidelight.active.questions import UNSURE
 from sidelight.active.session_file import GivenAnswer
 from sidelight.active.triplets import are_apart, pairs_of
@@ -51,7 +53,7 @@ class Conversation:
     def check_new(self, batch: Sequence[GivenAnswer]) -> None:
         """Raise if one of these questions was answered already by the same person, here or earlier in the batch."""
         seen: dict[frozenset[int], set[Any]] = {}
-        for rows, _, person in batch:
+        for rows, _, person, _ in batch:
             people = seen.setdefault(frozenset(rows), set())
             is_repeated = bool(people) and (person is None or person in people or len(rows) > 2)
             if is_repeated or not self.may_answer(rows, person):
@@ -62,6 +64,32 @@ class Conversation:
                     "Take it back with undo(), ask about other rows, or let another person answer: person=..."
                 )
             people.add(person)
+
+    def take_out(self, row: int, other: int) -> int | None:
+        """Take a row out of the rows that answers join it to, unless ``other`` is one of them; the others stay joined.
+
+        Answers "same" about the row pass to one of the others, which is returned; None where nothing was to be done.
+        What the row was said to differ from stays, except from rows joined to ``other``.
+        """
+        pairs = self.pairs
+        if pairs.implies(row, other) == "same":
+            return None
+        is_same = pairs.codes == pairs.WORDS.index("same")
+        about_row = (pairs.rows == row).any(axis=1)
+        partners = pairs.rows[about_row & is_same]
+        if not len(partners):
+            return None
+        stand_in = int(partners[0][partners[0] != row][0])
+        ends = np.where((pairs.rows == row) & (about_row & is_same)[:, None], stand_in, pairs.rows)
+        apart = [pairs.implies(int(end), other) for end in pairs.rows[about_row & ~is_same].sum(axis=1) - row]
+        keep = ends[:, 0] != ends[:, 1]
+        keep[np.flatnonzero(about_row & ~is_same)[[known == "same" for known in apart]]] = False
+        words = [pairs.WORDS[code] for code in pairs.codes[keep]]
+        self.sources = [source for source, kept in zip(self.sources, keep) if kept]
+        self.pairs = (
+            Pairs(ends[keep, 0], ends[keep, 1], words, n_rows=pairs.n_rows) if keep.any() else Pairs.empty(pairs.n_rows)
+        )
+        return stand_in
 
     def add(self, batch: Sequence[GivenAnswer], belief: Any) -> list[tuple[int, int, str]]:
         """Take answers, and return what they say about pairs of rows."""

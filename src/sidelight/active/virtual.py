@@ -1,4 +1,4 @@
-"""Clusters that no question was about yet: k-means around the known ones, for the partition shown meanwhile."""
+"""The clusters that the rows alone suggest: k-means along the graph of near rows."""
 
 from __future__ import annotations
 
@@ -15,26 +15,23 @@ STARTS, ROUNDS, SAMPLE, TRIES = 6, 15, 3000, 8
 
 
 @np.errstate(invalid="ignore")  # as in gaussian.py
-def seeded_clusters(
-    view: Floats, rows: Ints, labels: Ints, n_known: int, n_more: int, generator: np.random.Generator
-) -> Ints:
-    """Cluster all rows: known clusters stay near the rows that they were met in, ``n_more`` are found elsewhere."""
+def guessed_clusters(view: Floats, first: int, n_clusters: int, generator: np.random.Generator) -> Ints:
+    """Cluster all rows; one cluster is begun at the row ``first`` and stays near it."""
     n = len(view)
     some = view if n <= SAMPLE else view[generator.choice(n, SAMPLE, replace=False)]
-    known = np.stack([view[rows[labels == k]].mean(axis=0) for k in range(n_known)])
-    K, order = n_known + n_more, np.arange(len(some))
+    order = np.arange(len(some))
 
     best: tuple[float, Floats] | None = None
     for _ in range(STARTS):
-        centres = _more_centres(some, known, n_more, generator)
+        centres = _more_centres(some, view[[first]], n_clusters - 1, generator)
         for _ in range(ROUNDS):
             distances = _distances(some, centres)
             nearest = distances.argmin(axis=1)
             ones = np.ones(len(some), dtype=centres.dtype)  # sums are as precise as the centres
-            sums = sp.csr_array((ones, (nearest, order)), shape=(K, len(some))) @ some
+            sums = sp.csr_array((ones, (nearest, order)), shape=(n_clusters, len(some))) @ some
             sizes = np.bincount(nearest, minlength=len(centres))
             centres = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centres)
-            centres[:n_known] = (centres[:n_known] + known) / 2.0
+            centres[0] = (centres[0] + view[first]) / 2.0
         cost = float(distances.min(axis=1).sum())
         if best is None or cost < best[0]:
             best = (cost, centres)

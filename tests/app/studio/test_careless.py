@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 from tests.app.studio.conftest import blobs
+from tests.app.studio.runs import results_of, write_tables
 
 from sidelight.app.studio.answers import Answer, agreed, true_answer
 from sidelight.app.studio.people import people_table
+from sidelight.app.studio.run.results import open_results
 from sidelight.app.studio.studio import Studio
 
 
@@ -69,3 +71,26 @@ def test_a_surprising_answer_of_one_person_is_asked_of_another(project):
     project.model.snapshot()
     assert project.model.questions(ann.id, wait=20)[0] == (row, member)
     assert (row, member) not in project.model.questions(bob.id, wait=20, wait_more=20)
+
+
+def test_rates_of_people_in_a_project_of_a_run_come_with_the_labels_that_others_do_not_share(tmp_path):
+    studio = Studio(tmp_path / "studio")
+    home = results_of(write_tables(tmp_path), "coverage", tmp_path)
+    opened = studio.project(open_results(studio, str(home)).id)
+    number, labels = opened.project.id, opened.label_names()
+    people = [studio.add_person(number, name) for name in ("ann", "bob", "cat")]
+    shown = opened.model.snapshot().labels.tolist()
+    for row in range(12):
+        for person in people:
+            is_slip = person.name == "cat" and row % 2
+            opened.answer(person, [row], labels[(shown[row] + bool(is_slip)) % 3])
+    opened.answer(people[0], [50], labels[0])  # nobody else spoke about it
+    opened.model.snapshot()
+    lines = {line["name"]: line for line in people_table(opened)}
+    assert lines["cat"]["rate"] > 0.3 > 0.15 > lines["ann"]["rate"]
+    assert lines["cat"]["low"] < lines["cat"]["rate"] < lines["cat"]["high"]
+    assert {tuple(one["rows"]) for one in lines["cat"]["disagree"]} <= {(row,) for row in range(1, 12, 2)}
+    assert len(lines["cat"]["disagree"]) == 5
+    assert not lines["ann"]["disagree"]
+    assert next(line for line in opened.model.people if line.person == people[0].id).n_tested == 12
+    studio.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Any
 
 import numpy as np
@@ -29,13 +29,13 @@ _MOST_SHOWN = 50  # contradictions that a page lists: one wrong answer contradic
 _STEPS = 300  # of learning everything anew: fewer answers are learnt one by one, as they came from one person
 
 
-Told = tuple[tuple[int, ...], str, int]  # rows, answer and person
+Told = tuple[tuple[int, ...], str, int, bool]  # rows, answer, person, and whether it corrects the place of a row
 Contradiction = tuple[tuple[int, ...], list[Answer], list[Answer]]  # rows, and the answers for and against
 
 
 def told_by(answers: Sequence[Answer]) -> list[Told]:
     """Return what is learnt of answers."""
-    return [(answer.rows, answer.words, answer.person) for answer in answers]
+    return [(answer.rows, answer.words, answer.person, answer.correction) for answer in answers]
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,10 +132,13 @@ class Learner:
 
     def _learn(self, session: ActiveSession, batch: Sequence[Told]) -> None:
         new: dict[tuple[Any, ...], Told] = {}
-        for rows, answer, person in batch:
+        for rows, answer, person, is_correction in batch:
             if session.may_tell(rows, person):  # else a triplet said it
-                new.setdefault((frozenset(rows), person if len(rows) == 2 else None), (rows, answer, person))
-        session.tell_all(list(new.values()))
+                about = (rows, answer, person, is_correction)
+                new.setdefault((frozenset(rows), person if len(rows) == 2 else None), about)
+        for is_correction, some in groupby(new.values(), key=lambda one: one[3]):
+            answers = [one[:3] for one in some]
+            session.tell_all(answers, **({"correction": True} if is_correction else {}))
         self._learnt = [*self._learnt, *batch]
         self._pairs = session.pairs
 
@@ -157,7 +160,7 @@ class Learner:
                 (session.place if is_member else session.reject)(row, cluster, person=person)
             finally:
                 session.recorder = before
-            self._learnt = [*self._learnt, (*session.history[-1], person)]
+            self._learnt = [*self._learnt, (*session.history[-1], person, True)]
             self._pairs = session.pairs
 
     def _begun(self) -> ActiveSession:

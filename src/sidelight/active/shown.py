@@ -1,0 +1,111 @@
+"""The clusters that are shown: those that the rows alone suggest, changed by answers as far as these reach.
+
+A few labelled rows say less about rows far from all of them than a clustering of the rows alone does. So every row has
+two opinions, pooled by how near it is to rows with labels:
+
+    score = reach * log posterior + (1 - reach) * log share of each label in its guessed cluster
+
+A guessed cluster belongs to the label that answers place in it; one that no label was matched with keeps a label of its
+own, and ``HELD`` answered rows' worth of it, so that one stray row, or one wrong answer, joins no two of them. While
+labels are few, or doubtful because answers disagree, every guessed cluster holds on to its own; answers that disagree
+reach less far, until there are ``WELL_MET`` rows with labels a cluster. How much the guess counts is learnt: if rows of
+one guessed cluster turn out to have different labels, all of this fades.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sidelight._core.matching import match_rows
+
+Floats = npt.NDArray[np.floating[Any]]
+Ints = npt.NDArray[np.intp]
+
+HELD = 8.0  # rows with a label that a guessed cluster counts for
+SPREAD = 0.3  # rows' worth of all labels alike in every guessed cluster
+FEW = 2.0  # rows with labels a cluster, below which nothing has tested them
+WELL_MET = 6.0  # rows with labels a cluster, from which answers that disagree reach as far as others
+TRUSTED = 5.0  # rows whose labels the guess is taken to have foretold before any was met
+USELESS, USEFUL = 0.15, 0.6  # agreement of a guess with labels; those are of rows that are hard, so less is expected
+
+
+def shown_clusters(
+    guessed: Ints,
+    rows: Ints,
+    q: Floats,
+    P: Floats,
+    novelty: Floats,
+    *,
+    n_more: int,
+    number_given: bool,
+    is_consistent: bool,
+) -> Ints:
+    """Return the cluster of every row; those from ``q.shape[1]`` on were guessed from the rows alone.
+
+    Parameters
+    ----------
+    guessed : array of shape (n_rows,)
+        Clusters of the rows alone.
+    rows, q : array of shape (n_asked,) and (n_asked, n_known)
+        The rows with labels, and the probability of each.
+    P : array of shape (n_rows, n_known)
+        The probability of each label for every row.
+    novelty : array of shape (n_rows,)
+        How little labels say about each row, from 0 to 1.
+    n_more : int
+        How many clusters may be shown that no label was met in.
+    number_given : bool
+        Whether the number of clusters is known.
+    is_consistent : bool
+        Whether no answers contradict each other.
+    """
+    n_known = q.shape[1]
+    met = np.zeros((int(guessed.max()) + 1, n_known))
+    np.add.at(met, guessed[rows], q)
+    label = match_rows(met)
+    is_matched = (label >= 0) & (met[np.arange(len(met)), label] > 0.0)
+    own = np.flatnonzero(~is_matched)
+    sizes = np.bincount(guessed)
+    own = np.sort(own[np.lexsort((-sizes[own], met[own].sum(axis=1)))][:n_more])  # least known first, then largest
+    share = np.full((len(met), n_known + len(own)), 1e-9)
+    share[:, :n_known] = met + SPREAD / n_known
+    trust = _agreement(guessed[rows], q.argmax(axis=1))
+    if number_given:  # then the guess has the right number, and is worth more
+        trust = float(np.clip((trust - USELESS) / (USEFUL - USELESS), 0.0, 1.0))
+    held = HELD * trust
+    share[own, n_known + np.arange(len(own))] = max(held, 1.0)
+    reach, per_cluster = 1.0 - novelty[:, None], len(rows) / share.shape[1]
+    if not is_consistent or per_cluster < FEW:
+        share[is_matched, label[is_matched]] += held
+    if not is_consistent:
+        reach = reach * min(per_cluster / WELL_MET, 1.0) ** 2
+    reach = 1.0 - trust * (1.0 - reach)
+    share /= share.sum(axis=1, keepdims=True)
+    score = (1.0 - reach) * np.log(share)[guessed]
+    score[:, :n_known] += reach * np.log(np.maximum(P, 1e-9))
+    score[:, n_known:] += reach * -np.log(n_known)  # of a label that was not met nothing is known
+    return np.asarray(score.argmax(axis=1))
+
+
+def _agreement(guessed: Ints, labels: Ints) -> float:
+    """Return how well guessed clusters foretell labels, from 0 (by chance) to 1; few labels say little against it.
+
+    >>> _agreement(np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.array([0, 0, 0, 0, 1, 1, 1, 1]))
+    1.0
+    >>> round(_agreement(np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.array([0, 1, 0, 1, 0, 1, 0, 1])), 1)
+    0.3
+    """
+    met = np.zeros((int(guessed.max()) + 1, int(labels.max()) + 1))
+    np.add.at(met, (guessed, labels), 1.0)
+    alike, others = met[guessed, labels] - 1.0, met.sum(axis=1)[guessed] - 1.0
+    n_compared = int((others > 0).sum())
+    sizes, n = met.sum(axis=0), len(labels)
+    by_chance = float((sizes * (sizes - 1.0)).sum()) / max(n * (n - 1), 1)
+    if n_compared == 0 or by_chance == 1.0:
+        return 1.0
+    agreed = float((alike[others > 0] / others[others > 0]).mean())
+    above_chance = (agreed - by_chance) / (1.0 - by_chance)
+    return float(np.clip((TRUSTED + n_compared * above_chance) / (TRUSTED + n_compared), 0.0, 1.0))
