@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import numpy as np
+
 import sidelight as sl
+from sidelight.app.jobs.config import RunConfig
+from sidelight.app.jobs.pages.how_many import about_choice
 from sidelight.app.jobs.relations.how_many import proven_clusters
+from sidelight.app.jobs.relations.options import Relations
+from sidelight.app.jobs.relations.work import cluster
 
 
 def pairs(said, n_rows=40):
@@ -30,3 +36,17 @@ def test_a_single_row_and_a_contradiction_prove_nothing():
     assert proven_clusters(pairs(single)) == 3
     broken = [*groups(3), (0, 30, "same"), (30, 1, "different")]
     assert proven_clusters(pairs(broken)) == 2
+
+
+def test_few_answers_that_prove_more_clusters_than_the_rows_suggest_decide_their_number():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 5
+    X = np.where(y < 3, 0.0, 20.0)[:, None] + 0.2 * np.eye(5)[y] + 0.3 * rng.normal(size=(60, 5))  # two heaps of rows
+    said = [(row, row + 5, "same") for row in range(5)]
+    said += [(a, b + 5, "different") for a, b in combinations(range(5), 2)]
+    data = sl.Dataset(X, list("abcde"))
+    config = RunConfig("relations", "rows.csv", {}, Relations(), 0)
+    result = cluster(data, config, pairs(said, 60))
+    assert result.n_clusters_choice[0].by == "proof"
+    assert result.n_clusters_choice[0].chosen == 5
+    assert "answers prove" in str(about_choice(result))

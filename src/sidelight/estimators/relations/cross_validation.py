@@ -6,14 +6,14 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.base import ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, as_sequence, check_number
 from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.data.splits import AnswerKFold
 from sidelight.errors import EmptyClusters, InvalidData, InvalidParameter, ignore_warnings
-from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
+from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators._choice import Choice, choose_best
 from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators.relations.discriminative import DiscriminativeClustering
@@ -24,7 +24,7 @@ _EPS = 0.1  # share of wrong answers while settings are compared; each fit findi
 _NO_NEWS = 0.02  # nats a held-out answer that a further cluster must be worth at least
 
 
-class DiscriminativeClusteringCV(ProbabilityColumns, ClusterMixin, BaseEstimator):
+class DiscriminativeClusteringCV(ProbabilityColumns, ClusterMixin, Estimator):
     """:class:`DiscriminativeClustering` with tau, penalty and number of clusters chosen by held-out answers.
 
     Parameters

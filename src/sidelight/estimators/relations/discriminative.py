@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, check_choice, check_flag, check_n_clusters, check_number
@@ -19,7 +19,7 @@ from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.data.parts import PartedRows
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import AnswersDisagree, ConflictingAnswers, EmptyClusters, InvalidParameter, warn
-from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._linear_rule import warn_unless_converged
 from sidelight.estimators.relations import direct, variational
@@ -30,9 +30,10 @@ from sidelight.estimators.relations.noise import ErrorRates
 from sidelight.estimators.relations.trust import Trust, beliefs_about, doubtful, estimate_error_rate
 
 LANDMARKS = 300  # of the curved features
+MANY = 2  # times max_rows: of more rows, a fit looks at those with answers and a sample
 
 
-class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
+class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
     """Cluster rows by their features and by answers about pairs and triplets of them.
 
     By default the likelihood of each answer is maximised directly, on a belief that bends: the softmax of a linear
@@ -72,7 +73,8 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
     tol : float, default=1e-6
         Relative change of the objective at which a fit has converged.
     max_rows : int, default=20000
-        The information is taken over that many rows at most, drawn at random; rows with answers always count.
+        The information is taken over that many rows at most, drawn at random; rows with answers always count. Of more
+        than twice as many rows, these are all that a fit looks at.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the landmarks, starts and samples.
 
@@ -174,15 +176,31 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         pairs, triplets = self._read_answers(X.shape[0], y, pairs, triplets)
         self._look_for_conflicts(pairs, triplets)
         generator = as_generator(self.random_state)
-        feature_map = self._feature_map(X, generator)
-        features = feature_map(X)
         if self.objective == "variational":
+            feature_map = self._feature_map(X, generator)
             eps = TRUSTED if self.eps == "auto" else float(self.eps)
             answered, trust = Answered.evenly(pairs, triplets, eps), Trust(ErrorRates.evenly(eps), eps, self.tau)
-            fit = variational.learn(X, features, answered, eps, self._settings(), generator)
+            fit = variational.learn(X, feature_map(X), answered, eps, self._settings(), generator)
         else:
-            fit, answered, trust = self._follow_answers(X, features, pairs, triplets, generator)
-        return self._publish(feature_map, features, fit, answered, trust)
+            seen, about_pairs, about_triplets = self._looked_at(X, pairs, triplets, generator)
+            feature_map = self._feature_map(seen, generator)
+            fit, trust = self._follow_answers(seen, feature_map(seen), about_pairs, about_triplets, generator)
+            answered = trust.answered(pairs, triplets)
+        return self._publish(X, feature_map, fit, answered, trust)
+
+    def _looked_at(
+        self, X: Any, pairs: Pairs, triplets: Triplets, generator: np.random.Generator
+    ) -> tuple[Any, Pairs, Triplets]:
+        """Return the rows that a fit looks at: all, or of many those with answers and a sample, as of Parts.
+
+        The features of a row that bend take some 150 numbers, so those of a million rows would fill a gigabyte.
+        """
+        n = X.shape[0]
+        if n <= MANY * self.max_rows:
+            return X, pairs, triplets
+        drawn = generator.choice(n, self.max_rows, replace=False)
+        rows = np.unique(np.concatenate([drawn, pairs.rows.ravel(), triplets.rows.ravel()]))
+        return X[rows], pairs[rows], triplets[rows]
 
     def _feature_map(self, X: Any, generator: np.random.Generator) -> FeatureMap:
         ours = self.objective == "answers"
@@ -204,7 +222,7 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
 
     def _follow_answers(
         self, X: Any, features: np.ndarray, pairs: Pairs, triplets: Triplets, generator: np.random.Generator
-    ) -> tuple[direct.Fitted, Answered, Trust]:
+    ) -> tuple[direct.Fitted, Trust]:
         """Fit at the share of wrong answers that was given, or that held-out answers speak for."""
         settings, everything = self._settings(), Answered.evenly(pairs, triplets, TRUSTED)
         terrain = direct.StartSpace.of(X, features, everything, self.n_clusters, generator)
@@ -216,18 +234,16 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
             settings = replace(settings, tau=trust.tau)
         else:
             trust = Trust(ErrorRates.evenly(float(self.eps)), float(self.eps), settings.tau)
-        rates, eps = trust.rates, trust.eps
-        answered = rates.believed(pairs, triplets) if rates.differ else Answered.evenly(pairs, triplets, eps)
-        return direct.learn(terrain, answered, settings, eps, generator), answered, trust
+        return direct.learn(terrain, trust.answered(pairs, triplets), settings, trust.eps, generator), trust
 
     def _publish(
-        self, feature_map: FeatureMap, features: np.ndarray, fit: Any, answered: Answered, trust: Trust
+        self, X: Any, feature_map: FeatureMap, fit: Any, answered: Answered, trust: Trust
     ) -> DiscriminativeClustering:
         solution = fit.solution
         warn_unless_converged(self, solution, "Raise max_iter or tol.", stacklevel=5)
-        model = SoftmaxLinear(features.shape[1], self.n_clusters)
+        model = SoftmaxLinear(feature_map.n_features, self.n_clusters)
         W, b = model.unpack(solution.parameters)
-        log_P = model.log_posterior(solution.parameters, features)
+        log_P = _log_posterior(model, solution.parameters, feature_map, X)
         P = self._given_answers(log_P, answered, trust) if answered.n_answers else np.exp(log_P)
         labels, rates = np.argmax(P, axis=1), trust.rates
         order = _by_first_row(labels, self.n_clusters)  # which of equally good starts won must not show
@@ -298,6 +314,7 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
     ) -> np.ndarray:
         """Return the log likelihood of each answer, times its weight, by a brief fit that did not see it."""
         generator = as_generator(seed)
+        X, pairs, triplets = self._looked_at(X, pairs, triplets, generator)
         features = self._feature_map(X, generator)(X)
         terrain = direct.StartSpace.of(X, features, Answered.evenly(pairs, triplets, eps), self.n_clusters, generator)
         held_out, beliefs, _ = beliefs_about(
@@ -308,9 +325,9 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
     @one_blas_thread()  # how a product is cut into threads would show in its last bits
     def _log_posterior(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        features = self.feature_map_(rows_to_judge(self, X))
         model = SoftmaxLinear(*self.weights_.shape)
-        return model.log_posterior(model.pack(self.weights_, self.intercept_), features)
+        parameters = model.pack(self.weights_, self.intercept_)
+        return _log_posterior(model, parameters, self.feature_map_, rows_to_judge(self, X))
 
     def _read_answers(self, n_rows: int, y: Any, pairs: Any, triplets: Any) -> tuple[Pairs, Triplets]:
         found = as_pairs(pairs, n_rows=n_rows, y=y), as_triplets(triplets, n_rows=n_rows, y=y)
@@ -374,6 +391,11 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _log_posterior(model: SoftmaxLinear, parameters: np.ndarray, feature_map: FeatureMap, X: Any) -> np.ndarray:
+    """Return log P for all rows."""
+    return feature_map.apply(lambda features: model.log_posterior(parameters, features), X, model.n_clusters)
 
 
 def _by_first_row(labels: np.ndarray, n_clusters: int) -> np.ndarray:

@@ -7,7 +7,7 @@ maximisation finds it: the truth behind each answer given the answer, then the m
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -40,6 +40,28 @@ class ErrorRates:
     def evenly(cls, eps: float) -> Self:
         """One rate for everybody and every kind of mistake."""
         return cls(eps, {}, even_confusion(2, eps), even_confusion(4, eps))
+
+    def scaled(self, eps: float) -> ErrorRates:
+        """Return the same with another share of wrong answers for all; what differs between people keeps its odds."""
+        odds = eps / (1.0 - eps) * (1.0 - self.eps) / max(self.eps, 1e-6)
+
+        def scale(rate: float) -> float:
+            return float(np.clip(odds * rate / (1.0 - rate + odds * rate), LEAST, MOST))
+
+        def scale_all(confusion: Floats) -> Floats:
+            wrong = confusion * (1.0 - np.eye(len(confusion)))
+            shares = wrong.sum(axis=1)
+            wanted = np.array([scale(min(share, 1.0 - 1e-6)) if share > 0 else 0.0 for share in shares])
+            wrong = wrong * (wanted / np.maximum(shares, 1e-12))[:, None]
+            return np.asarray(wrong + np.diag(1.0 - wrong.sum(axis=1)))
+
+        return replace(
+            self,
+            eps=scale(self.eps),
+            by_annotator={name: scale(rate) for name, rate in self.by_annotator.items()},
+            pair_confusion=scale_all(self.pair_confusion),
+            triplet_confusion=scale_all(self.triplet_confusion),
+        )
 
     @property
     def differ(self) -> bool:

@@ -1,7 +1,8 @@
 """How far answers can be trusted, by their own measure: how many held-out answers a fit to the others breaks.
 
 Held-out answers are needed, because a fit has always bent towards the answers that it saw. On rows whose classes
-overlap some held-out answers are broken although they are right; doubting those too is the safer mistake.
+overlap some held-out answers are broken although they are right; doubting those too is the safer mistake while a rule
+is fitted. How often people are wrong is then told by answers that test each other, where there are any.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from sidelight.data.relations import Pairs, Triplets
 from sidelight.data.splits import AnswerKFold
 from sidelight.estimators.relations import direct
 from sidelight.estimators.relations.answered import Answered
+from sidelight.estimators.relations.closures import error_rate
 from sidelight.estimators.relations.noise import ErrorRates, estimate_errors
 
 Floats = npt.NDArray[np.float64]
@@ -49,6 +51,12 @@ class Trust:
     eps: float
     tau: float | None
     sharpness: float = 1.0
+
+    def answered(self, pairs: Pairs, triplets: Triplets) -> Answered:
+        """Return the answers as a fit is to believe them."""
+        if self.rates.differ:
+            return self.rates.believed(pairs, triplets)
+        return Answered.evenly(pairs, triplets, self.eps)
 
 
 def estimate_error_rate(
@@ -91,6 +99,8 @@ def estimate_error_rate(
         for tau in (None, direct.TAU):
             fit_folds(eps, tau)
     _, eps, tau, sharpness = max(tried, key=lambda trial: trial[0])
+    if pairs.n_answers >= triplets.n_answers:  # else they say too little about the others
+        rates = rates.scaled(error_rate(pairs, settings.n_clusters, rates.eps))
     return Trust(rates, eps, tau, sharpness)
 
 

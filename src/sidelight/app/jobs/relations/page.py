@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sidelight.app.jobs.pages.common import clusters_section, gallery_sections, map_section
+from sidelight.app.jobs.pages.common import MAP_OF_CLUSTERS, clusters_section, gallery_sections, map_section
 from sidelight.app.jobs.relations.result import RelationsResult
 from sidelight.app.report.components import percent, table
 from sidelight.app.report.page import Page, Section
@@ -24,7 +24,7 @@ def page(result: RelationsResult) -> Page:
         [
             *_broken(result),
             *gallery_sections(result),
-            map_section(result.map, "The map keeps the two directions in which rows differ most."),
+            map_section(result.map, MAP_OF_CLUSTERS),
             clusters_section(
                 result, "Sizes, and the features that each cluster stands out by, in standard deviations."
             ),

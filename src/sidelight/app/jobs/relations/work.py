@@ -18,7 +18,7 @@ from sidelight.app.jobs.how_many.stability import Stability
 from sidelight.app.jobs.naming import with_column
 from sidelight.app.jobs.profiles import cluster_table
 from sidelight.app.jobs.reading import as_dense, collect_notes, read_rows, standard
-from sidelight.app.jobs.relations.how_many import held_out
+from sidelight.app.jobs.relations.how_many import held_out, proven_clusters
 from sidelight.app.jobs.relations.options import Peer, Relations
 from sidelight.app.jobs.relations.result import RelationsResult
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
@@ -36,7 +36,7 @@ from sidelight.peers.constrained.pck_means import PCKMeans
 from sidelight.peers.constrained.propagation import ConstraintPropagation
 from sidelight.peers.constrained.sssvad import SSSVaD
 from sidelight.peers.metric.kmeans import METRICS, MetricKMeans
-from sidelight.plot.clusters import main_directions
+from sidelight.plot.layout import cluster_map
 from sidelight.words import Sentence, Setting
 
 USES = ("id", "feature", "show", "truth")
@@ -87,11 +87,17 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
         return (Standardized(inner) if options.scale == "standard" else inner).fit(X, **answers)
 
     contradictions = _contradictions(data, answers)
-    with collect_notes() as heard, ignore_warnings(AnswersDisagree):  # said here, with the names of the rows
-        try:
-            model = fitted(config.seed)
-        except ConflictingAnswers as error:
-            raise _in_names(error, contradictions) from error
+    while True:
+        with collect_notes() as heard, ignore_warnings(AnswersDisagree):  # said here, with the names of the rows
+            try:
+                model = fitted(config.seed)
+            except ConflictingAnswers as error:
+                raise _in_names(error, contradictions) from error
+        n_used = len(np.unique(model.labels_))
+        if not choices or choices[0].by != "rows" or not 2 <= n_used < choices[0].chosen:
+            break
+        options = with_number(options, n_used)  # the rows' graph asked for more than the fit finds rows for
+        choices = (replace(choices[0], chosen=n_used, is_clear=False),)
     result, P = result_of(data, model, pairs, triplets, [*contradictions, *heard])
     chosen = with_choice(
         result, choices, lambda seed: fitted(seed).labels_, model.labels_, seed=config.seed, n_cells=X.size
@@ -103,12 +109,19 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
 def _chosen_number(
     options: Any, X: np.ndarray, answers: dict[str, Any], seed: int
 ) -> tuple[Any, tuple[Stability, ...]]:
-    """Choose a number of clusters that was left open: by the answers where there are enough, else by the rows."""
+    """Choose a number of clusters that was left open: by the answers where there are enough, else by the rows.
+
+    Clusters that answers prove are the least number.
+    """
     if options.n_clusters == "auto" and answers:
         choice = held_out(standard(X), answers, seed)
         if choice is not None:
             return with_number(options, choice.chosen), (choice,)
-    return choose_number(options, lambda: standard(X), seed)
+    chosen, choices = choose_number(options, lambda: standard(X), seed)
+    least = proven_clusters(answers["pairs"]) if choices and "pairs" in answers else 1
+    if choices and least > choices[0].chosen:
+        return with_number(options, least), (Stability([least], [float(least)], [0.0], least, by="proof"),)
+    return chosen, choices
 
 
 def _contradictions(data: Dataset, answers: dict[str, Any]) -> list[str]:
@@ -172,7 +185,7 @@ def result_of(
         eps_is_estimated=getattr(fitted, "eps", None) == "auto" and max(n_pairs, n_triplets) >= FEWEST,
         n_moved=int((alone != fitted.labels_).sum()),
         annotator_errors={str(name): rate for name, rate in getattr(fitted, "annotator_errors_", {}).items()},
-        map=Map(main_directions(standard(X)), fitted.labels_, names, data.row_names, sure=sure),
+        map=Map(cluster_map(standard(X), fitted.labels_), fitted.labels_, names, data.row_names, sure=sure),
         gallery=gallery_of(data, fitted.labels_, sure, [f"cluster {name}" for name in names]),
     )
     return result, P
