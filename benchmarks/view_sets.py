@@ -83,3 +83,69 @@ def people(k: int, seed: int) -> tuple[Views, np.ndarray]:
     """Return people of [B04] seen through four channels, without their sequences."""
     seen = make_sources(k, n_sequences=5 * k, n_points=1000, random_state=seed)
     return {name: np.asarray(X).reshape(1000, -1) for name, X in seen.channels.items()}, seen.subjects
+
+
+def generated(kind: str, seed: int) -> tuple[Views, np.ndarray]:
+    """Return channels drawn at random, of one of ``GENERATED``: what users have and the public sets do not show."""
+    rng = np.random.default_rng([list(GENERATED).index(kind), seed])
+    k, n, is_even, scales = GENERATED[kind]
+    y = _kinds(rng, k, n, is_even)
+    if kind == "each channel tells three of nine":
+        return {"a": _blobs(rng, y // 3, 6, 0.8), "b": _blobs(rng, y % 3, 6, 0.8)}, y
+    views: Views = {name: _blobs(rng, y, 8, scale) for name, scale in zip("abcde", scales)}
+    if kind == "a channel of noise":
+        views["noise"] = rng.normal(size=(n, 20))
+    elif kind == "noise beside one channel":
+        views["noise"] = rng.normal(size=(n, 8))
+    elif kind == "a channel with clusters of its own":
+        views["own"] = _blobs(rng, rng.integers(4, size=n), 8, 0.4)
+    elif kind == "two near copies of a poor channel":
+        views["copy"] = views["b"] + 0.3 * rng.normal(size=views["b"].shape)
+    elif kind == "words and poor words":
+        views = {
+            "a": _texts(rng, y, 600, 60, 0.7),
+            "b": _texts(rng, y, 100, 5, 0.9),
+            "c": _texts(rng, y, 2000, 300, 0.97),
+        }
+    elif kind == "words beside numbers":
+        views = {"words": _texts(rng, y, 500, 40, 0.7), "numbers": _blobs(rng, y, 6, 1.2)}
+    elif kind == "words beside noise":
+        views = {"words": _texts(rng, y, 500, 60, 0.7), "noise": rng.normal(size=(n, 4))}
+    return views, y
+
+
+# clusters, rows, whether clusters are equally frequent (else each .7 times the one before), noise of every channel
+GENERATED: dict[str, tuple[int, int, bool, tuple[float, ...]]] = {
+    "noise that differs": (6, 600, True, (0.8, 1.5, 2.5)),
+    "a channel of noise": (5, 500, True, (1.1, 1.1)),
+    "noise beside one channel": (5, 500, True, (0.9,)),
+    "a channel with clusters of its own": (5, 500, True, (0.9, 0.9)),
+    "two near copies of a poor channel": (5, 500, True, (0.9, 1.8)),
+    "one clear channel and four poor ones": (6, 500, True, (0.8, 2.0, 2.0, 2.0, 2.0)),
+    "each channel tells three of nine": (9, 600, True, ()),
+    "30 clusters": (30, 600, True, (0.9, 0.9, 1.2)),
+    "64 rows": (8, 64, True, (0.9, 0.9, 1.2)),
+    "uneven clusters": (8, 600, False, (0.9, 1.2)),
+    "words and poor words": (5, 500, True, ()),
+    "words beside numbers": (7, 500, False, ()),
+    "words beside noise": (5, 500, True, ()),
+}
+
+
+def _kinds(rng: np.random.Generator, k: int, n: int, is_even: bool) -> np.ndarray:
+    """Draw the cluster of each row; every one has three rows at least."""
+    share = np.ones(k) if is_even else 0.7 ** np.arange(k)
+    return rng.permutation(
+        np.concatenate([np.repeat(np.arange(k), 3), rng.choice(k, n - 3 * k, p=share / share.sum())])
+    )
+
+
+def _blobs(rng: np.random.Generator, y: np.ndarray, width: int, scale: float) -> np.ndarray:
+    return np.asarray(rng.normal(size=(y.max() + 1, width))[y] + scale * rng.normal(size=(len(y), width)))
+
+
+def _texts(rng: np.random.Generator, y: np.ndarray, n_words: int, length: int, common: float) -> Any:
+    """Count words of texts: a share of them is drawn from what all texts have in common, the others from a topic."""
+    usual, topics = rng.dirichlet(np.full(n_words, 0.1)), rng.dirichlet(np.full(n_words, 0.05), size=y.max() + 1)
+    mixed = (1 - common) * topics[y] + common * usual
+    return sp.csr_array(rng.multinomial(3 + rng.poisson(length, size=len(y)), mixed).astype(float))

@@ -5,6 +5,8 @@ searched by an inverted file: k-means cells, and only the cells nearby are searc
 truth was found. Rows are kept in the order of their cells, so that two cells meet in one matrix product and one scan.
 How many cells to probe is known before: a true neighbour is found when its cell is probed, so the true neighbours of a
 sample of rows give the recall of every number of probes at once.
+
+scikit-learn's modules are imported where they are used: they take .1 s, and a fitted model that places rows needs none.
 """
 
 from __future__ import annotations
@@ -14,10 +16,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.cluster import KMeans
-from sklearn.metrics import pairwise_distances_argmin
-from sklearn.neighbors import NearestNeighbors
-from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from sidelight._core.kernels import kernel
@@ -53,6 +51,8 @@ def as_metric_rows(X: Any, metric: str) -> Any:
     if metric == "euclidean":
         return X
     if metric == "cosine":
+        from sklearn.preprocessing import normalize
+
         return normalize(X)
     raise InvalidParameter(f"The metric must be one of {METRICS}. Got {metric!r} instead.")
 
@@ -82,6 +82,8 @@ def nearest_rows(X: Any, k: int, *, generator: np.random.Generator, exact_up_to:
 
 def nearest_of(X: Any, queries: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Find the ``k`` nearest rows of ``X`` for each query, exactly; one that equals a row finds it at distance 0."""
+    from sklearn.neighbors import NearestNeighbors
+
     search = NearestNeighbors(n_neighbors=min(k, X.shape[0]), algorithm="brute").fit(X)
     with one_blas_thread():  # scikit-learn limits BLAS by itself; only inside our count do overlapping fits restore it
         indices = search.kneighbors(queries, return_distance=False)
@@ -138,6 +140,8 @@ class Cells:
     """
 
     def __init__(self, X: Any, generator: np.random.Generator) -> None:
+        from sklearn.metrics import pairwise_distances_argmin
+
         n_rows = X.shape[0]
         # float32 halves the traffic; the mean is taken off first because lengths far above the distances lose them
         rows = X.astype(np.float32) if sparse.issparse(X) else np.asarray(X - X.mean(axis=0), dtype=np.float32)
@@ -178,6 +182,8 @@ class Cells:
 
 
 def _centres(rows: Any, n_cells: int, seed: int) -> np.ndarray:
+    from sklearn.cluster import KMeans
+
     with without_library_warnings(), one_blas_thread():  # duplicates leave cells empty, which changes nothing here
         return np.asarray(KMeans(n_cells, n_init=1, max_iter=10, random_state=seed).fit(rows).cluster_centers_)
 

@@ -84,6 +84,19 @@ def test_fractions_are_no_counts():
 
 
 CHANNELS = {name: [f"{name}*"] for name in ("face", "upper", "lower", "height")}
+
+
+@pytest.mark.parametrize(("n_topics", "seed"), [(3, 0), (3, 2), (5, 1)])
+def test_words_that_come_in_bursts_do_not_ask_for_ever_more_clusters(n_topics, seed):
+    rng = np.random.default_rng(seed)
+    topics = rng.dirichlet(np.full(300, 0.08), size=n_topics)
+    own = [rng.dirichlet(20 * (0.8 * topics[k] + 0.2 / 300) + 1e-3) for k in np.arange(200) % n_topics]
+    table = CoOccurrence.from_matrix(np.stack([rng.multinomial(120, words) for words in own]))
+    documents, _ = most_telling(table, np.random.default_rng(0))
+    assert documents.chosen == n_topics
+    assert documents.by == "rows"
+
+
 OWN = {"people": ("sources", {"channels": CHANNELS, "ignore": ["label"]}, [3]), "visits": ("coclusters", {}, [4, 3])}
 
 
@@ -151,3 +164,11 @@ def test_many_kinds_are_found_and_not_two():
     found = clearest(standardised(X), np.random.default_rng(0))
     assert found.is_clear
     assert abs(found.chosen - 15) <= 1
+
+
+def test_a_number_that_leaves_clusters_empty_is_not_said_to_be_chosen(data_dir, tmp_path):
+    roles = {"label": "sex", "ignore": ["sp", "index"]}
+    outcome = run(RunConfig("relations", str(data_dir / "uci" / "crabs.csv"), roles), tmp_path / "out")
+    told = " ".join(outcome.sentences)
+    assert f"fell into {outcome.result.n_clusters_choice[0].chosen} clusters" in told
+    assert "hold rows" not in told

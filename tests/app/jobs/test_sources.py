@@ -47,7 +47,7 @@ def test_channels_become_clusters_of_every_channel(recordings, tmp_path):
     outcome = run(RunConfig("sources", recordings, roles, {"n_clusters": 3}), tmp_path / "out")
     rows = read(tmp_path / "out" / "assignments.csv")
     assert rows[0]["frame"] == "f0"
-    assert {"cluster", "cluster of face", "cluster of upper", "sequence"} <= rows[0].keys()
+    assert {"cluster", "cluster_of_face", "cluster_of_upper", "sequence"} <= rows[0].keys()
     assert len({(row["sequence"], row["cluster"]) for row in rows}) == 9
     assert len(read(tmp_path / "out" / "sequences.csv")) == 9
     assert "270 rows of 2 channels fell into 3 clusters" in outcome.sentences[0]
@@ -191,3 +191,19 @@ def test_a_curve_of_three_axes_is_refused_and_not_forgotten(tmp_path):
     )  # fmt: skip
     with pytest.raises(InvalidParameter, match="two axes"):
         run(config, tmp_path / "out")
+
+
+def test_the_number_of_clusters_is_asked_of_rows_prepared_by_their_kind(tmp_path):
+    """Counts of words beside noise: standardised, every word counts as much as any other and nothing is clear."""
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(4, size=240)
+    topics = rng.dirichlet(np.full(60, 0.1), size=4)
+    words = np.array([rng.multinomial(30, 0.6 * topics[k] + 0.4 / 60) for k in kinds])
+    size = kinds[:, None] * 4.0 + rng.normal(size=(240, 1))
+    header = ["name", *(f"w{j}" for j in range(60)), "size"]
+    rows = [[f"n{i}", *words[i].tolist(), *size[i].round(3).tolist()] for i in range(240)]
+    roles = {"id": "name", "channels": channels_of(["words=w*", "size=size"])}
+    table = write(tmp_path / "words.csv", header, rows)
+    outcome = run(RunConfig("sources", table, roles, {"n_clusters": "auto"}), tmp_path / "out")
+    (choice,) = outcome.result.n_clusters_choice
+    assert (choice.chosen, choice.is_clear) == (4, True)

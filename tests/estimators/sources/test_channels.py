@@ -41,13 +41,83 @@ def linked(seed: int, n: int = 600, blocks: int = 3, per: int = 3, noise: float 
 def test_channels_that_complete_each_other_beat_each_alone():
     X, channels, y = blobs(0, complement=True)
     ms = sl.MultiSourceClustering(4, channels=channels, random_state=0).fit(X)
-    assert ms.method_ == "concatenated"  # the added graphs join what either channel joins
     assert "silhouette" in ms.why_
     assert {"graphs", "concatenated"} <= set(ms.choice_)
     found = normalized_mutual_information(y, ms.labels_)
     foil = sl.peers.ConcatenatedKMeans(4, random_state=0)
     alone = max(normalized_mutual_information(y, foil.fit(X[:, own]).labels_) for own in channels.values())
     assert found > max(0.95, alone + 0.1)
+
+
+def crossed(seed: int, n: int = 600) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
+    """Two channels that each show three of nine clusters: the product of both is what is there."""
+    generator = np.random.default_rng(seed)
+    y = generator.integers(9, size=n)
+    a, b = (6 * np.eye(3)[of] + generator.normal(size=(n, 3)) for of in (y // 3, y % 3))
+    return np.hstack([a, b]), {"a": np.arange(3), "b": np.arange(3, 6)}, y
+
+
+def test_the_product_of_channels_is_left_to_all_of_them_side_by_side():
+    X, channels, y = crossed(0)
+    ms = sl.MultiSourceClustering(9, channels=channels, random_state=0).fit(X)
+    assert ms.method_ == "concatenated"  # added graphs have five common eigenvectors for nine clusters
+    assert normalized_mutual_information(y, ms.labels_) > 0.95
+
+
+def four_kinds(
+    seed: int, noise: dict[str, float], n: int = 300
+) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
+    """Channels of eight columns that show the same four clusters, each with noise of its own; infinite: noise alone."""
+    generator = np.random.default_rng(seed)
+    y = generator.integers(4, size=n)
+    parts = []
+    for scale in noise.values():
+        shown = np.zeros((n, 8)) if np.isinf(scale) else generator.normal(size=(4, 8))[y] / scale
+        parts.append(shown + generator.normal(size=(n, 8)))
+    return np.hstack(parts), {name: np.arange(8 * i, 8 * i + 8) for i, name in enumerate(noise)}, y
+
+
+def test_a_channel_counts_for_what_others_confirm():
+    X, channels, y = four_kinds(0, {"clear": 0.8, "dim": 1.0, "poor": 2.5})
+    ms = sl.MultiSourceClustering(4, channels=channels, random_state=0).fit(X)
+    weights = ms.channel_weights_
+    assert max(weights.values()) == 1.0
+    assert weights["poor"] < 0.5 * weights["dim"]
+    assert normalized_mutual_information(y, ms.labels_) > 0.85
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_channel_of_noise_counts_for_nothing_even_beside_one_other(seed):
+    X, channels, y = four_kinds(seed, {"clear": 0.8, "noise": np.inf}, n=500)
+    ms = sl.MultiSourceClustering(4, channels=channels, random_state=0).fit(X)
+    assert ms.channel_weights_ == {"clear": 1.0, "noise": 0.001}
+    alone = sl.peers.ConcatenatedKMeans(4, random_state=0).fit(X[:, channels["clear"]])
+    own, foil = (normalized_mutual_information(y, labels) for labels in (ms.labels_, alone.labels_))
+    assert own > foil - 0.03
+
+
+def test_a_channel_that_shows_clusters_of_its_own_is_not_taken_for_noise():
+    X, channels, _ = crossed(1)
+    ms = sl.MultiSourceClustering(9, channels=channels, random_state=0).fit(X)
+    assert ms.channel_weights_ == {"a": 1.0, "b": 1.0}
+
+
+def test_rows_of_one_sequence_confirm_no_channel():
+    generator = np.random.default_rng(0)
+    home = np.repeat(np.arange(60), 10)
+    y = np.arange(60)[home] % 3
+    day = generator.normal(size=(60, 6)) * 3  # near within a day, whatever the person
+    person = generator.normal(size=(3, 6)) * 3
+    parts = {
+        "face": person[y] + generator.normal(size=(600, 6)),
+        "voice": person[y][:, ::-1] + generator.normal(size=(600, 6)),
+        "clothes": day[home] + generator.normal(size=(600, 6)),
+        "light": day[home] + generator.normal(size=(600, 6)),
+    }
+    X, channels = sl.stack_channels(parts)
+    ms = sl.MultiSourceClustering(3, channels=channels, random_state=0).fit(X, sequences=home)
+    assert max(ms.channel_weights_[name] for name in ("clothes", "light")) < 0.7
+    assert normalized_mutual_information(y, ms.labels_) > 0.95
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

@@ -174,3 +174,16 @@ def test_wrong_names_and_shapes_are_named():
         sl.estimators.WeightCoclustering(2, constraints=("uniqe",)).fit(np.ones((4, 4)))
     with pytest.raises(InvalidInput, match="fewer clusters or axes"):
         sl.estimators.AnnealedCoclustering(1000).fit(sl.CoOccurrence.from_codes({a: [999] for a in "abc"}))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_more_starts_keep_no_less(seed):
+    """The starts of a smaller n_init are finished by a larger one too, whatever the race says."""
+    rng = np.random.default_rng([3, seed])
+    rates = rng.gamma(0.3, size=(5, 4))
+    counts = rng.poisson(rates[rng.integers(5, size=120)][:, rng.integers(4, size=90)])
+    kept = [
+        sl.InformationCoclustering((5, 2), n_init=n, tol=0, random_state=seed).fit(counts).information_
+        for n in (1, 3, 10, 30)
+    ]
+    assert kept == sorted(kept)

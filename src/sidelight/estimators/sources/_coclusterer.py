@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, BiclusterMixin
+from sklearn.base import BiclusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight.errors import InvalidParameter
+from sidelight.estimators._base import Estimator
 from sidelight.estimators.sources._sweeps.alternating import Side, cluster_sums
 from sidelight.estimators.sources._sweeps.information import table_information
 from sidelight.estimators.sources._tables import JointTable
@@ -18,7 +19,7 @@ Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
 
-class Coclusterer(BiclusterMixin, BaseEstimator):
+class Coclusterer(BiclusterMixin, Estimator):
     """Base of the estimators that take a table and return a cluster for every code of every axis."""
 
     def _publish(self, joint: JointTable, n_clusters: tuple[int, ...], labels: list[Ints]) -> None:

@@ -15,16 +15,15 @@ from sidelight.estimators.sources._joined import JoinedChannels, Masks, preparat
 from sidelight.estimators.sources._ways import (
     codes_share,
     finer_groups,
-    neighbours_shared,
     sample_of,
     shows_different_things,
     silhouette,
 )
-from sidelight.estimators.sources.graphs import WAYS, Found, balanced, cluster_graphs, landmarks
+from sidelight.estimators.sources.graphs import WAYS, Clustered, beside, cluster_graphs, landmarks, spread
 
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
-_TIE = 0.005  # silhouettes that differ by less say nothing
+_TIE = 0.001  # silhouettes that differ by less say nothing
 _FEWEST_COMPLETE = 50  # rows with all channels of which a silhouette can be taken
 
 
@@ -38,7 +37,7 @@ class Choice:
 
 
 def choose(
-    found: Mapping[str, Found],
+    clustered: Clustered,
     channels: Mapping[str, Floats],
     there: Masks,
     table: CoOccurrence,
@@ -49,15 +48,16 @@ def choose(
     complete = np.flatnonzero(np.all(list(there.values()), axis=0))
     if len(complete) < min(_FEWEST_COMPLETE, len(next(iter(there.values())))):
         return Choice("graphs", {}, "hardly any row has all channels, and graphs can do without")
-    shared, finer = neighbours_shared(found["graphs"].graphs, n_clusters), 0.0
+    shared = clustered.shared / (n_clusters - 1) if n_clusters > 1 else np.inf
+    finer = 0.0
     if shared < 1.0 and len(complete) == len(next(iter(there.values()))):
         finer = finer_groups(channels, n_clusters, generator)
         if shows_different_things(shared, finer) and codes_share(table):
             scores = {"neighbours shared": shared, "finer groups": finer}
             return Choice("annealed", scores, "the channels have groups of their own, which only occur together")
-    beside = np.hstack([balanced(rows) for rows in channels.values()])
+    rows = beside(channels, clustered.weights)
     chosen = sample_of(complete, generator)
-    scores = {way: silhouette(beside, of.labels, chosen) for way, of in found.items()}
+    scores = {way: silhouette(rows, of.labels, chosen) for way, of in clustered.ways.items()}
     is_added = scores["graphs"] >= scores["concatenated"] - _TIE
     names = ("graphs", "concatenated") if is_added else ("concatenated", "graphs")
     clear = f"its clusters hang together better (silhouette {scores[names[0]]:.3f} against {scores[names[1]]:.3f})"
@@ -99,23 +99,18 @@ def fit_graphs(
     preparations = {name: preparation_of(rows, there[name], seed) for name, rows in parts.items()}
     channels = {name: prepared_rows(preparations[name], rows, there[name], None) for name, rows in parts.items()}
     ways: Sequence[str] = WAYS if way == "auto" else (way,)
-    found = cluster_graphs(channels, there, n_clusters, home, generator, ways=ways)
-    choice = choose_with(found, channels) if way == "auto" else Choice(way, {}, "it was asked for")
-    taken = found[choice.method] if choice.method in found else found["graphs"]
+    clustered = cluster_graphs(channels, there, n_clusters, home, generator, ways=ways)
+    choice = choose_with(clustered, channels) if way == "auto" else Choice(way, {}, "it was asked for")
+    taken = clustered.ways[choice.method if choice.method in clustered.ways else "graphs"]
     some = landmarks(len(taken.labels), generator)
-    weights = taken.weights if choice.method != "concatenated" else dict.fromkeys(channels, 1.0)
     return choice, JoinedChannels(
         way=choice.method,
         preparations=preparations,
         known={name: rows[some] for name, rows in channels.items()},
         there={name: there[name][some] for name in channels},
         labels=taken.labels[some],
-        weights=dict(weights),
+        weights=dict(clustered.weights),
         means={name: rows[there[name]].mean(axis=0) for name, rows in channels.items()},
-        scales={name: _spread(rows) for name, rows in channels.items()},
+        scales={name: spread(rows) / np.sqrt(clustered.weights[name]) for name, rows in channels.items()},
         n_clusters=n_clusters,
     )
-
-
-def _spread(rows: Floats) -> float:
-    return float(np.sqrt(rows.var(axis=0).sum())) or 1.0

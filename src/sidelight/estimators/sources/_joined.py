@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sidelight._models.prepared_rows import Preparation, kind_of
 from sidelight.errors import InvalidData
-from sidelight.estimators.sources.graphs import votes
+from sidelight.estimators.sources.graphs import balanced, votes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -52,8 +52,16 @@ class JoinedChannels:
     scales: dict[str, float]
     n_clusters: int
 
-    def proba(self, parts: Mapping[str, Any], there: Masks) -> Floats:
-        """Return the shares of votes on rows, from the raw rows of the channels and which of them are there."""
+    def proba(self, parts: Mapping[str, Any], there: Masks, by_channel: Mapping[str, Floats] | None = None) -> Floats:
+        """Return the shares of votes on rows.
+
+        Parameters
+        ----------
+        parts, there : mappings
+            The raw rows of the channels, and which of them are there.
+        by_channel : mapping of str to ndarray, optional
+            What :meth:`channel_proba` said about these rows already.
+        """
         prepared = {name: self._prepared(name, parts[name], there[name]) for name in self.known}
         if self.way == "concatenated":
             return votes(self._beside(prepared), self._beside(self.known), self.labels, self.n_clusters)
@@ -62,12 +70,16 @@ class JoinedChannels:
         for name, rows in prepared.items():
             here = np.flatnonzero(there[name])
             if len(here):
-                total[here] += self.weights[name] * self._votes(name, rows[here])
+                own = self._votes(name, rows[here]) if by_channel is None else by_channel[name][here]
+                total[here] += self.weights[name] * own
+        whole, known = (np.flatnonzero(np.all([of[name] for name in self.known], axis=0)) for of in (there, self.there))
+        if len(whole) and len(known):  # all channels side by side have a vote, as they have a graph
+            rows, seen = (self._beside(of) for of in (prepared, self.known))
+            own = votes(rows[whole], seen[known], self.labels[known], self.n_clusters)
+            total[whole] += sum(self.weights.values()) * own
         sums = total.sum(axis=1, keepdims=True)
-        share = np.bincount(self.labels, minlength=self.n_clusters) / len(
-            self.labels
-        )  # for rows without these channels
-        return np.asarray(np.where(sums > 0, total / np.where(sums > 0, sums, 1.0), share))
+        usual = np.bincount(self.labels, minlength=self.n_clusters) / len(self.labels)  # of rows without these channels
+        return np.asarray(np.where(sums > 0, total / np.where(sums > 0, sums, 1.0), usual))
 
     def channel_proba(self, name: str, rows: Any) -> Floats:
         """Return the shares of votes on raw rows of one channel; a channel that says nothing says what is usual."""
@@ -117,6 +129,15 @@ def prepared_rows(preparation: Preparation, rows: Any, there: NDArray[np.bool_],
     out[own] = made
     out[~there] = made.mean(axis=0) if mean is None else mean
     return out
+
+
+def side_by_side(parts: Sequence[Any], seed: int) -> Floats:
+    """Return channels prepared by their kind, each with a total variance of 1; means stand in for missing ones."""
+    out = []
+    for rows in parts:
+        there = np.ones(rows.shape[0], dtype=bool) if sp.issparse(rows) else ~np.isnan(rows).any(axis=1)
+        out.append(balanced(prepared_rows(preparation_of(rows, there, seed), rows, there, None)))
+    return np.hstack(out)
 
 
 def channels_there(owner: object, X: Any, columns: Mapping[str, Ints]) -> dict[str, NDArray[np.bool_]]:

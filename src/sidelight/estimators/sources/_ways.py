@@ -11,10 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import chi2
 from sklearn.cluster import KMeans
@@ -22,7 +20,7 @@ from sklearn.metrics import silhouette_score
 
 from sidelight._core.params import as_seed
 from sidelight._core.quiet import without_library_warnings
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.threads import one_thread
 from sidelight.data.cooccurrence import CoOccurrence
 
 Floats = NDArray[np.float64]
@@ -33,27 +31,6 @@ _FINER_SAMPLE = 1000
 _FINER = (2, 3, 4)  # times as many groups as clusters
 _CLEARLY = 0.02  # by which finer groups must hang together better
 _CHANCE = 1e-3  # of codes that share nothing
-
-
-def neighbours_shared(graphs: Mapping[str, Any], n_clusters: int) -> float:
-    """Return how much the two channels that agree most share beyond chance: (lift - 1) / (K - 1).
-
-    The lift is the number of edges that two graphs have in common over what chance would give. Channels that agree on K
-    equal clusters, and on nothing within them, reach 1; those whose clusters only tend to occur together stay below.
-    """
-    edges = []
-    for W in graphs.values():
-        lines = W.tocoo()
-        off = lines.row != lines.col
-        edges.append(sp.csr_array((np.ones(int(off.sum())), (lines.row[off], lines.col[off])), shape=W.shape))
-    if len(edges) < 2 or n_clusters < 2:
-        return np.inf
-    n = edges[0].shape[0]
-    lifts = [
-        a.multiply(b > 0).sum() * n * max(n - 1, 1) / max(float(a.nnz) * float(b.nnz), 1.0)
-        for a, b in combinations(edges, 2)
-    ]
-    return float((max(lifts) - 1.0) / (n_clusters - 1))
 
 
 def finer_groups(channels: Mapping[str, Floats], n_clusters: int, generator: np.random.Generator) -> float:
@@ -91,7 +68,7 @@ def silhouette(rows: Floats, labels: Ints, chosen: Ints) -> float:
     own = labels[chosen]
     if not 2 <= len(np.unique(own)) < len(own):
         return -1.0
-    with one_blas_thread():
+    with one_thread():
         return float(silhouette_score(rows[chosen], own))
 
 
@@ -106,7 +83,7 @@ def shows_different_things(shared: float, finer: float) -> bool:
 
 
 def _groups(rows: Floats, k: int, seed: int) -> float:
-    with without_library_warnings(), one_blas_thread():
+    with without_library_warnings(), one_thread():
         labels = KMeans(k, n_init=3, random_state=seed).fit_predict(rows)
     return silhouette(rows, labels, np.arange(len(rows)))
 

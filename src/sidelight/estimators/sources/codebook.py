@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.contingency import encode
 from sidelight._core.params import as_generator, as_seed, check_n_clusters, check_number
 from sidelight._core.prototypes import group_means, kmeans_prototypes, nearest_prototype, squared_distances
 from sidelight.errors import InvalidData
-from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._weights import weights_of_rows
 from sidelight.progress import report
 
@@ -21,7 +21,10 @@ Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
 
-class Codebook(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+_MOST_ROWS, _ROWS_EACH = 20_000, 50  # rows, in all and a code, from which k-means learns as much as from all
+
+
+class Codebook(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator):
     """Turn rows into codes: the prototypes are k-means centres, or the mean of each sequence.
 
     With sequences, every point still goes to the *nearest* prototype, whatever sequence it came from: that is how
@@ -86,7 +89,11 @@ class Codebook(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         if sequences is None:
             check_n_clusters(self, self.n_codes, X.shape[0], name="n_codes")
             seed = as_seed(as_generator(self.random_state))
-            self.prototypes_ = kmeans_prototypes(X, self.n_codes, seed, n_init=self.n_init)
+            n_few = max(_MOST_ROWS, _ROWS_EACH * self.n_codes)
+            rows = X
+            if X.shape[0] > n_few:
+                rows = X[np.sort(np.random.default_rng(seed).choice(X.shape[0], n_few, replace=False))]
+            self.prototypes_ = kmeans_prototypes(rows, self.n_codes, seed, n_init=self.n_init)
             self.sequence_names_: tuple[Any, ...] = ()
         else:
             codes, self.sequence_names_ = sequence_codes(sequences, X.shape[0], type(self).__name__)

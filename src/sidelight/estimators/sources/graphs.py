@@ -1,9 +1,11 @@
 """Channels clustered by nearest-neighbour graphs: those of all channels added up, or that of all channels side by side.
 
 Every channel has the graph of its nearest rows, with self-tuning similarities ([PF14] section 5.1), normalised by its
-degrees; rows of one sequence are joined as well. The graphs are added, and the rows of the K leading eigenvectors, of
-unit length, are clustered by k-means. The graph of the balanced concatenation is clustered in the same way; which of
-the two is taken is decided in ``_ways``.
+degrees, and counts for what ``_agreement`` says. So has the concatenation, in which every channel has the variance of
+its weight. All these graphs are added, rows of one sequence are joined as well, and the rows of the K leading
+eigenvectors, of unit length, are clustered by k-means. The graph of the concatenation alone is clustered in the same
+way: channels that each tell some of the clusters have too few common eigenvectors. Which of the two is taken is decided
+in ``_graph_fit``.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
 from sidelight._core.params import as_seed
 from sidelight._core.quiet import without_library_warnings
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.threads import one_thread
+from sidelight.estimators.sources._agreement import CommonEdges, channel_weights
 from sidelight.progress import report
 
 Floats = NDArray[np.float64]
@@ -88,12 +91,19 @@ def _sequence_means(V: np.ndarray, home: Ints) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one way of joining channels found: labels, and how far the K-th eigenvalue stands above the next."""
+    """The labels of one way of joining channels."""
 
     labels: Ints
-    gap: float
+    gap: float  # how far the K-th eigenvalue stands above the next
+
+
+@dataclass(frozen=True, slots=True)
+class Clustered:
+    """What the ways found, what each channel counts for, and how much two channels share beyond chance, at most."""
+
+    ways: Mapping[str, Found]
     weights: Mapping[str, float]
-    graphs: Mapping[str, Any]
+    shared: float
 
 
 def cluster_graphs(
@@ -104,7 +114,7 @@ def cluster_graphs(
     generator: np.random.Generator,
     *,
     ways: Sequence[str] = WAYS,
-) -> dict[str, Found]:
+) -> Clustered:
     """Cluster prepared channels in each of the ways.
 
     Parameters
@@ -122,29 +132,72 @@ def cluster_graphs(
     ways : sequence of str
         "graphs" (added up) and "concatenated".
     """
+    n_steps = len(channels) + 1 + len(ways)
+    graphs = {}
+    for number, name in enumerate(channels):
+        report("graphs", number, n_steps, name)
+        graphs[name] = _graph(channels[name], present[name], generator)
+    common = CommonEdges.of(graphs, present)
+
+    def labels_of(name: str) -> Ints:
+        alone = AddedGraphs((NormalisedSum.of(graphs[name]),), (1.0,), home, 1.0)
+        return _rounded(_embedding(alone, n_clusters, generator)[0], n_clusters, generator, n_init=3)
+
+    weights = channel_weights(
+        channels,
+        present,
+        common,
+        generator,
+        labels_of=labels_of,
+        leading=lambda rows: _leading(rows, n_clusters, generator),
+    )
+    report("graphs", len(channels), n_steps, "all channels")
+    complete = np.all([present[name] for name in channels], axis=0)
+    rows = beside(channels, weights)
+    together: NormalisedSum | None = None
     found = {}
     for number, way in enumerate(ways):
-        report("graphs", number, len(ways), way)
+        report("graphs", len(channels) + 1 + number, n_steps, way)
+        # the mean that stands in for a missing channel is no place of its own: such rows are left to their channels
+        there = complete if way == "graphs" else np.ones(len(complete), dtype=bool)
+        if together is None or not complete.all():
+            together = NormalisedSum.of(_graph(rows, there, generator))
+        parts, shares = [together], [sum(weights.values())]
         if way == "graphs":
-            graphs = {name: _graph(rows, present[name], generator) for name, rows in channels.items()}
-            weights = _agreement(graphs)
-        else:
-            rows = np.hstack([balanced(rows) for rows in channels.values()])
-            graphs = {"all": _graph(rows, np.ones(len(rows), dtype=bool), generator)}
-            weights = {"all": 1.0}
-        operator = AddedGraphs(
-            tuple(NormalisedSum.of(W) for W in graphs.values()), tuple(weights.values()), home, sum(weights.values())
-        )
+            own = [NormalisedSum.of(W) for W in graphs.values()]
+            parts, shares = [*own, *parts], [*weights.values(), *shares]
+        operator = AddedGraphs(tuple(parts), tuple(shares), home, sum(shares))
         U, gap = _embedding(operator, n_clusters, generator)
-        found[way] = Found(_rounded(U, n_clusters, generator), gap, weights, graphs)
-    report("graphs", len(ways), len(ways))
-    return found
+        found[way] = Found(_rounded(U, n_clusters, generator), gap)
+    report("graphs", n_steps, n_steps)
+    return Clustered(found, weights, float(common.excess.max()) if len(channels) > 1 else np.inf)
 
 
 def balanced(rows: Floats) -> Floats:
     """Give a channel a total variance of 1, however many columns it has."""
-    spread = float(np.sqrt(rows.var(axis=0).sum()))
-    return rows / (spread if spread > 0 else 1.0)
+    return rows / spread(rows)
+
+
+def spread(rows: Floats) -> float:
+    """Return the root of the total variance; 1 where nothing varies."""
+    return float(np.sqrt(rows.var(axis=0).sum())) or 1.0
+
+
+def beside(channels: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
+    """Put channels side by side, each with a total variance of its weight."""
+    return np.hstack([balanced(rows) * np.sqrt(weights[name]) for name, rows in channels.items()])
+
+
+def _leading(rows: Floats, n_clusters: int, generator: np.random.Generator) -> float:
+    """Return the mean of the second to the K-th eigenvalue of the graph of rows."""
+    operator = AddedGraphs(
+        (NormalisedSum.of(_graph(rows, np.ones(len(rows), dtype=bool), generator)),), (1.0,), None, 0
+    )
+    k = min(max(n_clusters, 2), len(rows) - 2)
+    values, _ = leading_eigenvectors(
+        operator, k, parts=operator.components(), generator=generator, tol=_TOLERANCE, dtype=operator.parts[0].W.dtype
+    )
+    return float(values[1:].mean())
 
 
 def _graph(rows: Floats, there: NDArray[np.bool_], generator: np.random.Generator) -> Any:
@@ -159,26 +212,6 @@ def _graph(rows: Floats, there: NDArray[np.bool_], generator: np.random.Generato
     return (W + rest).tocsr()
 
 
-def _agreement(graphs: Mapping[str, Any]) -> dict[str, float]:
-    """Weigh channels by how many of their edges other channels confirm; a channel of its own mind counts for half.
-
-    share_c = edges of c that some other channel has, weight_c = 1/2 + share_c / (2 max share).
-    """
-    if len(graphs) < 3:
-        return dict.fromkeys(graphs, 1.0)  # two channels confirm each other equally
-    edges = {}
-    for name, W in graphs.items():
-        lines = W.tocoo()
-        off = lines.row != lines.col
-        edges[name] = sp.csr_array((np.ones(off.sum()), (lines.row[off], lines.col[off])), shape=W.shape)
-    shares = {}
-    for name, own in edges.items():
-        others = sum((other for key, other in edges.items() if key != name), start=sp.csr_array(own.shape))
-        shares[name] = own.multiply(others > 0).sum() / max(own.nnz, 1)
-    most = max(shares.values()) or 1.0
-    return {name: 0.5 + 0.5 * float(share / most) for name, share in shares.items()}
-
-
 def _embedding(operator: AddedGraphs, n_clusters: int, generator: np.random.Generator) -> tuple[Floats, float]:
     """Return unit rows of the K leading eigenvectors, and the gap below the K-th relative to the largest."""
     k = min(n_clusters + 1, operator.n_rows)
@@ -190,11 +223,11 @@ def _embedding(operator: AddedGraphs, n_clusters: int, generator: np.random.Gene
     return np.asarray(unit_rows(V[:, :n_clusters].astype(np.float64))), float(gap)
 
 
-def _rounded(U: Floats, n_clusters: int, generator: np.random.Generator) -> Ints:
+def _rounded(U: Floats, n_clusters: int, generator: np.random.Generator, n_init: int = 10) -> Ints:
     seed = as_seed(generator)
     few = U if len(U) <= _SAMPLE else U[np.sort(generator.choice(len(U), size=_SAMPLE, replace=False))]
-    with without_library_warnings(), one_blas_thread():  # fewer distinct rows than clusters: some stay empty
-        best = KMeans(n_clusters, n_init=10, random_state=seed).fit(few)
+    with without_library_warnings(), one_thread():  # fewer distinct rows than clusters: some stay empty
+        best = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(few)
         if few is U:
             return np.asarray(best.labels_, dtype=np.intp)
         return np.asarray(KMeans(n_clusters, init=best.cluster_centers_, n_init=1).fit_predict(U), dtype=np.intp)

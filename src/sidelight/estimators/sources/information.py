@@ -11,7 +11,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from sidelight._core.params import as_generator, as_seed, check_number
 from sidelight._core.quiet import without_library_warnings
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.threads import one_thread
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import all_or_nothing
 from sidelight.estimators.sources._coclusterer import Coclusterer, Ints, random_labels
@@ -30,10 +30,10 @@ class InformationCoclustering(Coclusterer):
     n_clusters : int or (int, int), default=3
         Clusters of rows and of columns; one number means both.
     n_init : int, default=10
-        Random starts. All run for a few rounds, the better half for a few more, and so on; the leading three to the
-        end. With more than one, the clusters of the leading singular vectors are a start as well; where one axis has
-        more clusters, the answer with the smaller number on both axes, its clusters split, is: finer clusters then
-        never keep less.
+        Random starts. Three of every ten run to the end, the others for a few rounds, the better half for a few more,
+        and so on; the leading three to the end as well. With more than one, the clusters of the leading singular
+        vectors are a start as well; where one axis has more clusters, the answer with the smaller number on both axes,
+        its clusters split, is: finer clusters then never keep less.
     max_iter : int, default=100
         Most rounds of a start.
     tol : float, default=1e-5
@@ -118,8 +118,9 @@ class InformationCoclustering(Coclusterer):
         rng = as_generator(self.random_state)
         n_starts = self.n_init if any(labels is None for labels in start) else 1
         informed: list[list[Ints]] = []
-        if n_starts > 1 and start[0] is None and start[1] is None:  # first, so that all n_init have the same ones
-            informed = self._informed_starts(joint, table, k, np.random.default_rng(as_seed(rng)))
+        seed = as_seed(rng)  # drawn first and always: the starts of a smaller n_init are among those of a larger one
+        if n_starts > 1 and start[0] is None and start[1] is None:
+            informed = self._informed_starts(joint, table, k, np.random.default_rng(seed))
         starts = [random_labels(joint, clusters, start, rng) for _ in range(n_starts)]
         if (start[0] is None) != (start[1] is None):
             leader = 0 if start[1] is None else 1
@@ -162,7 +163,7 @@ def _spectral(joint: JointTable, k: int, rng: np.random.Generator) -> list[Ints]
     table = sp.csr_array(joint.csr)
     over = [1.0 / np.sqrt(np.where(mass > 0, mass, np.inf)) for mass in joint.margins]
     n_vectors = max(1, min(k + 1, *table.shape))
-    with one_blas_thread(), without_library_warnings():
+    with one_thread(), without_library_warnings():
         scaled = sp.diags_array(over[0]) @ table @ sp.diags_array(over[1])
         U, values, V = randomized_svd(scaled, n_vectors, n_iter=4, random_state=as_seed(rng))
         labels = []

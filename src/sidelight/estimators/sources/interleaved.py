@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 
 from sidelight._core.params import as_generator, as_seed, as_sequence, check_number
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.errors import InvalidParameter, UnknownName, nearest
-from sidelight.estimators._base import all_or_nothing
+from sidelight.estimators._base import Estimator, all_or_nothing
 from sidelight.estimators.sources._coclusterer import check_coclusterer
 from sidelight.estimators.sources._tables import table_to_fit
 from sidelight.estimators.sources.information import InformationCoclustering
@@ -23,7 +23,7 @@ Ints = NDArray[np.intp]
 Margin = tuple[str, str]
 
 
-class InterleavedCoclustering(BaseEstimator):
+class InterleavedCoclustering(Estimator):
     """Cluster two-way margins of a table in turn, each starting from the labels the others found.
 
     Storage grows with the pairs of axes, not with their product. What no pair shows is not seen.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.base import ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.contingency import contingency
@@ -17,7 +17,7 @@ from sidelight._core.prototypes import group_means, nearest_prototype
 from sidelight._core.simplex import softmax
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, warn
-from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators.sources._channels import channel_columns, check_channel
 from sidelight.estimators.sources._coclusterer import check_coclusterer
@@ -35,6 +35,8 @@ Ints = NDArray[np.intp]
 
 MOST_CELLS = 100_000  # cluster cells of a joint table that a proposal can still afford to look at
 
+_WORTH = 300  # rounds times clusters of interleaved annealing: with 160 clusters more than one round gains nothing
+
 BY_GRAPHS = ("auto", "graphs", "concatenated")  # one clustering of the rows, through what is near in the channels
 METHODS: dict[str, type[Any]] = {
     "annealed": AnnealedCoclustering,
@@ -44,7 +46,7 @@ METHODS: dict[str, type[Any]] = {
 }
 
 
-class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
+class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
     """Cluster several channels recorded together: through what is near in them, or through what occurs together.
 
     By default the rows of each channel are prepared by their kind (numbers or words), joined to their nearest rows, and
@@ -108,7 +110,8 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         The figures behind the choice: silhouettes of both graphs, how much of their neighbourhoods the channels share,
         and by how much groups finer than the clusters hang together better. Empty where a method was named.
     channel_weights_ : dict of str to float
-        What each channel counts for in the added graphs, by how many of its edges others confirm; else empty.
+        What each channel counts for where graphs cluster: how reliably it joins the rows that others join, as a share
+        of the most reliable channel; equal for two channels, .001 for a channel that is mere noise. Else empty.
     joined_ : JoinedChannels or None
         The known rows that vote on new ones, where graphs cluster.
     primary_ : str
@@ -211,7 +214,7 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         self.channel_columns_, self.primary_, self.codebooks_, self.channel_codes_ = columns, primary, books, codes
         self.table_, self.clusterer_, self.code_labels_, self.joined_ = table, clusterer, of_code, joined
         self.method_, self.why_, self.choice_ = choice.method, choice.why, choice.scores
-        self.channel_weights_ = {} if joined is None or joined.way != "graphs" else joined.weights
+        self.channel_weights_ = {} if joined is None else joined.weights
         self.labels_ = labels[primary if joined is None else None]
         self.channel_labels_ = {name: labels[name] for name in columns}
         gaps = nearest_prototype(filled[:, columns[primary]], books[primary].prototypes_)[1]
@@ -405,12 +408,13 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         self, joined: JoinedChannels, X: Any, columns: dict[str, Ints], there: Masks, home: Ints | None
     ) -> dict[str | None, Ints]:
         """Return the labels of rows by all channels (under None) and by each alone; -1 where a row lacks one."""
-        parts = {name: X[:, columns[name]] for name in joined.known}
-        of_rows = joined.proba(parts, there).argmax(axis=1).astype(np.intp)
+        parts = {name: X[:, where] for name, where in columns.items()}
+        shares = {name: joined.channel_proba(name, rows) for name, rows in parts.items()}
+        of_rows = joined.proba(parts, there, shares).argmax(axis=1).astype(np.intp)
         labels: dict[str | None, Ints] = {None: self._follow_sequences(of_rows, home)}
-        for name, where in columns.items():
-            own = self._follow_sequences(joined.channel_proba(name, X[:, where]).argmax(axis=1).astype(np.intp), home)
-            labels[name] = np.where(there[name], own, -1).astype(np.intp)
+        for name, own in shares.items():
+            followed = self._follow_sequences(own.argmax(axis=1).astype(np.intp), home)
+            labels[name] = np.where(there[name], followed, -1).astype(np.intp)
         n_used = len(np.unique(labels[None]))
         if n_used < joined.n_clusters:
             self._warn(
@@ -479,7 +483,7 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         out = {}
         for name, k in clusters.items():
             n = len(np.unique(codes[name]))
-            if n == 1:
+            if n == 1 and not self._by_graphs:  # graphs have said it already
                 self._warn(f"channel {name!r} has the same code in every row, so it carries no information.")
             if k > n and (name == primary or isinstance(self.n_clusters, Mapping)):
                 raise InvalidParameter(
@@ -505,7 +509,8 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
                     f"{len(columns)}. Choose combine='interleaved', or method='annealed' or 'spectral'."
                 )
             return base.set_params(n_clusters=clusters)
-        return InterleavedCoclustering(base, n_clusters=clusters, margins=self.primary)
+        rounds = 15 if not isinstance(base, AnnealedCoclustering) else min(15, max(1, _WORTH // sum(clusters.values())))
+        return InterleavedCoclustering(base, n_clusters=clusters, margins=self.primary, max_rounds=rounds)
 
     def _follow_sequences(self, labels: Ints, home: Ints | None) -> Ints:
         """Let every point follow the cluster that holds most points of its sequence."""

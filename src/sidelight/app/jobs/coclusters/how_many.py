@@ -4,15 +4,23 @@ Every event is dealt to one of five parts, so that they are independent tables o
 parts are judged by the fifth: how many bits more than chance do they tell about which row meets which column?
 Superfluous clusters tell nothing, and cost by what they take for real; the smallest number is taken that falls short of
 the best by at most one standard error of the difference, one side after the other.
+
+Words of a text do not come one by one: those of a document are in all parts, every document tells about itself, and
+the gain never ends. Such counts scatter more than Poisson's around what the clusters expect; then the graph of the
+profiles of each side decides, if it has a clear answer; a side without one gets at most as many as the other, and is
+said to be unclear.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from sidelight._core.threads import one_thread
+from sidelight._models.prepared_rows import Preparation
+from sidelight.app.jobs.how_many.rows import clearest
 from sidelight.app.jobs.how_many.stability import Stability
 from sidelight.app.jobs.reading import collect_notes
 from sidelight.data.cooccurrence import CoOccurrence
@@ -26,6 +34,7 @@ _PARTS, _STARTS = 5, 12
 _MOST_CODES = 300  # of each side, the most frequent first: they carry most of the information
 _MOST_CLUSTERS = 12
 _ROUNDS = 3  # of choosing one side with the number of the other fixed; the second changes little, the third nothing
+_BURSTS = 1.5  # variances of Poisson's counts from which counts come in bursts; blocks of Poisson's have 1.0 to 1.1
 _WHOLE = 0.99  # share of the table in whole numbers from which it counts something
 
 
@@ -82,7 +91,24 @@ def _of_pair(pair: CoOccurrence, generator: np.random.Generator) -> tuple[Stabil
             now[side] = curves[side]["chosen"]
         if now == before:
             break
-    return _stability(curves[0], pair.axes[0]), _stability(curves[1], pair.axes[1])
+    found = _stability(curves[0], pair.axes[0]), _stability(curves[1], pair.axes[1])
+    learnt, judged = parts[0]
+    return found if _dispersion(learnt + judged, now[0], now[1]) < _BURSTS else _by_profiles(found, pair, generator)
+
+
+def _by_profiles(
+    by_counts: tuple[Stability, Stability], pair: CoOccurrence, generator: np.random.Generator
+) -> tuple[Stability, Stability]:
+    """Ask the graph of the profiles of each side; a side without a clear answer has at most as many as the other."""
+    rows = pair.to_csr()
+    sides = [Preparation.of(side, "words")(side) for side in (rows, rows.T.tocsr())]
+    graphs = [replace(clearest(side, generator), of=told.of) for side, told in zip(sides, by_counts)]
+    most = min((graph.chosen for graph in graphs if graph.is_clear), default=_MOST_CLUSTERS)
+    first, second = (
+        graph if graph.is_clear else replace(told, chosen=min(told.chosen, most), is_clear=False)
+        for graph, told in zip(graphs, by_counts)
+    )
+    return first, second
 
 
 def _simplest(tried: Sequence[int], values: Sequence[np.ndarray]) -> Choice:
@@ -128,11 +154,25 @@ def _told(learnt: np.ndarray, judged: np.ndarray, k: int, m: int) -> float:
     """Return the bits per count that clusters of ``learnt`` tell about ``judged``."""
     if min(learnt.shape) < 2:
         return 0.0
-    k, m = min(k, learnt.shape[0]), min(m, learnt.shape[1])
-    model = InformationCoclustering((k, m), n_init=_STARTS, max_iter=30, random_state=0).fit(learnt)
+    return float((judged * np.log2(_lift(learnt, k, m))).sum() / max(judged.sum(), 1))
+
+
+def _dispersion(counts: np.ndarray, k: int, m: int) -> float:
+    """Return the mean squared distance of counts from what k x m clusters expect, in variances of Poisson's counts."""
+    if min(counts.shape) < 2:
+        return 1.0
+    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / max(counts.sum(), 1) * _lift(counts, k, m)
+    used = expected > 0
+    freedom = max(np.count_nonzero(used) - sum(counts.shape) - k * m, 1)
+    return float(((counts[used] - expected[used]) ** 2 / expected[used]).sum() / freedom)
+
+
+def _lift(counts: np.ndarray, k: int, m: int) -> np.ndarray:
+    """Return for every cell how much more often clusters of both sides meet than by chance."""
+    k, m = min(k, counts.shape[0]), min(m, counts.shape[1])
+    model = InformationCoclustering((k, m), n_init=_STARTS, max_iter=30, random_state=0).fit(counts)
     labels = [np.maximum(side, 0) for side in (model.row_labels_, model.column_labels_)]
     joint = np.full((k, m), 0.5)  # half a count: no rate is 0
-    np.add.at(joint, (labels[0][:, None], labels[1][None, :]), learnt)
+    np.add.at(joint, (labels[0][:, None], labels[1][None, :]), counts)
     joint /= joint.sum()
-    more = np.log2(joint / np.outer(joint.sum(axis=1), joint.sum(axis=0)))
-    return float((judged * more[np.ix_(*labels)]).sum() / max(judged.sum(), 1))
+    return np.asarray((joint / np.outer(joint.sum(axis=1), joint.sum(axis=0)))[np.ix_(*labels)])

@@ -15,6 +15,7 @@ from sidelight.app.jobs.coclusters.how_many import most_telling
 from sidelight.app.jobs.coclusters.options import Coclusters
 from sidelight.app.jobs.coclusters.result import CoclustersResult
 from sidelight.app.jobs.config import RunConfig
+from sidelight.app.jobs.first_look import is_pattern
 from sidelight.app.jobs.how_many import with_choice
 from sidelight.app.jobs.reading import collect_notes, read_data
 from sidelight.app.jobs.result import Blocks, Columns, Curve, Reading, columns_of
@@ -32,7 +33,11 @@ _MOST_TRIED = 12  # numbers of clusters on the curve
 
 
 def work(config: RunConfig) -> CoclustersResult:
-    """Read a table of counts or events, and cluster its axes."""
+    """Read a table of counts or events, and cluster its axes; events in many files are counted piece by piece."""
+    if is_pattern(config.table):
+        from sidelight.app.jobs.parts import count_parts
+
+        return cluster(count_parts(config.table, config.roles), config)
     return cluster(read_data(config.source, config.roles), config)
 
 

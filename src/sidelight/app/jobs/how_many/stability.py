@@ -11,6 +11,7 @@ _MEASURES = {
     "sequences": "above chance",
     "counts": "bits",
     "answers": "log likelihood",
+    "proof": "groups",
 }
 
 
@@ -26,7 +27,7 @@ class Stability:
         The number in use.
     by : str
         What was asked: the graph of the "rows", halves of the code books ("words"), "sequences", parts of the "counts"
-        or of the "answers".
+        or of the "answers", or what answers prove ("proof").
     of : str
         The axis, where each has a number of its own.
     is_clear : bool

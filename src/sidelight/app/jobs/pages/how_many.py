@@ -54,6 +54,12 @@ _WORDS = {
         "log likelihood of held-out answers",
         "more than its standard error",
     ),
+    "proof": (
+        "answers prove as many groups of rows that all differ, more than the rows alone suggest",
+        "Rows that answers join are a group. As many groups were found that answers tell apart from each other.",
+        "groups",
+        "one or more",
+    ),
 }
 
 
@@ -90,13 +96,20 @@ def unclear(result: Result) -> list[Sentence]:
         told.append(
             [
                 f"No number of clusters{of} comes back well: {counted(choice.chosen, 'cluster')} were taken, with "
-                f"{_named(choice)} of {choice.score:.2f}, and {_WORDS[choice.by][3]} would be clear. Take the clusters "
+                f"{_named(choice)} of {choice.score:.2f}{_wanted(choice)}. Take the clusters "
                 "as one way to cut the data among others, or say how many you want with ",
                 Setting("n_clusters"),
                 ".",
             ]
         )
     return told
+
+
+def _wanted(choice: Stability) -> str:
+    """Say what a clear number would have; a gain of counts that come in bursts is unclear however large it is."""
+    if choice.by == "counts" and choice.score > choice.errors[list(choice.tried).index(choice.chosen)]:
+        return "; more would tell more, as they do of counts that come in bursts"
+    return f", and {_WORDS[choice.by][3]} would be clear"
 
 
 def choice_sections(result: Result) -> list[Section]:
@@ -128,5 +141,6 @@ def _named(choice: Stability) -> str:
         "sequences": "an eigenvalue above chance",
         "counts": "a gain",
         "answers": "a log likelihood",
+        "proof": "a number of groups",
     }
     return names[choice.by]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.app.jobs.pages.common import clusters_section, dip, gallery_sections, map_section
+from sidelight.app.jobs.pages.common import MAP_OF_CLUSTERS, clusters_section, dip, gallery_sections, map_section
 from sidelight.app.jobs.result import Blocks, Curve
 from sidelight.app.jobs.sources.result import Judged, SourcesResult
 from sidelight.app.report.components import Markup, blocks, lines, percent, table
@@ -149,7 +149,7 @@ def _sections(result: SourcesResult) -> list[Section]:
     )
     sections = [
         *gallery_sections(result),
-        map_section(result.map, f"The map keeps two main directions of {primary!r}.", bag_word="sequence"),
+        map_section(result.map, f"By {primary!r}. {MAP_OF_CLUSTERS}", bag_word="sequence"),
         clusters_section(result, "Sizes of the clusters."),
         together,
         curve_section(result.curve, result.n_asked, f"Information of {primary} and {partner} that k clusters keep."),

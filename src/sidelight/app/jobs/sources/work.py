@@ -22,10 +22,11 @@ from sidelight.app.jobs.sources.options import Sources
 from sidelight.app.jobs.sources.result import Judged, SourcesResult
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, InvalidInput
+from sidelight.estimators.sources._joined import side_by_side
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.estimators.sources.multisource import MultiSourceClustering
 from sidelight.plot import PreservedInformationDisplay
-from sidelight.plot.clusters import main_directions
+from sidelight.plot.layout import cluster_map
 from sidelight.words import Setting
 
 USES = ("id", "sequence", "feature", "show", "truth")
@@ -117,7 +118,7 @@ def _result_of(
             model.code_labels_[partner],
             axes=(primary, partner),
         ),
-        map=Map(main_directions(main), model.labels_, numbers, data.row_names, sequences),
+        map=Map(cluster_map(main, model.labels_), model.labels_, numbers, data.row_names, sequences),
         gallery=gallery_of(
             data,
             model.labels_,
@@ -147,12 +148,12 @@ def _torn(by_sequence: Columns) -> list[Any]:
 def _choice(X: np.ndarray, channels: Mapping[str, slice], sequences: list[Any] | None, seed: int) -> Stability:
     """Ask the sequences how many groups they are, or the rows where there are hardly any sequences."""
     generator = np.random.default_rng(seed)
-    parts = [standard(X[:, place]) / np.sqrt(place.stop - place.start) for place in channels.values()]
     if sequences is not None:
         codes = {name: code for code, name in enumerate(dict.fromkeys(sequences))}
         if FEWEST <= len(codes) <= len(X) // 2:
+            parts = [standard(X[:, place]) / np.sqrt(place.stop - place.start) for place in channels.values()]
             return above_chance(parts, np.array([codes[name] for name in sequences]), generator)
-    return clearest(np.hstack(parts), generator)
+    return clearest(side_by_side([X[:, place] for place in channels.values()], seed), generator)
 
 
 def _sequences_of(data: Dataset) -> list[Any] | None:

@@ -24,7 +24,7 @@ from sidelight.progress import report
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-HEAT, FINALISTS = 5, 3  # rounds before the race is decided, and how many starts then run to the end
+HEAT, FINALISTS, GROUP = 5, 3, 10  # rounds before a race is decided, how many then run to the end, of how many starts
 RECOUNT = 0.4  # share of moved codes above which counting anew is faster than moving their cells
 TINY = 1e-300  # the log of an empty cell: finite, so that 0 * log stays 0, and worse than any cell with mass
 
@@ -130,18 +130,25 @@ def race(
 
     Most of the information is won in the first rounds, so finishing a start that lies far behind is time wasted: on
     classic3 most seeds end within 0.0001 nats of the best of ten finished starts (benchmarks/bench_sources.py). But a
-    good start may be slow: after each heat the better half goes on, until the finalists are left. The last ``n_sure``
-    starts run to the end whatever they keep.
+    good start may be slow: after each heat the better half goes on, until the finalists are left. Starts race in
+    groups of ten, and the first of each group are finished whatever they keep, so that more starts finish what fewer
+    did; so are the last ``n_sure``.
     """
     runs = [Coclusters(*start, -1.0, [], False) for start in starts]  # no information yet: less than any table has
-    leading, rounds = list(range(len(runs) - n_sure)), 0
-    while len(leading) > FINALISTS and rounds < max_iter:
-        rounds = min(rounds + HEAT, max_iter)
-        heat = [runs[i] for i in leading]
-        ends = map_in_threads(partial(_go_on, table, n_clusters=n_clusters, max_iter=rounds, tol=tol), heat)
-        for i, end in zip(leading, ends):
-            runs[i] = end
-        leading = sorted(leading, key=lambda i: -runs[i].information)[: max(FINALISTS, len(leading) // 2)]
+    n_raced = len(runs) - n_sure
+    leading: list[int] = []
+    for first in range(0, n_raced, GROUP):
+        group, rounds = list(range(first, min(first + GROUP, n_raced))), 0
+        leading += group[:FINALISTS]
+        group = group[FINALISTS:]
+        while len(group) > FINALISTS and rounds < max_iter:
+            rounds = min(rounds + HEAT, max_iter)
+            heat = [runs[i] for i in group]
+            ends = map_in_threads(partial(_go_on, table, n_clusters=n_clusters, max_iter=rounds, tol=tol), heat)
+            for i, end in zip(group, ends):
+                runs[i] = end
+            group = sorted(group, key=lambda i: -runs[i].information)[: max(FINALISTS, len(group) // 2)]
+        leading += group
     leading += range(len(runs) - n_sure, len(runs))
     ends = map_in_threads(lambda run: _go_on(table, run, n_clusters, max_iter, tol), [runs[i] for i in leading])
     for i, end in zip(leading, ends):
