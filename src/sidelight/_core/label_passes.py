@@ -188,9 +188,18 @@ _ROW = "float64[::1], int8[::1], float64[::1], intp[::1], intp[::1], float64"
 _ROWS = "float64[:, ::1], int8[:, ::1], float64[::1], intp[::1], intp[::1], float64"
 
 
+@kernel("void(float64[::1], float64[::1])")
+def _sigmoids(scores: Floats, gates: Floats) -> None:
+    """Fill in sigma(scores)."""
+    for c in range(scores.shape[0]):
+        s = scores[c]
+        e = np.exp(-abs(s))
+        gates[c] = 1.0 / (1.0 + e) if s >= 0 else e / (1.0 + e)
+
+
 @kernel(f"float64({_ROW}, float64[::1], float64[::1], float64[::1], float64[::1], float64[::1])")
 def _one_row(
-    scores: Floats,
+    gates: Floats,
     z: Entries,
     alpha: Floats,
     parents: Ints,
@@ -203,7 +212,7 @@ def _one_row(
     q: Floats,
 ) -> float:
     """Pass up and down one row: fills a, b and q, and returns log P(z); ``off`` and ``on`` are work space."""
-    n = scores.shape[0]
+    n = gates.shape[0]
     for c in range(n):
         if z[c] == 1:
             off[c], on[c] = 0.0, 1.0 - alpha[c]
@@ -211,15 +220,10 @@ def _one_row(
             off[c], on[c] = 1.0, alpha[c]
         else:
             off[c], on[c] = 1.0, 1.0
-    total = 0.0
+    total, product = 0.0, 1.0  # a logarithm takes as long as the rest of a label: factors are multiplied first
     for j in range(n - 1, -1, -1):
         c = order[j]
-        s = scores[c]
-        if s >= 0:
-            g = 1.0 / (1.0 + np.exp(-s))
-        else:
-            e = np.exp(s)
-            g = e / (1.0 + e)
+        g = gates[c]
         from_on = g * on[c] + (1.0 - g) * off[c]
         from_off = eps * on[c] + (1.0 - eps) * off[c]
         certain = 1.0 if z[c] == 1 else 0.0
@@ -227,20 +231,27 @@ def _one_row(
         b[c] = eps * on[c] / from_off if from_off > 0 else certain
         p = parents[c]
         if p < 0:
-            total += np.log(max(from_on, _LEAST))
+            factor = max(from_on, _LEAST)
         else:
-            largest = max(from_on, from_off)
-            if largest <= 0:  # both excluded: the tree above learns nothing from here
-                total += np.log(_LEAST)
+            factor = max(from_on, from_off)
+            if factor <= 0:  # both excluded: the tree above learns nothing from here
+                factor = _LEAST
             else:
-                off[p] *= from_off / largest
-                on[p] *= from_on / largest
-                total += np.log(largest)
+                off[p] *= from_off / factor
+                on[p] *= from_on / factor
                 kept = max(off[p], on[p])
                 if 0 < kept < 1e-100:  # many children: keep the product in range
                     off[p] /= kept
                     on[p] /= kept
                     total += np.log(kept)
+        if factor < 1e-100:
+            total += np.log(factor)
+        else:
+            product *= factor
+            if product < 1e-100:
+                total += np.log(product)
+                product = 1.0
+    total += np.log(product)
     for j in range(n):
         c = order[j]
         p = parents[c]
@@ -262,9 +273,11 @@ def _posterior(
     B: Floats,
     logs: Floats,
 ) -> None:
-    off, on = np.empty(scores.shape[1]), np.empty(scores.shape[1])
+    n = scores.shape[1]
+    off, on, gates = np.empty(n), np.empty(n), np.empty(n)
     for i in range(scores.shape[0]):
-        logs[i] = _one_row(scores[i], Z[i], alpha, parents, order, eps, off, on, A[i], B[i], Q[i])
+        _sigmoids(scores[i], gates)
+        logs[i] = _one_row(gates, Z[i], alpha, parents, order, eps, off, on, A[i], B[i], Q[i])
 
 
 @kernel(f"void({_ROWS}, float64[:, ::1], float64[:, ::1], float64[::1])")
@@ -280,9 +293,10 @@ def _edge_targets(
     logs: Floats,
 ) -> None:
     n = scores.shape[1]
-    off, on, a, b, q = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    off, on, a, b, q, gates = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     for i in range(scores.shape[0]):
-        logs[i] = _one_row(scores[i], Z[i], alpha, parents, order, eps, off, on, a, b, q)
+        _sigmoids(scores[i], gates)
+        logs[i] = _one_row(gates, Z[i], alpha, parents, order, eps, off, on, a, b, q)
         for c in range(n):
             above = 1.0 if parents[c] < 0 else q[parents[c]]
             parent[i, c] = above
@@ -305,10 +319,11 @@ def _weighted_targets(
     parent: Floats,
 ) -> float:
     n = scores.shape[0]
-    off, on, a, b, q = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    off, on, a, b, q, gates = np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    _sigmoids(scores, gates)
     total = 0.0
     for i in range(Z.shape[0]):
-        total += weights[i] * _one_row(scores, Z[i], alpha, parents, order, eps, off, on, a, b, q)
+        total += weights[i] * _one_row(gates, Z[i], alpha, parents, order, eps, off, on, a, b, q)
         for c in range(n):
             above = weights[i] if parents[c] < 0 else weights[i] * q[parents[c]]
             parent[c] += above

@@ -72,6 +72,13 @@ class LabelLogits:
         V, b = self.unpack(theta)
         return 0.5 * (self.penalty * float(np.vdot(V, V)) + _BIAS_PENALTY * float(b @ b))
 
+    def ridge_gradient(self, theta: Floats) -> Floats:
+        """Return the gradient of :meth:`ridge`."""
+        gradient = np.empty_like(theta)
+        (V, b), (grad_V, grad_b) = self.unpack(theta), self.unpack(gradient)
+        grad_V[:], grad_b[:] = self.penalty * V, _BIAS_PENALTY * b
+        return gradient
+
     def loss(self, theta: Floats, both: Floats, parent: Floats, scores: Floats | None = None) -> tuple[float, Floats]:
         """Return minus the value and its gradient; rows are taken in fixed blocks, in threads when there are many.
 
@@ -85,9 +92,8 @@ class LabelLogits:
             pulled = None if self.rows is None else self.rows.take(part).combine(residual)
             return value, pulled, residual.sum(axis=0)
 
-        value, gradient = -self.ridge(theta), np.empty_like(theta)
+        value, gradient = -self.ridge(theta), self.ridge_gradient(theta)
         grad_V, grad_b = self.unpack(gradient)
-        grad_V[:], grad_b[:] = self.penalty * V, _BIAS_PENALTY * b
         for part_value, pulled, total in map_in_threads(work, self._parts()):
             value += part_value
             grad_b -= total

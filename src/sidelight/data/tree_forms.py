@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.params import as_sequence
+from sidelight.data.frames import as_frame
 from sidelight.data.names import is_missing, plain, table_columns
 from sidelight.errors import InvalidData, UnknownName, nearest
 
@@ -24,8 +24,7 @@ def read_edges(edges: Iterable[tuple[Any, Any]], names: Sequence[Any] | None) ->
     """Read (parent, child) pairs of names; a missing parent is the root."""
     parent_of: dict[str, str | None] = {}
     order: dict[str, None] = {}
-    frame = nw.from_native(edges, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
+    if as_frame(edges) is not None:
         edges = zip(*table_columns(edges, (None, None), "LabelTree.from_edges"))
     for place, edge in enumerate(as_sequence("LabelTree.from_edges", "edges", edges, "pairs of (parent, child)")):
         if isinstance(edge, str) or not isinstance(edge, Iterable) or len(pair := tuple(edge)) != 2:

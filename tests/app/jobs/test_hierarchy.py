@@ -167,15 +167,15 @@ def test_overlapping_labels_raise_a_doubt(tmp_path):
     assert "no" in result.tables["tree"]["gaps look like forgetting"]
 
 
-def test_a_declared_tree_is_compared_with_and_not_used(data_dir):
-    result = work(
-        RunConfig(
-            "hierarchy", str(data_dir / "church_fun" / "church_FUN.train.arff"), {"missing": "mean"}, {"use": "labels"}
-        )
-    )
+@pytest.mark.parametrize("learn", [False, True])
+def test_a_declared_tree_is_used_unless_it_is_to_be_learnt(data_dir, learn):
+    table = str(data_dir / "church_fun" / "church_FUN.train.arff")
+    result = work(RunConfig("hierarchy", table, {"missing": "mean"}, {"use": "labels", "learn_tree": learn}))
     assert result.declared is not None
-    titles = [section.title for section in page_of(result).sections]
-    assert "Beside the tree that the file declares" in titles
+    assert (robinson_foulds(result.declared, result.tree) == 0) is not learn
+    page = page_of(result)
+    assert ("Beside the tree that the file declares" in [section.title for section in page.sections]) is learn
+    assert ("that the table declares" in page.told[0]) is not learn
 
 
 def test_a_column_that_looks_like_a_bag_does_not_take_the_labels(tmp_path):

@@ -7,7 +7,14 @@ import pytest
 import scipy.sparse as sp
 
 import sidelight as sl
-from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, UnknownName
+from sidelight.errors import (
+    InvalidData,
+    InvalidParameter,
+    LabelsOverlap,
+    SidelightWarning,
+    UnknownName,
+    ignore_warnings,
+)
 from sidelight.estimators.hierarchy.decoding import f1_threshold
 from sidelight.metrics import micro_f1, robinson_foulds
 
@@ -67,9 +74,9 @@ def test_the_f1_threshold_is_the_fixed_point_and_the_best_of_all():
 
 
 def test_a_looser_threshold_finds_more(sample, model):
-    f1 = sl.LatentHierarchyClassifier(threshold="f1").fit(sample.X, sample.Y_incomplete)
-    assert 0 < f1.threshold_ < 0.5
-    assert f1.predict(sample.X).sum() > model.predict(sample.X).sum()
+    most_probable = sl.LatentHierarchyClassifier(threshold=None).fit(sample.X, sample.Y_incomplete)
+    assert 0 < model.threshold_ < 0.5
+    assert model.predict(sample.X).sum() > most_probable.predict(sample.X).sum()
 
 
 def test_sparse_rows_and_sparse_labels_change_nothing(sample, model):
@@ -224,8 +231,33 @@ def test_gaps_of_a_true_tree_look_like_forgetting_and_overlap_does_not(sample, m
     assert (tested > 1e-3).all()
     rng = np.random.default_rng(0)
     overlapping = (rng.normal(size=(900, 2)) @ rng.normal(size=(2, 8)) + rng.normal(size=(900, 8)) > 0.4).astype(int)
-    fitted = sl.LatentHierarchyClassifier().fit(None, overlapping)
-    assert np.nanmin(fitted.gap_p_values_) < 1e-3
+    with pytest.warns(LabelsOverlap, match="none implies another"):
+        fitted = sl.LatentHierarchyClassifier().fit(None, overlapping)
+    assert fitted.source_ == "overlap"
+    assert (fitted.tree_.parents < 0).all()
+    assert fitted.alpha_ == 0
+    assert np.array_equal(fitted.complete(None, overlapping), overlapping)  # nothing was taken for forgotten
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_labels_that_share_features_or_nothing_at_all_form_no_tree(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(1200, 20))
+    shared = rng.random((1200, 15)) < 1 / (1 + np.exp(2.0 - 0.4 * X @ rng.normal(size=(20, 15))))
+    alone = rng.random((3000, 20)) < rng.uniform(0.03, 0.4, 20)
+    for rows, labels in ((X, shared), (None, alone), (rng.normal(size=(3000, 3)), alone)):
+        with ignore_warnings(LabelsOverlap):
+            model = sl.LatentHierarchyClassifier().fit(rows, labels.astype(int))
+        assert (model.tree_.parents < 0).all()
+        assert model.alpha_ == 0
+
+
+def test_the_weights_climb_to_a_stationary_point(sample):
+    model = sl.LatentHierarchyClassifier(tol=1e-12, max_iter=2000).fit(sample.X, sample.Y_incomplete)
+    longer = sl.LatentHierarchyClassifier().fit(sample.X, sample.Y_incomplete)
+    assert longer.n_iter_ < 300  # the limit is not what ends it
+    assert (np.diff(longer.trace_) >= -1e-9).all()
+    assert longer.trace_[-1] == pytest.approx(model.trace_[-1], rel=1e-4)
 
 
 def test_the_gap_test_is_a_g_test():

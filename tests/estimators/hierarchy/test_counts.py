@@ -9,7 +9,7 @@ from sklearn.metrics import mutual_info_score
 
 import sidelight as sl
 from sidelight.estimators.hierarchy import candidates, edges, loss_rates
-from sidelight.estimators.hierarchy.counts import association, count_pairs, mutual_information
+from sidelight.estimators.hierarchy.counts import association, count_pairs, mutual_information, unique_rows
 
 
 def labels(seed=0, n=200, k=5):
@@ -112,7 +112,7 @@ def test_the_triple_test_tells_a_child_from_a_sibling():
 
 def test_distinct_rows_are_counted():
     Z = np.array([[1, 0], [0, 1], [1, 0], [-1, 0]], dtype=np.int8)
-    rows, counts = candidates.unique_rows(Z)
+    rows, counts = unique_rows(Z)
     found = {tuple(row): count for row, count in zip(rows.tolist(), counts)}
     assert found == {(1, 0): 2, (0, 1): 1, (-1, 0): 1}
 

@@ -18,7 +18,7 @@ from scipy.special import logit
 
 from sidelight._core.label_passes import as_inputs, weighted_targets
 from sidelight.estimators.hierarchy import edges
-from sidelight.estimators.hierarchy.counts import Entries, Floats, PairCounts, count_pairs
+from sidelight.estimators.hierarchy.counts import Entries, Floats, PairCounts, count_pairs, unique_rows
 from sidelight.estimators.hierarchy.loss_rates import (
     LEAST,
     MOST,
@@ -89,12 +89,9 @@ def known_tree(Z: Entries, parents: Ints, *, rates: str = "auto") -> Candidate:
     return Candidate("given", parents, cut, alpha, bool(np.ptp(alphas) == 0), np.inf)
 
 
-def unique_rows(Z: Entries) -> tuple[Entries, Floats]:
-    """Return the distinct rows of Z and how often each occurs."""
-    Z = np.ascontiguousarray(Z)
-    as_one = Z.view(np.dtype((np.void, Z.shape[1]))).ravel()
-    _, first, count = np.unique(as_one, return_index=True, return_counts=True)
-    return np.ascontiguousarray(Z[first]), count.astype(np.float64)
+def no_tree(n_labels: int) -> Candidate:
+    """Return labels that hang from nothing, with nothing forgotten."""
+    return Candidate("overlap", np.full(n_labels, -1, dtype=np.intp), np.zeros(n_labels), 0.0, True, np.inf)
 
 
 def label_likelihood(

@@ -1,16 +1,17 @@
 """A classifier for label sets with gaps that learns the tree behind the labels, [P17] chapter 5.
 
 Two ways to the tree. "joint" is the thesis' EM over weights, rate of loss and tree together. "counts" is ours and the
-default: tree and rate come from counts of pairs of labels, and EM learns the weights alone; joint EM never leaves the
-tree it starts from (docs/guide/hierarchy.md has the figures).
+default: tree and rate come from counts of pairs of labels, and the weights alone climb the likelihood; joint EM never
+leaves the tree it starts from (docs/guide/hierarchy.md has the figures).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.label_passes import Inputs, as_inputs, best_states, posterior
@@ -21,23 +22,29 @@ from sidelight._models.scaled_rows import ScaledRows
 from sidelight.data.coerce import as_label_matrix
 from sidelight.data.hierarchy import LabelTree
 from sidelight.data.label_matrix import LabelMatrix
-from sidelight.errors import ConvergenceWarning, InvalidData, warn
-from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
+from sidelight.errors import ConvergenceWarning, InvalidData, LabelsOverlap, warn
+from sidelight.estimators._base import Estimator, all_or_nothing, reporting, rows_to_fit, rows_to_judge
 from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.hierarchy import decoding
 from sidelight.estimators.hierarchy._labels import labels_to_fit
-from sidelight.estimators.hierarchy.candidates import Candidate, best_candidate, known_tree
+from sidelight.estimators.hierarchy.candidates import Candidate, best_candidate, known_tree, no_tree
 from sidelight.estimators.hierarchy.counts import Entries, Floats, PairCounts, count_pairs
-from sidelight.estimators.hierarchy.evidence import edge_evidence, gap_p_values
+from sidelight.estimators.hierarchy.evidence import (
+    edge_evidence,
+    gap_p_values,
+    held_out_scores,
+    unsupported,
+)
 from sidelight.estimators.hierarchy.further_parents import further_parents
 from sidelight.estimators.hierarchy.given_tree import as_tree
 from sidelight.estimators.hierarchy.joint import INITS, joint_em, starts
 from sidelight.estimators.hierarchy.weights import learn_weights
+from sidelight.words import Setting
 
 STRUCTURES = ("counts", "joint", "graph")
 
 
-class LatentHierarchyClassifier(BaseEstimator):
+class LatentHierarchyClassifier(Estimator):
     """Learn the tree behind incomplete label sets, and a classifier that obeys it.
 
     A label that was seen is certain. One that was not seen may be absent or forgotten; how often labels are forgotten
@@ -53,9 +60,9 @@ class LatentHierarchyClassifier(BaseEstimator):
         with those of the labels; an array holds the parent of each column, -1 under the root.
     alpha : {"auto", "shared", "label"}, default="auto"
         Whether labels are forgotten at one rate or each at its own; "auto" lets the likelihood of the labels decide.
-    threshold : None, "f1" or float, default=None
-        How ``predict`` and ``complete`` round. None: the most probable consistent label set. "f1": a threshold on
-        ``predict_proba`` that maximises the expected micro F1; it finds more of the rare labels. A float: that
+    threshold : "f1", None or float, default="f1"
+        How ``predict`` and ``complete`` round. "f1": a threshold on ``predict_proba`` that maximises the expected micro
+        F1. None: the most probable consistent label set, which leaves out more of the rare labels. A float: that
         threshold.
     penalty : float, default=10.0
         Weight of ``|W|^2 / 2``, on features that were centred and brought to mean square 1 (one scale for all).
@@ -67,10 +74,10 @@ class LatentHierarchyClassifier(BaseEstimator):
         bound wins. "counts" needs no start.
     n_init : int, default=3
         How many starts, where there are several or random ones.
-    max_iter : int, default=100
-        Most EM rounds.
-    tol : float, default=1e-5
-        Relative gain of the objective at which EM stops.
+    max_iter : int, default=300
+        Most iterations: steps of L-BFGS, or EM rounds of "joint".
+    tol : float, default=1e-6
+        Relative gain of the objective at which they stop.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random starts of "joint".
 
@@ -97,17 +104,18 @@ class LatentHierarchyClassifier(BaseEstimator):
     candidates_ : dict of str to float
         Log-likelihood of the labels under each candidate tree, less its penalty; empty for "joint" and a given tree.
     source_ : str
-        Which candidate won, ``"given"`` or ``"joint"``.
+        Which candidate won, ``"given"``, ``"joint"``, or ``"overlap"``: labels occur together, and none implies
+        another, so ``tree_`` has no links and nothing is taken for forgotten.
     weights_, intercept_ : ndarrays of shape (n_features, n_labels) and (n_labels,)
         Score of each label given that its parent is on: ``X @ weights_ + intercept_``.
     threshold_, complete_threshold_ : float
         The thresholds of ``predict`` and ``complete``; NaN when ``threshold=None``.
     trace_ : ndarray
-        Penalised log-likelihood after each round.
+        Penalised log-likelihood after each iteration.
     log_likelihood_ : float
         ``log P(Y | X)`` of the training labels.
     n_iter_ : int
-        EM rounds made.
+        Iterations made.
     n_features_in_ : int
         Number of features seen by ``fit``; not set when X was None.
     data_fingerprint_ : str
@@ -137,13 +145,13 @@ class LatentHierarchyClassifier(BaseEstimator):
         structure: str = "counts",
         tree: Any = None,
         alpha: str = "auto",
-        threshold: Any = None,
+        threshold: Any = "f1",
         penalty: float = 10.0,
         eps: float = 1e-3,
         init: str = "several",
         n_init: int = 3,
-        max_iter: int = 100,
-        tol: float = 1e-5,
+        max_iter: int = 300,
+        tol: float = 1e-6,
         random_state: Any = None,
     ) -> None:
         self.structure = structure
@@ -176,9 +184,10 @@ class LatentHierarchyClassifier(BaseEstimator):
         Z = labels.values
         self.label_names_ = labels.names
         model = self._model(X, labels)
+        held_out = cache(lambda: held_out_scores(model, Z))  # two tests may ask for it, or none
         with one_blas_thread():  # steps are small; large ones are shared out in blocks
-            chosen, counts = self._learn(model, labels)
-        self._publish(chosen, counts, labels)
+            chosen, counts = self._learn(model, labels, held_out)
+            self._publish(chosen, counts, labels, held_out)
         if self.threshold == "f1":
             scores = model.scores(self._theta)
             self.threshold_ = decoding.f1_threshold(self._marginals(scores, np.full(Z.shape, -1, dtype=np.int8)))
@@ -244,7 +253,9 @@ class LatentHierarchyClassifier(BaseEstimator):
         rows = ScaledRows(X, mean, inverse_scale, np.ones(X.shape[0]))
         return LabelLogits(rows, labels.n_rows, labels.n_labels, self.penalty)
 
-    def _learn(self, model: LabelLogits, labels: LabelMatrix) -> tuple[Candidate, PairCounts]:
+    def _learn(
+        self, model: LabelLogits, labels: LabelMatrix, held_out: Callable[[], Floats | None]
+    ) -> tuple[Candidate, PairCounts]:
         Z = labels.values
         self.candidates_: dict[str, float] = {}
         if self.structure == "joint":
@@ -252,6 +263,7 @@ class LatentHierarchyClassifier(BaseEstimator):
         if self.tree is None:
             chosen, judged, counts = best_candidate(Z, self.eps, rates=self.alpha)
             self.candidates_ = {candidate.source: candidate.value for candidate in judged}
+            chosen = self._unless_overlapping(chosen, Z, held_out)
         else:
             counts = count_pairs(Z)
             chosen = known_tree(Z, as_tree(self.tree, labels).parents, rates=self.alpha)
@@ -260,6 +272,23 @@ class LatentHierarchyClassifier(BaseEstimator):
         solution = learn_weights(model, Z, tree, max_iter=self.max_iter, tol=self.tol, report=report)
         self._keep(model, solution.parameters, -solution.trace, solution.converged)
         return chosen, counts
+
+    def _unless_overlapping(self, chosen: Candidate, Z: Entries, held_out: Callable[[], Floats | None]) -> Candidate:
+        """Return the candidate, or labels without links where most of its gaps are no forgetting."""
+        n_links = int(np.count_nonzero(chosen.parents >= 0))
+        n_refuted = int(unsupported(Z, chosen, gap_p_values(Z, chosen, held_out)).sum())
+        if 2 * n_refuted <= n_links:
+            return chosen
+        warn(
+            LabelsOverlap(
+                f"{type(self).__name__}: labels occur together and none implies another, so they form no tree and no "
+                f"gap is filled. On {n_refuted} of {n_links} links of the best tree the parent is seen no more often "
+                "than elsewhere, or whether it is seen depends on other labels or features: it was not forgotten.",
+                do=["Where you know the tree, pass it as ", Setting("tree"), "."],
+            ),
+            stacklevel=7,  # the caller of fit, through the guard
+        )
+        return no_tree(Z.shape[1])
 
     def _learn_together(self, model: LabelLogits, labels: LabelMatrix) -> tuple[Candidate, PairCounts]:
         Z, counts = labels.values, count_pairs(labels.values)
@@ -292,16 +321,18 @@ class LatentHierarchyClassifier(BaseEstimator):
         self.log_likelihood_ = float(trace[-1] + model.ridge(theta))
         if not converged:
             warn(
-                f"EM stopped after max_iter={self.max_iter} rounds before it converged. Raise max_iter or tol.",
+                f"The fit stopped after max_iter={self.max_iter} steps before it converged. Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=6,  # the caller of fit, through the guard
             )
 
-    def _publish(self, chosen: Candidate, counts: PairCounts, labels: LabelMatrix) -> None:
+    def _publish(
+        self, chosen: Candidate, counts: PairCounts, labels: LabelMatrix, held_out: Callable[[], Floats | None]
+    ) -> None:
         self.tree_ = LabelTree(chosen.parents, labels.names)
         self.alpha_, self.label_alphas_, self.source_ = chosen.alpha, chosen.alphas, chosen.source
         self.edge_evidence_, self.edge_counts_ = edge_evidence(counts, chosen)
-        self.gap_p_values_ = gap_p_values(labels.values, chosen)
+        self.gap_p_values_ = gap_p_values(labels.values, chosen, held_out)
         links = further_parents(counts, chosen)
         self.extra_parents_ = [(labels.names[p], labels.names[c], nats) for p, c, nats in links]
 

@@ -94,3 +94,11 @@ def divergence(r: Floats, q: Floats | float) -> Floats:
     """Compute KL(r | q) of two coins."""
     tiny = 1e-300  # keeps log finite where the coin never falls that way and counts nothing
     return np.asarray(xlogy(r, np.maximum(r, tiny) / q) + xlogy(1 - r, np.maximum(1 - r, tiny) / (1 - q)))
+
+
+def unique_rows(Z: Entries) -> tuple[Entries, Floats]:
+    """Return the distinct rows of Z and how often each occurs."""
+    Z = np.ascontiguousarray(Z)
+    as_one = Z.view(np.dtype((np.void, Z.shape[1]))).ravel()
+    _, first, count = np.unique(as_one, return_index=True, return_counts=True)
+    return np.ascontiguousarray(Z[first]), count.astype(np.float64)

@@ -1,20 +1,27 @@
 """Why each label hangs where it hangs, and whether the gaps of its parent look like forgetting.
 
 If c implies p, then on the rows where c was seen p is on, and whether p was seen there is a coin of its own: it depends
-on no other label. Where it does depend on one, p was truly absent on some of these rows (the labels overlap and none
-implies the other), or forgetting is not random.
+on no other label and on no feature. Where it does depend on one, p was truly absent on some of these rows (the labels
+overlap and none implies the other), or forgetting is not random.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.special import xlogy
-from scipy.stats import chi2
+from scipy.stats import chi2, norm
 
+from sidelight._models.label_logits import LabelLogits
 from sidelight.estimators.hierarchy.candidates import Candidate
 from sidelight.estimators.hierarchy.counts import Entries, Floats, PairCounts
 from sidelight.estimators.hierarchy.edges import triple_evidence
+from sidelight.estimators.hierarchy.weights import fit_weights
 
+NOT_RANDOM = 1e-3  # p-value below which the gaps of a parent are not called forgetting
+_LIFT = 0.3  # p-value above which a parent is not seen more often with its child: two of three links of noise
+_STEPS = 10  # of L-BFGS for scores that only rank rows
 _LEAST_CELL = 5.0  # expected rows in every cell of a table, below which chi-squared says little
 
 
@@ -31,25 +38,85 @@ def edge_evidence(counts: PairCounts, chosen: Candidate) -> tuple[Floats, Floats
     return nats, seen
 
 
-def gap_p_values(Z: Entries, chosen: Candidate) -> Floats:
-    """Test for each label whether the gaps of its parent, on the rows of the label, depend on any other label.
+def gap_p_values(Z: Entries, chosen: Candidate, scores_by_features: Callable[[], Floats | None]) -> Floats:
+    """Test for each label whether the gaps of its parent, on the rows of the label, depend on other labels or features.
 
-    A G-test of z_parent against every other label over the rows where the label was seen; the smallest of the p-values
-    times their number (Bonferroni), at most 1. NaN under the root and where there are too few rows to tell.
+    A G-test of z_parent against every other label over the rows where the label was seen, and the correlation of
+    z_parent with its score by features; the smallest of the p-values times their number (Bonferroni), at most 1. NaN
+    under the root and where there are too few rows to tell.
+
+    Parameters
+    ----------
+    Z, chosen : ndarray, Candidate
+        What was seen, and the tree.
+    scores_by_features : callable
+        Returns scores of all labels, from weights that did not see the row, or None; called where a parent has gaps.
     """
-    p_values = np.full(len(chosen.parents), np.nan)
+    p_values, scores = np.full(len(chosen.parents), np.nan), None
     for c, p in enumerate(chosen.parents.tolist()):
         if p < 0:
             continue
-        rows = Z[Z[:, c] == 1]
-        rows = rows[rows[:, p] >= 0]
+        is_tested = (Z[:, c] == 1) & (Z[:, p] >= 0)
+        rows = Z[is_tested]
         others = np.delete(rows, [c, p], axis=1)
         parent, known = rows[:, p].astype(np.float64), (others >= 0).astype(np.float64)
         on = (others == 1).astype(np.float64)
         G, can_tell = _g_tests(parent @ on, parent @ known, on.sum(axis=0), known.sum(axis=0))
-        if can_tell.any():
-            p_values[c] = min(1.0, float(can_tell.sum() * chi2.sf(G[can_tell].max(), 1)))
+        found = chi2.sf(G[can_tell], 1).tolist()
+        if min(parent.sum(), (1.0 - parent).sum()) >= _LEAST_CELL:
+            scores = scores_by_features() if scores is None else scores
+            if scores is not None:
+                found.append(_correlation_p_value(parent, scores[is_tested, p]))
+        if found:
+            p_values[c] = min(1.0, float(len(found) * min(found)))
     return p_values
+
+
+def unsupported(Z: Entries, chosen: Candidate, p_values: Floats) -> np.ndarray:
+    """Return which links are no implications: the gaps of the parent are no forgetting, or it is not seen more often.
+
+    A parent that is on wherever its child is must be seen there more often than elsewhere (one-sided test of two
+    shares), unless it is on nearly everywhere, which says nothing about the child.
+    """
+    refuted = np.nan_to_num(p_values, nan=1.0) < NOT_RANDOM
+    for c, p in enumerate(chosen.parents.tolist()):
+        if p >= 0 and not refuted[c]:
+            looked, with_child = Z[:, p] >= 0, Z[:, c] == 1
+            here, there = Z[looked & with_child, p], Z[looked & ~with_child, p]
+            p_value = _p_value_of_lift(float(here.sum()), len(here), float(there.sum()), len(there))
+            refuted[c] = p_value * (len(refuted) - 1) > _LIFT  # the best of so many parents was chosen
+    return refuted
+
+
+def _p_value_of_lift(k: float, n: int, other_k: float, other_n: int) -> float:
+    """Test whether the share k / n is above the share other_k / other_n; 1 where it cannot be told."""
+    if not n or not other_n:
+        return 1.0
+    share = (k + other_k) / (n + other_n)
+    error = np.sqrt(share * (1.0 - share) * (1.0 / n + 1.0 / other_n))
+    return float(norm.sf((k / n - other_k / other_n) / error)) if error > 0 else 1.0
+
+
+def held_out_scores(model: LabelLogits, Z: Entries) -> Floats | None:
+    """Score every label by features, each row with weights that were fitted to the other half of the rows."""
+    if model.rows is None:
+        return None
+    scores = np.empty(Z.shape)
+    halves = slice(0, None, 2), slice(1, None, 2)
+    for fitted, scored in (halves, halves[::-1]):
+        rows, seen = model.rows.take(fitted), Z[fitted]
+        half = LabelLogits(rows, len(seen), Z.shape[1], model.penalty)
+        on, known = (seen == 1).astype(np.float64), (seen >= 0).astype(np.float64)
+        V, b = half.unpack(fit_weights(half, half.start(), on, known, steps=_STEPS))
+        scores[scored] = model.rows.take(scored).products(V) + b
+    return scores
+
+
+def _correlation_p_value(seen: Floats, scores: Floats) -> float:
+    """Test whether entries are seen more often where their score is higher."""
+    spread = float(scores.std() * seen.std())
+    correlation = float(np.mean((scores - scores.mean()) * (seen - seen.mean()))) / spread if spread > 0 else 0.0
+    return float(norm.sf(correlation * np.sqrt(len(seen))))
 
 
 def _g_tests(both: Floats, first: Floats, second: Floats, total: Floats) -> tuple[Floats, np.ndarray]:

@@ -1,7 +1,8 @@
-"""EM for the weights alone, with the tree and the rates of loss fixed.
+"""The weights alone, with the tree and the rates of loss fixed.
 
-E-step: exact posteriors on the edges of the tree. M-step: some steps of L-BFGS on the weighted logistic losses, warm
-from the round before (generalised EM), so the objective log P(Z | X) - penalty never falls.
+The gradient of log P(Z | X) is that of the M-step's objective, [P17] eq. (5.8), at the posteriors of the same weights,
+so one pass over the edges of the tree gives both, and L-BFGS climbs the likelihood itself. EM with some steps of L-BFGS
+a round ends lower after more passes (docs/decisions/0019).
 """
 
 from __future__ import annotations
@@ -10,20 +11,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from sidelight._core.forest import parents_first
-from sidelight._core.label_passes import EdgeTargets, Inputs, edge_targets, parent_columns
+from sidelight._core.label_passes import Inputs, edge_targets, parent_columns, weighted_targets
 from sidelight._models.label_logits import LabelLogits
-from sidelight._solvers.descent import descend
-from sidelight._solvers.em import alternate
+from sidelight._solvers.descent import ValueAndGradient, descend
 from sidelight._solvers.trace import Reporter, Solution, silent
-from sidelight.estimators.hierarchy.counts import Entries, Floats
+from sidelight.estimators.hierarchy.counts import Entries, Floats, unique_rows
 
 Ints = NDArray[np.intp]
 
 START_STEPS = 15  # of L-BFGS for the first weights, from zero
-_STEPS = 3  # of L-BFGS a round: the targets move with every round, and 8 steps cost twice as much in all
 
 
 def closed_start(model: LabelLogits, Z: Entries, parents: Ints) -> Floats:
@@ -36,23 +35,14 @@ def closed_start(model: LabelLogits, Z: Entries, parents: Ints) -> Floats:
     return fit_weights(model, model.start(), on * above, above, steps=START_STEPS)
 
 
-def fit_weights(
-    model: LabelLogits, theta: Floats, both: Floats, parent: Floats, *, steps: int, scores: Floats | None = None
-) -> Floats:
-    """Make some steps of L-BFGS on the M-step's objective, [P17] eq. (5.8); without features it has a closed form.
-
-    ``scores`` are those of ``theta``, if the E-step left them.
-    """
+def fit_weights(model: LabelLogits, theta: Floats, both: Floats, parent: Floats, *, steps: int) -> Floats:
+    """Make some steps of L-BFGS on the M-step's objective, [P17] eq. (5.8); without features it has a closed form."""
     if model.rows is None:
         rate = np.clip((both.sum(axis=0) + 1e-3) / (parent.sum(axis=0) + 2e-3), 1e-6, 1 - 1e-6)  # finite for 0 of n
         return np.asarray(logit(rate))
-    first = model.loss(theta, both, parent, scores)
-    seen: list[tuple[Floats, Any]] = [(theta.copy(), first)]  # the solver asks for the start twice, and X may be large
 
     def loss(t: Floats) -> Any:
-        if not np.array_equal(seen[-1][0], t):
-            seen[:] = [(t.copy(), model.loss(t, both, parent))]
-        return seen[-1][1]
+        return model.loss(t, both, parent)
 
     return np.asarray(descend(loss, theta, max_iter=steps, tol=1e-9).parameters)
 
@@ -64,19 +54,28 @@ def learn_weights(
     *,
     max_iter: int,
     tol: float,
-    steps: int = _STEPS,
     report: Reporter = silent,
 ) -> Solution:
-    """Run EM from the closed labels; ``trace`` is minus the penalised log-likelihood."""
+    """Go down minus the penalised log-likelihood from the closed labels; ``trace`` holds it."""
+    start = closed_start(model, Z, tree.parents)
+    if model.rows is None:
+        return descend(without_features(model, Z, tree), start, max_iter=max_iter, tol=tol, report=report)
 
-    def expect(theta: Floats) -> tuple[float, Any]:
+    def objective(theta: Floats) -> Any:
         scores = model.scores(theta)
         targets = edge_targets(scores, Z, tree)
-        return model.ridge(theta) - float(targets.log_likelihood.sum()), (targets, scores)
+        _, gradient = model.loss(theta, targets.both, targets.parent, scores)
+        return model.ridge(theta) - float(targets.log_likelihood.sum()), gradient
 
-    def maximise(theta: Floats, expected: tuple[EdgeTargets, Floats]) -> Floats:
-        targets, scores = expected
-        return fit_weights(model, theta, targets.both, targets.parent, steps=steps, scores=scores)
+    return descend(objective, start, max_iter=max_iter, tol=tol, report=report)
 
-    start = closed_start(model, Z, tree.parents)
-    return alternate(expect, maximise, start, max_iter=max_iter, tol=tol, report=report)
+
+def without_features(model: LabelLogits, Z: Entries, tree: Inputs) -> ValueAndGradient:
+    """The same objective of the biases alone: all rows have the same scores, so distinct rows of labels are enough."""
+    patterns, times = unique_rows(Z)
+
+    def objective(b: Floats) -> Any:
+        both, parent, value = weighted_targets(b, patterns, times, tree)
+        return model.ridge(b) - value, model.ridge_gradient(b) - (both - parent * expit(b))
+
+    return objective

@@ -18,16 +18,19 @@ class Hierarchy(Options, frozen=True):
     tree: Annotated[
         str | None,
         option(
-            "A known tree: a text file with one label a line, children indented below their parent.", kind=Kind.PATH
+            "A known tree: a text file with one label a line, children indented below their parent. A tree that the "
+            "table itself declares is used unless it is to be learnt.",
+            kind=Kind.PATH,
         ),
     ] = None
+    learn_tree: Annotated[bool, option("Learn the tree although the table declares one, and compare them.")] = False
     alpha: Annotated[
         Literal["auto", "shared", "label"], option("Whether labels are forgotten at one rate, or each at its own.")
     ] = "auto"
     threshold: Annotated[
-        Annotated[float, at_least(0)] | Literal["f1"] | None,
-        option("Fill gaps above this probability; f1 fills more. Default: the most probable set."),
-    ] = None
+        Annotated[float, at_least(0)] | Literal["f1", "set"],
+        option("Fill gaps above this probability; f1: where the expected F1 is largest; set: the most probable set."),
+    ] = "f1"
     empty: Annotated[
         Literal["unlabelled", "none"],
         option("What a row whose labels are missing means: nobody looked at it, or none of the labels was ticked."),

@@ -9,8 +9,8 @@ from sidelight.app.jobs.pages.common import gallery_sections
 from sidelight.app.report.components import Branch, Markup, bars, folded, percent, table, tree, tree_picture
 from sidelight.app.report.page import Page, Section
 from sidelight.data.hierarchy import LabelTree
+from sidelight.estimators.hierarchy.evidence import NOT_RANDOM
 from sidelight.metrics import robinson_foulds
-from sidelight.plot.hierarchy import NOT_RANDOM
 from sidelight.words import Sentence, Setting, counted, some_of
 
 _MANY_WEAK = 1 / 3  # share of weak edges that is worth a word
@@ -29,9 +29,7 @@ def page(result: HierarchyResult) -> Page:
     return Page(
         "The tree behind the labels",
         [
-            f"{counted(result.n_labels, 'label')} form a tree of {counted(result.depth, 'level')}: "
-            f"{result.n_linked} of "
-            "them imply another one.",
+            _shape(result),
             f"{counted(result.n_added, 'label')} were added to {counted(result.n_rows_changed, 'row')}, beside "
             f"{result.n_seen} that were seen.",
         ],
@@ -45,7 +43,20 @@ def page(result: HierarchyResult) -> Page:
     )
 
 
+def _shape(result: HierarchyResult) -> str:
+    """Say what the labels form, and who says so."""
+    if result.source == "overlap":
+        return f"{counted(result.n_labels, 'label')} form no tree: they occur together, and none implies another."
+    whose = "the tree that the table declares" if result.follows_declared else "a tree"
+    return (
+        f"{counted(result.n_labels, 'label')} form {whose} of {counted(result.depth, 'level')}: {result.n_linked} of "
+        "them imply another one."
+    )
+
+
 def _sure(result: HierarchyResult) -> list[Sentence]:
+    if result.source == "overlap":
+        return ["Labels that were not seen are taken for absent: nothing tells a forgotten label from one."]
     told: list[Sentence] = [
         f"An estimated {percent(result.alpha)} of the labels that belong to a row were not seen there."
     ]
@@ -58,7 +69,11 @@ def _sure(result: HierarchyResult) -> list[Sentence]:
 
 
 def _next(result: HierarchyResult) -> list[Sentence]:
-    told: list[Sentence] = ["Read the tree: a link that makes no sense means labels that merely occur together."]
+    told: list[Sentence] = []
+    if result.follows_declared:
+        told.append(["To learn the tree from the labels instead, say ", Setting("learn_tree", True), "."])
+    elif result.n_linked:
+        told.append("Read the tree: a link that makes no sense means labels that merely occur together.")
     if result.n_added:
         told.append("Check some of the least sure additions; gaps.csv has all of them.")
     if result.extra_parents:
@@ -127,7 +142,7 @@ def _sections(result: HierarchyResult) -> list[Section]:
             result, "Rows that got a label", "The surest additions of each label, and those that are worth a check."
         ),
     ]
-    if result.declared is not None:
+    if result.declared is not None and not result.follows_declared:
         distance = robinson_foulds(result.declared, result.tree)
         told = (
             f"{distance // 2} of {result.n_labels} labels hang elsewhere in the file's own tree, which was not "

@@ -38,6 +38,7 @@ class HierarchyResult(Result):
     obeys_extra_parents: bool
     tree: LabelTree = big()
     declared: LabelTree | None = big(default=None)
+    follows_declared: bool = False
     evidence: np.ndarray = big()
     counts: np.ndarray = big()
     gap_p_values: np.ndarray = big()

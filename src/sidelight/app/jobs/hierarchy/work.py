@@ -23,8 +23,8 @@ from sidelight.data.hierarchy import LabelTree
 from sidelight.data.label_matrix import LabelMatrix
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
 from sidelight.estimators.hierarchy.classifier import LatentHierarchyClassifier
+from sidelight.estimators.hierarchy.evidence import NOT_RANDOM
 from sidelight.estimators.scaling import Standardized
-from sidelight.plot.hierarchy import NOT_RANDOM
 from sidelight.words import Setting
 
 USES = ("id", "feature", "label", "show")
@@ -48,7 +48,10 @@ def learn(data: Dataset, config: RunConfig) -> HierarchyResult:
     right = {} if options.corrections is None else _corrections(options.corrections, data, labels)
     labels = _corrected(labels, right)
     X = data.X if data.n_features and options.use == "features" else None
-    model = _model(options, data, has_features=X is not None, seed=config.seed)
+    known = _known_tree(options.tree)
+    if known is None and not options.learn_tree:
+        known = _declared(data, labels)
+    model = _model(options, data, known, has_features=X is not None, seed=config.seed)
     with collect_notes() as heard:
         model.fit(X, labels)
     completed, proba = np.array(model.complete(X, labels)), np.array(model.complete_proba(X, labels))
@@ -57,12 +60,12 @@ def learn(data: Dataset, config: RunConfig) -> HierarchyResult:
     return _result_of(data, labels, model, completed, proba, options=options, heard=heard)
 
 
-def _model(options: Hierarchy, data: Dataset, *, has_features: bool, seed: int) -> Any:
+def _model(options: Hierarchy, data: Dataset, known: LabelTree | None, *, has_features: bool, seed: int) -> Any:
     inner = LatentHierarchyClassifier(
         structure=options.structure,
-        tree=_known_tree(options.tree),
+        tree=known,
         alpha=options.alpha,
-        threshold=options.threshold,
+        threshold=None if options.threshold == "set" else options.threshold,
         penalty=options.penalty,
         random_state=seed,
     )
@@ -113,6 +116,7 @@ def _result_of(
         obeys_extra_parents=options.structure == "graph",
         tree=fitted.tree_,
         declared=_declared(data, labels),
+        follows_declared=options.tree is None and not options.learn_tree and _declared(data, labels) is not None,
         evidence=fitted.edge_evidence_,
         counts=fitted.edge_counts_,
         gap_p_values=fitted.gap_p_values_,
