@@ -53,3 +53,14 @@ def test_coordinates_of_each_cluster_are_round_where_the_rule_is():
     v, step = rng.normal(size=6 * 3), 1e-6
     numeric = [(rounded(v + step * e)[0] - rounded(v - step * e)[0]) / (2 * step) for e in np.eye(18)]
     np.testing.assert_allclose(rounded(v)[1], numeric, rtol=1e-4, atol=1e-6)
+
+
+def test_the_curvature_of_a_rare_cluster_comes_from_the_rows_that_are_uncertain_of_it(monkeypatch):
+    many = np.random.default_rng(1).normal(size=(20_000, 4))
+    W, b = np.zeros((4, 3)), np.array([0.0, 0.0, -12.0])  # next to no row is uncertain of the last cluster
+    W[0, 2] = 4.0
+    whole = ClusterWhitening(many, W, b, 0.0, n_rows=20_000).factors[2]
+    monkeypatch.setattr(module, "MOST_PRODUCTS", 0.0)
+    monkeypatch.setattr(module, "HEAVY", 400)
+    part = ClusterWhitening(many, W, b, 0.0, n_rows=20_000).factors[2]
+    np.testing.assert_allclose(part.T @ part, whole.T @ whole, rtol=0.05, atol=0.02 * np.trace(whole.T @ whole))

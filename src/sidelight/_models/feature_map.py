@@ -10,6 +10,7 @@ features are always dense: of rows with more than ``most_columns`` columns their
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -146,6 +147,29 @@ class FeatureMap:
 
         for_each_in_threads(fill, range(0, X.shape[0], BLOCK))
         return features, nearest
+
+    def apply(self, function: Callable[[Floats], npt.NDArray[Any]], X: Any, n_columns: int) -> Floats:
+        """Return what a function makes of the features of each row: they are made block by block and never kept.
+
+        Parameters
+        ----------
+        function : callable
+            Turns features of some rows into ``n_columns`` numbers a row; called in threads.
+        X : array or CSR matrix of shape (n_rows, n_columns)
+            The rows.
+        n_columns : int
+            How many numbers a row gets.
+        """
+        made = np.empty((X.shape[0], n_columns))
+
+        def fill(begin: int) -> None:
+            rows = X[begin : begin + BLOCK]
+            features = np.empty((rows.shape[0], self.n_features))
+            self._fill(rows, features, np.empty(rows.shape[0]))
+            made[begin : begin + BLOCK] = function(features)
+
+        for_each_in_threads(fill, range(0, X.shape[0], BLOCK))
+        return made
 
     def _fill(self, rows: Any, features: npt.NDArray[Any], nearest: Floats) -> None:
         n_straight = self.n_features - len(self.offset)

@@ -205,7 +205,7 @@ class DaskPasses(Passes):
         return {address: parts for address, parts in self._own.items() if parts}
 
     def _addresses(self) -> list[str]:
-        return sorted(self._client.scheduler_info(n_workers=-1)["workers"])
+        return sorted(self._client.scheduler_info(n_workers=-1).get("workers", ()))  # none while the connection closes
 
 
 class _Kept:

@@ -12,15 +12,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight._core.params import as_sequence
 from sidelight.data.bag_lists import BagLists, bag_keys, joined_lists
 from sidelight.data.bags import Bags
 from sidelight.data.names import Names, sorted_names
-from sidelight.errors import InvalidData, InvalidParameter, UnknownName, nearest
+from sidelight.errors import InvalidData, InvalidParameter, UnknownName, WrongKind, nearest
 from sidelight.progress import report
 from sidelight.words import counted
 
@@ -33,6 +34,7 @@ SLICE = 1 << 20  # rows whose bags are looked at together
 LOOKS, LOOK = 64, 256  # places, and rows at each, that show roughly where the numbers of a column are
 
 
+@runtime_checkable
 class Source(Protocol):
     """Where some rows are; small enough to be sent to whoever shall read them."""
 
@@ -143,10 +145,15 @@ class PartedRows:
     def __init__(
         self, sources: Sequence[Source], feature_names: Sequence[str], *, in_bags: bool, classes: Any = None
     ) -> None:
+        if not isinstance(sources, (list, tuple)) or not all(isinstance(source, Source) for source in sources):
+            raise WrongKind(
+                f"{type(self).__name__} is made of sources by one of its methods: from_parquet(...), from_arrays(...), "
+                f"from_frame(...). Got {sources!r:.80}."
+            )
         self.sources = tuple(source for source in sources if source.n_rows)
-        self.feature_names = tuple(feature_names)
+        self.feature_names = tuple(as_sequence(self, "feature_names", feature_names))
         self.in_bags = in_bags
-        self._classes = None if classes is None else tuple(classes)
+        self._classes = None if classes is None else tuple(as_sequence(self, "classes", classes))
         self._ends = np.cumsum([source.n_rows for source in self.sources], dtype=np.intp)
         if not self.sources:
             raise InvalidData(

@@ -24,6 +24,7 @@ MOST_FEATURES = 1000  # a factor of more features takes longer than the iteratio
 
 BLOCK = 8_192  # rows in float64 at a time
 MOST_PRODUCTS = 1e10  # multiplications for the curvature of all clusters: a second or two
+HEAVY = 5_000  # rows that show the curvature of a cluster where all of them would take longer than that
 
 ValueAndGradient = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
@@ -92,23 +93,25 @@ class ClusterWhitening:
     """
 
     def __init__(self, X: Any, W: np.ndarray, b: np.ndarray, penalty: float, n_rows: int) -> None:
-        most = max(20 * X.shape[1], int(MOST_PRODUCTS / (len(b) * (X.shape[1] + 1) ** 2)))
-        X = X[:: -(-X.shape[0] // most)] if X.shape[0] > most else X
         self.n_features = X.shape[1]
         with one_blas_thread():
             P = np.exp(log_softmax(np.asarray(X @ W.astype(X.dtype, copy=False), dtype=np.float64) + b))
-            self.factors = [self._factor(X, P[:, k], penalty, n_rows) for k in range(P.shape[1])]
+            self.factors = [self._factor(X, P[:, k], penalty, n_rows, P.shape[1]) for k in range(P.shape[1])]
 
     @staticmethod
-    def _factor(X: Any, p: np.ndarray, penalty: float, n_rows: int) -> np.ndarray:
+    def _factor(X: Any, p: np.ndarray, penalty: float, n_rows: int, n_clusters: int) -> np.ndarray:
         m, d = X.shape
         weight = p * (1.0 - p)
         weight = np.maximum(weight, 1e-3 * max(float(weight.mean()), 1e-6))  # a certain row may be moved, too
-        scaled = X * np.sqrt(weight * (n_rows / m))[:, None].astype(X.dtype, copy=False)
+        weight *= n_rows / m
+        if float(m) * n_clusters * (d + 1) ** 2 > MOST_PRODUCTS:
+            rows, weight = _heaviest(weight, max(HEAVY, 5 * d))
+            X = X[rows]
+        scaled = X * np.sqrt(weight)[:, None].astype(X.dtype, copy=False)
         curvature = np.empty((d + 1, d + 1))
         curvature[:d, :d] = scaled.T @ scaled
-        curvature[:d, d] = curvature[d, :d] = X.T @ (weight * (n_rows / m)).astype(X.dtype, copy=False)
-        curvature[d, d] = weight.sum() * (n_rows / m)
+        curvature[:d, d] = curvature[d, :d] = X.T @ weight.astype(X.dtype, copy=False)
+        curvature[d, d] = weight.sum()
         return cholesky(definite(curvature, penalty))
 
     def enter(self, theta: np.ndarray) -> np.ndarray:
@@ -138,6 +141,19 @@ class ClusterWhitening:
 
     def _table(self, theta: np.ndarray) -> np.ndarray:
         return theta.reshape(self.n_features + 1, -1)
+
+
+def _heaviest(weight: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows that weigh most, and some of the others with the weight of all others, and their weights.
+
+    Rows of which a cluster is uncertain make its curvature; most rows are certain and add next to nothing. An
+    even sample of all rows would hold few of the uncertain ones.
+    """
+    order = np.argpartition(-weight, min(most, len(weight)) - 1)
+    heavy, light = np.sort(order[:most]), np.sort(order[most:])
+    some = light[:: max(1, 2 * len(light) // most)]
+    of_light = weight[some] * (len(light) / max(len(some), 1))
+    return np.concatenate([heavy, some]), np.concatenate([weight[heavy], of_light])
 
 
 def definite(curvature: np.ndarray, penalty: float) -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sidelight._core.atomic import folder_beside
+from sidelight._core.params import as_sequence
 from sidelight.data.array_parts import ArrayRows
 from sidelight.data.bags import Bags
 from sidelight.data.by_part import ByPart
@@ -120,7 +121,9 @@ class Parts(PartedRows):
         if X.ndim != 2 or X.dtype.kind not in "fiub":
             raise WrongKind(f"Parts.from_arrays needs a table of numbers. Got an array of {X.dtype}, shape {X.shape}.")
         told = None if bags is None else as_bags(bags, n_rows=len(X))
-        names = tuple(feature_names) if feature_names is not None else tuple(f"x{j}" for j in range(X.shape[1]))
+        names = tuple(f"x{j}" for j in range(X.shape[1]))
+        if feature_names is not None:
+            names = tuple(map(str, as_sequence("Parts.from_arrays", "feature_names", feature_names)))
         if len(names) != X.shape[1]:
             raise InvalidData(f"X has {X.shape[1]} columns but feature_names has {len(names)}. Name every column.")
         classes = told.classes if isinstance(told, Bags) else None
@@ -271,7 +274,13 @@ def _files(paths: Any) -> list[Path]:
         if not found:
             raise UnreadableFile(f"{text!r}: there is no such file. Give Parquet files, a folder of them or a pattern.")
         paths = found
-    files = [Path(path).expanduser() for path in paths]
+    try:
+        files = [Path(path).expanduser() for path in paths]
+    except TypeError:
+        raise InvalidParameter(
+            "Parts.from_parquet needs files, a folder, a pattern such as 'rows/*.parquet', or a list of files. "
+            f"Got {paths!r:.80}."
+        ) from None
     missing = [path for path in files if not path.is_file()]
     if missing or not files:
         raise UnreadableFile(

@@ -22,7 +22,7 @@ from sidelight.files.arrays.parquet import ParquetSource
 from sidelight.files.formats import label_table
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.choosing import match_columns, plan_roles
-from sidelight.files.roles.columns import Coder, MemorySource
+from sidelight.files.roles.columns import Coded, Coder, MemorySource
 from sidelight.files.roles.gaps import without_gap_words
 from sidelight.files.roles.looks import inspect_column
 from sidelight.files.roles.plan import Plan, RoleRequest
@@ -130,6 +130,9 @@ class RowsInBlocks:
 
     def __iter__(self) -> Iterator[Dataset]:
         numbers, texts = self._columns()
+        if isinstance(self.source, DelimitedSource) and self.source.is_small():
+            yield self._at_once(numbers, texts)
+            return
         if self.plan.bag is None:
             yield from (self._dataset(frame, numbers, texts) for frame in self._numbered(numbers, texts))
             return
@@ -178,15 +181,31 @@ class RowsInBlocks:
         every = np.concatenate(runs) if runs else np.empty(0)
         return n_rows, len(np.unique(every)) == len(every)
 
+    def _at_once(self, numbers: list[int], texts: list[int]) -> Dataset:
+        """Read a small table as one block, without polars."""
+        loaded = self.source.load(numbers, texts or ([] if numbers else [0]))
+        rows = np.arange(len(loaded.X))
+        if self.plan.bag is not None:
+            codes = loaded.texts[self.plan.bag].codes  # numbered by their first appearance
+            rows = np.argsort(codes, kind="stable")
+            self.is_sorted_here = bool((rows[1:] < rows[:-1]).any())
+        columns: dict[int, Any] = {j: loaded.X[rows, place] for place, j in enumerate(numbers)}
+        columns |= {j: Coded.of(loaded.texts[j].objects()[rows]) for j in texts}
+        report("placing rows", len(rows), None, self.source.path.name)
+        return self._of_block(rows, columns)
+
     def _dataset(self, frame: Any, numbers: list[int], texts: list[int]) -> Dataset:
-        """Read one block as if it were a table of its own."""
-        names = self.source.names
-        rows = frame[_ROW].to_numpy().astype(np.intp)
-        columns: dict[str, Any] = {names[j]: frame[f"column_{j + 1}"].to_numpy() for j in numbers}
+        columns: dict[int, Any] = {j: frame[f"column_{j + 1}"].to_numpy() for j in numbers}
         for j in texts:
             coder = Coder()
             coder.add(frame[f"column_{j + 1}"])
-            columns[names[j]] = coder.result()
+            columns[j] = coder.result()
+        return self._of_block(frame[_ROW].to_numpy().astype(np.intp), columns)
+
+    def _of_block(self, rows: np.ndarray, by_place: dict[int, Any]) -> Dataset:
+        """Read one block as if it were a table of its own."""
+        names = self.source.names
+        columns = {names[j]: column for j, column in by_place.items()}
         words = {name: columns[column] for name, column in self.features.words.items()}
         roles = [*(names[j] for j in _used(self.plan)), *self.features.texts]
         kept = {name: columns[name] for name in dict.fromkeys([*self.features.numbers, *roles])}

@@ -13,6 +13,7 @@ import sidelight as sl
 from sidelight.app.cli.app import app
 from sidelight.data import parts as parts_module
 from sidelight.data import spill as spill_module
+from sidelight.errors import InvalidParameter
 
 N_BAGS, SIZE = 120, 6
 
@@ -69,7 +70,7 @@ def test_a_pattern_becomes_a_page_and_a_folder_of_assignments(rows, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "rows"]  # nothing of ours is left
     model = sl.load(out / "model.sidelight")
     assert (
-        model.predict_labels(frame.select("f0", "f1", "f2").to_numpy()).tolist() == found["by features alone"].to_list()
+        model.predict_labels(frame.select("f0", "f1", "f2").to_numpy()).tolist() == found["by_features_alone"].to_list()
     )
     again = call("run", out / "run.toml", "--out", tmp_path / "again")
     assert again.exit_code == 0, again.output
@@ -149,3 +150,35 @@ def as_flag():
 def test_a_pattern_without_files(tmp_path):
     run = call("instances", tmp_path / "*.parquet", *COLUMNS, "--out", tmp_path / "out")
     assert "no file has such a name" in str(run.exception)
+
+
+@pytest.fixture
+def events(tmp_path):
+    generator = np.random.default_rng(0)
+    kind = generator.integers(0, 3, 900)
+    frame = pl.DataFrame({"who": kind * 4 + generator.integers(0, 4, 900), "what": kind * 3 + kind % 2})
+    (tmp_path / "events").mkdir()
+    for number in range(3):
+        frame[300 * number : 300 * (number + 1)].write_parquet(tmp_path / "events" / f"{number}.parquet")
+    frame.write_parquet(tmp_path / "all.parquet")
+    return tmp_path
+
+
+def test_events_of_a_pattern_are_coclustered_as_those_of_one_table(events):
+    columns = ("--event", "who", "--event", "what", "--clusters", "3")
+    for table, out in ((events / "events" / "*.parquet", "parts"), (events / "all.parquet", "whole")):
+        run = call("coclusters", table, *columns, "--out", events / out)
+        assert run.exit_code == 0, run.output
+    parts, whole = (pl.read_csv(events / out / "assignments.csv") for out in ("parts", "whole"))
+    assert parts.equals(whole)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [(("--event", "who"), "nothing about its columns is guessed"), (("--truth", "what"), "truth cannot be told")],
+)
+def test_events_of_a_pattern_are_named_and_nothing_else_is(events, said, message):
+    run = call("coclusters", events / "events" / "*.parquet", *said, "--out", events / "out")
+    assert isinstance(run.exception, InvalidParameter)
+    assert message in str(run.exception)
+    assert not (events / "out").exists()

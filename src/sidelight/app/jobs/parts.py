@@ -17,6 +17,7 @@ from sidelight.app.jobs.options import Roles
 from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.parts import Part
 from sidelight.errors import InvalidParameter
+from sidelight.files.part_events import count_parquet
 from sidelight.files.part_tables import ParquetRows
 from sidelight.files.parts import Parts
 from sidelight.words import Setting
@@ -39,14 +40,7 @@ def open_parts(table: str, roles: Roles, features: list[str] | None = None, *, w
     with_lists : bool
         Whether bags and their labels have to be named.
     """
-    defaults = Roles()
-    for name in roles.settings():
-        said = getattr(roles, name)
-        if name not in (*_READ_HERE, *_OF_FILES) and said is not False and said != getattr(defaults, name):
-            raise InvalidParameter(
-                f"{table!r} is read part by part, where {name} cannot be told.",
-                do=["Leave ", Setting(name), " out, or read one table."],
-            )
+    _refuse_others(table, roles, _READ_HERE)
     label = label_column(roles)
     if label is not None and not isinstance(label, str):
         raise InvalidParameter(
@@ -67,6 +61,32 @@ def open_parts(table: str, roles: Roles, features: list[str] | None = None, *, w
         files, bag=roles.bag if isinstance(roles.bag, str) else None, labels=label, features=wanted, ignore=apart,
         separator=roles.label_separator or "|",
     )  # fmt: skip
+
+
+def count_parts(table: str, roles: Roles) -> Dataset:
+    """Count the events of a pattern of Parquet files, piece by piece."""
+    _refuse_others(table, roles, ("events", "weight"))
+    if not isinstance(roles.events, list) or len(roles.events) < 2:
+        raise InvalidParameter(
+            f"{table!r} is read part by part, and nothing about its columns is guessed.",
+            do=["Name the columns to count together: ", Setting("events"), " twice."],
+        )
+    counts = count_parquet([Path(file) for file in matching(table)], roles.events, weight=roles.weight)
+    said = [*((name, "event") for name in roles.events), *([(roles.weight, "weight")] if roles.weight else [])]
+    columns = tuple(ColumnRole(name, role, "you said so") for name, role in said)
+    return Dataset(np.empty((0, 0)), (), table, "Parquet files", counts=counts, roles=columns)
+
+
+def _refuse_others(table: str, roles: Roles, read_here: tuple[str, ...]) -> None:
+    """Refuse what was said of columns that are not looked at part by part."""
+    defaults = Roles()
+    for name in roles.settings():
+        said = getattr(roles, name)
+        if name not in (*read_here, *_OF_FILES) and said is not False and said != getattr(defaults, name):
+            raise InvalidParameter(
+                f"{table!r} is read part by part, where {name} cannot be told.",
+                do=["Leave ", Setting(name), " out, or read one table."],
+            )
 
 
 def label_column(roles: Roles) -> Any:

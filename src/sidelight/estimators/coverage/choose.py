@@ -10,7 +10,6 @@ from sklearn.base import clone
 
 from sidelight._core.params import as_seed
 from sidelight.data.bags import Bags
-from sidelight.data.splits import BagKFold
 from sidelight.errors import InvalidParameter, ignore_warnings
 from sidelight.estimators._choice import Choice, choose_best
 from sidelight.estimators._labelled_bags.candidates import candidates_of
@@ -94,6 +93,8 @@ class Folds:
             )
         self.estimator, self.X, self.bags, self.names, self.one_of = estimator, X, bags, names, one_of
         self.seed = as_seed(generator)
+        from sidelight.data.splits import BagKFold  # as in held_out.py
+
         split = BagKFold(estimator.cv, shuffle=True, random_state=as_seed(generator))
         self.splits = list(split.split(X, groups=bags))
 

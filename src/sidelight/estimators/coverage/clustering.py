@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_sequence, check_choice, check_flag, check_number
@@ -28,6 +28,7 @@ from sidelight.data.coerce import as_bags
 from sidelight.data.parts import PartedRows
 from sidelight.errors import InvalidData, UnknownName, nearest
 from sidelight.estimators._base import (
+    Estimator,
     all_or_nothing,
     checks_y,
     count_rows,
@@ -58,7 +59,7 @@ from sidelight.estimators.coverage.term import Coverage
 from sidelight.estimators.coverage.uncovered import left_uncovered
 
 
-class CoverageClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
+class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
     """Cluster the rows of labelled bags so that every label of a bag is carried by one of its rows.
 
     Each row picks a cluster by a softmax-linear rule. A cluster belongs to a class (a label that bags list) or is
@@ -106,8 +107,10 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, BaseEstimator):
         Bags with more labels than this are approximated: the labels that are hardest to cover stay exact.
     cv : int, default=5
         Folds of whole bags for every "auto".
-    max_subclusters, max_novel : int, default=4, 6
-        The most that "auto" tries.
+    max_subclusters : int, default=4
+        The most sub-clusters of a label that "auto" tries.
+    max_novel : int, default=6
+        The most novel clusters that "auto" tries.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the starts and folds.
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from sidelight._solvers.descent import descend
 from sidelight.data.bags import Bags
-from sidelight.data.splits import BagKFold
 from sidelight.estimators._labelled_bags.layout import Layout
 from sidelight.estimators._labelled_bags.supervision import code_rows, plan_bags
 from sidelight.estimators.coverage.bag_odds import BagOdds, correction, log_odds
@@ -50,6 +49,8 @@ class RoughFits:
         novel = estimator.n_novel == "auto" or estimator.n_novel > 0 or is_empty
         self.layout = Layout.of(bags.classes, 1, int(novel))
         self.penalty = 1.5 if isinstance(estimator.penalty, str) else float(estimator.penalty)
+        from sidelight.data.splits import BagKFold  # scikit-learn's model selection takes .1 s; predicting needs none
+
         split = BagKFold(FOLDS, shuffle=True, random_state=int(generator.integers(2**31)))
         self.folds = list(split.split(np.empty((self.bags.n_rows, 0)), groups=self.bags))
         self.seed = int(generator.integers(2**31))

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
 
 from sidelight._core.params import as_seed
 from sidelight._core.threads import one_blas_thread
@@ -35,6 +34,8 @@ def split_targets(
     X: Any, coarse_Q: np.ndarray, coarse: Layout, fine: Layout, generator: np.random.Generator
 ) -> np.ndarray:
     """Share out the posteriors of one cluster a class among its sub-clusters, by k-means of its rows."""
+    from sklearn.cluster import KMeans  # .1 s, which placing rows with a fitted model need not wait for
+
     targets = np.zeros((X.shape[0], fine.n_clusters))
     for j, c in enumerate(coarse.class_of):
         parts = np.flatnonzero(fine.class_of == c)
