@@ -20,9 +20,9 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 def attack():
     sys.path.insert(0, str(BENCHMARKS))
     try:
-        from attack import calls, configs, models
+        from attack import calls, configs, models, parts, ragged
 
-        yield {"calls": calls, "configs": configs, "models": models}
+        yield {"calls": calls, "configs": configs, "models": models, "parts": parts, "ragged": ragged}
     finally:
         sys.path.remove(str(BENCHMARKS))
 
@@ -119,7 +119,7 @@ def test_words_of_other_libraries_become_our_errors():
         raise KeyError("a mistake of ours is not dressed up")
 
 
-@pytest.mark.parametrize("kind", ["calls", "configs", "models"])
+@pytest.mark.parametrize("kind", ["calls", "configs", "models", "parts", "ragged"])
 def test_a_small_attack_is_clean(attack, tmp_path, kind, monkeypatch):
     module = attack[kind]
     if kind == "models":
@@ -128,7 +128,10 @@ def test_a_small_attack_is_clean(attack, tmp_path, kind, monkeypatch):
         files = write_models(tmp_path / "models")
         monkeypatch.setattr(module, "sources", lambda: files)
     verdicts = []
-    for number in {"calls": [500], "configs": range(60), "models": range(100)}[kind]:
-        verdict = module.attack(number, tmp_path)
+    cases = {"calls": [500], "configs": range(60), "models": range(100), "parts": range(12), "ragged": range(15)}
+    for number in cases[kind]:
+        folder = tmp_path / f"case {number}"
+        folder.mkdir()
+        verdict = module.attack(number, folder)
         verdicts += [verdict] if isinstance(verdict, str) else verdict
     assert set(verdicts) <= {"accepted", "refused"}

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import sidelight as sl
 from sidelight.app.store.answer_file import AnswerFile
-from sidelight.errors import InvalidData, InvalidParameter, WrongKind
+from sidelight.errors import InvalidData, InvalidInput, InvalidParameter, WrongKind
 
 Y = np.arange(30) % 3
 X = np.random.default_rng(0).normal(size=(30, 3)) + 5.0 * np.eye(3)[Y]
@@ -143,3 +143,21 @@ def test_sessions_ask_functions_and_tell_recorders(thing):
         sl.ActiveSession(X, 3, recorder=thing)
     with pytest.raises(InvalidParameter):
         sl.BayesianActiveClustering(3).start(X, recorder=thing)
+
+
+@pytest.mark.parametrize("thing", [1j, "auto", ["a", "b"], ..., np.ones((4, 2)), [{"a"}], b"x"], ids=str)
+def test_parts_are_made_of_sources_and_files(thing):
+    with pytest.raises(WrongKind):
+        sl.Parts(thing, ("a",), in_bags=False)
+    with pytest.raises(InvalidInput):  # some of these are names of files, which are not there
+        sl.Parts.from_parquet(thing)
+    with pytest.raises(InvalidParameter):
+        sl.Parts.from_arrays(X, feature_names=7)
+
+
+@pytest.mark.parametrize("rows", [10**12, np.nan, 1j, sp.coo_array(np.eye(4)), (1,), (1, 1), (0, 99)], ids=str)
+def test_a_session_may_be_told_about_rows(rows):
+    session = sl.ActiveSession(X, 3, random_state=0)
+    with pytest.raises(InvalidData):
+        session.may_tell(rows)
+    assert session.may_tell((0, 1))

@@ -19,7 +19,7 @@ COUNT = 10_000
 SMALLER_THAN = 400_000  # bytes of a real file that are kept; larger ones are cut to whole lines
 _BINARY = (
     ".mat", ".gz", ".npz", ".parquet", ".npy", ".tar", ".sqlite", ".feather", ".zip",
-    *KINDS["sounds"], *KINDS["pictures"],
+    *KINDS["sounds"], *KINDS["pictures"], ".docx", ".pdf",
 )  # fmt: skip
 
 
@@ -35,7 +35,7 @@ def attack(number: int, folder: Path) -> str:
 
     def read() -> None:
         try:
-            if target.suffix in (*KINDS["sounds"], *KINDS["pictures"]):
+            if target.suffix in (*KINDS["sounds"], *KINDS["pictures"], *KINDS["texts"]):
                 data = sl.from_folder(target.parent, out=target.parent / "rows.parquet", n_jobs=1)
             else:
                 data = sl.read(target, max_memory="1GB")
@@ -56,11 +56,11 @@ def sources() -> list[Path]:
     folder = Path(named) if named else Path(__file__).resolve().parents[3] / "shared" / "data"
     real = sorted(p for p in folder.rglob("*") if p.suffix in (".csv", ".gz", ".dat", ".data", ".arff", ".mat"))
     small = WORK / "small"
-    ready = small / "ready"
+    ready = small / "ready with texts"
     if not ready.exists():
         write_files(small)
         ready.write_text("")
-    return [*real, *sorted(p for p in small.iterdir() if p.name != "ready") * 4]
+    return [*real, *sorted(p for p in small.iterdir() if not p.name.startswith("ready")) * 4]
 
 
 def stage(source: Path, folder: Path) -> Path:

@@ -13,7 +13,7 @@ from attack.postgres import Server
 from attack.races import _rows
 
 COUNT = 6
-WRITERS, STOPS = 4, 2
+WRITERS, STOPS = 4, 3
 
 
 def attack(number: int, folder: Path) -> str:

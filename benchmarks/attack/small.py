@@ -71,6 +71,7 @@ def write_files(folder: Path) -> list[Path]:
             archive.addfile(member, io.BytesIO(content))
     _write_books(folder, X)
     _write_material(folder)
+    _write_texts(folder)
     (folder / "images.gz").write_bytes(gzip.compress((folder / "images-idx3-ubyte").read_bytes()))
     return sorted(p for p in folder.iterdir() if p.is_file())
 
@@ -102,6 +103,42 @@ def _write_material(folder: Path) -> None:
     picture = Image.fromarray(make_photographs(1, random_state=0)[0].pixels)
     for ending in ("png", "jpg", "gif", "bmp", "tif", "webp"):
         picture.save(folder / f"photo.{ending}")
+
+
+def _write_texts(folder: Path) -> None:
+    """Write a document of each kind whose words are counted."""
+    words = "The wren sings in the hedge, the owl calls at night. " * 8
+    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    (folder / "letter.txt").write_text(words)
+    (folder / "letter.md").write_text(f"# Birds\n\n{words}\n\n- *wren*\n- [owl](x)\n")
+    (folder / "letter.html").write_text(
+        f"<!DOCTYPE html><style>p {{}}</style><p>{words}&amp; <b>jay</b><script>x()</script>"
+    )
+    (folder / "letter.eml").write_text(f"From: me\nTo: you\nSubject: birds\nContent-Type: text/plain\n\n{words}")
+    with zipfile.ZipFile(folder / "letter.docx", "w", zipfile.ZIP_DEFLATED) as archive:
+        body = f"<w:p><w:r><w:t>{words}</w:t></w:r></w:p>"
+        archive.writestr("word/document.xml", f'<w:document xmlns:w="{space}"><w:body>{body}</w:body></w:document>')
+    (folder / "letter.pdf").write_bytes(_pdf(words))
+
+
+def _pdf(words: str) -> bytes:
+    """Return a PDF of one page with a line of text."""
+    stream = f"BT /F1 12 Tf 10 100 Td ({words.replace('(', '').replace(')', '')}) Tj ET".encode()
+    parts = (
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 900 200] /Contents 4 0 R "
+        b"/Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    )
+    made, places = b"%PDF-1.4\n", list[int]()
+    for number, part in enumerate(parts, start=1):
+        places.append(len(made))
+        made += b"%d 0 obj\n%s\nendobj\n" % (number, part)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    head = b"xref\n0 %d\n0000000000 65535 f \n%s" % (len(parts) + 1, table)
+    return made + head + b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(parts) + 1, len(made))
 
 
 def _write_matlab(folder: Path, X: np.ndarray) -> None:

@@ -66,8 +66,9 @@ def stored(kind: str, seed: int = 0) -> list[dict[str, Any]]:
 def work(kind: str, first: int, last: int, log: Path, seed: int) -> None:
     """Do the cases ``first`` to ``last`` that are not done."""
     warnings.simplefilter("ignore")
-    resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
     module = importlib.import_module(f"attack.{kind}")
+    if getattr(module, "LIMITED", True):
+        resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
     done = finished(log)
     for case in range(first, last):
         if case in done:

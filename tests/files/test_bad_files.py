@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import struct
@@ -319,3 +320,15 @@ def test_characters_that_do_not_exist_are_refused(put):
 def test_a_line_of_nothing_but_separators_after_an_endless_cell_is_still_a_line(put):
     path = put("endless.csv", 'a,b\n1,2\n3,"' + "x" * 140_000 + '"\n,\n')
     assert sl.read(path).n_rows == 3
+
+
+@pytest.mark.parametrize("cell", ["|", "||", ";", "/", "+"])
+def test_cells_of_separators_alone_hold_no_labels(tmp_path, cell):
+    from sidelight.files.roles.separators import find_separator
+
+    assert find_separator([cell, cell * 2]) is None
+    assert find_separator([cell, "wren|owl", "owl|jay"]) == "|"
+    path = tmp_path / "t.csv"
+    path.write_text("bag,labels,x\n" + "".join(f'b{i // 2},"{cell}",{i}.5\n' for i in range(8)))
+    with contextlib.suppress(sl.SidelightError):  # whatever else comes out fails the test
+        sl.read(path)

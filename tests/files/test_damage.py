@@ -33,6 +33,8 @@ def files(tmp_path_factory):
 
 def test_undamaged_files_are_read(files):
     for file in files:
+        if file.stem == "letter":  # a text, which is cut and not read as a table: tests/files/material
+            continue
         assert sl.read(file).n_rows > 0
 
 

@@ -10,7 +10,7 @@ import scipy.io
 import scipy.sparse as sp
 
 import sidelight as sl
-from sidelight.errors import InvalidParameter, WrongKind
+from sidelight.errors import InvalidParameter, UnreadableFile, WrongKind
 from sidelight.files.text import delimited
 
 
@@ -384,3 +384,37 @@ def test_what_is_written_is_a_dataset_and_where_is_a_path(tmp_path):
 def _table(folder):
     (folder / "rows.csv").write_text("a,b\n" + "".join(f"{i},{i * 0.5}\n" for i in range(9)))
     return folder / "rows.csv"
+
+
+def test_a_sparse_arff_file_may_have_words_of_two_kinds(tmp_path):
+    head = "@relation r\n@attribute colour {red,blue}\n@attribute tagged {0,1}\n@attribute size numeric\n@data\n"
+    rows = "".join(f"{{0 {('red', 'blue')[i % 2]}, 1 {i % 2}, 2 {i}.5}}\n" for i in range(12))
+    (tmp_path / "t.arff").write_text(head + rows)
+    read = sl.read(tmp_path / "t.arff")
+    assert "colour" not in read.feature_names  # words are no numbers
+    assert "size" in read.feature_names
+
+
+def test_numbers_with_two_dots_are_no_classes_of_c45(tmp_path):
+    from sidelight.files.recognise import _c45
+
+    path = tmp_path / "t.data"
+    assert _c45(path, ["1,2,yes.", "3,4,no.", "5,6,no."]) is not None
+    assert _c45(path, ["1,2,2.5.", "3,4,1.5.", "5,6,0.5."]) is None
+    assert _c45(path, ["1,2,yes", "3,4,no", "5,6,no"]) is None
+
+
+@pytest.mark.parametrize("head", ["", "6 3\n"])
+def test_rows_of_bags_as_they_are_written_for_mi_svm(tmp_path, head):
+    rows = "".join(f"{i}:{10 + i // 2}:{i // 4} 1:{i}.5 3:{-i}\n" for i in range(6))
+    (tmp_path / "musk.data").write_text(head + rows)
+    data = sl.read(tmp_path / "musk.data")
+    assert data.X.shape == (6, 3)
+    assert [str(name) for name in data.bags.names] == ["10", "11", "12"]
+    assert [str(label) for label in data.y] == ["0", "0", "0", "0", "1", "1"]
+
+
+def test_a_row_without_its_bag_is_told(tmp_path):
+    (tmp_path / "t.data").write_text("".join(f"{i}:1:0 1:2\n" for i in range(60)) + "1 1:5\n")
+    with pytest.raises(UnreadableFile, match="60 of 61 rows name a bag"):
+        sl.read(tmp_path / "t.data")

@@ -113,3 +113,21 @@ def test_two_billion_rows_or_columns_are_refused_with_the_numbers(tmp_path, shap
     path.write_bytes(matlab_file(sparse_variable(shape, [0, 1], ends, [1.0, 2.0])))
     with pytest.raises(TooLarge, match=f"a sparse table of {shape[0]} rows and {shape[1]} columns would take about"):
         sl.read(path, max_memory="4GB")
+
+
+@pytest.mark.parametrize("kind", ["dense", "complex", "sparse"])
+def test_numbers_of_an_unknown_type_are_refused_before_scipy_looks_them_up(tmp_path, kind):
+    """SciPy's table of types is not checked: such a file ended the process."""
+    table = np.arange(12.0).reshape(4, 3) + 1.5
+    value = {"dense": table, "complex": table * 1j, "sparse": sp.csc_array(table)}[kind]
+    buffer = io.BytesIO()
+    scipy.io.savemat(buffer, {"x": value})
+    data = bytearray(buffer.getvalue())
+    numbers = value.data if kind == "sparse" else value.imag.T if kind == "complex" else value.T
+    at = bytes(data).rindex(np.ascontiguousarray(numbers).tobytes()) - 8
+    assert struct.unpack_from("<I", data, at)[0] == 9  # doubles
+    struct.pack_into("<I", data, at, 0x2F31)
+    path = tmp_path / "x.mat"
+    path.write_bytes(data)
+    with pytest.raises(UnreadableFile, match="unknown type"):
+        sl.read(path)

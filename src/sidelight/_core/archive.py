@@ -2,7 +2,10 @@
 
 What is surprising: members are stored, never compressed, so a file can only ever become as large as it already is. A
 compressed member, a name we did not choose, an array of objects or a size that does not add up is refused before
-anything is allocated. Classes are found by public name through ``resolve``; nothing in the file is executed.
+anything is allocated. Classes are found by public name through ``resolve``; nothing in the file is executed. The
+manifest holds a fingerprint of everything else: a file in which something was changed afterwards is refused. Somebody
+who forges the fingerprint too gets a model whose arrays do not fit together, so :func:`read_from` remembers which
+estimators came from a file, and their methods name it when they fail.
 
 In the manifest a plain JSON value stands for itself; everything else is an object with one tag: ``array``, ``scalar``,
 ``objects``, ``sparse``, ``generator``, ``tuple``, ``set``, ``frozenset``, ``dict``, ``float``, ``slice``, ``date``,
@@ -11,6 +14,7 @@ In the manifest a plain JSON value stands for itself; everything else is an obje
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import math
@@ -18,6 +22,7 @@ import os
 import platform
 import re
 import sys
+import weakref
 import zipfile
 from collections.abc import Callable
 from datetime import date, datetime
@@ -34,17 +39,20 @@ from sidelight.errors import InvalidData, InvalidInput, InvalidParameter, Unread
 FORMAT = 1
 _MEMBER = re.compile(r"manifest\.json|arrays/[0-9]{1,9}\.npy")
 Resolve = Callable[[str], type | None]
+_READ_FROM: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()  # estimators, and their files
 
 
 def write(thing: Any, path: str | os.PathLike[str], *, resolve: Resolve, library_version: str) -> None:
     """Write ``thing`` to ``path``; the file appears whole or not at all."""
     encoder = Encoder(resolve)
+    content = encoder.encode(thing, where=type(thing).__name__)
     manifest = {
         "format": FORMAT,
         "sidelight": library_version,
         "libraries": _library_versions(),
         "fitted_on": _fitted_on(thing),
-        "content": encoder.encode(thing, where=type(thing).__name__),
+        "fingerprint": _fingerprint(content, encoder.arrays),
+        "content": content,
     }
     with (
         replacing(_as_path(path, "sidelight.save")) as handle,
@@ -64,6 +72,12 @@ def read(path: str | os.PathLike[str], *, resolve: Resolve) -> Any:
             _check_members(archive, path)
             manifest = _read_manifest(archive, path)
             arrays = [_read_array(archive, name, path) for name in _array_names(archive)]
+        kept = manifest.get("fingerprint")  # files of 0.2.0 and before have none
+        if kept is not None and kept != _fingerprint(manifest["content"], arrays):
+            raise UnsafeArchive(
+                f"{str(path)!r} was changed after sidelight.save wrote it: its fingerprint does not fit what it holds. "
+                "Do not trust this file; save the model again."
+            )
         return Decoder(arrays, resolve, str(path)).decode(manifest["content"])
     except InvalidInput:
         raise
@@ -91,6 +105,26 @@ def read(path: str | os.PathLike[str], *, resolve: Resolve) -> Any:
         OverflowError,
     ) as error:
         raise UnsafeArchive(f"{str(path)!r} is damaged: {error!r}. Save the model again.") from error
+
+
+def read_from(estimator: Any) -> str:
+    """Return the file that an estimator was read from and not fitted since; empty for any other."""
+    return _READ_FROM.get(estimator, "")
+
+
+def fitted_anew(estimator: Any) -> None:
+    """Forget the file of an estimator: what it holds now was not in it."""
+    _READ_FROM.pop(estimator, None)
+
+
+def _fingerprint(content: Any, arrays: list[np.ndarray]) -> str:
+    """Return a digest of the manifest's content and of every array: kind, shape and bytes."""
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
+    for array in arrays:
+        digest.update(f"{array.dtype.str} {array.shape} ".encode())
+        if array.size and array.dtype.itemsize:
+            digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
 
 
 def _as_path(path: Any, who: str) -> Path:
@@ -316,6 +350,7 @@ class Decoder:
             **{key: self.decode(part) for key, part in form["params"].items()}
         )
         vars(estimator).update({key: self.decode(part) for key, part in form["fitted"].items()})
+        _READ_FROM[estimator] = self.source
         return estimator
 
 

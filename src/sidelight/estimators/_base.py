@@ -1,8 +1,11 @@
-"""What the families share: the doors for rows and for ``y``, and a ``fit`` that succeeds whole or changes nothing."""
+"""What the families share: the doors for rows and for ``y``, a ``fit`` that succeeds whole or changes nothing, and
+methods that name the file when a model that was read from one does not work.
+"""
 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -10,9 +13,11 @@ from typing import Any, TypeVar
 import narwhals.stable.v1 as nw
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _num_samples, check_array, validate_data
 
+from sidelight._core.archive import fitted_anew, read_from
 from sidelight._core.fingerprint import fingerprint
 from sidelight._solvers.trace import Reporter
 from sidelight.data.bags import Bags
@@ -20,7 +25,15 @@ from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.hierarchy import LabelTree
 from sidelight.data.parts import PartedRows
 from sidelight.data.relations import Pairs, Triplets
-from sidelight.errors import InvalidData, TargetIgnored, WrongKind, as_invalid_data, warn
+from sidelight.errors import (
+    InvalidData,
+    SidelightError,
+    TargetIgnored,
+    UnsafeArchive,
+    WrongKind,
+    as_invalid_data,
+    warn,
+)
 from sidelight.progress import report
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -32,6 +45,46 @@ ROWS = {"accept_sparse": "csr", "dtype": "float64", "order": "C", "ensure_all_fi
 HUGE = 1e150  # squares of larger numbers are infinite in float64
 
 
+_JUDGING = ("predict", "predict_proba", "predict_log_proba", "predict_labels", "predict_bags", "predict_bags_proba",
+            "transform", "decision_function", "score_samples")  # fmt: skip
+
+
+class Estimator(BaseEstimator):
+    """scikit-learn's, whose methods say so when a model file holds arrays that do not fit together."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name in _JUDGING:
+            method = inspect.getattr_static(cls, name, None)
+            if inspect.isfunction(method) and not hasattr(method, "names_file"):
+                setattr(cls, name, naming_file(method))
+
+
+def naming_file(method: Method) -> Method:
+    """Let a method of an estimator that was read from a file blame the file for what is no error of ours."""
+    if getattr(method, "__isabstractmethod__", False):
+        return method
+
+    @functools.wraps(method)
+    def judging(self: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(self, *args, **kwargs)
+        except (SidelightError, NotFittedError, MemoryError, Warning):
+            raise
+        except Exception as error:
+            file = read_from(self)
+            if not file:
+                raise
+            inspect.signature(method).bind(self, *args, **kwargs)  # a call with other arguments is a TypeError
+            raise UnsafeArchive(
+                f"{type(self).__name__} cannot work with what {file!r} holds: {error!r:.200}. Its arrays do not fit "
+                "together: the file was changed after sidelight.save wrote it. Save the model again."
+            ) from error
+
+    judging.names_file = True  # type: ignore[attr-defined] # so that a subclass does not do it again
+    return judging  # type: ignore[return-value] # same signature, which functools.wraps cannot express
+
+
 def all_or_nothing(method: Method) -> Method:
     """Let a ``fit`` that fails or is cancelled leave its estimator as it was, and refuse a ``y`` that it cannot use."""
 
@@ -40,7 +93,9 @@ def all_or_nothing(method: Method) -> Method:
         _check_call(self, args, kwargs)
         before = dict(vars(self))
         try:
-            return method(self, *args, **kwargs)
+            fitted = method(self, *args, **kwargs)
+            fitted_anew(self)
+            return fitted
         except BaseException:
             vars(self).clear()
             vars(self).update(before)

@@ -241,7 +241,9 @@ def _c45(path: Path, lines: list[str]) -> Recognised | None:
 def _svmlight(lines: list[str]) -> Recognised | None:
     rows = [line.split("#", 1)[0].split() for line in lines[:50]]
     rows = [row for row in (rows[:-1] or rows) if row]
-    label = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?(,[+-]?\d+)*", re.IGNORECASE)
+    if len(rows) > 1 and re.fullmatch(r"\d+:\d+:\S+", rows[1][0]):
+        rows = rows[1:] if re.fullmatch(r"\d+ \d+", " ".join(rows[0])) else rows  # how many rows and features
+    label = re.compile(r"\d+:\d+:[+-]?\d+|[+-]?[\d.]+(e[+-]?\d+)?(,[+-]?\d+)*", re.IGNORECASE)
     pair = re.compile(r"(\d+|qid):[^\s:]+")
     n_pairs = 0
     for row in rows:

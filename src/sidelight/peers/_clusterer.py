@@ -6,18 +6,18 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, check_n_clusters, check_number
 from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import ConvergenceWarning, warn
-from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import DistanceColumns
 
 
-class AnswerClusterer(DistanceColumns, ClusterMixin, BaseEstimator, ABC):
+class AnswerClusterer(DistanceColumns, ClusterMixin, Estimator, ABC):
     """The base: a method says how it learns (``_learn``) and how far rows are from its clusters (``_distances``)."""
 
     __metadata_request__fit = {"pairs": True, "triplets": True}

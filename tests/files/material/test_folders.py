@@ -66,8 +66,8 @@ def test_recordings_and_lists_become_named_sounds(sounds):
     assert accuracy(data, truth) > 0.9
 
 
-def test_photographs_and_tags_become_named_regions(photos):
-    data = sl.from_folder(photos, labels=photos / "tags.csv")
+def test_photographs_and_tags_become_named_regions(photos, tmp_path):
+    data = sl.from_folder(copy_of(photos, tmp_path, 24), labels=photos / "tags.csv")
     made = {f"photo{k:02d}.png": p for k, p in enumerate(make_photographs(random_state=0), start=1)}
     truth = []
     for file, shown in zip(data.kept["file"], data.show["show"]):

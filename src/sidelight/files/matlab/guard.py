@@ -23,6 +23,8 @@ _DEEPEST = 20
 _ARRAY = 2 * NAME  # bytes of an array without its numbers
 _INTEGERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 12: "i8", 13: "u8"}  # how indices may be stored
 _WIDTHS = {1: 1, 2: 1, 3: 2, 4: 2, 5: 4, 6: 4, 7: 4, 9: 8, 12: 8, 13: 8}  # bytes of one stored number, by its type
+_LETTERS = (16, 17, 18)  # types of stored text: UTF-8, UTF-16, UTF-32
+_CHAR, _COMPLEX = 4, 0x800  # the class of texts, and the flag of complex numbers
 _ELEMENT_SIZES = {4: 1, 6: 8, 7: 4, 8: 1, 9: 1, 10: 2, 11: 2, 12: 4, 13: 4, 14: 8, 15: 8}
 
 
@@ -123,7 +125,17 @@ def _check_matrix(path: Path, data: bytes, size: int, order: str, depth: int) ->
     if kind in _ELEMENT_SIZES and cells > len(data) - at:
         # The numbers may be stored in fewer bytes than their class, but never in less than one byte each.
         raise _damaged(path, f"a matrix of size {dims} in {len(data) - at} bytes")
+    if cells:
+        _check_stored(path, data, at, order, kind, flags)
     return _ARRAY + cells * _ELEMENT_SIZES.get(kind, 8)
+
+
+def _check_stored(path: Path, data: bytes, at: int, order: str, kind: int, flags: int) -> None:
+    """Check the types in which numbers are stored: SciPy looks them up in a table without looking how long it is."""
+    for _ in range(2 if flags & _COMPLEX else 1):
+        stored, _, _, at = _element(path, data, at, order)
+        if stored not in _WIDTHS and not (kind == _CHAR and stored in _LETTERS):
+            raise _damaged(path, f"numbers of the unknown type {stored}")
 
 
 def _check_sparse(path: Path, data: bytes, at: int, order: str, dims: tuple[int, ...]) -> None:
@@ -135,6 +147,8 @@ def _check_sparse(path: Path, data: bytes, at: int, order: str, dims: tuple[int,
     rows, at = _indices(path, data, at, order)
     ends, at = _indices(path, data, at, order)
     kind, start, size, _ = _element(path, data, at, order)
+    if size and kind not in _WIDTHS:
+        raise _damaged(path, f"numbers of the unknown type {kind}")
     n_values = min(size, len(data) - start) // _WIDTHS.get(kind, 1)
     if len(ends) <= width:
         raise _damaged(path, f"a sparse matrix of {height} x {width} with {len(ends)} column pointers")

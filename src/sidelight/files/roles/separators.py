@@ -19,7 +19,7 @@ def find_separator(cells: Iterable[str]) -> str | None:
     different = sorted({" ".join(cell.split()) for cell in cells if cell.strip()})
     for mark in (*_MARKS, " "):
         split = [[part.strip() for part in cell.split(mark) if part.strip()] for cell in different if mark in cell]
-        if split and _come_back(split, different, mark) and not (mark in _STEPS and _are_paths(split, different)):
+        if any(split) and _come_back(split, different, mark) and not (mark in _STEPS and _are_paths(split, different)):
             return mark
     return None
 

@@ -86,7 +86,7 @@ class DelimitedSource:
         """Return some columns as numbers and some as text; the others are never kept."""
         size = self.path.stat().st_size
         self._need(size, len(numbers), len(texts))
-        if self._is_small():
+        if self.is_small():
             return self._load_small(numbers, texts)
         buffer, n_rows = _Rows(self.path, len(numbers)), 0
         coders = {j: Coder() for j in texts}
@@ -103,7 +103,8 @@ class DelimitedSource:
             raise header_only(self.path, self.names)
         return Loaded(buffer.result(n_rows), {j: coder.result() for j, coder in coders.items()})
 
-    def _is_small(self) -> bool:
+    def is_small(self) -> bool:
+        """Say whether a loop reads the file sooner than polars is imported."""
         return len(self._file.head(_SMALL)) < _SMALL
 
     def _load_small(self, numbers: Sequence[int], texts: Sequence[int]) -> Loaded:
@@ -135,7 +136,7 @@ class DelimitedSource:
     def frames(self, columns: Sequence[int], weight: int | None) -> Iterator[Any]:
         """Yield the columns block by block, as polars frames (or, of a small file, lists) by the table's own names."""
         numbers = [] if weight is None else [weight]
-        if self._is_small():
+        if self.is_small():
             for piece in self._small_pieces([*columns, *numbers], numbers):
                 yield {self.names[j]: cells for j, cells in piece.items()}
             return

@@ -1,5 +1,8 @@
 """svmlight (libsvm) files: ``label index:value ...``, several labels between commas, ``qid:`` taken for the bag.
 
+Also ``row:bag:label index:value ...``, as multi-instance sets are written for MI-SVM, with or without a first line that
+counts rows and features.
+
 scikit-learn's reader is not used: it takes neither words as labels, rows without a label nor indices in any order, and
 does not say which line is wrong.
 """
@@ -26,6 +29,8 @@ from sidelight.files.source import text_lines
 
 _HIGHEST = 1 << 31  # beyond this an index is damage, not a feature
 _BATCH = 2_000
+_COUNTS = re.compile(r"\d+ \d+", re.ASCII)
+_OF_BAG = re.compile(r"\d+:(\d+):([+-]?\d+)", re.ASCII)
 _PAIRS = re.compile(r"(?:\d+:[^\s:]+(?: |$))*", re.ASCII)
 
 
@@ -38,8 +43,11 @@ def read_svmlight(path: Path, wanted: RoleRequest) -> Dataset:
     held: list[tuple[int, list[str]]] = []
     for number, line in text_lines(path):
         tokens = line.split("#", 1)[0].split()
-        if not tokens:
+        if not tokens or (not counts and _COUNTS.fullmatch(" ".join(tokens))):
             continue
+        if of_bag := _OF_BAG.fullmatch(tokens[0]):
+            bags.append(of_bag[1])
+            tokens[0] = of_bag[2]
         has_label = ":" not in tokens[0]
         labels.append(tokens[0] if has_label else "")
         pairs = tokens[1:] if has_label else tokens
@@ -55,7 +63,7 @@ def read_svmlight(path: Path, wanted: RoleRequest) -> Dataset:
     if not counts:
         raise UnreadableFile(f"{path}: expected rows, found none. Was the file written completely?")
     if bags and len(bags) != len(counts):
-        raise UnreadableFile(f"{path}: {len(bags)} of {len(counts)} rows have a qid. Give every row one, or none.")
+        raise UnreadableFile(f"{path}: {len(bags)} of {len(counts)} rows name a bag. Let every row name one, or none.")
     flat = np.concatenate(pieces)
     return _dataset(path, wanted, flat.reshape(-1, 2), counts, labels, bags)
 
@@ -81,7 +89,7 @@ def _dataset(
     data.role("label", "label" if has_labels else "ignored", "the first of each line")
     if bags and wanted.bag is not False:
         data.bags = Bags(Coded.of(bags).names().tolist())
-        data.role("qid", "bag", "rows of one query belong together")
+        data.role("bag", "bag", "rows of one query or bag belong together")
     data.role(f"{base}..{width - 1 + base}", "feature", "index:value pairs")
     return data.build()
 

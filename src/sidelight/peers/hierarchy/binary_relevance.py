@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import check_choice, check_number
@@ -15,14 +14,14 @@ from sidelight._models.label_logits import LabelLogits, one_scale
 from sidelight._models.scaled_rows import ScaledRows
 from sidelight._solvers.descent import descend
 from sidelight.data.coerce import as_label_matrix
-from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import Estimator, all_or_nothing, reporting, rows_to_fit, rows_to_judge
 from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.hierarchy._labels import labels_to_fit
 from sidelight.estimators.hierarchy.counts import Entries, Floats
 from sidelight.estimators.hierarchy.decoding import f1_threshold
 
 
-class BinaryRelevance(BaseEstimator):
+class BinaryRelevance(Estimator):
     """Predict each label by a logistic regression of its own.
 
     Unchecked entries are left out. With ``alpha`` the probability of having *seen* a label is divided by

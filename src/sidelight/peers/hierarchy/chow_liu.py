@@ -6,11 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from sidelight._core.params import check_flag
 from sidelight.data.hierarchy import LabelTree
-from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit
+from sidelight.estimators._base import Estimator, all_or_nothing, reporting, rows_to_fit
 from sidelight.estimators.hierarchy._labels import labels_to_fit
 from sidelight.estimators.hierarchy.counts import count_pairs
 from sidelight.estimators.hierarchy.spanning_tree import spanning_tree
@@ -18,7 +17,7 @@ from sidelight.estimators.hierarchy.spanning_tree import spanning_tree
 Ints = NDArray[np.intp]
 
 
-class ChowLiuTree(BaseEstimator):
+class ChowLiuTree(Estimator):
     """Join the labels by the tree with the largest sum of mutual information (Chow and Liu 1968).
 
     The links have no direction: each tree hangs from its most frequent label. It takes every 0 at its word, and knows

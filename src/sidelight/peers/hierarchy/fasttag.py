@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import check_number
@@ -21,7 +20,7 @@ from sidelight._core.threads import one_blas_thread
 from sidelight._models.label_logits import one_scale
 from sidelight._models.scaled_rows import ScaledRows
 from sidelight.data.coerce import as_label_matrix
-from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import Estimator, all_or_nothing, reporting, rows_to_fit, rows_to_judge
 from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.hierarchy._labels import labels_to_fit
 from sidelight.estimators.hierarchy.counts import Entries, Floats
@@ -29,7 +28,7 @@ from sidelight.estimators.hierarchy.counts import Entries, Floats
 _RIDGE = 1e-3  # on B, so that a label that was never seen has an equation
 
 
-class FastTag(BaseEstimator):
+class FastTag(Estimator):
     """Complete label sets linearly, and predict the completed ones linearly from features.
 
     Parameters

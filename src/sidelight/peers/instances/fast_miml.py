@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.moments import mean_and_scale, standardised
@@ -14,7 +14,7 @@ from sidelight._core.segments import segment_max
 from sidelight._core.simplex import softmax
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import Estimator, all_or_nothing, rows_to_fit, rows_to_judge
 from sidelight.estimators._labelled_bags.layout import Layout
 from sidelight.estimators._labelled_bags.supervision import refuse_empty_sets, require_lists
 from sidelight.estimators.novelty.naming import NamesRows
@@ -24,7 +24,7 @@ from sidelight.progress import report
 PATIENCE, WORTH = 20, 0.99  # a fit ends when so many passes did not lower the mean loss to that share of the lowest
 
 
-class FastMIML(NamesRows, ClusterMixin, BaseEstimator):
+class FastMIML(NamesRows, ClusterMixin, Estimator):
     """Rank the labels of bags: MIMLfast of Huang, Gao and Zhou (2014), for rows and for bags.
 
     Rows are mapped to a space that all labels share; each label has several sub-concepts there and scores a row by the

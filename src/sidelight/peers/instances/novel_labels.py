@@ -6,7 +6,7 @@ from inspect import signature
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.base import ClusterMixin, clone
 
 from sidelight._core.heaps import cut_between
 from sidelight._core.moments import mean_and_scale, standardised
@@ -16,7 +16,7 @@ from sidelight._core.simplex import softmax
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidParameter
-from sidelight.estimators._base import all_or_nothing, rows_to_fit
+from sidelight.estimators._base import Estimator, all_or_nothing, rows_to_fit
 from sidelight.estimators._labelled_bags.layout import Layout
 from sidelight.estimators._labelled_bags.supervision import require_lists
 from sidelight.estimators.novelty.naming import NamesRows, check_enough_rows
@@ -24,7 +24,7 @@ from sidelight.estimators.novelty.naming import NamesRows, check_enough_rows
 SOFTNESS = 0.25  # how fast novelty falls above the threshold, in standard deviations of the best scores
 
 
-class NovelLabels(NamesRows, ClusterMixin, BaseEstimator):
+class NovelLabels(NamesRows, ClusterMixin, Estimator):
     """Give a classifier of bags and rows novel labels: rows that no known label wants, clustered by k-means.
 
     [Z17] does this for its baselines. The bags take no part in it, so methods that learn both at once do better; it

@@ -6,18 +6,18 @@ from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator
 from sidelight._core.threads import one_blas_thread
 from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.data.relations import Pairs, Triplets
-from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import Estimator, all_or_nothing, rows_to_fit, rows_to_judge
 from sidelight.progress import report
 
 
-class LearntMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class LearntMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, ABC):
     """The base: a metric says how it learns the map (``_learn_map``); without answers the map changes nothing."""
 
     __metadata_request__fit = {"pairs": True, "triplets": True}

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 
 from sidelight._core.contingency import encode
 from sidelight._core.params import as_sequence, check_choice, check_n_clusters
 from sidelight.errors import InvalidData, InvalidParameter
-from sidelight.estimators._base import all_or_nothing, rows_to_fit
+from sidelight.estimators._base import Estimator, all_or_nothing, rows_to_fit
 from sidelight.peers.sources.merging import LINKAGES, group_distances, merge
 
 
-class SeededAgglomerative(ClusterMixin, BaseEstimator):
+class SeededAgglomerative(ClusterMixin, Estimator):
     """Merge given groups of rows until ``n_clusters`` remain; rows of one group always stay together.
 
     Parameters

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,7 +15,7 @@ from sidelight._core.prototypes import nearest_prototype, squared_distances
 from sidelight._core.quiet import without_library_warnings
 from sidelight._core.threads import one_blas_thread
 from sidelight._models.prepared_rows import Preparation, kind_of
-from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import DistanceColumns
 from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.sources._channels import channel_columns
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Preparations = dict[str, tuple[Ints, Preparation]]
 
 
-class ConcatenatedKMeans(DistanceColumns, ClusterMixin, BaseEstimator):
+class ConcatenatedKMeans(DistanceColumns, ClusterMixin, Estimator):
     """Cluster all channels as one long row by k-means.
 
     Parameters

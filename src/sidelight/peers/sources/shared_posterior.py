@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, check_choice, check_n_clusters, check_number
 from sidelight._solvers.rounding import round_by_kmeans
 from sidelight.errors import ConvergenceWarning, warn
-from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.sources._channels import channel_columns
 from sidelight.peers.sources.concatenated import dense
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 ALL = "all"  # the leader under the rule "product"
 
 
-class SharedPosteriorMixture(ClusterMixin, BaseEstimator):
+class SharedPosteriorMixture(ClusterMixin, Estimator):
     """Fit one diagonal Gaussian mixture per channel; in every EM step all of them use one channel's posterior.
 
     Parameters
