@@ -1,7 +1,9 @@
-"""The studio under load: twenty annotators at once on the digits, and what one person is asked."""
+"""The studio under load: 20 and 50 annotators at once, long histories, and what one person is asked."""
 
 from __future__ import annotations
 
+import base64
+import io
 import os
 import re
 import subprocess
@@ -14,20 +16,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
 
 from runner import Sheet
+from sidelight.app.report.gallery import Media
 from sidelight.app.studio.answers import true_answer
 from sidelight.app.studio.project import OpenProject
 from sidelight.app.studio.settings import new_session
-from sidelight.app.studio.sources import digits
+from sidelight.app.studio.sources import Source, digits
 from sidelight.app.studio.studio import Studio
 from sidelight.metrics import adjusted_rand_index
 
-TITLE = "The studio: twenty annotators at once, and what one person is asked"
+TITLE = "The studio: twenty and fifty annotators at once, and what one person is asked"
 PEOPLE, ANSWERS, THINKING = 20, 15, 1.5  # annotators, answers of each, mean seconds that a simulated person looks
+CROWD, CROWD_ANSWERS, CROWD_THINKING = 50, 10, 3.0  # the same of a crowd; [P17] table 3.6 has 2.84 to 3.95 s a pair
+CROWDED = {"10,000 rows": (10_000, False), "50,000 rows with pictures": (50_000, True)}
 BUDGET, SEEDS = 100, 3
 HISTORIES, ROWS_ASKED = (0, 2_000, 20_000), 60  # events before a restart, and rows that several people answered about
 PATIENCE, LOOKING = 0.06, 0.15  # seconds after which the page shows the loaded question, and that one person looks
@@ -38,15 +44,21 @@ class Load:
     """What the annotators saw."""
 
     took: list[float] = field(default_factory=list)
+    pictures: list[float] = field(default_factory=list)
     failures: int = 0
     processor: float = 0.0
+    memory: float = 0.0
+    kept: int = 0
+    agreement: float = float("nan")
 
 
 def fill(sheet: Sheet) -> None:
     """Measure and add the rows."""
     sheet.notes.append(
         f"Digits, 1,797 rows; a server in a process of its own, SQLite with synchronous=FULL; {PEOPLE} annotators in "
-        f"threads, {ANSWERS} right answers each, {THINKING} s of thinking on average between them, seed 0."
+        f"threads, {ANSWERS} right answers each, {THINKING} s of thinking on average between them, seed 0. {CROWD} "
+        f"annotators on generated rows of 12 kinds with 16 numbers: {CROWD_ANSWERS} right answers each, "
+        f"{CROWD_THINKING:g} s of thinking on average; those who see pictures load them."
     )
     load = _load()
     p50, p95 = np.percentile(load.took, [50, 95])
@@ -56,6 +68,8 @@ def fill(sheet: Sheet) -> None:
     sheet.row("the same, 95th percentile", f"{1000 * p95:.0f} ms", "300 ms", p95 < 0.3)
     each = 1000 * load.processor / len(load.took)
     sheet.row("processor time of the server, an answer", f"{each:.0f} ms")
+    sheet.row("adjusted Rand index of their clusters", f"{load.agreement:.3f}")
+    _crowds(sheet)
     _long(sheet)
     _alone(sheet)
     sheet.say_if_busy()
@@ -64,23 +78,89 @@ def fill(sheet: Sheet) -> None:
 def _load() -> Load:
     truth = [int(label) for label in digits().y or ()]
     with tempfile.TemporaryDirectory() as folder:
-        load = Load()
-        with _server(folder, "--demo") as (url, pid):
-            with httpx.Client(base_url=url, headers={"X-Sidelight": "1"}, timeout=60) as client:
-                _until_ready(client)
-                links = [
-                    client.post("/api/projects/1/people", json={"name": f"p{i}"}).json()["link"] for i in range(PEOPLE)
-                ]
-            threads = [
-                threading.Thread(target=_person, args=(url, link, i, truth, load)) for i, link in enumerate(links)
+        return _answered_by(PEOPLE, folder, truth, ANSWERS, THINKING, "--demo")
+
+
+def _answered_by(n_people: int, folder: str, truth: list[int], n: int, thinking: float, *words: str) -> Load:
+    """Serve the first project of a folder, and let people answer it at once."""
+    load = Load()
+    with _server(folder, *words) as (url, pid):
+        with _client(url) as client:
+            _until_ready(client)
+            links = [
+                client.post("/api/projects/1/people", json={"name": f"p{i}"}).json()["link"] for i in range(n_people)
             ]
-            before = _processor_seconds(pid)
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            load.processor = _processor_seconds(pid) - before
+        threads = [
+            threading.Thread(target=_person, args=(url, link, i, truth, load, n, thinking))
+            for i, link in enumerate(links)
+        ]
+        before = _processor_seconds(pid)
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        load.processor, load.memory = _processor_seconds(pid) - before, _peak(pid)
+        with _client(url) as client:
+            client.get("/api/projects/1/clusters").raise_for_status()  # it waits for clusters that know every answer
+            status = client.get("/api/projects/1").json()["status"]
+            load.kept, load.agreement = int(status["answers"]), float(status["agreement"])
     return load
+
+
+def _crowds(sheet: Sheet) -> None:
+    """Let many people answer about many rows; whoever sees pictures loads them too."""
+    for words, (n_rows, has_pictures) in CROWDED.items():
+        source = _many_rows(n_rows, has_pictures)
+        truth = [int(label) for label in source.y or ()]
+        with tempfile.TemporaryDirectory() as folder:
+            studio = Studio(folder)
+            studio.add("many rows", source, {})
+            studio.close()
+            load = _answered_by(CROWD, folder, truth, CROWD_ANSWERS, CROWD_THINKING)
+        p50, p95 = np.percentile(load.took, [50, 95])
+        lost = len(load.took) - load.kept
+        sheet.row(f"{CROWD} annotators, {words}: answers sent", f"{len(load.took)}")
+        sheet.row(f"{CROWD} annotators, {words}: errors, answers lost", f"{load.failures}, {lost}", "0, 0",
+                  not load.failures and not lost)  # fmt: skip
+        sheet.row(f"{CROWD} annotators, {words}: from answer to question, median", f"{1000 * p50:.0f} ms")
+        sheet.row(
+            f"{CROWD} annotators, {words}: the same, 95th percentile", f"{1000 * p95:.0f} ms", "200 ms", p95 < 0.2
+        )
+        if load.pictures:
+            late = float(np.percentile(load.pictures, 95))
+            sheet.row(f"{CROWD} annotators, {words}: a picture, 95th percentile", f"{1000 * late:.0f} ms")
+        each = 1000 * load.processor / len(load.took)
+        sheet.row(f"{CROWD} annotators, {words}: processor time of the server, an answer", f"{each:.0f} ms")
+        sheet.row(f"{CROWD} annotators, {words}: adjusted Rand index", f"{load.agreement:.3f}")
+        sheet.row(f"{CROWD} annotators, {words}: memory of the server", f"{load.memory:.0f} MB", "1,500 MB",
+                  load.memory < 1500)  # fmt: skip
+
+
+def _many_rows(n: int, has_pictures: bool) -> Source:
+    """Draw rows of twelve kinds, seed 0; a picture of a row is one of 200 noisy ones of 144 pixels."""
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(12, size=n)
+    X = rng.normal(size=(n, 16)) + 2.5 * rng.normal(size=(12, 16))[y]
+    seen: list[str] = []
+    for _ in range(200 if has_pictures else 0):
+        kept = io.BytesIO()
+        small = Image.fromarray(rng.integers(256, size=(24, 24, 3), dtype=np.uint8))
+        small.resize((144, 144)).save(kept, "JPEG")
+        seen.append("data:image/jpeg;base64," + base64.b64encode(kept.getvalue()).decode())
+    names = [f"row {i}" for i in range(n)]
+    look = (lambda row: Media("image", seen[row % len(seen)])) if seen else (lambda row: None)
+    return Source(X, names, [f"x{j}" for j in range(16)], look, [str(label) for label in y])
+
+
+def _peak(pid: int) -> float:
+    """Return the most memory that a process had, in MB; 0 where the system does not say."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
 
 
 @contextmanager
@@ -180,13 +260,15 @@ def _processor_seconds(pid: int) -> float:
     return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")  # utime and stime
 
 
-def _person(url: str, link: str, number: int, truth: list[int], load: Load) -> None:
+def _person(url: str, link: str, number: int, truth: list[int], load: Load, n: int, thinking: float) -> None:
     """Answer; what counts is the time until the answer is kept and there is a next question."""
-    rng = np.random.default_rng(number)
-    with httpx.Client(base_url=url, headers={"X-Sidelight": "1"}, timeout=60) as client:
+    rng, seen = np.random.default_rng(number), set[str]()
+    with _client(url) as client:
+        client.get(link)  # the page gives a cookie for its pictures
         asked = client.get(f"/api{link}").json()["questions"]
-        for _ in range(ANSWERS):
-            time.sleep(float(rng.exponential(THINKING)))
+        for _ in range(n):
+            _look(client, asked, seen, load)
+            time.sleep(float(rng.exponential(thinking)))
             rows = asked[0]["rows"]
             body = {"rows": rows, "answer": true_answer(rows, truth), "seconds": 1}
             begun = time.perf_counter()
@@ -194,6 +276,15 @@ def _person(url: str, link: str, number: int, truth: list[int], load: Load) -> N
             asked = answer.json().get("questions") or client.get(f"/api{link}").json()["questions"]
             load.took.append(time.perf_counter() - begun)
             load.failures += answer.status_code != 200
+
+
+def _look(client: httpx.Client, asked: list[dict[str, Any]], seen: set[str], load: Load) -> None:
+    """Load the pictures of the questions, as a browser does."""
+    for address in {*re.findall(r'/media/[^"]+', "".join(c["html"] for q in asked for c in q["cards"]))} - seen:
+        begun = time.perf_counter()
+        load.failures += client.get(address).status_code != 200
+        load.pictures.append(time.perf_counter() - begun)
+        seen.add(address)
 
 
 def _alone(sheet: Sheet) -> None:
@@ -223,7 +314,7 @@ def _session(project: OpenProject, *, is_ahead: bool) -> float:
     session, truth = new_session(project.rows, project.project.settings), project.rows.truth
     rows = session.ask().rows
     for _ in range(BUDGET):
-        ahead = session.ask(busy=rows) if is_ahead else None
+        ahead = session.ask(busy=[rows]) if is_ahead else None
         session.tell(rows, true_answer(rows, truth))
         rows = (session.ask() if ahead is None else ahead).rows
     return float(adjusted_rand_index(truth, session.labels_))

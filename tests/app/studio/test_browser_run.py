@@ -70,7 +70,7 @@ def test_doubtful_rows_are_named_by_key_with_their_bag_beside_them(visit, local)
     _until(page, lambda: local.project.answers()[-1].answer == "jackdaw")
     before = len(local.project.answers())
     page.locator("#question > .pair > figure img").click()
-    assert page.locator("dialog.zoomed img").is_visible()
+    page.locator("dialog.zoomed img").wait_for()  # the larger copy is loaded first
     page.keyboard.press("Escape")
     page.keyboard.press("z")
     _until(page, lambda: page.locator("#saving").inner_text().startswith("Taken back"))

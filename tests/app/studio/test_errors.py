@@ -38,6 +38,15 @@ def test_every_cluster_has_a_page_when_the_last_one_is_empty(local):
     assert len(project.names(snapshot.labels, 8)) == 8
 
 
+@pytest.mark.parametrize("start", [20, 60, 10**6])
+def test_a_page_beyond_the_end_of_a_cluster_has_no_rows(local, start):
+    local.studio.project(2).model.snapshot()
+    for path in (f"/api/projects/2/clusters/0?start={start}", f"/p/2/clusters/0?start={start}"):
+        assert local.client.get(path).status_code == 200, path
+    assert local.client.get(f"/p/2/clusters/0/wall?start={start}").status_code == 200
+    assert local.client.get(f"/api/projects/2/clusters/0?start={start}").json()["members"] == []
+
+
 def test_an_unexpected_error_is_a_page_with_a_number_that_is_in_the_log(local, monkeypatch, caplog):
     project = local.studio.project(2)
     token = local.studio.store.add_person(2, "Ann").token

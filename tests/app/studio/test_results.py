@@ -77,7 +77,7 @@ def test_what_people_said_goes_back_and_the_job_learns_it(opened, tables):
     assert f"People spoke about {len(told)} rows: run again" in project.status(fresh=True)["sentence"]
     assert set(write_back(project)) == {"names.csv", "answers.csv", "corrections.csv"}
     lines = (home / "corrections.csv").read_text().splitlines()
-    assert lines[0] == "row,right label"
+    assert lines[0] == "row,right_label"
     assert {f"s{row},{truth[row]}" for row in told} == set(lines[1:])
     project.again.begin(project, me)
     project.again._thread.join(timeout=60)
@@ -185,3 +185,11 @@ def test_a_question_that_is_put_off_comes_back_at_the_end(opened):
     assert project.model._open.bring_back(me.id) == (row,)
     project.note(me, row, "very far away")
     assert [(note.content["row"], note.content["text"]) for note in project.notes()] == [(row, "very far away")]
+
+
+def test_a_row_is_never_compared_with_itself(opened):
+    project, _ = opened("relations")
+    learner = project.model._learner
+    pairs = [rows for row in range(90) for _, rows in learner._pairs(row)]
+    assert pairs
+    assert all(first != second for first, second in pairs)

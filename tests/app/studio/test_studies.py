@@ -183,3 +183,24 @@ def test_a_study_that_cannot_be_is_one_message(tables, words, levels, message):
     assert told.exit_code != 0
     assert message in str(told.exception)
     assert not (tables / "studio" / "projects").exists()
+
+
+def test_a_word_that_is_no_difficulty_is_named(tables):
+    made = _study(tables, *_listed(tables, ["easy", "difficult", "harder"] * 4))
+    assert "Got 'harder'" in str(made.exception)
+
+
+def test_clear_answers_alone_are_those_that_name_an_odd_one():
+    from types import SimpleNamespace
+
+    from sidelight.app.studio.study.analysis import _part
+
+    events = [SimpleNamespace(content={"answer": word}, seconds=1.0) for word in ("a", "none", "b", "none")]
+    answers = {(1, 0, "triplet"): events, (1, 0, "pair"): events[:2]}
+
+    def words(method, setting):
+        return [event.content["answer"] for event in _part(answers, 1, 0, method, setting, 1.0)]
+
+    assert words("R", "rows") == ["a", "none", "b", "none"]
+    assert words("R-C", "rows") == ["a", "b"]
+    assert words("R", "time") == ["a", "none"]  # as long as the pairs took

@@ -153,6 +153,7 @@ def test_everything_said_is_handed_over_and_pairs_are_brought_back(local):
     tasks = local.client.get("/p/1/label-studio.json").json()
     assert len(tasks) == 62
     assert tasks[-1]["data"].keys() == {"left", "right"}
+    assert [said["completed_by"] for task in tasks[-2:] for said in task["annotations"]] == [{"first_name": "=Ann"}] * 2
     number = local.studio.add("other", blobs(60), {}).id
     sent = {"answers": ("t.json", json.dumps(tasks[-2:]))}
     brought = local.client.post(f"/api/projects/{number}/import", files=sent, data={"name": "elsewhere"})

@@ -63,7 +63,7 @@ def test_the_images_sent_with_a_table_are_shown_and_no_other(local, tmp_path):
     )
     assert made.status_code == 200, made.text
     rows = local.studio.project(made.json()["id"]).rows
-    assert [bool(main) for main, _ in rows.files] == [True, True, False] * 4
+    assert [bool(main) for main, *_ in rows.files] == [True, True, False] * 4
     assert rows.file(0, "media")[0].read_bytes() != secret.read_bytes()
 
 

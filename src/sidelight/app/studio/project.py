@@ -23,6 +23,7 @@ from sidelight.app.studio.run.learner import RunLearner
 from sidelight.app.studio.run.start import Start, read_start
 from sidelight.data.relations import Labeller
 from sidelight.errors import InvalidData, UnknownName
+from sidelight.plot.layout import cluster_map
 from sidelight.words import counted
 
 OWNER = "you"
@@ -428,12 +429,8 @@ class OpenProject:
 
     @cached_property
     def coordinates(self) -> np.ndarray:
-        """Where each row lies on the map: the two directions in which rows differ most."""
-        Z = self.rows.Z - self.rows.Z.mean(axis=0)
-        if Z.shape[1] == 1:
-            return np.column_stack([Z[:, 0], np.zeros(len(Z))])
-        _, _, V = np.linalg.svd(Z[:: max(1, len(Z) // 5000)], full_matrices=False)
-        return np.asarray(Z @ V[:2].T)
+        """Where each row lies on the map: by the clusters when it is first looked at; then rows stay where they are."""
+        return cluster_map(self.rows.Z, self.model.snapshot(fresh=False).labels)
 
     def status(self, *, fresh: bool = False) -> dict[str, Any]:
         """Return how far the project is, in numbers and one sentence."""

@@ -54,7 +54,7 @@ class Rows:
     kinds: tuple[str, ...]
     texts: tuple[str, ...]
     tiny: tuple[bool, ...]
-    files: tuple[tuple[str, str], ...]
+    files: tuple[tuple[str, ...], ...]
     y: tuple[str, ...] | None = None
 
     @property
@@ -79,8 +79,12 @@ class Rows:
         return row
 
     def file(self, row: int, part: str) -> tuple[Path, str]:
-        """Return the file of a row's picture, sound or spectrogram, and its type."""
-        name = self.files[self.check(row)][part == "spectrogram"]
+        """Return the file of a row's picture, sound, spectrogram or larger picture, and its type.
+
+        A picture of which no larger copy was made is its own.
+        """
+        main, spectrogram, large = self.files[self.check(row)]
+        name = {"spectrogram": spectrogram, "large": large or main}.get(part, main)
         if not name:
             raise InvalidData(f"Row {row} has no {part}.")
         return self.folder / "media" / name, _TYPES[name.rpartition(".")[2]]
@@ -90,7 +94,7 @@ class Rows:
         kind = self.kinds[row]
         if kind == "values":
             return None
-        main, spectrogram = self.files[row]
+        main, spectrogram, _ = self.files[row]
         return Media(
             kind,
             address(row, "media") if main else "",
@@ -101,6 +105,8 @@ class Rows:
 
     def profiles(self, rows: tuple[int, ...]) -> list[Profile]:
         """Return small charts of the values in which ``rows`` differ most, in standard deviations from the mean."""
+        if not rows:
+            return []
         Z = self.Z[list(rows)]
         apart = np.sort(np.argsort(-np.ptp(Z, axis=0), kind="stable")[:_SHOWN])
         names = [self.features[j] for j in apart.tolist()]
@@ -141,7 +147,9 @@ def write_rows(
                 texts.append("" if shown is None else shown.text)
                 tiny.append(shown is not None and shown.is_tiny)
                 main = _write(work / "media", f"{row}", "" if shown is None else shown.uri)
-                files.append((main, _write(work / "media", f"{row}-s", "" if shown is None else shown.picture)))
+                beside = _write(work / "media", f"{row}-s", "" if shown is None else shown.picture)
+                large = _write(work / "media", f"{row}-l", "" if shown is None else shown.large)
+                files.append((main, beside, large))
                 if row % 100 == 0:
                     report("reading rows", row, n)
             np.save(work / "X.npy", np.asarray(X, dtype=np.float64), allow_pickle=False)
@@ -163,7 +171,7 @@ def write_rows(
 
 
 def cover_of(
-    kinds: Sequence[str], texts: Sequence[str], tiny: Sequence[bool], files: Sequence[tuple[str, str]]
+    kinds: Sequence[str], texts: Sequence[str], tiny: Sequence[bool], files: Sequence[tuple[str, ...]]
 ) -> dict[str, Any]:
     """Return some pictures, spectrograms or first words of rows from all over the project."""
     n = len(kinds)
@@ -179,14 +187,14 @@ def read_rows(folder: Path) -> Rows:
     try:
         about = json.loads((folder / "rows.json").read_text(encoding="utf-8"))
         X = np.load(folder / "X.npy", allow_pickle=False)
-        files = tuple((str(a), str(b)) for a, b in about["files"])
+        files = tuple(tuple(map(str, (*names, "", "")[:3])) for names in about["files"])  # older ones name two
         y = about["y"]
         ids, features, kinds, texts, tiny = (tuple(about[n]) for n in ("ids", "features", "kinds", "texts", "tiny"))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UnreadableFile(
             f"The rows of this project cannot be read from {str(folder)!r}: {error}. Its answers are kept."
         ) from error
-    if any("/" in name or "\\" in name for pair in files for name in pair):
+    if any("/" in name or "\\" in name for some in files for name in some):
         raise UnreadableFile(f"{str(folder / 'rows.json')!r} names files outside of its folder.")
     return Rows(folder, X, ids, features, kinds, texts, tiny, files, None if y is None else tuple(y))
 

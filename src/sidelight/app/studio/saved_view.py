@@ -26,7 +26,7 @@ from sidelight.app.studio.rows import Rows
 from sidelight.errors import SidelightError
 
 FILE = "view.npz"
-Told = Sequence[tuple[tuple[int, ...], str, int]]
+Told = Sequence[tuple[tuple[int, ...], str, int, bool]]
 Curve = list[tuple[int, float]]
 _log = logging.getLogger("sidelight.studio")
 
@@ -35,7 +35,7 @@ def mark_of(rows: Rows, settings: Any, told: Told) -> str:
     """Return a fingerprint of everything that clusters follow from."""
     about = [sidelight.__version__, fingerprint(rows.X), {name: settings.get(name) for name in sorted(settings)}]
     digest = hashlib.blake2b(json.dumps(about, sort_keys=True, default=str).encode(), digest_size=16)
-    digest.update(json.dumps([[*rows_asked, answer, person] for rows_asked, answer, person in told]).encode())
+    digest.update(json.dumps([[*rows_asked, *about] for rows_asked, *about in told]).encode())
     return digest.hexdigest()
 
 

@@ -69,7 +69,7 @@ def of_dataset(data: Dataset, reader: MediaReader | None = None) -> Source:
     if looker is not None and reader is not None:
         looker = reader
     if looker is not None:
-        looker.limit = _MEDIA_LIMIT
+        looker.limit, looker.has_large = _MEDIA_LIMIT, True
     columns = list(data.show.values())
 
     def look(row: int) -> Media | None:
@@ -113,7 +113,7 @@ def from_images(folder: str) -> Source:
     names = [path.relative_to(home).as_posix() for path in kept]
     classes = [path.relative_to(home).parts[0] if len(path.relative_to(home).parts) > 1 else "" for path in kept]
     features = image_features()
-    looker = MediaReader(home, limit=_MEDIA_LIMIT)
+    looker = MediaReader(home, limit=_MEDIA_LIMIT, has_large=True)
     has_classes = len(set(classes)) > 1 and "" not in classes
 
     def notes() -> list[str]:

@@ -134,7 +134,7 @@ def _of_images(images: Mapping[str, Path]) -> Source:
         np.array([described[name] for name in names]),
         names,
         image_features(),
-        lambda row: thumbnail(images[names[row]]),
+        lambda row: thumbnail(images[names[row]], has_large=True),
         None,
         lambda: [f"{counted(broken, 'file')} could not be read as an image and was left out."] if broken else [],
     )
@@ -168,7 +168,7 @@ def _with_images(source: Source, images: Mapping[str, Path]) -> Source:
 
     def look(row: int) -> Media | None:
         try:
-            return thumbnail(by_name[wanted[row]]) if wanted[row] else None
+            return thumbnail(by_name[wanted[row]], has_large=True) if wanted[row] else None
         except NotShown:
             return None
 

@@ -7,7 +7,7 @@ a small probability. What the other rows gain from it is for the job to say, whe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.rows import Rows
 from sidelight.app.studio.run.start import Start
 
-_WRONG = 0.05  # how often people err about a row: as in the studies behind `Labeller`
+WRONG = 0.05  # how often people err about a row: as in the studies behind `Labeller`
 _ROUNDS = 2  # over the answers about two rows, so that chains of them are followed
 
 
@@ -64,8 +64,7 @@ class Belief:
         P[touched] = 0.5 * P[touched] + 0.5 / K
         for answer in said:
             if len(answer.rows) == 1:
-                has = np.array([label == answer.answer for label in self.label_of])
-                _weigh(P, answer.rows[0], has.astype(float), not answer.is_not)
+                _weigh(P, answer.rows[0], self._has(answer.answer), not answer.is_not)
         pairs = [answer for answer in said if len(answer.rows) == 2]
         for _ in range(_ROUNDS if pairs else 0):
             self._about_pairs(P, pairs)
@@ -73,6 +72,23 @@ class Belief:
         self.labels, self.sure = start.labels.copy(), start.sure.copy()
         self.labels[touched] = P[touched].argmax(axis=1)
         self.sure[touched] = P[touched].max(axis=1)
+
+    def chance_wrong(self, answer: Answer, others: Sequence[Answer], rate: Callable[[int], float]) -> float:
+        """Return the chance that a label of a row is wrong, by the run and by what others said of the same row.
+
+        ``rate`` says how often a person is wrong.
+        """
+        P = np.zeros((1, len(self.names)))
+        P[0, : self._first.shape[1]] = self._first[answer.rows[0]]
+        P = 0.5 * P + 0.5 / P.shape[1]
+        for other in others:
+            _weigh(P, 0, self._has(other.answer), not other.is_not, rate(other.person))
+        chance = float(P[0] @ self._has(answer.answer))
+        return chance if answer.is_not else 1.0 - chance
+
+    def _has(self, label: str) -> np.ndarray:
+        """Return 1 for every cluster with a label, else 0."""
+        return np.array([name == label for name in self.label_of], dtype=float)
 
     @staticmethod
     def _about_pairs(P: np.ndarray, pairs: Sequence[Answer]) -> None:
@@ -83,11 +99,11 @@ class Belief:
             _weigh(P, b, before, answer.answer == "same")
 
 
-def _weigh(P: np.ndarray, row: int, chance: np.ndarray, is_so: bool) -> None:
+def _weigh(P: np.ndarray, row: int, chance: np.ndarray, is_so: bool, wrong: float = WRONG) -> None:
     """Multiply the belief of a row by the probability of an answer that is true with ``chance`` in each cluster."""
     if not is_so:
         chance = 1.0 - chance
-    weighed = P[row] * ((1.0 - _WRONG) * chance + _WRONG * (1.0 - chance))
+    weighed = P[row] * ((1.0 - wrong) * chance + wrong * (1.0 - chance))
     P[row] = weighed / weighed.sum()
 
 

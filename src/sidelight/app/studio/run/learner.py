@@ -16,6 +16,7 @@ from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.learner import Contradiction, Snapshot, Told, contradictions_of, told_by
 from sidelight.app.studio.rows import Rows
 from sidelight.app.studio.run.belief import Belief
+from sidelight.app.studio.run.rates import people_of
 from sidelight.app.studio.run.start import Start
 from sidelight.data.relations import Pairs
 from sidelight.metrics import adjusted_rand_index
@@ -146,6 +147,7 @@ class RunLearner:
         with self._lock:
             labels, sure, version = self._belief.labels.copy(), self._belief.sure.copy(), len(self.told)
             names, outlook = list(self._belief.names), self._outlook()
+            self.people = people_of(self._belief, [a for a in self._answers if a.person not in self._of_run])
         moved, moved_by = np.zeros(0, dtype=int), 0
         if before is not None:
             moved, moved_by = np.flatnonzero(before.labels != labels), version - before.version

@@ -258,6 +258,7 @@
     if (byKey[key]) answer(byKey[key]);
     else if (hasUndo && (key === "z" || key === "backspace")) undo();
     else if (hasLater && key === "l") later();
+    else if (key === "e") window.studio.zoom(place);
     else if (key === "p" && play()) { /* it plays */ }
     else if (key === "o" && other && !other.hidden) other.querySelector("input").focus();
     else if (key === "m" && note) { note.closest("details").open = true; note.querySelector("input").focus(); }

@@ -76,6 +76,7 @@
     dots(ratio, size, colour);
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     root.dataset.drawn = (performance.now() - begun).toFixed(1);
+    root.dataset.frames = Number(root.dataset.frames || 0) + 1;
     const ring = (i, stroke, r) => { pen.strokeStyle = stroke; pen.lineWidth = 2; pen.beginPath(); pen.arc(toX(data.x[i]), toY(data.y[i]), r, 0, 7); pen.stroke(); };
     if (chosen.length) { pen.strokeStyle = colour.ink; pen.lineWidth = 1; for (const i of chosen) pen.strokeRect(toX(data.x[i]) - size / 2 - 1.5, toY(data.y[i]) - size / 2 - 1.5, size + 3, size + 3); }
     if (open >= 0) ring(open, colour.ink, size + 5);

@@ -107,8 +107,10 @@
     }
     show();
   }
-  form.elements.chosen.addEventListener("change", look);
-  form.elements.folder.addEventListener("change", look);
+  for (const input of [form.elements.chosen, form.elements.folder]) {
+    input.addEventListener("change", look);
+    if (input.files.length) look({ target: input }); // chosen before this script ran, or kept by the browser
+  }
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();

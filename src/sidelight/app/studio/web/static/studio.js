@@ -149,14 +149,20 @@
   dialog.className = "zoomed";
   dialog.addEventListener("click", () => dialog.close());
   document.body.append(dialog);
-  document.addEventListener("click", (event) => {
-    const picture = event.target;
-    if (!(picture instanceof HTMLImageElement) || !picture.closest(".zooms")) return;
+  function zoom(picture) {
     const large = new Image();
-    large.src = picture.src;
+    large.src = picture.src.replace(/\/media(\?|$)/, "/large$1");  // the larger copy, where one was made
     large.alt = picture.alt;
     large.className = picture.className;
     dialog.replaceChildren(large);
     dialog.showModal();
+  }
+  window.studio.zoom = (root) => {
+    if (dialog.open) dialog.close();
+    else { const picture = root.querySelector(".zooms img"); if (picture) zoom(picture); }
+  };
+  document.addEventListener("click", (event) => {
+    const picture = event.target;
+    if (picture instanceof HTMLImageElement && picture.closest(".zooms")) zoom(picture);
   });
 })();
