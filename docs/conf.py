@@ -164,6 +164,11 @@ def write_gallery() -> None:
         title, _, rest = code.split('"""')[1].partition(":")
         text = [f"# {title}", "", f"{title}:{rest}" if rest else title, "", f"`python examples/{path.name}`", ""]
         text += ["```python", code.split('"""', 2)[2].strip(), "```", ""]
+        kept = Path(__file__).parent / "images" / "gallery"  # written by docs/make_gallery.py
+        if (kept / f"{path.stem}.txt").is_file():
+            text += ["It prints:", "", "```text", (kept / f"{path.stem}.txt").read_text("utf-8").strip(), "```", ""]
+        if (kept / f"{path.stem}.png").is_file():
+            text += [f"![{title}](/images/gallery/{path.stem}.png)", ""]
         (folder / f"{path.stem}.md").write_text("\n".join(text), encoding="utf-8")
         lines.append(path.stem)
     (folder / "index.md").write_text("\n".join([*lines, "```", ""]), encoding="utf-8")

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import sidelight as sl
-from sidelight.app.jobs import demos
-from sidelight.app.jobs.pages.demos import picture_of
+from sidelight.app.jobs.catalogue import DEMOS
+from sidelight.app.jobs.pages import page_of
 from sidelight.app.report.components import Markup
 from sidelight.app.report.page import asset
 from sidelight.plot import TypicalImagesDisplay
@@ -16,7 +16,7 @@ from sidelight.plot._axes import as_png
 IMAGES = Path(__file__).parent / "images"
 CARDS = (
     "instances",
-    "instances_spectral",
+    "instances-spectral",
     "novel",
     "bags",
     "relations",
@@ -39,9 +39,9 @@ def digits() -> None:
 def cards() -> None:
     """The picture of each demo as a file of its own, in light and in dark."""
     for name in CARDS:
-        drawn = picture_of(getattr(demos, name)(0).result)
+        drawn = page_of(DEMOS[name](0).result).thumbnail
         assert drawn is not None
-        (IMAGES / f"demo-{name.replace('_', '-')}.svg").write_text(standalone(drawn), encoding="utf-8")
+        (IMAGES / f"demo-{name}.svg").write_text(standalone(drawn), encoding="utf-8")
 
 
 def standalone(drawn: Markup) -> str:

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.datasets import load_iris
 
 import sidelight as sl
+from sidelight.plot import UncertaintyMapDisplay
 
 X, y = load_iris(return_X_y=True)
 generator = np.random.default_rng(0)
@@ -23,3 +24,7 @@ for person in session.people():
         f"{person.person}: {person.n_answers} answers, {person.rate:.0%} wrong ({person.low:.0%} to {person.high:.0%})"
     )
 print(session.outlook().sentence)
+
+# rows the answers leave in doubt
+shown = UncertaintyMapDisplay.from_session(session, X).plot()
+shown.figure_.savefig("careless_people.png", dpi=90)

@@ -4,6 +4,7 @@ import numpy as np
 
 import sidelight as sl
 from sidelight.metrics import micro_f1, robinson_foulds
+from sidelight.plot import LabelTreeDisplay
 
 # Rows with labels from a hidden tree; three in ten labels were forgotten.
 sample = sl.data.make_label_tree(1500, n_features=20, n_labels=10, missing=0.3, random_state=3)
@@ -30,3 +31,6 @@ weakest = int(np.nanargmin(model.edge_evidence_))
 both, seen = model.edge_counts_[weakest].astype(int)
 parent = model.tree_.names[model.tree_.parents[weakest]]
 print(f"weakest edge: {model.tree_.names[weakest]} under {parent}, seen together on {both} of {seen} rows")
+
+shown = LabelTreeDisplay.from_estimator(model).plot()
+shown.figure_.savefig("hierarchy.png", dpi=90)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans, kmeans_plusplus
 
 from sidelight._core.quiet import without_library_warnings
 from sidelight._core.threads import one_thread
@@ -33,6 +32,11 @@ def kmeans_prototypes(
         Draw the first centres from that many rows only: with many centres, k-means++ on all rows takes as long as all
         steps after it.
     """
+    from sklearn.cluster import (
+        KMeans,
+        kmeans_plusplus,
+    )  # .1 s, which the users of the other functions need not wait for
+
     with without_library_warnings(), one_thread():  # fewer different rows than centres: seen to below
         init: Any = "k-means++"
         if n_seeding is not None and n_seeding < X.shape[0]:

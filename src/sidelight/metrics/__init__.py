@@ -21,6 +21,7 @@ from sidelight.metrics.discovery import (
 from sidelight.metrics.information import ErrorAccounts, error_accounts, information_loss
 from sidelight.metrics.multilabel import average_precision, hamming_loss, macro_f1, micro_f1, ranking_loss
 from sidelight.metrics.questions import AnswerInformation, QuestionPlan, answer_information, plan_questions
+from sidelight.metrics.scorers import get_scorer, get_scorer_names
 from sidelight.metrics.trees import robinson_foulds
 
 __all__ = [
@@ -47,4 +48,6 @@ __all__ = [
     "information_loss",
     "error_accounts",
     "ErrorAccounts",
+    "get_scorer",
+    "get_scorer_names",
 ]

@@ -1,4 +1,4 @@
-"""What every judge checks before it speaks: labels of equal length, without holes, and at least one row."""
+"""What every metric checks first: labels of equal length, without holes, and at least one row."""
 
 from __future__ import annotations
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from sidelight.errors import InvalidData
 from sidelight.plot._axes import axes, colour, tidy
-from sidelight.plot.clusters import main_directions
+from sidelight.plot.layout import cluster_map
 
 _WORDS = {"same": "#228833", "different": "#ee6677"}
 
 
 class UncertaintyMapDisplay:
-    """Rows on their two main directions, coloured by how unsure their cluster is.
+    """Rows on a map of their clusters, coloured by how unsure their cluster is.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class UncertaintyMapDisplay:
         X = _checked(len(P), X, "UncertaintyMapDisplay")
         met = labels < P.shape[1]
         own = P[np.arange(len(P)), np.where(met, labels, 0)]
-        return cls(main_directions(X), np.where(met, 1.0 - own, 1.0))
+        return cls(cluster_map(X, labels), np.where(met, 1.0 - own, 1.0))
 
     def plot(self, ax: Any = None) -> UncertaintyMapDisplay:
         """Draw on ``ax``, or on a new figure; the least sure rows lie on top."""
@@ -50,7 +50,7 @@ class UncertaintyMapDisplay:
             *self.coordinates[order].T, c=self.doubt[order], s=12, linewidths=0, cmap="viridis", vmin=0.0
         )
         self.figure_.colorbar(dots, ax=self.ax_, label="1 - probability of its cluster")
-        self.ax_.set(xlabel="first main direction", ylabel="second main direction")
+        self.ax_.set(xticks=[], yticks=[])
         return self
 
 
@@ -80,7 +80,7 @@ class QuestionsDisplay:
         """Draw a session about the rows X."""
         labels = session.labels_
         X = _checked(len(labels), X, "QuestionsDisplay")
-        return cls(main_directions(X), labels, session.pairs)
+        return cls(cluster_map(X, labels), labels, session.pairs)
 
     def plot(self, ax: Any = None) -> QuestionsDisplay:
         """Draw on ``ax``, or on a new figure."""
@@ -95,7 +95,7 @@ class QuestionsDisplay:
             path = np.concatenate([ends, gaps], axis=1).reshape(-1, 2)
             self.ax_.plot(*path.T, color=shade, lw=0.9, alpha=0.8, label=f"{word} ({len(ends)})")
         self.ax_.legend(frameon=False, fontsize=8)
-        self.ax_.set(xlabel="first main direction", ylabel="second main direction")
+        self.ax_.set(xticks=[], yticks=[])
         return self
 
 

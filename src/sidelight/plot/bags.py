@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidData, ignore_warnings
 from sidelight.plot._axes import axes, colour, tidy
-from sidelight.plot.clusters import main_directions
+from sidelight.plot.layout import main_directions
 
 _MOST_POINTS = 4000  # more grey dots than this only slow the viewer down
 _MOST_BAGS = 1500  # the same for lines from witnesses to their bags

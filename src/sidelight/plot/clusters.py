@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.sparse.linalg import svds
 
 from sidelight.errors import InvalidData
 from sidelight.plot._axes import axes, colour, figure, plain, tidy
+from sidelight.plot.layout import cluster_map
 
-_WIDE = 400  # rows and features beyond which all principal components would take longer than the two that are drawn
 _MOST_POINTS = 5000  # more dots than this hide each other and slow every viewer down
 
 
 class ClusterScatterDisplay:
-    """Rows on their two main directions, coloured by cluster.
+    """Rows on a map of their clusters, coloured by cluster: alike clusters lie near each other, doubtful rows between.
 
     Parameters
     ----------
@@ -48,7 +46,7 @@ class ClusterScatterDisplay:
                 f"ClusterScatterDisplay got {X.shape[0]} rows for an estimator fitted on {len(labels)}. "
                 "Pass the rows that fit saw."
             )
-        return cls(main_directions(X), labels, names)
+        return cls(cluster_map(X, labels), labels, names)
 
     def plot(self, ax: Any = None) -> ClusterScatterDisplay:
         """Draw on ``ax``, or on a new figure."""
@@ -65,7 +63,7 @@ class ClusterScatterDisplay:
                 x, y = np.median(self.coordinates[inside], axis=0)
                 box = {"boxstyle": "round,pad=0.2", "fc": "white", "ec": colour(k), "alpha": 0.85}
                 self.ax_.annotate(plain(name), (x, y), ha="center", va="center", fontsize=8, bbox=box)
-        self.ax_.set(xlabel="first main direction", ylabel="second main direction")
+        self.ax_.set(xticks=[], yticks=[])
         return self
 
 
@@ -120,28 +118,3 @@ class TypicalImagesDisplay:
         self.ax_.spines[:].set_visible(False)
         self.ax_.tick_params(length=0)
         return self
-
-
-def main_directions(X: Any) -> np.ndarray:
-    """Coordinates of the rows on the two directions in which they differ most (principal components)."""
-    if sp.issparse(X):
-        return main_directions(X.toarray()) if min(X.shape) <= 2 else _two_largest(X.astype(float))
-    X = np.asarray(X, dtype=float)
-    centred = X - X.mean(axis=0)
-    if min(X.shape) > _WIDE:
-        return _two_largest(centred)
-    if X.shape[0] < X.shape[1]:  # the table of rows by rows is the smaller one
-        squares, vectors = np.linalg.eigh(centred @ centred.T)
-        flat = (vectors * np.sqrt(np.maximum(squares, 0.0)))[:, ::-1][:, :2]
-    else:
-        _, vectors = np.linalg.eigh(centred.T @ centred)
-        flat = centred @ vectors[:, ::-1][:, :2]
-    return flat if flat.shape[1] == 2 else np.column_stack([flat, np.zeros(len(flat))])
-
-
-def _two_largest(X: Any) -> np.ndarray:
-    """Coordinates on the two largest singular directions, without a table of features by features."""
-    if not (X.nnz if sp.issparse(X) else X.any()):
-        return np.zeros((X.shape[0], 2))
-    U, s, _ = svds(X, k=2, random_state=0)
-    return U[:, ::-1] * s[::-1]

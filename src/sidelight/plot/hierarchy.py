@@ -9,12 +9,12 @@ import numpy as np
 
 from sidelight.data.hierarchy import LabelTree
 from sidelight.errors import InvalidData
+from sidelight.estimators.hierarchy.evidence import NOT_RANDOM
 from sidelight.plot._axes import axes, colour, tidy
 
 _MOST_LABELS = 60  # lines that can be read on one page
 _INDENT = 1.0
 _GREY, _RED, _ORANGE = "#999999", "#cc3311", "#cc6600"
-NOT_RANDOM = 1e-3  # p-value below which the gaps of a parent are not called forgetting
 
 
 class LabelTreeDisplay:

@@ -10,11 +10,12 @@ import numpy as np
 from sidelight.errors import InvalidData
 from sidelight.estimators.instances.reading import ClusterReading
 from sidelight.plot._axes import axes, colour, plain, tidy
-from sidelight.plot.clusters import ClusterScatterDisplay, main_directions
+from sidelight.plot.clusters import ClusterScatterDisplay
+from sidelight.plot.layout import cluster_map
 
 
 class EmbeddingDisplay(ClusterScatterDisplay):
-    """The rows in a spectral embedding, on its two main directions, coloured by cluster.
+    """The rows in a spectral embedding, on a map of their clusters.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ class EmbeddingDisplay(ClusterScatterDisplay):
         """Draw the embedding that a fitted spectral method published; X is not needed."""
         if not hasattr(estimator, "embedding_"):
             raise InvalidData(f"{type(estimator).__name__} has no embedding_ to draw. Fit a spectral method first.")
-        return cls(main_directions(estimator.embedding_), np.asarray(estimator.labels_), names)
+        return cls(cluster_map(estimator.embedding_, estimator.labels_), np.asarray(estimator.labels_), names)
 
     def plot(self, ax: Any = None) -> EmbeddingDisplay:
         """Draw on ``ax``, or on a new figure."""

@@ -52,7 +52,7 @@ def test_huge_features_are_scaled_safely(sidelight, tmp_path, unit):
         assert (code, err) == (0, "")
     texts = [(tmp_path / name / "clusters.csv").read_text() for name in ("plai", "huge")]
     tables = [list(csv.DictReader(text.splitlines())) for text in texts]
-    known = [sorted((row["rows"], row["stands out by"]) for row in table) for table in tables]
+    known = [sorted((row["rows"], row["stands_out_by"]) for row in table) for table in tables]
     assert known[0] == known[1]
 
 

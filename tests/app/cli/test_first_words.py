@@ -190,3 +190,41 @@ def test_a_limit_of_addresses_below_what_the_libraries_take_is_told_before_they_
     assert json.loads(done.stdout.splitlines()[-1]) == {"code": 1, "heavy": []}, done.stderr
     assert "this process may use 1,200 MB. Raise the limit with ulimit -v" in done.stderr
     assert not (folder / "o").exists()
+
+
+@pytest.fixture(scope="module")
+def birds(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("birds")
+    for call in (
+        ["sample", "birds", "birds.csv"],
+        ["instances", "birds.csv", "--bag", "recording", "--label", "species", "--novel", "1", "--out", "run"],
+    ):
+        subprocess.run([sys.executable, "-m", "sidelight", *call], cwd=folder, check=True, capture_output=True)
+    lines = (folder / "birds.csv").read_text().splitlines()[:150]
+    (folder / "new.csv").write_text("\n".join(lines) + "\n")
+    (folder / "plain.csv").write_text("\n".join(",".join(line.split(",")[2:]) for line in lines) + "\n")
+    return folder
+
+
+# scikit-learn's base takes scipy.stats, and pandas where that is installed; what is counted here is what we ask for.
+SLOW = ("polars", "matplotlib", "sklearn.cluster", "sklearn.model_selection", "sklearn.neighbors", "sidelight.peers")
+
+
+@pytest.mark.parametrize(
+    ("table", "none_of", "most"),
+    [("new.csv", SLOW, 1750), ("plain.csv", (*SLOW, "numba"), 1450)],
+    ids=["bags", "rows"],
+)
+def test_predict_on_a_small_table_imports_what_it_needs(birds, table, none_of, most):
+    code = f"HEAVY = {none_of!r}\n" + CODE.replace(
+        "if name in sys.modules]",
+        "if name in sys.modules], 'n': len([n for n in sys.modules if n.split('.')[0] not in ASIDE])",
+    )
+    aside = "ASIDE = ('pandas', 'pyarrow', 'numexpr', 'bottleneck', 'encodings')\n"
+    done = subprocess.run(
+        [sys.executable, "-c", aside + code, "predict", "run", table, "--out", f"to-{table}"],
+        capture_output=True, text=True, cwd=birds, check=False,
+    )  # fmt: skip
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert (found["code"], found["heavy"]) == (0, []), done.stderr
+    assert found["n"] <= most, f"{found['n']} modules"

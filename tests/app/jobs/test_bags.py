@@ -35,7 +35,7 @@ def test_margin_writes_a_witness_for_every_bag(table, tmp_path, extra):
     assert len(found) == 30
     rows = rows_of(tmp_path / "out" / "assignments.csv")
     for bag in found:
-        assert rows[int(bag["witness row"]) - 1]["bag"] == bag["bag"]
+        assert rows[int(bag["witness_row"]) - 1]["bag"] == bag["bag"]
     assert sum(row["witness"] == "True" for row in rows) == 30
     assert "30 bags (240 rows)" in outcome.sentences[0]
     model = sl.load(tmp_path / "out" / "model.sidelight")
@@ -65,7 +65,7 @@ def test_words_are_the_default_and_choose_the_number_of_clusters(table, tmp_path
     found, rows = rows_of(tmp_path / "out" / "bags.csv"), rows_of(tmp_path / "out" / "assignments.csv")
     assert len(found) == 30
     for bag in found:
-        assert rows[int(bag["witness row"]) - 1]["bag"] == bag["bag"]
+        assert rows[int(bag["witness_row"]) - 1]["bag"] == bag["bag"]
     assert sum(row["witness"] == "True" for row in rows) == 30
     model = sl.load(tmp_path / "out" / "model.sidelight")
     assert isinstance(model, sl.BagWordClustering)

@@ -29,7 +29,7 @@ RUNS = {
     "coclusters": ("visits", "coclusters", {}, {"n_clusters": [4, 3]}, "cluster"),
 }
 COMPARED = {"instances", "relations", "sources"}  # samples that hold a truth of rows
-CORRECTED = {"instances": "right label", "relations": "answer", "hierarchy": "right"}
+CORRECTED = {"instances": "right_label", "relations": "answer", "hierarchy": "right"}
 
 
 def read(path):
@@ -110,7 +110,7 @@ def test_corrected_rows_are_believed(folder):
     check = read(folder / "instances" / "check.csv")
     key = next(iter(check[0]))
     for row in check:
-        row["right label"] = truth[row[key]]
+        row["right_label"] = truth[row[key]]
     write(folder / "filled.csv", check)
     outcome = do(folder, "instances", "corrected", corrections=str(folder / "filled.csv"))
     assert outcome.result.truth is not None  # the labels of the rows were not used, only the corrections
@@ -155,7 +155,7 @@ def test_corrected_entries_are_in_the_completed_labels(folder):
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("row,other\n1,x\n", InvalidData, "right label"),
+        ("row,other\n1,x\n", InvalidData, "right_label"),
         ("row,right label\nnobody,3\n", UnknownName, "nobody"),
     ],
 )

@@ -62,7 +62,7 @@ def test_a_bag_that_reaches_into_a_foreign_cluster_is_named(table, tmp_path):
     assert "In 1 of 29 labelled bags" in page
     assert "(rec 7)" in page
     clusters = (tmp_path / "out" / "clusters.csv").read_text(encoding="utf-8")
-    assert "(rec " in clusters.split("typical rows")[1]  # a typical row says where to look for it
+    assert "(rec " in clusters.split("typical_rows")[1]  # a typical row says where to look for it
 
 
 def test_a_table_without_bags_is_refused_with_advice(tmp_path):

@@ -161,13 +161,16 @@ def test_a_long_table_needs_the_memory_of_a_block(runs, tmp_path):
     names = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
     generator = np.random.default_rng(0)
     peaks = []
-    for n_rows in (600_000, 1_000_000):
+    for n_rows in (60_000, 200_000):  # of blocks of 10,000
         path = tmp_path / f"{n_rows}.txt"  # a Parquet file is mapped, and counts for the process although it is not
         pl.DataFrame(generator.normal(size=(n_rows, 4)), schema=names).write_csv(path, float_precision=3)
         code = (
             "import resource, sys\n"
             "from sidelight.app.jobs.predict import predict\n"
             "from sidelight.app.jobs.options import Roles\n"
+            "from sidelight.files import streaming\n"
+            "from sidelight.files.text import blocks\n"
+            "streaming._MOST, blocks.BLOCK = 10_000, 1 << 18\n"
             f"done = predict({str(folder)!r}, {str(path)!r}, {str(tmp_path / f'{n_rows}.csv')!r}, Roles(id=False))\n"
             f"assert done.numbers['n_rows'] == {n_rows}\n"
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
@@ -176,7 +179,7 @@ def test_a_long_table_needs_the_memory_of_a_block(runs, tmp_path):
         peaks.append(int(done.stdout))
     unit = 1 if sys.platform == "darwin" else 1024
     grown = (peaks[1] - peaks[0]) * unit
-    assert grown < 400_000 * 100, peaks  # bytes: what the lines of the further rows would take as Python objects
+    assert grown < 140_000 * 100, peaks  # bytes: what the lines of the further rows would take as Python objects
 
 
 def test_cells_that_a_spreadsheet_would_run_are_disarmed_when_asked(runs, tmp_path):

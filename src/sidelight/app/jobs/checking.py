@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from sidelight.app.jobs.columns import Columns as Table
+from sidelight.app.jobs.headings import heading
 from sidelight.app.jobs.result import Columns, Result
 from sidelight.app.jobs.truth import Truth, cross_table
 from sidelight.data.bags import Bags
@@ -89,8 +90,8 @@ def row_corrections(path: str, data: Dataset) -> dict[int, str]:
     table = Table(path)
     if RIGHT not in table.names:
         raise InvalidData(
-            f"{path!r} has no column {RIGHT!r}: fill in the check.csv of a run of this job. It has the columns "
-            f"{', '.join(map(repr, table.names))}."
+            f"{path!r} has no column {heading(RIGHT)!r}: fill in the check.csv of a run of this job. It has "
+            f"{', '.join(repr(heading(name)) for name in table.names)}."
         )
     rows = row_numbers(path, table.cells(table.names[0]), data)
     return {row: label.strip() for row, label in zip(rows, table.cells(RIGHT)) if label.strip()}

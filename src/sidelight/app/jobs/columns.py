@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.app.jobs.first_look import check_there, is_pattern, matching
+from sidelight.app.jobs.headings import words_of
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
 from sidelight.files.formats import open_table
 from sidelight.files.recognise import recognise
@@ -30,8 +31,8 @@ class Columns:
             self.path = str(source.path)
         files = [Source(file) for file in matching(source.given)] if is_pattern(source.given) else [source]
         self._sources = [self._opened(file) for file in files]
-        self.names: Sequence[str] = self._sources[0].names
-        other = next((table.path for table in self._sources if list(table.names) != list(self.names)), None)
+        self.names: Sequence[str] = [words_of(name) for name in self._sources[0].names]
+        other = next((t.path for t in self._sources if [words_of(name) for name in t.names] != self.names), None)
         if other is not None:
             raise InvalidData(f"{str(other)!r} has other columns than the files before it.")
         self._read: dict[str, list[str]] = {}
@@ -47,10 +48,11 @@ class Columns:
     def cells(self, name: str) -> list[str]:
         """Return one column as text."""
         self.need(name)
-        return self._read[name]
+        return self._read[words_of(name)]
 
     def need(self, *names: str) -> None:
         """Read several columns at once, which takes one pass over the table."""
+        names = tuple(words_of(name) for name in names)
         for name in names:
             if name not in self.names:
                 raise UnknownName(f"{self.path!r} has no column {name!r}. {nearest(name, self.names)}")
@@ -64,7 +66,7 @@ class Columns:
 
     def has_numbers_only(self, name: str) -> bool:
         """Say whether the first cells of a column are whole numbers: a count of rows rather than names."""
-        j = list(self.names).index(name)
+        j = list(self.names).index(words_of(name))
         return all(row[j].isdecimal() for row in self._sources[0].sample())
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from sidelight.app.jobs.columns import Columns
 from sidelight.app.jobs.config import RunConfig, as_toml
+from sidelight.app.jobs.headings import without_blanks
 from sidelight.app.jobs.output import MANIFEST, output_folder, write_csv, write_text
 from sidelight.app.jobs.result import Columns as Lines
 from sidelight.app.jobs.run import NUMBERS, versions_in_use
@@ -128,7 +129,7 @@ def write_comparison(found: Comparison, out: str | Path, *, overwrite: bool = Fa
         return as_toml({**keys, "files": list(files)}, {"versions": versions_in_use()})
 
     with output_folder(Path(out), manifest, overwrite=overwrite) as folder:
-        write_csv(folder / "runs.csv", found.table)
+        write_csv(folder / "runs.csv", {without_blanks(title): cells for title, cells in found.table.items()})
         write_csv(folder / "agreement.csv", square)
         write_text(folder / "report.html", to_html(page))
         return sorted([*(path.name for path in folder.iterdir()), MANIFEST])

@@ -11,7 +11,7 @@ import io
 import os
 import wave
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ _HEADS = (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2", b"\xff\xf1", b"\xff\xf9
 
 PAGE_LIMIT = 2_000_000  # characters that images and sounds may take on one page
 _SIDE = 144  # pixels of a thumbnail: 9 rem wide on a fine screen
+_LARGE = 800  # pixels of the larger copy of an image
+_LARGE_SHARE = 0.5  # of the characters of all copies, after which images have no larger copy
 _TINY = 32  # pixels up to which an image is shown enlarged, dot by dot
 _MOST_PIXELS = 80_000_000  # of an image that is opened at all
 _MOST_BYTES = 64_000_000  # of a file that is opened at all
@@ -60,11 +62,14 @@ class MediaReader:
         Whether files must lie below that folder: so when the column was guessed and not named.
     limit : int
         Characters that may be embedded in all.
+    has_large : bool
+        Whether images have a larger copy too; reports, which embed everything, have none.
     """
 
     folder: Path
     is_confined: bool = False
     limit: int = PAGE_LIMIT
+    has_large: bool = False
     failures: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
     n_over: int = 0
@@ -83,6 +88,8 @@ class MediaReader:
             self.failures[str(reason)] += 1
             self.examples.setdefault(str(reason), text)
             return None
+        if shown.large and self._spent + shown.size > _LARGE_SHARE * self.limit:
+            shown = replace(shown, large="")
         if self._spent + shown.size > self.limit:
             self.n_over += 1
             return None
@@ -119,7 +126,7 @@ class MediaReader:
             if path.stat().st_size > _MOST_BYTES:
                 raise NotShown("too large to open")
             if ending in IMAGES:
-                return thumbnail(path, part)
+                return thumbnail(path, part, has_large=self.has_large)
             if ending in (".wav", ".wave") or part.end is not None:
                 return recording(path, part)
             return _as_it_is(path, SOUNDS[ending])
@@ -137,8 +144,8 @@ class MediaReader:
         return path
 
 
-def thumbnail(path: Path, part: Fragment = WHOLE) -> Media:
-    """Return a small copy of an image file, or of a part of it, made from its pixels alone."""
+def thumbnail(path: Path, part: Fragment = WHOLE, *, has_large: bool = False) -> Media:
+    """Return a small copy of an image file, or of a part of it, made from its pixels alone; or a larger one too."""
     from PIL import Image, ImageOps
 
     try:
@@ -146,11 +153,11 @@ def thumbnail(path: Path, part: Fragment = WHOLE) -> Media:
             if image.width * image.height > _MOST_PIXELS:
                 raise NotShown("too large to open")
             if part.box is None:
-                image.draft("RGB", (2 * _SIDE, 2 * _SIDE))
+                side = _LARGE if has_large else 2 * _SIDE
+                image.draft("RGB", (side, side))
             upright = part.crop(ImageOps.exif_transpose(image))
-            return of_image(
-                upright.convert("RGBA" if "A" in upright.getbands() or "transparency" in upright.info else "RGB")
-            )
+            is_clear = "A" in upright.getbands() or "transparency" in upright.info
+            return of_image(upright.convert("RGBA" if is_clear else "RGB"), has_large=has_large)
     except NotShown:
         raise
     except Exception:  # Pillow raises whatever its decoders meet: SyntaxError, ValueError, struct.error, ...
@@ -170,12 +177,16 @@ def of_array(pixels: np.ndarray) -> Media:
     return of_image(Image.fromarray(grey))
 
 
-def of_image(image: Any) -> Media:
+def of_image(image: Any, *, has_large: bool = False) -> Media:
     """Return an image of Pillow's as a thumbnail: PNG for few pixels or transparent ones, JPEG for photographs."""
     is_tiny = max(image.size) <= _TINY
-    image.thumbnail((_SIDE, _SIDE))
     kind = "png" if is_tiny or image.mode in ("RGBA", "L") else "jpeg"
-    return Media("image", _embedded(image, kind), is_tiny=is_tiny)
+    large = ""
+    if has_large and max(image.size) > _SIDE:
+        image.thumbnail((_LARGE, _LARGE))
+        large = _embedded(image, kind)
+    image.thumbnail((_SIDE, _SIDE))
+    return Media("image", _embedded(image, kind), is_tiny=is_tiny, large=large)
 
 
 def recording(path: Path, part: Fragment = WHOLE) -> Media:

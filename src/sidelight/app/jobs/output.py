@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from sidelight._core.atomic import check_writable, folder_beside, replacing
 from sidelight.app.jobs.config import read_toml
+from sidelight.app.jobs.headings import with_headings
 from sidelight.errors import OutputExists, UnreadableFile
 from sidelight.words import Sentence, Setting, some_of
 
@@ -162,8 +163,7 @@ def write_csv(path: Path, columns: Columns, *, disarm: bool = False) -> None:
         Whether texts that a spreadsheet would run as a formula get an apostrophe in front. They no longer equal the
         names in the user's table then, so this is for reading and not for joining.
     """
-    if disarm:
-        columns = disarmed(columns)
+    columns = disarmed(with_headings(columns)) if disarm else with_headings(columns)
     with replacing(path, "w", encoding="utf-8", errors="backslashreplace", newline="") as handle:
         writer = csv.writer(handle)
         writer.writerow(columns.keys())
@@ -172,8 +172,7 @@ def write_csv(path: Path, columns: Columns, *, disarm: bool = False) -> None:
 
 def csv_text(columns: Columns, *, disarm: bool = False) -> str:
     """Return columns of equal length as the text of a CSV file; ``disarm`` as for :func:`write_csv`."""
-    if disarm:
-        columns = disarmed(columns)
+    columns = disarmed(with_headings(columns)) if disarm else with_headings(columns)
     buffer = io.StringIO()
     writer = csv.writer(buffer)
     writer.writerow(columns.keys())
@@ -186,8 +185,9 @@ def write_parquet(path: Path, columns: Columns) -> None:
     import polars
 
     buffer = io.BytesIO()  # polars writes to descriptors on its own, and says in its own words when the disk is full
-    plain = {name: [_plain(cell) for cell in cells] for name, cells in columns.items()}
-    polars.DataFrame(plain, strict=False).write_parquet(buffer)
+    named = with_headings(columns).items()
+    series = [polars.Series(name, [_plain(cell) for cell in cells], strict=False) for name, cells in named]
+    polars.DataFrame(series).write_parquet(buffer)
     with replacing(path) as handle:
         handle.write(buffer.getbuffer())
 
@@ -208,8 +208,14 @@ def _disarmed(cell: Any) -> Any:
 
 
 def _plain(cell: Any) -> Any:
-    """Return text that can be written as UTF-8."""
-    return cell.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(cell, str) else cell
+    """Return text that can be written as UTF-8; text that can be is returned as it is, not copied."""
+    if not isinstance(cell, str) or cell.isascii():
+        return cell
+    try:
+        cell.encode("utf-8")
+        return cell
+    except UnicodeEncodeError:
+        return cell.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _files_in(folder: Path) -> list[str]:

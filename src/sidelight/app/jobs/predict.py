@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,6 +20,7 @@ import sidelight
 from sidelight._core.atomic import folder_beside
 from sidelight.app.jobs.config import as_toml, read_toml
 from sidelight.app.jobs.first_look import check_prediction, is_pattern
+from sidelight.app.jobs.headings import with_headings
 from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.output import MANIFEST, disarmed, output_folder
 from sidelight.app.jobs.parts import DatasetsOfParts
@@ -219,18 +222,19 @@ class _Work:
         self.strange.update(dict.fromkeys(placed.strange))
 
 
+_FEW = 5000  # lines that a loop writes in less time than the import of polars takes
+
+
 class _Lines(ExitStack):
     """A CSV file that grows, and the same lines as Parquet, without ever being in memory at once.
 
     Until it is written, Parquet is one file for each block, with the types of the cells: texts that look like numbers
-    stay texts.
+    stay texts. Few lines are written by a loop, without polars.
     """
 
     def __init__(self, path: Path, *, parquet: bool = False, disarm: bool = False) -> None:
         super().__init__()
-        import polars as pl
-
-        self._pl, self.path, self._disarm = pl, path, disarm
+        self.path, self._disarm = path, disarm
         self._names: set[str] = set()
         self._texts: set[str] = set()
         self._blocks = Path(self.enter_context(TemporaryDirectory(dir=path.parent))) if parquet else None
@@ -239,6 +243,10 @@ class _Lines(ExitStack):
     def add(self, columns: Columns) -> None:
         """Write some lines."""
         if not columns:
+            return
+        columns = with_headings(columns)
+        if self._blocks is None and max(map(len, columns.values())) <= _FEW:
+            self._add_few(disarmed(columns) if self._disarm else columns)
             return
         frame = self._frame(columns)
         with self.path.open("ab") as handle:
@@ -249,6 +257,20 @@ class _Lines(ExitStack):
         if self._blocks is not None:
             frame.write_ipc(self._blocks / f"{self._n_blocks}.arrow")
             self._n_blocks += 1
+
+    def _add_few(self, columns: Columns) -> None:
+        with self.path.open("a", encoding="utf-8", errors="backslashreplace", newline="") as handle:
+            writer = csv.writer(handle, lineterminator="\n")
+            if not self._names:
+                writer.writerow(columns)
+            writer.writerows(zip(*([_as_polars_does(cell) for cell in cells] for cells in columns.values())))
+        self._names |= set(columns)
+
+    @cached_property
+    def _pl(self) -> Any:
+        import polars
+
+        return polars
 
     def _frame(self, columns: Columns) -> Any:
         return self._pl.DataFrame({name: self._series(cells) for name, cells in columns.items()}, strict=False)
@@ -266,6 +288,10 @@ class _Lines(ExitStack):
         self._pl.concat([block.cast(as_text) for block in blocks], how="vertical_relaxed").sink_parquet(path)
 
 
+def _as_polars_does(cell: Any) -> Any:
+    return str(cell).lower() if isinstance(cell, bool | np.bool_) else "NaN" if cell != cell else cell
+
+
 def _plain(cell: Any) -> str:
     return str(cell).encode("utf-8", "backslashreplace").decode("utf-8")
 
@@ -280,10 +306,12 @@ def _words_of(model: Any, roles: Roles) -> list[str] | None:
 
 
 def _is_of_texts(model: Any) -> bool:
-    from sidelight.files.material.rows import Material
-
     how = getattr(model, "material_", "")
-    return bool(how) and Material.from_json(how).kind == "texts"
+    if not how:
+        return False
+    from sidelight.files.material.rows import Material  # .1 s, and most models are of tables
+
+    return Material.from_json(how).kind == "texts"
 
 
 def _is_named(name: str, patterns: Sequence[str]) -> bool:
@@ -296,9 +324,6 @@ def _open(
     model: Any, source: Source, opened: DelimitedSource | ParquetSource | None, roles: Roles, n_words: int
 ) -> RowsInBlocks | list[Dataset]:
     """Return the rows of a table in blocks, or all of them where its format cannot be read in pieces."""
-    from sidelight.files.material.reading import with_recipe
-    from sidelight.files.material.rows import material_of
-
     features = feature_names_of(model)
     if opened is None:
         numbers = roles.features if n_words else []
@@ -309,8 +334,12 @@ def _open(
     beside = None if roles.label_file is None else Path(roles.label_file).expanduser()
     with memory_limit(roles.max_memory):
         wanted = asked(**{**wishes, "features": None})
-        material = material_of(opened.path) if isinstance(opened, ParquetSource) else None
-        wanted = wanted if material is None else with_recipe(opened.path, material, wanted)
+        if isinstance(opened, ParquetSource):
+            from sidelight.files.material.reading import with_recipe
+            from sidelight.files.material.rows import material_of
+
+            material = material_of(opened.path)
+            wanted = wanted if material is None else with_recipe(opened.path, material, wanted)
         blocks = RowsInBlocks(opened, wanted, features, label_file=beside, n_words=n_words)
     if features is None and len(blocks.features.names) != model.n_features_in_:
         raise InvalidData(

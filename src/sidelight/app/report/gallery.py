@@ -22,6 +22,8 @@ class Media:
         An excerpt.
     is_tiny : bool
         Whether an image has so few pixels that they should be seen.
+    large : str
+        A larger copy of an image, as a ``data:`` address, for pages that load it when it is asked for.
     """
 
     kind: str
@@ -29,11 +31,12 @@ class Media:
     picture: str = ""
     text: str = ""
     is_tiny: bool = False
+    large: str = ""
 
     @property
     def size(self) -> int:
         """Bytes that it takes on a page."""
-        return len(self.uri) + len(self.picture) + len(self.text)
+        return len(self.uri) + len(self.picture) + len(self.text) + len(self.large)
 
 
 @dataclass(frozen=True, slots=True)

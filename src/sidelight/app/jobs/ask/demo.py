@@ -19,7 +19,7 @@ from sidelight.metrics import adjusted_rand_index
 from sidelight.words import Spell
 
 _ASK = (
-    "Handwritten digits, and a person with little patience",
+    "Handwritten digits, by answers to 80 questions",
     "A simulated person was asked 80 times whether two images show the same digit, and answered one in twenty "
     "wrongly. The session chose the questions; all else it was told is that there are ten digits.",
     "Against the digits' true labels, used only here and by the person, the adjusted Rand index is "

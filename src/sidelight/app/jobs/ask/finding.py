@@ -20,7 +20,7 @@ from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
 from sidelight.app.jobs.run import versions_in_use
 from sidelight.app.report.page import Page, Provenance, to_html
 from sidelight.data.dataset import Dataset
-from sidelight.plot.clusters import main_directions
+from sidelight.plot.layout import cluster_map
 from sidelight.words import Spell
 
 USES = ("id", "feature", "show")
@@ -62,7 +62,7 @@ def result_of(data: Dataset, session: ActiveSession, progress: Progress) -> AskR
         enough=outlook.enough,
         outlook=outlook.sentence,
         progress=progress,
-        map=Map(main_directions(standard(X)), labels, names, data.row_names, sure=sure),
+        map=Map(cluster_map(standard(X), labels), labels, names, data.row_names, sure=sure),
         gallery=gallery_of(data, labels, sure, [f"cluster {name}" for name in names]),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sidelight.app.jobs.ask.result import AskResult
-from sidelight.app.jobs.pages.common import clusters_section, gallery_sections, map_section
+from sidelight.app.jobs.pages.common import MAP_OF_CLUSTERS, clusters_section, gallery_sections, map_section
 from sidelight.app.report.components import lines, percent, table
 from sidelight.app.report.page import Page, Section
 from sidelight.words import Sentence, counted, sizes_in_words
@@ -25,7 +25,7 @@ def page(result: AskResult) -> Page:
         [
             *_progress(result),
             *gallery_sections(result),
-            map_section(result.map, "The map keeps the two directions in which rows differ most."),
+            map_section(result.map, MAP_OF_CLUSTERS),
             clusters_section(
                 result, "Sizes, and the features that each cluster stands out by, in standard deviations."
             ),

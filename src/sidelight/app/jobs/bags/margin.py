@@ -23,7 +23,7 @@ from sidelight.data.dataset import Dataset
 from sidelight.estimators.bags.max_margin import MaxMarginBagClustering
 from sidelight.estimators.bags.search import MaxMarginBagClusteringCV
 from sidelight.plot import BalanceSizesDisplay
-from sidelight.plot.clusters import main_directions
+from sidelight.plot.layout import main_directions
 
 _BALANCE_ROWS = 20_000  # sizes over the balance take five fits; beyond this they would dominate the run
 

@@ -21,7 +21,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.bags.k_medoids import BagKMedoids
 from sidelight.estimators.scaling import Standardized
-from sidelight.plot.clusters import main_directions
+from sidelight.plot.layout import cluster_map
 
 
 def work(config: RunConfig) -> MedoidsResult:
@@ -78,7 +78,7 @@ def _result_of(
         sizes=np.bincount(model.bag_labels_, minlength=n_clusters).tolist(),
         distance=options.distance,
         mean_distance=float(model.bag_distances_.mean()),
-        map=Map(main_directions(standard(means)), model.bag_labels_, numbers, names),
+        map=Map(cluster_map(standard(means), model.bag_labels_), model.bag_labels_, numbers, names),
         gallery=gallery_of(
             data,
             model.bag_labels_,

@@ -23,7 +23,7 @@ from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.bags.words import BagWordClustering
-from sidelight.plot.clusters import main_directions
+from sidelight.plot.layout import cluster_map
 
 _SURE = 0.8  # probability from which a bag counts as sure
 _CLEAR = 0.8  # agreement of two halves of the evidence from which clusters come back well
@@ -84,7 +84,9 @@ def result_of(data: Dataset, bags: Bags, model: Any, heard: Sequence[str] = ()) 
         bag_proba=model.bag_proba_,
         bag_labels=model.bag_labels_,
         witnesses=model.witnesses_,
-        map=Map(main_directions(points), model.bag_labels_, names, [str(n) for n in bags.names], sure=sure),
+        map=Map(
+            cluster_map(points, model.bag_labels_), model.bag_labels_, names, [str(n) for n in bags.names], sure=sure
+        ),
         gallery=gallery_of(
             data,
             model.bag_labels_,

@@ -15,6 +15,7 @@ from sidelight.app.jobs.checking import RIGHT, checked, row_corrections
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.first_look import is_pattern
 from sidelight.app.jobs.gallery import bag_of_rows, gallery_of
+from sidelight.app.jobs.headings import heading
 from sidelight.app.jobs.instances.naming import name_by_rows, name_clusters
 from sidelight.app.jobs.instances.options import Coverage
 from sidelight.app.jobs.instances.result import Contents, CoverageResult, Moved
@@ -31,7 +32,7 @@ from sidelight.estimators.coverage.clustering import CoverageClustering
 from sidelight.estimators.scaling import Standardized
 from sidelight.files.limits import memory_limit, need
 from sidelight.plot import ClusterContentsDisplay, ClusterLabelDisplay, MovedRowsDisplay
-from sidelight.plot.clusters import main_directions
+from sidelight.plot.layout import cluster_map
 from sidelight.plot.novelty import nearest_rows
 from sidelight.words import Setting, counted, some_of
 
@@ -128,7 +129,7 @@ def _parted(right: dict[int, str], bags: Bags) -> tuple[dict[int, str], dict[int
 def _about_corrections(path: str, right: dict[int, str], bags: Bags) -> list[str]:
     """Say when nothing was filled in, and which labels are new: they may be slips of the pen."""
     if not right:
-        return [f"{path!r} has nothing in its column {RIGHT!r}: no row was corrected."]
+        return [f"{path!r} has nothing in its column {heading(RIGHT)!r}: no row was corrected."]
     known = [str(name) for name in bags.classes]
     new = Counter(name for name in right.values() if name not in known)
     if not new:
@@ -258,7 +259,7 @@ def _novelty(alone: np.ndarray, is_novel: np.ndarray) -> dict[str, np.ndarray]:
 
 def _map(data: Dataset, bags: Bags, model: Any, Q: np.ndarray) -> Map:
     names, labels = [str(name) for name in model.cluster_names_], np.asarray(model.labels_)
-    return Map(main_directions(standard(data.X)), labels, names, data.row_names, bag_of_rows(bags), Q.max(axis=1))
+    return Map(cluster_map(standard(data.X), labels), labels, names, data.row_names, bag_of_rows(bags), Q.max(axis=1))
 
 
 def _contents(data: Dataset, bags: Bags, model: Any, Q: np.ndarray) -> Contents:

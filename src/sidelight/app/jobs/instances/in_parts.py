@@ -14,6 +14,7 @@ import numpy as np
 
 from sidelight.app.jobs.checking import checked
 from sidelight.app.jobs.config import RunConfig
+from sidelight.app.jobs.headings import with_headings
 from sidelight.app.jobs.instances.coverage import ENGINE, result_of
 from sidelight.app.jobs.instances.naming import name_clusters
 from sidelight.app.jobs.instances.options import Coverage
@@ -133,7 +134,7 @@ def _write(parts: Parts, model: Any, table: str, folder: Path) -> _Found:
         data = dataset_of(parts, part, table)
         columns = place(model, data).rows
         found.add(data, columns)
-        frame = pl.DataFrame({"row": data.row_numbers, **columns})
+        frame = pl.DataFrame({"row": data.row_numbers, **with_headings(columns)})
         frame.write_parquet(folder / f"part-{part.number:06d}.parquet")
     return found
 

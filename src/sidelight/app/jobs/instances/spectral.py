@@ -23,7 +23,7 @@ from sidelight.estimators.instances.bag_spectral import BagSpectralClustering
 from sidelight.estimators.instances.reading import ClusterReading
 from sidelight.estimators.scaling import Standardized
 from sidelight.metrics import single_cluster_share
-from sidelight.plot.clusters import main_directions
+from sidelight.plot.layout import cluster_map
 
 USES = ("id", "bag", "label", "bag label", "feature", "show", "truth")
 
@@ -72,7 +72,7 @@ def result_of(data: Dataset, bags: Bags, model: Any, heard: Sequence[str] = ()) 
         "probability": P[np.arange(len(P)), model.labels_].tolist(),
     }
     said = " ".join(heard)
-    flat = main_directions(model.embedding_)
+    flat = cluster_map(model.embedding_, model.labels_)
     nearness = -distance_to_centre(model.embedding_, model.labels_)
     return SpectralResult(
         reading=Reading.of(data, USES),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from sidelight.app.jobs.headings import heading
 from sidelight.app.jobs.pages.common import thumbnail_of
 from sidelight.app.jobs.pages.how_many import about_choice, choice_sections, choice_terms, seeds_told, unclear
 from sidelight.app.jobs.pages.reading import about_columns, about_left_out, reading_sections
@@ -43,7 +44,7 @@ def _corrections(result: Result) -> list[Sentence]:
         return []
     return [
         [
-            f"Fill in the column {column!r} of check.csv where you know better, and run again with ",
+            f"Fill in the column {heading(column)!r} of check.csv where you know better, and run again with ",
             Setting("corrections", "check.csv"),
             ".",
         ]

@@ -14,7 +14,7 @@ from sidelight.app.report.components.numbers import number
 from sidelight.app.report.page import Section
 from sidelight.words import Sentence, counted
 
-DIRECTIONS = ("first main direction →", "second main direction →")
+MAP_OF_CLUSTERS = "Clusters that are alike lie near each other; a row between two clusters resembles both."
 _DIP = 0.02  # share of the range of a curve that a fall must have to be worth a word
 
 
@@ -30,7 +30,7 @@ def map_section(shown: Map, about: str, *, what: str = "row", bag_word: str = "b
     drawn = row_map(
         shown.coordinates, shown.labels, shown.names, shown.ids,
         f"Each dot is a {what}, coloured by its cluster. Hover over it or tap it for its name.",
-        alt=alt, axes=DIRECTIONS, bags=shown.bags, sure=shown.sure, what=what, bag_word=bag_word, **more,
+        alt=alt, bags=shown.bags, sure=shown.sure, what=what, bag_word=bag_word, **more,
     )  # fmt: skip
     return Section(f"The {what}s on a map", [about], [drawn])
 

@@ -23,7 +23,8 @@ def _outcome(story: Story) -> str:
 def index_page(items: Sequence[Markup]) -> str:
     """Return the page that links the demos: a card each."""
     text = (
-        "Every job on data that needs no download. Each card opens a report like the one that your own table would get."
+        "Every job on data that needs no download. Each card opens the report of a run, as your own table would get "
+        "it: what was found, how sure it is, and rows to look at."
     )
     return document(
         "Sidelight demo",
@@ -41,9 +42,32 @@ def _studio_card() -> Markup:
         "Look, listen, name and correct, alone or in a team, then run again and the other rows learn from it. Opens "
         "three projects: digits, birds in recordings and things in photographs."
     )
-    return element(
-        "article", element("h2", "The studio"), element("p", told), command("sidelight studio demo"), class_="card"
-    )
+    parts = (_question_picture(), element("h2", "The studio"), element("p", told), command("sidelight studio demo"))
+    return element("article", *parts, class_="card")
+
+
+def _question_picture() -> Markup:
+    """Draw a question of the studio: two handwritten digits, and the answers below."""
+    from sklearn.datasets import load_digits
+
+    images = load_digits().images / 16.0
+    drawn = []
+    for left, image in ((58, images[3]), (182, images[13])):
+        drawn.append(element("rect", x=left, y=14, width=80, height=80, rx=6, fill="#000"))
+        drawn += [
+            element(
+                "rect", x=left + 4 + 9 * across, y=18 + 9 * down, width=9, height=9, fill="#fff",
+                fill_opacity=f"{image[down, across]:.2f}",
+            )
+            for down, across in zip(*(places.tolist() for places in image.nonzero()))
+        ]  # fmt: skip
+    for left, word in ((44, "same"), (124, "different"), (204, "unsure")):
+        drawn.append(
+            element("rect", x=left, y=118, width=72, height=30, rx=6, fill="none", stroke="currentColor", opacity="0.5")
+        )
+        drawn.append(element("text", word, x=left + 36, y=138, text_anchor="middle", font_size=13, fill="currentColor"))
+    alt = "A question of the studio: do two handwritten digits belong together? Same, different or unsure."
+    return element("svg", drawn, viewBox="0 0 320 162", class_="picture", role="img", aria_label=alt)
 
 
 def demo_card(folder: str, story: Story, command: str, drawn: Markup | None) -> Markup:

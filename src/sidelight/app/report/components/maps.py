@@ -30,7 +30,7 @@ def row_map(
     caption: str,
     *,
     alt: str,
-    axes: tuple[str, str],
+    axes: tuple[str, str] | None = None,
     bags: Sequence[Any] | None = None,
     sure: Any = None,
     marked: Any = None,
@@ -52,8 +52,8 @@ def row_map(
         What the rows are called: what a reader searches for.
     caption, alt : str
         What the map shows, and its finding in one sentence.
-    axes : (str, str)
-        The titles of the two directions.
+    axes : (str, str), optional
+        The titles of the two directions, where they have a meaning.
     bags : sequence, optional
         The bag of each row.
     sure : array-like, optional
@@ -141,14 +141,14 @@ def _controls(labels: np.ndarray, names: Sequence[Any], what: str) -> Markup:
     return element("div", search, chosen, class_="controls")
 
 
-def _canvas(content: dict[str, Any], alt: str, axes: tuple[str, str]) -> Markup:
+def _canvas(content: dict[str, Any], alt: str, axes: tuple[str, str] | None) -> Markup:
     keys = "Arrow keys move from dot to dot."
     canvas = element("canvas", alt, class_="map", role="img", tabindex="0", aria_label=f"{clean(alt)} {keys}")
     return element(
         "div",
-        element("p", axes[1], class_="y-title", aria_hidden="true"),
+        element("p", axes[1], class_="y-title", aria_hidden="true") if axes else None,
         canvas,
-        element("p", axes[0], class_="x-title", aria_hidden="true"),
+        element("p", axes[0], class_="x-title", aria_hidden="true") if axes else None,
         element("p", class_="found", role="status"),
         element("noscript", element("p", "This map needs scripts; the files beside this page have its rows.")),
         data_block(content),

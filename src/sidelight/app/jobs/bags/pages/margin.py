@@ -14,6 +14,8 @@ from sidelight.app.report.components import histogram, lines, percent, picture, 
 from sidelight.app.report.page import Page, Section
 from sidelight.words import Sentence, Setting, counted, sizes_in_words
 
+_DIRECTIONS = ("first main direction →", "second main direction →")
+
 _STATUS: dict[str, Sentence] = {
     "no margin": [
         "The bags could not be told apart: all are alike. Check that the rows differ; with ",
@@ -103,7 +105,7 @@ def _sections(result: MarginResult) -> list[Section]:
             ],
         ),
         Section("How sure the bags are", parts=[sure]),
-        map_section(shown, about, marked=is_witness, mark_name="decided its bag"),
+        map_section(shown, about, marked=is_witness, mark_name="decided its bag", axes=_DIRECTIONS),
         clusters_section(result, "Sizes, and what the witnesses of a cluster stand out by among all witnesses."),
         *_balance(result),
     ]

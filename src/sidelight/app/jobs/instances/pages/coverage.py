@@ -9,7 +9,7 @@ from sidelight.app.jobs.instances.pages import TERMS as GLOSSARY
 from sidelight.app.jobs.instances.pages.novel_groups import novel_sections
 from sidelight.app.jobs.instances.result import CoverageResult, Moved
 from sidelight.app.jobs.instances.unlisted import SURE
-from sidelight.app.jobs.pages.common import choice_section, gallery_sections, map_section
+from sidelight.app.jobs.pages.common import MAP_OF_CLUSTERS, choice_section, gallery_sections, map_section
 from sidelight.app.report.components import bars, heat, number, percent, table
 from sidelight.app.report.page import Page, Section
 from sidelight.data.dataset import TORN, Note
@@ -181,7 +181,7 @@ def sections(result: CoverageResult) -> list[Section]:
     return [
         _clusters(result),
         *gallery_sections(result),
-        map_section(result.map, "The map keeps the two directions in which rows differ most."),
+        map_section(result.map, MAP_OF_CLUSTERS),
         *novel_sections(result),
         *_together(result),
         *_changed(result),
