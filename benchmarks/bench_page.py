@@ -17,7 +17,7 @@ from sidelight.app.jobs.relations.result import RelationsResult
 from sidelight.app.jobs.result import Map, Reading, columns_of
 from sidelight.app.report import Provenance, to_html
 from sidelight.data.dataset import Dataset
-from sidelight.plot.clusters import main_directions
+from sidelight.plot.layout import cluster_map
 
 TITLE = "The page: size and time for 100,000 rows"
 N_ROWS, N_FEATURES, K = 100_000, 32, 20
@@ -71,7 +71,7 @@ def _result(data: Dataset, labels: np.ndarray, sure: np.ndarray) -> RelationsRes
         tables={"clusters": clusters},
         sizes=clusters["rows"],
         share_sure=float(np.mean(sure > 0.9)),
-        map=Map(main_directions(data.X), labels, names, data.row_names, sure=sure),
+        map=Map(cluster_map(data.X, labels), labels, names, data.row_names, sure=sure),
         gallery=gallery_of(data, labels, sure, [f"cluster {name}" for name in names]),
     )
 

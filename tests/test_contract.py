@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ BY_STRING = {
 }
 
 
+@cache
 def modules():
     """Return the modules of the package by dotted name."""
     found = {}
@@ -29,12 +31,19 @@ def modules():
     return found
 
 
+@cache
+def tree(path):
+    """Return the parsed module."""
+    return ast.parse(path.read_text())
+
+
+@cache
 def users():
     """Return the modules that import each module."""
     known = modules()
     found = defaultdict(set)
     for name, path in known.items():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.ImportFrom) and node.module:
                 for alias in node.names:
                     inner = f"{node.module}.{alias.name}"
@@ -42,10 +51,9 @@ def users():
     return found
 
 
-@pytest.mark.parametrize("room", LOWER)
-def test_every_module_of_the_lower_rooms_has_two_users(room):
-    found = users()
-    alone = {name: found[name] for name in modules() if name.startswith(f"sidelight.{room}.") and len(found[name]) < 2}
+def test_every_module_of_the_lower_rooms_has_two_users():
+    found, rooms = users(), tuple(f"sidelight.{room}." for room in LOWER)
+    alone = {name: found[name] for name in modules() if name.startswith(rooms) and len(found[name]) < 2}
     assert not alone, "a module with one user lives beside that user"
 
 
@@ -53,7 +61,7 @@ def test_no_string_leads_around_the_contract():
     callers = {
         str(path.relative_to(ROOT))
         for path in modules().values()
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree(path))
         if isinstance(node, ast.Name) and node.id in ("import_module", "__import__")
     }
     assert callers == BY_STRING

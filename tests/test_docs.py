@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from importlib import import_module
@@ -48,6 +49,27 @@ def test_every_parameter_is_described(thing):
     for name, parameter in inspect.signature(thing).parameters.items():
         if parameter.kind not in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             assert re.search(rf"^[\w*, ]*\b{name}\b[\w*, ]* ?:", text, re.MULTILINE), f"{thing.__name__}: {name}"
+
+
+def documented():
+    """Return everything public that can be called, wherever it is imported from."""
+    rooms = ("data", "estimators", "peers", "active", "metrics", "plot")
+    found = {id(thing): thing for thing in CLASSES + CALLABLES}
+    for room in rooms:
+        module = import_module(f"sidelight.{room}")
+        found |= {id(getattr(module, name)): getattr(module, name) for name in getattr(module, "__all__", ())}
+    return [thing for thing in found.values() if callable(thing) and inspect.getdoc(thing)]
+
+
+@pytest.mark.parametrize("thing", documented(), ids=lambda thing: thing.__name__)
+def test_the_default_that_is_described_is_the_default(thing):
+    if inspect.isclass(thing) and issubclass(thing, BaseException):
+        return
+    text = inspect.getdoc(thing)
+    for name, parameter in inspect.signature(thing).parameters.items():
+        said = re.search(rf"^[\w*, ]*\b{name}\b[\w*, ]* ?:.*?\bdefault=([^\n]+)$", text, re.MULTILINE)
+        if said and parameter.default is not parameter.empty:
+            assert ast.literal_eval(said[1].strip()) == parameter.default, f"{thing.__name__}: {name}"
 
 
 @pytest.mark.parametrize("command", COMMANDS)

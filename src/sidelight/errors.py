@@ -28,7 +28,8 @@
     ├── EmptyClusters                     fewer clusters than asked for hold anything
     ├── InseparableLabels                 lists of bags that cannot tell some labels apart
     ├── AnswersDisagree                   answers that cannot all be true were weighed against each other
-    └── TargetIgnored                     y holds labels of rows, which nobody uses
+    ├── LabelsOverlap                     labels occur together and none implies another, so no tree was made
+    └── TargetIgnored                     y holds labels of rows, which no step uses
 
 Every message says who complains, what was expected, what came, and what to do next. What to do next may name parameters
 (``do=["Leave it out with ", Setting("ignore", name), "."]``): ``str(error)`` spells them as Python does, and a shell
@@ -274,6 +275,12 @@ class InseparableLabels(SidelightWarning):
     """Some labels are on the same lists, or on every list: the lists cannot tell them apart."""
 
     code = "SL960"
+
+
+class LabelsOverlap(SidelightWarning):
+    """Labels occur together, and none implies another: they form no tree, and no gap was filled."""
+
+    code = "SL980"
 
 
 class TargetIgnored(SidelightWarning):

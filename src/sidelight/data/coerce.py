@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-import narwhals.stable.v1 as nw
 import numpy as np
 from scipy import sparse
 
 from sidelight.data.bags import Bags
+from sidelight.data.frames import as_frame, as_series
 from sidelight.data.label_matrix import LabelMatrix
 from sidelight.data.names import as_array, is_missing
 from sidelight.data.relations import Pairs, Triplets
@@ -103,14 +103,16 @@ def _read_labels(Y: Any, names: Sequence[str] | None) -> LabelMatrix:
         raise InvalidData(f"Expected the labels of rows as y, one set a row. Got {type(Y).__name__}.")
     if sparse.issparse(Y):
         return LabelMatrix(Y)
-    frame = nw.from_native(Y, eager_only=True, allow_series=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
+    frame, series = as_frame(Y), as_series(Y)
+    if frame is not None:
+        import narwhals.stable.v1 as nw  # only where there is a frame
+
         if all(kind.is_numeric() or kind == nw.Boolean for kind in frame.schema.values()):
             columns = [np.asarray(frame.get_column(name).cast(nw.Float64).to_numpy()) for name in frame.columns]
             return LabelMatrix(np.column_stack(columns) if columns else np.empty((len(frame), 0)), frame.columns)
         return LabelMatrix.from_sets(_named_cells(frame.rows()), names)
-    if isinstance(frame, nw.Series):
-        Y = np.array([*frame.to_list(), None], dtype=object)[:-1]  # the None keeps lists in cells apart
+    if series is not None:
+        Y = np.array([*series.to_list(), None], dtype=object)[:-1]  # the None keeps lists in cells apart
     if isinstance(Y, (str, bytes, Mapping)) or not (hasattr(Y, "__array__") or isinstance(Y, Iterable)):
         raise InvalidData(f"Expected labels of rows: a matrix, a data frame or a sequence. Got {Y!r}.")
     if not hasattr(Y, "__array__"):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, check_number
@@ -26,7 +26,7 @@ from sidelight._solvers.rounding import round_by_kmeans
 from sidelight._solvers.trace import Solution
 from sidelight._terms.fit import CrossEntropy
 from sidelight.errors import ConvergenceWarning, warn
-from sidelight.estimators._base import reporting, rows_to_judge
+from sidelight.estimators._base import Estimator, reporting, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._whitening import ClusterWhitening, Whitening
 
@@ -155,7 +155,7 @@ def _descend(
     return replace(solution, parameters=whitening.leave(solution.parameters))
 
 
-class LinearRule(ProbabilityColumns, ClusterMixin, BaseEstimator):
+class LinearRule(ProbabilityColumns, ClusterMixin, Estimator):
     """Clusters by P(k | x) = softmax(W'x + b); a subclass stores the parameters read below and writes ``fit``."""
 
     n_clusters: int

@@ -13,7 +13,7 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -26,7 +26,7 @@ from sidelight._models.part_work import Moments
 from sidelight._models.prepared_rows import KINDS, Preparation, kind_of
 from sidelight.data.parts import PartedRows
 from sidelight.errors import InvalidData, InvalidParameter, nearest
-from sidelight.estimators._base import all_or_nothing, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import Estimator, all_or_nothing, naming_file, rows_to_fit, rows_to_judge
 
 ROUTED = ("fit", "predict", "score")  # the methods whose side information scikit-learn's tools route
 
@@ -35,7 +35,7 @@ def _of_inner(name: str) -> Any:
     """Make a method that hands standardised rows to the inner estimator's method, where it has one."""
 
     def method(self: Standardized, X: Any, *args: Any, **side: Any) -> Any:
-        return getattr(self._fitted(), name)(self._standardise(self._rows(X)), *args, **side)
+        return getattr(self._fitted(), name)(self._prepared(X), *args, **side)
 
     method.__name__ = name
     method.__qualname__ = f"Standardized.{name}"
@@ -51,7 +51,7 @@ def _has(name: str) -> Callable[[Any], bool]:
     return has
 
 
-class Standardized(MetaEstimatorMixin, BaseEstimator):
+class Standardized(MetaEstimatorMixin, Estimator):
     """Fit ``estimator`` on rows prepared by their kind: numbers get mean 0 and variance 1 in every feature.
 
     Everything the inner estimator publishes is available here too: ``labels_``, ``predict`` and so on take and give
@@ -222,7 +222,7 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
             Handed on.
         """
         inner = self._fitted()
-        rows = self._standardise(self._rows(X)) if channel is None else self._points(channel, X)
+        rows = self._prepared(X) if channel is None else self._points(channel, X)
         is_new: np.ndarray = inner.is_new(rows, channel=channel, **side)
         return is_new
 
@@ -270,6 +270,11 @@ class Standardized(MetaEstimatorMixin, BaseEstimator):
                 f"columns. Got {self.feature_names!r} instead."
             )
         self.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
+
+    @naming_file
+    def _prepared(self, X: Any) -> Any:
+        """Validate rows to judge, and standardise them."""
+        return self._standardise(self._rows(X))
 
     def _rows(self, X: Any) -> Any:
         """Validate rows to judge; the columns of a data frame are found by name."""

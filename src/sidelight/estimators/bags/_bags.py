@@ -6,15 +6,16 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 
 from sidelight._core.params import check_number
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidParameter
+from sidelight.estimators._base import Estimator
 
 
-class BagClusterer(ClusterMixin, BaseEstimator, ABC):
+class BagClusterer(ClusterMixin, Estimator, ABC):
     """Rows and bags in, a cluster per bag out; ``_bag_labels(X, bags)`` is what a member adds."""
 
     __metadata_request__fit = {"bags": True}

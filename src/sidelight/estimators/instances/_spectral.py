@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._affinity.components import coupled_components, fragments
@@ -26,7 +26,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.data.parts import PartedRows
 from sidelight.errors import InvalidParameter, SidelightWarning, warn
-from sidelight.estimators._base import all_or_nothing, checks_y, fit_on_sample, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, fit_on_sample, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.instances.class_shares import class_shares
@@ -50,7 +50,7 @@ class Embedded(NamedTuple):
     root: np.ndarray
 
 
-class SpectralFamily(ProbabilityColumns, ClusterMixin, BaseEstimator, ABC):
+class SpectralFamily(ProbabilityColumns, ClusterMixin, Estimator, ABC):
     """Similarities plus what bags say, leading eigenvectors, rounding. Subclasses say what is added."""
 
     __metadata_request__fit = {"bags": True}

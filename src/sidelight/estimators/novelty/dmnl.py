@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 
 from sidelight._core.moments import mean_and_scale, scaled
 from sidelight._core.params import as_generator, check_choice, check_number
@@ -17,7 +17,7 @@ from sidelight._core.simplex import softmax
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import SidelightWarning, warn
-from sidelight.estimators._base import all_or_nothing, rows_to_fit
+from sidelight.estimators._base import Estimator, all_or_nothing, rows_to_fit
 from sidelight.estimators._choice import Choice
 from sidelight.estimators._labelled_bags.layout import Layout, check_counts
 from sidelight.estimators._labelled_bags.supervision import refuse_empty_sets, require_lists
@@ -31,7 +31,7 @@ N_TYPICAL = 10  # rows shown of a novel label
 STRUCTURES = ("clusters", "manifold")
 
 
-class DMNL(NamesRows, ClusterMixin, BaseEstimator):
+class DMNL(NamesRows, ClusterMixin, Estimator):
     """Discover multiple novel labels: rows whose kind is on no list, told apart and predicted with the known ones.
 
     Each row picks a label by a softmax-linear rule. The rows of a bag together should carry its list, and the labels

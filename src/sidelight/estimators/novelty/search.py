@@ -11,13 +11,13 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 
 from sidelight._core.params import as_generator, as_seed, as_sequence, check_number
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidParameter, ignore_warnings
-from sidelight.estimators._base import all_or_nothing, rows_to_fit
+from sidelight.estimators._base import Estimator, all_or_nothing, rows_to_fit
 from sidelight.estimators._labelled_bags.supervision import require_lists
 from sidelight.estimators.novelty.dmnl import DMNL
 from sidelight.estimators.novelty.naming import NamesRows
@@ -27,7 +27,7 @@ HIDDEN_SHARE = 0.25  # of the known labels, in each round
 STARTS = 2  # of a fit that is only compared
 
 
-class DMNLCV(NamesRows, ClusterMixin, BaseEstimator):
+class DMNLCV(NamesRows, ClusterMixin, Estimator):
     """DMNL with lam and rho chosen by known labels that were hidden and should be found again.
 
     In each round a quarter of the known labels is taken off all lists. A fit with as many more novel labels is judged
