@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 
 import pytest
 from tests.app.studio.conftest import blobs
@@ -31,8 +32,9 @@ def _until(condition, seconds=20.0):
 def test_the_model_goes_on_after_a_restart_and_the_claim_is_taken_again(postgres_server, tmp_path):
     studio = Studio(tmp_path, postgres_server.address)
     studio.store.claim()
+    first_claim = studio.store._lock_connection
     web = _Web()
-    with holding(studio.store, web):
+    with closing(studio), holding(studio.store, web):
         project = studio.project(studio.add(f"away {time.time()}", blobs(), {}).id)
         ann = studio.of(project.owner().token)[1]
         for rows in ((0, 1), (0, 3)):
@@ -51,29 +53,28 @@ def test_the_model_goes_on_after_a_restart_and_the_claim_is_taken_again(postgres
         project.answer(ann, (0, 6), "same", key="k")
         assert project.model.snapshot().version == 3
         assert project.model.failure == ""
-        second = StudioStore(postgres_server.address)
-        assert _until(lambda: studio.store._lock_connection is not None)
-        with pytest.raises(CannotWrite, match="Another studio"):
-            second.claim()
-        second.close()
+        assert _until(lambda: studio.store._lock_connection not in (None, first_claim))  # the watcher took it again
+        with closing(StudioStore(postgres_server.address)) as second:
+            with pytest.raises(CannotWrite, match="Another studio"):
+                second.claim()
         assert not web.should_exit
-    studio.close()
 
 
 def test_a_server_whose_database_another_one_took_stops(postgres_server):
-    first, second = StudioStore(postgres_server.address), StudioStore(postgres_server.address)
-    first.claim()
-    postgres_server.stop()
-    postgres_server.start()
-    second.claim()  # the lock went with the connection
-    web = _Web()
-    with holding(first, web):
-        assert _until(lambda: web.should_exit)
-    assert first.is_taken_over
-    with pytest.raises(CannotWrite, match="Another studio"):
-        first.projects()
-    first.close()
-    second.close()
+    with (
+        closing(StudioStore(postgres_server.address)) as first,
+        closing(StudioStore(postgres_server.address)) as second,
+    ):
+        first.claim()
+        postgres_server.stop()
+        postgres_server.start()
+        second.claim()  # the lock went with the connection
+        web = _Web()
+        with holding(first, web):
+            assert _until(lambda: web.should_exit)
+        assert first.is_taken_over
+        with pytest.raises(CannotWrite, match="Another studio"):
+            first.projects()
 
 
 def test_a_model_whose_database_is_away_once_does_not_end(tmp_path, monkeypatch):
