@@ -54,9 +54,11 @@ def test_the_model_goes_on_after_a_restart_and_the_claim_is_taken_again(postgres
         assert project.model.snapshot().version == 3
         assert project.model.failure == ""
         assert _until(lambda: studio.store._lock_connection not in (None, first_claim))  # the watcher took it again
-        with closing(StudioStore(postgres_server.address)) as second:
-            with pytest.raises(CannotWrite, match="Another studio"):
-                second.claim()
+        with (
+            closing(StudioStore(postgres_server.address)) as second,
+            pytest.raises(CannotWrite, match="Another studio"),
+        ):
+            second.claim()
         assert not web.should_exit
 
 
