@@ -68,6 +68,11 @@ class RowBelief:
         central = np.argsort(-gains, kind="stable")[: max(len(gains) // CENTRAL, 1)]
         self._first = int(self.process.candidates[generator.choice(central)])
         self._seed, self._guesses = int(generator.integers(2**63)), dict[int, Ints]()  # of clusters of the rows alone
+        self.n_guess = 0
+        if n_clusters is None:
+            from sidelight.app.jobs.how_many.rows import clearest
+            found = clearest(self.kernels.known, np.random.default_rng(self._seed))
+            self.n_guess = found.chosen
         self._forget()
 
     def _forget(self) -> None:
@@ -409,7 +414,7 @@ class RowBelief:
             P,
             self.process.novelty(self.process.views),
             n_more=n_more if self.n_clusters else max(n_more, 2 - self.n_known),
-            number_given=self.n_clusters is not None,
+            number_given=self.n_clusters is not None or self._n_expected()>0,
             is_consistent=self.is_consistent,
         )
         labels[rows] = self.labels[has_place]
@@ -420,7 +425,7 @@ class RowBelief:
         if n_clusters not in self._guesses:
             view = self.kernels.views.get("graph", self.process.views[0])
             generator = np.random.default_rng([self._seed, n_clusters])
-            self._guesses[n_clusters] = guessed_clusters(view, self._first, n_clusters, generator)
+            self._guesses[n_clusters] = guessed_clusters(view, n_clusters, generator)
         return self._guesses[n_clusters]
 
     def _n_unmet(self) -> int:
@@ -428,6 +433,17 @@ class RowBelief:
         if self.n_clusters is not None:
             return max(self.n_clusters - self.n_known, 0)
         chance, n_asked = chance_of_new(self.labels), len(self.labels)
-        if chance < MET_ENOUGH or 1 < n_asked < ENOUGH_ASKED:
-            return 0
-        return min(round(chance * self.n_known), self.n_rows - self.n_known)
+        expected = self._n_expected()
+        if 1 < n_asked < ENOUGH_ASKED:
+            return expected
+        more = 0 if chance < MET_ENOUGH else min(round(chance * self.n_known), self.n_rows - self.n_known)
+        is_proven = self.is_consistent and not more and n_asked >= 2.0 * self.n_guess
+        return 0 if is_proven else max(more, expected)
+
+    def _n_expected(self) -> int:
+        """Return how many further clusters the rows alone suggest, as far as answers agree that these differ."""
+        number = self._guessed(self.n_guess)[self.rows]
+        apart = [same for a, b, same in self.links if number[a] != number[b]]
+        wrong = sum(apart) / (len(apart) + 5.0)
+        trust = float(np.clip((0.33 - wrong) / (0.33 - 0.15), 0.0, 1.0))
+        return round(max(self.n_guess - self.n_known, 0) * trust)

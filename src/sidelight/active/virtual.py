@@ -15,15 +15,15 @@ STARTS, ROUNDS, SAMPLE, TRIES = 6, 15, 3000, 8
 
 
 @np.errstate(invalid="ignore")  # as in gaussian.py
-def guessed_clusters(view: Floats, first: int, n_clusters: int, generator: np.random.Generator) -> Ints:
-    """Cluster all rows; one cluster is begun at the row ``first`` and stays near it."""
+def guessed_clusters(view: Floats, n_clusters: int, generator: np.random.Generator) -> Ints:
+    """Cluster all rows."""
     n = len(view)
     some = view if n <= SAMPLE else view[generator.choice(n, SAMPLE, replace=False)]
     order = np.arange(len(some))
 
     best: tuple[float, Floats] | None = None
     for _ in range(STARTS):
-        centres = _more_centres(some, view[[first]], n_clusters - 1, generator)
+        centres = _more_centres(some, some[generator.choice(len(some), 1)], n_clusters - 1, generator)
         for _ in range(ROUNDS):
             distances = _distances(some, centres)
             nearest = distances.argmin(axis=1)
@@ -31,7 +31,6 @@ def guessed_clusters(view: Floats, first: int, n_clusters: int, generator: np.ra
             sums = sp.csr_array((ones, (nearest, order)), shape=(n_clusters, len(some))) @ some
             sizes = np.bincount(nearest, minlength=len(centres))
             centres = np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centres)
-            centres[0] = (centres[0] + view[first]) / 2.0
         cost = float(distances.min(axis=1).sum())
         if best is None or cost < best[0]:
             best = (cost, centres)
