@@ -95,7 +95,7 @@ def _agreement(guessed: Ints, labels: Ints) -> float:
     >>> _agreement(np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.array([0, 0, 0, 0, 1, 1, 1, 1]))
     1.0
     >>> round(_agreement(np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.array([0, 1, 0, 1, 0, 1, 0, 1])), 1)
-    0.3
+    0.4
     """
     met = np.zeros((int(guessed.max()) + 1, int(labels.max()) + 1))
     np.add.at(met, (guessed, labels), 1.0)
