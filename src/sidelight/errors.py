@@ -9,8 +9,8 @@
     │   │   ├── OutOfRange (IndexError)   a row that is not there
     │   │   └── WrongKind (TypeError)     something of a kind that cannot hold rows or answers
     │   ├── ConflictingAnswers            answers that cannot all be true
-    │   ├── UnknownName (KeyError)        a column, bag, class, axis or sample nobody has heard of
-    │   ├── Undecided                     a file that may be read in several ways, and nobody said which
+    │   ├── UnknownName (KeyError)        a column, bag, class, axis or sample that does not exist
+    │   ├── Undecided                     a file that may be read in several ways, and no way was chosen
     │   ├── UnreadableFile                a file that is not what it should be
     │   │   └── TooLarge                  a file that would take more memory than it may
     │   └── UnsafeArchive                 a model file that is damaged, hostile or from the future
@@ -107,7 +107,7 @@ class UnknownName(InvalidInput, KeyError):
 
 
 class Undecided(InvalidInput):
-    """A file may be read in several ways, and nobody said which; the advice lists them."""
+    """A file may be read in several ways, and no way was chosen; the advice lists them."""
 
     code = "SL150"
 

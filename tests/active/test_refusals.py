@@ -106,13 +106,6 @@ def test_the_thesis_session_is_taken_up_by_its_estimator(tmp_path):
         sl.BayesianActiveClustering(4).resume(path, X)
 
 
-def test_a_guessed_cluster_cannot_be_corrected_yet():
-    session = sl.ActiveSession(X, 3, random_state=0)
-    assert session.labels_.max() == 2
-    with pytest.raises(InvalidParameter, match="guesses that nobody was asked about"):
-        session.place(0, 2)
-
-
 def test_no_more_than_all_of_the_clustering_changes():
     history = PartitionHistory()
     history.changes = [1.04]

@@ -9,6 +9,7 @@ import sidelight as sl
 from sidelight.active.kernels import RowKernels
 from sidelight.active.rows_alone import RowsAlone
 from sidelight.active.shown import shown_clusters
+from sidelight.errors import InvalidParameter
 from sidelight.metrics import adjusted_rand_index
 
 
@@ -87,3 +88,43 @@ def test_with_a_number_given_no_more_clusters_are_shown():
         n_clusters=3, unmet=1.0, is_consistent=True,
     )  # fmt: skip
     assert len(np.unique(shown)) == 3
+
+
+def test_typical_rows_of_a_cluster_come_first():
+    X = kinds(4)[0]
+    session = sl.ActiveSession(X, random_state=0)
+    for cluster in range(4):
+        rows = session.typical_rows(cluster)
+        assert (session.labels_[rows] == cluster).all()
+        middle = X[rows].mean(axis=0)
+        away = np.linalg.norm(X[rows] - middle, axis=1)
+        assert away[:10].mean() < away[-10:].mean()
+
+
+def test_a_row_is_placed_in_a_cluster_that_no_question_was_about():
+    X = kinds(4)[0]
+    session = sl.ActiveSession(X, random_state=0)
+    row = int(session.typical_rows(1)[-1])
+    other = int(session.typical_rows(2)[0])
+    session.place(row, 2)
+    assert session.history == (((row, other), "same"),)
+    assert session.labels_[row] == session.labels_[other]
+
+
+def test_a_row_is_struck_out_of_a_cluster_that_no_question_was_about():
+    X = kinds(4)[0]
+    session = sl.ActiveSession(X, random_state=0)
+    row, other = int(session.typical_rows(3)[-1]), int(session.typical_rows(3)[0])
+    session.reject(row, 3)
+    assert session.history == (((row, other), "different"),)
+    assert session.labels_[row] != session.labels_[other]
+
+
+@pytest.mark.parametrize("cluster", [-1, 4])
+def test_a_cluster_that_is_not_shown_is_refused(cluster):
+    session = sl.ActiveSession(kinds(4)[0], random_state=0)
+    with pytest.raises(InvalidParameter, match="range \\[0, 3\\]"):
+        session.place(0, cluster)
+    with pytest.raises(InvalidParameter, match="range \\[0, 3\\]"):
+        session.typical_rows(cluster)
+    assert not session.history

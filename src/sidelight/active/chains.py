@@ -1,4 +1,4 @@
-"""The labels of the rows asked about, sampled: answers may be wrong, and nobody knows how often.
+"""The labels of the rows asked about, sampled: answers may be wrong, at an unknown rate.
 
 A pool of chains holds labelings of these rows, each with its own share of wrong answers eps ~ Beta and its own view of
 the rows. One wrong answer is outvoted by the others and by the rows; the pool then agrees again. A chain moves by

@@ -1,7 +1,7 @@
 """What a session counts on while questions are with other people: that they will be answered.
 
 Three people who are asked at once must not be sent after the same information, nor be kept from each other's rows: the
-rows that a question compares with, and the rows of a check, are those that everybody needs. So a question is chosen as
+rows that a question compares with, and the rows of a check, are needed by all people. So a question is chosen as
 if those that are being asked were answered. What was expected is forgotten with the choice; nothing of it is learnt.
 """
 

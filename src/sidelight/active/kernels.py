@@ -1,6 +1,6 @@
 """Several views of how alike rows are, each as explicit features: inner products of the features are the kernel.
 
-Nobody knows beforehand which view suits: straight or curved, along the raw or the whitened directions, or along the
+Which view suits is not known beforehand: straight or curved, along the raw or the whitened directions, or along the
 graph of nearest rows. A belief weighs them by the answers.
 """
 

@@ -23,7 +23,7 @@ class Oracle:
     noise : float, default=0.0
         The probability of a wrong answer; all wrong answers are equally likely.
     labeller : Labeller, default=None
-        Somebody with a confusion and seconds of its own, instead of ``noise``.
+        A simulated person with a confusion and seconds of its own, instead of ``noise``.
     random_state : int, RandomState, Generator or None
         Decides the mistakes. A question asked twice is answered anew.
 

@@ -3,7 +3,7 @@
 Rows whose classes overlap surprise the belief, and honest people would be accused of it. So only an answer that others
 test counts for or against who gave it: one on a cycle of "same", one of several between the same two groups, or one
 that contradicts others. The belief says how likely each of these is wrong, and a rate is a mean under a prior:
-everybody is taken to have given ``SHARED`` tested answers before, as right as those of all (Dawid and Skene 1979).
+each person is taken to have given ``SHARED`` tested answers before, as right as those of all (Dawid and Skene 1979).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from sidelight.active.checks import bridges_of
 
 Floats = npt.NDArray[np.float64]
 
-SHARED = 10.0  # tested answers' worth of the common rate in the rate of one person: three answers accuse nobody
+SHARED = 10.0  # tested answers' worth of the common rate in the rate of one person: three answers prove nothing
 LEAST, MOST = 0.005, 0.45  # rates are kept off certainty and off a coin toss
-LIGHTEST, HEAVIEST = 0.1, 2.0  # weights of one answer, in answers of somebody average
+LIGHTEST, HEAVIEST = 0.1, 2.0  # weights of one answer, in answers of an average person
 WRONG = 0.5  # chance of being wrong from which an answer disagrees with the others
 
 
@@ -102,7 +102,7 @@ class Rates:
         return cls(float(common), counts)
 
     def rate(self, person: Hashable) -> float:
-        """Return the share of wrong answers to expect of somebody."""
+        """Return the share of wrong answers to expect of a person."""
         wrong, right = self.counts.get(person, (self.common, 1.0 - self.common))
         return float(np.clip(wrong / (wrong + right), LEAST, MOST))
 
@@ -113,7 +113,7 @@ class Rates:
         return float(low), float(high)
 
     def weight(self, person: Hashable) -> float:
-        """Return what an answer of somebody weighs, in answers of somebody average: the ratio of log odds."""
+        """Return what an answer of a person weighs, in answers of an average person: the ratio of log odds."""
         common = float(np.clip(self.common, LEAST, MOST))
         return float(np.clip(_log_odds(self.rate(person)) / _log_odds(common), LIGHTEST, HEAVIEST))
 
@@ -123,7 +123,7 @@ def _log_odds(rate: float) -> float:
 
 
 def report_people(told: Sequence[Any], sources: Sequence[int], wrong: Floats, rates: Rates, tested: Any) -> list[Any]:
-    """Return a line for everybody; ``sources`` has the answer behind each link."""
+    """Return a line for each person; ``sources`` has the answer behind each link."""
     lines = []
     for person in dict.fromkeys(given.person for given in told):
         mine = [given for given in told if given.person == person]

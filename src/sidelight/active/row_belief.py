@@ -92,7 +92,7 @@ class RowBelief:
     def expecting(self, being_asked: Sequence[tuple[int, ...]]) -> tuple[RowBelief, list[int]]:
         """Return the belief once some questions are answered, and the rows that they are about.
 
-        Nobody knows the answers, so a row is labelled with its present chances: that says what will be known of others
+        The answers are not known, so a row is labelled with its present chances: that says what will be known of others
         like it, and changes little of what is believed of them. A check is expected to be passed.
         """
         other, Q = copy.copy(self), self.places()

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from sidelight._affinity.spectral import unit_rows
 from sidelight.active.kernels import RowKernels
 from sidelight.estimators._how_many import clearest_number
 
@@ -37,13 +38,23 @@ class RowsAlone:
     def __init__(self, kernels: RowKernels, n_clusters: int | None, seed: int) -> None:
         self._kernels, self._n_clusters, self._seed = kernels, n_clusters, seed
 
+    @property
+    def _view(self) -> Floats:
+        return self._kernels.views.get("graph", next(iter(self._kernels.views.values())))
+
     @cached_property
     def labels(self) -> Ints:
         """The cluster of every row."""
         generator = np.random.default_rng(self._seed)
         n_clusters = self._n_clusters or clearest_number(self._kernels.known, generator).chosen
-        view = self._kernels.views.get("graph", next(iter(self._kernels.views.values())))
-        return _k_means(view, min(max(n_clusters, 2), len(view)), generator)
+        return _k_means(self._view, min(max(n_clusters, 2), len(self._view)), generator)
+
+    @cached_property
+    def typicality(self) -> Floats:
+        """How near every row is to the middle of its cluster: 1 is in the middle."""
+        ones = np.ones(len(self.labels), dtype=self._view.dtype)
+        members = sp.csr_array((ones, (self.labels, np.arange(len(self.labels)))))
+        return np.asarray(np.einsum("ij,ij->i", self._view, unit_rows(members @ self._view)[self.labels]))
 
     @property
     def n_clusters(self) -> int:

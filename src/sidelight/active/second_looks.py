@@ -1,6 +1,6 @@
 """Answers that another person should look at: the belief was surprised by them.
 
-An answer that the belief gave a chance p of being right, by somebody who errs with rate e, is wrong with probability
+An answer that the belief gave a chance p of being right, by a person who errs with rate e, is wrong with probability
 e (1 - p) / (e (1 - p) + (1 - e) p). Above ``SUSPECT`` the same question goes to another person; if the two differ, a
 third decides. p is sharpened or flattened by how well answers were foretold so far. The same person would repeat the
 same mistake, so a conversation with one person has no second looks.
@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 SUSPECT = 0.12  # chance of being wrong from which another person is asked
-SURPRISING = 0.5  # what was likelier than not is not asked again, whoever said it: that would cost too much
+SURPRISING = (
+    0.5  # what was likelier than not is not asked again, not even of a careless person: that would cost too much
+)
 SLOPES = np.linspace(0.25, 2.0, 15)
 SPREAD = 0.5  # standard deviation of the slope around 1 before anything was foretold
 SUREST = 1e-3  # no answer is foretold with more certainty
@@ -36,7 +38,7 @@ class SecondLooks:
         return float(SLOPES[fit.argmax()])
 
     def note(self, rows: tuple[int, ...], chance: float, rate: float) -> None:
-        """Take note of an answer that had this chance of being right, by somebody who errs with this rate."""
+        """Take note of an answer that had this chance of being right, by a person who errs with this rate."""
         odds = float(np.log(np.clip(chance, SUREST, 1 - SUREST) / np.clip(1 - chance, SUREST, 1.0)))
         p = 1.0 / (1.0 + np.exp(-self.slope * odds))
         self._foretold.append(odds)

@@ -167,7 +167,7 @@ class ActiveSession:
             Questions that other people have. With some, another question is returned that counts on their being
             answered, and the session does not keep it.
         person : str, int or None, default=None
-            Who will answer. Where several people answer, they are asked first what somebody else answered surprisingly.
+            Who will answer. Where several people answer, each first gets surprising answers of others to judge.
 
         Returns
         -------
@@ -234,13 +234,13 @@ class ActiveSession:
         answers : iterable of (question, answer) or (question, answer, person)
             As for ``tell``, in their order.
         **about : str or number
-            What the recorder keeps with each of them; ``person`` gave those that name nobody.
+            What the recorder keeps with each of them; ``person`` gave those that name no person.
         """
-        everybody = about.pop("person", None)
+        default = about.pop("person", None)
         about = checked_about(about)
         told = [
             GivenAnswer(
-                rows, answer, checked_person(everybody if person is None else person), is_move(rows, answer, about)
+                rows, answer, checked_person(default if person is None else person), is_move(rows, answer, about)
             )
             for rows, answer, person in checked_answers(answers, self._X.shape[0])
         ]
@@ -384,17 +384,20 @@ class ActiveSession:
         return rows if three is None or known.was_asked(*three) else three
 
     def _correct(self, row: int, cluster: int, answer: str, person: str | int | None) -> None:
-        rows = as_row_index([row], self._X.shape[0], "ActiveSession")
-        advice = "Clusters with larger numbers are guesses that nobody was asked about yet."
-        n_known = self._belief.n_known
-        check_number("ActiveSession", "cluster", cluster, integer=True, low=0, high=n_known - 1, advice=advice)
-        other = self._belief.representative(int(rows[0]), cluster, lambda a, b: not self._said.was_asked(a, b))
+        row = int(as_row_index([row], self._X.shape[0], "ActiveSession")[0])
+        last = max(self._belief.n_known - 1, int(self.labels_.max()))
+        check_number("ActiveSession", "cluster", cluster, integer=True, low=0, high=last)
+        if cluster < self._belief.n_known:
+            other = self._belief.representative(row, cluster, lambda a, b: not self._said.was_asked(a, b))
+        else:
+            others = (int(one) for one in self.typical_rows(cluster) if one != row)
+            other = next((one for one in others if not self._said.was_asked(row, one)), None)
         if other is None:
             raise InvalidData(
                 f"Every row of cluster {cluster} was compared with row {row} already. Take an answer back with undo()."
             )
         who = {} if person is None else {"person": person}
-        self.tell((int(rows[0]), other), answer, correction=True, **who)
+        self.tell((row, other), answer, correction=True, **who)
 
     # -- what is known -----------------------------------------------------------------------------------------------
 
@@ -405,6 +408,25 @@ class ActiveSession:
         if self._labels is None:
             self._labels = self._belief.partition(np.random.default_rng([self.seed_, 3, len(self._said.told)]))
         return self._labels.copy()
+
+    def typical_rows(self, cluster: int) -> np.ndarray:
+        """Return the rows of a cluster, the most typical by their features first.
+
+        Parameters
+        ----------
+        cluster : int
+            One of ``labels_``.
+        """
+        labels = self.labels_
+        check_number("ActiveSession.typical_rows", "cluster", cluster, integer=True, low=0, high=int(labels.max()))
+        rows = np.flatnonzero(labels == cluster)
+        return rows[np.argsort(-self.typicality_[rows], kind="stable")]
+
+    @property
+    def typicality_(self) -> np.ndarray:
+        """How near each row is to the middle of the cluster that the rows alone suggest for it; 1 is in the middle."""
+        alone = getattr(self._belief, "rows_alone", None)
+        return np.ones(self._X.shape[0]) if alone is None else np.asarray(alone.typicality, dtype=np.float64)
 
     @property
     def eps_(self) -> float:
@@ -427,11 +449,11 @@ class ActiveSession:
         return tuple((given.rows, given.answer) for given in self._said.told)
 
     def may_tell(self, rows: Sequence[int], person: str | int | None = None) -> bool:
-        """Say whether an answer of this person to a question would be taken: they, or nobody named, gave none yet."""
+        """Say whether an answer of this person would be taken: neither they nor an unnamed person gave one yet."""
         return self._said.may_answer(rows_of(rows, self._X.shape[0], "ActiveSession.may_tell"), person)
 
     def people(self) -> list[PersonSoFar]:
-        """Return what the answers say about everybody who gave some: how many, and how often they seem to be wrong."""
+        """Return what the answers say about each person: how many they gave, and how often they seem to be wrong."""
         wrong = np.zeros(len(self._said.sources))
         found = np.asarray(getattr(self._belief, "wrong", ()))
         wrong[: len(found)] = found

@@ -111,7 +111,7 @@ def checked_about(about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked_person(person: Any) -> str | int | None:
-    """Return who answered, if it is a name or a number, or nobody in particular."""
+    """Return who answered, if it is a name or a number, or None."""
     if person is None or (isinstance(person, (str, int)) and not isinstance(person, bool)):
         return person
     if isinstance(person, np.integer):

@@ -56,8 +56,8 @@ class RowStrategy:
 
     The row maximises entropy x influence on other uncertain rows / expected number of questions. Finishing a row beats
     asking the pair of largest information: an unfinished row tells nothing about the others. Where several people
-    answer, a row is with one of them at a time, and whoever comes next goes on with it; rows that it is compared with,
-    and checks, are with everybody.
+    answer, a row is with one of them at a time, and the next person goes on with it; rows that it is compared with,
+    and checks, may be with several.
     """
 
     shares_rows = True

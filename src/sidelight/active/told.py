@@ -44,7 +44,7 @@ class Conversation:
         return self._given.get(frozenset(rows), [])
 
     def may_answer(self, rows: Sequence[int], person: Any = None) -> bool:
-        """Whether an answer of this person to a question can be taken: nobody gave one, or only others to a pair."""
+        """Whether an answer of this person to a question can be taken: none was given, or only by others to a pair."""
         if not self.was_asked(*rows):
             return True
         others = [one.person for one in self.given(rows)]
@@ -132,7 +132,7 @@ class Known:
         self._being_asked = frozenset(frozenset(rows) for rows in being_asked)
 
     def was_asked(self, *rows: int) -> bool:
-        """Whether a question about these rows was answered, or somebody else has it."""
+        """Whether a question about these rows was answered, or another person has it."""
         return self._said.was_asked(*rows) or frozenset(rows) in self._being_asked
 
     def __call__(self, a: int, b: int) -> bool:

@@ -14,7 +14,7 @@ from sidelight.data.names import Names
 from sidelight.errors import UnknownName, nearest
 
 Ints = NDArray[np.intp]
-LabelSet = frozenset[Hashable] | None  # None: nobody said anything
+LabelSet = frozenset[Hashable] | None  # None: unlabelled
 
 
 class BagLists(NamedTuple):

@@ -1,4 +1,4 @@
-"""Rows in bags, and what somebody said about the labels of each bag.
+"""Rows in bags, and what is known about the labels of each bag.
 
 What a label set means: ``{"wren"}`` says these labels, all of them and no others; ``set()`` says none of the known
 labels; a partial set says these are present and others may be; None says nothing. A bag that lost rows keeps "no
@@ -29,7 +29,7 @@ Flags = NDArray[np.bool_]
 
 
 class Bag(NamedTuple):
-    """One bag: its name, its rows, and its label set (None when nobody said anything)."""
+    """One bag: its name, its rows, and its label set (None when it is unlabelled)."""
 
     name: Hashable
     rows: Counts

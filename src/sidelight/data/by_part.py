@@ -1,4 +1,4 @@
-"""Answers about the rows of parts that nobody gathers: made part by part when they are asked for."""
+"""Answers about the rows of parts, never gathered: made part by part when they are asked for."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ByPart:
 
     def of_part(self, part: Part) -> NDArray[Any]:
         """Ask about the rows of one part."""
-        assert self.method is not None  # whoever asks has parts
+        assert self.method is not None  # the caller has parts
         assert self.parts is not None
         rows = np.asarray(part.rows(), dtype=np.float64)
         if not self.with_bags:

@@ -213,7 +213,7 @@ class Parts(PartedRows):
     def _from_dask_array(cls, rows: Any, bags: Any) -> Parts:
         if rows.ndim != 2:
             raise WrongKind(f"Parts.from_dask needs a table: an Array with two axes. Got {rows.ndim}.")
-        if any(n != n for n in rows.chunks[0]):  # NaN: nobody knows yet
+        if any(n != n for n in rows.chunks[0]):  # NaN: not known yet
             rows = rows.compute_chunk_sizes()
         rows = rows.rechunk({1: -1})
         told = None if bags is None else as_bags(bags, n_rows=rows.shape[0])

@@ -21,7 +21,7 @@ class UncertaintyMapDisplay:
     coordinates : ndarray of shape (n_rows, 2)
         Where each row is drawn.
     doubt : ndarray of shape (n_rows,)
-        1 - the probability of the row's cluster; 1 where the cluster is a guess that nobody was asked about yet.
+        1 - the probability of the row's cluster; 1 where the cluster is a guess that no question was about yet.
 
     Attributes
     ----------

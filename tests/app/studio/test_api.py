@@ -219,6 +219,21 @@ def test_a_name_stays_with_its_cluster(local):
     assert "wrens" in local.client.get(f"/p/{number}/clusters.csv").text
 
 
+def test_clusters_that_no_question_was_about_show_typical_rows_and_can_be_corrected(local):
+    number, project = fresh(local, "guessed")
+    snapshot = project.model.snapshot()
+    clusters = np.unique(snapshot.labels).tolist()
+    guessed = [cluster for cluster in clusters if cluster >= snapshot.n_known]
+    assert len(guessed) >= 2
+    first, second = (project.members(cluster, snapshot) for cluster in guessed[:2])
+    assert snapshot.typical[first[0]] == snapshot.typical[first].max()
+    project.correct(project.owner(), first[-1], guessed[1], is_member=True)
+    (answer,) = project.answers()
+    assert (answer.rows, answer.answer, answer.correction) == ((first[-1], second[0]), "same", True)
+    after = project.model.snapshot()
+    assert after.labels[first[-1]] == after.labels[second[0]]
+
+
 def test_a_simulated_person_raises_the_agreement(local):
     number, project = fresh(local, "simulated", blobs(apart=2.5))
     before = project.status(fresh=True)["agreement"]

@@ -144,7 +144,7 @@ def study(first: str, second: str, name: str | None, folder: str, database: str 
 @click.option(
     "--questions", type=click.Path(), help="Table of questions for --strategy fixed: two or three columns of row names."
 )
-@click.option("--overlap", is_flag=True, help="Ask everybody the whole fixed list, to see how people agree.")
+@click.option("--overlap", is_flag=True, help="Ask all people the whole fixed list, to see how they agree.")
 @click.option("-k", "--clusters", type=click.IntRange(min=1), help="Number of clusters, if it is known.")
 @role_options
 @seed_option

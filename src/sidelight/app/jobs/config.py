@@ -131,7 +131,7 @@ class RunConfig:
 
     @cached_property
     def source(self) -> Source:
-        """The table, which everybody who looks into it shares: what was read once is not read again."""
+        """The table, opened once and shared: what was read is not read again."""
         return Source(self.table)
 
     def paths(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Questions about a file that nobody answered: a run stops at them."""
+"""Unanswered questions about a file: a run stops at them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sidelight.words import Setting, counted
 
 
 def check_doubts(data: Dataset, roles: Roles) -> None:
-    """Raise the first question about a file that nobody answered; who says yes takes the first reading."""
+    """Raise the first unanswered question about a file; ``--yes`` takes the first reading."""
     if roles.yes or not data.doubts:
         return
     doubt = data.doubts[0]

@@ -1,7 +1,7 @@
 """The output folder of a run: it appears whole or not at all, and an older one loses only what a run had written.
 
 ``run.toml`` lists the files of its run. Overwriting replaces these and nothing else, once the new ones are whole;
-notes, tables and whatever else somebody keeps in the folder stay. Names of files are fixed in the code and never come
+notes, tables and all other files in the folder stay. Names of files are fixed in the code and never come
 from data.
 """
 
@@ -30,7 +30,17 @@ SESSION = "session.toml"  # of a sitting of `sidelight ask`
 _TABLE_NAME = re.compile(r"[a-z][a-z0-9_-]{0,40}")
 _OTHER: Sentence = ["Choose another ", Setting("out"), "."]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets take for the beginning of a formula
-_FILE_ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".html", ".json", ".toml", ".npz", ".gz")  # nobody's folder
+_FILE_ENDINGS = (
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".parquet",
+    ".html",
+    ".json",
+    ".toml",
+    ".npz",
+    ".gz",
+)  # endings that are no folder's
 Manifest = Callable[[Sequence[str]], str]
 
 

@@ -1,4 +1,4 @@
-"""Technical words that pages of several jobs use, each in one line for somebody who never met it."""
+"""Technical words that pages of several jobs use, each in one line for a newcomer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ TERMS = {
     "cluster": "Rows (or bags) that are alike and were put together; numbers count from 0, as in the files.",
     "F1": "How well sets of labels match: 100% means no label too many and none missing.",
     "held out": "Kept aside while fitting, so that it can judge fairly.",
-    "label": "A name that somebody gave to a bag or a row, such as a species.",
+    "label": "A name given to a bag or a row, such as a species.",
     "normalised mutual information": "How much two groupings tell about each other: 1 means everything, 0 nothing.",
     "probability": "How sure the method is, from 0% to 100%, given its model of the data.",
     "rand index, adjusted": "How far two groupings agree on which rows belong together: 1 is the same, 0 is chance.",

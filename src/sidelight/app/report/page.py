@@ -52,7 +52,7 @@ class Page:
     thumbnail : Markup, optional
         A small picture of it all, for cards.
     glossary : mapping of str to str
-        Technical words of this job, each in one line for somebody who never met it.
+        Technical words of this job, each in one line for a newcomer.
     """
 
     title: str

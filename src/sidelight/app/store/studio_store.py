@@ -3,7 +3,7 @@
 With ``tables``, the only files with SQL. Nothing is ever changed in ``events``, and nothing but a whole project is
 deleted: taking an answer back is one more event. An event is on the disk when ``append`` returns (SQLite: write-ahead
 log with ``synchronous=FULL``). Events of a project are appended one transaction at a time, under a lock of the
-database, so their numbers grow in the order in which they can be seen: whoever reads those after the last one it knows
+database, so their numbers grow in the order in which they can be seen: reading those after the last known one
 misses none.
 """
 
@@ -31,7 +31,7 @@ try:
 except ImportError as error:
     raise MissingExtra("sqlalchemy", "studio", "The studio") from error
 
-_ONE_SERVER = 7_304_811  # the key of PostgreSQL's advisory lock; any number that nobody else uses
+_ONE_SERVER = 7_304_811  # the key of PostgreSQL's advisory lock; any number that no other program uses
 _NAME = 80  # characters of a name
 _KEY = 64  # characters of a key
 _PATIENT = {"connect_timeout": 5, "keepalives_idle": 10, "tcp_user_timeout": 10_000}  # s, s and ms of PostgreSQL
@@ -58,7 +58,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody of a project; ``token`` is the secret of their link, and ``role`` says what it opens."""
+    """A person of a project; ``token`` is the secret of their link, and ``role`` says what it opens."""
 
     id: int
     project: int
@@ -70,7 +70,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something a person did: what, when, and how many seconds it took them (NaN where nobody measured)."""
+    """Something a person did: what, when, and how many seconds it took them (NaN where that was not measured)."""
 
     id: int
     project: int
@@ -151,7 +151,7 @@ class Appending:
         now = at or time.time()
         if events:
             self._connection.execute(events_table.insert(), [self._row(person, new, now) for new in events])
-        return self.events(last)  # nobody else adds meanwhile
+        return self.events(last)  # the lock keeps others from adding meanwhile
 
     @staticmethod
     def _row(person: Person, new: NewEvent, at: float) -> dict[str, Any]:
@@ -313,9 +313,9 @@ class StudioStore:
         return known[name]
 
     def add_person(self, project: int, name: str, *, is_simulated: bool = False, role: str = "annotator") -> Person:
-        """Remember somebody new, with an unguessable token; return the person of that name where there is one.
+        """Remember a new person, with an unguessable token; return the person of that name where there is one.
 
-        A person of that name who is simulated, or is not, where ``is_simulated`` says otherwise is somebody else.
+        A person of that name who is simulated, or is not, where ``is_simulated`` says otherwise is another person.
         """
         name = _checked_name(name, "A person")
         row = {"project": project, "name": name, "token": secrets.token_urlsafe(24), "is_simulated": is_simulated}
@@ -334,7 +334,7 @@ class StudioStore:
         return person
 
     def people(self, project: int) -> list[Person]:
-        """Return everybody of a project, in the order they came."""
+        """Return the people of a project, in the order they came."""
         wanted = sa.select(people_table).where(people_table.c.project == project).order_by(people_table.c.id)
         with self._told("read"), self._engine.connect() as connection:
             return [_person(row) for row in connection.execute(wanted)]
@@ -346,7 +346,7 @@ class StudioStore:
                 row = connection.execute(sa.select(people_table).where(people_table.c.token == token)).first()
             if row is not None:
                 return _person(row)
-        raise UnknownName("Nobody has this link. Ask whoever sent it for a new one.")
+        raise UnknownName("This link belongs to no person. Ask the owner of the project for a new one.")
 
     # -- events ------------------------------------------------------------------------------------------------------
 

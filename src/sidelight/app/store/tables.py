@@ -90,7 +90,7 @@ def _third(connection: sa.Connection) -> None:
 
 
 def _fourth(connection: sa.Connection) -> None:
-    """Version 4: what a person's link opens; everybody of before answers questions."""
+    """Version 4: what a person's link opens; people of before answer questions."""
     connection.execute(sa.text("ALTER TABLE people ADD COLUMN role TEXT NOT NULL DEFAULT 'annotator'"))
 
 

@@ -16,7 +16,7 @@ from sidelight.app.jobs.output import disarmed_cells
 from sidelight.app.store.studio_store import Event
 from sidelight.errors import InvalidData, UnknownName, nearest
 
-_PRIOR = (0.5, 9.5)  # wrong and right answers that everybody is taken to have given before
+_PRIOR = (0.5, 9.5)  # wrong and right answers that each person is taken to have given before
 _LEAST, _MOST = 0.01, 0.45  # rates are kept off certainty and off a coin toss
 _ROUNDS = 10
 _MOST_LABEL = 200  # characters of a label
@@ -82,7 +82,7 @@ def check_answer(rows: Sequence[int], answer: str, n_rows: int) -> tuple[int, ..
 
 
 def check_label(label: str) -> str:
-    """Return what somebody calls a row or a cluster, or say what is wrong with it."""
+    """Return what a person calls a row or a cluster, or say what is wrong with it."""
     label = label.strip()
     if not label or len(label) > _MOST_LABEL or not label.isprintable():
         raise InvalidData(f"A label is one line of 1 to {_MOST_LABEL} characters. Got {label!r:.80}.")
@@ -208,7 +208,7 @@ class Standing:
             self._agreed = None  # what most people say may have changed
 
     def _label(self, event: Event) -> None:
-        """Take what a person says about one row; whoever says something else later has changed their mind."""
+        """Take what a person says about one row; the last word of a person counts."""
         row, content = int(event.content["row"]), event.content
         before = self._of_question.get((event.person, frozenset((row,))))
         if before is not None:
@@ -322,7 +322,7 @@ def vote_weights(answers: Sequence[Answer]) -> dict[int, float]:
             for mine in said:
                 odds = {said_whatever_the_order(answer): 0.0 for answer in said}
                 for other in said:
-                    if other is not mine:  # nobody confirms themselves
+                    if other is not mine:  # a person does not confirm themselves
                         rate = rates[other.person]
                         odds[said_whatever_the_order(other)] += math.log((1.0 - rate) * (n_words - 1) / rate)
                 total = sum(map(math.exp, odds.values())) + n_words - len(odds)
@@ -340,7 +340,7 @@ def said_whatever_the_order(answer: Answer) -> Any:
 
 
 def true_answer(rows: Sequence[int], truth: Any) -> str:
-    """Return what somebody who knows the classes of all rows would say."""
+    """Return the answer that follows from the classes of all rows."""
     kinds = [truth[row] for row in rows]
     if len(rows) == 2:
         return "same" if kinds[0] == kinds[1] else "different"

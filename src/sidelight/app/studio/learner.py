@@ -47,9 +47,9 @@ class Snapshot:
     version : int
         How many answers it knows.
     labels, sure : ndarray
-        The cluster of each row, and its probability (0 for a cluster that nobody was asked about yet).
+        The cluster of each row, and its probability (0 for a cluster that no question was about yet).
     n_known : int
-        Clusters that somebody was asked about; higher numbers are guessed from the rows alone.
+        Clusters that questions were about; higher numbers are guessed from the rows alone.
     outlook : Outlook
         Whether to go on.
     agreement : float
@@ -58,6 +58,8 @@ class Snapshot:
         Rows whose cluster changed since an earlier snapshot.
     moved_by : int
         How many answers came in between.
+    typical : ndarray
+        How typical each row looks; tells rows apart that are equally sure.
     """
 
     version: int
@@ -68,6 +70,7 @@ class Snapshot:
     agreement: float
     moved: np.ndarray
     moved_by: int
+    typical: np.ndarray
 
 
 class Learner:
@@ -85,7 +88,7 @@ class Learner:
     curve : list of (int, float)
         Agreement with the key, where there is one, after so many answers.
     people : list of PersonSoFar
-        What the answers say about everybody, as of the last look; replaced, never changed.
+        What the answers say about each person, as of the last look; replaced, never changed.
     """
 
     keeps_view = True  # learning everything anew takes long
@@ -178,7 +181,7 @@ class Learner:
     ) -> tuple[int, ...] | None:
         """Return a question that is free, as if the ``expected`` ones were answered; None when nothing is left.
 
-        ``is_free`` is given the rows, and whether somebody else answered the question surprisingly.
+        ``is_free`` is given the rows, and whether another person answered the question surprisingly.
         """
         looker = person if self.kind == "pair" else None
         with self._lock:
@@ -191,7 +194,10 @@ class Learner:
                 rows = pair if self.kind == "pair" else self._with_third(session, pair, expected)
                 if rows is not None and is_free(rows, not session.may_tell(rows)):
                     return rows
-                expected = [*expected, pair]  # somebody has it, or it is a triplet that taught the session nothing
+                expected = [
+                    *expected,
+                    pair,
+                ]  # another person has it, or it is a triplet that taught the session nothing
             return None
 
     def _with_third(
@@ -218,7 +224,7 @@ class Learner:
         with self._lock:
             session = self._begun()
             session.compare_with_before()
-            labels, P = session.labels_, session.predict_proba()
+            labels, P, typical = session.labels_, session.predict_proba(), session.typicality_
             outlook, n_answers = session.outlook(), len(self._learnt)
             self.people = session.people()
         sure = np.where(labels < P.shape[1], P[np.arange(len(P)), np.minimum(labels, P.shape[1] - 1)], 0.0)
@@ -229,7 +235,7 @@ class Learner:
             if before.version == n_answers and not moved.size:
                 moved, moved_by = before.moved, before.moved_by
         agreement = self._note(n_answers, labels)
-        return Snapshot(n_answers, labels, sure, P.shape[1], outlook, agreement, moved, moved_by)
+        return Snapshot(n_answers, labels, sure, P.shape[1], outlook, agreement, moved, moved_by, typical)
 
     def contradictions(self, counted: Sequence[Answer]) -> list[Contradiction]:
         """Return rows that must and cannot link, with the answers that say so; it does not wait for the learning."""

@@ -74,7 +74,7 @@ def _do(there: Any, memory: int, work: Callable[..., Any], given: tuple[Any, ...
         answer = ("memory",)
     except Exception as error:  # a mistake of ours: it must not look like a lack of memory
         answer = ("mistake", f"{type(error).__name__}: {error}")
-    with suppress(OSError):  # nobody waits any more
+    with suppress(OSError):  # the parent has gone
         there.send(answer)
     there.close()
 

@@ -1,8 +1,8 @@
 """The model of a project at work: a thread learns what people say and chooses what they are asked next.
 
 An answer is acknowledged when it is on the disk. The request that brought it waits a moment for a question that knows
-of it; whoever waits longest is served first, and answers that came together are learnt in one step. The question that
-is loaded behind the one on the screen, and the clusters, are worked out when nobody waits.
+of it; the longest wait is served first, and answers that came together are learnt in one step. The question that
+is loaded behind the one on the screen, and the clusters, are worked out when no person waits.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _log = logging.getLogger("sidelight.studio")
 _QUIET = 0.1  # seconds without an answer after which the clusters are worked out
 _OLDEST = 5.0  # seconds that the clusters may be behind while answers keep coming
 _DOUBTFUL = 100  # rows of which one is asked about while the model is busy
-_POOL, _STALE = 4, 20  # questions that wait for whoever has none, and events after which they are chosen anew
+_POOL, _STALE = 4, 20  # questions that wait for people who have none, and events after which they are chosen anew
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 15.0  # seconds between two tries while the database does not answer
 _KEEP_EVERY = 10.0  # seconds after which the clusters are written down again, for the next start
 _REBUILDING = 1.0  # seconds that a page waits for newer clusters while everything is learnt anew
@@ -49,7 +49,7 @@ class ProjectModel:
         The rows of the project.
     settings : mapping
         ``strategy``, ``kind`` ("pair" or "triplet"), ``clusters`` (or None), ``seed``, ``questions`` (a fixed list) and
-        ``overlap`` (whether everybody is asked the whole fixed list).
+        ``overlap`` (whether all people are asked the whole fixed list).
     answers : callable
         Returns the answers that stand, in their order, and one answer a question.
     learner : Learner or RunLearner, optional
@@ -184,7 +184,7 @@ class ProjectModel:
 
     @property
     def people(self) -> list[PersonSoFar]:
-        """What the answers say about everybody whose answers were learnt."""
+        """What the answers say about each person whose answers were learnt."""
         return self._learner.people
 
     def correct(self, person: int, row: int, cluster: int, is_member: bool, record: Any) -> None:
@@ -207,7 +207,7 @@ class ProjectModel:
     def _need(self, person: int) -> None:
         self._tell_thread()
         if self._fixed is None:
-            self._waiting.pop(person, None)  # whoever answers again waits again
+            self._waiting.pop(person, None)  # a person who answers again waits again
             self._waiting[person] = self._news
 
     def _tell_thread(self) -> None:
@@ -218,7 +218,7 @@ class ProjectModel:
         self._state.notify_all()
 
     def _spare(self, person: int) -> None:
-        """Ask a question that nobody has, while the model is busy: about a doubtful row, or a random one."""
+        """Ask a question that is on no screen, while the model is busy: about a doubtful row, or a random one."""
         rng = np.random.default_rng([int(self.settings.get("seed", 0)), 5, self._news])
         width = {"label": 1, "pair": 2, "triplet": 3}[self.kind]
         for number in range(200 if self.rows.n >= width else 0):
@@ -303,7 +303,7 @@ class ProjectModel:
             return not self._stop
 
     def _is_look_due(self) -> bool:
-        """Whether the clusters are behind, and somebody wants them, nobody answers just now, or they are old."""
+        """Whether the clusters are behind, and are asked for, no answer waits to be learnt, or they are old."""
         now = time.monotonic()
         is_quiet, is_old = now - self._news_at >= _QUIET, now - self._behind_since >= _OLDEST
         return self._seen < self._learnt and (self._lookers > 0 or is_quiet or is_old)
@@ -328,7 +328,7 @@ class ProjectModel:
         return n <= len(answers) and (n == 0 or answers[n - 1].id == self._last_noted)
 
     def _serve(self) -> None:
-        """Choose a question for everybody who waits and whose answer was learnt; first for those who have none."""
+        """Choose a question for each person who waits and whose answer was learnt; first for those who have none."""
         with self._state:
             people = [person for person, since in self._waiting.items() if since <= self._learnt]
             people.sort(key=lambda person: len(self._open.of(person)))
@@ -336,7 +336,7 @@ class ProjectModel:
             self._choose(person)
 
     def _load_ahead(self) -> None:
-        """Choose what is loaded behind the question on the screen: where nothing is, and else while nobody waits."""
+        """Choose what is loaded behind the question on the screen: where nothing is, and else while no person waits."""
         with self._state:
             people = self._open.people()
         for person in people:
@@ -376,7 +376,7 @@ class ProjectModel:
             self._state.notify_all()
 
     def _second_look(self, person: int) -> RowsAsked | None:
-        """Return a question that somebody else answered, for the chosen share of questions; else nothing."""
+        """Return a question that another person answered, for the chosen share of questions; else nothing."""
         share = self.second_share
         if person == NOBODY or not share or self.kind == "triplet":
             return None

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 RowsAsked = tuple[int, ...]
 AT_ONCE = 2  # questions that a person has: one on the screen, one loaded
-NOBODY = 0  # who has the questions that wait for whoever has none; people are numbered from 1
+NOBODY = 0  # holds the questions that wait for people who have none; people are numbered from 1
 
 
 class OpenQuestions:
@@ -33,7 +33,7 @@ class OpenQuestions:
         return len(self._held.get(person, []))
 
     def people(self) -> list[int]:
-        """Return everybody who has been asked."""
+        """Return the people who have been asked."""
         return [person for person in self._held if person != NOBODY]
 
     def give(self, person: int, rows: RowsAsked) -> None:
@@ -72,7 +72,7 @@ class OpenQuestions:
         return None
 
     def second_looks(self, person: int) -> list[RowsAsked]:
-        """Return the questions that one other person answered, and nobody has on the screen."""
+        """Return the questions that one other person answered, and that are on no screen."""
         found = [tuple(sorted(rows)) for rows, people in self._answered.items() if len(people) == 1]
         return [rows for rows in found if self.is_free(person, rows, is_again=True)]
 
@@ -100,7 +100,7 @@ class OpenQuestions:
         return [rows for questions in [*others, self._held.get(person, [])] for rows in questions]
 
     def is_free(self, person: int, rows: RowsAsked, *, is_again: bool = False) -> bool:
-        """Whether nobody answered a question, nobody else has it, and the person is not asked it already.
+        """Whether a question has no answer, no other person has it, and the person is not asked it already.
 
         What is asked ``is_again``, because an answer was surprising, others may have answered.
         """
@@ -112,7 +112,7 @@ class OpenQuestions:
 
 
 class FixedList:
-    """Questions asked in their order, each once or, with overlap, everybody."""
+    """Questions asked in their order, each of one person or, with overlap, of all."""
 
     def __init__(self, questions: Sequence[Sequence[int]], has_overlap: bool) -> None:
         self._questions = [tuple(int(row) for row in question) for question in questions]

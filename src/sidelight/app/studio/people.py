@@ -17,7 +17,7 @@ _EXAMPLES = 5
 
 
 def people_table(project: OpenProject) -> list[dict[str, Any]]:
-    """Return a line for everybody."""
+    """Return a line for each person."""
     every = project.answers()
     answers = [answer for answer in every if not answer.correction]
     rated = {line.person: line for line in project.model.people}
@@ -46,7 +46,7 @@ def people_table(project: OpenProject) -> list[dict[str, Any]]:
 
 
 def agreement_of_all(project: OpenProject) -> dict[str, Any]:
-    """Return Krippendorff's alpha over everybody, how many questions it rests on, and what it means in words."""
+    """Return Krippendorff's alpha over all people, how many questions it rests on, and what it means in words."""
     value, n_shared = alpha(project.answers())
     words = "Nothing can be said about agreement before two people have answered the same questions."
     if value is not None:
@@ -60,7 +60,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _rate(line: PersonSoFar | None, project: OpenProject) -> dict[str, Any]:
-    """Return how often somebody seems to be wrong, by the answers of all; nothing while few answers were tested."""
+    """Return how often a person seems to be wrong, by the answers of all; nothing while few answers were tested."""
     if line is None or line.n_tested < _ENOUGH_TESTED:
         return {"rate": None, "low": None, "high": None, "disagree": []}
     examples = [

@@ -94,7 +94,7 @@ class OpenProject:
     def _counted(self) -> tuple[list[Answer], list[Answer]]:
         """Return the answers that stand, and those to learn; for the model, which waits for the database.
 
-        The model weighs several answers to a question itself; of a fixed list, that everybody may be asked, it learns
+        The model weighs several answers to a question itself; of a fixed list, that all people may be asked, it learns
         what people agree on.
         """
         self._log.read()
@@ -112,11 +112,11 @@ class OpenProject:
         return ""
 
     def people(self) -> dict[int, Person]:
-        """Return everybody by number."""
+        """Return the people by number."""
         return {person.id: person for person in self.store.people(self.project.id)}
 
     def owner(self) -> Person:
-        """Return whoever runs the studio."""
+        """Return the person who runs the studio."""
         return self.store.add_person(self.project.id, OWNER)
 
     # -- the conversation --------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ class OpenProject:
         return event
 
     def _label(self, row: int, label: str, **more: bool) -> dict[str, Any]:
-        """Return what is kept of somebody who says what a row is."""
+        """Return what is kept of a person who says what a row is."""
         if self.start is None:
             raise InvalidData("This project asks about two or three rows; what a row is, is said by its cluster.")
         if label == UNSURE:
@@ -215,7 +215,7 @@ class OpenProject:
         return taken[-1]
 
     def edit(self, person: Person, number: int, answer: str | None, *, is_owner: bool = False) -> None:
-        """Change an answer of the history, or take it back (None); people edit their own, the owner everybody's."""
+        """Change an answer of the history, or take it back (None); people edit their own, the owner those of all."""
 
         def decide() -> list[NewEvent]:
             kept = self._standing.answers.get(number)
@@ -231,9 +231,9 @@ class OpenProject:
         self.model.changed()
 
     def simulate(self, n: int) -> int:
-        """Let somebody who knows the key answer ``n`` questions, with the mistakes of the people of [P17] table 3.9."""
+        """Let a simulated person answer ``n`` questions, with the mistakes of the people of [P17] table 3.9."""
         if self.rows.truth is None:
-            raise InvalidData("Nobody knows the right answers of this project, so nobody can be simulated.")
+            raise InvalidData("This project has no column of right answers, so no person can be simulated.")
         if not 1 <= n <= 100:
             raise InvalidData(f"A simulated person answers 1 to 100 questions at a time. Got {n}.")
         person = self._simulated_person()
@@ -275,16 +275,21 @@ class OpenProject:
             self._log.append(person, lambda: [new])
             self.model.changed()
             return
-        n_known = self.model.snapshot(fresh=False).n_known
-        if not 0 <= cluster < n_known:
-            raise InvalidData(
-                f"Cluster {cluster} cannot be corrected: {counted(n_known, 'cluster was', 'clusters were')} asked "
-                "about so far. The others are guessed from the rows alone; answer more questions first."
-            )
+        snapshot = self.model.snapshot(fresh=False)
+        if cluster >= snapshot.n_known:  # guessed clusters are numbered anew as answers come in: name it by a row
+            others = [member for member in self.members(cluster, snapshot) if member != row]
+            if not others:
+                raise InvalidData(f"Row {row} is the only one of cluster {cluster}: there is nothing to correct.")
+            said = {"rows": [row, others[0]], "answer": "same" if is_member else "different"}
+            _Recorder(self._log, person, is_confirmation).record(said)
+            self.model.changed()
+            return
+        if cluster < 0:
+            raise UnknownName(f"There is no cluster {cluster}.")
         self.model.correct(person.id, row, cluster, is_member, _Recorder(self._log, person, is_confirmation))
 
     def confirmed(self) -> set[int]:
-        """Return the rows that somebody looked at and placed, struck or confirmed."""
+        """Return the rows that people looked at and placed, struck or confirmed."""
         return {answer.rows[0] for answer in self.answers() if answer.correction}
 
     def settle(self, row: int, label: str) -> None:
@@ -296,7 +301,7 @@ class OpenProject:
     def set_aside(self, number: int, is_aside: bool) -> None:
         """Let the answers of a person count no more, or again; they are kept either way."""
         if number not in self.people():
-            raise UnknownName(f"This project has nobody with the number {number}.")
+            raise UnknownName(f"This project has no person with the number {number}.")
         new = NewEvent("aside", {"of": number, "is_aside": is_aside})
         self._log.append(self.owner(), lambda: [new])
         self.model.changed()
@@ -336,7 +341,7 @@ class OpenProject:
         return [called.get(label, label) for label in self._learner.label_of()]
 
     def words_of_row(self, row: int) -> list[str]:
-        """Return the labels that somebody can choose from for a row of a run, as people call them."""
+        """Return the labels to choose from for a row of a run, as people call them."""
         assert self._learner is not None  # only projects of a run have labels
         called = self.cluster_names()
         return [called.get(label, label) for label in self._learner.words(row)]
@@ -376,13 +381,13 @@ class OpenProject:
             return list(self._standing.names.values())
 
     def members(self, cluster: int, snapshot: Snapshot | None = None, *, doubtful_first: bool = False) -> list[int]:
-        """Return the rows of a cluster, the surest first, or the most doubtful."""
+        """Return the rows of a cluster, the surest and then the most typical first, or the most doubtful."""
         snapshot = snapshot or self.model.snapshot(fresh=False)
         rows = np.flatnonzero(snapshot.labels == cluster)
         if not rows.size:
             raise UnknownName(f"There is no cluster {cluster}.")
-        order = np.argsort(snapshot.sure[rows] if doubtful_first else -snapshot.sure[rows], kind="stable")
-        return [int(row) for row in rows[order]]
+        order = np.lexsort((-snapshot.typical[rows], -snapshot.sure[rows]))
+        return [int(row) for row in rows[order[::-1] if doubtful_first else order]]
 
     # -- what is shown -----------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """The rows of a project, on disk: numbers, names and one small picture, sound or text each.
 
 A project is made whole before anybody is asked, so that it needs no other file later. Files are named by the number of
-their row, never by what data says; whoever asks for a picture gives a number, and no path.
+their row, never by what data says; a request for a picture gives a number, and no path.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Rows:
     kinds : tuple of str
         What there is to show of each row: ``"image"``, ``"sound"``, ``"text"`` or ``"values"``.
     y : tuple of str or None
-        The key: the true class of each row, where somebody knows it.
+        The key: the true class of each row, where it is known.
     """
 
     folder: Path

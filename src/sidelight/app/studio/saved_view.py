@@ -55,7 +55,7 @@ def write_view(folder: Path, snapshot: Snapshot, curve: Curve, mark: str) -> Non
         with replacing(folder / FILE) as handle:
             np.savez(
                 handle, about=np.array(json.dumps(about)), labels=snapshot.labels, sure=snapshot.sure,
-                moved=snapshot.moved,
+                moved=snapshot.moved, typical=snapshot.typical,
             )  # fmt: skip
     except (OSError, SidelightError) as error:
         _log.warning("The clusters could not be kept for the next start: %s", error)
@@ -67,15 +67,18 @@ def read_view(rows: Rows, settings: Any, told: Told) -> tuple[Snapshot, Curve] |
     try:
         with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as kept:
             about = json.loads(str(kept["about"]))
-            labels, sure, moved = (np.asarray(kept[name]) for name in ("labels", "sure", "moved"))
+            labels, sure, moved, typical = (np.asarray(kept[name]) for name in ("labels", "sure", "moved", "typical"))
         version = int(about["version"])
         if version > len(told) or about["mark"] != mark_of(rows, settings, told[:version]):
             raise ValueError("it was made of other answers")
         snapshot = Snapshot(
             version, labels.astype(np.intp), sure.astype(np.float64), int(about["n_known"]),
             Outlook(**about["outlook"]), float(about["agreement"]), moved.astype(np.intp), int(about["moved_by"]),
+            typical.astype(np.float64),
         )  # fmt: skip
-        if not (labels.shape == sure.shape == (rows.n,) and labels.min() >= 0 and np.isfinite(sure).all()):
+        if not (
+            labels.shape == sure.shape == typical.shape == (rows.n,) and labels.min() >= 0 and np.isfinite(sure).all()
+        ):
             raise ValueError("it is about other rows")
         if moved.size and not (moved.min() >= 0 and moved.max() < rows.n):
             raise ValueError("it is about other rows")

@@ -1,4 +1,4 @@
-"""The studio: a folder with a database and the rows of every project; projects are opened when somebody needs them."""
+"""The studio: a folder with a database and the rows of every project; projects are opened when they are needed."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ class Studio:
         return self._covers[project.id]
 
     def sentence_of(self, number: int) -> str:
-        """Say how far a project is, if it is open; nobody waits for a model."""
+        """Say how far a project is, if it is open, without waiting for its model."""
         opened = self._open.get(number)
         return "" if opened is None else str(opened.status()["sentence"])
 
@@ -206,7 +206,7 @@ class Studio:
         return known
 
     def role_of(self, token: str, number: int) -> str:
-        """Return what a token opens in a project; nothing for nobody, and for people of other projects."""
+        """Return what a token opens in a project; nothing without a token, and for people of other projects."""
         try:
             person = self.person_of(token)
         except UnknownName:
@@ -214,7 +214,7 @@ class Studio:
         return person.role if person.project == number else ""
 
     def add_person(self, project: int, name: str, role: str = "annotator") -> Person:
-        """Add somebody who will answer, look or own; some names are the studio's own."""
+        """Add a person who will answer, look or own; some names are the studio's own."""
         if role not in ROLES:
             raise InvalidData(f"A person is one of {', '.join(ROLES)}. Got {role!r:.40}.")
         if name.strip().casefold() in RESERVED or name.strip().casefold().startswith(f"{SIMULATED} "):

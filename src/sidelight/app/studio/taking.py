@@ -59,7 +59,7 @@ def notes_table(project: OpenProject) -> dict[str, list[Any]]:
 
 
 def labels_table(project: OpenProject) -> dict[str, list[Any]]:
-    """Return every label that somebody gave a row."""
+    """Return every label that people gave rows."""
     people = project.people()
     labels = [answer for answer in project.answers() if len(answer.rows) == 1]
     return {

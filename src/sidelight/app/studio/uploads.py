@@ -1,4 +1,4 @@
-"""A project from files that somebody sent: a table, pictures, sounds or texts, or a table that names pictures.
+"""A project from uploaded files: a table, pictures, sounds or texts, or a table that names pictures.
 
 These functions run in a process with limits (see ``limited``). What a file is called on the sender's machine is only
 ever a name; no cell of a table that was sent opens a file of this machine.

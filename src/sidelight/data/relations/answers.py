@@ -118,7 +118,7 @@ class Answers(Frozen, ABC):
         random_state: Any = None,
         annotator: Any = None,
     ) -> Self:
-        """Ask ``n`` different random questions of somebody who knows the truth.
+        """Ask ``n`` different random questions of a simulated person who knows the truth.
 
         Parameters
         ----------
@@ -285,7 +285,7 @@ class Answers(Frozen, ABC):
         repeated = kept[new_row[kept] != np.arange(len(kept))]
         if len(repeated):
             raise InvalidData(
-                f"{self._word}[...]: row {repeated[0]} is selected more than once, and nobody knows which copy an "
+                f"{self._word}[...]: row {repeated[0]} is selected more than once, and it is not known which copy an "
                 "answer would be about. Select every row once; only Bags allow copies."
             )
         rows = new_row[self.rows]

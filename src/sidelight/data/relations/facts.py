@@ -153,7 +153,7 @@ class Facts:
 def most_damaging_first(contradictions: Iterable[Contradiction]) -> list[Contradiction]:
     """Order contradictions: first those of the answer that most of them share, short chains before long ones.
 
-    One wrong answer contradicts many right ones; whoever mends it first has least to do.
+    One wrong answer contradicts many right ones, so it comes first: mending it mends most.
     """
     found = list(contradictions)
     times = Counter(answer for one in found for answer in (*one.chain, *one.against))

@@ -1,4 +1,4 @@
-"""Somebody who answers questions from the truth, with the mistakes and the patience of a person."""
+"""A simulated person: answers from the truth, with mistakes and seconds."""
 
 from __future__ import annotations
 

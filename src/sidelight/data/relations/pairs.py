@@ -17,7 +17,7 @@ LIMIT = 10_000_000  # answers in a closure: 400 MB
 
 
 class Pairs(Answers):
-    """Which pairs of rows somebody called the same, and which different.
+    """Which pairs of rows were called the same, and which different.
 
     Parameters
     ----------

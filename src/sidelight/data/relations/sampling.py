@@ -1,4 +1,4 @@
-"""Random questions about rows, no two alike, and the mistakes of somebody who answers them."""
+"""Random questions about rows, no two alike, and the mistakes of a person who answers them."""
 
 from __future__ import annotations
 

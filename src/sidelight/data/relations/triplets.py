@@ -26,7 +26,7 @@ OPPOSITE = np.array([2, 1, 0])  # SIDES[OPPOSITE[odd]] are the two rows that are
 
 
 class Triplets(Answers):
-    """Which row of each triplet somebody called the odd one out.
+    """Which row of each triplet was called the odd one out.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ class Sources:
     subjects : ndarray of intp
         The truth: the person of each point.
     corrupted : ndarray of bool
-        Points whose measurements were replaced by somebody or something else; ``subjects`` keeps the sequence's person.
+        Points whose measurements were replaced by others' or by noise; ``subjects`` keeps the sequence's person.
     """
 
     channels: dict[str, Floats]
@@ -123,7 +123,7 @@ def make_sources(
     noise : float
         Scale of the measurement error of all channels; 0 leaves what differs between people, days and clothes.
     corruption : float or int
-        Share (float, at most 1) or number (int) of points whose channels show somebody or something else, as in [B04]
+        Share (float, at most 1) or number (int) of points whose channels show another person or noise, as in [B04]
         4.5, where 1094 of 19,136 points did.
     random_state : int, RandomState, Generator or None
         The seed.
@@ -163,7 +163,7 @@ class _People:
 
     def __init__(self, n: int, rng: np.random.Generator) -> None:
         self.face = rng.normal(size=(n, _N_COMPONENTS)) * _FACE_SPREAD
-        self.pose = np.linalg.qr(rng.normal(size=(_N_COMPONENTS, _N_POSES)))[0].T  # the same head turns for everybody
+        self.pose = np.linalg.qr(rng.normal(size=(_N_COMPONENTS, _N_POSES)))[0].T  # the same head turns for all people
         self.jackets = rng.normal(size=(n, _N_JACKETS, _N_COMPONENTS)) * _JACKET_SPREAD
         self.jeans = rng.normal(size=(_N_JEANS, _N_COMPONENTS)) * _JEANS_SPREAD
         self.own_jeans = rng.integers(_N_JEANS, size=(n, 2))

@@ -62,7 +62,7 @@ def _cover(
 ) -> float:  # pragma: no cover - compiled
     """Condition a bag's rows on coverage: fills ``worth``, the factor of each slot, and returns the log probability.
 
-    ``share`` and ``worth`` are (rows, m + 1): the listed labels, then everything that nobody demands. Both are logs
+    ``share`` and ``worth`` are (rows, m + 1): the listed labels, then everything that no list demands. Both are logs
     when ``logs`` is True. Returns NaN when the plain pass is too rare to be trusted.
     """
     n = len(share)

@@ -2,7 +2,7 @@
 
 A row picks a cluster with probability P[i, k]; a cluster belongs to a class or is novel. A bag that lists m labels says
 that no row carries another known label and that each of the m is carried: a pass over the subsets covered so far
-(:mod:`sidelight.estimators._labelled_bags.subset_passes`), O(2^m m) for a row. What nobody demands costs nothing: novel
+(:mod:`sidelight.estimators._labelled_bags.subset_passes`), O(2^m m) for a row. What no list asks for is free: novel
 clusters, sub-clusters and unlisted classes only add to a row's weights. Only a bag whose coverage is less likely than
 1e-200 goes through the pass in logarithms.
 """
@@ -43,7 +43,7 @@ class BagPlan:
     others : float64 array
         The weight of a class that the bag does not list: 0 excludes it, 1 allows it (partial list, no list).
     row_class : intp array
-        The known class of each row, -1 where nobody knows.
+        The known class of each row, -1 where it is not known.
     """
 
     order: Ints

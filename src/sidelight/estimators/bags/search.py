@@ -1,6 +1,6 @@
 """C and balance without labels: the values whose clusters come back when bags are left out, and stay even in size.
 
-[Z09] picks both by comparing with the truth, which nobody has. Here every grid point is judged by what can be seen:
+[Z09] picks both by comparing with the truth. Here every grid point is judged by what can be seen:
 stability (agreement of the clusters with those learnt from part of the bags), evenness (entropy of the cluster sizes)
 and margin (what bags reach of the margin of 1). The guide says how far this is from the choice by truth.
 """

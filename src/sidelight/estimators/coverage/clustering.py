@@ -240,7 +240,7 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         bags : Bags or sequence of bag ids, default=None
             Which bag each row is in and what labels the bags carry.
         row_labels : sequence or mapping, default=None
-            The label of each row where somebody knows it, None (or NaN, or "") elsewhere; or a mapping from row
+            The label of each row where it is known, None (or NaN, or "") elsewhere; or a mapping from row
             numbers to labels.
         candidates : sequence or mapping, default=None
             Instead of ``bags``: one set of labels for each row, of which exactly one is true; None where nothing is

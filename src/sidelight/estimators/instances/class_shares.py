@@ -1,6 +1,6 @@
 """What the rows of each cluster are, judged by the label sets of their bags alone.
 
-Each row carries one of its bag's labels, nobody knows which. With theta[k, c] the share of class c in cluster k, the
+Each row carries one of its bag's labels, and which is unknown. With theta[k, c] the share of class c in cluster k, the
 likelihood of what is known is the product over rows of sum over the bag's labels of theta[cluster, label]; its maximum
 is found by EM on counts of (cluster, label set), so the cost does not depend on the number of rows.
 """

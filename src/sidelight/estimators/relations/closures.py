@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 GRID = np.linspace(0.0025, 0.45, 180)
 ROUNDS = 40
-MOST_UNTESTED = 0.2  # surprise alone accuses nobody of more; see UNKNOWN in trust.py
+MOST_UNTESTED = 0.2  # surprise alone proves no more; see UNKNOWN in trust.py
 WORTH = 10.0  # tested answers that an estimate by held-out answers counts for
 
 

@@ -1,4 +1,4 @@
-"""How often answers are wrong, learnt from the answers: for everybody, for each annotator, by kind of mistake.
+"""How often answers are wrong, learnt from the answers: for all, for each annotator, by kind of mistake.
 
 Given the probability of each truth, the answers of one annotator are draws from a confusion matrix. Expectation
 maximisation finds it: the truth behind each answer given the answer, then the matrix given the truths.
@@ -20,7 +20,7 @@ from sidelight.estimators.relations.answered import Answered, even_errors
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
-PRIOR = (0.5, 4.5)  # wrong and right answers that everybody is taken to have given before: 10 % wrong, weakly
+PRIOR = (0.5, 4.5)  # wrong and right answers that each annotator is taken to have given before: 10 % wrong, weakly
 SHARED = 10.0  # answers' worth of the common rate in the rate of one annotator
 ROUNDS = 50
 LEAST, MOST = 1e-3, 0.45  # rates are kept off certainty and off a coin toss
@@ -38,7 +38,7 @@ class ErrorRates:
 
     @classmethod
     def evenly(cls, eps: float) -> Self:
-        """One rate for everybody and every kind of mistake."""
+        """One rate for all annotators and every kind of mistake."""
         return cls(eps, {}, even_confusion(2, eps), even_confusion(4, eps))
 
     def scaled(self, eps: float) -> ErrorRates:
@@ -78,7 +78,7 @@ class ErrorRates:
         even = even_errors(answers.codes, len(answers.WORDS), eps)
         if not self.uneven:
             return even
-        # An annotator's own rate scales everybody's confusions.
+        # An annotator's own rate scales the confusions of all.
         wrong = confusion * (1.0 - np.eye(len(confusion)))
         scale = eps / max(self.eps, LEAST)
         chances = wrong[:, answers.codes].T * scale[:, None]

@@ -73,7 +73,7 @@ class Material:
 
     @classmethod
     def from_json(cls, text: str) -> Material:
-        """Read what :meth:`to_json` wrote; what nobody can have written is refused."""
+        """Read what :meth:`to_json` wrote; what it cannot have written is refused."""
         try:
             content = json.loads(text)
             if content.pop("version") != _VERSION or not isinstance(content["kind"], str):

@@ -1,4 +1,4 @@
-r"""Selection tables of Raven, Audacity and BirdNET: pieces of recordings that somebody or a program marked.
+r"""Selection tables of Raven, Audacity and BirdNET: pieces of recordings that a person or a program marked.
 
 Raven writes tabs, each selection twice (Waveform and Spectrogram views) and, after its seven columns, free ones, the
 last of which may have no name. Audacity writes start, end and label, and a second line ``\ low high`` for a box; a

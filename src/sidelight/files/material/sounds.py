@@ -115,7 +115,7 @@ def _sounds_of(begin: float, grid: NDArray[np.float32], recipe: SoundRecipe) -> 
 
 
 def describe_piece(path: Path, recipe: SoundRecipe, start: float, end: float) -> Floats:
-    """Return the features of a piece that somebody else cut: seconds from the beginning of the recording."""
+    """Return the features of a piece that was cut elsewhere: seconds from the beginning of the recording."""
     first = max(0.0, start - _STRETCH / 2)
     for begin, grid in _stretches(path, recipe.rate, first=first, until=max(end, start + _STRETCH / 2)):
         n_frames = grid.shape[1]

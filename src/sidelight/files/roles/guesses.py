@@ -1,6 +1,6 @@
 """Guesses about the columns that the user said nothing about: names and values, each with its reason and strength.
 
-A guess that a careful person would not make without asking is made all the same (somebody has to read the file), and
+A guess that a careful person would not make without asking is made all the same, and
 comes with a question: ``plan.ask``. Decision 39 says which guesses are strong enough.
 """
 
@@ -37,7 +37,7 @@ from sidelight.words import counted
 
 __all__ = ["guess_events", "guess_rest", "is_label_name"]
 
-_SURELY_RUNNING = 25  # rows of 1, 2, 3, ... from which on nobody measured that
+_SURELY_RUNNING = 25  # rows of 1, 2, 3, ... that are no measurement
 _CLASS_SIZE = 20  # rows of each value from which on a running number looks like sorted classes
 
 

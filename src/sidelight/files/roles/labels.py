@@ -26,7 +26,7 @@ _MINUS = ("-1", "-1.0")
 class RowLabels:
     """Label sets of rows: which set each row has (codes into ``sets``), None where nothing is known.
 
-    ``gaps`` are the labels of each set that nobody looked at, where single entries are unknown.
+    ``gaps`` are the labels of each set that were not looked at, where single entries are unknown.
     """
 
     sets: tuple[frozenset[str] | None, ...]

@@ -61,7 +61,7 @@ class Look:
 
     @property
     def has_name(self) -> bool:
-        """Say whether somebody named the column."""
+        """Say whether the column was named."""
         return re.fullmatch(r"column[_ ]\d+", self.name) is None
 
 

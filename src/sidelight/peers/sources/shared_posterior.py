@@ -36,7 +36,7 @@ class SharedPosteriorMixture(ClusterMixin, Estimator):
     channels : dict of str to slice or columns, default=None
         Where each channel is in X. None makes each column a channel.
     rule : {"leader", "entropy", "product"}, default="leader"
-        Whose posterior everybody uses: the channel whose likelihood gained most in the last step ("follow the
+        Whose posterior all channels use: the channel whose likelihood gained most in the last step ("follow the
         leader"), the one with the largest entropy, or the product of all: EM of one diagonal mixture on the
         concatenated rows.
     max_iter : int, default=100

@@ -115,9 +115,9 @@ class Field:
     kind : Kind
         What sort of value it takes.
     default : object
-        What it is when nobody says anything; None for nothing.
+        Its value when it is not given; None for nothing.
     is_required : bool
-        Whether somebody has to say it.
+        Whether it must be given.
     text : str
         One sentence; ``{name}`` stands for another field.
     word, letter, metavar, group, also : str

@@ -25,7 +25,7 @@ _log = logging.getLogger("sidelight.studio")
 
 @dataclass
 class RunAgain:
-    """How far a run is that somebody started from the page.
+    """How far a run is that was started from the page.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ def repeat(project: OpenProject, person: Person) -> dict[str, Any]:
     from sidelight.app.studio.run.writing import CORRECTIONS, home_of, keep_earlier, write_back
 
     before, home = project.start, home_of(project)
-    assert before is not None  # somebody looked
+    assert before is not None  # the page was shown before
     config = config_of(home)
     keep_earlier(project, home)
     files = write_back(project)

@@ -1,6 +1,6 @@
-"""What is believed of every row after people spoke about some: the run's probabilities, until somebody looked.
+"""What is believed of every row after people spoke about some: the run's probabilities, until a person looked.
 
-A row that nobody spoke about keeps exactly what the run found. What people say about a row weighs more than the run,
+A row without a word of people keeps exactly what the run found. What people say about a row weighs more than the run,
 which never looked at it: half of the run's belief is spread evenly first, then every answer is taken to be wrong with
 a small probability. What the other rows gain from it is for the job to say, when it is run again.
 """
@@ -39,7 +39,7 @@ class Belief:
     P : ndarray of shape (n_rows, n_clusters)
         The probabilities.
     labels, sure : ndarray of shape (n_rows,)
-        The cluster of each row and its probability; of a row that nobody spoke about, what the run wrote.
+        The cluster of each row and its probability; of a row without a word of people, what the run wrote.
     """
 
     def __init__(self, rows: Rows, start: Start) -> None:

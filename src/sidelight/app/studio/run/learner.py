@@ -155,7 +155,7 @@ class RunLearner:
                 moved, moved_by = before.moved, before.moved_by
         truth = self.rows.truth
         agreement = float("nan") if truth is None else float(adjusted_rand_index(truth, labels))
-        return Snapshot(version, labels, sure, len(names), outlook, agreement, moved, moved_by)
+        return Snapshot(version, labels, sure, len(names), outlook, agreement, moved, moved_by, sure)
 
     def _outlook(self) -> Outlook:
         """Say how many rows are doubtful and whether the run has something to learn."""

@@ -17,9 +17,9 @@ _ROUNDS = 5  # of rates and chances in turns: who is often wrong tests the other
 
 
 def people_of(belief: Belief, answers: Sequence[Answer]) -> list[PersonSoFar]:
-    """Return what labels of the same rows say about everybody; a row that one person labelled tests nobody.
+    """Return what labels of the same rows say about each person; a row that one person labelled tests none.
 
-    A label is probably wrong as far as the run and the labels of all others say so; nobody confirms themselves.
+    A label is probably wrong as far as the run and the labels of all others say so; people do not confirm themselves.
     """
     of_row: dict[int, list[Answer]] = defaultdict(list)
     for answer in answers:

@@ -1,7 +1,7 @@
 """The results of a run, opened in the studio: the project begins exactly where the run ended.
 
 Clusters, names and probabilities are those that the run wrote. The lists of bags stay what each row may be; answers
-that the run was given are kept as answers of "the run", so that nobody is asked them again.
+that the run was given are kept as answers of "the run", so that they are not asked again.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _bags(data: Dataset) -> tuple[np.ndarray, tuple[str, ...], tuple[tuple[str, 
 
 
 def _tell_earlier_answers(studio: Studio, project: Project, config: RunConfig, data: Dataset) -> None:
-    """Keep the answers that the run was given: they stay known, and nobody is asked them again."""
+    """Keep the answers that the run was given: they stay known, and are not asked again."""
     person = studio.store.add_person(project.id, THE_RUN, is_simulated=True)
     path = getattr(config.options, "pairs", None)
     if not path:

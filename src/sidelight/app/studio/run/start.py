@@ -40,7 +40,7 @@ class Start:
     bag_names : tuple of str
         What the bags are called.
     lists : tuple of (tuple of str or None)
-        The labels that each bag lists; None where nobody said.
+        The labels that each bag lists; None where no list was given.
     """
 
     job: str

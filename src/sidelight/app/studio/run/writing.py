@@ -1,7 +1,7 @@
 """What people said about the rows of a run, written into its folder in the words that its job understands.
 
 ``names.csv`` has the clusters with their names, ``answers.csv`` the answers about two rows, ``corrections.csv`` what
-the job takes back: labels of rows, or pairs where the job learns from pairs. Corrections that somebody had typed into
+the job takes back: labels of rows, or pairs where the job learns from pairs. Corrections that were typed into
 ``check.csv``, or that the run was given, are among them; what people said in the studio is the last word.
 """
 

@@ -144,7 +144,7 @@ def clusterings(study: OpenStudy, n_people: int) -> dict[str, Any]:
     answers = answers_of(study)
     people = sorted({person for person, _, _ in answers})[:n_people]
     if not people:
-        raise InvalidData("Nobody has finished the study yet, so there is nothing to cluster by.")
+        raise InvalidData("No participant has finished the study yet, so there is nothing to cluster by.")
     told: dict[str, Any] = {"participants": len(people), "steps": list(STEPS), "sets": []}
     total, done = len(study.sets) * 2 * len(_METHODS) * len(STEPS) * len(people), 0
     for number, name in enumerate(study.set_names):

@@ -1,7 +1,7 @@
 """The within-subject design of [P17] 3.5.1: two kinds of question on two sets of rows, every participant does all four.
 
 Everything about a participant follows from the study's seed and the participant's number: the order of the tasks, the
-questions of each (with the same number of easy and difficult ones for everybody) and their order.
+questions of each (with the same number of easy and difficult ones for all) and their order.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def tasks_of(
 
 
 def practice_of(rows: Rows, seed: int) -> list[tuple[int, ...]]:
-    """Return a few easy questions of either kind, the same for everybody."""
+    """Return a few easy questions of either kind, the same for all."""
     rng = np.random.default_rng([seed, 8])
     pools = [make_pool(rows, kind, 10, rng) for kind in KINDS]
     return [tuple(int(r) for r in q) for pool in pools for q in pool.questions[~pool.difficult][:PRACTICE]]

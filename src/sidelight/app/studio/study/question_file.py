@@ -34,7 +34,7 @@ def read_questions(path: str, rows: Source, kind: str) -> list[list[int]]:
 
 
 def read_pool(path: str, rows: Source, kind: str, n: int) -> Pool:
-    """Read questions of a study, of which everybody is asked ``n``.
+    """Read questions of a study, of which each participant is asked ``n``.
 
     A column called "difficulty" says easy or difficult, or a number, of which the largest third is difficult. Without
     it a question is difficult when one of its rows lies near the border between the class means.

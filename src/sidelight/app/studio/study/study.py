@@ -75,7 +75,7 @@ class OpenStudy:
         return list(self._tasks(person.id))
 
     def events(self, person: Person | None = None) -> list[Event]:
-        """Return what one participant did, or everybody."""
+        """Return what one participant did, or all."""
         events = self.store.events(self.project.id)
         return events if person is None else [event for event in events if event.person == person.id]
 

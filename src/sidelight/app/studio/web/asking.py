@@ -154,7 +154,7 @@ def with_cards(project: Any, part: dict[str, Any]) -> dict[str, Any]:
 
 
 def lines_of(project: Any, person: int | None = None) -> list[dict[str, Any]]:
-    """Return the history, of everybody or of one person, as lines of a table, the last answer first."""
+    """Return the history, of all people or of one, as lines of a table, the last answer first."""
     people = project.people()
     said = [kept for kept in reversed(project.answers()) if person is None or kept.person == person]
     return [
@@ -176,5 +176,5 @@ def said_by(project: Any, kept: Any) -> str:
 
 
 def choices_of(project: Any, kept: Any) -> list[str]:
-    """Return what else somebody could have answered."""
+    """Return the other answers that were possible."""
     return [*project.words_of_row(kept.rows[0]), "unsure"] if len(kept.rows) == 1 else list(words_of(len(kept.rows)))

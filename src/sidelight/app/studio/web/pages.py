@@ -61,7 +61,7 @@ def status_of(error: Exception) -> int:
 
 
 def without_paths(words: str, studio: Studio) -> str:
-    """Return a message without the places of files on the server, which are nobody's business in a browser."""
+    """Return a message without the places of files on the server, which do not belong in a browser."""
     where = studio.store.where
     words = words.replace(f" {where!r}", "").replace(where, "its database")
     for folder in (str(studio.folder.resolve()), str(studio.folder), tempfile.gettempdir()):

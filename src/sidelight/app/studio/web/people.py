@@ -17,7 +17,7 @@ router = APIRouter()
 
 
 class NewPerson(BaseModel):
-    """Somebody who will answer."""
+    """A person who will answer."""
 
     name: Annotated[str, Field(min_length=1, max_length=80)]
     role: Literal["annotator", "viewer", "owner"] = "annotator"
@@ -37,7 +37,7 @@ class Aside(BaseModel):
 
 @router.get("/p/{number}/people", include_in_schema=False)
 def people_page(project: ProjectPart) -> HTMLResponse:
-    """Show everybody with their link, their pace and their agreement."""
+    """Show all people with their link, their pace and their agreement."""
     return page(
         "people.html", project=project.project, status=project.status(), tab="people", **people(project),
         has_key=project.rows.truth is not None, share=project.model.second_share,
@@ -47,7 +47,7 @@ def people_page(project: ProjectPart) -> HTMLResponse:
 
 @router.get("/api/projects/{number}/people", tags=["people"])
 def people(project: ProjectPart) -> dict[str, Any]:
-    """Return everybody, and how far every two of them agree."""
+    """Return all people, and how far every two of them agree."""
     return {
         "people": people_table(project), "agreement": agreement_table(project), "together": agreement_of_all(project)
     }  # fmt: skip
@@ -70,7 +70,7 @@ def second_share(project: ProjectPart, change: Share) -> dict[str, Any]:
 
 @router.post("/api/projects/{number}/people", tags=["people"])
 def new_person(studio: StudioPart, project: ProjectPart, new: NewPerson) -> dict[str, Any]:
-    """Add somebody; return their link."""
+    """Add a person; return their link."""
     person = studio.add_person(project.project.id, new.name, new.role)
     return {"name": person.name, "role": person.role, "token": person.token, "link": f"/a/{person.token}"}
 

@@ -53,7 +53,7 @@ class Decision(BaseModel):
 
 
 class Wall(BaseModel):
-    """Rows that somebody saw side by side: those that are wrong in a cluster, and those that are right."""
+    """Rows that a person saw side by side: those that are wrong in a cluster, and those that are right."""
 
     struck: Annotated[list[Row], Field(max_length=100)] = []
     right: Annotated[list[Row], Field(max_length=100)] = []
@@ -182,7 +182,7 @@ def together(project: ProjectPart, group: Group) -> dict[str, Any]:
 
 @router.get("/p/{number}/history", include_in_schema=False)
 def history_page(project: ProjectPart, start: Start = 0) -> HTMLResponse:
-    """Show everybody's answers, and those that cannot all be true."""
+    """Show the answers of all people, and those that cannot all be true."""
     return page(
         "history.html", project=project.project, status=project.status(), tab="history",
         **with_cards(project, part_of(lines_of(project), start)), n_contradictions=len(project.model.contradictions()),
@@ -192,7 +192,7 @@ def history_page(project: ProjectPart, start: Start = 0) -> HTMLResponse:
 
 @router.get("/api/projects/{number}/history", tags=["seeing"])
 def history(project: ProjectPart) -> dict[str, Any]:
-    """Return everybody's answers that stand, the last one first."""
+    """Return the answers that stand, the last one first."""
     return {"answers": lines_of(project)}
 
 

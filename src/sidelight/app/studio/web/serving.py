@@ -34,7 +34,7 @@ def serve(
     folder: str, database: str | None, *, host: str, port: int, browser: bool, demo: bool = False, demos: bool = False,
     results: str = "", say: Callable[[str], Any],
 ) -> None:  # fmt: skip
-    """Serve a studio until somebody stops it; beyond this machine only with a token.
+    """Serve a studio until it is stopped; beyond this machine only with a token.
 
     The address is said, and answered, before anything else is loaded.
     """
@@ -115,7 +115,7 @@ def holding(store: StudioStore, server: Any) -> Iterator[None]:
 
     def watch() -> None:
         while not is_over.wait(_WATCH):
-            with contextlib.suppress(CannotWrite):  # the database is away: nobody else has it either
+            with contextlib.suppress(CannotWrite):  # the database is away, also for others
                 store.hold_claim()
             if store.is_taken_over:
                 server.should_exit = True

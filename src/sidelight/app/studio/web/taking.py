@@ -36,7 +36,7 @@ def notes_file(project: ProjectPart, disarm: bool = False) -> Response:
 
 @router.get("/p/{number}/labels.csv", tags=["seeing"])
 def labels_file(project: ProjectPart, disarm: bool = False) -> Response:
-    """Return every label that somebody gave a row."""
+    """Return every label that people gave rows."""
     return csv_file(labels_table(project), "labels.csv", disarm)
 
 
