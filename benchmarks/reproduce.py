@@ -1,11 +1,13 @@
 """Run what reproduces a document and write its page: ``python benchmarks/reproduce.py [document ...] [--pages-only]``.
 
 A benchmark is run when its page is not of this code or says that cells are missing; its ledger takes up where it
-stopped. Stop it when you like: pages are written after each benchmark, and what is left is printed.
+stopped, and cells of other code are measured again. Stop it when you like: pages are written after each benchmark, and
+what is left is printed.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -35,7 +37,8 @@ def main(words: list[str]) -> int:
     try:
         for number, name in enumerate([] if "--pages-only" in words else todo, start=1):
             print(f"[{number} of {len(todo)}] {name}", flush=True)
-            subprocess.run(["nice", sys.executable, str(Path(__file__).parent / "run.py"), name], check=False)
+            command = ["nice", sys.executable, str(Path(__file__).parent / "run.py"), name]
+            subprocess.run(command, check=False, env={**os.environ, "BENCH_AGAIN": "1"})
             write()
     except KeyboardInterrupt:
         print("\nStopped. Finished cells are kept; the same command goes on.", flush=True)
