@@ -181,8 +181,8 @@ DOCUMENT = Document(
         Part("Figure 5.6: Sosh (p. 98)", [cannot("subtrees of 95 labels", "picture", "the Sosh data are not public")]),
     ),
     wrong=(
-        "Algorithm 4 does not say where W, the tree and alpha start. With weights that fit the first tree, that tree is "
-        "the best one under its own posteriors, and the EM does not leave it.",
+        "Algorithm 4 does not say where W, the tree and alpha start. With weights that fit the first tree, that tree "
+        "is the best one under its own posteriors, and the EM does not leave it.",
         "(5.5) divides by Q(y_p), which is 0 wherever z_p = 1.",
         "In (5.8) the factor is Q11 - (Q11 + Q10) sigma.",
         "lambda is divided by d in (5.2) and again in 5.5; ours is divided once.",
