@@ -69,7 +69,7 @@ def judge(model: Any, X: np.ndarray, bags: sl.Bags, names: np.ndarray, known: li
     """Judge rows and bags by features alone: A1 to A3, B1 and B2 of [Z17]."""
     found = model.predict_labels(X)
     is_known = np.isin(names, known)
-    truth, carried = (_carried(bags, labels, known) for labels in (names, found))
+    truth, carried = (carried(bags, labels, known) for labels in (names, found))
     return {
         "f": float(novel_instance_f1(names, found, known)),
         "auc": float(roc_auc_score(~is_known, model.novelty_score(X))),
@@ -79,7 +79,7 @@ def judge(model: Any, X: np.ndarray, bags: sl.Bags, names: np.ndarray, known: li
     }
 
 
-def _carried(bags: sl.Bags, labels: np.ndarray, known: list[str]) -> np.ndarray:
+def carried(bags: sl.Bags, labels: np.ndarray, known: list[str]) -> np.ndarray:
     """Return which known labels the rows of each bag carry."""
     place = {name: j for j, name in enumerate(known)}
     rows = np.array([place.get(name, -1) for name in labels])
