@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -75,7 +76,8 @@ def write() -> None:
 
 
 def index() -> str:
-    """Return the page of totals."""
+    """Return the page of totals, and where each table and figure is."""
+    listed = DOCUMENTS.values()
     lines = [
         "# Reproduction",
         "",
@@ -86,9 +88,7 @@ def index() -> str:
         "for one); [decision 47](../decisions/0047-verdicts-are-read-from-benchmarks.md) says how verdicts are "
         "reached.",
         "",
-        table(
-            ("document", "items", *(plain(verdict) for verdict in VERDICTS)), [*map(total, DOCUMENTS.values()), grand()]
-        ),
+        table(("document", "items", *(plain(verdict) for verdict in VERDICTS)), [*map(total, listed), grand()]),
         "",
         "*Reproduced*: level with the printed figure within the larger of both spreads, or a claim that holds. "
         "*Beaten*: "
@@ -96,6 +96,10 @@ def index() -> str:
         "*Cannot be run "
         "here*: the data or the people are not to be had; the row says why. *Not run yet*: the row says what is "
         "missing.",
+        "",
+        "## Every table, figure and section",
+        "",
+        *(f"- {document.title}: " + ", ".join(map(partial(place, document), document.parts)) for document in listed),
         "",
         "```{toctree}",
         ":maxdepth: 1",
@@ -105,6 +109,11 @@ def index() -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def place(document: Document, part: Part) -> str:
+    """Return a link to a part, by what the document calls it: the words before the colon."""
+    return f"[{part.title.split(':')[0]}]({document.key}.md{anchor(part.title)})"
 
 
 def total(document: Document) -> list[object]:
