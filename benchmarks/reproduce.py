@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from documents import DOCUMENTS
 from fingerprint import SAME, freshness
-from verdicts import DOCS, NOT_YET, PAGES, VERDICTS, Cell, Document, Item, Source, kind_of
+from verdicts import DOCS, NOT_YET, PAGES, VERDICTS, Cell, Document, Item, Part, Source, kind_of
 
 FOLDER = DOCS / "reproduction"
 UNFINISHED = re.compile(r"Not finished|(\d+) were not;")
