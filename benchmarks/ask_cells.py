@@ -131,7 +131,7 @@ def n_dropped(belief: Any, gain: float, criterion: str) -> int:
         if criterion == "info":
             gains = gains - binary_entropy(same).mean(axis=0)
         gains[left, right] = gains[right, left] = -np.inf  # were asked
-        count += int((np.triu(gains, 1) > gain).sum())
+        count += int((gains[np.triu_indices(len(rows), 1)] > gain).sum())
     return count
 
 
