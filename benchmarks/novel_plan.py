@@ -53,6 +53,6 @@ def plan(rounds: int) -> Cells:
     growth: Cells = [(f"growth|{n_rows}", partial(growth_cell, n_rows)) for n_rows in SIZES]
     every = range(rounds)
     return [
-        *starts, *fits(small + mnist, quick, every), *fits(small, slow, every), *algorithm, *tests, *departures, *growth,
-        *fits(mnist, slow, every),
+        *starts, *fits(small + mnist, quick, every), *fits(small, slow, every), *algorithm, *tests, *departures,
+        *growth, *fits(mnist, slow, every),
     ]  # fmt: skip
