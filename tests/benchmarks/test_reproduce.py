@@ -101,6 +101,10 @@ def test_a_fingerprint_changes_with_code_that_the_benchmark_uses_and_with_no_oth
     after = {file: fingerprint.fingerprint(file) for file in before}
     assert after["bench_novel.py"] != before["bench_novel.py"]
     assert after["bench_bags_fidelity.py"] == before["bench_bags_fidelity.py"]
+    monkeypatch.setattr(
+        fingerprint, "code_of", lambda path: code_of(path) + ("x = 1" if path.name == "__init__.py" else "")
+    )
+    assert {file: fingerprint.fingerprint(file) for file in before} == before  # lists of names, loaded on first use
 
 
 def test_comments_and_docstrings_do_not_count(load, tmp_path):
