@@ -79,11 +79,9 @@ def _dropped(sheet: Sheet, found: dict[str, Any]) -> None:
                 rows.append((TITLES[name], method, *shown, _written(counts.mean(axis=1), digits=2)))
     text = (
         "Pairs of a larger gain than the one that is asked, which were passed over because they close a cycle and were "
-        "not asked before (table 4.2). How alike the rows of such a pair are is inferred exactly. The pair that is "
-        "asked "
-        f"is the best of some {CANDIDATES:,} where there are more, the thesis' of all, so that ours passes over more. "
-        "The "
-        "mean of the six has half the width of a 95 % interval over runs."
+        "not asked before (table 4.2). How alike the rows of such a pair are is inferred exactly; the thesis does not "
+        f"say how it scores them. The pair that is asked is the best of some {CANDIDATES:,} where there are more; with "
+        "all of them the counts hardly change. The mean of the six has half the width of a 95 % interval over runs."
     )
     header = ("set", "method", *(f"question {at}" for at in DROPPED_AT), "mean of the six")
     sheet.section("Dropped pairs (table 4.2)", header, rows, text)
