@@ -111,7 +111,7 @@ def fit(k: int, method: str, run: int, picked: dict[str, Any]) -> dict[str, floa
     """Fit with what was chosen and judge the training rows."""
     X, bags, names, known, told = never_named(SET, k)
     model = METHODS[method](picked["k"], FIRST_SEED + run, **picked[method]).fit(X, bags=told)
-    return judge(model, X, bags, names, known, k)
+    return judge(model, X, bags, names, known, picked["k"])
 
 
 def labels_a_bag(sheet: Sheet, ledger: Ledger) -> None:
