@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tarfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -63,6 +64,24 @@ def church(subtree: str | None = None, rows: int = 1) -> LabelSet:
 
 
 @cache
+def church_small() -> LabelSet:
+    """Church-FUN as near to [P17] table 5.2 (302 x 20 x 16) as the file comes: 300 rows, 20 attributes, 16 labels.
+
+    Subtree 32 of the training and validation parts, labels with at least 4 rows, attributes without missing values.
+    """
+    parts = [sl.read(folder() / "church_fun" / f"church_FUN.{part}.arff") for part in ("train", "valid")]
+    tree = parts[0].tree
+    X, Y = np.vstack([p.X for p in parts]), (np.vstack([p.Y for p in parts]) > 0).astype(np.int8)
+    inside = np.array([name == "32" or name.startswith("32/") for name in tree.names])
+    keep = np.flatnonzero(inside & (Y.sum(axis=0) >= 4))
+    owned = Y[:, keep].any(axis=1)
+    X, Y = X[owned][:, ~np.isnan(X).any(axis=0)], np.ascontiguousarray(Y[owned][:, keep])
+    spread = X.std(axis=0)
+    X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return LabelSet(X, Y, tuple(tree.names[i] for i in keep), _cut(tree, keep))
+
+
+@cache
 def without_tree(name: str) -> LabelSet:
     """Yeast or emotions, features standardised."""
     files = sorted((folder() / "multilabel").glob(f"{name}*.arff"))
@@ -104,3 +123,11 @@ def _components(posts: list[str]) -> np.ndarray:
     WORK.mkdir(parents=True, exist_ok=True)
     np.save(path, X)
     return X
+
+
+SETS: dict[str, Callable[[], LabelSet]] = {
+    "newsgroups": newsgroups,
+    "Church-FUN, subtree 32": church_small,
+    "Church-FUN, subtree 10": lambda: church("10", 20),
+    "Church-FUN, 114 labels": lambda: church(rows=60),
+}

@@ -69,17 +69,17 @@ def judge(model: Any, X: np.ndarray, bags: sl.Bags, names: np.ndarray, known: li
     """Judge rows and bags by features alone: A1 to A3, B1 and B2 of [Z17]."""
     found = model.predict_labels(X)
     is_known = np.isin(names, known)
-    truth, carried = (_carried(bags, labels, known) for labels in (names, found))
+    truth, predicted = (carried(bags, labels, known) for labels in (names, found))
     return {
         "f": float(novel_instance_f1(names, found, known)),
         "auc": float(roc_auc_score(~is_known, model.novelty_score(X))),
         "accuracy": float(np.mean(found[is_known] == names[is_known])),
         "f_bag": bag_f1(bags, names, found, known, k),
-        "hamming": float(hamming_loss(truth, carried)),
+        "hamming": float(hamming_loss(truth, predicted)),
     }
 
 
-def _carried(bags: sl.Bags, labels: np.ndarray, known: list[str]) -> np.ndarray:
+def carried(bags: sl.Bags, labels: np.ndarray, known: list[str]) -> np.ndarray:
     """Return which known labels the rows of each bag carry."""
     place = {name: j for j, name in enumerate(known)}
     rows = np.array([place.get(name, -1) for name in labels])

@@ -1,6 +1,6 @@
 """One harness for everything that clusters with answers: a cell is a set, a kind of answers, how many, which method.
 
-Cells live in one ledger, ``benchmarks/.work/relations.jsonl``, that the fidelity, comparison and quality pages read.
+Cells live in one ledger, ``benchmarks/.work/relations.jsonl``, that the comparison and quality pages read.
 Draws of answers depend on the set, the kind, the number and the draw only, so all methods see the same answers.
 """
 
@@ -29,7 +29,6 @@ STORED = bool(os.environ.get("RELATIONS_STORED"))  # write the pages from the ce
 THESIS_SETS = ("ionosphere", "pima", "balance", "digits-389", "letters-IJLT", "msrcv2-6", "hja")
 PAIRS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)  # of N
 TRIPLETS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
-EQUAL_PAIRS = tuple(round(1.5 * f, 3) for f in TRIPLETS)  # as many rows in answers as TRIPLETS: figure 3.8
 KMEANS_STARTS = 10  # of k-means after a metric; the thesis takes 50
 
 Make = Callable[[int, int], Any]

@@ -1,23 +1,26 @@
 """Run what reproduces a document and write its page: ``python benchmarks/reproduce.py [document ...] [--pages-only]``.
 
 A benchmark is run when its page is not of this code or says that cells are missing; its ledger takes up where it
-stopped. Stop it when you like: pages are written after each benchmark, and what is left is printed.
+stopped, and cells of other code are measured again. Stop it when you like: pages are written after each benchmark, and
+what is left is printed.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from documents import DOCUMENTS
 from fingerprint import SAME, freshness
-from verdicts import DOCS, NOT_YET, PAGES, VERDICTS, Cell, Document, Item, Source, kind_of
+from verdicts import DOCS, NOT_YET, PAGES, VERDICTS, Cell, Document, Item, Part, Source, kind_of
 
 FOLDER = DOCS / "reproduction"
 UNFINISHED = re.compile(r"Not finished|(\d+) were not;")
@@ -35,7 +38,8 @@ def main(words: list[str]) -> int:
     try:
         for number, name in enumerate([] if "--pages-only" in words else todo, start=1):
             print(f"[{number} of {len(todo)}] {name}", flush=True)
-            subprocess.run(["nice", sys.executable, str(Path(__file__).parent / "run.py"), name], check=False)
+            command = ["nice", sys.executable, str(Path(__file__).parent / "run.py"), name]
+            subprocess.run(command, check=False, env={**os.environ, "BENCH_AGAIN": "1"})
             write()
     except KeyboardInterrupt:
         print("\nStopped. Finished cells are kept; the same command goes on.", flush=True)
@@ -72,7 +76,8 @@ def write() -> None:
 
 
 def index() -> str:
-    """Return the page of totals."""
+    """Return the page of totals, and where each table and figure is."""
+    listed = DOCUMENTS.values()
     lines = [
         "# Reproduction",
         "",
@@ -83,9 +88,7 @@ def index() -> str:
         "for one); [decision 47](../decisions/0047-verdicts-are-read-from-benchmarks.md) says how verdicts are "
         "reached.",
         "",
-        table(
-            ("document", "items", *(plain(verdict) for verdict in VERDICTS)), [*map(total, DOCUMENTS.values()), grand()]
-        ),
+        table(("document", "items", *(plain(verdict) for verdict in VERDICTS)), [*map(total, listed), grand()]),
         "",
         "*Reproduced*: level with the printed figure within the larger of both spreads, or a claim that holds. "
         "*Beaten*: "
@@ -93,6 +96,10 @@ def index() -> str:
         "*Cannot be run "
         "here*: the data or the people are not to be had; the row says why. *Not run yet*: the row says what is "
         "missing.",
+        "",
+        "## Every table, figure and section",
+        "",
+        *(f"- {document.title}: " + ", ".join(map(partial(place, document), document.parts)) for document in listed),
         "",
         "```{toctree}",
         ":maxdepth: 1",
@@ -102,6 +109,11 @@ def index() -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def place(document: Document, part: Part) -> str:
+    """Return a link to a part, by what the document calls it: the words before the colon."""
+    return f"[{part.title.split(':')[0]}]({document.key}.md{anchor(part.title)})"
 
 
 def total(document: Document) -> list[object]:

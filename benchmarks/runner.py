@@ -27,6 +27,9 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs" / "benchmarks"
 WORK = ROOT / "benchmarks" / ".work"
 USED: set[tuple[str, str]] = set()  # which file's code measured the cells that ledgers gave since the last page
+AGAIN = (
+    os.environ.get("BENCH_AGAIN", "") == "1"
+)  # compute cells again that other code computed; ``make reproduce`` does
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -176,7 +179,8 @@ class Ledger:
     ) -> dict[str, Any]:
         """Compute the cells that are missing, with a progress bar, and return all values by key.
 
-        No cell begins after ``minutes``; cells that were not computed are left out of the answer.
+        Cells of other code are kept, unless ``AGAIN``. No cell begins after ``minutes``; cells that were not computed
+        are left out of the answer.
         """
         from rich.progress import Progress
 
@@ -185,7 +189,8 @@ class Ledger:
         with Progress() as bar, self.path.open("a", encoding="utf-8") as handle:
             task = bar.add_task(stage, total=len(cells))
             for key, compute in cells:
-                if key not in self.cells and time.monotonic() < end:
+                missing = key not in self.cells or (AGAIN and self.codes[key] != code)
+                if missing and time.monotonic() < end:
                     self.cells[key] = compute()
                     self.codes[key] = code
                     handle.write(json.dumps({"key": key, "value": self.cells[key], "code": code}) + "\n")

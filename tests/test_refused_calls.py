@@ -44,7 +44,11 @@ def test_what_json_cannot_hold_is_refused_and_nothing_is_written(value, tmp_path
     assert file.events() == []
 
 
-@pytest.mark.parametrize("method", [sl.peers.FastTag(), sl.peers.BinaryRelevance()], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize(
+    "method",
+    [sl.peers.FastTag(), sl.peers.BinaryRelevance(), sl.peers.CliqueGeneration()],
+    ids=lambda m: type(m).__name__,
+)
 def test_rows_to_score_may_be_lists(method):
     labels = np.eye(3, dtype=int)[Y]
     fitted = method.fit(X, labels)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from verdicts import LEVEL, Cell, Comparison, Document, Item, Part, Said, claim, exactly, figure, not_yet
+from verdicts import LEVEL, Cell, Comparison, Document, Item, Part, Said, claim, exactly, figure, judged
 
-PAGE, FROST = "novel", "novel_frost"
+PAGE, FROST, FOLDS = "novel", "novel_frost", "novel_protocol"
+BY_FOLDS = "Table 2 of [Z17], parameters by five folds"
 METHODS = ("ORLR", "MIMLfast", "MIML-NC", "DMNL")
 RIVALS = METHODS[:3]
 TITLES = {"MS": "MSRC v2", "LC": "Letter-Carroll", "LF": "Letter-Frost", "MN": "MNIST bags"}
@@ -38,6 +39,11 @@ def row_of(cell: str, method: str) -> str:
 def found(cell: str, method: str) -> Cell:
     """F_INL of training rows."""
     return Cell(page_of(cell), "Table 2 of [Z17]", row_of(cell, method), "F_INL, training rows")
+
+
+def by_folds(cell: str, method: str) -> Cell:
+    """F_INL of training rows with parameters by five folds."""
+    return Cell(FOLDS, BY_FOLDS, row_of(cell, method), "F_INL")
 
 
 def pictured(cell: str, method: str, column: str) -> Cell:
@@ -76,19 +82,19 @@ DOCUMENT = Document(
     title="[Z17] Several novel labels",
     about="Yue Zhu, Kai Ming Ting and Zhi-Hua Zhou, *Discover multiple novel labels in multi-instance multi-label "
     "learning*, AAAI 2017.",
-    benchmarks=(PAGE, FROST),
+    benchmarks=(PAGE, FROST, FOLDS),
     remarks=(
         "The paper does not say how many repetitions it averages; we take five as the number wanted. Parameters "
         "are our "
-        "defaults, where the paper chooses by five folds: that choice has not been run. Training rows are named "
-        "by their "
+        "defaults, where the paper chooses by five folds on the known labels of bags; table 2 was run both ways. "
+        "Training rows are named by their "
         "features alone; Letter-Frost is our own draw; held-out figures stand on the same page of ours. Figures "
         "3 and 4 have no numbers: the text's "
         "claims are checked.",
     ),
     parts=(
         Part(
-            "Table 2: F_INL",
+            "Table 2 with our defaults: F_INL",
             [
                 *table_2(),
                 claim(
@@ -105,6 +111,21 @@ DOCUMENT = Document(
                     within=LEVEL,
                 ),
             ],
+        ),
+        Part(
+            "Table 2 with the paper's own choice of parameters: F_INL",
+            [
+                *(
+                    figure(f"{cell}, {method}", text, by_folds(cell, method), draws=(Said(FOLDS, r"(\d) rounds"), 5))
+                    for cell, printed in TABLE_2.items()
+                    for method, text in zip(METHODS, printed)
+                ),
+                claim(
+                    "without exception, DMNL achieves the best performance (all twelve cells)",
+                    [(cell, by_folds(cell, "DMNL"), [by_folds(cell, rival) for rival in RIVALS]) for cell in TABLE_2],
+                ),
+            ],
+            text="Parameters, and the number of novel labels, by five folds on the known labels of bags.",
         ),
         Part(
             "Figures 1 and 2: the toy",
@@ -160,8 +181,16 @@ DOCUMENT = Document(
         Part(
             "What else the paper does",
             [
-                not_yet("parameters by five folds on the known labels of bags", "protocol", "no set has been run so"),
-                not_yet("the bag-label cost", "claim", "not measured on any page"),
+                judged(
+                    "introduction: the cost of DMNL grows linearly with the number of labels a bag",
+                    FOLDS,
+                    "DMNL: cost over the number of labels a bag, slope on log axes (1 is linear)",
+                ),
+                judged(
+                    "introduction: that of MIML-NC grows exponentially",
+                    FOLDS,
+                    "MIML-NC: factor of a further label a bag, from 8 to 12 (2 is exponential with base 2)",
+                ),
             ],
         ),
     ),

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 
 import sidelight as sl
 from sidelight.active.criteria import CriterionStrategy
-from sidelight.active.pair_messages import PairForest, best_labels, pair_marginals
+from sidelight.active.pair_messages import PairForest, best_labels, log_likelihood, pair_marginals
 from sidelight.active.particle_belief import ParticleBelief, Prior
 from sidelight.active.particles import move
 
@@ -41,6 +41,7 @@ def test_marginals_and_best_labels_equal_enumeration(K):
     wanted_q, wanted_log_Z, wanted_best = enumerate_labels(P, 0.1)
     np.testing.assert_allclose(q, wanted_q, atol=1e-12)
     assert log_Z == pytest.approx(wanted_log_Z)
+    assert log_likelihood(P, forest, 0.1) == pytest.approx(wanted_log_Z)
     assert tuple(best_labels(P, forest, 0.1)) == wanted_best
 
 
@@ -51,8 +52,11 @@ def belief(**changes):
 def test_the_gradient_of_the_joint_agrees_with_differences():
     b = belief(penalty=1.0)
     b.left, b.right, b.same = LEFT, RIGHT, SAME
-    W = b.centre + 0.1 * RNG.normal(size=b.centre.size)
-    error = check_grad(lambda w: float(b.negative_log_joint(w)[0]), lambda w: b.negative_log_joint(w)[1], W)
+    centre = b.centres[1]
+    W = centre + 0.1 * RNG.normal(size=centre.size)
+    error = check_grad(
+        lambda w: float(b.negative_log_joint(w, centre)[0]), lambda w: b.negative_log_joint(w, centre)[1], W
+    )
     assert error < 1e-4
 
 
@@ -76,10 +80,26 @@ def test_the_best_rule_leaves_the_saddle_of_the_printed_prior():
     for k in range(1, 40):
         a = int(generator.integers(k))
         b.tell(a, k, bool(y[a] == y[k]), generator)
-    value, gradient = b.negative_log_joint(b.centre)
+    zero = b.centres[0]
+    value, gradient = b.negative_log_joint(zero, zero)
     np.testing.assert_allclose(gradient, 0, atol=1e-9)  # by symmetry, whatever was answered
-    assert b.negative_log_joint(b.best_rule())[0] < value - 1
+    assert b.negative_log_joint(b.best_rule(), zero)[0] < value - 1
     assert sl.metrics.adjusted_rand_index(y, b.partition(generator)) > 0.9
+
+
+@pytest.mark.parametrize(("asked_about", "n_answers", "part"), [(0, 4, 1), (1, 30, 0)])
+def test_answers_decide_between_the_printed_prior_and_a_start(asked_about, n_answers, part):
+    # k-means goes by the kind that three columns show; people may mean it, or the other one
+    generator = np.random.default_rng(0)
+    kinds = generator.integers(2, size=(120, 2))
+    rows = 6.0 * kinds[:, [0, 0, 0, 1]] + generator.normal(size=(120, 4))
+    y = kinds[:, asked_about]
+    b = ParticleBelief(rows, Prior(2, n_particles=64), generator)
+    np.testing.assert_array_equal(np.bincount(b.parts), [32, 32])
+    for k in range(n_answers):
+        b.tell(2 * k, 2 * k + 1, bool(y[2 * k] == y[2 * k + 1]), generator)
+    assert sl.metrics.adjusted_rand_index(y, b.partition(generator)) > 0.9
+    assert (b.parts == part).mean() > 0.7
 
 
 def test_questions_never_close_a_cycle():

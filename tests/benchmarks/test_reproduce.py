@@ -68,6 +68,19 @@ def test_links_lead_to_sections_that_exist(load, page):
         assert f"#{place}" in {anchor(title) for title in re.findall(r"^## (.*)$", text, re.MULTILINE)}
 
 
+def test_the_index_leads_to_every_table_and_figure(load):
+    reproduce = load("reproduce")
+    links = re.findall(
+        r"\[([^\]]+)\]\(([\w-]+)\.md#([^)]+)\)", (ROOT / "docs" / "reproduction" / "index.md").read_text("utf-8")
+    )
+    for document in reproduce.DOCUMENTS.values():
+        page = (ROOT / "docs" / "reproduction" / f"{document.key}.md").read_text(encoding="utf-8")
+        places = [place for _, key, place in links if key == document.key]
+        anchors = [reproduce.anchor(title).removeprefix("#") for title in re.findall(r"^## (.*)$", page, re.MULTILINE)]
+        assert places == anchors[: len(document.parts)]
+        assert len(set(anchors)) == len(anchors)
+
+
 def test_the_statement_agrees_with_the_fingerprint(load, stamped):
     fingerprint = load("fingerprint")
     now = fingerprint.fingerprint("bench_novel.py")
@@ -88,6 +101,10 @@ def test_a_fingerprint_changes_with_code_that_the_benchmark_uses_and_with_no_oth
     after = {file: fingerprint.fingerprint(file) for file in before}
     assert after["bench_novel.py"] != before["bench_novel.py"]
     assert after["bench_bags_fidelity.py"] == before["bench_bags_fidelity.py"]
+    monkeypatch.setattr(
+        fingerprint, "code_of", lambda path: code_of(path) + ("x = 1" if path.name == "__init__.py" else "")
+    )
+    assert {file: fingerprint.fingerprint(file) for file in before} == before  # lists of names, loaded on first use
 
 
 def test_comments_and_docstrings_do_not_count(load, tmp_path):

@@ -56,6 +56,14 @@ def test_a_ledger_takes_up_where_it_stopped(runner):
     assert runner.Ledger("long").cells == {"a": 1, "bb": 2}
 
 
+def test_cells_of_other_code_are_computed_again_where_it_is_asked_for(runner, monkeypatch):
+    for code, again, wanted in (("a", False, 1), ("b", False, 1), ("b", True, 2), ("b", True, 2)):
+        monkeypatch.setattr(runner, "fingerprint", lambda file, code=code: code * 12)
+        monkeypatch.setattr(runner, "AGAIN", again)
+        before = runner.Ledger("novel").cells.get("n", 0)
+        assert runner.Ledger("novel").run([("n", lambda: before + 1)], stage="")["n"] == wanted  # noqa: B023 -- called at once
+
+
 def test_every_benchmark_file_can_be_run_by_name():
     for path in BENCHMARKS.glob("bench_*.py"):
         source = path.read_text()

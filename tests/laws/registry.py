@@ -285,6 +285,7 @@ CASES = [
     Case(sl.peers.ChowLiuTree(positive=True), supervision="labels", reads_y=True),
     Case(sl.peers.BinaryRelevance(), supervision="labels", reads_y=True, expected_failures=LABEL_SETS),
     Case(sl.peers.FastTag(), supervision="labels", reads_y=True, expected_failures=LABEL_SETS),
+    Case(sl.peers.CliqueGeneration(), supervision="labels", reads_y=True, expected_failures=LABEL_SETS),
     Case(
         sl.BagWordClustering(3, n_words=(4, 8), n_books=2, n_init=2, random_state=0),
         supervision="bags",

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.forest import spanning_edges
 from sidelight._core.params import as_generator, check_choice, check_n_clusters, check_number
 from sidelight._core.simplex import softmax
-from sidelight.active.particle_belief import ParticleBelief, Prior
+from sidelight.active.particle_belief import CENTRES, ParticleBelief, Prior
 from sidelight.active.session import ActiveSession, Recorder
 from sidelight.active.session_file import SavedSession
 from sidelight.data.coerce import as_pairs
@@ -36,8 +36,9 @@ class BayesianActiveClustering(ProbabilityColumns, ClusterMixin, Estimator):
         Weight of the average entropy in the prior (4.3).
     penalty : float, default=10.0
         The thesis' lambda: precision of the Gaussian prior.
-    centre : {"start", "zero"}, default="start"
-        Where the Gaussian is centred: on a k-means start, or on 0 as printed, which clusters nothing without answers.
+    centre : {"either", "zero", "start"}, default="either"
+        Where the Gaussian of the prior is centred: on 0, as printed, which needs answers to cluster at all; on a
+        k-means start; or on whichever of the two explains the answers better.
     n_particles : int or "thesis", default=64
         Number of particles; "thesis" takes 2 d K.
     n_moves : int, default=3
@@ -80,7 +81,7 @@ class BayesianActiveClustering(ProbabilityColumns, ClusterMixin, Estimator):
         eps: float = 0.05,
         tau: float = 1.0,
         penalty: float = 10.0,
-        centre: str = "start",
+        centre: str = "either",
         n_particles: int | str = 64,
         n_moves: int = 3,
         random_state: Any = None,
@@ -216,7 +217,7 @@ class BayesianActiveClustering(ProbabilityColumns, ClusterMixin, Estimator):
         check_number(self, "eps", self.eps, low=0, high=0.5, open_low=True, open_high=True)
         check_number(self, "tau", self.tau, low=0)
         check_number(self, "penalty", self.penalty, low=0, open_low=True)
-        check_choice(self, "centre", self.centre, ("start", "zero"))
+        check_choice(self, "centre", self.centre, CENTRES)
         if not (isinstance(self.n_particles, str) and self.n_particles == "thesis"):
             check_number(self, "n_particles", self.n_particles, integer=True, low=1, advice='It may also be "thesis".')
         check_number(self, "n_moves", self.n_moves, integer=True, low=0)

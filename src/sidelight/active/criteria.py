@@ -36,7 +36,6 @@ class CriterionStrategy:
 
     def __init__(self, criterion: str = "info", n_candidates: int = CANDIDATES, n_scored: int = SCORED) -> None:
         self.criterion, self.n_candidates, self.n_scored = criterion, n_candidates, n_scored
-        self.n_dropped = 0  # better pairs passed over because they close a cycle, [P17] table 4.2
 
     def choose(
         self, belief: Any, asked: Any, generator: np.random.Generator, busy: frozenset[int] = frozenset()
@@ -49,25 +48,21 @@ class CriterionStrategy:
             left, right = _partners(a, b, gains, belief.n_rows, self.n_candidates // REFINED)
             gains = np.concatenate([gains, score(left, right)])
             a, b = np.concatenate([a, left]), np.concatenate([b, right])
+        free = np.ones(len(a), dtype=bool)
         if busy:
             taken = np.isin(np.arange(belief.n_rows), list(busy))
             free = ~taken[a] & ~taken[b]
-            a, b, gains = a[free], b[free], gains[free]
-        cyclic = np.zeros(len(a), dtype=bool)
         if hasattr(belief, "marginals"):
             tree = components(belief.left, belief.right, belief.n_rows)
-            cyclic = tree[a] == tree[b]
+            free &= tree[a] != tree[b]
+        a, b, gains = a[free], b[free], gains[free]
         order = np.argsort(-gains, kind="stable")
         best = order[:SHORTLIST]
         gains[best] = score(a[best], b[best], on_all=True)
         order[:SHORTLIST] = best[np.argsort(-gains[best], kind="stable")]
-        n_dropped = 0
         for at in order:
             pair = (int(a[at]), int(b[at]))
-            if cyclic[at]:
-                n_dropped += 1
-            elif not asked(*pair):
-                self.n_dropped += n_dropped
+            if not asked(*pair):
                 return pair, float(gains[at])
         return None
 

@@ -53,13 +53,21 @@ def pair_marginals(P: Floats, forest: PairForest, eps: float) -> tuple[Floats, F
     """Return p(label of each row | answers) and the log probability of the answers; P has shape (..., n, K)."""
     q = np.array(P, dtype=np.float64, order="C")
     many = q.reshape(-1, *q.shape[-2:])
-    log_Z = _pass_messages(many, forest.parents, forest.same, forest.order, eps)
+    log_Z = _pass_messages(many, forest.parents, forest.same, forest.order, eps, True)
     return many.reshape(q.shape), log_Z.reshape(q.shape[:-2])
 
 
-@kernel("float64[::1](float64[:, :, ::1], intp[::1], boolean[::1], intp[::1], float64)")
-def _pass_messages(q: Floats, parents: Ints, same: npt.NDArray[np.bool_], order: Ints, eps: float) -> Floats:
-    """Turn P into the marginals, in place: from the leaves up, and down again; return log p(answers)."""
+def log_likelihood(P: Floats, forest: PairForest, eps: float) -> Floats:
+    """Return the log probability of the answers alone, which needs the messages up the trees only."""
+    many = np.array(P, dtype=np.float64, order="C").reshape(-1, *P.shape[-2:])
+    return _pass_messages(many, forest.parents, forest.same, forest.order, eps, False).reshape(P.shape[:-2])
+
+
+@kernel("float64[::1](float64[:, :, ::1], intp[::1], boolean[::1], intp[::1], float64, boolean)")
+def _pass_messages(
+    q: Floats, parents: Ints, same: npt.NDArray[np.bool_], order: Ints, eps: float, down: bool
+) -> Floats:
+    """Turn P into the marginals, in place: from the leaves up, and ``down`` again; return log p(answers)."""
     n_tables, n, K = q.shape
     log_Z, messages, without = np.zeros(n_tables), np.ones((n, K)), np.empty(K)
     for s in range(n_tables):
@@ -70,7 +78,7 @@ def _pass_messages(q: Floats, parents: Ints, same: npt.NDArray[np.bool_], order:
                 _message(q[s, v], same[v], eps, messages[v])
                 q[s, parents[v]] *= messages[v]
         for v in order:
-            if parents[v] >= 0:
+            if down and parents[v] >= 0:
                 without[:] = q[s, parents[v]] / messages[v]
                 _normalise(without)
                 _message(without, same[v], eps, messages[v])

@@ -1,12 +1,14 @@
 """The thesis' belief, [P17] chapter 4: logistic rules as particles, with exact inference on the forest of answers.
 
-The prior as printed clusters nothing: without answers its mode is W = 0. Unless ``centre="zero"`` asks for it, the
-Gaussian is therefore centred on a start, a k-means clustering learnt by a ridge rule.
+The Gaussian of the printed prior is centred on 0. Without answers its mode is W = 0, one cluster, and few answers make
+little of it; centred on a start, a k-means clustering learnt by a ridge rule, many answers are needed where k-means is
+wrong. Unless one of them is asked for, the prior is an even mixture of both, and the answers decide (decision 58).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from sidelight._core.params import as_seed
 from sidelight._core.simplex import softmax
 from sidelight._solvers.descent import descend
 from sidelight._solvers.rounding import round_by_kmeans
-from sidelight.active.pair_messages import PairForest, best_labels, pair_marginals
+from sidelight.active.pair_messages import PairForest, best_labels, log_likelihood, pair_marginals
 from sidelight.active.particles import move, resample
 from sidelight.active.rows_of_belief import RowsOfBelief
 from sidelight.estimators._base import reporting
@@ -25,7 +27,8 @@ from sidelight.estimators._base import reporting
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
-START_RIDGE, SHARPNESS = 1.0, 4.0  # of the rule that the prior is centred on
+START_RIDGE, SHARPNESS = 1.0, 4.0  # of the rule that a start is learnt by
+CENTRES = ("either", "zero", "start")
 _N_ASIDE, _ASIDE = 5, 0.1  # further starts of the best rule, and how far from the centre their weights lie
 _HEAT = 20  # iterations after which starts are compared
 
@@ -38,7 +41,7 @@ class Prior:
     eps: float = 0.05
     tau: float = 1.0
     penalty: float = 10.0
-    centre: str = "start"
+    centre: str = "either"
     n_particles: int = 64
     n_moves: int = 3
 
@@ -53,19 +56,24 @@ class ParticleBelief(RowsOfBelief):
         self.X = self._rows(dense)
         self.prior, self.n_rows, self.n_clusters = prior, len(self.X), prior.n_clusters
         self.eps, self.n_known, self.is_consistent = prior.eps, prior.n_clusters, True
-        self.centre = self._centre(generator)
+        self.centres = self._centres(generator)
         self.left, self.right, self.same = (np.zeros(0, dtype=np.intp) for _ in range(3))
-        spread_W = 1.0 / np.sqrt(prior.penalty)
-        drawn = self.centre + spread_W * generator.standard_normal((prior.n_particles, self.centre.size))
-        self.particles = move(drawn, self.centre, spread_W, self._log_factor, prior.n_moves, generator)
+        self.spread = 1.0 / np.sqrt(prior.penalty)
+        self.parts = np.arange(prior.n_particles) % len(self.centres)  # which Gaussian each particle belongs to
+        drawn = self.centres[self.parts] + self.spread * generator.standard_normal(
+            (prior.n_particles, self.centres.shape[1])
+        )
+        self.particles = self._moved(drawn, generator)
 
     def _rows(self, X: Floats) -> Floats:
         return np.column_stack([(X - self.mean) / self.scale, np.ones(len(X))])
 
-    def _centre(self, generator: np.random.Generator) -> Floats:
+    def _centres(self, generator: np.random.Generator) -> Floats:
+        centres = [] if self.prior.centre == "start" else [np.zeros(self.X.shape[1] * self.prior.n_clusters)]
+        return np.array(centres if self.prior.centre == "zero" else [*centres, self._start(generator)])
+
+    def _start(self, generator: np.random.Generator) -> Floats:
         d, K = self.X.shape[1], self.prior.n_clusters
-        if self.prior.centre == "zero":
-            return np.zeros(d * K)
         labels = round_by_kmeans(self.X[:, :-1], K, seed=as_seed(generator), n_init=10)
         targets = np.eye(K)[labels] - 1.0 / K
         gram = self.X.T @ self.X / self.n_rows + START_RIDGE / d * np.eye(d)
@@ -105,7 +113,7 @@ class ParticleBelief(RowsOfBelief):
         value = -self.prior.tau / self.n_rows * self._entropies(W)
         if len(self.left):
             rows, forest = self._forest()
-            value = value + pair_marginals(self.rules(W, rows), forest, self.prior.eps)[1]
+            value = value + log_likelihood(self.rules(W, rows), forest, self.prior.eps)
         return np.asarray(value)
 
     def _entropies(self, W: Floats) -> Floats:
@@ -126,10 +134,12 @@ class ParticleBelief(RowsOfBelief):
         chance = self.prior.eps + (1 - 2 * self.prior.eps) * alike
         kept = resample(np.log(np.maximum(chance if same else 1 - chance, 1e-300)), generator)
         self.left, self.right, self.same = left, right, np.append(self.same, int(same))
-        spread = 1.0 / np.sqrt(self.prior.penalty)
-        self.particles = move(
-            self.particles[kept], self.centre, spread, self._log_factor, self.prior.n_moves, generator
-        )
+        self.parts = self.parts[kept]
+        self.particles = self._moved(self.particles[kept], generator)
+
+    def _moved(self, particles: Floats, generator: np.random.Generator) -> Floats:
+        means = self.centres[self.parts]
+        return move(particles, means, self.spread, self._log_factor, self.prior.n_moves, generator)
 
     def marginals(self) -> Floats:
         """Return p(label | answers, W) of every row under each particle."""
@@ -149,24 +159,28 @@ class ParticleBelief(RowsOfBelief):
         """
         progress = reporting("finding the best rule")
         generator = np.random.default_rng(len(self.left))  # the same answers, the same rule
-        aside = [self.centre + _ASIDE * generator.normal(size=self.centre.size) for _ in range(_N_ASIDE)]
-        joint = self._log_factor(self.particles) - 0.5 * self.prior.penalty * ((self.particles - self.centre) ** 2).sum(
-            axis=-1
-        )
-        starts = [self.centre, *aside, self.particles[int(np.argmax(joint))]]
-        short = [descend(self.negative_log_joint, start, max_iter=_HEAT, tol=1e-7) for start in starts]
-        ahead = sorted(short, key=lambda end: end.value)[:2]
-        ends = [descend(self.negative_log_joint, e.parameters, max_iter=200, tol=1e-7, report=progress) for e in ahead]
+        joint = self._log_factor(self.particles)
+        joint = joint - 0.5 * self.prior.penalty * ((self.particles - self.centres[self.parts]) ** 2).sum(axis=-1)
+        best = self.particles[int(np.argmax(joint))]
+        found = []
+        for centre in self.centres:
+            aside = [centre + _ASIDE * generator.normal(size=centre.size) for _ in range(_N_ASIDE)]
+            objective = partial(self.negative_log_joint, centre=centre)
+            found += [
+                (descend(objective, start, max_iter=_HEAT, tol=1e-7), objective) for start in (centre, *aside, best)
+            ]
+        ahead = sorted(found, key=lambda end: end[0].value)[:2]
+        ends = [descend(to, end.parameters, max_iter=200, tol=1e-7, report=progress) for end, to in ahead]
         return min(ends, key=lambda end: end.value).parameters
 
-    def negative_log_joint(self, W: Floats) -> tuple[Floats, Floats]:
-        """Return minus log P(W, Z | X) and its gradient.
+    def negative_log_joint(self, W: Floats, centre: Floats) -> tuple[Floats, Floats]:
+        """Return minus log P(W, Z | X) and its gradient, with the Gaussian at one of the centres.
 
         The last term of the gradient printed below (4.13) has the wrong sign; this one agrees with differences.
         """
         P = self.rules(W)
         log_P = np.log(np.maximum(P, 1e-300))
-        away = W - self.centre
+        away = W - centre
         weight = self.prior.tau / self.n_rows
         value = 0.5 * self.prior.penalty * away @ away - weight * (P * log_P).sum()
         G = -weight * P * (log_P - (P * log_P).sum(axis=1, keepdims=True))

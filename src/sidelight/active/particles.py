@@ -25,7 +25,11 @@ def resample(log_weights: Floats, generator: np.random.Generator) -> npt.NDArray
 def move(
     particles: Floats, mean: Floats, spread: float, factor: Factor, n_moves: int, generator: np.random.Generator
 ) -> Floats:
-    """Move every particle ``n_moves`` times along ellipses through N(mean, spread^2 I), times the factor."""
+    """Move every particle ``n_moves`` times along ellipses through N(mean, spread^2 I), times the factor.
+
+    ``mean`` is one for all particles, or one for each.
+    """
+    mean = np.broadcast_to(mean, particles.shape)
     states = particles - mean
     levels = factor(states + mean)
     for _ in range(n_moves):
@@ -38,7 +42,7 @@ def move(
         while len(waiting):
             turn = angle[waiting][:, None]
             proposals = states[waiting] * np.cos(turn) + directions[waiting] * np.sin(turn)
-            values = factor(proposals + mean)
+            values = factor(proposals + mean[waiting])
             accepted = values > threshold[waiting]
             done = waiting[accepted]
             moved[done], reached[done] = proposals[accepted], values[accepted]

@@ -24,6 +24,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "instances.novel_labels": ("NovelLabels",),
         "hierarchy.binary_relevance": ("BinaryRelevance",),
         "hierarchy.chow_liu": ("ChowLiuTree",),
+        "hierarchy.clique_generation": ("CliqueGeneration",),
         "hierarchy.fasttag": ("FastTag",),
         "sources.concatenated": ("ConcatenatedKMeans",),
         "sources.shared_posterior": ("SharedPosteriorMixture",),

@@ -28,11 +28,12 @@ def model(sample):
 
 @pytest.mark.parametrize("number", range(4))
 @pytest.mark.parametrize("eps", [0.05, 0.001])
-def test_the_bound_never_falls_at_fixed_eps(sample, model, number, eps):
+@pytest.mark.parametrize("tree_first", [False, True])
+def test_the_bound_never_falls_at_fixed_eps(sample, model, number, eps, tree_first):
     Z = sample.Y_incomplete.astype(np.int8)
     Z[::9, 2] = -1
     start = starts(count_pairs(Z), "several", 4, np.random.default_rng(0))[number]
-    fit = joint_em(model, Z, start, least_eps=eps, eps=eps, decay=1.0, max_iter=25, tol=0.0)
+    fit = joint_em(model, Z, start, least_eps=eps, eps=eps, decay=1.0, max_iter=25, tol=0.0, tree_first=tree_first)
     assert (np.diff(fit.trace) >= -1e-8 * abs(fit.trace[0])).all()
     assert fit.trace[-1] > fit.trace[0]
 
@@ -87,8 +88,9 @@ def test_too_few_rounds_are_said_so(sample):
         sl.LatentHierarchyClassifier(max_iter=1).fit(sample.X, sample.Y_incomplete)
 
 
-def test_from_a_star_it_stays_a_star():
-    """A finding, not a wish: the reason why structure='counts' is the default."""
+@pytest.mark.parametrize(("init", "distance"), [("zero", 0), ("star", 16)])
+def test_weights_of_zero_find_the_tree_and_weights_that_fit_a_star_keep_the_star(init, distance):
     sample = sl.data.make_label_tree(800, n_labels=10, missing=0.2, random_state=1)
-    fitted = sl.LatentHierarchyClassifier(structure="joint", n_init=1, max_iter=200).fit(sample.X, sample.Y_incomplete)
-    assert (fitted.tree_.parents == -1).all()
+    fitted = sl.LatentHierarchyClassifier(structure="joint", init=init, max_iter=200)
+    fitted.fit(sample.X, sample.Y_incomplete)
+    assert sl.metrics.robinson_foulds(sample.tree.parents, fitted.tree_.parents) == distance

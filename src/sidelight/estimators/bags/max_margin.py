@@ -62,7 +62,8 @@ class MaxMarginBagClustering(BagClusterer):
     init : {"spread", "normal"}, default="spread"
         First weights: rows drawn far from each other as in k-means++, or independent normal numbers as in the paper.
     n_init : int, default=10
-        Number of starts; of those with the fewest empty clusters the one with the lowest objective wins.
+        Number of starts; of those with the fewest empty clusters the one with the lowest objective wins. With
+        ``margin="paper"`` it is the lowest objective alone, as the paper says.
     tol : float, default=0.01
         A start has converged when the objective falls by less than this share of itself; the paper's epsilon_1.
     inner_tol : float, default=0.01

@@ -1,8 +1,8 @@
 """A classifier for label sets with gaps that learns the tree behind the labels, [P17] chapter 5.
 
 Two ways to the tree. "joint" is the thesis' EM over weights, rate of loss and tree together. "counts" is ours and the
-default: tree and rate come from counts of pairs of labels, and the weights alone climb the likelihood; joint EM never
-leaves the tree it starts from (docs/guide/hierarchy.md has the figures).
+default: tree and rate come from counts of pairs of labels, and the weights alone climb the likelihood
+(docs/guide/hierarchy.md has the figures of both).
 """
 
 from __future__ import annotations
@@ -69,9 +69,10 @@ class LatentHierarchyClassifier(Estimator):
     eps : float, default=0.001
         Probability of a label whose parent is off, while learning; "joint" starts at 0.05 and shrinks it by 0.98 a
         round down to this. Predictions use 0.
-    init : {"several", "star", "chow-liu", "random"}, default="several"
-        The tree that "joint" starts from; "several" means a star, the Chow-Liu tree, then random trees. The highest
-        bound wins. "counts" needs no start.
+    init : {"zero", "several", "star", "chow-liu", "random"}, default="zero"
+        Where "joint" starts. "zero": weights of 0, and the tree is learned before the weights in every round. The
+        others start from weights that fit a tree, and hardly leave it: "several" means a star, the Chow-Liu tree, then
+        random trees, of which the highest bound wins. "counts" needs no start.
     n_init : int, default=3
         How many starts, where there are several or random ones.
     max_iter : int, default=300
@@ -148,7 +149,7 @@ class LatentHierarchyClassifier(Estimator):
         threshold: Any = "f1",
         penalty: float = 10.0,
         eps: float = 1e-3,
-        init: str = "several",
+        init: str = "zero",
         n_init: int = 3,
         max_iter: int = 300,
         tol: float = 1e-6,
@@ -305,6 +306,7 @@ class LatentHierarchyClassifier(Estimator):
                 max_iter=self.max_iter,
                 tol=self.tol,
                 learn_tree=self.tree is None,
+                tree_first=self.init == "zero" and self.tree is None,
                 report=reporting(f"joint EM, start {number + 1} of {len(trees)}"),
             )
             for number, start in enumerate(trees)

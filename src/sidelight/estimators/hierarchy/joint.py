@@ -4,7 +4,9 @@ Every round: exact posteriors of all pairs of labels under the old tree; alpha b
 and the tree as the maximum arborescence of the edge weights (5.9), in turn, both under the old posteriors. At fixed
 eps the bound never falls. eps starts at 0.05 and shrinks by 0.98 a round.
 
-What we measured: from a star it stays a star, and it stays at any other tree it starts from.
+The thesis does not say what W starts from, and everything depends on it. Weights that fit a tree make that tree the
+best one: from a star it stays a star, and it stays near any other tree. With W = 0, and the tree before the weights in
+every round, a label hangs from the rarest label that its rows have, which is mostly its parent (decision 59).
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from sidelight.estimators.hierarchy.weights import closed_start, fit_weights
 
 Ints = NDArray[np.intp]
 
-INITS = ("several", "star", "chow-liu", "random")
+INITS = ("zero", "several", "star", "chow-liu", "random")
 
 EPS, DECAY = 0.05, 0.98  # [P17] 5.5.1
 _ALPHA = 0.1  # where the rate of loss starts
@@ -53,9 +55,9 @@ class JointFit:
 
 
 def starts(counts: PairCounts, init: str, n_init: int, rng: np.random.Generator) -> list[Ints]:
-    """Return trees to start from; "several" are a star, the Chow-Liu tree, then random trees."""
+    """Return trees to start from; "zero" and "star" are a star, "several" also the Chow-Liu tree and random trees."""
     n = len(counts.both)
-    if init == "star":
+    if init in ("zero", "star"):
         return [np.full(n, -1, dtype=np.intp)]
     if init == "chow-liu":
         return [spanning_tree(counts)[0]]
@@ -83,13 +85,15 @@ def joint_em(
     eps: float = EPS,
     decay: float = DECAY,
     learn_tree: bool = True,
+    tree_first: bool = False,
     report: Reporter = silent,
 ) -> JointFit:
     """Run EM from one tree; ``decay=1`` keeps eps fixed, and then the trace never falls.
 
-    ``learn_tree=False`` keeps the tree (GT of [P17] 5.5.2): only weights and alpha are learned.
+    ``learn_tree=False`` keeps the tree (GT of [P17] 5.5.2): only weights and alpha are learned. ``tree_first`` begins
+    with W = 0, and learns the tree before the weights in every round.
     """
-    alpha, theta = _ALPHA, closed_start(model, Z, parents)
+    alpha, theta = _ALPHA, model.start() if tree_first else closed_start(model, Z, parents)
     trace: list[float] = []
     converged = False
     for done in range(1, max_iter + 1):
@@ -99,7 +103,9 @@ def joint_em(
         report(done, max_iter, f"bound {trace[-1]:.6g}")
         settled = len(trace) > 1 and abs(trace[-1] - trace[-2]) <= tol * abs(trace[-1])
         alpha = _loss(Q, Z)
-        new_parents, theta = _maximise(model, theta, Q, tree, turns=_TURNS if learn_tree else 0)
+        turns = _TURNS if learn_tree and not tree_first else 0
+        new_parents = _best_tree(model, theta, Q, tree) if learn_tree and tree_first else parents
+        new_parents, theta = _maximise(model, theta, Q, tree, new_parents, turns=turns)
         if settled and np.array_equal(new_parents, parents):
             converged = True
             break
@@ -115,20 +121,23 @@ def _loss(Q: Posterior, Z: Entries) -> float:
     return float(np.clip(1 - seen / max(expected, 1e-12), LEAST, MOST))
 
 
-def _maximise(model: LabelLogits, theta: Floats, Q: Posterior, old: Inputs, *, turns: int) -> tuple[Ints, Floats]:
+def _maximise(
+    model: LabelLogits, theta: Floats, Q: Posterior, old: Inputs, parents: Ints, *, turns: int
+) -> tuple[Ints, Floats]:
     """Improve weights and tree in turn under the posteriors of the old tree; no turns: the weights alone."""
-    parents = old.parents
-    if not turns:
-        both, above = pair_targets(Q, old, parents), parent_columns(Q.on, parents)
-        return parents, fit_weights(model, theta, both, above, steps=_STEPS)
-    for _ in range(turns):
+    for turn in range(max(turns, 1)):
         both = pair_targets(Q, old, parents)
         theta = fit_weights(model, theta, both, parent_columns(Q.on, parents), steps=_STEPS)
-        best = (maximum_arborescence(edge_weights(Q, model.scores(theta), old), 0)[1:] - 1).astype(np.intp)
+        best = _best_tree(model, theta, Q, old) if turn < turns else parents
         if np.array_equal(best, parents):
             break
         parents = best
     return parents, theta
+
+
+def _best_tree(model: LabelLogits, theta: Floats, Q: Posterior, old: Inputs) -> Ints:
+    """Return the maximum arborescence of the edge weights."""
+    return (maximum_arborescence(edge_weights(Q, model.scores(theta), old), 0)[1:] - 1).astype(np.intp)
 
 
 def edge_weights(Q: Posterior, scores: Floats, old: Inputs) -> Floats:
