@@ -228,9 +228,7 @@ def _reach(cells: Cells, k: int, recall: float, generator: np.random.Generator) 
 
 # float32 against the house rule: the block of products is what this scan waits for, and it is half as large
 @kernel("void(float32[:, ::1], float32[::1], intp, intp[::1], intp[::1], float32[:, ::1], intp[:, ::1])")
-def keep_smallest(
-    dots: Any, lengths: Any, first: int, queries: Any, lines: Any, best: Any, found: Any
-) -> None:
+def keep_smallest(dots: Any, lengths: Any, first: int, queries: Any, lines: Any, best: Any, found: Any) -> None:
     """Keep, of the candidates first, first + 1, ..., those with the smallest |c|^2 - 2 c'q; never the query itself.
 
     Row i of ``dots`` is about the query of line ``lines[i]``.

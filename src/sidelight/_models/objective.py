@@ -20,6 +20,7 @@ import numpy.typing as npt
 from sidelight._core.posterior_passes import posteriors_of, pull_back
 from sidelight._core.threads import map_in_threads
 from sidelight._core.tree_sum import tree_sum
+from sidelight._models.feature_map import FeatureMap
 from sidelight._models.softmax_linear import SoftmaxLinear
 
 # A term maps (P, log P) to (value, G) with G = d value / d log P; leading axes of P are axes of the value.
@@ -133,6 +134,27 @@ class BlockedObjective:
         of_rows, gradient_W, gradient_b = tree_sum(map_in_threads(pull, runs, multiplications=size))
         value += of_rows + 0.5 * self.penalty * np.square(W).sum()
         return np.asarray(value), self.model.pack(gradient_W + self.penalty * W, gradient_b)
+
+
+@dataclass(frozen=True, slots=True)
+class UnprojectedObjective:
+    """An objective of weights of features, where only the columns are there that features are linear in.
+
+    ``inner`` is the objective of weights of these columns (:meth:`FeatureMap.unprojected`), without a penalty.
+    """
+
+    model: SoftmaxLinear
+    feature_map: FeatureMap
+    inner: Objective | BlockedObjective
+    penalty: float
+
+    def __call__(self, theta: Floats) -> tuple[Floats, Floats]:
+        W, b = self.model.unpack(theta)
+        U, shift = self.feature_map.weights_unprojected(W)
+        value, gradient = self.inner(self.inner.model.pack(U, b + shift))
+        of_U, of_b = self.inner.model.unpack(gradient)
+        of_W = self.feature_map.gradient_projected(of_U, of_b) + self.penalty * W
+        return value + 0.5 * self.penalty * np.square(W).sum(), self.model.pack(of_W, of_b)
 
 
 def of_mean(terms: Sequence[tuple[float, Term]], share: Floats) -> tuple[float, Floats]:
