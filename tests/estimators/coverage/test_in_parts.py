@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 
 import sidelight as sl
 from sidelight._models.engines import InMemory, OnDisk, engine_for
-from sidelight._models.parted import PartedObjective, RawColumns
+from sidelight._models.feature_map import FeatureMap
+from sidelight._models.parted import NearKernels, PartedObjective, RawColumns
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight.data import parts as parts_module
 from sidelight.data import spill as spill_module
@@ -296,3 +298,14 @@ def test_an_empty_list_is_refused_unless_something_novel_is_allowed():
     with pytest.raises(InvalidData, match="'rec005' says that none of the known labels"):
         fit(parts)
     assert fit(parts, n_novel=1).cluster_names_[-1] == "novel-1"
+
+
+def test_kernels_of_rows_near_and_very_far():
+    X, _, _ = make()
+    curve = FeatureMap.learn(X, generator=np.random.default_rng(0), n_landmarks=30, unit_rows=False)
+    parts = sl.Parts.from_arrays(X)
+    kernels = NearKernels.of(parts.look, curve)
+    np.testing.assert_allclose(kernels(parts.look.near(X)), curve.kernels(X), atol=1e-5)
+    far = kernels(np.full((1, D), 1e30, dtype=np.float32))
+    assert (far < 1e-30).all()
+    assert len(pickle.dumps(kernels)) < 4 * 30 * (D + 2) + 1000  # a question stays small: no projection goes with it
