@@ -16,7 +16,7 @@ import sidelight as sl
 from sidelight._models import on_dask
 from sidelight._models.engines import InMemory
 from sidelight._models.part_work import Moments
-from sidelight.errors import Cancelled, ClusterGone, InvalidData, InvalidParameter, WorkerDied
+from sidelight.errors import Cancelled, ClusterGone, InvalidData, InvalidParameter, UnreadableFile, WorkerDied
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of distributed, about sockets and ports that are taken
@@ -119,7 +119,11 @@ def test_a_worker_killed_in_the_middle_changes_no_bit(rows, reference):
             model = fit(parts_of(rows), sl.OnDask(client, deadline=120))
         assert seen
         same_bits(model, reference)
+        client.wait_for_workers(2, timeout=60)  # its nanny has started another one
         with sl.OnDask(client).over(parts_of(rows)) as passes:
+            passes.sum(Moments())
+            assert len(passes._own) == 2
+            assert all(passes._own.values())  # which gets parts again
             local.scheduler.allowed_failures = 0  # waiting for three more processes takes its time
             with pytest.raises(WorkerDied, match=r"died again and again on parts? 1.*0\.parquet, row 1"):
                 passes.run(KillWorker(os.getpid()))
@@ -223,10 +227,50 @@ def test_a_scheduler_that_goes_in_a_pass(rows, monkeypatch):
         sl.OnDask(client).over(parts_of(rows))
 
 
-def test_other_versions_are_refused_by_name(rows, client, monkeypatch):
-    monkeypatch.setattr(on_dask, "_own_versions", lambda: {**on_dask.versions_here(), "numpy": "1.0"})
-    with pytest.raises(ClusterGone, match=r"runs numpy .* \(here 1\.0\)"):
+@pytest.mark.parametrize("name", ["numpy", "sidelight", "python"])
+def test_other_versions_are_refused_by_name(rows, client, monkeypatch, name):
+    monkeypatch.setattr(on_dask, "_own_versions", lambda: {**on_dask.versions_here(), name: "1.0"})
+    with pytest.raises(ClusterGone, match=rf"runs {name} .* \(here 1\.0\)"):
         sl.OnDask(client).over(parts_of(rows))
+
+
+def test_workers_without_sidelight_are_told_what_to_install(rows, client, monkeypatch):
+    def run(function):
+        raise ModuleNotFoundError("No module named 'sidelight'", name="sidelight")
+
+    monkeypatch.setattr(client, "run", run)
+    with pytest.raises(ClusterGone, match=r"cannot import sidelight\. Install the same versions on all workers"):
+        sl.OnDask(client).over(parts_of(rows))
+
+
+def says_nothing(rows):
+    raise InvalidData("nothing to say")
+
+
+def test_answers_are_written_by_the_workers(rows, client, reference, tmp_path):
+    here = reference.labels_.write(tmp_path / "here")
+    there = reference.labels_.write(tmp_path / "there", engine=sl.OnDask(client))
+    assert [path.exists() for path in there] == [True] * len(there)
+    assert len(there) >= len(here)
+    one, other = (pl.read_parquet(tmp_path / name / "*.parquet").sort("row") for name in ("here", "there"))
+    assert one.equals(other)
+    with pytest.raises(InvalidData, match="nothing to say"):
+        parts_of(rows).apply(says_nothing).write(tmp_path / "late", engine=sl.OnDask(client))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "there"]
+
+
+def test_files_that_differ_are_refused_by_the_worker_that_reads_them(rows, client, tmp_path):
+    parts = parts_of(rows)
+    assert parts.survey.is_arranged
+    assert len(parts.look.centre) == D  # footers, bags and some rows are read now; a file changes behind their back
+    broken = sorted(rows.glob("*.parquet"))[1]
+    kept = broken.read_bytes()
+    try:
+        pl.read_parquet(broken).drop("f2").write_parquet(broken)
+        with sl.OnDask(client).over(parts) as passes, pytest.raises(UnreadableFile, match=r"1\.parquet"):
+            passes.sum(Moments())
+    finally:
+        broken.write_bytes(kept)
 
 
 def test_parts_stay_where_they_are_and_newcomers_get_a_share(rows, client, monkeypatch):

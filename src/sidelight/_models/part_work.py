@@ -41,6 +41,10 @@ class Held:
         """The rows of each block."""
         return list(zip(self.part.cuts, self.part.cuts[1:]))
 
+    def rows(self) -> NDArray[Any]:
+        """Read the rows in the user's own units, as they came where they can still be read."""
+        return self.look.far(self.X) if is_near(self.part) else self.part.rows()
+
     def lists(self) -> BagLists | None:
         """Read the bags."""
         return self.part.lists()

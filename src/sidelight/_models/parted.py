@@ -55,7 +55,7 @@ class NearKernels:
 
     @classmethod
     def of(cls, look: Look, curve: FeatureMap) -> NearKernels:
-        """Bring the landmarks of a map near 0, as the rows are; only the centre is taken off, so that distances stay."""
+        """Take the centre off the landmarks of a map; they are not divided, so that distances stay."""
         near = curve.landmarks - look.centre
         lengths = np.einsum("ij,ij->i", near, near) / curve.width
         points = np.ascontiguousarray(near.T * (2.0 / curve.width), dtype=np.float32)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,13 @@ import numpy as np
 
 from sidelight._core.atomic import folder_beside
 from sidelight._core.params import as_sequence
+from sidelight._models.engines import engine_for
+from sidelight._models.part_work import Held
 from sidelight.data.array_parts import ArrayRows
 from sidelight.data.bags import Bags
 from sidelight.data.by_part import ByPart
 from sidelight.data.coerce import as_bags
-from sidelight.data.parts import PartedRows
+from sidelight.data.parts import Part, PartedRows
 from sidelight.errors import InvalidData, InvalidParameter, OutputExists, UnreadableFile, WrongKind
 from sidelight.files.part_tables import Columns, DaskRows, LazyRows, ParquetRows, settle_columns
 from sidelight.progress import report
@@ -225,34 +229,73 @@ class Parts(PartedRows):
 class WrittenByPart(ByPart):
     """Answers about the rows of parts, which can be written as a folder of Parquet files."""
 
-    def write(self, folder: str | Path) -> list[Path]:
+    def write(self, folder: str | Path, *, engine: Any = None) -> list[Path]:
         """Write one Parquet file for each part: row (counted from 1), bag, and the answer; returns the files.
 
         Parameters
         ----------
         folder : str or path
             A folder that is not there yet, or is empty. It appears when all of its files are there.
+        engine : OnDask, default=None
+            Let the workers of a cluster ask and write; the folder must be one that they see. This process does it by
+            default.
         """
-        import polars as pl
-
         folder = Path(folder)
         if folder.exists() and any(folder.iterdir()):
             raise OutputExists(f"{str(folder)!r} holds something already. Name another folder for the answers.")
-        written = []
+        self.refuse_without_rows()
+        assert self.parts is not None  # that was the question
         with folder_beside(folder) as beside:
-            for part, answers in self.each():
-                report("writing answers", part.first_row, self.n_rows)
-                lists = part.lists()
-                columns: dict[str, Any] = {"row": part.numbers() + 1}
-                if lists is not None:
-                    columns["bag"] = np.repeat(lists.names, np.diff(lists.starts)).tolist()
-                columns |= _columns_of(answers)
-                pl.DataFrame(columns).write_parquet(beside / f"part-{part.number:06d}.parquet")
-                written.append(folder / f"part-{part.number:06d}.parquet")
+            write = WriteAnswers(self, str(beside.absolute()))
+            if engine is not None:
+                with engine_for(engine, self.parts).over(self.parts) as passes:
+                    names = list(passes.each(write))
+            else:
+                names = [self._written(write, part) for part in self.parts.parts()]
             if folder.exists():
                 folder.rmdir()
             os.replace(beside, folder)
-        return written
+        return [folder / name for name in names]
+
+    def _written(self, write: WriteAnswers, part: Part) -> str:
+        report("writing answers", part.first_row, self.n_rows)
+        return write.of_rows(part, part.rows())
+
+
+@dataclass(frozen=True, slots=True)
+class WriteAnswers:
+    """What is said about the rows of a part? The answers go to a file, and only its name comes back."""
+
+    answers: ByPart
+    folder: str
+
+    def of_part(self, held: Held) -> str:
+        """Ask, and write one file."""
+        return self.of_rows(held.part, held.rows())
+
+    def of_rows(self, part: Part, rows: Any) -> str:
+        """Ask about rows that were read, and write one file."""
+        import polars as pl
+
+        lists = part.lists()
+        columns: dict[str, Any] = {"row": part.numbers() + 1}
+        if lists is not None:
+            columns["bag"] = np.repeat(lists.names, np.diff(lists.starts)).tolist()
+        columns |= _columns_of(self.answers.of_rows(rows, lists))
+        write_part(Path(self.folder), part.number, pl.DataFrame(columns))
+        return part_name(part.number)
+
+
+def part_name(number: int) -> str:
+    """Return the name of the file of a part."""
+    return f"part-{number:06d}.parquet"
+
+
+def write_part(folder: Path, number: int, frame: Any) -> None:
+    """Write the file of a part, in a way that says in our words when the disk is full: polars has its own."""
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    (folder / part_name(number)).write_bytes(buffer.getbuffer())
 
 
 def _columns_of(answers: Any) -> dict[str, Any]:

@@ -231,6 +231,42 @@ def test_too_little_room_is_told_before_anything_is_written(tmp_path, monkeypatc
         fit(sl.Parts.from_arrays(X, bags), OnDisk(tmp_path / "nowhere"))
 
 
+def test_a_full_disk_while_bags_are_brought_together(tmp_path, monkeypatch):
+    X, bags, _ = make()
+    apart = as_frame(X, bags)[np.random.default_rng(0).permutation(len(X)).tolist()]
+    parts = sl.Parts.from_frame(apart, bag="bag", labels="species")
+    append, calls = spill_module._append, []
+
+    def full(*arguments):
+        calls.append(arguments)
+        if len(calls) > 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        append(*arguments)
+
+    monkeypatch.setattr(spill_module, "_append", full)
+    for engine in (OnDisk(tmp_path), "memory"):
+        with pytest.raises(CannotWrite, match="the disk is full"):
+            fit(parts, engine)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_while_answers_are_written(tmp_path, monkeypatch):
+    X, bags, _ = make()
+    model = fit(sl.Parts.from_arrays(X, bags))
+    write, calls = Path.write_bytes, []
+
+    def full(path, data):
+        calls.append(path)
+        if len(calls) > 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(CannotWrite, match="No space left"):
+        model.labels_.write(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, sl.errors.Cancelled])
 def test_an_interrupted_fit_removes_its_scratch_copy(tmp_path, error):
     X, bags, _ = make()
