@@ -14,7 +14,7 @@ import pytest
 
 import sidelight as sl
 from sidelight._models import on_dask
-from sidelight._models.engines import InMemory
+from sidelight._models.engines import InMemory, OneLook
 from sidelight._models.part_work import Moments
 from sidelight.errors import Cancelled, ClusterGone, InvalidData, InvalidParameter, UnreadableFile, WorkerDied
 
@@ -241,6 +241,16 @@ def test_workers_without_sidelight_are_told_what_to_install(rows, client, monkey
     monkeypatch.setattr(client, "run", run)
     with pytest.raises(ClusterGone, match=r"cannot import sidelight\. Install the same versions on all workers"):
         sl.OnDask(client).over(parts_of(rows))
+
+
+def test_means_and_scales_are_added_up_by_the_workers(rows, client, monkeypatch):
+    here = sl.Standardized(sl.CoverageClustering(boundary="straight", random_state=0)).fit(parts_of(rows))
+    monkeypatch.setattr(OneLook, "over", lambda self, parts: pytest.fail("the rows were read by this process"))
+    inner = sl.CoverageClustering(boundary="straight", random_state=0)
+    there = sl.Standardized(inner).fit(parts_of(rows), engine=sl.OnDask(client))
+    assert np.array_equal(here.mean_, there.mean_)
+    assert np.array_equal(here.scale_, there.scale_)
+    same_bits(here.estimator_, there.estimator_)
 
 
 def says_nothing(rows):

@@ -84,6 +84,16 @@ class OneLook:
         return LocalPasses(parts, parts.parts(), lambda part: hold(part, parts.look), ExitStack())
 
 
+def once_over(engine: Any) -> Engine:
+    """Return who makes a single pass: workers of a cluster where there are some, else this process without a copy."""
+    if isinstance(engine, str) and "://" in engine:
+        from sidelight._models.on_dask import OnDask
+
+        return OnDask(engine)
+    is_here = engine is None or isinstance(engine, (str, Path, InMemory, OnDisk))
+    return OneLook() if is_here else engine
+
+
 class LocalPasses(Passes):
     """Passes of this process, with its threads."""
 

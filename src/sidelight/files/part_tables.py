@@ -45,10 +45,6 @@ def settle_columns(
     for role, name in (("bag", bag), ("labels", labels)):
         if name is not None and name not in schema:
             raise unknown_column(path, name, role, schema)
-    if labels is not None and bag is None:
-        raise InvalidData(
-            f"{path}: labels are about bags, and no column of bags is named.", do=["Name it with ", Setting("bag"), "."]
-        )
     wanted = before.features if before is not None else features
     apart = {bag, labels, *ignore}
     if wanted is None:
@@ -106,8 +102,12 @@ class TableRows(ABC):
     def lists(self, first: int, last: int) -> BagLists | None:
         """Return the bags: one for each run of rows with the same name."""
         columns = self.columns
-        if columns.bag is None:
+        if columns.bag is None and columns.labels is None:
             return None
+        if columns.bag is None:  # labels of rows: every row is a bag of its own
+            cells = self.cells(first, last, [columns.labels])[columns.labels]
+            names, starts = self.numbers(first, last).astype(np.int64), np.arange(last - first + 1)
+            return BagLists(names, starts, *self._label_sets(cells, starts, names, first))
         frame = self.cells(first, last, [columns.bag, *([columns.labels] if columns.labels else [])])
         ids = frame[columns.bag]
         if ids.null_count():

@@ -87,6 +87,7 @@ class Parts(PartedRows):
         labels : str, default=None
             The column with the labels of a row's bag: a list, or text with ``separator`` between labels, the same in
             every row of the bag. An empty cell says that nobody looked, an empty list that no known label is there.
+            Without ``bag`` they are labels of the row itself.
         features : sequence of str, default=None
             The columns of numbers to use; by default all of them, without ``bag``, ``labels`` and ``ignore``.
         ignore : sequence of str, default=()
@@ -106,7 +107,7 @@ class Parts(PartedRows):
             sources.append(ParquetRows(str(path), n_rows, columns, n_before))
             n_before += n_rows
         assert columns is not None  # there is at least one file
-        return cls(sources, columns.features, in_bags=bag is not None, classes=classes)
+        return cls(sources, columns.features, in_bags=bag is not None or labels is not None, classes=classes)
 
     @classmethod
     def from_arrays(cls, X: Any, bags: Any = None, *, feature_names: Sequence[str] | None = None) -> Parts:
@@ -162,7 +163,12 @@ class Parts(PartedRows):
         schema = dict(lazy.collect_schema())
         columns = settle_columns("the frame", schema, None, bag, labels, features, ignore, separator)
         n_rows = int(lazy.select(pl.len()).collect().item())
-        return cls([LazyRows(lazy, n_rows, columns)], columns.features, in_bags=bag is not None, classes=classes)
+        return cls(
+            [LazyRows(lazy, n_rows, columns)],
+            columns.features,
+            in_bags=bag is not None or labels is not None,
+            classes=classes,
+        )
 
     @classmethod
     def from_dask(
@@ -195,7 +201,7 @@ class Parts(PartedRows):
             columns = settle_columns("the frame", schema, None, bag, labels, features, ignore, separator)
             ends = np.cumsum([0, *sizes]).tolist()
             sources = [DaskRows(one, n, columns, first) for one, n, first in zip(delayed, sizes, ends)]
-            return cls(sources, columns.features, in_bags=bag is not None, classes=classes)
+            return cls(sources, columns.features, in_bags=bag is not None or labels is not None, classes=classes)
         if hasattr(rows, "to_delayed") and hasattr(rows, "chunks"):
             return cls._from_dask_array(rows, bags)
         raise WrongKind(f"Parts.from_dask needs a Dask DataFrame or Array. Got {type(rows).__name__}.")
