@@ -17,6 +17,7 @@ from sidelight._models import on_dask
 from sidelight._models.engines import InMemory, OneLook
 from sidelight._models.part_work import Moments
 from sidelight.errors import Cancelled, ClusterGone, InvalidData, InvalidParameter, UnreadableFile, WorkerDied
+from sidelight.files import part_events
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of distributed, about sockets and ports that are taken
@@ -251,6 +252,19 @@ def test_means_and_scales_are_added_up_by_the_workers(rows, client, monkeypatch)
     assert np.array_equal(here.mean_, there.mean_)
     assert np.array_equal(here.scale_, there.scale_)
     same_bits(here.estimator_, there.estimator_)
+
+
+@pytest.mark.parametrize("weight", [None, "times"])
+def test_events_are_counted_by_the_workers(client, tmp_path, monkeypatch, weight):
+    monkeypatch.setattr(part_events, "PIECE", 37)
+    generator = np.random.default_rng(0)
+    who, what, times = ([f"p{code}" for code in generator.integers(0, 9, 500)], *generator.integers(1, 5, (2, 500)))
+    frame = pl.DataFrame({"who": who, "what": what, "times": times})
+    files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    frame[:130].write_parquet(files[0])
+    frame[130:].write_parquet(files[1])
+    counts = part_events.count_parquet(files, ["who", "what"], weight=weight, engine=sl.OnDask(client))
+    assert counts == sl.CoOccurrence.from_table(frame, ["who", "what"], weights=weight)
 
 
 def says_nothing(rows):

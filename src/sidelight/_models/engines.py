@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sidelight._core.memory import default_limit, in_units, size_in_bytes
 from sidelight._core.tree_sum import Node
-from sidelight._models.part_work import Ask, AskPart, Engine, Held, Passes, hold, refuse_gaps, work
+from sidelight._models.part_work import Ask, AskPart, AskTogether, Engine, Held, Passes, hold, refuse_gaps, work
 from sidelight.data.parts import Part, PartedRows
 from sidelight.data.spill import scratch_folder, spill
 from sidelight.errors import InvalidParameter
@@ -111,6 +111,10 @@ class LocalPasses(Passes):
         """Ask part after part."""
         for part in self.parts:
             yield ask.of_part(self._held(part))
+
+    def together(self, ask: AskTogether) -> list[Any]:
+        """Ask about all parts."""
+        return [ask.of_parts(self.parts, self.look)]
 
     def close(self) -> None:
         """Remove the scratch copy."""

@@ -8,7 +8,7 @@ with one bundle of sums for each block. The answers of neighbouring blocks are a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
@@ -40,10 +40,6 @@ class Held:
     def runs(self) -> list[tuple[int, int]]:
         """The rows of each block."""
         return list(zip(self.part.cuts, self.part.cuts[1:]))
-
-    def rows(self) -> NDArray[Any]:
-        """Read the rows in the user's own units, as they came where they can still be read."""
-        return self.look.far(self.X) if is_near(self.part) else self.part.rows()
 
     def lists(self) -> BagLists | None:
         """Read the bags."""
@@ -77,6 +73,14 @@ class AskPart(Protocol):
         ...
 
 
+class AskTogether(Protocol):
+    """A question about all parts that somebody has, whose recipes the question reads by itself."""
+
+    def of_parts(self, parts: Sequence[Part], look: Look) -> Any:
+        """Answer for these parts."""
+        ...
+
+
 def hold(part: Part, look: Look, *, keeps: bool = False) -> Held:
     """Read a part; a gap or an infinite number is refused by its place."""
     rows = part.rows()
@@ -84,6 +88,11 @@ def hold(part: Part, look: Look, *, keeps: bool = False) -> Held:
         return Held(part, look, rows, keeps)
     refuse_gaps(part.place, rows)
     return Held(part, look, look.near(rows), keeps)
+
+
+def rows_of(part: Part, look: Look) -> NDArray[Any]:
+    """Read the rows of a part in the user's own units."""
+    return look.far(part.rows()) if is_near(part) else part.rows()
 
 
 def refuse_gaps(place: Callable[[int], str], rows: NDArray[Any]) -> None:
@@ -125,6 +134,10 @@ class Passes(ABC):
     @abstractmethod
     def each(self, ask: AskPart) -> Iterator[Any]:
         """Go over all parts once and yield what each answers, in their order."""
+
+    @abstractmethod
+    def together(self, ask: AskTogether) -> list[Any]:
+        """Ask everybody about all parts of theirs at once; nothing is read for them."""
 
     @abstractmethod
     def close(self) -> None:

@@ -102,10 +102,10 @@ class TableRows(ABC):
     def lists(self, first: int, last: int) -> BagLists | None:
         """Return the bags: one for each run of rows with the same name."""
         columns = self.columns
-        if columns.bag is None and columns.labels is None:
-            return None
-        if columns.bag is None:  # labels of rows: every row is a bag of its own
-            cells = self.cells(first, last, [columns.labels])[columns.labels]
+        if columns.bag is None:
+            if columns.labels is None:
+                return None
+            cells = self.cells(first, last, [columns.labels])[columns.labels]  # of rows: each is a bag of its own
             names, starts = self.numbers(first, last).astype(np.int64), np.arange(last - first + 1)
             return BagLists(names, starts, *self._label_sets(cells, starts, names, first))
         frame = self.cells(first, last, [columns.bag, *([columns.labels] if columns.labels else [])])

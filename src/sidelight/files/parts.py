@@ -6,6 +6,7 @@ import io
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,12 @@ import numpy as np
 from sidelight._core.atomic import folder_beside
 from sidelight._core.params import as_sequence
 from sidelight._models.engines import engine_for
-from sidelight._models.part_work import Held
+from sidelight._models.part_work import rows_of
 from sidelight.data.array_parts import ArrayRows
 from sidelight.data.bags import Bags
 from sidelight.data.by_part import ByPart
 from sidelight.data.coerce import as_bags
-from sidelight.data.parts import Part, PartedRows
+from sidelight.data.parts import Look, Part, PartedRows
 from sidelight.errors import InvalidData, InvalidParameter, OutputExists, UnreadableFile, WrongKind
 from sidelight.files.part_tables import Columns, DaskRows, LazyRows, ParquetRows, settle_columns
 from sidelight.progress import report
@@ -253,43 +254,37 @@ class WrittenByPart(ByPart):
         assert self.parts is not None  # that was the question
         with folder_beside(folder) as beside:
             write = WriteAnswers(self, str(beside.absolute()))
-            if engine is not None:
-                with engine_for(engine, self.parts).over(self.parts) as passes:
-                    names = list(passes.each(write))
+            if engine is None:
+                names = write.of_parts(self.parts.parts(), self.parts.look)
             else:
-                names = [self._written(write, part) for part in self.parts.parts()]
+                with engine_for(engine, self.parts).over(self.parts) as passes:
+                    names = sorted(chain.from_iterable(passes.together(write)))
             if folder.exists():
                 folder.rmdir()
             os.replace(beside, folder)
         return [folder / name for name in names]
 
-    def _written(self, write: WriteAnswers, part: Part) -> str:
-        report("writing answers", part.first_row, self.n_rows)
-        return write.of_rows(part, part.rows())
-
 
 @dataclass(frozen=True, slots=True)
 class WriteAnswers:
-    """What is said about the rows of a part? The answers go to a file, and only its name comes back."""
+    """What is said about the rows of parts? The answers go to files, and only their names come back."""
 
     answers: ByPart
     folder: str
 
-    def of_part(self, held: Held) -> str:
-        """Ask, and write one file."""
-        return self.of_rows(held.part, held.rows())
-
-    def of_rows(self, part: Part, rows: Any) -> str:
-        """Ask about rows that were read, and write one file."""
+    def of_parts(self, parts: Sequence[Part], look: Look) -> list[str]:
+        """Ask about part after part, and write a file for each."""
         import polars as pl
 
-        lists = part.lists()
-        columns: dict[str, Any] = {"row": part.numbers() + 1}
-        if lists is not None:
-            columns["bag"] = np.repeat(lists.names, np.diff(lists.starts)).tolist()
-        columns |= _columns_of(self.answers.of_rows(rows, lists))
-        write_part(Path(self.folder), part.number, pl.DataFrame(columns))
-        return part_name(part.number)
+        for part in parts:
+            report("writing answers", part.first_row, self.answers.n_rows)
+            lists = part.lists()
+            columns: dict[str, Any] = {"row": part.numbers() + 1}
+            if lists is not None:
+                columns["bag"] = np.repeat(lists.names, np.diff(lists.starts)).tolist()
+            columns |= _columns_of(self.answers.of_rows(rows_of(part, look), lists))
+            write_part(Path(self.folder), part.number, pl.DataFrame(columns))
+        return [part_name(part.number) for part in parts]
 
 
 def part_name(number: int) -> str:

@@ -94,7 +94,7 @@ class PartedLabels:
     classes: Names
     key: str
 
-    def __call__(self, theta: Floats) -> tuple[float, Floats]:
+    def __call__(self, theta: Floats) -> tuple[Floats, Floats]:
         rows, look = self.model.rows, self.passes.look
         assert rows is not None  # without features nobody goes over the rows
         V, b = self.model.unpack(theta)
@@ -106,7 +106,7 @@ class PartedLabels:
         of_V, of_b = self.model.unpack(gradient)
         of_V -= (pulled.T * look.spread + np.outer(total, look.centre - rows.mean)) * rows.inverse_scale
         of_b -= total
-        return self.model.ridge(theta) - float(value), gradient
+        return np.asarray(self.model.ridge(theta) - float(value)), gradient
 
 
 def fit_parts(estimator: Any, parts: PartedRows, engine: Engine, *, use_features: bool) -> Any:
