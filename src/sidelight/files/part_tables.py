@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ class Columns:
     labels: str | None
     separator: str
     bag_is_text: bool
+    empty: str = "unlabelled"  # or "none": what an empty cell says about labels
 
 
 def settle_columns(
@@ -40,6 +41,7 @@ def settle_columns(
     features: Sequence[str] | None,
     ignore: Sequence[str],
     separator: str,
+    empty: str = "unlabelled",
 ) -> Columns:
     """Say what the columns of a table are, and refuse one that differs from the tables before it."""
     for role, name in (("bag", bag), ("labels", labels)):
@@ -72,7 +74,7 @@ def settle_columns(
             f"{path}, column {bag!r}: bags are named by {'text' if is_text else 'whole numbers'} here and by "
             f"{'whole numbers' if is_text else 'text'} in the files before it. Write all files with one type."
         )
-    return before or Columns(tuple(wanted), bag, labels, separator, is_text)
+    return before or Columns(tuple(wanted), bag, labels, separator, is_text, empty)
 
 
 class TableRows(ABC):
@@ -145,7 +147,9 @@ class TableRows(ABC):
                 f"{self.place(first + row)}: bag {bag!r} has another list of labels here than in its first row. "
                 f"Column {self.columns.labels!r} must say the same in every row of a bag."
             )
-        return tuple(_label_set(value, mark) for value in distinct.to_list()), of_bag
+        nothing = frozenset[Hashable]() if self.columns.empty == "none" else None
+        sets = (_label_set(value, mark) for value in distinct.to_list())
+        return tuple(nothing if members is None else members for members in sets), of_bag
 
     def numbers(self, first: int, last: int) -> Ints:
         """Return the numbers of these rows among the rows of all sources."""

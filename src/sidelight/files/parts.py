@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sidelight._core.atomic import folder_beside
-from sidelight._core.params import as_sequence
+from sidelight._core.params import as_sequence, check_choice
 from sidelight._models.engines import engine_for
 from sidelight._models.part_work import rows_of
 from sidelight.data.array_parts import ArrayRows
@@ -73,6 +73,7 @@ class Parts(PartedRows):
         features: Sequence[str] | None = None,
         ignore: Sequence[str] = (),
         separator: str = "|",
+        empty: str = "unlabelled",
         classes: Sequence[Any] | None = None,
     ) -> Parts:
         """Take the rows of Parquet files.
@@ -95,16 +96,19 @@ class Parts(PartedRows):
             Columns that are no features.
         separator : str, default="|"
             What stands between labels in a cell of text.
+        empty : {"unlabelled", "none"}, default="unlabelled"
+            What an empty cell says: nobody looked, or none of the known labels is there.
         classes : sequence, default=None
             The known labels, in order; by default those that occur, sorted.
         """
+        check_choice("Parts.from_parquet", "empty", empty, ("unlabelled", "none"))
         files = _files(paths)
         columns: Columns | None = None
         sources, n_before = [], 0
         for number, path in enumerate(files):
             report("reading footers", number, len(files))
             schema, n_rows = ParquetRows.look_into(path)
-            columns = settle_columns(str(path), schema, columns, bag, labels, features, ignore, separator)
+            columns = settle_columns(str(path), schema, columns, bag, labels, features, ignore, separator, empty)
             sources.append(ParquetRows(str(path), n_rows, columns, n_before))
             n_before += n_rows
         assert columns is not None  # there is at least one file
@@ -145,6 +149,7 @@ class Parts(PartedRows):
         features: Sequence[str] | None = None,
         ignore: Sequence[str] = (),
         separator: str = "|",
+        empty: str = "unlabelled",
         classes: Sequence[Any] | None = None,
     ) -> Parts:
         """Take the rows of a polars ``LazyFrame`` or ``DataFrame``; a lazy one is asked for slices of its rows.
@@ -153,7 +158,7 @@ class Parts(PartedRows):
         ----------
         frame : polars.LazyFrame or polars.DataFrame
             The rows. A query must give them in the same order every time.
-        bag, labels, features, ignore, separator, classes
+        bag, labels, features, ignore, separator, empty, classes
             As in :meth:`from_parquet`.
         """
         import polars as pl
@@ -162,7 +167,7 @@ class Parts(PartedRows):
             raise WrongKind(f"Parts.from_frame needs a polars LazyFrame or DataFrame. Got {type(frame).__name__}.")
         lazy = frame.lazy()
         schema = dict(lazy.collect_schema())
-        columns = settle_columns("the frame", schema, None, bag, labels, features, ignore, separator)
+        columns = settle_columns("the frame", schema, None, bag, labels, features, ignore, separator, empty)
         n_rows = int(lazy.select(pl.len()).collect().item())
         return cls(
             [LazyRows(lazy, n_rows, columns)],
@@ -181,6 +186,7 @@ class Parts(PartedRows):
         features: Sequence[str] | None = None,
         ignore: Sequence[str] = (),
         separator: str = "|",
+        empty: str = "unlabelled",
         classes: Sequence[Any] | None = None,
         bags: Any = None,
     ) -> Parts:
@@ -190,7 +196,7 @@ class Parts(PartedRows):
         ----------
         rows : dask.dataframe.DataFrame or dask.array.Array
             The rows. Partitions are counted now, and computed when they are read.
-        bag, labels, features, ignore, separator, classes
+        bag, labels, features, ignore, separator, empty, classes
             Columns of a DataFrame, as in :meth:`from_parquet`.
         bags : Bags or sequence of bag ids, default=None
             The bags of an Array, whose columns have no names.
@@ -199,7 +205,7 @@ class Parts(PartedRows):
             if bags is not None:
                 raise InvalidParameter("Parts.from_dask: name the column of bags with bag=; bags= is for an Array.")
             schema, delayed, sizes = DaskRows.look_into(rows)
-            columns = settle_columns("the frame", schema, None, bag, labels, features, ignore, separator)
+            columns = settle_columns("the frame", schema, None, bag, labels, features, ignore, separator, empty)
             ends = np.cumsum([0, *sizes]).tolist()
             sources = [DaskRows(one, n, columns, first) for one, n, first in zip(delayed, sizes, ends)]
             return cls(sources, columns.features, in_bags=bag is not None or labels is not None, classes=classes)

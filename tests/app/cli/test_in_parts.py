@@ -113,7 +113,7 @@ def test_predict_and_score_take_a_pattern(rows, tmp_path):
     assert call("instances", f"{folder}/*.parquet", *COLUMNS, "--out", tmp_path / "run").exit_code == 0
     run = call("predict", tmp_path / "run", f"{folder}/*.parquet", "--out", tmp_path / "new")
     assert run.exit_code == 0, run.output
-    found = pl.read_parquet(tmp_path / "new" / "assignments.parquet")
+    found = pl.read_parquet(tmp_path / "new" / "assignments" / "*.parquet")
     pl.DataFrame({"kind": truth}).write_csv(tmp_path / "truth.csv")
     for assigned in (tmp_path / "run", f"{tmp_path}/run/assignments/*.parquet", tmp_path / "new"):
         judged = call("score", assigned, tmp_path / "truth.csv", "--json")
