@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -164,6 +164,6 @@ def engine_for(engine: Any, parts: PartedRows, *, memory: Any = None, scratch: A
     return engine
 
 
-def check_rows(place: Callable[[int], str], rows: NDArray[Any]) -> None:
+def check_rows(place: Callable[[int], str], rows: NDArray[Any], names: Sequence[str]) -> None:
     """Refuse rows that cannot be used, before they are written."""
-    refuse_gaps(place, np.asarray(rows))
+    refuse_gaps(place, np.asarray(rows), names)

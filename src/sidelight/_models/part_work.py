@@ -86,7 +86,7 @@ def hold(part: Part, look: Look, *, keeps: bool = False) -> Held:
     rows = part.rows()
     if is_near(part):
         return Held(part, look, rows, keeps)
-    refuse_gaps(part.place, rows)
+    refuse_gaps(part.place, rows, part.feature_names)
     return Held(part, look, look.near(rows), keeps)
 
 
@@ -95,15 +95,16 @@ def rows_of(part: Part, look: Look) -> NDArray[Any]:
     return look.far(part.rows()) if is_near(part) else part.rows()
 
 
-def refuse_gaps(place: Callable[[int], str], rows: NDArray[Any]) -> None:
+def refuse_gaps(place: Callable[[int], str], rows: NDArray[Any], names: Sequence[str] = ()) -> None:
     """Refuse NaN, infinite numbers and numbers whose squares are infinite, by the row and its column."""
     if not rows.size or max(-float(rows.min()), float(rows.max())) <= HUGE:  # NaN is never <= anything
         return
     row, column = (int(place[0]) for place in np.nonzero(~(np.abs(rows, dtype=np.float64) <= HUGE)))
     value = rows[row, column]
     what = "a gap" if np.isnan(value) else f"{value:g}"
+    where = f"column {names[column]!r}" if names else f"feature {column + 1}"
     raise InvalidData(
-        f"{place(row)}, feature {column + 1}: {what}, where a number is needed. Fill such cells or leave their "
+        f"{place(row)}, {where}: {what}, where a number is needed. Fill such cells or leave their "
         "rows out before the files are written."
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,11 @@ class TableRows(ABC):
     columns: Columns
     first_number: int
 
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """What the features are called, for a message."""
+        return self.columns.features
+
     @abstractmethod
     def cells(self, first: int, last: int, names: Sequence[str]) -> Any:
         """Return these columns of these rows as a polars frame."""
@@ -142,7 +148,7 @@ class TableRows(ABC):
         differs = np.flatnonzero(codes != np.repeat(of_bag, np.diff(starts)))
         if len(differs):
             row = int(differs[0])
-            bag = names[np.searchsorted(starts, row, side="right") - 1]
+            bag = names[np.searchsorted(starts, row, side="right") - 1 :][:1].tolist()[0]
             raise InvalidData(
                 f"{self.place(first + row)}: bag {bag!r} has another list of labels here than in its first row. "
                 f"Column {self.columns.labels!r} must say the same in every row of a bag."
@@ -329,6 +335,12 @@ def _boolean() -> Any:
 
 
 def _damaged(path: Any, error: BaseException) -> UnreadableFile:
+    with suppress(OSError), Path(path).open("rb") as handle:
+        if handle.read(4) not in (b"PAR1", b"PARE"):
+            return UnreadableFile(
+                f"{path}: this is no Parquet file, and several files are read part by part as Parquet files. Name "
+                "those alone, or write the others as Parquet with sidelight convert."
+            )
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     return UnreadableFile(
         f"{path}: a Parquet file that cannot be read ({reason}). It was cut off or damaged: fetch or write it again."

@@ -198,7 +198,7 @@ def test_a_gap_is_refused_by_its_place(tmp_path):
     X[321, 2] = np.nan
     parts = write(tmp_path / "rows", as_frame(X, bags), [0, 300, len(X)])
     for engine in ("memory", OnDisk(tmp_path)):
-        with pytest.raises(InvalidData, match=r"001\.parquet, row 22, feature 3: a gap"):
+        with pytest.raises(InvalidData, match=r"001\.parquet, row 22, column 'f2': a gap"):
             fit(parts, engine)
     assert [path.name for path in tmp_path.iterdir()] == ["rows"]
 

@@ -27,7 +27,7 @@ from sidelight.files.parts import Parts
 from sidelight.words import Setting
 
 _READ_HERE = ("id", "bag", "label", "bag_label", "label_separator", "features", "ignore", "truth", "show", "keep")
-_OF_FILES = ("missing", "max_memory", "disarm", "yes", "format")  # said of any table, and harmless here
+_OF_FILES = ("max_memory", "disarm", "yes", "format")  # said of any table, and harmless here
 
 
 def open_parts(
@@ -37,6 +37,7 @@ def open_parts(
     *,
     needs: Sequence[str] = ("bag", "label"),
     empty: str = "unlabelled",
+    gaps: bool = False,
 ) -> Parts:
     """Take a pattern of Parquet files as rows, in bags or not.
 
@@ -52,8 +53,10 @@ def open_parts(
         What has to be named: the columns of bags and of labels, one of them or none.
     empty : {"unlabelled", "none"}
         What an empty list of labels means: nobody looked, or none of them is there.
+    gaps : bool
+        Whether somebody does something about gaps; else they are refused where they are met.
     """
-    _refuse_others(table, roles, _READ_HERE)
+    _refuse_others(table, roles, (*_READ_HERE, "missing") if gaps else _READ_HERE)
     label = label_column(roles)
     if label is not None and not isinstance(label, str):
         raise InvalidParameter(
@@ -180,7 +183,7 @@ class DatasetsOfParts:
     extra: tuple[str, ...] = ()
 
     def __init__(self, table: str, roles: Roles, features: list[str] | None, labels_of: str) -> None:
-        self.parts = open_parts(table, roles, features, needs=())
+        self.parts = open_parts(table, roles, features, needs=(), gaps=True)
         classes = self.parts.classes if self.parts.in_bags else ()
         self.table = TableOfParts(table, self.parts.feature_names, classes, roles, labels_of)
 

@@ -46,9 +46,7 @@ def work(config: RunConfig) -> PartedHierarchyResult:
     labels, completed, proba = _completed(model, data)
     result = result_of(data, labels, model, completed, proba, options=options, heard=heard)
     folder, total = write_all(parts, table, model, options, count_labels, fill if use_features else fill_alone)
-    check = {
-        name: cells for name, cells in result.tables["check"].items() if name != RIGHT_ENTRY
-    }
+    check = {name: cells for name, cells in result.tables["check"].items() if name != RIGHT_ENTRY}
     figures = {
         "tables": {**result.tables, "check": check},
         "reading": replace(result.reading, n_rows=parts.n_rows),
