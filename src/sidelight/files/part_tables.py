@@ -141,18 +141,19 @@ class TableRows(ABC):
             sets_of, mark = cells, "\0"
         else:
             sets_of, mark = cells.cast(pl.String), self.columns.separator
-        distinct = sets_of.unique(maintain_order=True)
-        places = {value: code for code, value in enumerate(distinct.to_list())}
-        codes = np.fromiter((places[value] for value in sets_of.to_list()), dtype=np.intp, count=len(sets_of))
-        of_bag = codes[starts[:-1]]
-        differs = np.flatnonzero(codes != np.repeat(of_bag, np.diff(starts)))
-        if len(differs):
-            row = int(differs[0])
+        changes = sets_of.ne_missing(sets_of.shift(1)).to_numpy().copy()
+        changes[starts[:-1]] = False  # another bag may say something else
+        if changes.any():
+            row = int(changes.argmax())
             bag = names[np.searchsorted(starts, row, side="right") - 1 :][:1].tolist()[0]
             raise InvalidData(
                 f"{self.place(first + row)}: bag {bag!r} has another list of labels here than in its first row. "
                 f"Column {self.columns.labels!r} must say the same in every row of a bag."
             )
+        of_bags = sets_of.gather(starts[:-1])
+        distinct = of_bags.unique(maintain_order=True)
+        places = {value: code for code, value in enumerate(distinct.to_list())}
+        of_bag = np.fromiter((places[value] for value in of_bags.to_list()), dtype=np.intp, count=len(of_bags))
         nothing = frozenset[Hashable]() if self.columns.empty == "none" else None
         sets = (_label_set(value, mark) for value in distinct.to_list())
         return tuple(nothing if members is None else members for members in sets), of_bag
