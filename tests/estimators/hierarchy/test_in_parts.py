@@ -89,7 +89,7 @@ def test_the_objective_of_parts_is_the_objective(sample):
     whole = in_parts._restricted(model, X)
     scores = whole.scores(theta)
     targets = in_parts.edge_targets(scores, sample.Y_incomplete.astype(np.int8), tree)
-    _, wanted = whole.loss(theta, targets.both, targets.parent, scores)
+    _, wanted = whole.loss(theta, targets.both, targets.parent)
     assert value == pytest.approx(whole.ridge(theta) - targets.log_likelihood.sum(), rel=1e-5)
     np.testing.assert_allclose(gradient, wanted, atol=1e-4 * np.abs(wanted).max())
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from sidelight._core.forest import parents_first
-from sidelight._core.label_passes import Inputs, edge_targets, parent_columns, weighted_targets
+from sidelight._core.label_passes import Inputs, edge_targets, logistic_residual, parent_columns, weighted_targets
 from sidelight._models.label_logits import LabelLogits
 from sidelight._solvers.descent import ValueAndGradient, descend
 from sidelight._solvers.trace import Reporter, Solution, silent
@@ -70,11 +70,12 @@ def learn_weights(
     if model.rows is None:
         return descend(without_features(model, Z, tree, weights), start, max_iter=max_iter, tol=tol, report=report)
 
+    def judge(part: slice, scores: Floats) -> tuple[float, Floats]:
+        targets = edge_targets(scores, Z[part], tree)
+        return float(targets.log_likelihood.sum()), logistic_residual(scores, targets.both, targets.parent)[1]
+
     def objective(theta: Floats) -> Any:
-        scores = model.scores(theta)
-        targets = edge_targets(scores, Z, tree)
-        _, gradient = model.loss(theta, targets.both, targets.parent, scores)
-        return model.ridge(theta) - float(targets.log_likelihood.sum()), gradient
+        return model.pull(theta, judge)
 
     return descend(objective, start, max_iter=max_iter, tol=tol, report=report)
 
