@@ -87,7 +87,8 @@ class Rule:
 
     def believe(self, columns: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
         """Return P, log P and the sum of P over the rows."""
-        log_P = np.ascontiguousarray(columns @ self.W.astype(columns.dtype, copy=False), dtype=np.float64)
+        scores = self.W.T.astype(columns.dtype) @ columns.T  # as in BlockedObjective
+        log_P = np.ascontiguousarray(scores.T, dtype=np.float64)
         P = np.empty_like(log_P)
         return P, log_P, posteriors_of(log_P, self.b, P)
 
