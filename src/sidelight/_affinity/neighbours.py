@@ -257,6 +257,11 @@ def keep_smallest(dots: Any, lengths: Any, first: int, queries: Any, lines: Any,
 
 def exact_distances(queries: Any, X: Any, found: np.ndarray) -> np.ndarray:
     """Return the float64 distance from each query to each of the rows of X found for it; copies are at exactly 0."""
+    if not sparse.issparse(X):
+        distances = np.empty(found.shape)
+        left, right = (np.ascontiguousarray(rows, dtype=np.float64) for rows in (queries, X))
+        measure(left, right, np.ascontiguousarray(found, dtype=np.intp), distances)
+        return distances
     left, right = np.repeat(np.arange(len(found)), found.shape[1]), found.ravel()
     out = np.empty(len(left))
     step = max(1, _BLOCK // max(1, X.shape[1]))
@@ -264,3 +269,16 @@ def exact_distances(queries: Any, X: Any, found: np.ndarray) -> np.ndarray:
         part = slice(at, at + step)
         out[part] = row_norms(queries[left[part]] - X[right[part]])
     return out.reshape(found.shape)
+
+
+@kernel("void(float64[:, ::1], float64[:, ::1], intp[:, ::1], float64[:, ::1])")
+def measure(queries: Any, X: Any, found: Any, out: Any) -> None:
+    """Fill in the distances from each query to the rows of X found for it."""
+    for i in range(found.shape[0]):
+        for place in range(found.shape[1]):
+            row = found[i, place]
+            total = 0.0
+            for j in range(X.shape[1]):
+                gap = queries[i, j] - X[row, j]
+                total += gap * gap
+            out[i, place] = np.sqrt(total)
