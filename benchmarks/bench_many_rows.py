@@ -17,6 +17,7 @@ from typing import Any
 from runner import Ledger, Sheet
 
 TITLE = "A million rows in memory"
+REPEATS = 3
 CASES = {  # what is fitted, and the seconds of processor time it may take
     "straight": ("coverage, 1,000,000 x 40, straight boundaries", 12.0),
     "curved": ("coverage, 1,000,000 x 40, curved boundaries", 36.0),
@@ -30,12 +31,14 @@ CASES = {  # what is fitted, and the seconds of processor time it may take
 def fill(sheet: Sheet) -> None:
     """Measure and add the rows."""
     sheet.notes.append(
-        "Each fit runs once in a fresh interpreter with two threads, after a small fit of the same kind that loads "
-        "compiled loops. Rows are made by the generators of the other pages, seed 0; nothing was chosen by them. "
-        "Processor time is user and system time of all threads; the clock depends on what else the cores did."
+        "Each fit runs in a fresh interpreter with two threads, after a small fit of the same kind that loads compiled "
+        f"loops; the one of {REPEATS} runs that took the least processor time counts. Rows are made by the generators "
+        "of the other pages, seed 0; nothing was chosen by them. Processor time is user and system time of all threads; "
+        "it grows when other work shares the caches of the cores, and the clock grows with every other process."
     )
-    cells = [(name, lambda name=name: cell(name)) for name in CASES]
-    found = Ledger("many_rows").run(cells, stage="many rows")
+    cells = [(f"{name}/{k}", lambda name=name: cell(name)) for k in range(REPEATS) for name in CASES]
+    runs = Ledger("many_rows").run(cells, stage="many rows")
+    found = {name: min((runs[f"{name}/{k}"] for k in range(REPEATS)), key=lambda one: one["cpu"]) for name in CASES}
     for name, (what, limit) in CASES.items():
         one = found[name]
         target = "" if limit is None else f"<= {limit:g} s"
