@@ -33,7 +33,7 @@ def fill(sheet: Sheet) -> None:
     sheet.notes.append(
         "Each fit runs in a fresh interpreter with two threads, after a small fit of the same kind that loads compiled "
         f"loops; the one of {REPEATS} runs that took the least processor time counts. Rows are made by the generators "
-        "of the other pages, seed 0; nothing was chosen by them. Processor time is that of all threads, user and system; "
+        "of the other pages, seed 0; nothing was chosen by them. Processor time is that of all threads; "
         "it grows with what else shares the caches, and the clock with everything else that runs."
     )
     cells = [(f"{name}/{k}", lambda name=name: cell(name)) for k in range(REPEATS) for name in CASES]

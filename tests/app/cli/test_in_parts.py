@@ -192,6 +192,17 @@ JOBS = {
     "spectral": ("instances", "--method", "spectral", "--bag", "recording", "--label", "species"),
     "relations": ("relations", "--clusters", "3", "--ignore", "recording"),
     "hierarchy": ("hierarchy", "--label", "species"),
+    "sources": (
+        "sources",
+        "--channel",
+        "low=f0",
+        "--channel",
+        "high=f1,f2",
+        "--sequence",
+        "recording",
+        "--clusters",
+        "3",
+    ),
     "coverage": ("instances", "--bag", "recording", "--label", "species", "--boundary", "straight"),
 }
 
@@ -254,6 +265,9 @@ plain_init = relations_in_parts.DiscriminativeClustering.__init__
         (("hierarchy",), "Name the column of labels"),
         (("hierarchy", "--label", "species", "--bag", "recording"), "labels of rows, and 'recording' names bags"),
         (("bags",), "Name the column of bags"),
+        (("sources", "--sequence", "recording"), "at least two channels"),
+        (("sources", "--channel", "a=f0", "--channel", "b=g*"), "no column 'g*'"),
+        (("sources", "--channel", "a=f0", "--channel", "b=f1", "--judge", "pyproject.toml"), "Leave judge= out"),
         (("instances", *COLUMNS, "--missing", "drop"), "missing cannot be told"),
         (("instances", *COLUMNS, "--id", "nn"), "no column 'nn'"),
     ],

@@ -99,6 +99,7 @@ def work_on_sample(
     figures: Callable[[Any, Counter[Any]], dict[str, Any]],
     count: Count,
     named: frozenset[str] = frozenset(),
+    lists_are: str = "bags",
 ) -> R:
     """Run a job on a sample as if it were the table, and place all rows.
 
@@ -120,11 +121,14 @@ def work_on_sample(
         What is counted of placed rows; a function of a module, for workers.
     named : frozenset of str
         Names of rows that must be in the sample.
+    lists_are : {"bags", "sequences"}
+        What rows stand together in.
     """
     options: Any = config.options
-    parts = open_parts(config.table, config.roles, needs=needs)
+    parts = open_parts(config.table, config.roles, needs=needs, sequences=lists_are == "sequences")
     with arranged(parts, config.roles, options.scratch) as parts:
-        table = TableOfParts(config.table, parts.feature_names, parts.classes if parts.in_bags else (), config.roles)
+        classes = parts.classes if parts.in_bags else ()
+        table = TableOfParts(config.table, parts.feature_names, classes, config.roles, lists_are)
         data = sample_of(parts, table, options, n_rows, named)
         result = cluster(data, config)
         folder, total = write_all(parts, table, result.model, options, count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -38,6 +38,7 @@ def open_parts(
     needs: Sequence[str] = ("bag", "label"),
     empty: str = "unlabelled",
     gaps: bool = False,
+    sequences: bool = False,
 ) -> Parts:
     """Take a pattern of Parquet files as rows, in bags or not.
 
@@ -55,8 +56,11 @@ def open_parts(
         What an empty list of labels means: nobody looked, or none of them is there.
     gaps : bool
         Whether somebody does something about gaps; else they are refused where they are met.
+    sequences : bool
+        Whether rows are read by sequences and channels, in the place of bags.
     """
-    _refuse_others(table, roles, (*_READ_HERE, "missing") if gaps else _READ_HERE)
+    also = (*(("missing",) if gaps else ()), *(("sequence", "channels") if sequences else ()))
+    _refuse_others(table, roles, (*_READ_HERE, *also))
     label = label_column(roles)
     if label is not None and not isinstance(label, str):
         raise InvalidParameter(
@@ -79,11 +83,31 @@ def open_parts(
         if name not in schema:
             raise unknown_column(files[0], name, "id, truth, show or keep", schema)
     apart = [*carried, *(name for name in schema if any(fnmatchcase(name, mark) for mark in roles.ignore))]
-    wanted = features or [name for mark in roles.features for name in schema if fnmatchcase(name, mark)] or None
+    wanted = features or _named(schema, roles.features) or None
+    if sequences and not features:
+        wanted = [name for columns in channels_of(schema, roles).values() for name in columns]
+    bag = roles.sequence if sequences else roles.bag
     return Parts.from_parquet(
-        files, bag=roles.bag if isinstance(roles.bag, str) else None, labels=label or None, features=wanted,
-        ignore=apart, separator=roles.label_separator or "|", empty=empty,
+        files, bag=bag if isinstance(bag, str) else None, labels=label or None, features=wanted, ignore=apart,
+        separator=roles.label_separator or "|", empty=empty,
     )  # fmt: skip
+
+
+def channels_of(names: Iterable[str], roles: Roles) -> dict[str, list[str]]:
+    """Return the columns of each channel, in the order of the table."""
+    names = list(names)
+    found = {}
+    for channel, marks in roles.channels.items():
+        several = [marks] if isinstance(marks, str) else marks
+        found[channel] = _named(names, several)
+        if not found[channel]:
+            raise unknown_column("the first file", ",".join(several), f"channel {channel!r}", names)
+    return found
+
+
+def _named(names: Iterable[str], marks: Sequence[str]) -> list[str]:
+    """Return the names that a pattern stands for."""
+    return [name for name in names if any(fnmatchcase(name, mark) for mark in marks)]
 
 
 def carried_columns(roles: Roles) -> list[str]:
@@ -118,7 +142,7 @@ class TableOfParts:
     feature_names: tuple[str, ...]
     classes: tuple[Any, ...]
     roles: Roles
-    labels_of: str = "bags"  # or "rows"
+    lists_are: str = "bags"  # or "rows": what labels are said of; or "sequences", which are read as bags are
 
     @property
     def columns(self) -> list[str]:
@@ -141,17 +165,28 @@ class TableOfParts:
             texts[name] = np.array([*cell, None], dtype=object)[:-1]
         shown = [name for name in self.columns if name not in (roles.id, roles.truth, *roles.keep)]
         truth = texts[roles.truth] if isinstance(roles.truth, str) else None
-        of_rows = self.labels_of == "rows" and lists is not None
+        in_bags, of_rows = (lists if self.lists_are == kind else None for kind in ("bags", "rows"))
+        in_order = lists if self.lists_are == "sequences" else None
         return Dataset(
             np.asarray(rows, dtype=np.float64), self.feature_names, path=self.path, format="Parquet files",
-            bags=None if lists is None or of_rows else lists.as_bags(self.classes),
-            Y=_entries(lists, self.classes) if of_rows and lists is not None else None,
+            bags=None if in_bags is None else in_bags.as_bags(self.classes),
+            Y=None if of_rows is None else _entries(of_rows, self.classes),
+            sequence=None if in_order is None else np.repeat(in_order.names, np.diff(in_order.starts)),
+            channels=self._channels() if self.lists_are == "sequences" else None,
             label_names=tuple(map(str, self.classes)), roles=self._column_roles(), reader="parquet",
             row_ids=texts[roles.id] if isinstance(roles.id, str) else None, row_numbers=np.asarray(numbers) + 1,
             truth=None if truth is None else np.array([value or "" for value in truth] + [""], dtype=object)[:-1],
             show={name: texts[name] for name in shown}, kept={name: texts[name] for name in roles.keep},
             **({} if location is None else {"location": location}),
         )  # fmt: skip
+
+    def _channels(self) -> dict[str, slice] | None:
+        """Return where the columns of each channel are; a model that places rows knows its channels itself."""
+        found, start = {}, 0
+        for channel, columns in channels_of(self.feature_names, self.roles).items():
+            found[channel] = slice(start, start + len(columns))
+            start += len(columns)
+        return found or None
 
     def of_part(self, part: Part, rows: Any) -> Dataset:
         """Return a part whose rows were read."""
@@ -162,6 +197,8 @@ class TableOfParts:
         found = [ColumnRole(name, "feature", "a column of numbers") for name in self.feature_names]
         if isinstance(roles.bag, str):
             found.append(ColumnRole(roles.bag, "bag", said, "text"))
+        if isinstance(roles.sequence, str):
+            found.append(ColumnRole(roles.sequence, "sequence", said, "text"))
         if label := label_column(roles):
             found.append(ColumnRole(str(label), "label", said, "text"))
         if isinstance(roles.id, str):
@@ -182,10 +219,11 @@ class DatasetsOfParts:
 
     extra: tuple[str, ...] = ()
 
-    def __init__(self, table: str, roles: Roles, features: list[str] | None, labels_of: str) -> None:
-        self.parts = open_parts(table, roles, features, needs=(), gaps=True)
+    def __init__(self, table: str, roles: Roles, features: list[str] | None, lists_are: str) -> None:
+        sequences = lists_are == "sequences"
+        self.parts = open_parts(table, roles, features, needs=(), gaps=True, sequences=sequences)
         classes = self.parts.classes if self.parts.in_bags else ()
-        self.table = TableOfParts(table, self.parts.feature_names, classes, roles, labels_of)
+        self.table = TableOfParts(table, self.parts.feature_names, classes, roles, lists_are)
 
     def __iter__(self) -> Iterator[Dataset]:
         return (self.table.of_part(part, part.rows()) for part in self.parts.parts())

@@ -98,8 +98,9 @@ def predict(
     if is_pattern(source.given):
         columns = list(ParquetRows.look_into(Path(matching(source.given)[0]))[0])
         known = _roles_of_run(file, model, roles, columns)
-        labels_of = "rows" if hasattr(model, "complete") else "bags"
-        blocks = DatasetsOfParts(source.given, known, feature_names_of(model), labels_of)
+        lists_are = "sequences" if hasattr(model, "predict_channel") else "bags"
+        lists_are = "rows" if hasattr(model, "complete") else lists_are
+        blocks = DatasetsOfParts(source.given, known, feature_names_of(model), lists_are)
     else:
         with memory_limit(roles.max_memory):
             opened = open_table(source, roles.format, **{key: getattr(roles, key) for key in _HOW})

@@ -39,7 +39,7 @@ def work(config: RunConfig) -> PartedHierarchyResult:
     )
     with collect_notes() as heard:
         model.fit(*((parts,) if use_features else (None, parts)), engine=engine_of(options, parts))
-    table = TableOfParts(config.table, parts.feature_names, parts.classes, config.roles, labels_of="rows")
+    table = TableOfParts(config.table, parts.feature_names, parts.classes, config.roles, lists_are="rows")
     data = sample_of(parts, table, options, SHOWN)
     if not use_features:
         data = replace(data, X=np.empty((data.n_rows, 0)), feature_names=())
