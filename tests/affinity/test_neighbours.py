@@ -53,17 +53,44 @@ def test_cells_reach_the_recall_they_report(rng, as_rows):
 def test_the_scan_equals_its_plain_version_tile_by_tile(rng):
     rows = rng.standard_normal((40, 3)).astype(np.float32)
     lengths, queries = (rows**2).sum(axis=1), np.array([3, 20, 39], dtype=np.intp)
+    lines = np.array([2, 0, 1])  # products come in any order
 
     def scan(kernel, tiles):
         best, found = np.full((3, 5), np.inf, dtype=np.float32), np.full((3, 5), -1, dtype=np.intp)
         for first, last in tiles:
-            kernel(rows[queries] @ rows[first:last].T, lengths[first:last], first, queries, best, found)
+            kernel(rows[queries[lines]] @ rows[first:last].T, lengths[first:last], first, queries, lines, best, found)
         return found
 
     order, _ = plain_neighbours(rows.astype(float), 5)
     for tiles in ([(0, 40)], [(0, 7), (7, 30), (30, 40)]):
         assert np.array_equal(scan(inverted.keep_smallest, tiles), order[queries])
         assert np.array_equal(scan(inverted.keep_smallest.py_func, tiles), order[queries])
+
+
+@pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])
+def test_distances_are_exact_and_copies_at_zero(rng, as_rows):
+    X = rng.standard_normal((30, 4)) + 1e6
+    X[7] = X[3]
+    found = rng.integers(30, size=(30, 5))
+    found[3, 0] = 7
+    gaps = inverted.exact_distances(as_rows(X), as_rows(X), found)
+    np.testing.assert_allclose(gaps, np.linalg.norm(X[:, None] - X[found], axis=2), rtol=1e-12)
+    assert gaps[3, 0] == 0
+    plain = np.empty((30, 5))
+    inverted.measure.py_func(X, X, found, plain)
+    np.testing.assert_allclose(plain, gaps, rtol=1e-12)
+
+
+def test_a_row_near_the_border_of_its_cell_looks_into_the_next(rng):
+    X = rng.uniform(size=(2000, 2))
+    cells = inverted.Cells(X, rng)
+    ratios = cells.ratios(np.arange(2000))
+    assert (ratios.argmin(axis=1) == cells.cell_at).all()
+    at_border, at_centre = (np.sort(ratios, axis=1)[:, 1].argsort()[place] for place in (0, -1))
+    looks = cells._looks(ratios, 3, 1.5)
+    assert looks[:, at_border].sum() > looks[:, at_centre].sum()
+    found = [cells.nearest(np.array([row]), 5, reach)[0] for row in (at_border, at_centre) for reach in (1.0, np.inf)]
+    assert np.array_equal(found[2], found[3])  # the one in the middle of its cell needs no other
 
 
 def test_cells_of_copies_reach_out_until_they_have_enough_neighbours(rng):

@@ -14,9 +14,10 @@ import pytest
 
 import sidelight as sl
 from sidelight._models import on_dask
-from sidelight._models.engines import InMemory
+from sidelight._models.engines import InMemory, OneLook
 from sidelight._models.part_work import Moments
-from sidelight.errors import Cancelled, ClusterGone, InvalidData, InvalidParameter, WorkerDied
+from sidelight.errors import Cancelled, ClusterGone, InvalidData, InvalidParameter, UnreadableFile, WorkerDied
+from sidelight.files import part_events
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of distributed, about sockets and ports that are taken
@@ -119,7 +120,11 @@ def test_a_worker_killed_in_the_middle_changes_no_bit(rows, reference):
             model = fit(parts_of(rows), sl.OnDask(client, deadline=120))
         assert seen
         same_bits(model, reference)
+        client.wait_for_workers(2, timeout=60)  # its nanny has started another one
         with sl.OnDask(client).over(parts_of(rows)) as passes:
+            passes.sum(Moments())
+            assert len(passes._own) == 2
+            assert all(passes._own.values())  # which gets parts again
             local.scheduler.allowed_failures = 0  # waiting for three more processes takes its time
             with pytest.raises(WorkerDied, match=r"died again and again on parts? 1.*0\.parquet, row 1"):
                 passes.run(KillWorker(os.getpid()))
@@ -223,10 +228,73 @@ def test_a_scheduler_that_goes_in_a_pass(rows, monkeypatch):
         sl.OnDask(client).over(parts_of(rows))
 
 
-def test_other_versions_are_refused_by_name(rows, client, monkeypatch):
-    monkeypatch.setattr(on_dask, "_own_versions", lambda: {**on_dask.versions_here(), "numpy": "1.0"})
-    with pytest.raises(ClusterGone, match=r"runs numpy .* \(here 1\.0\)"):
+@pytest.mark.parametrize("name", ["numpy", "sidelight", "python"])
+def test_other_versions_are_refused_by_name(rows, client, monkeypatch, name):
+    monkeypatch.setattr(on_dask, "_own_versions", lambda: {**on_dask.versions_here(), name: "1.0"})
+    with pytest.raises(ClusterGone, match=rf"runs {name} .* \(here 1\.0\)"):
         sl.OnDask(client).over(parts_of(rows))
+
+
+def test_workers_without_sidelight_are_told_what_to_install(rows, client, monkeypatch):
+    def run(function):
+        raise ModuleNotFoundError("No module named 'sidelight'", name="sidelight")
+
+    monkeypatch.setattr(client, "run", run)
+    with pytest.raises(ClusterGone, match=r"cannot import sidelight\. Install the same versions on all workers"):
+        sl.OnDask(client).over(parts_of(rows))
+
+
+def test_means_and_scales_are_added_up_by_the_workers(rows, client, monkeypatch):
+    here = sl.Standardized(sl.CoverageClustering(boundary="straight", random_state=0)).fit(parts_of(rows))
+    monkeypatch.setattr(OneLook, "over", lambda self, parts: pytest.fail("the rows were read by this process"))
+    inner = sl.CoverageClustering(boundary="straight", random_state=0)
+    there = sl.Standardized(inner).fit(parts_of(rows), engine=sl.OnDask(client))
+    assert np.array_equal(here.mean_, there.mean_)
+    assert np.array_equal(here.scale_, there.scale_)
+    same_bits(here.estimator_, there.estimator_)
+
+
+@pytest.mark.parametrize("weight", [None, "times"])
+def test_events_are_counted_by_the_workers(client, tmp_path, monkeypatch, weight):
+    monkeypatch.setattr(part_events, "PIECE", 37)
+    generator = np.random.default_rng(0)
+    who, what, times = ([f"p{code}" for code in generator.integers(0, 9, 500)], *generator.integers(1, 5, (2, 500)))
+    frame = pl.DataFrame({"who": who, "what": what, "times": times})
+    files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    frame[:130].write_parquet(files[0])
+    frame[130:].write_parquet(files[1])
+    counts = part_events.count_parquet(files, ["who", "what"], weight=weight, engine=sl.OnDask(client))
+    assert counts == sl.CoOccurrence.from_table(frame, ["who", "what"], weights=weight)
+
+
+def says_nothing(rows):
+    raise InvalidData("nothing to say")
+
+
+def test_answers_are_written_by_the_workers(rows, client, reference, tmp_path):
+    here = reference.labels_.write(tmp_path / "here")
+    there = reference.labels_.write(tmp_path / "there", engine=sl.OnDask(client))
+    assert [path.exists() for path in there] == [True] * len(there)
+    assert len(there) >= len(here)
+    one, other = (pl.read_parquet(tmp_path / name / "*.parquet").sort("row") for name in ("here", "there"))
+    assert one.equals(other)
+    with pytest.raises(InvalidData, match="nothing to say"):
+        parts_of(rows).apply(says_nothing).write(tmp_path / "late", engine=sl.OnDask(client))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "there"]
+
+
+def test_files_that_differ_are_refused_by_the_worker_that_reads_them(rows, client, tmp_path):
+    parts = parts_of(rows)
+    assert parts.survey.is_arranged
+    assert len(parts.look.centre) == D  # footers, bags and some rows are read now; a file changes behind their back
+    broken = sorted(rows.glob("*.parquet"))[1]
+    kept = broken.read_bytes()
+    try:
+        pl.read_parquet(broken).drop("f2").write_parquet(broken)
+        with sl.OnDask(client).over(parts) as passes, pytest.raises(UnreadableFile, match=r"1\.parquet"):
+            passes.sum(Moments())
+    finally:
+        broken.write_bytes(kept)
 
 
 def test_parts_stay_where_they_are_and_newcomers_get_a_share(rows, client, monkeypatch):

@@ -27,9 +27,11 @@ def similarity_components(W: Any, d: np.ndarray | None = None) -> np.ndarray:
     """
     root = np.sqrt(degrees(W) if d is None else d)
     if sparse.issparse(W):
-        lines = W.tocoo()
-        seen = lines.data > np.finfo(W.dtype).eps * root[lines.row] * root[lines.col]
-        graph = sparse.coo_array((seen[seen], (lines.row[seen], lines.col[seen])), shape=W.shape)
+        eps, graph = np.finfo(W.dtype).eps, W.tocsr()
+        if W.nnz and graph.data.min() <= eps * root.max() ** 2:  # else every entry is a connection
+            seen = graph.data > eps * np.repeat(root, np.diff(graph.indptr)) * root[graph.indices]
+            graph = sparse.csr_array((seen.astype(W.dtype), graph.indices, graph.indptr), shape=W.shape, copy=True)
+            graph.eliminate_zeros()
         return np.asarray(connected_components(graph, directed=False)[1], dtype=np.intp)
     return _dense_components(W, root)
 

@@ -62,12 +62,12 @@ def graph_local_scaling(neighbours: Neighbours, t: int = 7) -> tuple[Any, np.nda
     weights /= 2.0 * scales[:, None]
     weights /= scales[neighbours.indices]
     np.exp(-weights, out=weights)
-    ends = np.arange(0, n_rows * k + 1, max(k, 1), dtype=np.int64)[: n_rows + 1]
-    if k == 0:
-        ends = np.zeros(n_rows + 1, dtype=np.int64)
-    values = weights.ravel().astype(working_dtype(n_rows))
-    W = sparse.csr_array((values, neighbours.indices.ravel(), ends), shape=(n_rows, n_rows))
-    W = (W.maximum(W.T) + sparse.eye_array(n_rows, dtype=values.dtype, format="csr")).tocsr()
+    own = np.arange(n_rows, dtype=neighbours.indices.dtype)[:, None]  # every row is similar to itself
+    indices = np.hstack([own, neighbours.indices])
+    values = np.hstack([np.ones((n_rows, 1)), weights]).astype(working_dtype(n_rows))
+    ends = np.arange(0, n_rows * (k + 1) + 1, k + 1, dtype=np.int64)
+    W = sparse.csr_array((values.ravel(), indices.ravel(), ends), shape=(n_rows, n_rows))
+    W = W.maximum(W.T).tocsr()
     if W.nnz < 2**31:  # half the index traffic of every product
         W.indices, W.indptr = W.indices.astype(np.int32), W.indptr.astype(np.int32)
     return W, scales

@@ -1,10 +1,11 @@
 """The nearest rows of every row: exact by brute force, or by an inverted file with its recall measured.
 
 A row is never its own neighbour, even among duplicates. Up to ``BRUTE_ROWS`` rows the answer is exact; above, rows are
-searched by an inverted file: k-means cells, and only the cells nearby are searched; ``recall`` says how much of the
-truth was found. Rows are kept in the order of their cells, so that two cells meet in one matrix product and one scan.
-How many cells to probe is known before: a true neighbour is found when its cell is probed, so the true neighbours of a
-sample of rows give the recall of every number of probes at once.
+searched by an inverted file: k-means cells, of which a row looks into those whose centres are hardly farther than the
+nearest centre; ``recall`` says how much of the truth was found. Rows are kept in the order of their cells, so that rows
+near each other look into the same cells and meet them in one matrix product and one scan. How far to look is known
+before: a true neighbour is found when its cell is looked into, so the true neighbours of a sample of rows give the
+recall of every reach at once.
 
 scikit-learn's modules are imported where they are used: they take .1 s, and a fitted model that places rows needs none.
 """
@@ -108,29 +109,31 @@ def drop_self(indices: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, n
 RECALL = 0.95  # the graph hardly changes above: a missed neighbour is replaced by one that is almost as near
 SAMPLE = 500  # rows whose recall is measured; its standard error is then below 0.003
 _BLOCK = 4_000_000  # distances held at a time, 16 MB in each thread
-_TOGETHER = 32  # cells between two reports of progress
+_ROWS = 1024  # rows that look into cells together
+_TOGETHER = 32  # such blocks between two reports of progress
+_GLANCE = 64  # candidates that are compared at once before any is looked at
 
 
 def search(X: Any, k: int, *, generator: np.random.Generator, recall: float = RECALL) -> tuple[Any, Any, float]:
     """Find about the ``k`` nearest other rows of every row: indices, distances and the measured recall."""
     cells = Cells(X, generator)
-    n_probe, neighbours = _probes(cells, k, recall, generator)
-    indices = np.empty((X.shape[0], k), dtype=np.int32 if X.shape[0] < 2**31 else np.int64)
-    distances = np.empty((X.shape[0], k))
+    reach, measured = _reach(cells, k, recall, generator)
+    n_rows = X.shape[0]
+    indices = np.empty((n_rows, k), dtype=np.int32 if n_rows < 2**31 else np.int64)
+    distances = np.empty((n_rows, k))
 
-    def fill(cell: int) -> None:
-        members = cells.order[cells.starts[cell] : cells.starts[cell + 1]]
-        if len(members):
-            near = cells.order[cells.nearest(cells.places(cell), cells.near_enough(cell, n_probe, k), k)]
-            gaps = exact_distances(X[members], X, near)
-            order = np.argsort(gaps, axis=1, kind="stable")
-            indices[members] = np.take_along_axis(near, order, axis=1)
-            distances[members] = np.take_along_axis(gaps, order, axis=1)
+    def fill(at: int) -> None:
+        places = np.arange(at, min(at + _ROWS, n_rows))
+        members, near = cells.order[places], cells.order[cells.nearest(places, k, reach)]
+        gaps = exact_distances(X[members], X, near)
+        order = np.argsort(gaps, axis=1, kind="stable")
+        indices[members] = np.take_along_axis(near, order, axis=1)
+        distances[members] = np.take_along_axis(gaps, order, axis=1)
 
-    for at in range(0, cells.n_cells, _TOGETHER):
-        report("neighbours", at, cells.n_cells)
-        for_each_in_threads(fill, range(at, min(at + _TOGETHER, cells.n_cells)))
-    return indices, distances, neighbours
+    for at in range(0, n_rows, _ROWS * _TOGETHER):
+        report("neighbours", at, n_rows)
+        for_each_in_threads(fill, range(at, min(at + _ROWS * _TOGETHER, n_rows), _ROWS))
+    return indices, distances, measured
 
 
 class Cells:
@@ -140,85 +143,125 @@ class Cells:
     """
 
     def __init__(self, X: Any, generator: np.random.Generator) -> None:
-        from sklearn.metrics import pairwise_distances_argmin
-
         n_rows = X.shape[0]
         # float32 halves the traffic; the mean is taken off first because lengths far above the distances lose them
         rows = X.astype(np.float32) if sparse.issparse(X) else np.asarray(X - X.mean(axis=0), dtype=np.float32)
         self.n_cells = max(1, int(np.sqrt(n_rows)))
         few = generator.choice(n_rows, size=min(n_rows, 50 * self.n_cells), replace=False)
-        centres = _centres(rows[few], self.n_cells, as_seed(generator))
-        with one_blas_thread():
-            cell_of = pairwise_distances_argmin(rows, centres)
+        self.centres = _centres(rows[few], self.n_cells, as_seed(generator))
+        self.centre_lengths = row_norms(self.centres, squared=True).astype(np.float32)
+        cell_of = np.empty(n_rows, dtype=np.intp)
+
+        def assign(at: slice) -> None:
+            cell_of[at] = self._gaps(rows[at]).argmin(axis=1)
+
+        step = max(1, _BLOCK // self.n_cells)
+        for_each_in_threads(assign, [slice(at, at + step) for at in range(0, n_rows, step)])
         self.order, self.starts = group_rows(cell_of, self.n_cells)
         self.cell_at = cell_of[self.order]
         self.rows = rows[self.order]
         self.lengths = row_norms(self.rows, squared=True).astype(np.float32)
-        gaps = row_norms(centres, squared=True) - 2 * centres @ centres.T
-        self.nearby = np.argsort(gaps, axis=1, kind="stable")
 
-    def places(self, cell: int) -> np.ndarray:
-        """Return the places of one cell's rows."""
-        return np.arange(self.starts[cell], self.starts[cell + 1])
+    def ratios(self, places: np.ndarray) -> np.ndarray:
+        """Return the squared distance of each place to every centre, as a multiple of that to the nearest one."""
+        gaps = self._gaps(self.rows[places])
+        gaps += self.lengths[places][:, None]
+        least = np.finfo(np.float32).eps * (self.lengths[places] + self.centre_lengths.max())  # below, it is rounding
+        gaps /= np.maximum(gaps.min(axis=1), least)[:, None]
+        return gaps
 
-    def near_enough(self, cell: int, n_probe: int, k: int) -> np.ndarray:
-        """Return the ``n_probe`` cells nearest to one cell, itself first; more if they hold no more than k rows."""
-        reach = np.cumsum(np.diff(self.starts)[self.nearby[cell]])
-        return np.asarray(self.nearby[cell, : max(n_probe, 1 + int(np.searchsorted(reach, k, side="right")))])
-
-    def nearest(self, queries: np.ndarray, cells: np.ndarray, k: int) -> np.ndarray:
-        """Return the places of the ``k`` rows of some cells that are nearest to each query's place, itself left out."""
-        best = np.full((len(queries), k), np.inf, dtype=np.float32)
-        neighbours = np.full((len(queries), k), -1, dtype=np.intp)
-        left = self.rows[queries]
-        for first, last in zip(self.starts[cells], self.starts[cells + 1]):
-            step = max(1, _BLOCK // max(1, last - first))
-            for at in range(0, len(queries), step):
-                part = slice(at, at + step)
-                dots = safe_sparse_dot(left[part], self.rows[first:last].T, dense_output=True)
+    def nearest(self, places: np.ndarray, k: int, reach: float = np.inf) -> np.ndarray:
+        """Return the places of the ``k`` nearest rows of each place, itself left out, among the cells within reach."""
+        best = np.full((len(places), k), np.inf, dtype=np.float32)
+        found = np.full((len(places), k), -1, dtype=np.intp)
+        ratios = self.ratios(places)
+        looks = self._looks(ratios, k, reach)
+        left = self.rows[places]
+        cells = np.flatnonzero(looks.any(axis=1) & (np.diff(self.starts) > 0))
+        for cell in cells[np.argsort(ratios.min(axis=0)[cells], kind="stable")]:  # near ones first: more is passed over
+            first, last = self.starts[cell], self.starts[cell + 1]
+            who = np.flatnonzero(looks[cell])
+            step = max(1, _BLOCK // (last - first))
+            for at in range(0, len(who), step):
+                lines = who[at : at + step]
+                dots = safe_sparse_dot(left[lines], self.rows[first:last].T, dense_output=True)
                 dots = np.ascontiguousarray(dots, dtype=np.float32)
-                keep_smallest(dots, self.lengths[first:last], first, queries[part], best[part], neighbours[part])
-        return neighbours
+                keep_smallest(dots, self.lengths[first:last], first, places, lines, best, found)
+        return found
+
+    def _gaps(self, rows: Any) -> Any:
+        """Return the squared distances of rows to all centres, without the squared lengths of the rows."""
+        dots = safe_sparse_dot(rows, self.centres.T, dense_output=True)
+        dots *= np.float32(-2.0)
+        dots += self.centre_lengths
+        return dots
+
+    def _looks(self, ratios: np.ndarray, k: int, reach: float) -> np.ndarray:
+        """Return which cells (lines) are looked into for which rows (columns); together they hold more than k rows."""
+        looks = ratios <= reach
+        sizes = np.diff(self.starts).astype(np.float32)  # sums of these are near enough, and BLAS adds them up
+        for row in np.flatnonzero(looks.astype(np.float32) @ sizes < k + 1):
+            nearest = np.argsort(ratios[row], kind="stable")
+            enough = 1 + int(np.searchsorted(np.cumsum(sizes[nearest]), k, side="right"))
+            looks[row, nearest[:enough]] = True
+        return np.ascontiguousarray(looks.T)
 
 
 def _centres(rows: Any, n_cells: int, seed: int) -> np.ndarray:
     from sklearn.cluster import KMeans
 
+    # starting at rows drawn at random: k-means++ takes longer than all rounds, and spends its cells on stragglers
+    fit = KMeans(n_cells, init="random", n_init=1, max_iter=10, random_state=seed)
     with without_library_warnings(), one_blas_thread():  # duplicates leave cells empty, which changes nothing here
-        return np.asarray(KMeans(n_cells, n_init=1, max_iter=10, random_state=seed).fit(rows).cluster_centers_)
+        return np.asarray(fit.fit(rows).cluster_centers_, dtype=np.float32)
 
 
-def _probes(cells: Cells, k: int, recall: float, generator: np.random.Generator) -> tuple[int, float]:
-    """Return how many cells must be probed for this recall, and the recall that this many have."""
+def _reach(cells: Cells, k: int, recall: float, generator: np.random.Generator) -> tuple[float, float]:
+    """Return how much farther than the nearest centre those of other cells may be, and the recall of this reach."""
     n_rows = len(cells.order)
     sample = np.sort(generator.choice(n_rows, size=min(SAMPLE, n_rows), replace=False))
-    truth = cells.nearest(sample, np.arange(cells.n_cells), k)
-    rank = np.argsort(cells.nearby, axis=1)  # rank[a, b]: cell b is the so-and-so nearest of cell a
-    needed = np.sort(rank[cells.cell_at[sample][:, None], cells.cell_at[truth]], axis=None)
-    n_probe = 1 + int(needed[int(np.ceil(recall * needed.size)) - 1])
-    return n_probe, float(np.mean(needed < n_probe))
+    truth = cells.nearest(sample, k)
+    needed = np.sort(np.take_along_axis(cells.ratios(sample), cells.cell_at[truth], axis=1), axis=None)
+    reach = float(needed[int(np.ceil(recall * needed.size)) - 1])
+    return reach, float(np.mean(needed <= reach))
 
 
 # float32 against the house rule: the block of products is what this scan waits for, and it is half as large
-@kernel("void(float32[:, ::1], float32[::1], intp, intp[::1], float32[:, ::1], intp[:, ::1])")
-def keep_smallest(dots: Any, lengths: Any, first: int, queries: Any, best: Any, found: Any) -> None:
-    """Keep, of the candidates first, first + 1, ..., those with the smallest |c|^2 - 2 c'q; never the query itself."""
+@kernel("void(float32[:, ::1], float32[::1], intp, intp[::1], intp[::1], float32[:, ::1], intp[:, ::1])")
+def keep_smallest(dots: Any, lengths: Any, first: int, queries: Any, lines: Any, best: Any, found: Any) -> None:
+    """Keep, of the candidates first, first + 1, ..., those with the smallest |c|^2 - 2 c'q; never the query itself.
+
+    Row i of ``dots`` is about the query of line ``lines[i]``.
+    """
     k = best.shape[1]
     for i in range(dots.shape[0]):
-        for j in range(dots.shape[1]):
-            gap = lengths[j] - np.float32(2.0) * dots[i, j]
-            if gap < best[i, k - 1] and first + j != queries[i]:
-                at = k - 1  # insertion: after the first few hundred candidates this is rare
-                while at > 0 and best[i, at - 1] > gap:
-                    best[i, at] = best[i, at - 1]
-                    found[i, at] = found[i, at - 1]
-                    at -= 1
-                best[i, at] = gap
-                found[i, at] = first + j
+        line = lines[i]
+        for begin in range(0, dots.shape[1], _GLANCE):
+            own, sizes, worst = dots[i, begin : begin + _GLANCE], lengths[begin : begin + _GLANCE], best[line, k - 1]
+            n_near = np.int32(0)
+            for j in range(own.shape[0]):  # no branch: several candidates are compared by one instruction
+                n_near += np.int32(sizes[j] - np.float32(2.0) * own[j] < worst)
+            if n_near == 0:
+                continue
+            for j in range(own.shape[0]):
+                gap = sizes[j] - np.float32(2.0) * own[j]
+                if gap < best[line, k - 1] and first + begin + j != queries[line]:
+                    at = k - 1  # insertion: after the first few hundred candidates this is rare
+                    while at > 0 and best[line, at - 1] > gap:
+                        best[line, at] = best[line, at - 1]
+                        found[line, at] = found[line, at - 1]
+                        at -= 1
+                    best[line, at] = gap
+                    found[line, at] = first + begin + j
 
 
 def exact_distances(queries: Any, X: Any, found: np.ndarray) -> np.ndarray:
     """Return the float64 distance from each query to each of the rows of X found for it; copies are at exactly 0."""
+    if not sparse.issparse(X):
+        distances = np.empty(found.shape)
+        left, right = (np.ascontiguousarray(rows, dtype=np.float64) for rows in (queries, X))
+        measure(left, right, np.ascontiguousarray(found, dtype=np.intp), distances)
+        return distances
     left, right = np.repeat(np.arange(len(found)), found.shape[1]), found.ravel()
     out = np.empty(len(left))
     step = max(1, _BLOCK // max(1, X.shape[1]))
@@ -226,3 +269,16 @@ def exact_distances(queries: Any, X: Any, found: np.ndarray) -> np.ndarray:
         part = slice(at, at + step)
         out[part] = row_norms(queries[left[part]] - X[right[part]])
     return out.reshape(found.shape)
+
+
+@kernel("void(float64[:, ::1], float64[:, ::1], intp[:, ::1], float64[:, ::1])")
+def measure(queries: Any, X: Any, found: Any, out: Any) -> None:
+    """Fill in the distances from each query to the rows of X found for it."""
+    for i in range(found.shape[0]):
+        for place in range(found.shape[1]):
+            row = found[i, place]
+            total = 0.0
+            for j in range(X.shape[1]):
+                gap = queries[i, j] - X[row, j]
+                total += gap * gap
+            out[i, place] = np.sqrt(total)

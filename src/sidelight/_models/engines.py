@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sidelight._core.memory import default_limit, in_units, size_in_bytes
 from sidelight._core.tree_sum import Node
-from sidelight._models.part_work import Ask, AskPart, Engine, Held, Passes, hold, refuse_gaps, work
+from sidelight._models.part_work import Ask, AskPart, AskTogether, Engine, Held, Passes, hold, refuse_gaps, work
 from sidelight.data.parts import Part, PartedRows
 from sidelight.data.spill import scratch_folder, spill
 from sidelight.errors import InvalidParameter
@@ -84,6 +84,16 @@ class OneLook:
         return LocalPasses(parts, parts.parts(), lambda part: hold(part, parts.look), ExitStack())
 
 
+def once_over(engine: Any) -> Engine:
+    """Return who makes a single pass: workers of a cluster where there are some, else this process without a copy."""
+    if isinstance(engine, str) and "://" in engine:
+        from sidelight._models.on_dask import OnDask
+
+        return OnDask(engine)
+    is_here = engine is None or isinstance(engine, (str, Path, InMemory, OnDisk))
+    return OneLook() if is_here else engine
+
+
 class LocalPasses(Passes):
     """Passes of this process, with its threads."""
 
@@ -101,6 +111,10 @@ class LocalPasses(Passes):
         """Ask part after part."""
         for part in self.parts:
             yield ask.of_part(self._held(part))
+
+    def together(self, ask: AskTogether) -> list[Any]:
+        """Ask about all parts."""
+        return [ask.of_parts(self.parts, self.look)]
 
     def close(self) -> None:
         """Remove the scratch copy."""
@@ -150,6 +164,6 @@ def engine_for(engine: Any, parts: PartedRows, *, memory: Any = None, scratch: A
     return engine
 
 
-def check_rows(place: Callable[[int], str], rows: NDArray[Any]) -> None:
+def check_rows(place: Callable[[int], str], rows: NDArray[Any], names: Sequence[str]) -> None:
     """Refuse rows that cannot be used, before they are written."""
-    refuse_gaps(place, np.asarray(rows))
+    refuse_gaps(place, np.asarray(rows), names)

@@ -24,7 +24,7 @@ from sidelight._core.threads import for_each_in_threads
 Floats = npt.NDArray[np.float64]
 
 SAMPLE = 20_000  # rows that landmarks, widths and scales are learnt from
-BLOCK = 8_192  # rows mapped together, so that their distances to the landmarks stay small
+BLOCK = 1_024  # rows mapped together: their distances to the landmarks stay in the cache
 MOST_COLUMNS = 500  # columns of the straight block; wider rows are projected on this many directions
 ROUNDS = 5  # of k-means: landmarks only have to cover the rows, not to sit at the optimum
 TOO_SMALL = 1e-6  # directions of the landmarks' kernel matrix below this share of the largest are rounding
@@ -123,14 +123,14 @@ class FeatureMap:
     @property
     def n_features(self) -> int:
         """How many features a row gets."""
-        return (self.basis.shape[1] or len(self.mean)) + len(self.offset)
+        return self.n_straight + len(self.offset)
 
     def __call__(self, X: Any) -> Floats:
         """Return the features of the rows of X, dense."""
-        return self.map(X)[0]
+        return self.map(X)
 
-    def map(self, X: Any, *, dtype: Any = np.float64) -> tuple[npt.NDArray[Any], Floats]:
-        """Return the features of the rows of X, dense, and the squared distance of each row to the nearest landmark.
+    def map(self, X: Any, *, dtype: Any = np.float64) -> npt.NDArray[Any]:
+        """Return the features of the rows of X, dense.
 
         Parameters
         ----------
@@ -140,13 +140,49 @@ class FeatureMap:
             float64, or float32 for half the memory.
         """
         features = np.empty((X.shape[0], self.n_features), dtype=dtype)
-        nearest = np.zeros(X.shape[0])
 
         def fill(begin: int) -> None:
-            self._fill(X[begin : begin + BLOCK], features[begin : begin + BLOCK], nearest[begin : begin + BLOCK])
+            self._fill(X[begin : begin + BLOCK], features[begin : begin + BLOCK])
 
         for_each_in_threads(fill, range(0, X.shape[0], BLOCK))
-        return features, nearest
+        return features
+
+    def unprojected(self, X: Any) -> npt.NDArray[np.float32]:
+        """Return the straight block and the kernels of the landmarks, which the curved block is linear in.
+
+        The projection takes longer than all the rest, and every linear rule can take it into its weights:
+        :meth:`weights_unprojected`.
+        """
+        columns = np.empty((X.shape[0], self.n_straight + len(self.landmarks)), dtype=np.float32)
+
+        def fill(begin: int) -> None:
+            rows = X[begin : begin + BLOCK]
+            columns[begin : begin + BLOCK, : self.n_straight] = self._straight(rows)
+            if len(self.offset):
+                columns[begin : begin + BLOCK, self.n_straight :] = self.kernels(rows)
+
+        for_each_in_threads(fill, range(0, X.shape[0], BLOCK))
+        return columns
+
+    def scores(self, X: Any, W: Floats, b: Floats) -> tuple[Floats, Floats]:
+        """Return features(x) @ W + b of every row, and its squared distance to the nearest landmark.
+
+        Features are never made: the weights take the projection, and rows are visited block by block.
+        """
+        U, shift = self.weights_unprojected(W)
+        scores, nearest = np.empty((X.shape[0], W.shape[1])), np.zeros(X.shape[0])
+
+        def fill(begin: int) -> None:
+            rows, here = X[begin : begin + BLOCK], slice(begin, begin + BLOCK)
+            scores[here] = self._straight(rows) @ U[: self.n_straight]
+            if len(self.offset):
+                distances = squared_distances(rows, self.landmarks)
+                nearest[here] = distances.min(axis=1)
+                scores[here] += self._kernels(distances) @ U[self.n_straight :]
+            scores[here] += b + shift
+
+        for_each_in_threads(fill, range(0, X.shape[0], BLOCK))
+        return scores, nearest
 
     def apply(self, function: Callable[[Floats], npt.NDArray[Any]], X: Any, n_columns: int) -> Floats:
         """Return what a function makes of the features of each row: they are made block by block and never kept.
@@ -165,46 +201,48 @@ class FeatureMap:
         def fill(begin: int) -> None:
             rows = X[begin : begin + BLOCK]
             features = np.empty((rows.shape[0], self.n_features))
-            self._fill(rows, features, np.empty(rows.shape[0]))
+            self._fill(rows, features)
             made[begin : begin + BLOCK] = function(features)
 
         for_each_in_threads(fill, range(0, X.shape[0], BLOCK))
         return made
 
-    def _fill(self, rows: Any, features: npt.NDArray[Any], nearest: Floats) -> None:
-        n_straight = self.n_features - len(self.offset)
-        if self.basis.shape[1]:
-            straight = rows @ self.basis - self.mean @ self.basis
-        else:
-            straight = (rows.toarray() if sp.issparse(rows) else rows) - self.mean
-        features[:, :n_straight] = straight * self.row_scale
-        if len(self.offset):
-            distances = squared_distances(rows, self.landmarks)
-            nearest[:] = distances.min(axis=1)
-            np.exp(np.divide(distances, -self.width, out=distances), out=distances)
-            features[:, n_straight:] = distances @ self.projection - self.offset
+    @property
+    def n_straight(self) -> int:
+        """How many features the straight block has."""
+        return self.basis.shape[1] or len(self.mean)
 
     def kernels(self, X: Any) -> Floats:
         """Return exp(-|x - z|^2 / h) for the rows of X and the landmarks z: what the curved block is linear in."""
-        distances = squared_distances(X, self.landmarks)
-        return np.exp(np.divide(distances, -self.width, out=distances), out=distances)
+        return self._kernels(squared_distances(X, self.landmarks))
+
+    def weights_unprojected(self, W: Floats) -> tuple[Floats, Floats]:
+        """Return U and c with features(x) @ W = unprojected(x) @ U + c."""
+        straight, curved = W[: self.n_straight], W[self.n_straight :]
+        if not len(self.offset):
+            return np.vstack([straight, np.zeros((len(self.landmarks), W.shape[1]))]), np.zeros(W.shape[1])
+        return np.vstack([straight, self.projection @ curved]), -(self.offset @ curved)
+
+    def gradient_projected(self, of_U: Floats, of_c: Floats) -> Floats:
+        """Return the gradient by W from those by U and c of :meth:`weights_unprojected`."""
+        straight, kernels = of_U[: self.n_straight], of_U[self.n_straight :]
+        if not len(self.offset):
+            return straight
+        return np.vstack([straight, self.projection.T @ kernels - np.outer(self.offset, of_c)])
 
     def weights_of_columns(self, W: Floats) -> tuple[Floats, Floats, Floats]:
         """Return V, U and c with features(x) @ W = x @ V + kernels(x) @ U + c."""
-        n_straight = self.n_features - len(self.offset)
-        V = W[:n_straight] * self.row_scale
+        U, c = self.weights_unprojected(W)
+        V = U[: self.n_straight] * self.row_scale
         if self.basis.shape[1]:
             V = self.basis @ V
-        U = self.projection @ W[n_straight:] if len(self.offset) else np.zeros((0, W.shape[1]))
-        return V, U, -(self.mean @ V) - self.offset @ W[n_straight:]
+        return V, U[self.n_straight :], c - self.mean @ V
 
     def gradient_of_columns(self, of_V: Floats, of_U: Floats, of_c: Floats) -> Floats:
         """Return the gradient by W from those by V, U and c of :meth:`weights_of_columns`."""
         of_V = of_V - np.outer(self.mean, of_c)
         straight = (self.basis.T @ of_V if self.basis.shape[1] else of_V) * self.row_scale
-        if not len(self.offset):
-            return straight
-        return np.vstack([straight, self.projection.T @ of_U - np.outer(self.offset, of_c)])
+        return self.gradient_projected(np.vstack([straight, of_U]), of_c)
 
     def curved(self, X: Any) -> Floats:
         """Return the curved block alone, not centred: its inner products are those of the kernel, up to a factor."""
@@ -213,6 +251,19 @@ class FeatureMap:
             for begin in range(0, X.shape[0], BLOCK)
         ]
         return np.concatenate(blocks) if blocks else np.zeros((0, len(self.offset)))
+
+    def _fill(self, rows: Any, features: npt.NDArray[Any]) -> None:
+        features[:, : self.n_straight] = self._straight(rows)
+        if len(self.offset):
+            features[:, self.n_straight :] = self.kernels(rows) @ self.projection - self.offset
+
+    def _straight(self, rows: Any) -> Floats:
+        if self.basis.shape[1]:
+            return np.asarray((rows @ self.basis - self.mean @ self.basis) * self.row_scale)
+        return np.asarray(((rows.toarray() if sp.issparse(rows) else rows) - self.mean) * self.row_scale)
+
+    def _kernels(self, distances: Floats) -> Floats:
+        return np.exp(np.divide(distances, -self.width, out=distances), out=distances)
 
     def __archive__(self) -> dict[str, Any]:
         return {part.name: getattr(self, part.name) for part in fields(self)}

@@ -10,6 +10,7 @@ finite.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,27 +80,38 @@ class LabelLogits:
         grad_V[:], grad_b[:] = self.penalty * V, _BIAS_PENALTY * b
         return gradient
 
-    def loss(self, theta: Floats, both: Floats, parent: Floats, scores: Floats | None = None) -> tuple[float, Floats]:
-        """Return minus the value and its gradient; rows are taken in fixed blocks, in threads when there are many.
+    def loss(self, theta: Floats, both: Floats, parent: Floats) -> tuple[float, Floats]:
+        """Return minus the value and its gradient for targets that are known."""
+        return self.pull(theta, lambda part, scores: logistic_residual(scores, both[part], parent[part]))
 
-        ``scores`` are those of ``theta`` where somebody has them: half of the work.
+    def pull(self, theta: Floats, judge: Callable[[slice, Floats], tuple[float, Floats]]) -> tuple[float, Floats]:
+        """Return what the ridge and minus the rows are worth, and the gradient.
+
+        Rows are taken in fixed blocks, in threads when there are many; each is scored, judged and pulled back while it
+        is in the cache.
+
+        Parameters
+        ----------
+        theta : array
+            The weights.
+        judge : callable
+            Called with the rows of a block and their scores; returns their value and its gradient by the scores.
         """
         V, b = self.unpack(theta)
 
         def work(part: slice) -> tuple[float, Floats | None, Floats]:
-            own = np.ascontiguousarray(self._products(V, part) + b) if scores is None else scores[part]
-            value, residual = logistic_residual(own, both[part], parent[part])
+            value, residual = judge(part, np.ascontiguousarray(self._products(V, part) + b))
             pulled = None if self.rows is None else self.rows.take(part).combine(residual)
             return value, pulled, residual.sum(axis=0)
 
-        value, gradient = -self.ridge(theta), self.ridge_gradient(theta)
+        value, gradient = self.ridge(theta), self.ridge_gradient(theta)
         grad_V, grad_b = self.unpack(gradient)
         for part_value, pulled, total in map_in_threads(work, self._parts()):
-            value += part_value
+            value -= part_value
             grad_b -= total
             if pulled is not None:
                 grad_V -= pulled
-        return -value, gradient
+        return value, gradient
 
     def _products(self, V: Floats, part: slice) -> Floats:
         if self.rows is None:

@@ -19,7 +19,7 @@ from uuid import uuid4
 from sidelight._core.memory import default_limit
 from sidelight._core.tree_sum import Node
 from sidelight._models.engines import A_ROW, check_rows
-from sidelight._models.part_work import Ask, AskPart, Held, Passes, hold, work
+from sidelight._models.part_work import Ask, AskPart, AskTogether, Held, Passes, hold, work
 from sidelight.data.array_parts import ArrayRows
 from sidelight.data.parts import BLOCKS, Look, Part, PartedRows
 from sidelight.data.spill import scratch_folder, spill
@@ -114,6 +114,10 @@ class DaskPasses(Passes):
         answers = dict(answer for some in self._ask(_each, ask) for answer in some)
         for part in self.parts:
             yield answers.pop(part.number)
+
+    def together(self, ask: AskTogether) -> list[Any]:
+        """Ask every worker about all of its parts at once."""
+        return self._ask(_together, ask)
 
     def close(self) -> None:
         """Let workers forget the rows, and remove the scratch copy."""
@@ -243,6 +247,10 @@ def _work(fit: str, look: Look, parts: Sequence[Part], ask: Ask) -> list[Node]:
 
 def _each(fit: str, look: Look, parts: Sequence[Part], ask: AskPart) -> list[tuple[int, Any]]:
     return [(part.number, ask.of_part(_KEPT.hold(fit, part, look))) for part in parts]
+
+
+def _together(fit: str, look: Look, parts: Sequence[Part], ask: AskTogether) -> Any:
+    return ask.of_parts(parts, look)
 
 
 def _forget(fit: str) -> None:

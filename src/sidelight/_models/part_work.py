@@ -8,7 +8,7 @@ with one bundle of sums for each block. The answers of neighbouring blocks are a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
@@ -73,24 +73,38 @@ class AskPart(Protocol):
         ...
 
 
+class AskTogether(Protocol):
+    """A question about all parts that somebody has, whose recipes the question reads by itself."""
+
+    def of_parts(self, parts: Sequence[Part], look: Look) -> Any:
+        """Answer for these parts."""
+        ...
+
+
 def hold(part: Part, look: Look, *, keeps: bool = False) -> Held:
     """Read a part; a gap or an infinite number is refused by its place."""
     rows = part.rows()
     if is_near(part):
         return Held(part, look, rows, keeps)
-    refuse_gaps(part.place, rows)
+    refuse_gaps(part.place, rows, part.feature_names)
     return Held(part, look, look.near(rows), keeps)
 
 
-def refuse_gaps(place: Callable[[int], str], rows: NDArray[Any]) -> None:
+def rows_of(part: Part, look: Look) -> NDArray[Any]:
+    """Read the rows of a part in the user's own units."""
+    return look.far(part.rows()) if is_near(part) else part.rows()
+
+
+def refuse_gaps(place: Callable[[int], str], rows: NDArray[Any], names: Sequence[str] = ()) -> None:
     """Refuse NaN, infinite numbers and numbers whose squares are infinite, by the row and its column."""
     if not rows.size or max(-float(rows.min()), float(rows.max())) <= HUGE:  # NaN is never <= anything
         return
     row, column = (int(place[0]) for place in np.nonzero(~(np.abs(rows, dtype=np.float64) <= HUGE)))
     value = rows[row, column]
     what = "a gap" if np.isnan(value) else f"{value:g}"
+    where = f"column {names[column]!r}" if names else f"feature {column + 1}"
     raise InvalidData(
-        f"{place(row)}, feature {column + 1}: {what}, where a number is needed. Fill such cells or leave their "
+        f"{place(row)}, {where}: {what}, where a number is needed. Fill such cells or leave their "
         "rows out before the files are written."
     )
 
@@ -121,6 +135,10 @@ class Passes(ABC):
     @abstractmethod
     def each(self, ask: AskPart) -> Iterator[Any]:
         """Go over all parts once and yield what each answers, in their order."""
+
+    @abstractmethod
+    def together(self, ask: AskTogether) -> list[Any]:
+        """Ask everybody about all parts of theirs at once; nothing is read for them."""
 
     @abstractmethod
     def close(self) -> None:

@@ -45,24 +45,50 @@ class TermsOfPart(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class NearKernels:
+    """exp(-|x - z|^2 / h) for rows near 0 and landmarks z, in single precision: what a question carries of a map."""
+
+    spread: NDArray[np.float32]
+    points: NDArray[np.float32]  # 2 z / h, one column a landmark
+    lengths: NDArray[np.float32]  # |z|^2 / h
+    width: float
+
+    @classmethod
+    def of(cls, look: Look, curve: FeatureMap) -> NearKernels:
+        """Take the centre off the landmarks of a map; they are not divided, so that distances stay."""
+        near = curve.landmarks - look.centre
+        lengths = np.einsum("ij,ij->i", near, near) / curve.width
+        points = np.ascontiguousarray(near.T * (2.0 / curve.width), dtype=np.float32)
+        return cls(look.spread.astype(np.float32), points, lengths.astype(np.float32), curve.width)
+
+    def __call__(self, near: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the kernels of some rows."""
+        rows = near * self.spread
+        exponents = rows @ self.points
+        exponents -= (np.einsum("ij,ij->i", rows, rows) / np.float32(self.width))[:, None]
+        exponents -= self.lengths
+        # beyond -87 the exponential is no normal number; rows so far that both squares are infinite get it, too
+        return np.exp(np.fmax(exponents, np.float32(-87.0), out=exponents), out=exponents)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """Weights of raw columns, which landmarks they need, and a name for "the same rule as in the last question"."""
+    """Weights of raw columns, which kernels they need, and a name for "the same rule as in the last question"."""
 
     W: Floats
     b: Floats
-    curve: FeatureMap | None
+    kernels: NearKernels | None
     name: str
 
     def columns(self, held: Held, run: tuple[int, int]) -> NDArray[Any]:
         """Return the raw columns of a block: rows near 0, and kernels of landmarks."""
         near = held.X[slice(*run)]
-        if self.curve is None:
-            return near
-        return np.hstack([near, self.curve.kernels(held.look.far(near))])
+        return near if self.kernels is None else np.hstack([near, self.kernels(near)])
 
     def believe(self, columns: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
         """Return P, log P and the sum of P over the rows."""
-        log_P = np.ascontiguousarray(columns @ self.W.astype(columns.dtype, copy=False), dtype=np.float64)
+        scores = self.W.T.astype(columns.dtype) @ columns.T  # as in BlockedObjective
+        log_P = np.ascontiguousarray(scores.T, dtype=np.float64)
         P = np.empty_like(log_P)
         return P, log_P, posteriors_of(log_P, self.b, P)
 
@@ -82,8 +108,8 @@ class RawColumns:
         else:
             straight, kernels, shift = curve.weights_of_columns(W)
         raw = np.vstack([straight * self.look.spread[:, None], kernels])
-        has_kernels = curve is not None and len(kernels) > 0
-        return Rule(raw, b + self.look.centre @ straight + shift, curve if has_kernels else None, name)
+        near = NearKernels.of(self.look, curve) if curve is not None and len(kernels) else None
+        return Rule(raw, b + self.look.centre @ straight + shift, near, name)
 
     def gradient(self, raw: Floats, of_b: Floats) -> Floats:
         """Turn a gradient by weights of raw columns into one by weights of features."""

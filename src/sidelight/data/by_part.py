@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.data.bag_lists import BagLists
 from sidelight.data.parts import Part, PartedRows
 from sidelight.errors import InvalidData
 
@@ -32,24 +33,28 @@ class ByPart:
         """One answer for each row."""
         return (self.n_rows,)
 
-    def each(self) -> Iterator[tuple[Part, NDArray[Any]]]:
-        """Yield every part with what is said about its rows."""
+    def refuse_without_rows(self) -> None:
+        """Refuse to answer where the rows are not known."""
         if self.parts is None or self.method is None:
             raise InvalidData(
                 f"The labels of {self.n_rows} rows were never gathered, and the model was loaded without the rows. "
                 "Ask again with parts.apply(model.predict)."
             )
-        for part in self.parts.parts():
-            yield part, self.of_part(part)
 
-    def of_part(self, part: Part) -> NDArray[Any]:
-        """Ask about the rows of one part."""
+    def each(self) -> Iterator[tuple[Part, NDArray[Any]]]:
+        """Yield every part with what is said about its rows."""
+        self.refuse_without_rows()
+        assert self.parts is not None  # that was the question
+        for part in self.parts.parts():
+            yield part, self.of_rows(part.rows(), part.lists())
+
+    def of_rows(self, rows: NDArray[Any], lists: BagLists | None) -> NDArray[Any]:
+        """Ask about some rows and their bags."""
         assert self.method is not None  # the caller has parts
         assert self.parts is not None
-        rows = np.asarray(part.rows(), dtype=np.float64)
+        rows = np.asarray(rows, dtype=np.float64)
         if not self.with_bags:
             return np.asarray(self.method(rows))
-        lists = part.lists()
         assert lists is not None  # rows are in bags
         return np.asarray(self.method(rows, bags=lists.as_bags(self.parts.classes)))
 

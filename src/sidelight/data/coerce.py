@@ -99,6 +99,8 @@ def as_label_matrix(Y: Any, *, n_rows: int | None = None, names: Sequence[str] |
 
 
 def _read_labels(Y: Any, names: Sequence[str] | None) -> LabelMatrix:
+    if isinstance(Y, Bags) and Y.n_bags == Y.n_rows:
+        return LabelMatrix.from_sets([Y.labels[name] for name in Y], Y.classes)
     if isinstance(Y, (Bags, Pairs, Triplets)):
         raise InvalidData(f"Expected the labels of rows as y, one set a row. Got {type(Y).__name__}.")
     if sparse.issparse(Y):

@@ -92,6 +92,11 @@ class Part:
         """Return the number of each row among all rows, as the user counts them."""
         return np.concatenate([source.numbers(first, last) for source, first, last in self.pieces])
 
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """What the features are called, for a message; nothing where the sources do not know."""
+        return getattr(self.pieces[0][0], "feature_names", ())
+
     def place(self, row: int) -> str:
         """Say where a row of the part is, for a message."""
         for source, first, last in self.pieces:
@@ -293,7 +298,7 @@ class PartedRows:
         from sidelight.data.scaled_parts import ScaledSource
         from sidelight.data.spill import spill
 
-        look, near = self.look, spill(self, Path(folder), lambda place, rows: None)
+        look, near = self.look, spill(self, Path(folder), lambda place, rows, names: None)
         sources = [ScaledSource(source, -look.centre / look.spread, 1.0 / look.spread) for source in near.sources]
         return type(self)(sources, self.feature_names, in_bags=self.in_bags, classes=self.classes)
 

@@ -25,6 +25,11 @@ class ScaledSource:
         """How many rows there are."""
         return self.source.n_rows
 
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """What the features are called, for a message; nothing where the source does not know."""
+        return getattr(self.source, "feature_names", ())
+
     def rows(self, first: int, last: int) -> NDArray[Any]:
         """Return these rows, scaled."""
         return (self.source.rows(first, last) - self.mean) / self.scale

@@ -104,7 +104,7 @@ def spill(parts: PartedRows, folder: Path, check: Any) -> PartedRows:
     folder : Path
         An empty folder.
     check : callable
-        Called with (place, rows) before rows are written; raises where a number cannot be used.
+        Called with (place, rows, names of columns) before rows are written; raises where a number cannot be used.
     """
     times = 1 if parts.survey.is_arranged else 2
     needed = times * 4.2 * parts.n_rows * parts.n_features
@@ -130,7 +130,7 @@ def _in_order(parts: PartedRows, folder: Path, check: Any) -> list[SpilledRows]:
     for part in recipes:
         report("writing a scratch copy", part.number, len(recipes))
         rows, numbers = part.rows(), part.numbers()
-        check(part.place, rows)
+        check(part.place, rows, part.feature_names)
         name = f"{part.number:06d}"
         np.save(folder / f"{name}-X.npy", parts.look.near(rows))
         is_plain = bool(numbers[0] == part.first_row) and bool((np.diff(numbers) == 1).all())
@@ -163,7 +163,7 @@ def _by_bucket(parts: PartedRows, folder: Path, check: Any) -> list[SpilledRows]
             def place(row: int, source: Any = source, first: int = first) -> str:
                 return str(source.place(first + row))
 
-            check(place, rows)
+            check(place, rows, getattr(source, "feature_names", ()))
             codes = np.array([sets.setdefault(members, len(sets)) for members in lists.sets], dtype=np.intp)
             _append(folder, n_buckets, parts.look.near(rows), numbers, lists, codes[lists.codes])
     known = tuple(sets)

@@ -170,8 +170,9 @@ def refuse_parts(estimator: Any, X: Any) -> None:
         who = type(estimator).__name__
         raise WrongKind(
             f"{who} cannot be fitted to {X!r}: what it learns is no sum over rows. Fit it to a sample, X, bags = "
-            "parts.sample(100_000), and ask about all rows with parts.apply(model.predict). CoverageClustering and "
-            "DiscriminativeClustering can be fitted by parts, BagSpectralClustering and BagWordClustering by a sample."
+            "parts.sample(100_000), and ask about all rows with parts.apply(model.predict). CoverageClustering, "
+            "DiscriminativeClustering and LatentHierarchyClassifier can be fitted by parts, BagSpectralClustering and "
+            "BagWordClustering by a sample."
         )
 
 

@@ -16,7 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.params import as_generator, as_seed, check_number
 from sidelight._core.threads import one_blas_thread
 from sidelight._models.feature_map import FeatureMap
-from sidelight._models.objective import BlockedObjective, Objective, Term, block_cuts, can_be_blocked
+from sidelight._models.objective import (
+    BlockedObjective,
+    Objective,
+    Term,
+    UnprojectedObjective,
+    block_cuts,
+    can_be_blocked,
+)
 from sidelight._models.part_work import Passes
 from sidelight._models.parted import PartedObjective, RawColumns, TermsOfPart
 from sidelight._models.softmax_linear import SoftmaxLinear
@@ -36,13 +43,15 @@ class RuleFit:
     """Softmax-linear rules on one X under one penalty; the whitening of X is made once, for all of them.
 
     ``whitening`` serves objectives that sum over rows; None walks in the parameters themselves. ``starts`` says where
-    bags of consecutive rows begin: terms that allow it are then visited in blocks of whole bags, in threads.
+    bags of consecutive rows begin: terms that allow it are then visited in blocks of whole bags, in threads. With a
+    ``feature_map``, X holds the columns of the map before its projection, and rules are about its features.
     """
 
     X: Any
     penalty: float
     whitening: Whitening | ClusterWhitening | None = field(default=None)
     starts: np.ndarray | None = field(default=None)
+    feature_map: FeatureMap | None = field(default=None)
 
     @classmethod
     def whitened(cls, X: Any, penalty: float, starts: np.ndarray | None = None) -> RuleFit:
@@ -56,12 +65,17 @@ class RuleFit:
 
     def near(self, theta: np.ndarray, sample: Any) -> RuleFit:
         """The same fit in coordinates that are round near a rule, as a sample of the features shows it."""
-        W, b = SoftmaxLinear(self.X.shape[1], theta.size // (self.X.shape[1] + 1)).unpack(theta)
+        W, b = SoftmaxLinear(self.n_features, theta.size // (self.n_features + 1)).unpack(theta)
         return replace(self, whitening=ClusterWhitening(sample, W, b, self.penalty, self.X.shape[0]))
+
+    @property
+    def n_features(self) -> int:
+        """How many features rules are about."""
+        return int(self.X.shape[1]) if self.feature_map is None else self.feature_map.n_features
 
     def model(self, n_clusters: int) -> SoftmaxLinear:
         """The rule with so many clusters."""
-        return SoftmaxLinear(self.X.shape[1], n_clusters)
+        return SoftmaxLinear(self.n_features, n_clusters)
 
     @property
     def _resolution(self) -> float:
@@ -70,10 +84,13 @@ class RuleFit:
 
     def objective(self, terms: Sequence[tuple[float, Term]], n_clusters: int) -> ValueAndGradient:
         """The weighted terms plus ``penalty * |W|^2 / 2``, as a function of the parameters of so many clusters."""
+        model, penalty = SoftmaxLinear(self.X.shape[1], n_clusters), self.penalty if self.feature_map is None else 0.0
+        objective: Objective | BlockedObjective = Objective(model, self.X, list(terms), penalty)
         if self.starts is not None and can_be_blocked(terms):
-            cuts = block_cuts(self.starts, n_clusters)
-            return BlockedObjective(self.model(n_clusters), self.X, list(terms), self.penalty, cuts)
-        return Objective(self.model(n_clusters), self.X, list(terms), self.penalty)
+            objective = BlockedObjective(model, self.X, list(terms), penalty, block_cuts(self.starts, n_clusters))
+        if self.feature_map is None:
+            return objective
+        return UnprojectedObjective(self.model(n_clusters), self.feature_map, objective, self.penalty)
 
     def minimise(
         self,

@@ -45,6 +45,13 @@ def read_answers(path: str | Path, kind: type[Pairs] | type[Triplets], names: Se
     return _answers(path, *_texts(label_table(Path(path))), kind, names)
 
 
+def names_in(path: Path, kind: type[Pairs] | type[Triplets]) -> set[str]:
+    """Return the names of the rows that answers are about, and perhaps words of a header that are none."""
+    columns, cells = _texts(label_table(path))
+    named = {name.strip() for column in cells[: kind.WIDTH] for name in column}
+    return named | {str(name).strip() for name in columns[: kind.WIDTH]}
+
+
 def _answers(
     path: str | Path, columns: Names, cells: list[list[str]], kind: type[Pairs] | type[Triplets], names: Sequence[Any]
 ) -> Pairs | Triplets:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sidelight.data.cooccurrence import CoOccurrence
+from sidelight.data.parts import Look, Part, PartedRows
 from sidelight.errors import InvalidData, UnknownName, nearest
 from sidelight.files.part_tables import Columns, ParquetRows
 
+_TIMES = "sidelight times"  # a column name that no event table is likely to have
 PIECE = 1 << 22  # events that are read together: two columns of names take some 200 MB
 
 
-def count_parquet(files: Sequence[Path], axes: Sequence[str], *, weight: str | None = None) -> CoOccurrence:
+def count_parquet(
+    files: Sequence[Path], axes: Sequence[str], *, weight: str | None = None, engine: Any = None
+) -> CoOccurrence:
     """Count columns of Parquet files together.
 
     Parameters
@@ -24,9 +31,62 @@ def count_parquet(files: Sequence[Path], axes: Sequence[str], *, weight: str | N
         The columns to count, at least two.
     weight : str, optional
         A column that says how often an event happened.
+    engine : OnDask, optional
+        Let the workers of a cluster count: each its share of the pieces. This process counts by default.
     """
     wanted = [*axes, *([weight] if weight else [])]
-    return CoOccurrence.from_batches(_pieces(_checked(files, wanted), wanted), axes, weights=weight)
+    parts = EventParts(_checked(files, wanted))
+    count = CountEvents(tuple(axes), weight)
+    if engine is None:
+        return count.of_parts(parts.parts(), parts.look)
+    with engine.over(parts) as passes:
+        shares = passes.together(count)
+    return shares[0] if len(shares) == 1 else CoOccurrence.from_batches(map(_as_batch, shares), axes, weights=_TIMES)
+
+
+@dataclass(frozen=True, slots=True)
+class CountEvents:
+    """How often did each combination happen?"""
+
+    axes: tuple[str, ...]
+    weight: str | None
+
+    def of_parts(self, parts: Sequence[Part], look: Look) -> CoOccurrence:
+        """Count the events of some pieces, one after the other."""
+        wanted = [*self.axes, *([self.weight] if self.weight else [])]
+        pieces = (source.cells(first, last, wanted) for part in parts for source, first, last in part.pieces)  # type: ignore[attr-defined] # sources of events are tables
+        return CoOccurrence.from_batches(pieces, self.axes, weights=self.weight)
+
+
+class EventParts(PartedRows):
+    """Events of files as pieces that are read together; they have names and no features."""
+
+    def __init__(self, sources: Sequence[ParquetRows]) -> None:
+        super().__init__(list(sources), (), in_bags=False)
+        vars(self)["look"] = Look(np.zeros(0), np.ones(0))  # there are no numbers to look at
+
+    def parts(self, n_blocks: int | None = None) -> list[Part]:
+        """Return one recipe for each piece; pieces never go over the end of a file."""
+        found: list[Part] = []
+        row = 0
+        for source in self.sources:
+            for first in range(0, source.n_rows, PIECE):
+                last = min(first + PIECE, source.n_rows)
+                found.append(Part(len(found), ((source, first, last),), row + first, len(found), (0, last - first)))
+            row += source.n_rows
+        return found
+
+
+def _as_batch(counts: CoOccurrence) -> dict[str, Any]:
+    """Return counts as a table of combinations that each happened so often."""
+    columns: dict[str, Any] = {}
+    for axis, codes in zip(counts.axes, counts.coords):
+        names = counts.labels[axis]
+        assert names is not None  # counted by name
+        own = np.empty(len(names), dtype=object)
+        own[:] = names
+        columns[axis] = own[codes]
+    return {**columns, _TIMES: counts.counts}
 
 
 def _checked(files: Sequence[Path], wanted: Sequence[str]) -> list[ParquetRows]:
@@ -45,9 +105,3 @@ def _checked(files: Sequence[Path], wanted: Sequence[str]) -> list[ParquetRows]:
                 )
         sources.append(ParquetRows(str(path), n_rows, Columns((), None, None, "|", bag_is_text=False), 0))
     return sources
-
-
-def _pieces(sources: Sequence[ParquetRows], wanted: Sequence[str]) -> Iterator[Any]:
-    for source in sources:
-        for first in range(0, source.n_rows, PIECE):
-            yield source.cells(first, min(first + PIECE, source.n_rows), wanted)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ class Columns:
     labels: str | None
     separator: str
     bag_is_text: bool
+    empty: str = "unlabelled"  # or "none": what an empty cell says about labels
 
 
 def settle_columns(
@@ -40,15 +42,12 @@ def settle_columns(
     features: Sequence[str] | None,
     ignore: Sequence[str],
     separator: str,
+    empty: str = "unlabelled",
 ) -> Columns:
     """Say what the columns of a table are, and refuse one that differs from the tables before it."""
     for role, name in (("bag", bag), ("labels", labels)):
         if name is not None and name not in schema:
             raise unknown_column(path, name, role, schema)
-    if labels is not None and bag is None:
-        raise InvalidData(
-            f"{path}: labels are about bags, and no column of bags is named.", do=["Name it with ", Setting("bag"), "."]
-        )
     wanted = before.features if before is not None else features
     apart = {bag, labels, *ignore}
     if wanted is None:
@@ -76,7 +75,7 @@ def settle_columns(
             f"{path}, column {bag!r}: bags are named by {'text' if is_text else 'whole numbers'} here and by "
             f"{'whole numbers' if is_text else 'text'} in the files before it. Write all files with one type."
         )
-    return before or Columns(tuple(wanted), bag, labels, separator, is_text)
+    return before or Columns(tuple(wanted), bag, labels, separator, is_text, empty)
 
 
 class TableRows(ABC):
@@ -85,6 +84,11 @@ class TableRows(ABC):
     n_rows: int
     columns: Columns
     first_number: int
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """What the features are called, for a message."""
+        return self.columns.features
 
     @abstractmethod
     def cells(self, first: int, last: int, names: Sequence[str]) -> Any:
@@ -107,7 +111,11 @@ class TableRows(ABC):
         """Return the bags: one for each run of rows with the same name."""
         columns = self.columns
         if columns.bag is None:
-            return None
+            if columns.labels is None:
+                return None
+            cells = self.cells(first, last, [columns.labels])[columns.labels]  # of rows: each is a bag of its own
+            names, starts = self.numbers(first, last).astype(np.int64), np.arange(last - first + 1)
+            return BagLists(names, starts, *self._label_sets(cells, starts, names, first))
         frame = self.cells(first, last, [columns.bag, *([columns.labels] if columns.labels else [])])
         ids = frame[columns.bag]
         if ids.null_count():
@@ -133,19 +141,22 @@ class TableRows(ABC):
             sets_of, mark = cells, "\0"
         else:
             sets_of, mark = cells.cast(pl.String), self.columns.separator
-        distinct = sets_of.unique(maintain_order=True)
-        places = {value: code for code, value in enumerate(distinct.to_list())}
-        codes = np.fromiter((places[value] for value in sets_of.to_list()), dtype=np.intp, count=len(sets_of))
-        of_bag = codes[starts[:-1]]
-        differs = np.flatnonzero(codes != np.repeat(of_bag, np.diff(starts)))
-        if len(differs):
-            row = int(differs[0])
-            bag = names[np.searchsorted(starts, row, side="right") - 1]
+        changes = sets_of.ne_missing(sets_of.shift(1)).to_numpy().copy()
+        changes[starts[:-1]] = False  # another bag may say something else
+        if changes.any():
+            row = int(changes.argmax())
+            bag = names[np.searchsorted(starts, row, side="right") - 1 :][:1].tolist()[0]
             raise InvalidData(
                 f"{self.place(first + row)}: bag {bag!r} has another list of labels here than in its first row. "
                 f"Column {self.columns.labels!r} must say the same in every row of a bag."
             )
-        return tuple(_label_set(value, mark) for value in distinct.to_list()), of_bag
+        of_bags = sets_of.gather(starts[:-1])
+        distinct = of_bags.unique(maintain_order=True)
+        places = {value: code for code, value in enumerate(distinct.to_list())}
+        of_bag = np.fromiter((places[value] for value in of_bags.to_list()), dtype=np.intp, count=len(of_bags))
+        nothing = frozenset[Hashable]() if self.columns.empty == "none" else None
+        sets = (_label_set(value, mark) for value in distinct.to_list())
+        return tuple(nothing if members is None else members for members in sets), of_bag
 
     def numbers(self, first: int, last: int) -> Ints:
         """Return the numbers of these rows among the rows of all sources."""
@@ -325,6 +336,12 @@ def _boolean() -> Any:
 
 
 def _damaged(path: Any, error: BaseException) -> UnreadableFile:
+    with suppress(OSError), Path(path).open("rb") as handle:
+        if handle.read(4) not in (b"PAR1", b"PARE"):
+            return UnreadableFile(
+                f"{path}: this is no Parquet file, and several files are read part by part as Parquet files. Name "
+                "those alone, or write the others as Parquet with sidelight convert."
+            )
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     return UnreadableFile(
         f"{path}: a Parquet file that cannot be read ({reason}). It was cut off or damaged: fetch or write it again."

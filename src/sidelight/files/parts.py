@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sidelight._core.atomic import folder_beside
-from sidelight._core.params import as_sequence
+from sidelight._core.params import as_sequence, check_choice
+from sidelight._models.engines import engine_for
+from sidelight._models.part_work import rows_of
 from sidelight.data.array_parts import ArrayRows
 from sidelight.data.bags import Bags
 from sidelight.data.by_part import ByPart
 from sidelight.data.coerce import as_bags
-from sidelight.data.parts import PartedRows
+from sidelight.data.parts import Look, Part, PartedRows
 from sidelight.errors import InvalidData, InvalidParameter, OutputExists, UnreadableFile, WrongKind
 from sidelight.files.part_tables import Columns, DaskRows, LazyRows, ParquetRows, settle_columns
 from sidelight.progress import report
@@ -68,6 +73,7 @@ class Parts(PartedRows):
         features: Sequence[str] | None = None,
         ignore: Sequence[str] = (),
         separator: str = "|",
+        empty: str = "unlabelled",
         classes: Sequence[Any] | None = None,
     ) -> Parts:
         """Take the rows of Parquet files.
@@ -83,26 +89,30 @@ class Parts(PartedRows):
         labels : str, default=None
             The column with the labels of a row's bag: a list, or text with ``separator`` between labels, the same in
             every row of the bag. An empty cell says that nobody looked, an empty list that no known label is there.
+            Without ``bag`` they are labels of the row itself.
         features : sequence of str, default=None
             The columns of numbers to use; by default all of them, without ``bag``, ``labels`` and ``ignore``.
         ignore : sequence of str, default=()
             Columns that are no features.
         separator : str, default="|"
             What stands between labels in a cell of text.
+        empty : {"unlabelled", "none"}, default="unlabelled"
+            What an empty cell says: nobody looked, or none of the known labels is there.
         classes : sequence, default=None
             The known labels, in order; by default those that occur, sorted.
         """
+        check_choice("Parts.from_parquet", "empty", empty, ("unlabelled", "none"))
         files = _files(paths)
         columns: Columns | None = None
         sources, n_before = [], 0
         for number, path in enumerate(files):
             report("reading footers", number, len(files))
             schema, n_rows = ParquetRows.look_into(path)
-            columns = settle_columns(str(path), schema, columns, bag, labels, features, ignore, separator)
+            columns = settle_columns(str(path), schema, columns, bag, labels, features, ignore, separator, empty)
             sources.append(ParquetRows(str(path), n_rows, columns, n_before))
             n_before += n_rows
         assert columns is not None  # there is at least one file
-        return cls(sources, columns.features, in_bags=bag is not None, classes=classes)
+        return cls(sources, columns.features, in_bags=bag is not None or labels is not None, classes=classes)
 
     @classmethod
     def from_arrays(cls, X: Any, bags: Any = None, *, feature_names: Sequence[str] | None = None) -> Parts:
@@ -139,6 +149,7 @@ class Parts(PartedRows):
         features: Sequence[str] | None = None,
         ignore: Sequence[str] = (),
         separator: str = "|",
+        empty: str = "unlabelled",
         classes: Sequence[Any] | None = None,
     ) -> Parts:
         """Take the rows of a polars ``LazyFrame`` or ``DataFrame``; a lazy one is asked for slices of its rows.
@@ -147,7 +158,7 @@ class Parts(PartedRows):
         ----------
         frame : polars.LazyFrame or polars.DataFrame
             The rows. A query must give them in the same order every time.
-        bag, labels, features, ignore, separator, classes
+        bag, labels, features, ignore, separator, empty, classes
             As in :meth:`from_parquet`.
         """
         import polars as pl
@@ -156,9 +167,14 @@ class Parts(PartedRows):
             raise WrongKind(f"Parts.from_frame needs a polars LazyFrame or DataFrame. Got {type(frame).__name__}.")
         lazy = frame.lazy()
         schema = dict(lazy.collect_schema())
-        columns = settle_columns("the frame", schema, None, bag, labels, features, ignore, separator)
+        columns = settle_columns("the frame", schema, None, bag, labels, features, ignore, separator, empty)
         n_rows = int(lazy.select(pl.len()).collect().item())
-        return cls([LazyRows(lazy, n_rows, columns)], columns.features, in_bags=bag is not None, classes=classes)
+        return cls(
+            [LazyRows(lazy, n_rows, columns)],
+            columns.features,
+            in_bags=bag is not None or labels is not None,
+            classes=classes,
+        )
 
     @classmethod
     def from_dask(
@@ -170,6 +186,7 @@ class Parts(PartedRows):
         features: Sequence[str] | None = None,
         ignore: Sequence[str] = (),
         separator: str = "|",
+        empty: str = "unlabelled",
         classes: Sequence[Any] | None = None,
         bags: Any = None,
     ) -> Parts:
@@ -179,7 +196,7 @@ class Parts(PartedRows):
         ----------
         rows : dask.dataframe.DataFrame or dask.array.Array
             The rows. Partitions are counted now, and computed when they are read.
-        bag, labels, features, ignore, separator, classes
+        bag, labels, features, ignore, separator, empty, classes
             Columns of a DataFrame, as in :meth:`from_parquet`.
         bags : Bags or sequence of bag ids, default=None
             The bags of an Array, whose columns have no names.
@@ -188,10 +205,10 @@ class Parts(PartedRows):
             if bags is not None:
                 raise InvalidParameter("Parts.from_dask: name the column of bags with bag=; bags= is for an Array.")
             schema, delayed, sizes = DaskRows.look_into(rows)
-            columns = settle_columns("the frame", schema, None, bag, labels, features, ignore, separator)
+            columns = settle_columns("the frame", schema, None, bag, labels, features, ignore, separator, empty)
             ends = np.cumsum([0, *sizes]).tolist()
             sources = [DaskRows(one, n, columns, first) for one, n, first in zip(delayed, sizes, ends)]
-            return cls(sources, columns.features, in_bags=bag is not None, classes=classes)
+            return cls(sources, columns.features, in_bags=bag is not None or labels is not None, classes=classes)
         if hasattr(rows, "to_delayed") and hasattr(rows, "chunks"):
             return cls._from_dask_array(rows, bags)
         raise WrongKind(f"Parts.from_dask needs a Dask DataFrame or Array. Got {type(rows).__name__}.")
@@ -225,34 +242,67 @@ class Parts(PartedRows):
 class WrittenByPart(ByPart):
     """Answers about the rows of parts, which can be written as a folder of Parquet files."""
 
-    def write(self, folder: str | Path) -> list[Path]:
+    def write(self, folder: str | Path, *, engine: Any = None) -> list[Path]:
         """Write one Parquet file for each part: row (counted from 1), bag, and the answer; returns the files.
 
         Parameters
         ----------
         folder : str or path
             A folder that is not there yet, or is empty. It appears when all of its files are there.
+        engine : OnDask, default=None
+            Let the workers of a cluster ask and write; the folder must be one that they see. This process does it by
+            default.
         """
-        import polars as pl
-
         folder = Path(folder)
         if folder.exists() and any(folder.iterdir()):
             raise OutputExists(f"{str(folder)!r} holds something already. Name another folder for the answers.")
-        written = []
+        self.refuse_without_rows()
+        assert self.parts is not None  # that was the question
         with folder_beside(folder) as beside:
-            for part, answers in self.each():
-                report("writing answers", part.first_row, self.n_rows)
-                lists = part.lists()
-                columns: dict[str, Any] = {"row": part.numbers() + 1}
-                if lists is not None:
-                    columns["bag"] = np.repeat(lists.names, np.diff(lists.starts)).tolist()
-                columns |= _columns_of(answers)
-                pl.DataFrame(columns).write_parquet(beside / f"part-{part.number:06d}.parquet")
-                written.append(folder / f"part-{part.number:06d}.parquet")
+            write = WriteAnswers(self, str(beside.absolute()))
+            if engine is None:
+                names = write.of_parts(self.parts.parts(), self.parts.look)
+            else:
+                with engine_for(engine, self.parts).over(self.parts) as passes:
+                    names = sorted(chain.from_iterable(passes.together(write)))
             if folder.exists():
                 folder.rmdir()
             os.replace(beside, folder)
-        return written
+        return [folder / name for name in names]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteAnswers:
+    """What is said about the rows of parts? The answers go to files, and only their names come back."""
+
+    answers: ByPart
+    folder: str
+
+    def of_parts(self, parts: Sequence[Part], look: Look) -> list[str]:
+        """Ask about part after part, and write a file for each."""
+        import polars as pl
+
+        for part in parts:
+            report("writing answers", part.first_row, self.answers.n_rows)
+            lists = part.lists()
+            columns: dict[str, Any] = {"row": part.numbers() + 1}
+            if lists is not None:
+                columns["bag"] = np.repeat(lists.names, np.diff(lists.starts)).tolist()
+            columns |= _columns_of(self.answers.of_rows(rows_of(part, look), lists))
+            write_part(Path(self.folder), part.number, pl.DataFrame(columns))
+        return [part_name(part.number) for part in parts]
+
+
+def part_name(number: int) -> str:
+    """Return the name of the file of a part."""
+    return f"part-{number:06d}.parquet"
+
+
+def write_part(folder: Path, number: int, frame: Any) -> None:
+    """Write the file of a part, in a way that says in our words when the disk is full: polars has its own."""
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer)
+    (folder / part_name(number)).write_bytes(buffer.getbuffer())
 
 
 def _columns_of(answers: Any) -> dict[str, Any]:

@@ -73,6 +73,8 @@ def recognise(file: Source | Path) -> Recognised:
         return _folder(path)
     refuse_web(str(source.given))
     if not path.exists():
+        if any(mark in path.name for mark in "*?") and any(path.parent.glob(path.name)):
+            raise UnreadableFile(f"{path}: stands for several files, and one table is read here. Name one of them.")
         raise UnreadableFile(f"{path}: there is no such file.{_siblings(path)}")
     if not path.is_file():
         raise UnreadableFile(f"{path}: this is not a regular file (a pipe or a device). Save it to a file first.")
@@ -191,7 +193,8 @@ def _folder(path: Path) -> Recognised:
             return Recognised("material", f"a folder of {kind}")
     if listing.files.get("tables") and not listing.files.get("texts"):
         raise UnreadableFile(
-            f"{path}: a folder of tables ({', '.join(listing.files['tables'][:3])}). Name one of them."
+            f"{path}: a folder of tables ({', '.join(listing.files['tables'][:3])}). Name one of them, or Parquet "
+            f"files that are parts of one table as {str(path / '*.parquet')!r}."
         )
     return Recognised("folder", "a folder")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import numpy as np
 import polars as pl
@@ -10,7 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 import sidelight as sl
+from sidelight._models.engines import OneLook
 from sidelight.app.cli.app import app
+from sidelight.app.jobs.relations import in_parts as relations_in_parts
 from sidelight.data import parts as parts_module
 from sidelight.data import spill as spill_module
 from sidelight.errors import InvalidParameter
@@ -113,7 +116,7 @@ def test_predict_and_score_take_a_pattern(rows, tmp_path):
     assert call("instances", f"{folder}/*.parquet", *COLUMNS, "--out", tmp_path / "run").exit_code == 0
     run = call("predict", tmp_path / "run", f"{folder}/*.parquet", "--out", tmp_path / "new")
     assert run.exit_code == 0, run.output
-    found = pl.read_parquet(tmp_path / "new" / "assignments.parquet")
+    found = pl.read_parquet(tmp_path / "new" / "assignments" / "*.parquet")
     pl.DataFrame({"kind": truth}).write_csv(tmp_path / "truth.csv")
     for assigned in (tmp_path / "run", f"{tmp_path}/run/assignments/*.parquet", tmp_path / "new"):
         judged = call("score", assigned, tmp_path / "truth.csv", "--json")
@@ -182,3 +185,147 @@ def test_events_of_a_pattern_are_named_and_nothing_else_is(events, said, message
     assert isinstance(run.exception, InvalidParameter)
     assert message in str(run.exception)
     assert not (events / "out").exists()
+
+
+JOBS = {
+    "bags": ("bags", "--bag", "recording", "--clusters", "3"),
+    "spectral": ("instances", "--method", "spectral", "--bag", "recording", "--label", "species"),
+    "relations": ("relations", "--clusters", "3", "--ignore", "recording"),
+    "hierarchy": ("hierarchy", "--label", "species"),
+    "sources": (
+        "sources",
+        "--channel",
+        "low=f0",
+        "--channel",
+        "high=f1,f2",
+        "--sequence",
+        "recording",
+        "--clusters",
+        "3",
+    ),
+    "coverage": ("instances", "--bag", "recording", "--label", "species", "--boundary", "straight"),
+}
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_every_job_of_parts_writes_all_rows_and_the_page_of_a_table(rows, tmp_path, job):
+    folder, frame, truth = rows
+    name, *options = JOBS[job]
+    frame.write_parquet(tmp_path / "all.parquet")
+    extra = ("--id", "n", "--truth", "kind") if job != "hierarchy" else ("--id", "n", "--ignore", "kind")
+    for number in range(4):
+        path = folder / f"{number}.parquet"
+        pl.read_parquet(path).with_columns(kind=truth[180 * number : 180 * (number + 1)]).write_parquet(path)
+    run = call(name, f"{folder}/*.parquet", *options, *extra, "--scratch", tmp_path, "--out", tmp_path / "out")
+    assert run.exit_code == 0, run.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all.parquet", "out", "rows"]
+    found = pl.read_parquet(tmp_path / "out" / "assignments" / "*.parquet")
+    assert found["row"].to_list() == list(range(1, len(frame) + 1))
+    assert found["n"].to_list() == [str(k) for k in range(len(frame))]
+    numbers = json.loads((tmp_path / "out" / "numbers.json").read_text())
+    assert numbers["reading"]["n_rows"] == len(frame)
+    if "sizes" in numbers:
+        assert sum(numbers["sizes"]) == (N_BAGS if job == "bags" else len(frame))
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "folder assignments" in page
+    again = call("predict", tmp_path / "out", f"{folder}/*.parquet", "--out", tmp_path / "new")
+    assert again.exit_code == 0, again.output
+    placed = pl.read_parquet(tmp_path / "new" / "assignments" / "*.parquet")
+    judged = "labels" if job == "hierarchy" else "cluster"
+    assert placed[judged].to_list() == found[judged].to_list()
+
+
+def test_rows_with_answers_are_learnt_from_wherever_they_are(rows, tmp_path, monkeypatch):
+    folder, frame, truth = rows
+    monkeypatch.setattr(relations_in_parts.DiscriminativeClustering, "__init__", few_rows)
+    pairs = [(1, 720, truth[0] == truth[719]), (300, 301, truth[299] == truth[300])]
+    lines = [f"{a},{b},{'same' if same else 'different'}" for a, b, same in pairs]
+    (tmp_path / "pairs.csv").write_text("\n".join(["left,right,answer", *lines]) + "\n")
+    options = ("--clusters", "3", "--ignore", "n", "--pairs", tmp_path / "pairs.csv")
+    run = call("relations", f"{folder}/*.parquet", *options, "--out", tmp_path / "out")
+    assert run.exit_code == 0, run.output
+    numbers = json.loads((tmp_path / "out" / "numbers.json").read_text())
+    assert numbers["n_pairs"] == 2
+    assert 50 < numbers["n_shown"] < 250
+    assert sum(numbers["sizes"]) == len(frame)
+
+
+def few_rows(self, n_clusters=2, **settings):
+    plain_init(self, n_clusters, **{**settings, "max_rows": 100})
+
+
+plain_init = relations_in_parts.DiscriminativeClustering.__init__
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("bags", "--bag", "recording", "--method", "margin"), "the method margin of bags reads one table"),
+        (("relations", "--method", "itml"), "the method itml of relations reads one table"),
+        (("hierarchy",), "Name the column of labels"),
+        (("hierarchy", "--label", "species", "--bag", "recording"), "labels of rows, and 'recording' names bags"),
+        (("bags",), "Name the column of bags"),
+        (("sources", "--sequence", "recording"), "at least two channels"),
+        (("sources", "--channel", "a=f0", "--channel", "b=g*"), "no column 'g*'"),
+        (("sources", "--channel", "a=f0", "--channel", "b=f1", "--judge", "pyproject.toml"), "Leave judge= out"),
+        (("instances", *COLUMNS, "--missing", "drop"), "missing cannot be told"),
+        (("instances", *COLUMNS, "--id", "nn"), "no column 'nn'"),
+    ],
+)
+def test_what_a_job_of_parts_lacks_is_named(rows, tmp_path, arguments, words):
+    folder, _, _ = rows
+    name, *options = arguments
+    run = call(name, f"{folder}/*.parquet", *options, "--out", tmp_path / "out")
+    assert words in str(run.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_columns_cannot_go_with_bags_that_lie_apart(rows, tmp_path):
+    folder, frame, _ = rows
+    frame[::-1].sort("f0").write_parquet(folder / "0.parquet")
+    run = call(
+        "instances", f"{folder}/0.parquet", *COLUMNS, "--engine", "memory", "--keep", "n", "--out", tmp_path / "o"
+    )
+    assert "column 'n' cannot go with them" in str(run.exception)
+
+
+def test_other_files_of_a_pattern_are_named(rows, tmp_path):
+    folder, _, _ = rows
+    (folder / "notes.txt").write_text("about the rows")
+    run = call("instances", f"{folder}/*", *COLUMNS, "--out", tmp_path / "out")
+    assert "notes.txt: this is no Parquet file" in str(run.exception)
+
+
+def test_describe_takes_a_pattern_and_suggests_commands_that_work(rows, tmp_path, monkeypatch):
+    assert rows[0] == tmp_path / "rows"
+    monkeypatch.chdir(tmp_path)
+    said = call("describe", "rows/*.parquet", "--json")
+    assert said.exit_code == 0, said.output
+    content = json.loads(said.stdout)
+    assert content["facts"]["files"] == 4
+    assert content["facts"]["rows in all files"] == 720
+    lines = [one["command"] for one in content["commands"]]
+    assert any(line.startswith("sidelight instances 'rows/*.parquet'") for line in lines)
+    for line in lines[:2]:
+        _, *words = shlex.split(line)
+        run = call(*words, "--overwrite")
+        assert run.exit_code == 0, f"{line}: {run.output} {run.exception}"
+
+
+def test_a_cluster_reads_places_and_writes(rows, tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+    folder, frame, _ = rows
+    monkeypatch.setattr(OneLook, "over", lambda self, parts: pytest.fail("the rows were read by this process"))
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as local:
+        where = ("--engine", "dask", "--scheduler", local.scheduler_address, "--scratch", tmp_path)
+        options = (*COLUMNS, "--boundary", "straight", *where, "--out", tmp_path / "out")
+        run = call("instances", f"{folder}/*.parquet", *options)
+        assert run.exit_code == 0, f"{run.output} {run.exception}"
+        again = call("predict", tmp_path / "out", f"{folder}/*.parquet", *where, "--out", tmp_path / "new")
+        assert again.exit_code == 0, f"{again.output} {again.exception}"
+    found, placed = (
+        pl.read_parquet(tmp_path / name / "assignments" / "*.parquet").sort("row") for name in ("out", "new")
+    )
+    assert found["row"].to_list() == list(range(1, len(frame) + 1))
+    assert placed["label"].to_list() == found["label"].to_list()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "out", "rows"]

@@ -18,7 +18,7 @@ def test_biases_from_distinct_rows_have_the_value_and_gradient_of_all_rows():
     value, gradient = weights.without_features(model, Z, tree)(b)
     scores = model.scores(b)
     targets = edge_targets(scores, Z, tree)
-    _, wanted = model.loss(b, targets.both, targets.parent, scores)
+    _, wanted = model.loss(b, targets.both, targets.parent)
     np.testing.assert_allclose(value, model.ridge(b) - targets.log_likelihood.sum(), rtol=1e-12)
     np.testing.assert_allclose(gradient, wanted, rtol=1e-9, atol=1e-9)
 

@@ -12,6 +12,7 @@ from sidelight.app.cli.wording import flag_of, with_flags
 from sidelight.app.jobs.job import Job
 from sidelight.app.jobs.options import Field, Kind, Roles, fields_of
 from sidelight.app.jobs.options.model import build
+from sidelight.app.jobs.options.shared import Where
 from sidelight.errors import SidelightError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -69,6 +70,16 @@ class FieldOption(click.Option):
 def role_options(function: F) -> F:
     """What every command that reads a table can be told about it."""
     return _with(function, fields_of(Roles))
+
+
+def where_options(function: F) -> F:
+    """Who goes over the rows of Parquet files."""
+    return _with(function, fields_of(Where))
+
+
+def where_from(typed: Mapping[str, Any]) -> Where:
+    """Make Where of what was typed."""
+    return build(Where, values_of(fields_of(Where), typed), "option")
 
 
 def job_options(job: Job) -> Callable[[F], F]:

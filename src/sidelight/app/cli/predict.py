@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from sidelight.app.cli.options import Grouped, role_options, roles_from, shown_options, table_argument
+from sidelight.app.cli.options import (
+    Grouped,
+    role_options,
+    roles_from,
+    shown_options,
+    table_argument,
+    where_from,
+    where_options,
+)
 from sidelight.app.cli.terminal import progress_bar, show_json
 from sidelight.app.cli.wording import as_flag
 
@@ -18,6 +26,7 @@ RUN = "sidelight predict results TABLE --out placed.csv"
 @click.argument("model", type=click.Path())
 @table_argument
 @role_options
+@where_options
 @click.option("--out", required=True, type=click.Path(), help="A folder, or a file that ends with .csv or .parquet.")
 @click.option("--overwrite", is_flag=True, help="Replace what an earlier call wrote.")
 @shown_options
@@ -27,19 +36,19 @@ def command(model: str, table: str, out: str, overwrite: bool, as_json: bool, qu
     Columns are found by name, in any order; further ones are not used. Bags, lists of labels and sequences are used
     when they are there: the columns are those of the run, unless options say otherwise. Delimited text and Parquet of
     any length are read in blocks. Writes one line a row (.csv or .parquet), or a folder with assignments (.parquet,
-    .csv), bags.csv where bags are judged, and run.toml.
+    .csv), bags.csv where bags are judged, and run.toml; of a pattern of Parquet files folders of Parquet parts.
     """
     from pathlib import Path
 
     from sidelight.app.jobs.first_look import check_prediction
     from sidelight.files.source import Source
 
-    roles, source = roles_from(typed), Source(table)
+    roles, where, source = roles_from(typed), where_from(typed), Source(table)
     check_prediction(model, source, Path(out), roles, overwrite=overwrite)
     from sidelight.app.jobs.predict import predict
 
     with progress_bar(quiet):
-        done = predict(model, source, out, roles, overwrite=overwrite, spell=as_flag)
+        done = predict(model, source, out, roles, overwrite=overwrite, spell=as_flag, where=where)
     if as_json:
         show_json(done.as_dict())
     elif not quiet:

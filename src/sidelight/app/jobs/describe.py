@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from sidelight._core.sparsity import is_sparse
-from sidelight.app.jobs.catalogue import JOBS
+from sidelight.app.jobs.catalogue import JOBS, find_job
+from sidelight.app.jobs.first_look import is_pattern, matching
 from sidelight.app.jobs.fitting import can_start, has_rows
 from sidelight.app.jobs.job import Fit
 from sidelight.app.jobs.naming import answers_by_column, columns_that_repeat
@@ -28,7 +29,7 @@ from sidelight.files.noticed import forgiving
 from sidelight.files.reading import read
 from sidelight.files.roles.facts import column_facts, is_finite, n_repeated_rows
 from sidelight.files.source import Source
-from sidelight.words import Sentence, Setting, some_of
+from sidelight.words import Sentence, Setting, counted, some_of
 
 _FEW = 12
 MOST_FITS = 3  # commands that are suggested: more are not read
@@ -64,6 +65,8 @@ def describe(path: str | Source, roles: Roles | None = None) -> Description:
     """
     explicit = (roles or Roles()).for_read()
     source = Source.of(path)
+    if is_pattern(source.given):
+        return _first_of_many(source.given, roles)
     folder = describe_folder(source.path) if source.path.is_dir() and not explicit else None
     if folder is not None:
         return folder
@@ -73,6 +76,30 @@ def describe(path: str | Source, roles: Roles | None = None) -> Description:
         if not described.fits and not explicit:
             described = replace(described, fits=tuple(_at_second_sight(data, source)))
     return replace(described, warnings=(*described.warnings, *_odd_cells(odd)), fits=described.fits[:MOST_FITS])
+
+
+def _first_of_many(pattern: str, roles: Roles | None) -> Description:
+    """Describe the first file of a pattern; commands that read files part by part take the pattern."""
+    from sidelight.files.part_tables import ParquetRows
+
+    files = matching(pattern)
+    found = describe(files[0], roles)
+    n_rows = sum(ParquetRows.look_into(Path(file))[1] for file in files)
+    facts = {"files": len(files), "rows in all files": n_rows}
+    facts |= {f"{name}, first file": value for name, value in found.facts.items()}
+    said = f"{found.format}; {Path(files[0]).name} is the first of {counted(len(files), 'file')}, read part by part"
+    fits = []
+    for fit in found.fits:
+        if any(method.in_parts for method in find_job(fit.job).methods.values()):
+            idle = _numbers_beside(found.roles, fit.roles)
+            fits.append(replace(fit, table=pattern, roles={**fit.roles, **({"ignore": idle} if idle else {})}))
+    return replace(found, path=pattern, format=said, facts=facts, fits=tuple(fits))
+
+
+def _numbers_beside(columns: Sequence[Mapping[str, str]], roles: Mapping[str, Any]) -> list[str]:
+    """Name columns of numbers that are no features: read part by part, every number that is not named is one."""
+    named = {name for value in roles.values() for name in ([value] if isinstance(value, str) else value or ())}
+    return [c["name"] for c in columns if c["role"] != "feature" and c["kind"] == "number" and c["name"] not in named]
 
 
 def describe_folder(path: Path) -> Description | None:

@@ -37,6 +37,7 @@ class Method:
 
     options: type[Options]
     work: Callable[[RunConfig], Result]
+    in_parts: Callable[[RunConfig], Result] | None = None  # for rows that are read part by part, where it can be done
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,4 +112,25 @@ class Job:
         """Do what ``config`` says; the libraries it needs are imported now."""
         default = next(iter(self.methods))
         method = config.options.settings()["method"] if default else default
-        return self.methods[method].work(config)
+        if not wants_parts(config):
+            return self.methods[method].work(config)
+        in_parts = self.methods[method].in_parts
+        if in_parts is None:
+            raise self._whole_table_only(config, method)
+        return in_parts(config)
+
+    def _whole_table_only(self, config: RunConfig, method: str) -> InvalidParameter:
+        others = [name for name, other in self.methods.items() if other.in_parts is not None]
+        what = f"the method {method} of {self.name}" if method else self.name
+        do: list[Any] = ["Run it on one table: a sample of the rows, for one."]
+        if others and others != [""]:
+            do = ["Choose ", Setting("method", others[0]), ", or run it on one table: a sample of the rows, for one."]
+        return InvalidParameter(f"{config.table!r} stands for several files, and {what} reads one table.", do=do)
+
+
+def wants_parts(config: RunConfig) -> bool:
+    """Say whether the rows of a run are read part by part: it names several files, or who shall go over the rows."""
+    from sidelight.app.jobs.first_look import is_pattern
+
+    said = config.options.settings()
+    return is_pattern(config.table) or said.get("engine", "auto") != "auto" or bool(said.get("scheduler"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -14,20 +16,31 @@ from sidelight._models.on_dask import OnDask
 from sidelight._models.part_work import Engine
 from sidelight.app.jobs.first_look import matching
 from sidelight.app.jobs.options import Roles
+from sidelight.data.bag_lists import BagLists
 from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.parts import Part
-from sidelight.errors import InvalidParameter
+from sidelight.data.spill import scratch_folder
+from sidelight.errors import InvalidParameter, unknown_column
 from sidelight.files.part_events import count_parquet
 from sidelight.files.part_tables import ParquetRows
 from sidelight.files.parts import Parts
 from sidelight.words import Setting
 
 _READ_HERE = ("id", "bag", "label", "bag_label", "label_separator", "features", "ignore", "truth", "show", "keep")
-_OF_FILES = ("missing", "max_memory", "disarm", "yes", "format")  # said of any table, and harmless here
+_OF_FILES = ("max_memory", "disarm", "yes", "format")  # said of any table, and harmless here
 
 
-def open_parts(table: str, roles: Roles, features: list[str] | None = None, *, with_lists: bool = True) -> Parts:
-    """Take a pattern of Parquet files as rows in bags.
+def open_parts(
+    table: str,
+    roles: Roles,
+    features: list[str] | None = None,
+    *,
+    needs: Sequence[str] = ("bag", "label"),
+    empty: str = "unlabelled",
+    gaps: bool = False,
+    sequences: bool = False,
+) -> Parts:
+    """Take a pattern of Parquet files as rows, in bags or not.
 
     Parameters
     ----------
@@ -37,41 +50,195 @@ def open_parts(table: str, roles: Roles, features: list[str] | None = None, *, w
         Which columns hold bags, labels and features; here nothing is guessed.
     features : list of str, optional
         The columns that a model was fitted on.
-    with_lists : bool
-        Whether bags and their labels have to be named.
+    needs : sequence of str
+        What has to be named: the columns of bags and of labels, one of them or none.
+    empty : {"unlabelled", "none"}
+        What an empty list of labels means: nobody looked, or none of them is there.
+    gaps : bool
+        Whether somebody does something about gaps; else they are refused where they are met.
+    sequences : bool
+        Whether rows are read by sequences and channels, in the place of bags.
     """
-    _refuse_others(table, roles, _READ_HERE)
+    also = (*(("missing",) if gaps else ()), *(("sequence", "channels") if sequences else ()))
+    _refuse_others(table, roles, (*_READ_HERE, *also))
     label = label_column(roles)
     if label is not None and not isinstance(label, str):
         raise InvalidParameter(
             "Rows that are read part by part have their labels in one column: a list, or text between separators.",
             do=["Name one column with ", Setting("label"), "."],
         )
-    if with_lists and not (isinstance(roles.bag, str) and label):
+    told = {"bag": isinstance(roles.bag, str), "label": bool(label)}
+    if not all(told[name] for name in needs):
+        what = {"bag": "bags", "label": "labels"}
+        words = " and ".join(what[name] for name in needs)
+        flags: list[Any] = [Setting(needs[0])] if len(needs) == 1 else [Setting(needs[0]), " and ", Setting(needs[1])]
         raise InvalidParameter(
             f"{table!r} is read part by part, and nothing about its columns is guessed.",
-            do=["Name the columns of bags and labels: ", Setting("bag"), " and ", Setting("label"), "."],
+            do=[f"Name the column{'s' if len(needs) > 1 else ''} of {words}: ", *flags, "."],
         )
     files = matching(table)
     schema, _ = ParquetRows.look_into(Path(files[0]))
-    apart = [name for name in (roles.id, roles.truth) if isinstance(name, str)]
-    apart += [name for name in schema if any(fnmatchcase(name, mark) for mark in roles.ignore)]
-    wanted = features or [name for mark in roles.features for name in schema if fnmatchcase(name, mark)] or None
+    carried = carried_columns(roles)
+    for name in carried:
+        if name not in schema:
+            raise unknown_column(files[0], name, "id, truth, show or keep", schema)
+    apart = [*carried, *(name for name in schema if any(fnmatchcase(name, mark) for mark in roles.ignore))]
+    wanted = features or _named(schema, roles.features) or None
+    if sequences and not features:
+        wanted = [name for columns in channels_of(schema, roles).values() for name in columns]
+    bag = roles.sequence if sequences else roles.bag
     return Parts.from_parquet(
-        files, bag=roles.bag if isinstance(roles.bag, str) else None, labels=label, features=wanted, ignore=apart,
-        separator=roles.label_separator or "|",
+        files, bag=bag if isinstance(bag, str) else None, labels=label or None, features=wanted, ignore=apart,
+        separator=roles.label_separator or "|", empty=empty,
     )  # fmt: skip
 
 
-def count_parts(table: str, roles: Roles) -> Dataset:
-    """Count the events of a pattern of Parquet files, piece by piece."""
+def channels_of(names: Iterable[str], roles: Roles) -> dict[str, list[str]]:
+    """Return the columns of each channel, in the order of the table."""
+    names = list(names)
+    found = {}
+    for channel, marks in roles.channels.items():
+        several = [marks] if isinstance(marks, str) else marks
+        found[channel] = _named(names, several)
+        if not found[channel]:
+            raise unknown_column("the first file", ",".join(several), f"channel {channel!r}", names)
+    return found
+
+
+def _named(names: Iterable[str], marks: Sequence[str]) -> list[str]:
+    """Return the names that a pattern stands for."""
+    return [name for name in names if any(fnmatchcase(name, mark) for mark in marks)]
+
+
+def carried_columns(roles: Roles) -> list[str]:
+    """Return the columns that are no features and go with the rows: their names, what to copy, to show, to compare."""
+    shown = [roles.show] if isinstance(roles.show, str) else roles.show or []
+    said = [roles.id, roles.truth, *(shown if isinstance(shown, (list, tuple)) else ()), *roles.keep]
+    return list(dict.fromkeys(name for name in said if isinstance(name, str)))
+
+
+@contextmanager
+def arranged(parts: Parts, roles: Roles, scratch: str | None) -> Iterator[Parts]:
+    """Bring bags whose rows lie apart together on disk, as long as the block lasts."""
+    if parts.survey.is_arranged:
+        yield parts
+        return
+    carried = carried_columns(roles)
+    if carried:
+        raise InvalidParameter(
+            "The rows of some bags lie apart and are brought together on disk, where only their features go: column "
+            f"{carried[0]!r} cannot go with them.",
+            do=["Sort the files by ", Setting("bag"), ", or leave it out: assignments have the numbers of the rows."],
+        )
+    with scratch_folder(scratch) as folder:
+        yield parts.together(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class TableOfParts:
+    """What the parts of a run are called: enough to make a table of any of their rows, here or on a worker."""
+
+    path: str
+    feature_names: tuple[str, ...]
+    classes: tuple[Any, ...]
+    roles: Roles
+    lists_are: str = "bags"  # or "rows": what labels are said of; or "sequences", which are read as bags are
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that go with the rows and are no features."""
+        return carried_columns(self.roles)
+
+    def cells(self, part: Part) -> Any:
+        """Read these columns of a part as a polars frame; None where there are none."""
+        import polars as pl
+
+        if not self.columns:
+            return None
+        return pl.concat([source.cells(first, last, self.columns) for source, first, last in part.pieces])  # type: ignore[attr-defined] # columns go with tables only: `arranged` looked
+
+    def dataset(self, rows: Any, lists: BagLists | None, numbers: Any, cells: Any, location: Any = None) -> Dataset:
+        """Return some rows as the data of a table, numbered as in all files together."""
+        roles, texts = self.roles, {}
+        for name in self.columns:
+            cell = [None if value is None else str(value) for value in cells[name].to_list()]
+            texts[name] = np.array([*cell, None], dtype=object)[:-1]
+        shown = [name for name in self.columns if name not in (roles.id, roles.truth, *roles.keep)]
+        truth = texts[roles.truth] if isinstance(roles.truth, str) else None
+        in_bags, of_rows = (lists if self.lists_are == kind else None for kind in ("bags", "rows"))
+        in_order = lists if self.lists_are == "sequences" else None
+        return Dataset(
+            np.asarray(rows, dtype=np.float64), self.feature_names, path=self.path, format="Parquet files",
+            bags=None if in_bags is None else in_bags.as_bags(self.classes),
+            Y=None if of_rows is None else _entries(of_rows, self.classes),
+            sequence=None if in_order is None else np.repeat(in_order.names, np.diff(in_order.starts)),
+            channels=self._channels() if self.lists_are == "sequences" else None,
+            label_names=tuple(map(str, self.classes)), roles=self._column_roles(), reader="parquet",
+            row_ids=texts[roles.id] if isinstance(roles.id, str) else None, row_numbers=np.asarray(numbers) + 1,
+            truth=None if truth is None else np.array([value or "" for value in truth] + [""], dtype=object)[:-1],
+            show={name: texts[name] for name in shown}, kept={name: texts[name] for name in roles.keep},
+            **({} if location is None else {"location": location}),
+        )  # fmt: skip
+
+    def _channels(self) -> dict[str, slice] | None:
+        """Return where the columns of each channel are; a model that places rows knows its channels itself."""
+        found, start = {}, 0
+        for channel, columns in channels_of(self.feature_names, self.roles).items():
+            found[channel] = slice(start, start + len(columns))
+            start += len(columns)
+        return found or None
+
+    def of_part(self, part: Part, rows: Any) -> Dataset:
+        """Return a part whose rows were read."""
+        return self.dataset(rows, part.lists(), part.numbers(), self.cells(part), part.place)
+
+    def _column_roles(self) -> tuple[ColumnRole, ...]:
+        roles, said = self.roles, "you said so"
+        found = [ColumnRole(name, "feature", "a column of numbers") for name in self.feature_names]
+        if isinstance(roles.bag, str):
+            found.append(ColumnRole(roles.bag, "bag", said, "text"))
+        if isinstance(roles.sequence, str):
+            found.append(ColumnRole(roles.sequence, "sequence", said, "text"))
+        if label := label_column(roles):
+            found.append(ColumnRole(str(label), "label", said, "text"))
+        if isinstance(roles.id, str):
+            found.append(ColumnRole(roles.id, "id", said, "text"))
+        if isinstance(roles.truth, str):
+            found.append(ColumnRole(roles.truth, "truth", said, "text"))
+        return tuple(found)
+
+
+def _entries(lists: BagLists, classes: tuple[Any, ...]) -> Any:
+    from sidelight.estimators.hierarchy.in_parts import entries_of
+
+    return entries_of(lists, classes)
+
+
+class DatasetsOfParts:
+    """The rows of a pattern of files as one table after the other."""
+
+    extra: tuple[str, ...] = ()
+
+    def __init__(self, table: str, roles: Roles, features: list[str] | None, lists_are: str) -> None:
+        sequences = lists_are == "sequences"
+        self.parts = open_parts(table, roles, features, needs=(), gaps=True, sequences=sequences)
+        classes = self.parts.classes if self.parts.in_bags else ()
+        self.table = TableOfParts(table, self.parts.feature_names, classes, roles, lists_are)
+
+    def __iter__(self) -> Iterator[Dataset]:
+        return (self.table.of_part(part, part.rows()) for part in self.parts.parts())
+
+
+def count_parts(table: str, roles: Roles, options: Any) -> Dataset:
+    """Count the events of a pattern of Parquet files, piece by piece, here or on a cluster."""
     _refuse_others(table, roles, ("events", "weight"))
     if not isinstance(roles.events, list) or len(roles.events) < 2:
         raise InvalidParameter(
             f"{table!r} is read part by part, and nothing about its columns is guessed.",
             do=["Name the columns to count together: ", Setting("events"), " twice."],
         )
-    counts = count_parquet([Path(file) for file in matching(table)], roles.events, weight=roles.weight)
+    files = [Path(file) for file in matching(table)]
+    counts = count_parquet(files, roles.events, weight=roles.weight, engine=cluster_of(options))
     said = [*((name, "event") for name in roles.events), *([(roles.weight, "weight")] if roles.weight else [])]
     columns = tuple(ColumnRole(name, role, "you said so") for name, role in said)
     return Dataset(np.empty((0, 0)), (), table, "Parquet files", counts=counts, roles=columns)
@@ -97,34 +264,17 @@ def label_column(roles: Roles) -> Any:
 
 def engine_of(options: Any, parts: Parts) -> Engine:
     """Return the engine that the options of a job ask for."""
-    if options.engine == "dask" or options.scheduler:
-        if not options.scheduler:
-            raise InvalidParameter(
-                "The engine dask needs a cluster.",
-                do=["Give the address of its scheduler: ", Setting("scheduler"), "."],
-            )
-        return OnDask(options.scheduler, scratch=options.scratch)
-    return engine_for(options.engine, parts, memory=options.memory, scratch=options.scratch)
+    there = cluster_of(options)
+    return there or engine_for(options.engine, parts, memory=options.memory, scratch=options.scratch)
 
 
-def dataset_of(parts: Parts, part: Part, path: str, roles: tuple[ColumnRole, ...] = ()) -> Dataset:
-    """Return a part as the data of a table, its rows numbered as in all files together."""
-    lists = part.lists()
-    bags = None if lists is None else lists.as_bags(parts.classes)
-    rows = np.asarray(part.rows(), dtype=np.float64)
-    return Dataset(
-        rows, parts.feature_names, path=path, format="Parquet files", bags=bags, roles=roles, location=part.place,
-        label_names=tuple(map(str, parts.classes)), reader="parquet", row_numbers=part.numbers() + 1,
-    )  # fmt: skip
-
-
-class DatasetsOfParts:
-    """The rows of a pattern of files as one table after the other."""
-
-    extra: tuple[str, ...] = ()
-
-    def __init__(self, table: str, roles: Roles, features: list[str] | None) -> None:
-        self.table, self.parts = table, open_parts(table, roles, features, with_lists=False)
-
-    def __iter__(self) -> Iterator[Dataset]:
-        return (dataset_of(self.parts, part, self.table) for part in self.parts.parts())
+def cluster_of(options: Any) -> OnDask | None:
+    """Return the cluster that the options of a job name; None where this process does the work."""
+    if options.engine != "dask" and not options.scheduler:
+        return None
+    if not options.scheduler:
+        raise InvalidParameter(
+            "The engine dask needs a cluster.",
+            do=["Give the address of its scheduler: ", Setting("scheduler"), "."],
+        )
+    return OnDask(options.scheduler, scratch=options.scratch)

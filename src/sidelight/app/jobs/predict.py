@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from shutil import move
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -19,11 +20,13 @@ import scipy.sparse as sp
 import sidelight
 from sidelight._core.atomic import folder_beside
 from sidelight.app.jobs.config import as_toml, read_toml
-from sidelight.app.jobs.first_look import check_prediction, is_pattern
+from sidelight.app.jobs.first_look import check_prediction, is_pattern, matching
 from sidelight.app.jobs.headings import with_headings
+from sidelight.app.jobs.in_parts import PlaceRows, ask_all
 from sidelight.app.jobs.options import Roles
+from sidelight.app.jobs.options.shared import Where
 from sidelight.app.jobs.output import MANIFEST, disarmed, output_folder
-from sidelight.app.jobs.parts import DatasetsOfParts
+from sidelight.app.jobs.parts import DatasetsOfParts, arranged
 from sidelight.app.jobs.placing import Placed, feature_names_of, inner_of, place_of, takes
 from sidelight.app.jobs.reading import read_as_it_is, without_gaps
 from sidelight.app.jobs.result import Columns, columns_of
@@ -33,6 +36,7 @@ from sidelight.errors import InvalidData
 from sidelight.files.arrays.parquet import ParquetSource
 from sidelight.files.formats import open_table
 from sidelight.files.limits import memory_limit
+from sidelight.files.part_tables import ParquetRows
 from sidelight.files.roles.plan import asked
 from sidelight.files.source import Source
 from sidelight.files.streaming import RowsInBlocks, align
@@ -64,6 +68,7 @@ def predict(
     *,
     overwrite: bool = False,
     spell: Spell = str,
+    where: Where | None = None,
 ) -> Prediction:
     """Place the rows of ``table`` with a model, and write one line for each.
 
@@ -81,6 +86,8 @@ def predict(
         Whether what an earlier call wrote may be replaced.
     spell : callable
         How the reader of the sentences would type a setting.
+    where : Where, optional
+        Who places the rows of a pattern of files: this process by default.
     """
     out, source = Path(out), Source.of(table)
     file, is_file = check_prediction(model_path, source, out, roles, overwrite=overwrite)
@@ -89,8 +96,11 @@ def predict(
     blocks: RowsInBlocks | DatasetsOfParts | list[Dataset]
     words: list[str] | None = None
     if is_pattern(source.given):
-        known = _roles_of_run(file, model, roles, None)
-        blocks = DatasetsOfParts(source.given, known, feature_names_of(model))
+        columns = list(ParquetRows.look_into(Path(matching(source.given)[0]))[0])
+        known = _roles_of_run(file, model, roles, columns)
+        lists_are = "sequences" if hasattr(model, "predict_channel") else "bags"
+        lists_are = "rows" if hasattr(model, "complete") else lists_are
+        blocks = DatasetsOfParts(source.given, known, feature_names_of(model), lists_are)
     else:
         with memory_limit(roles.max_memory):
             opened = open_table(source, roles.format, **{key: getattr(roles, key) for key in _HOW})
@@ -106,7 +116,10 @@ def predict(
         files = [out.name]
     else:
         with output_folder(out, lambda names: _manifest(file, source.given, names), overwrite=overwrite) as folder:
-            work.write(folder, parquet=True)
+            if isinstance(blocks, DatasetsOfParts):
+                work.write_parts(folder, blocks, where or Where())
+            else:
+                work.write(folder, parquet=True)
             files = sorted([*(path.name for path in folder.iterdir()), MANIFEST])
     return Prediction(out, files, [render(sentence, spell) for sentence in work.sentences()], work.numbers())
 
@@ -162,6 +175,32 @@ class _Work:
                 report("writing", 0, None, "assignments.parquet")
                 rows.to_parquet(folder / "assignments.parquet")
 
+    def write_parts(self, folder: Path, blocks: DatasetsOfParts, where: Where) -> None:
+        """Write a folder of assignments, and one of bags where bags are judged: a Parquet file for each part."""
+        with TemporaryDirectory(prefix="sidelight-", dir=where.scratch) as beside:
+            rows, bags = Path(beside) / "assignments", Path(beside) / "bags"
+            rows.mkdir()
+            bags.mkdir()
+            ready = Ready(self.roles.missing, vars(self.model).get("mean_"), type(inner_of(self.model)).__name__)
+            ask = PlaceRows(self.model, self.place, count_placed, blocks.table, str(rows), ready, str(bags))
+            with arranged(blocks.parts, self.roles, where.scratch) as parts:
+                for total in ask_all(parts, ask, where):
+                    self._add(total)
+            if not self.n_rows:
+                raise InvalidData(f"{self.table!r} has no row without a gap, so there is nothing to place.")
+            for made in (rows, bags):
+                if any(made.iterdir()):
+                    move(made, folder / made.name)
+
+    def _add(self, total: Counter[Any]) -> None:
+        self.n_rows, self.n_bags = self.n_rows + total["rows"], self.n_bags + total["bags"]
+        self.n_left_out += total["left out"]
+        for key, n in total.items():
+            if isinstance(key, tuple) and key[0] == "strange":
+                self.strange[key[1]] = None
+            elif isinstance(key, tuple):
+                self.sizes[key[1]] += n
+
     def sentences(self) -> list[Sentence]:
         """Say how many rows went where, and what was not used."""
         told: list[Sentence] = []
@@ -202,16 +241,8 @@ class _Work:
             yield from self.blocks
 
     def _without_gaps(self, data: Dataset) -> Dataset:
-        """Fill gaps with the means that the model remembers, leave their rows out, or refuse them."""
-        mean = vars(self.model).get("mean_")
-        if self.roles.missing == "mean" and not sp.issparse(data.X):
-            if mean is None:
-                raise InvalidData(
-                    f"{type(inner_of(self.model)).__name__} keeps no means of its columns to fill gaps with.",
-                    do=["Leave rows with gaps out: ", Setting("missing", "drop"), "."],
-                )
-            return replace(data, X=np.where(np.isfinite(data.X), data.X, mean))
-        kept = without_gaps(data, self.roles.missing)
+        ready = Ready(self.roles.missing, vars(self.model).get("mean_"), type(inner_of(self.model)).__name__)
+        kept = ready(data)
         self.n_left_out += data.n_rows - kept.n_rows
         return kept
 
@@ -220,6 +251,34 @@ class _Work:
         self.n_bags += len(placed.bags.get("bag", ()))
         self.sizes.update(map(str, placed.rows.get("label", placed.rows.get("cluster", ()))))
         self.strange.update(dict.fromkeys(placed.strange))
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What is done about gaps: filled with the means that the model remembers, left out with their rows, or refused."""
+
+    missing: str
+    mean: Any
+    who: str
+
+    def __call__(self, data: Dataset) -> Dataset:
+        """Return rows without gaps."""
+        if self.missing != "mean" or sp.issparse(data.X):
+            return without_gaps(data, self.missing)
+        if self.mean is None:
+            raise InvalidData(
+                f"{self.who} keeps no means of its columns to fill gaps with.",
+                do=["Leave rows with gaps out: ", Setting("missing", "drop"), "."],
+            )
+        return replace(data, X=np.where(np.isfinite(data.X), data.X, self.mean))
+
+
+def count_placed(data: Dataset, placed: Placed) -> Counter[Any]:
+    """Count rows, bags, rows by what they are, and labels that the model does not know."""
+    total: Counter[Any] = Counter(rows=data.n_rows, bags=len(placed.bags.get("bag", ())))
+    total.update(("of", str(name)) for name in placed.rows.get("label", placed.rows.get("cluster", ())))
+    total.update(("strange", name) for name in placed.strange)
+    return total
 
 
 _FEW = 5000  # lines that a loop writes in less time than the import of polars takes

@@ -31,27 +31,19 @@ MOST_NUMBERS = 1 << 29  # features of all rows: 2 GB in float32
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows as the rule sees them: as they came, or mapped.
-
-    ``reach`` is the squared distance to the nearest landmark up to which a row is believed: that of training rows, and
-    at least as far as the kernel reaches.
-    """
+    """Rows as the rule sees them: as they came, or mapped."""
 
     features: Any
     feature_map: FeatureMap | None = None
-    reach: float = np.inf
 
 
-def mapped_like(rows: Rows, X: Any) -> Rows:
-    """Return other rows as the rule sees them, by the map of ``rows``."""
-    if rows.feature_map is None:
-        return Rows(X)
-    with one_blas_thread():
-        features, squares = rows.feature_map.map(X, dtype=np.float32)
-    return Rows(features, rows.feature_map, _reach(rows.feature_map, squares))
+def reach_of(feature_map: FeatureMap | None, squares: np.ndarray) -> float:
+    """Return the squared distance to the nearest landmark up to which a row is believed.
 
-
-def _reach(feature_map: FeatureMap, squares: np.ndarray) -> float:
+    It is that of training rows, whose ``squares`` are given, and at least as far as the kernel reaches.
+    """
+    if feature_map is None:
+        return np.inf
     return max(float(squares.max(initial=0.0)), FAR * feature_map.width)
 
 
@@ -64,8 +56,8 @@ def map_rows(X: Any, layout: Layout, generator: np.random.Generator) -> Rows:
             X, generator=generator, n_landmarks=LANDMARKS if h > 0 else 0, gamma=1.0 / (h or 1.0), rank=None,
             landmarks="centres" if layout.n_novel > 1 else "rows", strength=STRENGTH, unit_rows=False,
         )  # fmt: skip
-        features, squares = feature_map.map(X, dtype=np.float32)  # twice as fast; the clusters are the same
-    return Rows(features, feature_map, _reach(feature_map, squares))
+        features = feature_map.map(X, dtype=np.float32)  # twice as fast; the clusters are the same
+    return Rows(features, feature_map)
 
 
 def choose_boundary(

@@ -51,7 +51,7 @@ from sidelight.estimators._labelled_bags.supervision import (
 )
 from sidelight.estimators._linear_rule import warn_unless_converged
 from sidelight.estimators.coverage.bag_odds import BagOdds, log_odds
-from sidelight.estimators.coverage.boundary import CURVED, STRAIGHT, Rows, mapped_like
+from sidelight.estimators.coverage.boundary import CURVED, STRAIGHT, reach_of
 from sidelight.estimators.coverage.first_fit import FirstFit, some_bags
 from sidelight.estimators.coverage.in_parts import fit_parts
 from sidelight.estimators.coverage.problem import Problem
@@ -268,12 +268,11 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         first = FirstFit.of(self, some, some_of_bags, some_names, generator, n_rows=X.shape[0], one_of=one_of)
         self.choice_, self.bag_slope_, self.bag_offsets_ = first.choice, first.odds.slope, first.odds.offsets
         if some is X:
-            return self._publish(first.problem, first.rows, bags, first.solutions)
-        rows = mapped_like(first.rows, X)
+            return self._publish(first.problem, X, first.rows.feature_map, bags, first.solutions)
         plan = self._plan(bags, row_class, first.layout, one_of)
-        problem = Problem.of(self, rows.features, plan, first.layout, first.penalty, generator)
+        problem = Problem.of_all(self, X, first.rows.feature_map, plan, first.layout, first.penalty, generator)
         solution = problem.refine(first.best.parameters, first.rows.features, "all rows")
-        return self._publish(problem, rows, bags, [solution])
+        return self._publish(problem, X, first.rows.feature_map, bags, [solution])
 
     def predict(self, X: Any, *, bags: Any = None, row_labels: Any = None, candidates: Any = None) -> np.ndarray:
         """Return the most probable cluster of each row: by features alone, or with the labels of its bag.
@@ -392,27 +391,16 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         lists = _lists(bags, candidates, n_rows=len(P))
         return self._posteriors(P, log_P, bags, None, candidates)[1][lists.is_labelled]
 
-    @one_blas_thread()  # how a product is cut into threads would show in its last bits
     def _belief(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        check_is_fitted(self)
-        X = rows_to_judge(self, X)
-        model = SoftmaxLinear(*self.weights_.shape)
-        theta = model.pack(self.weights_, self.intercept_)
-        feature_map = getattr(self, "feature_map_", None)  # models of version 0.1 have none
-        if feature_map is None:
-            log_P = model.log_posterior(theta, X)
-        else:
-            log_P = self._curved(model, theta, *feature_map.map(X, dtype=np.float32))
-        return np.exp(log_P), log_P
-
-    def _curved(self, model: SoftmaxLinear, theta: np.ndarray, features: np.ndarray, squares: np.ndarray) -> np.ndarray:
         """Believe rows as far as training rows went; beyond, lean more and more to the shares of the clusters."""
-        log_P = model.log_posterior(theta, features)
-        far = squares > self.reach_ * (1 + 1e-9)  # training rows themselves, up to rounding
+        check_is_fitted(self)
+        feature_map = getattr(self, "feature_map_", None)  # models of version 0.1 have none
+        log_P, squares = _log_posterior(rows_to_judge(self, X), feature_map, self.weights_, self.intercept_)
+        far = squares > getattr(self, "reach_", np.inf) * (1 + 1e-9)  # training rows themselves, up to rounding
         if far.any():
             trust = (self.reach_ / squares[far])[:, None]
             log_P[far] = log_softmax(trust * log_P[far] + (1.0 - trust) * np.log(self.cluster_shares_))
-        return log_P
+        return np.exp(log_P), log_P
 
     def _posteriors(
         self, P: np.ndarray, log_P: np.ndarray, bags: Any, row_labels: Any = None, candidates: Any = None
@@ -434,13 +422,17 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         check_is_fitted(self)
         return Layout(self.classes_, self.class_of_, self.cluster_names_)
 
-    def _publish(self, problem: Problem, rows: Rows, bags: Bags, solutions: list[Solution]) -> Self:
-        solution = best(solutions)
+    def _publish(
+        self, problem: Problem, X: Any, feature_map: FeatureMap | None, bags: Bags, solutions: list[Solution]
+    ) -> Self:
+        solution, layout = best(solutions), problem.layout
         warn_unless_converged(self, solution, "Raise max_iter or tol, or standardise the features.")
         W, b = problem.model.unpack(solution.parameters)
-        shares, layout = problem.shares(solution.parameters), problem.layout
-        self._publish_rule(layout, problem.fit.penalty, W, b, rows.feature_map, rows.reach, shares, solution)
-        Q, values = problem.posteriors(solution.parameters)
+        log_P, squares = _log_posterior(X, feature_map, W, b)  # as ``predict`` will, to the last bit
+        P = np.exp(log_P)
+        reach = reach_of(feature_map, squares)
+        self._publish_rule(layout, problem.fit.penalty, W, b, feature_map, reach, P.mean(axis=0), solution)
+        Q, values = problem.given_bags(P, log_P)
         self.labels_ = np.argmax(Q, axis=1)
         self.bag_log_likelihood_, self.log_likelihood_ = values, float(values.sum())
         self.uncovered_ = left_uncovered(bags, problem.plan.required, layout.class_of[self.labels_])
@@ -496,6 +488,17 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+@one_blas_thread()  # how a product is cut into threads would show in its last bits
+def _log_posterior(
+    X: Any, feature_map: FeatureMap | None, W: np.ndarray, b: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return log P of rows by a rule, and how far each is from its nearest landmark, squared."""
+    if feature_map is None:
+        return SoftmaxLinear(*W.shape).log_posterior(np.concatenate([W.ravel(), b]), X), np.zeros(X.shape[0])
+    scores, squares = feature_map.scores(X, W, b)
+    return log_softmax(scores), squares
 
 
 def _lists(bags: Any, candidates: Any, *, n_rows: int, y: Any = None, classes: Any = None) -> Bags:

@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 
 from sidelight._affinity.neighbours import nearest_rows
 from sidelight._core.threads import one_blas_thread
+from sidelight._models.feature_map import FeatureMap
 from sidelight._models.objective import Term
 from sidelight._models.softmax_linear import SoftmaxLinear
 from sidelight._solvers.em import alternate
@@ -66,6 +67,25 @@ class Problem:
         fit = RuleFit.whitened(X, penalty, plan.starts if in_blocks else None)
         return cls(options, fit, plan, layout, _coverage(options, plan, layout), tuple(others), order)
 
+    @classmethod
+    def of_all(
+        cls,
+        options: Any,
+        X: Any,
+        feature_map: FeatureMap | None,
+        plan: BagPlan,
+        layout: Layout,
+        penalty: float,
+        generator: np.random.Generator,
+    ) -> Problem:
+        """The problem of very many rows, whose features are never projected: the rule's weights are."""
+        if feature_map is None:
+            return cls.of(options, X, plan, layout, penalty, generator)
+        with one_blas_thread():
+            columns = feature_map.unprojected(X)
+        problem = cls.of(options, columns, plan, layout, penalty, generator)
+        return replace(problem, fit=replace(problem.fit, feature_map=feature_map))
+
     @property
     def model(self) -> SoftmaxLinear:
         """The rule that is fitted."""
@@ -79,10 +99,12 @@ class Problem:
         """
         zero = np.zeros(self.model.n_parameters)
         generator = np.random.default_rng(0)
-        aside = [random_start(self.model, self.fit.X, generator) for _ in range(_ASIDE)]
+        first = random_start(self.model, self.fit.X, generator)
         objective = self.fit.objective([(1.0, self.coverage)], self.layout.n_clusters)
-        at_zero, beside = (np.linalg.norm(self.model.unpack(objective(theta)[1])[0]) for theta in (zero, aside[0]))
-        return aside if at_zero <= _SADDLE * beside else [zero]
+        at_zero, beside = (np.linalg.norm(self.model.unpack(objective(theta)[1])[0]) for theta in (zero, first))
+        if at_zero > _SADDLE * beside:
+            return [zero]
+        return [first, *(random_start(self.model, self.fit.X, generator) for _ in range(_ASIDE - 1))]
 
     def climb(self, start: np.ndarray, max_iter: int, stage: str, *, tol: float | None = None) -> Solution:
         """Climb the likelihood from one start."""
@@ -104,10 +126,13 @@ class Problem:
             Q[self.order] = arranged
         return Q, values
 
-    @one_blas_thread()  # how a product is cut into threads would show in its last bits
-    def shares(self, theta: np.ndarray) -> np.ndarray:
-        """Return the mean posterior of the rows by features alone."""
-        return np.asarray(np.exp(self.model.log_posterior(theta, self.fit.X)).mean(axis=0))
+    def given_bags(self, P: np.ndarray, log_P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the same for rows whose posteriors are known, in the caller's order."""
+        if self.order is None:
+            return self.coverage.posteriors(P, log_P)
+        Q = np.empty_like(P)
+        Q[self.order], values = self.coverage.posteriors(P[self.order], log_P[self.order])
+        return Q, values
 
     def coarse_posteriors(self, coarse: Layout) -> np.ndarray:
         """Fit one cluster a class, roughly, and return its posteriors: what starts split."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,17 @@ _ROUNDS = 6  # of tree and rate in turn; two are usual
 _COARSE = np.arange(0.02, 0.9, 0.02)  # alphas tried for the ungated tree
 
 
+class Seen(NamedTuple):
+    """Rows of labels, and how often each occurs; None: once."""
+
+    Z: Entries
+    weights: Floats | None
+
+    def certified(self, parents: Ints) -> tuple[Floats, Floats]:
+        """Count the entries that are certainly on, and those of them that were seen."""
+        return certified(self.Z, parents, self.weights)
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A tree, its rates of loss, where it came from, and what the labels are worth under it."""
@@ -50,7 +62,9 @@ class Candidate:
     value: float = -np.inf
 
 
-def best_candidate(Z: Entries, eps: float, *, rates: str = "auto") -> tuple[Candidate, list[Candidate], PairCounts]:
+def best_candidate(
+    Z: Entries, eps: float, *, rates: str = "auto", weights: Floats | None = None
+) -> tuple[Candidate, list[Candidate], PairCounts]:
     """Return the candidate that explains the labels best, all candidates, and the counts they were made from.
 
     Parameters
@@ -61,25 +75,28 @@ def best_candidate(Z: Entries, eps: float, *, rates: str = "auto") -> tuple[Cand
         P(label on | parent off), for the likelihood.
     rates : {"auto", "shared", "label"}
         Which candidates may win: all, those with one alpha, or the one with an alpha per label.
+    weights : ndarray of shape (n_rows,), optional
+        How often each row occurs, where rows of Z are distinct.
     """
-    counts = count_pairs(Z)
-    ungated = _ungated(Z, counts)
+    counts = count_pairs(Z, weights)
+    seen = Seen(Z, weights)
+    ungated = _ungated(seen, counts)
     made = []
     if rates != "label":
-        made += [*(_gated(Z, counts, name, gate) for name, gate in GATES.items()), ungated]
-    if rates == "label" or (rates == "auto" and rates_differ(*certified(Z, ungated.parents))):
-        made += [_per_label(Z, counts), _per_label_ungated(Z, counts, ungated)]
-    patterns, weights = unique_rows(Z)
+        made += [*(_gated(seen, counts, name, gate) for name, gate in GATES.items()), ungated]
+    if rates == "label" or (rates == "auto" and rates_differ(*seen.certified(ungated.parents))):
+        made += [_per_label(seen, counts), _per_label_ungated(seen, counts, ungated)]
+    patterns, times = unique_rows(Z) if weights is None else (Z, weights)
     judged: list[Candidate] = []
     for candidate in made:
         same = [other.value for other in judged if _is_same(candidate, other)]  # gates often agree
-        judged.append(replace(candidate, value=same[0] if same else _value(candidate, patterns, weights, eps)))
+        judged.append(replace(candidate, value=same[0] if same else _value(candidate, patterns, times, eps)))
     return max(judged, key=lambda candidate: candidate.value), judged, counts
 
 
-def known_tree(Z: Entries, parents: Ints, *, rates: str = "auto") -> Candidate:
+def known_tree(Z: Entries, parents: Ints, *, rates: str = "auto", weights: Floats | None = None) -> Candidate:
     """Return the rates of loss of a tree that is given, pooled or shrunk label by label."""
-    seen, certain = certified(Z, parents)
+    seen, certain = certified(Z, parents, weights)
     pooled = pooled_rate(seen, certain)
     alpha = 0.0 if pooled is None else pooled
     alphas = np.full(len(parents), alpha)
@@ -122,8 +139,8 @@ def _value(one: Candidate, patterns: Entries, weights: Floats, eps: float) -> fl
     return value if one.shared else value - 0.5 * max(inner - 1, 0) * float(np.log(weights.sum()))
 
 
-def _gated(Z: Entries, counts: PairCounts, source: str, gate: float) -> Candidate:
-    n = Z.shape[1]
+def _gated(rows: Seen, counts: PairCounts, source: str, gate: float) -> Candidate:
+    n = rows.Z.shape[1]
     alpha = shared_alpha(counts)
     if alpha is None:
         return Candidate(source, np.full(n, -1, dtype=np.intp), np.zeros(n), 0.0, True, gate)
@@ -133,15 +150,15 @@ def _gated(Z: Entries, counts: PairCounts, source: str, gate: float) -> Candidat
         short = edges.shortfalls(counts, alphas)
         tree = edges.heaviest_tree(edges.gated(counts, edges.edge_gains(counts, alphas), short, gate))
         tree = edges.settle_triples(counts, tree, alphas, short, gate, shared=True)
-        alpha = pooled_rate(*certified(Z, tree)) or alpha
+        alpha = pooled_rate(*rows.certified(tree)) or alpha
         if parents is not None and np.array_equal(tree, parents):
             break
         parents = tree
     return _shared(source, tree, alpha, gate)
 
 
-def _ungated(Z: Entries, counts: PairCounts) -> Candidate:
-    n, free = Z.shape[1], np.zeros_like(counts.both)
+def _ungated(rows: Seen, counts: PairCounts) -> Candidate:
+    n, free = rows.Z.shape[1], np.zeros_like(counts.both)
     totals = []
     for alpha in _COARSE:
         gains = edges.edge_gains(counts, np.full(n, alpha))
@@ -150,33 +167,33 @@ def _ungated(Z: Entries, counts: PairCounts) -> Candidate:
     alpha = float(_COARSE[int(np.argmax(totals))])
     tree = edges.heaviest_tree(edges.edge_gains(counts, np.full(n, alpha)))
     for _ in range(_ROUNDS):
-        alpha = pooled_rate(*certified(Z, tree)) or alpha
+        alpha = pooled_rate(*rows.certified(tree)) or alpha
         new = edges.heaviest_tree(edges.edge_gains(counts, np.full(n, alpha)))
         if np.array_equal(new, tree):
             break
         tree = new
     for _ in range(_ROUNDS):
         new = edges.settle_triples(counts, tree, np.full(n, alpha), free, np.inf, shared=True)
-        alpha = pooled_rate(*certified(Z, new)) or alpha
+        alpha = pooled_rate(*rows.certified(new)) or alpha
         if np.array_equal(new, tree):
             break
         tree = new
     return _shared("ungated", tree, alpha, np.inf)
 
 
-def _per_label(Z: Entries, counts: PairCounts, gate: float = 4.0) -> Candidate:
+def _per_label(rows: Seen, counts: PairCounts, gate: float = 4.0) -> Candidate:
     alphas, size, mean = label_alphas(counts)
-    return _own_rates("per label", Z, counts, alphas, gate, lambda k, n: 1 - (k + size * (1 - mean)) / (n + size))
+    return _own_rates("per label", rows, counts, alphas, gate, lambda k, n: 1 - (k + size * (1 - mean)) / (n + size))
 
 
-def _per_label_ungated(Z: Entries, counts: PairCounts, ungated: Candidate) -> Candidate:
-    alphas = shrunk_rates(*certified(Z, ungated.parents))
-    return _own_rates("per label, ungated", Z, counts, alphas, np.inf, shrunk_rates)
+def _per_label_ungated(rows: Seen, counts: PairCounts, ungated: Candidate) -> Candidate:
+    alphas = shrunk_rates(*rows.certified(ungated.parents))
+    return _own_rates("per label, ungated", rows, counts, alphas, np.inf, shrunk_rates)
 
 
 def _own_rates(
     source: str,
-    Z: Entries,
+    rows: Seen,
     counts: PairCounts,
     alphas: Floats,
     gate: float,
@@ -187,7 +204,7 @@ def _own_rates(
         short = edges.shortfalls(counts, alphas)
         tree = edges.heaviest_tree(edges.gated(counts, edges.edge_gains(counts, alphas), short, gate))
         tree = edges.settle_triples(counts, tree, alphas, short, gate, shared=False)
-        seen, certain = certified(Z, tree)
+        seen, certain = rows.certified(tree)
         if parents is not None and np.array_equal(tree, parents):
             break
         parents, alphas = tree, update(seen, certain)

@@ -17,13 +17,22 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.label_passes import Inputs, as_inputs, best_states, posterior
 from sidelight._core.params import as_generator, check_choice, check_number
 from sidelight._core.threads import one_blas_thread
+from sidelight._models.engines import engine_for
 from sidelight._models.label_logits import LabelLogits, one_scale
 from sidelight._models.scaled_rows import ScaledRows
 from sidelight.data.coerce import as_label_matrix
 from sidelight.data.hierarchy import LabelTree
 from sidelight.data.label_matrix import LabelMatrix
+from sidelight.data.parts import PartedRows
 from sidelight.errors import ConvergenceWarning, InvalidData, LabelsOverlap, warn
-from sidelight.estimators._base import Estimator, all_or_nothing, reporting, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import (
+    Estimator,
+    all_or_nothing,
+    refuse_beside_parts,
+    reporting,
+    rows_to_fit,
+    rows_to_judge,
+)
 from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.hierarchy import decoding
 from sidelight.estimators.hierarchy._labels import labels_to_fit
@@ -37,6 +46,7 @@ from sidelight.estimators.hierarchy.evidence import (
 )
 from sidelight.estimators.hierarchy.further_parents import further_parents
 from sidelight.estimators.hierarchy.given_tree import as_tree
+from sidelight.estimators.hierarchy.in_parts import fit_parts
 from sidelight.estimators.hierarchy.joint import INITS, joint_em, starts
 from sidelight.estimators.hierarchy.weights import learn_weights
 from sidelight.words import Setting
@@ -168,18 +178,27 @@ class LatentHierarchyClassifier(Estimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, engine: Any = None) -> Self:
         """Learn the tree, the rates of loss and the weights.
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n_rows, n_features), or None
-            The rows. None: learn the tree from the labels alone; then only ``complete(None, Y)`` can be asked.
-        y : LabelMatrix, matrix, data frame, or names of labels
+        X : array, CSR matrix or data frame of shape (n_rows, n_features), or Parts, or None
+            The rows; more of them than memory holds as :class:`~sidelight.Parts` with labels and without bags. None:
+            learn the tree from the labels alone; then only ``complete(None, Y)`` can be asked.
+        y : LabelMatrix, matrix, data frame, names of labels, or Parts
             The labels of each row: a matrix of 1 (seen), 0 (not seen) and -1 or NaN (nobody looked), dense or sparse; a
             data frame of such columns, or of cells with names of labels; a list of sets of names; or one name a row.
+            Parts bring their own; ``fit(None, parts)`` learns from their labels alone.
+        engine : "memory", "disk", pathlib.Path, address of a Dask scheduler, OnDask or None, default=None
+            Who goes over the rows of Parts, as in :meth:`CoverageClustering.fit`.
         """
         self._check_parameters()
+        parts = X if X is not None else y
+        if isinstance(parts, PartedRows):
+            if X is not None:
+                refuse_beside_parts(self, y=y)
+            return fit_parts(self, parts, engine_for(engine, parts), use_features=X is not None)
         X = None if X is None else rows_to_fit(self, X)
         labels = labels_to_fit(self, X, y)
         Z = labels.values
@@ -189,14 +208,7 @@ class LatentHierarchyClassifier(Estimator):
         with one_blas_thread():  # steps are small; large ones are shared out in blocks
             chosen, counts = self._learn(model, labels, held_out)
             self._publish(chosen, counts, labels, held_out)
-        if self.threshold == "f1":
-            scores = model.scores(self._theta)
-            self.threshold_ = decoding.f1_threshold(self._marginals(scores, np.full(Z.shape, -1, dtype=np.int8)))
-            self.complete_threshold_ = decoding.f1_threshold(self._marginals(scores, Z))
-        else:
-            fixed = np.nan if self.threshold is None else float(self.threshold)
-            self.threshold_ = self.complete_threshold_ = fixed
-        del self._theta
+        self._choose_thresholds(model.scores(self._theta), Z)
         return self
 
     def predict(self, X: Any) -> Entries:
@@ -327,6 +339,15 @@ class LatentHierarchyClassifier(Estimator):
                 ConvergenceWarning,
                 stacklevel=6,  # the caller of fit, through the guard
             )
+
+    def _choose_thresholds(self, scores: Floats, Z: Entries) -> None:
+        del self._theta
+        if self.threshold == "f1":
+            self.threshold_ = decoding.f1_threshold(self._marginals(scores, np.full(Z.shape, -1, dtype=np.int8)))
+            self.complete_threshold_ = decoding.f1_threshold(self._marginals(scores, Z))
+        else:
+            fixed = np.nan if self.threshold is None else float(self.threshold)
+            self.threshold_ = self.complete_threshold_ = fixed
 
     def _publish(
         self, chosen: Candidate, counts: PairCounts, labels: LabelMatrix, held_out: Callable[[], Floats | None]

@@ -5,7 +5,7 @@ All matrices are [p, c]: p the parent, c the child of a candidate edge.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,22 +42,26 @@ class PairCounts(NamedTuple):
         return positive
 
 
-def count_pairs(Z: Entries) -> PairCounts:
-    """Count all pairs of columns of Z (1 seen, 0 not seen, -1 not checked), in blocks of rows."""
+def count_pairs(Z: Entries, weights: Floats | None = None) -> PairCounts:
+    """Count all pairs of columns of Z (1 seen, 0 not seen, -1 not checked), in blocks of rows.
+
+    With ``weights``, rows of Z are distinct rows of labels and each counts as often as its weight says.
+    """
     n_labels = Z.shape[1]
     is_complete = not (Z < 0).any()
     both, child, rows = np.zeros((3, n_labels, n_labels))
     for start in range(0, len(Z), _BLOCK):
         block = Z[start : start + _BLOCK]
+        times: Any = 1 if weights is None else weights[start : start + _BLOCK, None]
         seen = (block == 1).astype(np.float32)
-        both += seen.T @ seen
+        both += seen.T @ (seen * times)
         if not is_complete:
             known = (block >= 0).astype(np.float32)
-            child += known.T @ seen
-            rows += known.T @ known
+            child += known.T @ (seen * times)
+            rows += known.T @ (known * times)
     if is_complete:
         child = np.broadcast_to(np.diag(both), both.shape).copy()
-        rows = np.full_like(both, len(Z))
+        rows = np.full_like(both, len(Z) if weights is None else weights.sum())
     return PairCounts(both, child, child.T.copy(), rows)
 
 

@@ -63,17 +63,19 @@ def label_alphas(counts: PairCounts) -> tuple[Floats, float, float]:
     return np.asarray(post @ GRID), prior_size, mean
 
 
-def certified(Z: Entries, parents: Ints) -> tuple[Floats, Floats]:
+def certified(Z: Entries, parents: Ints, weights: Floats | None = None) -> tuple[Floats, Floats]:
     """Count for each label the entries that are certainly on, and how many of those were seen.
 
-    A label is certainly on where a strict descendant was seen; unchecked entries do not count.
-    Returns (seen, certain).
+    A label is certainly on where a strict descendant was seen; unchecked entries do not count. A row counts as often as
+    its weight says. Returns (seen, certain).
     """
     below = np.zeros(Z.shape, dtype=bool)
     for c in parents_first(parents)[::-1]:
         if parents[c] >= 0:
             below[:, parents[c]] |= below[:, c] | (Z[:, c] == 1)
     sure = below & (Z >= 0)
+    if weights is not None:
+        return weights @ (sure & (Z == 1)), weights @ sure
     return (sure & (Z == 1)).sum(axis=0).astype(np.float64), sure.sum(axis=0).astype(np.float64)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from sidelight._core.forest import parents_first
-from sidelight._core.label_passes import Inputs, edge_targets, parent_columns, weighted_targets
+from sidelight._core.label_passes import Inputs, edge_targets, logistic_residual, parent_columns, weighted_targets
 from sidelight._models.label_logits import LabelLogits
 from sidelight._solvers.descent import ValueAndGradient, descend
 from sidelight._solvers.trace import Reporter, Solution, silent
@@ -25,13 +25,18 @@ Ints = NDArray[np.intp]
 START_STEPS = 15  # of L-BFGS for the first weights, from zero
 
 
-def closed_start(model: LabelLogits, Z: Entries, parents: Ints) -> Floats:
-    """Fit first weights to the labels that were seen, with every ancestor of a seen label on."""
+def closed_start(model: LabelLogits, Z: Entries, parents: Ints, weights: Floats | None = None) -> Floats:
+    """Fit first weights to the labels that were seen, with every ancestor of a seen label on.
+
+    Without features, rows of Z may be distinct rows of labels with ``weights``.
+    """
     on = (Z == 1).astype(np.float64)
     for c in parents_first(parents)[::-1]:
         if parents[c] >= 0:
             np.maximum(on[:, parents[c]], on[:, c], out=on[:, parents[c]])
     above = parent_columns(on, parents)
+    if weights is not None:
+        above = above * weights[:, None]
     return fit_weights(model, model.start(), on * above, above, steps=START_STEPS)
 
 
@@ -54,25 +59,30 @@ def learn_weights(
     *,
     max_iter: int,
     tol: float,
+    weights: Floats | None = None,
     report: Reporter = silent,
 ) -> Solution:
-    """Go down minus the penalised log-likelihood from the closed labels; ``trace`` holds it."""
-    start = closed_start(model, Z, tree.parents)
+    """Go down minus the penalised log-likelihood from the closed labels; ``trace`` holds it.
+
+    Without features, rows of Z may be distinct rows of labels with ``weights``.
+    """
+    start = closed_start(model, Z, tree.parents, weights)
     if model.rows is None:
-        return descend(without_features(model, Z, tree), start, max_iter=max_iter, tol=tol, report=report)
+        return descend(without_features(model, Z, tree, weights), start, max_iter=max_iter, tol=tol, report=report)
+
+    def judge(part: slice, scores: Floats) -> tuple[float, Floats]:
+        targets = edge_targets(scores, Z[part], tree)
+        return float(targets.log_likelihood.sum()), logistic_residual(scores, targets.both, targets.parent)[1]
 
     def objective(theta: Floats) -> Any:
-        scores = model.scores(theta)
-        targets = edge_targets(scores, Z, tree)
-        _, gradient = model.loss(theta, targets.both, targets.parent, scores)
-        return model.ridge(theta) - float(targets.log_likelihood.sum()), gradient
+        return model.pull(theta, judge)
 
     return descend(objective, start, max_iter=max_iter, tol=tol, report=report)
 
 
-def without_features(model: LabelLogits, Z: Entries, tree: Inputs) -> ValueAndGradient:
+def without_features(model: LabelLogits, Z: Entries, tree: Inputs, weights: Floats | None = None) -> ValueAndGradient:
     """The same objective of the biases alone: all rows have the same scores, so distinct rows of labels are enough."""
-    patterns, times = unique_rows(Z)
+    patterns, times = unique_rows(Z) if weights is None else (Z, weights)
 
     def objective(b: Floats) -> Any:
         both, parent, value = weighted_targets(b, patterns, times, tree)

@@ -16,6 +16,7 @@ from sidelight._core.params import as_generator, as_seed, check_choice, check_fl
 from sidelight._core.prototypes import group_means, nearest_prototype
 from sidelight._core.simplex import softmax
 from sidelight.data.cooccurrence import CoOccurrence
+from sidelight.data.parts import PartedRows
 from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, warn
 from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
@@ -26,6 +27,7 @@ from sidelight.estimators.sources._joined import JoinedChannels, Masks, channels
 from sidelight.estimators.sources._novelty import thresholds
 from sidelight.estimators.sources.annealed import AnnealedCoclustering
 from sidelight.estimators.sources.codebook import Codebook, sequence_codes
+from sidelight.estimators.sources.in_parts import fit_parts
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.estimators.sources.interleaved import InterleavedCoclustering
 from sidelight.estimators.sources.spectral import SpectralContingency
@@ -169,15 +171,18 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n_rows, n_columns)
+        X : array, CSR matrix or data frame of shape (n_rows, n_columns), or Parts
             The channels side by side; one row per moment. A row may lack a channel (NaN in all its columns) where
-            graphs cluster.
+            graphs cluster. Of Parts, whose bags are sequences, 20,000 rows in whole sequences are fitted; ``labels_``
+            is then made part by part, everything else is about the fitted rows.
         y : ignored
             Present for scikit-learn.
         sequences : array-like of hashable, optional
             The sequence of each row: rows of one sequence show the same thing, as frames of one video do.
         """
         self._check_parameters()
+        if isinstance(X, PartedRows):
+            return fit_parts(self, X, sequences)
         if isinstance(X, Mapping) and not sp.issparse(X):  # scipy's DOK arrays are mappings too
             raise InvalidData(
                 f"{type(self).__name__}.fit needs one matrix with the channels side by side, got a mapping. Stack it "

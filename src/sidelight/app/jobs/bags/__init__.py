@@ -34,7 +34,7 @@ JOB = Job(
     you_have="rows in bags (regions of images, passages of documents), and no labels",
     example={"bag": "COLUMN"},
     methods={
-        "words": Method(Words, _here("words.work")),
+        "words": Method(Words, _here("words.work"), _here("in_parts.words")),
         "margin": Method(Margin, _here("margin.work")),
         "medoids": Method(Medoids, _here("medoids.work")),
     },

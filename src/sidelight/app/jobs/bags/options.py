@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from sidelight.app.jobs.options.model import Options, option
-from sidelight.app.jobs.options.shared import Clusters, Scale, Starts
+from sidelight.app.jobs.options.shared import Clusters, Engine, Memory, Scale, Scheduler, Scratch, Starts
 
 _METHOD = "words: by what the bags hold; margin: by one deciding row of each; medoids: by the distances between bags."
 
@@ -21,6 +21,10 @@ class Words(Options, frozen=True):
         option("Code books of standardised rows, of whitened rows (correlated features), or of both."),
     ] = "both"
     n_init: Starts = 10
+    engine: Engine = "auto"
+    scheduler: Scheduler = None
+    scratch: Scratch = None
+    memory: Memory = None
 
 
 class Margin(Options, frozen=True):

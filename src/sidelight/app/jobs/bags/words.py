@@ -17,6 +17,7 @@ from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import gallery_of
 from sidelight.app.jobs.how_many import with_choice, with_number
 from sidelight.app.jobs.how_many.stability import Stability
+from sidelight.app.jobs.options.shared import ENGINE
 from sidelight.app.jobs.profiles import cluster_table
 from sidelight.app.jobs.reading import collect_notes, read_bags
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
@@ -25,7 +26,7 @@ from sidelight.data.dataset import Dataset
 from sidelight.estimators.bags.words import BagWordClustering
 from sidelight.plot.layout import cluster_map
 
-_SURE = 0.8  # probability from which a bag counts as sure
+SURE = 0.8  # probability from which a bag counts as sure
 _CLEAR = 0.8  # agreement of two halves of the evidence from which clusters come back well
 
 
@@ -56,7 +57,7 @@ def cluster(data: Dataset, config: RunConfig) -> WordsResult:
 
 def _fitted(options: Words, data: Dataset, bags: Bags, seed: int) -> BagWordClustering:
     n_clusters = None if options.n_clusters == "auto" else options.n_clusters
-    settings = options.without("method", "n_clusters")
+    settings = options.without("method", "n_clusters", *ENGINE)
     return BagWordClustering(n_clusters, random_state=seed, **settings).fit(data.X, bags=bags)
 
 
@@ -80,7 +81,7 @@ def result_of(data: Dataset, bags: Bags, model: Any, heard: Sequence[str] = ()) 
         heard=tuple(heard),
         n_bags=bags.n_bags,
         sizes=np.bincount(model.bag_labels_, minlength=model.n_clusters_).tolist(),
-        share_sure=float(np.mean(model.bag_proba_.max(axis=1) >= _SURE)),
+        share_sure=float(np.mean(model.bag_proba_.max(axis=1) >= SURE)),
         bag_proba=model.bag_proba_,
         bag_labels=model.bag_labels_,
         witnesses=model.witnesses_,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from sidelight.app.jobs.options.model import Options, at_least, non_empty, option
-from sidelight.app.jobs.options.shared import Curve, TableMethod, check_curve
+from sidelight.app.jobs.options.shared import Curve, Engine, Memory, Scheduler, Scratch, TableMethod, check_curve
 
 
 class Coclusters(Options, frozen=True):
@@ -28,6 +28,10 @@ class Coclusters(Options, frozen=True):
     ] = None
     n_init: Annotated[Annotated[int, at_least(1)] | None, option("Number of starts.", word="starts")] = None
     curve: Curve = None
+    engine: Engine = "auto"
+    scheduler: Scheduler = None
+    scratch: Scratch = None
+    memory: Memory = None
 
     def __post_init__(self) -> None:
         """Refuse a curve that runs backwards."""

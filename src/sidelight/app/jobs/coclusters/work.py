@@ -15,8 +15,8 @@ from sidelight.app.jobs.coclusters.how_many import most_telling
 from sidelight.app.jobs.coclusters.options import Coclusters
 from sidelight.app.jobs.coclusters.result import CoclustersResult
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.first_look import is_pattern
 from sidelight.app.jobs.how_many import with_choice
+from sidelight.app.jobs.options.shared import ENGINE
 from sidelight.app.jobs.reading import collect_notes, read_data
 from sidelight.app.jobs.result import Blocks, Columns, Curve, Reading, columns_of
 from sidelight.data.cooccurrence import CoOccurrence
@@ -33,12 +33,15 @@ _MOST_TRIED = 12  # numbers of clusters on the curve
 
 
 def work(config: RunConfig) -> CoclustersResult:
-    """Read a table of counts or events, and cluster its axes; events in many files are counted piece by piece."""
-    if is_pattern(config.table):
-        from sidelight.app.jobs.parts import count_parts
-
-        return cluster(count_parts(config.table, config.roles), config)
+    """Read a table of counts or events, and cluster its axes."""
     return cluster(read_data(config.source, config.roles), config)
+
+
+def work_in_parts(config: RunConfig) -> CoclustersResult:
+    """Count the events of many files piece by piece, and cluster their axes."""
+    from sidelight.app.jobs.parts import count_parts
+
+    return cluster(count_parts(config.table, config.roles, config.options), config)
 
 
 def cluster(data: Dataset, config: RunConfig) -> CoclustersResult:
@@ -171,7 +174,7 @@ def curve_columns(curve: Curve) -> Columns:
 
 def _model(options: Coclusters, table: CoOccurrence, n_clusters: dict[str, int], seed: int) -> Any:
     method = options.method or ("information" if table.n_axes == 2 else "annealed")
-    model = METHODS[method](random_state=seed, **options.without("n_clusters", "method", "curve"))
+    model = METHODS[method](random_state=seed, **options.without("n_clusters", "method", "curve", *ENGINE))
     if table.n_axes > 2 and method in ("information", "weights"):
         return InterleavedCoclustering(model, n_clusters=n_clusters, random_state=seed)
     return model.set_params(n_clusters=tuple(n_clusters.values()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from sidelight.app.jobs.options.model import Kind, Options, at_least, option
-from sidelight.app.jobs.options.shared import Scale
+from sidelight.app.jobs.options.shared import Engine, Memory, Scale, Scheduler, Scratch
 
 
 class Hierarchy(Options, frozen=True):
@@ -44,3 +44,7 @@ class Hierarchy(Options, frozen=True):
     ] = None
     penalty: Annotated[float, option("Weight of |W|^2 / 2; smaller is sharper.", ge=0)] = 10.0
     scale: Scale = "standard"
+    engine: Engine = "auto"
+    scheduler: Scheduler = None
+    scratch: Scratch = None
+    memory: Memory = None

@@ -44,23 +44,26 @@ def learn(data: Dataset, config: RunConfig) -> HierarchyResult:
     """Learn from rows that were read already."""
     options = config.options
     assert isinstance(options, Hierarchy)  # the catalogue says so
-    labels = _labels(data, options.empty)
+    labels = labels_of(data, options.empty)
     right = {} if options.corrections is None else _corrections(options.corrections, data, labels)
     labels = _corrected(labels, right)
     X = data.X if data.n_features and options.use == "features" else None
-    known = _known_tree(options.tree)
+    known = known_tree(options.tree)
     if known is None and not options.learn_tree:
         known = _declared(data, labels)
-    model = _model(options, data, known, has_features=X is not None, seed=config.seed)
+    model = make_model(options, data.feature_names, known, has_features=X is not None, seed=config.seed)
     with collect_notes() as heard:
         model.fit(X, labels)
     completed, proba = np.array(model.complete(X, labels)), np.array(model.complete_proba(X, labels))
     for entry, value in right.items():  # a person looked: nothing is more certain
         completed[entry], proba[entry] = value, value
-    return _result_of(data, labels, model, completed, proba, options=options, heard=heard)
+    return result_of(data, labels, model, completed, proba, options=options, heard=heard)
 
 
-def _model(options: Hierarchy, data: Dataset, known: LabelTree | None, *, has_features: bool, seed: int) -> Any:
+def make_model(
+    options: Hierarchy, feature_names: Sequence[str], known: LabelTree | None, *, has_features: bool, seed: int | None
+) -> Any:
+    """Return the estimator that the options ask for, not fitted."""
     inner = LatentHierarchyClassifier(
         structure=options.structure,
         tree=known,
@@ -70,10 +73,10 @@ def _model(options: Hierarchy, data: Dataset, known: LabelTree | None, *, has_fe
         random_state=seed,
     )
     is_scaled = options.scale == "standard" and has_features
-    return Standardized(inner, feature_names=data.feature_names, kind="numbers") if is_scaled else inner
+    return Standardized(inner, feature_names=tuple(feature_names), kind="numbers") if is_scaled else inner
 
 
-def _result_of(
+def result_of(
     data: Dataset,
     labels: LabelMatrix,
     model: Any,
@@ -90,7 +93,7 @@ def _result_of(
     return HierarchyResult(
         reading=Reading.of(data, USES),
         model=model,
-        assignments=columns_of(data, _filled(labels, completed, proba)),
+        assignments=columns_of(data, filled(labels, completed, proba)),
         tables={
             "tree": _tree_table(fitted, labels),
             "gaps": _gap_table(data, labels, completed, proba),
@@ -177,7 +180,7 @@ def _check_table(data: Dataset, labels: LabelMatrix, completed: np.ndarray, prob
     }
 
 
-def _labels(data: Dataset, empty: str) -> LabelMatrix:
+def labels_of(data: Dataset, empty: str) -> LabelMatrix:
     """Take the label sets of the rows; ``empty`` says what a row is whose labels are missing altogether."""
     if data.Y is not None:
         values = np.array(data.Y)
@@ -193,7 +196,7 @@ def _labels(data: Dataset, empty: str) -> LabelMatrix:
     return LabelMatrix(values, data.label_names)
 
 
-def _known_tree(path: str | None) -> LabelTree | None:
+def known_tree(path: str | None) -> LabelTree | None:
     if path is None:
         return None
     try:
@@ -207,7 +210,7 @@ def _declared(data: Dataset, labels: LabelMatrix) -> LabelTree | None:
     return data.tree if data.tree is not None and set(data.tree.names) == set(labels.names) else None
 
 
-def _filled(labels: LabelMatrix, completed: np.ndarray, proba: np.ndarray) -> Columns:
+def filled(labels: LabelMatrix, completed: np.ndarray, proba: np.ndarray) -> Columns:
     """One column a label, and the same as lists of names; what was added has a column of its own.
 
     The probability of a row is that of its least sure label.

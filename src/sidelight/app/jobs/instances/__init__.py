@@ -50,8 +50,8 @@ JOB = Job(
     you_have="rows in bags, and a list of labels for each bag (which birds are in which recording)",
     example={"bag": "recording", "label": "species"},
     methods={
-        "coverage": Method(Coverage, _here("coverage.work")),
-        "spectral": Method(Spectral, _here("spectral.work")),
+        "coverage": Method(Coverage, _here("coverage.work"), _here("in_parts.coverage")),
+        "spectral": Method(Spectral, _here("spectral.work"), _here("in_parts.spectral")),
         "dmnl": Method(Dmnl, _here("dmnl.work")),
         "fast-miml": Method(FastMiml, _here("fast_miml.work")),
     },

@@ -13,7 +13,6 @@ from sidelight._core.sparsity import is_sparse
 from sidelight._models.prepared_rows import kind_of
 from sidelight.app.jobs.checking import RIGHT, checked, row_corrections
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.first_look import is_pattern
 from sidelight.app.jobs.gallery import bag_of_rows, gallery_of
 from sidelight.app.jobs.headings import heading
 from sidelight.app.jobs.instances.naming import name_by_rows, name_clusters
@@ -21,6 +20,7 @@ from sidelight.app.jobs.instances.options import Coverage
 from sidelight.app.jobs.instances.result import Contents, CoverageResult, Moved
 from sidelight.app.jobs.instances.unlisted import p_of_unlisted
 from sidelight.app.jobs.options import Roles
+from sidelight.app.jobs.options.shared import ENGINE
 from sidelight.app.jobs.profiles import cluster_table
 from sidelight.app.jobs.reading import DESCRIBE, check_bags, check_rows, collect_notes, read_data, standard
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
@@ -39,18 +39,11 @@ from sidelight.words import Setting, counted, some_of
 _NOVEL = re.compile(r"novel-\d+")  # what fits call the clusters of kinds that no list names
 _DIRECTIONS = 200  # of words: digests of posts are told better by 200 than by 50, docs/benchmarks/material.md
 _COPIES = 8  # matrices of rows x labels that a fit and its page hold at once
-ENGINE = ("engine", "scheduler", "scratch", "memory")  # options of who goes over the rows
 USES = ("id", "bag", "label", "bag label", "candidates", "feature", "show", "truth")
 
 
 def work(config: RunConfig) -> CoverageResult:
-    """Read rows in bags, or rows with candidates, and cluster them; very many of them part by part."""
-    options = config.options
-    assert isinstance(options, Coverage)  # the catalogue says so
-    if is_pattern(config.table) or options.engine != "auto" or options.scheduler:
-        from sidelight.app.jobs.instances.in_parts import work as work_in_parts
-
-        return work_in_parts(config)
+    """Read rows in bags, or rows with candidates, and cluster them."""
     data = read_data(config.source, config.roles)
     if data.candidates is None:
         check_bags(data, config.table)

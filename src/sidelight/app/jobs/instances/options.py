@@ -132,6 +132,10 @@ class Spectral(Options, frozen=True):
         "kmeans"
     )
     scale: Scale = "standard"
+    engine: Engine = "auto"
+    scheduler: Scheduler = None
+    scratch: Scratch = None
+    memory: Memory = None
 
 
 class FastMiml(Options, frozen=True):

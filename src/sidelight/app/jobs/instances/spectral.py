@@ -14,6 +14,7 @@ from sidelight.app.jobs.gallery import bag_of_rows, distance_to_centre, gallery_
 from sidelight.app.jobs.how_many import choose_number, with_choice, with_number
 from sidelight.app.jobs.instances.options import Spectral
 from sidelight.app.jobs.instances.result import SpectralResult
+from sidelight.app.jobs.options.shared import ENGINE
 from sidelight.app.jobs.profiles import cluster_table
 from sidelight.app.jobs.reading import as_dense, collect_notes, read_bags, standard
 from sidelight.app.jobs.result import Map, Reading, columns_of
@@ -43,7 +44,7 @@ def cluster(data: Dataset, config: RunConfig) -> SpectralResult:
     options, choices = choose_number(wanted, lambda: standard(X), config.seed)
 
     def fitted(seed: int) -> Any:
-        inner = BagSpectralClustering(random_state=seed, **options.without("method", "scale"))
+        inner = BagSpectralClustering(random_state=seed, **options.without("method", "scale", *ENGINE))
         model = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
         return model.fit(X, bags=bags)
 

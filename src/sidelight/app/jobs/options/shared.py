@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from sidelight.app.jobs.options.model import Kind, at_least, option
+from sidelight.app.jobs.options.model import Kind, Options, at_least, option
 from sidelight.errors import InvalidParameter
 
 Clusters = Annotated[
@@ -25,6 +25,7 @@ Curve = Annotated[
     tuple[Annotated[int, at_least(1)], Annotated[int, at_least(1)]] | None,
     option("Numbers of clusters for the curve of preserved information, such as 2:10."),
 ]
+ENGINE = ("engine", "scheduler", "scratch", "memory")  # options of who goes over the rows
 _MANY = "More rows than memory"  # heading of the help and of forms
 Engine = Annotated[
     Literal["auto", "memory", "disk", "dask"],
@@ -44,6 +45,14 @@ Memory = Annotated[
     str | None,
     option("What rows may take before they go to disk, such as 4GB; half of the memory.", shown="SIZE", group=_MANY),
 ]
+
+
+class Where(Options, frozen=True):
+    """Who places the rows of Parquet files."""
+
+    engine: Engine = "auto"
+    scheduler: Scheduler = None
+    scratch: Scratch = None
 
 
 def check_curve(curve: tuple[int, int] | None) -> None:

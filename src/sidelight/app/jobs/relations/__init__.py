@@ -35,7 +35,7 @@ JOB = Job(
     you_have="a table of rows, and maybe answers about which of them belong together",
     example={},
     methods={
-        "discriminative": Method(Relations, _here("work.work")),
+        "discriminative": Method(Relations, _here("work.work"), _here("in_parts.work")),
         **dict.fromkeys(get_args(Peers), Method(Peer, _here("work.work"))),
     },
     fits=_fits,

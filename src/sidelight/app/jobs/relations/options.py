@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from sidelight.app.jobs.options.model import Kind, Options, at_least, option
-from sidelight.app.jobs.options.shared import Clusters, Scale, Starts
+from sidelight.app.jobs.options.shared import Clusters, Engine, Memory, Scale, Scheduler, Scratch, Starts
 
 _METHOD = (
     "discriminative: ours, also where answers are wrong; cop-kmeans breaks no answer; pck-means and mpck-means put a "
@@ -58,6 +58,10 @@ class Relations(Options, frozen=True):
         Annotated[float, at_least(0)] | None, option("Weight of |W|^2 / 2; smaller is sharper. Default: from the rows.")
     ] = None
     n_init: Starts = 2
+    engine: Engine = "auto"
+    scheduler: Scheduler = None
+    scratch: Scratch = None
+    memory: Memory = None
 
 
 class Peer(Options, frozen=True):

@@ -16,6 +16,7 @@ from sidelight.app.jobs.gallery import gallery_of
 from sidelight.app.jobs.how_many import choose_number, with_choice, with_number
 from sidelight.app.jobs.how_many.stability import Stability
 from sidelight.app.jobs.naming import with_column
+from sidelight.app.jobs.options.shared import ENGINE
 from sidelight.app.jobs.profiles import cluster_table
 from sidelight.app.jobs.reading import as_dense, collect_notes, read_rows, standard
 from sidelight.app.jobs.relations.how_many import held_out, proven_clusters
@@ -55,9 +56,13 @@ ESTIMATORS: dict[str, Any] = {
 
 def work(config: RunConfig) -> RelationsResult:
     """Read the table and the answers, and cluster the rows."""
+    return cluster_with_answers(read_rows(config.source, config.roles), config)
+
+
+def cluster_with_answers(data: Dataset, config: RunConfig) -> RelationsResult:
+    """Read the answers about rows that were read already, and cluster them."""
     options = config.options
     assert isinstance(options, Relations | Peer)  # the catalogue says so
-    data = read_rows(config.source, config.roles)
     pairs = None if options.pairs is None else _read(options.pairs, Pairs, data)
     triplets = None if options.triplets is None else _read(options.triplets, Triplets, data)
     if options.corrections is not None:
@@ -221,7 +226,7 @@ def _pairs_to_ask(data: Dataset, P: np.ndarray) -> Columns:
 
 def make_estimator(options: Relations | Peer, seed: int | None) -> Any:
     """Return the estimator of a method, not fitted."""
-    settings = options.without("method", "scale", "pairs", "triplets", "corrections")
+    settings = options.without("method", "scale", "pairs", "triplets", "corrections", *ENGINE)
     if isinstance(options, Relations):
         return DiscriminativeClustering(random_state=seed, **settings)
     if options.method in METRICS:

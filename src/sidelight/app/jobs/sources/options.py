@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from sidelight.app.jobs.options.model import Kind, Options, at_least, option
-from sidelight.app.jobs.options.shared import Clusters, Curve, TableMethod, check_curve
+from sidelight.app.jobs.options.shared import (
+    Clusters,
+    Curve,
+    Engine,
+    Memory,
+    Scheduler,
+    Scratch,
+    TableMethod,
+    check_curve,
+)
 
 
 class Sources(Options, frozen=True):
@@ -36,6 +45,10 @@ class Sources(Options, frozen=True):
             shown="TABLE",
         ),
     ] = None
+    engine: Engine = "auto"
+    scheduler: Scheduler = None
+    scratch: Scratch = None
+    memory: Memory = None
 
     def __post_init__(self) -> None:
         """Refuse a curve that runs backwards."""

@@ -15,6 +15,7 @@ from sidelight.app.jobs.gallery import distance_to_centre, gallery_of
 from sidelight.app.jobs.how_many import with_choice, with_number
 from sidelight.app.jobs.how_many.rows import clearest
 from sidelight.app.jobs.how_many.stability import Stability
+from sidelight.app.jobs.options.shared import ENGINE
 from sidelight.app.jobs.reading import DESCRIBE, as_dense, collect_notes, read_data, standard
 from sidelight.app.jobs.result import Columns, Curve, Map, Reading, columns_of
 from sidelight.app.jobs.sources.how_many import FEWEST, above_chance
@@ -59,7 +60,7 @@ def cluster(data: Dataset, config: RunConfig) -> SourcesResult:
     if options.n_clusters == "auto":
         choices = (_choice(X, channels, sequences, config.seed),)
         options = with_number(options, choices[0].chosen)
-    settings = {"primary": next(iter(channels)), **options.without("judge", "curve")}
+    settings = {"primary": next(iter(channels)), **options.without("judge", "curve", *ENGINE)}
 
     def fitted(seed: int) -> MultiSourceClustering:
         model = MultiSourceClustering(channels=dict(channels), random_state=seed, **settings)
