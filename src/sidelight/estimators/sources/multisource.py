@@ -392,8 +392,8 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
                 f"most {int(home.max()) + 1}, bring more sequences, or let rows leave their sequence: reassign=False."
             )
 
-        def choose_with(found: Any, channels: Any) -> Choice:
-            return choose(found, channels, {name: there[name] for name in channels}, table, k, rng)
+        def choose_with(found: Any, channels: Any, told: Masks) -> Choice:
+            return choose(found, channels, told, table, k, rng)
 
         choice, joined = fit_graphs(parts, there, k, home, rng, way=self.method, choose_with=choose_with)
         return choice, None if choice.method == "annealed" else joined
