@@ -66,7 +66,8 @@ def choose(
     rows = beside(channels, clustered.weights)
     chosen = sample_of(complete, generator)
     scores = {way: silhouette(rows, labels, chosen) for way, labels in clustered.ways.items()}
-    is_added = scores["graphs"] >= scores["concatenated"] - _TIE
+    # clusters that do not hang together anywhere are not told apart by how little they do
+    is_added = scores["graphs"] >= scores["concatenated"] - _TIE or scores["concatenated"] <= 0
     names = ("graphs", "concatenated") if is_added else ("concatenated", "graphs")
     clear = f"its clusters hang together better (silhouette {scores[names[0]]:.3f} against {scores[names[1]]:.3f})"
     why = clear if abs(scores[names[0]] - scores[names[1]]) > _TIE else "both graphs have about the same silhouette"

@@ -116,13 +116,9 @@ class JoinedChannels:
 
 
 def rows_that_tell(preparations: Mapping[str, Preparation], parts: Mapping[str, Any], there: Masks) -> Masks:
-    """Return which rows have each channel and tell something by it: a row without any word lacks a channel of words.
-
-    Rows that tell nothing by any channel count as telling by all that they have.
-    """
+    """Return which rows have each channel and tell something by it: a row without any word lacks a channel of words."""
     told = {name: there[name] & _tells(of, parts[name]) for name, of in preparations.items()}
-    silent = ~np.any(list(told.values()), axis=0)
-    return {name: told[name] | (silent & there[name]) if told[name].sum() > 1 else there[name] for name in preparations}
+    return {name: told[name] if told[name].any() else there[name] for name in preparations}
 
 
 def _tells(preparation: Preparation, rows: Any) -> NDArray[np.bool_]:

@@ -37,6 +37,7 @@ Ints = NDArray[np.intp]
 WAYS = ("graphs", "concatenated")
 _TOLERANCE = 1e-4  # relative accuracy of eigenvalues: gaps are compared by more
 _SAMPLE = 20_000  # rows on which k-means starts compete
+_BESIDE = 0.5  # weight of the concatenation beside the channels, as a share of theirs
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,8 @@ def cluster_graphs(
         if not sides or not complete.all():
             sides = _side_by_side(channels, whole, looks, weights, there, complete, generator)
         own = [part for name, of in looks.items() for part in of.parts(weights[name])] if way == "graphs" else []
-        U = _embedding(_added(own + sides, home), n_clusters, generator)
+        beside_own = [(graph, _BESIDE * weight) for graph, weight in sides] if own else sides
+        U = _embedding(_added(own + beside_own, home), n_clusters, generator)
         labels = _rounded(U, n_clusters, generator)
         if home is None:  # rows of a sequence follow it, borders or not
             labels = _with_straight_borders(
