@@ -117,7 +117,9 @@ def test_words_are_told_whatever_a_word_weighs():
     words, _ = words_of(7, length=20)
     idf = np.log(240 / np.maximum(np.count_nonzero(words, axis=0), 1)) + 4.0
     shares = 100 * words / np.maximum(words.sum(axis=1, keepdims=True), 1)
-    for rows in (words * idf, shares, words * 50.0, np.log1p(words)):
+    rare = np.zeros((240, 1))
+    rare[:2] = 90.0  # a word that two texts are about
+    for rows in (words * idf, shares, words * 50.0, np.log1p(words), np.hstack([words * idf, rare])):
         assert kind_of(rows)[0] == "words"
         assert kind_of(sp.csr_array(rows))[0] == "words"
     generator = np.random.default_rng(7)
@@ -137,3 +139,16 @@ def test_pixels_are_of_one_kind():
     assert (empty > 0.7).sum() > 30  # columns that look like words
     assert (empty < 0.3).any()  # and some that do not
     assert kind_of(pictures)[0] != "mixed"
+
+
+def test_shares_of_counts_are_prepared_as_counts():
+    words, _ = words_of(9)
+    words[:, 0] += 1.0  # every text has a word that it uses once or so
+    words[0] *= 2.0
+    expected = Preparation.of(words).weighed(words)[1:].toarray()
+    totals = words.sum(axis=1, keepdims=True)
+    for rows in (words / totals, 100 * words / totals, words / np.linalg.norm(words, axis=1, keepdims=True)):
+        made = Preparation.of(rows)
+        assert made.is_counted
+        np.testing.assert_allclose(made.weighed(rows)[1:].toarray(), expected, rtol=1e-6)
+    assert not Preparation.of(words * (1 + np.arange(words.shape[1]) / 7)).is_counted

@@ -30,6 +30,7 @@ _FEWEST = 30  # columns of words that make a vocabulary; fewer are answers to qu
 _LOOKED_AT = 20_000  # rows that tell the kind
 _STEADY = 2.5  # upper over lower quartile of the cells of a word: a weight times small counts; amounts and pixels: 4
 _TELLING = 4  # cells whose quartiles say something
+_ROUNDING = 1e-5  # of shares that were written with a few digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ class Preparation:
     directions : ndarray of shape (n_directions, n_words)
         What condenses words.
     is_counted : bool
-        Whether words are counts, so that the logarithm of a count is what matters.
+        Whether words are counts, or shares of counts, so that the logarithm of a count is what matters.
     balance : tuple of (float, float)
         What numbers and directions are multiplied by; (1, 1) unless both are there.
     """
@@ -87,7 +88,7 @@ class Preparation:
         if told == "numbers":
             return cls(told, why, is_word, mean, scale, empty, np.zeros((0, 0)), False)
         words = _columns(X, is_word)
-        is_counted = _is_whole(words)
+        is_counted = _is_counted(words)
         idf = _idf(words)
         directions = _directions(_weighed(words, idf, is_counted), n_directions, seed)
         made = cls(told, why, is_word, mean[~is_word], scale[~is_word], idf, directions, is_counted)
@@ -155,7 +156,7 @@ def kind_of(X: Any) -> tuple[str, str, NDArray[np.bool_]]:
         return "numbers", "columns of numbers", nothing
     zeros = 1 - filled[is_word].sum() / max(n * is_word.sum(), 1)
     if is_word.mean() > 0.5:  # words that few rows use often, and frequent words
-        is_word |= is_sparse & (middles <= _OFTEN)
+        is_word |= is_sparse & ((middles <= _OFTEN) | (is_word.mean() > 0.9))
         if are_whole[is_word].all():
             is_word |= (lows >= 0) & are_whole & ((middles <= _OFTEN) | is_sparse)
     if (lows >= 0).all() and (middles[~is_word] <= _SMALL).all():
@@ -202,9 +203,22 @@ def _columns(X: Any, chosen: NDArray[np.bool_]) -> Any:
     return X[:, np.flatnonzero(chosen)]
 
 
-def _is_whole(words: Any) -> bool:
-    cells = words.data if sp.issparse(words) else words
-    return bool((cells == np.round(cells)).all())
+def _is_counted(words: Any) -> bool:
+    """Say whether words are counts, or counts divided by something in each row: shares, counts of unit length."""
+    counts = _in_smallest_cells(sp.csr_array(words, dtype=np.float64, copy=True)).data
+    return bool((np.abs(counts - np.round(counts)) <= _ROUNDING * counts).all())
+
+
+def _in_smallest_cells(rows: Any) -> Any:
+    """Return CSR rows as they are where they are whole, else in units of their smallest cell."""
+    rows.eliminate_zeros()
+    of_row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    least = np.full(rows.shape[0], np.inf)
+    np.minimum.at(least, of_row, rows.data)
+    is_broken = np.zeros(rows.shape[0], dtype=bool)
+    is_broken[of_row[rows.data != np.round(rows.data)]] = True
+    rows.data /= np.where(is_broken & (least > 0), least, 1.0)[of_row]
+    return rows
 
 
 def _idf(words: Any) -> Floats:
@@ -221,9 +235,10 @@ def _idf(words: Any) -> Floats:
 def _weighed(words: Any, idf: Floats, is_counted: bool) -> Any:
     """Return CSR rows of unit length: (1 + log count) * idf; weights that are no counts are taken as they are."""
     rows = sp.csr_array(words, dtype=np.float64, copy=True)
-    rows.eliminate_zeros()
     np.maximum(rows.data, 0.0, out=rows.data)  # new rows may hold what no fit has seen
+    rows.eliminate_zeros()
     if is_counted:
+        rows = _in_smallest_cells(rows)
         rows.data = np.where(rows.data > 0, 1.0 + np.log(np.maximum(rows.data, 1e-300)), 0.0)
         rows.data *= idf[rows.indices]
     lengths = np.sqrt(
