@@ -35,7 +35,7 @@ Ints = NDArray[np.intp]
 
 MOST_CELLS = 100_000  # cluster cells of a joint table that a proposal can still afford to look at
 
-_WORTH = 300  # rounds times clusters of interleaved annealing: with 160 clusters more than one round gains nothing
+_WORTH = 300  # rounds times clusters of interleaved annealing and weights: with 160 clusters one round says it all
 
 BY_GRAPHS = ("auto", "graphs", "concatenated")  # one clustering of the rows, through what is near in the channels
 METHODS: dict[str, type[Any]] = {
@@ -509,7 +509,8 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
                     f"{len(columns)}. Choose combine='interleaved', or method='annealed' or 'spectral'."
                 )
             return base.set_params(n_clusters=clusters)
-        rounds = 15 if not isinstance(base, AnnealedCoclustering) else min(15, max(1, _WORTH // sum(clusters.values())))
+        is_slow = isinstance(base, (AnnealedCoclustering, WeightCoclustering))
+        rounds = min(15, max(1, _WORTH // sum(clusters.values()))) if is_slow else 15
         return InterleavedCoclustering(base, n_clusters=clusters, margins=self.primary, max_rounds=rounds)
 
     def _follow_sequences(self, labels: Ints, home: Ints | None) -> Ints:
