@@ -17,9 +17,9 @@ from sidelight.active.gaussian import LabelProcess
 from sidelight.active.kernels import RowKernels
 from sidelight.active.outlook import UNSURE_BELOW
 from sidelight.active.overlaps import rows_at_risk
+from sidelight.active.rows_alone import RowsAlone
 from sidelight.active.settled import OPEN, Settled, consequences_of
 from sidelight.active.shown import shown_clusters
-from sidelight.active.virtual import guessed_clusters
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.intp]
@@ -29,9 +29,9 @@ CENTRAL = 10  # the first row is one of this share (one in ten) of the most infl
 SURE = 0.9  # probability from which a row that answers leave open is believed to belong to a cluster
 CONVINCED = 3.0  # log odds: labels of other rows do not say more against an answer
 MOST_WEIGHED = 45  # rows that kernels speak for when answers disagree: rows asked about are hard, and look rough to all
-ENOUGH_ASKED = 6  # rows asked about, from which clusters that were not met are guessed, if K is unknown
 FEW_CLUSTERS = 2  # met, up to which a row that looks new is compared with those of a single row first
-MET_ENOUGH = 0.25  # chance of a new cluster below which the clusters met are all that is shown, if K is unknown
+MET_ENOUGH = 0.25  # chance of a new cluster below which the clusters met are all there are, if K is unknown
+ASKED_ENOUGH = 2  # rows asked about for each cluster that rows alone suggest, from which that may be said
 
 
 class RowBelief:
@@ -67,7 +67,7 @@ class RowBelief:
         gains = self.process.influence(np.ones(len(self.process.reference), dtype=np.float32))
         central = np.argsort(-gains, kind="stable")[: max(len(gains) // CENTRAL, 1)]
         self._first = int(self.process.candidates[generator.choice(central)])
-        self._seed, self._guesses = int(generator.integers(2**63)), dict[int, Ints]()  # of clusters of the rows alone
+        self.rows_alone = RowsAlone(self.kernels, n_clusters, int(generator.integers(2**63)))
         self._forget()
 
     def _forget(self) -> None:
@@ -374,8 +374,7 @@ class RowBelief:
         if self.n_known < 2 or not self.links:
             return known
         eps = expected_error(self.links, len(self.rows), two_clusters=self.n_clusters == 2)
-        if not self.is_consistent:
-            eps = max(eps, min(self.eps, MOST))
+        eps = max(eps, self._eps())
         sizes = np.bincount(self.labels, minlength=self.n_known)
         n_same = np.zeros(len(known))
         for a, b, same in self.links:
@@ -400,34 +399,24 @@ class RowBelief:
         P = self.posterior()
         has_place = self.q[:, :-1].max(axis=1) >= self.q[:, -1]
         has_place |= ~np.isin(self.labels, self.labels[has_place])  # every cluster has a row
-        rows, n_more = np.array(self.rows)[has_place], self._n_unmet()
-        guessed = self._guessed(min(max(self.n_known + n_more, 2), self.n_rows))
+        rows = np.array(self.rows)[has_place]
         labels = shown_clusters(
-            guessed,
+            self.rows_alone.labels,
             rows,
             self.q[has_place, :-1],
             P,
             self.process.novelty(self.process.views),
-            n_more=n_more if self.n_clusters else max(n_more, 2 - self.n_known),
-            number_given=self.n_clusters is not None,
+            n_clusters=self.n_clusters,
+            unmet=0.0 if self._has_met_all() else self.rows_alone.trust_in_number(self.rows, self.links, self._eps()),
             is_consistent=self.is_consistent,
         )
         labels[rows] = self.labels[has_place]
         return labels
 
-    def _guessed(self, n_clusters: int) -> Ints:
-        """Return clusters of the rows alone; they do not change while answers come in."""
-        if n_clusters not in self._guesses:
-            view = self.kernels.views.get("graph", self.process.views[0])
-            generator = np.random.default_rng([self._seed, n_clusters])
-            self._guesses[n_clusters] = guessed_clusters(view, self._first, n_clusters, generator)
-        return self._guesses[n_clusters]
+    def _has_met_all(self) -> bool:
+        """Say whether answers that agree with each other have met every cluster, where the number is not known."""
+        is_asked = len(self.rows) >= ASKED_ENOUGH * self.rows_alone.n_clusters
+        return self.is_consistent and is_asked and chance_of_new(self.labels) < MET_ENOUGH
 
-    def _n_unmet(self) -> int:
-        """Return how many clusters are believed in but were not met."""
-        if self.n_clusters is not None:
-            return max(self.n_clusters - self.n_known, 0)
-        chance, n_asked = chance_of_new(self.labels), len(self.labels)
-        if chance < MET_ENOUGH or 1 < n_asked < ENOUGH_ASKED:
-            return 0
-        return min(round(chance * self.n_known), self.n_rows - self.n_known)
+    def _eps(self) -> float:
+        return 0.0 if self.is_consistent else min(self.eps, MOST)

@@ -5,11 +5,11 @@ two opinions, pooled by how near it is to rows with labels:
 
     score = reach * log posterior + (1 - reach) * log share of each label in its guessed cluster
 
-A guessed cluster belongs to the label that answers place in it; one that no label was matched with keeps a label of its
-own, and ``HELD`` answered rows' worth of it, so that one stray row, or one wrong answer, joins no two of them. While
-labels are few, or doubtful because answers disagree, every guessed cluster holds on to its own; answers that disagree
-reach less far, until there are ``WELL_MET`` rows with labels a cluster. How much the guess counts is learnt: if rows of
-one guessed cluster turn out to have different labels, all of this fades.
+A guessed cluster belongs to the label that answers place in it. One that no label was matched with keeps a label of its
+own, and ``HELD`` answered rows' worth of it, so that one stray row, or one wrong answer, joins no two of them; where
+the number of clusters is not known, only as far as answers agree that guessed clusters differ. While labels are few, or
+doubtful because answers disagree, every guessed cluster holds on to its own, and answers reach less far. How much the
+guess counts is learnt: if rows of one guessed cluster turn out to have different labels, all of this fades.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Ints = npt.NDArray[np.intp]
 
 HELD = 8.0  # rows with a label that a guessed cluster counts for
 SPREAD = 0.3  # rows' worth of all labels alike in every guessed cluster
-FEW = 2.0  # rows with labels a cluster, below which nothing has tested them
-WELL_MET = 6.0  # rows with labels a cluster, from which answers that disagree reach as far as others
-TRUSTED = 5.0  # rows whose labels the guess is taken to have foretold before any was met
+FEW = 3.0  # rows with labels a cluster, below which nothing has tested them
+WELL_MET, DOUBTED = 6.0, 8.0  # rows with labels a cluster, from which answers reach far; the second if they disagree
+TRUSTED = 7.0  # rows whose labels the guess is taken to have foretold before any was met
 USELESS, USEFUL = 0.15, 0.6  # agreement of a guess with labels; those are of rows that are hard, so less is expected
 
 
@@ -39,8 +39,8 @@ def shown_clusters(
     P: Floats,
     novelty: Floats,
     *,
-    n_more: int,
-    number_given: bool,
+    n_clusters: int | None,
+    unmet: float,
     is_consistent: bool,
 ) -> Ints:
     """Return the cluster of every row; those from ``q.shape[1]`` on were guessed from the rows alone.
@@ -55,10 +55,10 @@ def shown_clusters(
         The probability of each label for every row.
     novelty : array of shape (n_rows,)
         How little labels say about each row, from 0 to 1.
-    n_more : int
-        How many clusters may be shown that no label was met in.
-    number_given : bool
-        Whether the number of clusters is known.
+    n_clusters : int or None
+        How many clusters there are, if that is known.
+    unmet : float
+        Otherwise the share of guessed clusters without a label that are taken for clusters of their own.
     is_consistent : bool
         Whether no answers contradict each other.
     """
@@ -66,22 +66,21 @@ def shown_clusters(
     met = np.zeros((int(guessed.max()) + 1, n_known))
     np.add.at(met, guessed[rows], q)
     label = match_rows(met)
-    is_matched = (label >= 0) & (met[np.arange(len(met)), label] > 0.0)
+    is_matched = (label >= 0) & ((n_clusters is not None) | (met[np.arange(len(met)), label] > 0.0))
     own = np.flatnonzero(~is_matched)
+    n_own = max(round(unmet * len(own)), 2 - n_known) if n_clusters is None else n_clusters - n_known
     sizes = np.bincount(guessed)
-    own = np.sort(own[np.lexsort((-sizes[own], met[own].sum(axis=1)))][:n_more])  # least known first, then largest
+    own = own[np.lexsort((-sizes[own], met[own].sum(axis=1)))]  # least known first, then largest
+    own = np.sort(own[: max(n_own, 0)])
     share = np.full((len(met), n_known + len(own)), 1e-9)
     share[:, :n_known] = met + SPREAD / n_known
-    trust = _agreement(guessed[rows], q.argmax(axis=1))
-    if number_given:  # then the guess has the right number, and is worth more
-        trust = float(np.clip((trust - USELESS) / (USEFUL - USELESS), 0.0, 1.0))
-    held = HELD * trust
-    share[own, n_known + np.arange(len(own))] = max(held, 1.0)
-    reach, per_cluster = 1.0 - novelty[:, None], len(rows) / share.shape[1]
+    trust = (_agreement(guessed[rows], q.argmax(axis=1)) - USELESS) / (USEFUL - USELESS)
+    trust = float(np.clip(trust, 0.0, 1.0))
+    share[own, n_known + np.arange(len(own))] = max(HELD * trust, 1.0)
+    per_cluster = len(rows) / share.shape[1]
     if not is_consistent or per_cluster < FEW:
-        share[is_matched, label[is_matched]] += held
-    if not is_consistent:
-        reach = reach * min(per_cluster / WELL_MET, 1.0) ** 2
+        share[is_matched, label[is_matched]] += HELD * trust
+    reach = (1.0 - novelty[:, None]) * min(per_cluster / (WELL_MET if is_consistent else DOUBTED), 1.0) ** 2
     reach = 1.0 - trust * (1.0 - reach)
     share /= share.sum(axis=1, keepdims=True)
     score = (1.0 - reach) * np.log(share)[guessed]
@@ -96,7 +95,7 @@ def _agreement(guessed: Ints, labels: Ints) -> float:
     >>> _agreement(np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.array([0, 0, 0, 0, 1, 1, 1, 1]))
     1.0
     >>> round(_agreement(np.array([0, 0, 0, 0, 1, 1, 1, 1]), np.array([0, 1, 0, 1, 0, 1, 0, 1])), 1)
-    0.3
+    0.4
     """
     met = np.zeros((int(guessed.max()) + 1, int(labels.max()) + 1))
     np.add.at(met, (guessed, labels), 1.0)

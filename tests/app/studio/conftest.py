@@ -22,11 +22,11 @@ from sidelight.app.studio.web.security import Access
 HOSTILE = "<script>alert(1)</script>"
 
 
-def blobs(n=60, *, seed=0, text=False):
-    """Rows of three well separated classes, with a key."""
+def blobs(n=60, *, seed=0, text=False, apart=6.0):
+    """Rows of three well separated classes, with a key; they overlap where they are less far apart."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 3
-    X = rng.normal(size=(n, 4)) + 6 * np.eye(4)[y]
+    X = rng.normal(size=(n, 4)) + apart * np.eye(4)[y]
     look = (lambda row: Media("text", text=f"{HOSTILE} row {row}")) if text else (lambda row: None)
     return Source(
         X, [f"r{i} {HOSTILE}" for i in range(n)], ["w", "x", "y", HOSTILE], look, [f"k{label}" for label in y]

@@ -220,10 +220,10 @@ def test_a_name_stays_with_its_cluster(local):
 
 
 def test_a_simulated_person_raises_the_agreement(local):
-    number, project = fresh(local, "simulated")
+    number, project = fresh(local, "simulated", blobs(apart=2.5))
     before = project.status(fresh=True)["agreement"]
-    done = local.client.post(f"/api/projects/{number}/simulate", json={"n": 20}).json()
-    assert done["answered"] == 20
+    done = local.client.post(f"/api/projects/{number}/simulate", json={"n": 40}).json()
+    assert done["answered"] == 40
     assert done["status"]["agreement"] > before
     named = {one["name"]: one for one in local.client.get(f"/api/projects/{number}/people").json()["people"]}
     assert named["simulated person"]["is_simulated"]

@@ -33,6 +33,20 @@ from sidelight.files.roles.plan import Plan, RoleRequest
 from sidelight.words import Setting
 
 _EXACT = 2.0**53  # from here on float64 cannot hold every whole number
+_FEWEST_SUMMED, _MOST_SUMMED = 4, 100_000  # rows: of fewer one may be a sum by chance, more come from no spreadsheet
+_TOTALS = {
+    "average",
+    "durchschnitt",
+    "gesamt",
+    "insgesamt",
+    "mean",
+    "mittelwert",
+    "sum",
+    "suma",
+    "summe",
+    "total",
+    "totals",
+}
 _MOST_WORDS = 200  # more different words than this make a name or a text, not a feature
 
 
@@ -79,6 +93,7 @@ def read_table(source: TableSource, wanted: RoleRequest, label_table: TableSourc
     if plan.texts:
         X, feature_names = _with_texts(source, plan, X, feature_names, loaded.texts)
     made.features(X, feature_names)
+    made.notes += _totals(loaded.X, [source.names[j] for j in numbers], row_ids)
     return made.build(
         source.location,
         row_ids=row_ids,
@@ -91,6 +106,22 @@ def read_table(source: TableSource, wanted: RoleRequest, label_table: TableSourc
         roles=plan.roles(),
         doubts=tuple(plan.doubts),
     )
+
+
+def _totals(X: NDArray[np.float64], names: list[str], row_ids: NDArray[Any] | None) -> list[str]:
+    """Say so where the last row is a total, by its name or its sums: a spreadsheet's last line is no row of its own."""
+    if not _FEWEST_SUMMED <= len(X) <= _MOST_SUMMED or not names:
+        return []
+    name = "" if row_ids is None else str(row_ids[-1]).strip().rstrip(":")
+    if name.lower() in _TOTALS:
+        return [f"the last row is called {name!r}: take it out of the file if it is no row of its own"]
+    above, last = X[:-1], X[-1]
+    varies = (above[:1] != above).any(axis=0)  # sums of nothing but zeros are no sign of a total
+    with np.errstate(invalid="ignore", over="ignore"):  # infinite cells are told elsewhere
+        is_sum = varies & np.isclose(last, np.nansum(above, axis=0), rtol=1e-9, atol=0.0)
+    if is_sum.sum() < min(2, len(names)) or (~is_sum & ~np.isnan(last)).any():
+        return []
+    return [f"the last row holds the sums of all others in {listing(names)}: take it out of the file if it is a total"]
 
 
 def _with_texts(

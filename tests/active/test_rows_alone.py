@@ -1,0 +1,89 @@
+"""What rows alone suggest is shown before anybody answers, and as long as answers do not speak against it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sidelight as sl
+from sidelight.active.kernels import RowKernels
+from sidelight.active.rows_alone import RowsAlone
+from sidelight.active.shown import shown_clusters
+from sidelight.metrics import adjusted_rand_index
+
+
+def kinds(n_kinds, n_rows=240, seed=0):
+    """Rows of several kinds that touch a little, in no order."""
+    generator = np.random.default_rng(seed)
+    y = generator.permutation(np.arange(n_rows) % n_kinds)
+    return generator.normal(size=(n_rows, n_kinds)) + 4.0 * np.eye(n_kinds)[y], y
+
+
+def alone(n_kinds, n_clusters=None):
+    X, y = kinds(n_kinds)
+    return RowsAlone(RowKernels.of(X, np.random.default_rng(0)), n_clusters, seed=0), y
+
+
+def test_a_session_shows_the_clusters_of_the_rows_before_the_first_answer():
+    X, y = kinds(6)
+    assert adjusted_rand_index(y, sl.ActiveSession(X, random_state=0).labels_) > 0.9
+
+
+def test_wrong_answers_do_not_take_away_what_rows_alone_show():
+    X, y = kinds(8, n_rows=320)
+    scores = []
+    for seed in range(3):
+        session = sl.ActiveSession(X, random_state=seed)
+        start = adjusted_rand_index(y, session.labels_)
+        session.run(sl.Oracle(y, noise=0.15, random_state=seed), 30)
+        scores.append(adjusted_rand_index(y, session.labels_) - start)
+    assert np.mean(scores) > -0.05
+
+
+@pytest.mark.parametrize("n_clusters", [None, 5])
+def test_clusters_are_those_of_the_rows_whoever_asks_first(n_clusters):
+    rows_alone, y = alone(5, n_clusters)
+    assert rows_alone.n_clusters == 5
+    assert adjusted_rand_index(y, rows_alone.labels) > 0.9
+
+
+def test_answers_that_join_what_the_rows_separate_end_the_trust_in_their_number():
+    rows_alone, _ = alone(4)
+    rows = [int(np.flatnonzero(rows_alone.labels == k)[0]) for k in range(4)]
+    pairs = [(a, b) for a in range(4) for b in range(a)]
+    assert rows_alone.trust_in_number(rows, [], 0.0) == 1.0
+    assert rows_alone.trust_in_number(rows, [(a, b, 0) for a, b in pairs * 4], 0.0) == 1.0
+    assert rows_alone.trust_in_number(rows, [(a, b, 1) for a, b in pairs * 4], 0.0) == 0.0
+
+
+def test_answers_that_are_wrong_anyway_do_not_speak_against_the_number():
+    rows_alone, _ = alone(4)
+    rows = [int(np.flatnonzero(rows_alone.labels == k)[0]) for k in range(4)]
+    links = [(a, b, int(number % 3 == 0)) for number, (a, b) in enumerate([(1, 0), (2, 0), (3, 0), (2, 1)] * 12)]
+    assert rows_alone.trust_in_number(rows, links, 0.0) < 0.5 < rows_alone.trust_in_number(rows, links, 0.25)
+
+
+def test_answers_inside_one_cluster_say_nothing_about_the_number():
+    rows_alone, _ = alone(4)
+    rows = np.flatnonzero(rows_alone.labels == 0)[:6].tolist()
+    assert rows_alone.trust_in_number(rows, [(0, at, 1) for at in range(1, 6)], 0.0) == 1.0
+
+
+@pytest.mark.parametrize(("unmet", "n_shown"), [(0.0, 2), (0.5, 3), (1.0, 4)])
+def test_clusters_without_a_label_are_shown_as_far_as_their_number_is_trusted(unmet, n_shown):
+    guessed = np.repeat(np.arange(4), 20)
+    shown = shown_clusters(
+        guessed, np.array([0, 20]), np.eye(2), np.full((80, 2), 0.5), np.ones(80),
+        n_clusters=None, unmet=unmet, is_consistent=True,
+    )  # fmt: skip
+    assert len(np.unique(shown)) == n_shown
+
+
+def test_with_a_number_given_no_more_clusters_are_shown():
+    guessed = np.repeat(np.arange(3), 20)
+    q = np.eye(3)[[0, 1, 2]]  # all three labels were met in one guessed cluster
+    shown = shown_clusters(
+        guessed, np.array([0, 1, 2]), q, np.full((60, 3), 1 / 3), np.ones(60),
+        n_clusters=3, unmet=1.0, is_consistent=True,
+    )  # fmt: skip
+    assert len(np.unique(shown)) == 3
