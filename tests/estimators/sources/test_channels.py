@@ -7,10 +7,13 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 import sidelight as sl
+from sidelight._affinity.operators import NormalisedSum
 from sidelight.errors import InvalidInput, SidelightWarning
-from sidelight.estimators.sources import _graph_fit
+from sidelight.estimators.sources import _graph_fit, multisource
+from sidelight.estimators.sources._added import AddedGraphs
 from sidelight.metrics import normalized_mutual_information
 
 FIRST = np.array([[6.0, 0.0, 0.0], [0.0, 6.0, 0.0], [0.0, 0.0, 6.0], [-6.0, 0.0, 0.0]])
@@ -341,3 +344,43 @@ def test_words_of_few_rows_are_looked_at_whole_as_well(monkeypatch):
     whole = found()
     monkeypatch.setattr(_graph_fit, "_WHOLE", 0)
     assert whole > found() + 0.01
+
+
+def test_of_very_many_rows_some_are_joined_and_the_others_placed(monkeypatch):
+    monkeypatch.setattr(_graph_fit, "_JOINED", 400)
+    X, channels, y = blobs(15, n=1000, complement=True)
+    ms = sl.MultiSourceClustering(4, channels=channels, random_state=0)
+    assert normalized_mutual_information(y, ms.fit(X).labels_) > 0.95
+    assert len(ms.joined_.labels) == 400
+    np.testing.assert_array_equal(ms.predict(X), ms.labels_)
+    days = 10 * y + np.random.default_rng(15).integers(10, size=1000)
+    assert normalized_mutual_information(y, ms.fit(X, sequences=days).labels_) == 1.0
+    X[:300, :3] = np.nan
+    assert normalized_mutual_information(y[300:], ms.fit(X).labels_[300:]) > 0.95
+
+
+def test_rows_are_judged_alike_in_blocks_of_any_size(monkeypatch):
+    X, channels, _ = blobs(16)
+    X[::7, 3:] = np.nan
+    ms = sl.MultiSourceClustering(4, channels=channels, random_state=0)
+    whole, shares = ms.fit(X), ms.predict_proba(X)
+    expected = whole.labels_, whole.channel_labels_
+    monkeypatch.setattr(multisource, "_JUDGED", 13)
+    ms.fit(X)
+    np.testing.assert_array_equal(ms.labels_, expected[0])
+    for name, labels in expected[1].items():
+        np.testing.assert_array_equal(ms.channel_labels_[name], labels)
+    np.testing.assert_array_equal(ms.predict_proba(X), shares)
+
+
+@pytest.mark.parametrize("with_days", [True, False])
+def test_components_are_those_of_all_graphs_together(with_days):
+    generator = np.random.default_rng(17)
+    for _ in range(20):
+        graphs = [sp.random_array((40, 40), density=0.02, rng=generator, format="csr") for _ in range(3)]
+        home = np.unique(generator.integers(30, size=40), return_inverse=True)[1] if with_days else None
+        operator = AddedGraphs(tuple(NormalisedSum.of((W + W.T).tocsr()) for W in graphs), (1.0,) * 3, home, 1.0)
+        dense = sum(W.toarray() for W in graphs) + (0 if home is None else home[:, None] == home)
+        expected = connected_components(dense, directed=False)[1]
+        assert len(set(zip(operator.components().tolist(), expected.tolist()))) == expected.max() + 1
+        assert operator.components().max() == expected.max()

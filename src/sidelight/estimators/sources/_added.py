@@ -43,14 +43,20 @@ class AddedGraphs:
 
     def components(self) -> Ints:
         """Number the connected components of all graphs together."""
-        n = self.n_rows
-        joined = sum((abs(sp.csr_array(part.W)) for part in self.parts), start=sp.csr_array((n, n)))
-        if self.home is not None:
-            n_sequences = int(self.home.max()) + 1
-            member = sp.csr_array((np.ones(n), (np.arange(n), self.home)), shape=(n, n_sequences))
-            joined = sp.block_array([[joined, member], [member.T, None]]).tocsr()
-        numbers = connected_components(joined, directed=False)[1][:n]
+        groups = [connected_components(part.W, directed=False)[1] for part in self.parts]
+        numbers = groups[0] if self.home is None else self.home
+        for other in groups if self.home is not None else groups[1:]:
+            numbers = _joined(numbers, other)
         return np.asarray(np.unique(numbers, return_inverse=True)[1], dtype=np.intp)
+
+
+def _joined(first: Ints, second: Ints) -> Ints:
+    """Number rows by the components of two groupings together: rows that share a group of either belong together."""
+    if not first.any() or not second.any():
+        return np.zeros_like(first)
+    n, m = int(first.max()) + 1, int(second.max()) + 1
+    links = sp.csr_array((np.ones(len(first)), (first, n + second)), shape=(n + m, n + m))
+    return np.asarray(connected_components(links, directed=False)[1][first], dtype=np.intp)
 
 
 def _sequence_means(V: np.ndarray, home: Ints) -> np.ndarray:

@@ -32,6 +32,7 @@ Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
 _TIE = 0.005  # silhouettes that differ by less say nothing
 _FEWEST_COMPLETE = 50  # rows with all channels of which a silhouette can be taken
+_JOINED = 100_000  # rows that are joined by graphs; of more, a sample: the others are placed as new rows are
 _WHOLE = 2000  # rows up to which words are looked at whole: more rows teach directions that say all of it
 
 
@@ -105,6 +106,7 @@ def fit_graphs(
         Takes what was found and the prepared channels, and chooses.
     """
     seed = as_seed(generator)
+    parts, there, home = _sampled(parts, there, home, generator)
     preparations = {name: preparation_of(rows, there[name], seed) for name, rows in parts.items()}
     there = rows_that_tell(preparations, parts, there)
     channels = {name: prepared_rows(preparations[name], rows, there[name], None) for name, rows in parts.items()}
@@ -126,3 +128,15 @@ def fit_graphs(
         scales={name: spread(rows) / np.sqrt(clustered.weights[name]) for name, rows in channels.items()},
         n_clusters=n_clusters,
     )
+
+
+def _sampled(
+    parts: Mapping[str, Any], there: Masks, home: Ints | None, generator: np.random.Generator
+) -> tuple[Mapping[str, Any], Masks, Ints | None]:
+    """Take some rows of very many."""
+    n = len(next(iter(there.values())))
+    if n <= _JOINED:
+        return parts, there, home
+    some = np.sort(generator.choice(n, size=_JOINED, replace=False))
+    near = None if home is None else np.unique(home[some], return_inverse=True)[1].astype(np.intp)
+    return {name: rows[some] for name, rows in parts.items()}, {name: of[some] for name, of in there.items()}, near

@@ -37,6 +37,8 @@ MOST_CELLS = 100_000  # cluster cells of a joint table that a proposal can still
 
 _WORTH = 300  # rounds times clusters of interleaved annealing and weights: with 160 clusters one round says it all
 
+_JUDGED = 50_000  # rows whose votes are counted at a time
+
 BY_GRAPHS = ("auto", "graphs", "concatenated")  # one clustering of the rows, through what is near in the channels
 METHODS: dict[str, type[Any]] = {
     "annealed": AnnealedCoclustering,
@@ -408,13 +410,17 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
         self, joined: JoinedChannels, X: Any, columns: dict[str, Ints], there: Masks, home: Ints | None
     ) -> dict[str | None, Ints]:
         """Return the labels of rows by all channels (under None) and by each alone; -1 where a row lacks one."""
-        parts = {name: X[:, where] for name, where in columns.items()}
-        shares = {name: joined.channel_proba(name, rows) for name, rows in parts.items()}
-        of_rows = joined.proba(parts, there, shares).argmax(axis=1).astype(np.intp)
-        labels: dict[str | None, Ints] = {None: self._follow_sequences(of_rows, home)}
-        for name, own in shares.items():
-            followed = self._follow_sequences(own.argmax(axis=1).astype(np.intp), home)
-            labels[name] = np.where(there[name], followed, -1).astype(np.intp)
+        found = {name: np.empty(X.shape[0], dtype=np.intp) for name in (None, *columns)}
+        for block in _blocks(X.shape[0]):
+            parts = {name: X[block][:, where] for name, where in columns.items()}
+            near = {name: of[block] for name, of in there.items()}
+            shares = {name: joined.channel_proba(name, rows) for name, rows in parts.items()}
+            found[None][block] = joined.proba(parts, near, shares).argmax(axis=1)
+            for name, own in shares.items():
+                found[name][block] = own.argmax(axis=1)
+        labels = {name: self._follow_sequences(of, home) for name, of in found.items()}
+        for name, of in there.items():
+            labels[name][~of] = -1
         n_used = len(np.unique(labels[None]))
         if n_used < joined.n_clusters:
             self._warn(
@@ -426,8 +432,11 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
     def _shares(self, joined: JoinedChannels, X: Any) -> NDArray[np.float64]:
         X = rows_to_judge(self, X, gaps=True)
         there = channels_there(self, X, self.channel_columns_)
-        parts = {name: X[:, self.channel_columns_[name]] for name in joined.known}
-        return joined.proba(parts, there)
+        out = np.empty((X.shape[0], joined.n_clusters))
+        for block in _blocks(X.shape[0]):
+            parts = {name: X[block][:, self.channel_columns_[name]] for name in joined.known}
+            out[block] = joined.proba(parts, {name: of[block] for name, of in there.items()})
+        return out
 
     def _home(self, sequences: Any, n_rows: int) -> Ints | None:
         return None if sequences is None else sequence_codes(sequences, n_rows, type(self).__name__)[0]
@@ -552,6 +561,10 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._by_graphs  # a channel that a row lacks
         return tags
+
+
+def _blocks(n_rows: int) -> list[slice]:
+    return [slice(at, min(at + _JUDGED, n_rows)) for at in range(0, n_rows, _JUDGED)]
 
 
 def _filled(X: Any, columns: dict[str, Ints], there: Masks) -> Any:
