@@ -211,7 +211,9 @@ class _Work:
                     do=["Leave rows with gaps out: ", Setting("missing", "drop"), "."],
                 )
             return replace(data, X=np.where(np.isfinite(data.X), data.X, mean))
-        kept = without_gaps(data, self.roles.missing)
+        inner = inner_of(self.model)
+        channels = inner.channel_columns_.values() if getattr(inner, "joined_", None) is not None else None
+        kept = without_gaps(data, self.roles.missing, channels=channels)
         self.n_left_out += data.n_rows - kept.n_rows
         return kept
 

@@ -312,14 +312,16 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
             The rows.
         sequences : array-like, optional
             Their sequences; a sequence is then new or known as a whole, judged by its mean, which is far more
-            reliable than single points.
+            reliable than single points. Rows that lack the channel are not new.
         channel : str, optional
             Judge points of this channel alone; the primary channel of stacked rows by default.
         """
         check_is_fitted(self)
         if channel is None:
-            channel = self.primary_
-            X = rows_to_judge(self, X)[:, self.channel_columns_[channel]]
+            channel, gaps = self.primary_, getattr(self, "joined_", None) is not None
+            X = rows_to_judge(self, X, gaps=gaps)[:, self.channel_columns_[channel]]
+            if gaps and not sp.issparse(X) and np.isnan(X).any():
+                return self._new_among(X, sequences, channel)
         book, used = self._book(channel)
         X = self._points(channel, X)
         of_point, of_sequence = self.novelty_thresholds_[channel]
@@ -328,6 +330,15 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
         codes, names = sequence_codes(sequences, X.shape[0], type(self).__name__)
         means = group_means(X, codes, len(names))
         return (nearest_prototype(means, book.prototypes_[used])[1] > of_sequence)[codes]
+
+    def _new_among(self, X: NDArray[np.float64], sequences: Any, channel: str) -> NDArray[np.bool_]:
+        """Judge the rows that have the channel; those that lack it fit as well as any, unless their sequence is new."""
+        home = self._home(sequences, len(X))
+        has = ~np.isnan(X).all(axis=1)
+        is_new = np.zeros(len(X), dtype=bool)
+        if has.any():
+            is_new[has] = self.is_new(X[has], sequences=None if home is None else home[has], channel=channel)
+        return is_new if home is None else np.isin(home, home[is_new])
 
     @checks_y
     def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
