@@ -393,12 +393,16 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
                 f"Bring one number for n_clusters, or choose method='annealed'. Got {self.n_clusters!r}."
             )
         k = next(iter(clusters.values()))
-        parts = {name: X[:, where] for name, where in columns.items() if self._varies(name, codes[name])}
+        parts = {name: X[:, where] for name, where in columns.items()}
+        parts = {name: rows for name, rows in parts.items() if _differ(rows)}
         if not parts:
             raise InvalidData(
                 f"{type(self).__name__}: every channel is the same in every row (n_samples={X.shape[0]}), so there are "
                 "no clusters to find. Bring columns that vary."
             )
+        for name in columns:
+            if name not in parts:
+                self._warn(f"channel {name!r} is the same in every row, so it carries no information and is left out.")
         if home is not None and self.reassign and k > int(home.max()) + 1:
             raise InvalidParameter(
                 f"{type(self).__name__} was asked for {k} clusters of only {int(home.max()) + 1} sequences. Ask for at "
@@ -410,12 +414,6 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
 
         choice, joined = fit_graphs(parts, there, k, home, rng, way=self.method, choose_with=choose_with)
         return choice, None if choice.method == "annealed" else joined
-
-    def _varies(self, name: str, codes: Ints) -> bool:
-        if (codes != codes[0]).any():
-            return True
-        self._warn(f"channel {name!r} is the same in every row, so it carries no information and is left out.")
-        return False
 
     def _voted(
         self, joined: JoinedChannels, X: Any, columns: dict[str, Ints], there: Masks, home: Ints | None
@@ -493,7 +491,7 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
             k = clusters[name]
             n_codes = self.n_codes.get(name) if isinstance(self.n_codes, Mapping) else self.n_codes
             if n_codes is None:
-                n_codes = max(k, min(4 * k, X.shape[0] // 3))
+                n_codes = max(k, min(4 * k, X.shape[0] // 3), min(2, X.shape[0]))
             book = Codebook(n_codes, random_state=as_seed(rng)).fit(X[:, where], sequences=sequences)
             books[name] = book
         return books
@@ -503,6 +501,11 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
         out = {}
         for name, k in clusters.items():
             n = len(np.unique(codes[name]))
+            if n == 1 and k > 1 and name == primary:
+                raise InvalidData(
+                    f"{type(self).__name__}: channel {name!r} is the same in every row (n_samples={len(codes[name])}), "
+                    "so it has no clusters. Leave it out, or make another channel the primary one."
+                )
             if n == 1 and not self._by_graphs:  # graphs have said it already
                 self._warn(f"channel {name!r} has the same code in every row, so it carries no information.")
             if k > n and (name == primary or isinstance(self.n_clusters, Mapping)):
@@ -576,6 +579,14 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
 
 def _blocks(n_rows: int) -> list[slice]:
     return [slice(at, min(at + _JUDGED, n_rows)) for at in range(0, n_rows, _JUDGED)]
+
+
+def _differ(rows: Any) -> bool:
+    """Say whether rows differ at all."""
+    if not sp.issparse(rows):
+        return bool((rows != rows[0]).any())
+    highest, lowest = (np.asarray(of.todense()).ravel() for of in (rows.max(axis=0), rows.min(axis=0)))
+    return bool((highest != lowest).any())
 
 
 def _filled(X: Any, columns: dict[str, Ints], there: Masks) -> Any:
