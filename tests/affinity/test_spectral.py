@@ -54,6 +54,17 @@ def test_eigenvectors_equal_a_full_decomposition():
     np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-4)
 
 
+def test_copies_of_rows_lose_no_eigenvector():
+    """LAPACK's search for the 19 leading ones returns 17 of this graph, whose eigenvalues repeat."""
+    rng = np.random.default_rng(239)
+    n, _, _ = (int(rng.integers(*limits)) for limits in ((40, 200), (1, 4), (2, 4)))
+    X = rng.integers(2, size=(n, 1)).astype(float)
+    W, _ = graph_local_scaling(nearest_rows(X, 10, generator=rng))
+    values, vectors = solve(W, 19, np.zeros(n, dtype=np.intp))
+    assert vectors.shape == (n, 19)
+    assert len(values) == 19
+
+
 @pytest.mark.parametrize("as_matrix", [np.asarray, sparse.csr_array])
 def test_components_are_found_dense_and_sparse(as_matrix):
     W = np.zeros((6, 6))

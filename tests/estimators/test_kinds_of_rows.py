@@ -111,3 +111,44 @@ def test_finer_columns_and_more_starts_never_lose_more(seed):
         assert losses[8, n_init] <= losses[4, n_init] + 1e-3
     for columns in (4, 8, 16):
         assert losses[columns, 12] <= losses[columns, 2] + 1e-3
+
+
+def test_words_are_told_whatever_a_word_weighs():
+    words, _ = words_of(7, length=20)
+    idf = np.log(240 / np.maximum(np.count_nonzero(words, axis=0), 1)) + 4.0
+    shares = 100 * words / np.maximum(words.sum(axis=1, keepdims=True), 1)
+    rare = np.zeros((240, 1))
+    rare[:2] = 90.0  # a word that two texts are about
+    for rows in (words * idf, shares, words * 50.0, np.log1p(words), np.hstack([words * idf, rare])):
+        assert kind_of(rows)[0] == "words"
+        assert kind_of(sp.csr_array(rows))[0] == "words"
+    generator = np.random.default_rng(7)
+    amounts = np.where(generator.random((240, 60)) < 0.1, np.exp(generator.normal(4.0, 1.0, size=(240, 60))), 0.0)
+    assert kind_of(amounts)[0] == "numbers"
+    beside = np.hstack([words * idf, generator.normal(40.0, 10.0, size=(240, 5))])
+    assert kind_of(beside)[0] == "mixed"
+
+
+def test_pixels_are_of_one_kind():
+    generator = np.random.default_rng(8)
+    y, x = np.mgrid[:12, :12]
+    at = generator.normal(6.0, 1.0, size=(300, 2))  # blots near the middle: the corners are mostly empty
+    gaps = (y - at[:, :1, None]) ** 2 + (x - at[:, 1:, None]) ** 2
+    pictures = np.maximum(np.exp(-gaps / 8) - 0.2, 0).reshape(300, -1)
+    empty = (pictures == 0).mean(axis=0)
+    assert (empty > 0.7).sum() > 30  # columns that look like words
+    assert (empty < 0.3).any()  # and some that do not
+    assert kind_of(pictures)[0] != "mixed"
+
+
+def test_shares_of_counts_are_prepared_as_counts():
+    words, _ = words_of(9)
+    words[:, 0] += 1.0  # every text has a word that it uses once or so
+    words[0] *= 2.0
+    expected = Preparation.of(words).weighed(words)[1:].toarray()
+    totals = words.sum(axis=1, keepdims=True)
+    for rows in (words / totals, 100 * words / totals, words / np.linalg.norm(words, axis=1, keepdims=True)):
+        made = Preparation.of(rows)
+        assert made.is_counted
+        np.testing.assert_allclose(made.weighed(rows)[1:].toarray(), expected, rtol=1e-6)
+    assert not Preparation.of(words * (1 + np.arange(words.shape[1]) / 7)).is_counted

@@ -90,7 +90,9 @@ def _solve(
     if n_rows <= max(DENSE_ROWS, 2 * k + 2):
         A = operator.product(np.eye(n_rows, dtype=dtype)).astype(np.float64)
         with one_blas_thread():  # its steps are so small that threads of BLAS would spend the time waiting
-            values, vectors = eigh((A + A.T) / 2, subset_by_index=[n_rows - k, n_rows - 1])
+            # all of them: LAPACK's search for some returns fewer where rows are copies and eigenvalues repeat
+            values, vectors = eigh((A + A.T) / 2, driver="evd")
+        values, vectors = values[n_rows - k :], vectors[:, n_rows - k :]
     elif hasattr(operator, "precondition"):
         values, vectors = _solve_preconditioned(operator, k, generator)
     else:

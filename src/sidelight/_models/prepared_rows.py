@@ -1,8 +1,9 @@
 """Rows prepared by their kind, before anything is clustered: numbers are standardised, words are weighed and condensed.
 
 Words (counts, 0/1, tf-idf) are told by what the cells hold, not by how they are stored: mostly zeros, never negative,
-small where they are not zero. They become sublinear tf-idf of unit length and its leading directions, of unit length
-again; a table that holds both kinds has them prepared apart and given the same total variance.
+small where they are not zero, or a weight times small counts. They become sublinear tf-idf of unit length and its
+leading directions, of unit length again; a table that holds both kinds has them prepared apart and given the same total
+variance.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ _SMALL = 3.0  # the usual count of a word where it occurs
 _OFTEN = 15.0  # the usual count of a frequent word, where most columns are counts of rarer ones
 _FEWEST = 30  # columns of words that make a vocabulary; fewer are answers to questions
 _LOOKED_AT = 20_000  # rows that tell the kind
+_STEADY = 2.5  # upper over lower quartile of the cells of a word: a weight times small counts; amounts and pixels: 4
+_TELLING = 4  # cells whose quartiles say something
+_ROUNDING = 1e-5  # of shares that were written with a few digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +50,7 @@ class Preparation:
     directions : ndarray of shape (n_directions, n_words)
         What condenses words.
     is_counted : bool
-        Whether words are counts, so that the logarithm of a count is what matters.
+        Whether words are counts, or shares of counts, so that the logarithm of a count is what matters.
     balance : tuple of (float, float)
         What numbers and directions are multiplied by; (1, 1) unless both are there.
     """
@@ -84,7 +88,7 @@ class Preparation:
         if told == "numbers":
             return cls(told, why, is_word, mean, scale, empty, np.zeros((0, 0)), False)
         words = _columns(X, is_word)
-        is_counted = _is_whole(words)
+        is_counted = _is_counted(words)
         idf = _idf(words)
         directions = _directions(_weighed(words, idf, is_counted), n_directions, seed)
         made = cls(told, why, is_word, mean[~is_word], scale[~is_word], idf, directions, is_counted)
@@ -102,6 +106,10 @@ class Preparation:
         if self.kind == "words":
             return self._words(X)
         return np.hstack([self.balance[0] * self._numbers(X), self.balance[1] * self._words(X)])
+
+    def weighed(self, X: Any) -> Any:
+        """Return the words of rows before they are condensed: tf-idf of unit length, CSR."""
+        return _weighed(_columns(X, self.is_word), self.idf, self.is_counted)
 
     def names(self, features: Sequence[str]) -> tuple[str, ...]:
         """Return the names of prepared columns: those of numbers as they are, directions by their strongest words."""
@@ -126,9 +134,8 @@ class Preparation:
         return np.asarray(scaled(rows.toarray() if sp.issparse(rows) else rows, self.mean, self.scale))
 
     def _words(self, X: Any) -> Floats:
-        weighed = _weighed(_columns(X, self.is_word), self.idf, self.is_counted)
         with one_blas_thread():
-            return _unit(np.asarray(weighed @ self.directions.T))
+            return _unit(np.asarray(self.weighed(X) @ self.directions.T))
 
 
 def kind_of(X: Any) -> tuple[str, str, NDArray[np.bool_]]:
@@ -141,21 +148,45 @@ def kind_of(X: Any) -> tuple[str, str, NDArray[np.bool_]]:
     columns = (sample.tocsc() if sp.issparse(sample) else sp.csc_array(sample)).copy()
     columns.eliminate_zeros()
     filled = np.diff(columns.indptr)
-    lows, middles, are_whole = np.zeros(d), np.zeros(d), np.ones(d, dtype=bool)
-    for j in np.flatnonzero(filled):
-        cells = columns.data[columns.indptr[j] : columns.indptr[j + 1]]
-        lows[j], middles[j], are_whole[j] = cells.min(), np.median(cells), (cells == np.round(cells)).all()
-    is_word = (filled <= (1 - _ZEROS) * n) & (lows >= 0) & (middles <= _SMALL)
+    lows, lower, middles, upper, are_whole = _order_statistics(columns)
+    is_sparse = (filled <= (1 - _ZEROS) * n) & (lows >= 0)
+    middles /= _usual_weight(middles, upper <= _STEADY * lower, is_sparse & (filled >= _TELLING))
+    is_word = is_sparse & (middles <= _SMALL)
     if (is_word & (filled > 0)).sum() < _FEWEST or is_word.mean() < 0.1:
         return "numbers", "columns of numbers", nothing
     zeros = 1 - filled[is_word].sum() / max(n * is_word.sum(), 1)
-    if is_word.mean() > 0.5 and are_whole[is_word].all():  # frequent words, and words that few rows use often
-        is_word |= (lows >= 0) & are_whole & ((middles <= _OFTEN) | (filled <= (1 - _ZEROS) * n))
-    if is_word.mean() > 0.9 and (lows >= 0).all() and (middles[~is_word] <= _SMALL).all():
-        is_word = ~nothing
+    if is_word.mean() > 0.5:  # words that few rows use often, and frequent words
+        is_word |= is_sparse & ((middles <= _OFTEN) | (is_word.mean() > 0.9))
+        if are_whole[is_word].all():
+            is_word |= (lows >= 0) & are_whole & ((middles <= _OFTEN) | is_sparse)
+    if (lows >= 0).all() and (middles[~is_word] <= _SMALL).all():
+        same = not are_whole[~is_word].any() and are_whole[is_word & (filled >= _TELLING)].mean() < 0.1  # weights, too
+        if is_word.mean() > 0.9 or (is_word.mean() > 0.5 and same):
+            is_word = ~nothing
     if is_word.all():
         return "words", f"{zeros:.0%} of the cells are zero, the others small and never negative", is_word
     return "mixed", f"{int(is_word.sum())} columns hold words ({zeros:.0%} zeros), the others numbers", is_word
+
+
+def _order_statistics(columns: Any) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]]:
+    """Return the least cell of each CSC column, its quartiles (0 without cells), and whether all are whole numbers."""
+    filled, starts = np.diff(columns.indptr), columns.indptr[:-1]
+    data = columns.data[np.lexsort((columns.data, np.repeat(np.arange(len(filled)), filled)))]
+    used = np.flatnonzero(filled)
+    places = [0 * filled, (filled - 1) // 4, (filled - 1) // 2, filled // 2, 3 * (filled - 1) // 4]
+    out = np.zeros((5, len(filled)))
+    out[:, used] = [data[starts[used] + place[used]] for place in places]
+    broken = np.repeat(np.arange(len(filled)), filled)[data != np.round(data)]
+    are_whole = np.ones(len(filled), dtype=bool)
+    are_whole[broken] = False
+    return out[0], out[1], (out[2] + out[3]) / 2, out[4], are_whole
+
+
+def _usual_weight(middles: Floats, is_steady: NDArray[np.bool_], is_telling: NDArray[np.bool_]) -> float:
+    """Return what a word weighs where it occurs, if most sparse columns are a weight times small counts; else 1."""
+    if 2 * (is_steady & is_telling).sum() <= is_telling.sum():
+        return 1.0
+    return max(1.0, float(np.median(middles[is_steady & is_telling])))
 
 
 def _as_told(X: Any, kind: str) -> tuple[str, str, NDArray[np.bool_]]:
@@ -172,9 +203,22 @@ def _columns(X: Any, chosen: NDArray[np.bool_]) -> Any:
     return X[:, np.flatnonzero(chosen)]
 
 
-def _is_whole(words: Any) -> bool:
-    cells = words.data if sp.issparse(words) else words
-    return bool((cells == np.round(cells)).all())
+def _is_counted(words: Any) -> bool:
+    """Say whether words are counts, or counts divided by something in each row: shares, counts of unit length."""
+    counts = _in_smallest_cells(sp.csr_array(words, dtype=np.float64, copy=True)).data
+    return bool((np.abs(counts - np.round(counts)) <= _ROUNDING * counts).all())
+
+
+def _in_smallest_cells(rows: Any) -> Any:
+    """Return CSR rows as they are where they are whole, else in units of their smallest cell."""
+    rows.eliminate_zeros()
+    of_row = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    least = np.full(rows.shape[0], np.inf)
+    np.minimum.at(least, of_row, rows.data)
+    is_broken = np.zeros(rows.shape[0], dtype=bool)
+    is_broken[of_row[rows.data != np.round(rows.data)]] = True
+    rows.data /= np.where(is_broken & (least > 0), least, 1.0)[of_row]
+    return rows
 
 
 def _idf(words: Any) -> Floats:
@@ -191,9 +235,10 @@ def _idf(words: Any) -> Floats:
 def _weighed(words: Any, idf: Floats, is_counted: bool) -> Any:
     """Return CSR rows of unit length: (1 + log count) * idf; weights that are no counts are taken as they are."""
     rows = sp.csr_array(words, dtype=np.float64, copy=True)
-    rows.eliminate_zeros()
     np.maximum(rows.data, 0.0, out=rows.data)  # new rows may hold what no fit has seen
+    rows.eliminate_zeros()
     if is_counted:
+        rows = _in_smallest_cells(rows)
         rows.data = np.where(rows.data > 0, 1.0 + np.log(np.maximum(rows.data, 1e-300)), 0.0)
         rows.data *= idf[rows.indices]
     lengths = np.sqrt(

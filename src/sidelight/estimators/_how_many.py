@@ -67,7 +67,7 @@ def clearest_number(points: np.ndarray, generator: np.random.Generator) -> Numbe
         Draws rows and parts of them.
     """
     most = min(_MOST_CLUSTERS, len(points) // _ROWS_EACH)
-    if most < 2:
+    if most < 2 or not np.ptp(points, axis=0).any():  # too few rows to ask, or rows that are all the same
         return NumberOfClusters([1], [1.0], [0.0], 1)
     with without_library_warnings(), one_thread():
         Z = _compact(np.asarray(points, dtype=np.float64), generator)

@@ -10,6 +10,8 @@ import pytest
 
 import sidelight as sl
 from sidelight.app.jobs.config import RunConfig
+from sidelight.app.jobs.options import Roles
+from sidelight.app.jobs.predict import predict
 from sidelight.app.jobs.run import run
 from sidelight.errors import InvalidInput, InvalidParameter
 from sidelight.words import in_words, sizes_in_words, some_of
@@ -53,6 +55,39 @@ def test_channels_become_clusters_of_every_channel(recordings, tmp_path):
     assert "270 rows of 2 channels fell into 3 clusters" in outcome.sentences[0]
     again = sl.load(tmp_path / "out" / "model.sidelight")
     assert again.predict_channel("face", np.zeros((2, 4))).shape == (2,)
+
+
+def test_rows_may_lack_a_channel_on_disk_too(recordings, tmp_path):
+    rows = read(Path(recordings))
+    for row in rows[::9]:
+        row.update({name: "" for name in row if name.startswith("face")})
+    gaps = write(tmp_path / "gaps.csv", list(rows[0]), [row.values() for row in rows])
+    roles = {"id": "frame", "sequence": "session", "channels": channels_of(["face=face_*", "upper=upper_*"])}
+    config = RunConfig("sources", gaps, roles, {"n_clusters": 3, "judge": gaps})
+    outcome = run(config, tmp_path / "out")
+    found = read(tmp_path / "out" / "assignments.csv")
+    assert len(found) == 270
+    assert {row["cluster_of_face"] for row in found[::9]} == {""}
+    assert "" not in {row["cluster"] for row in found} | {row["cluster_of_upper"] for row in found}
+    assert "30 rows lack the channel 'face': the others decide about them." in outcome.result.heard
+    assert {row["new"] for row in read(tmp_path / "out" / "new.csv")} == {"0"}
+    predict(str(tmp_path / "out"), gaps, tmp_path / "placed", Roles())
+    placed = read(tmp_path / "placed" / "assignments.csv")
+    assert [row["cluster"] for row in placed] == [row["cluster"] for row in found]
+    run(RunConfig("sources", gaps, roles, {}), tmp_path / "auto")  # the number of clusters is asked of such rows, too
+
+
+def test_gaps_within_a_channel_and_methods_of_counts_need_every_cell(recordings, tmp_path):
+    rows = read(Path(recordings))
+    rows[3].update({name: "" for name in rows[3] if name.startswith("face")})
+    roles = {"id": "frame", "sequence": "session", "channels": channels_of(["face=face_*", "upper=upper_*"])}
+    gaps = write(tmp_path / "gaps.csv", list(rows[0]), [row.values() for row in rows])
+    with pytest.raises(InvalidInput, match="1 missing or infinite value"):
+        run(RunConfig("sources", gaps, roles, {"n_clusters": 3, "method": "annealed"}), tmp_path / "out")
+    rows[3].update({name: "1" for name in rows[3] if name.startswith("face_")} | {"face_2": ""})
+    gaps = write(tmp_path / "gaps.csv", list(rows[0]), [row.values() for row in rows])
+    with pytest.raises(InvalidInput, match=r"'face_2' .* 1 missing or infinite value"):
+        run(RunConfig("sources", gaps, roles, {"n_clusters": 3}), tmp_path / "out")
 
 
 def test_a_matrix_of_counts_becomes_clusters_of_rows_and_columns(tmp_path):

@@ -66,6 +66,25 @@ def test_gain_of_a_move_is_the_difference_of_the_objective(seed, shape, objectiv
         np.testing.assert_allclose(kept[1], state.table, atol=1e-14)
 
 
+@given(st.integers(0, 100), st.sampled_from([(12, 9), (5, 4, 6)]))
+def test_a_greedy_pass_makes_the_best_single_moves_in_turn(seed, shape):
+    _, cells = random_cells(seed, shape)
+    rng = np.random.default_rng(seed)
+    ks = (4,) * len(shape)
+    start = [rng.integers(0, 4, n) for n in shape]
+    quick, plain = State(cells, ks, start), State(cells, ks, start)
+    n_moved = greedy(quick.arrays, np.arange(len(shape)), 0)
+    n_plain = 0
+    for a, n in enumerate(shape):
+        for i in range(n):
+            gains = [gain_of(plain.arrays, a, i, q, 0) for q in range(4)]
+            if max(gains) > 1e-12:
+                move(plain.arrays, a, i, int(np.argmax(gains)))
+                n_plain += 1
+    assert n_moved == n_plain
+    np.testing.assert_array_equal(quick.labels, plain.labels)
+
+
 @pytest.mark.parametrize("objective", [0, 1])
 def test_greedy_descent_never_lowers_the_objective_and_ends_where_no_move_helps(objective):
     _, cells = random_cells(3, (9, 8))

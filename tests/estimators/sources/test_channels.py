@@ -7,9 +7,13 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 import sidelight as sl
+from sidelight._affinity.operators import NormalisedSum
 from sidelight.errors import InvalidInput, SidelightWarning
+from sidelight.estimators.sources import _graph_fit, multisource
+from sidelight.estimators.sources._added import AddedGraphs
 from sidelight.metrics import normalized_mutual_information
 
 FIRST = np.array([[6.0, 0.0, 0.0], [0.0, 6.0, 0.0], [0.0, 0.0, 6.0], [-6.0, 0.0, 0.0]])
@@ -241,3 +245,142 @@ def test_a_channel_of_two_values_takes_part():
     X = np.column_stack([6.0 * y[:, None] + generator.normal(size=(90, 2)), y == 1])
     ms = sl.MultiSourceClustering(3, channels={"a": [0, 1], "sex": [2]}, random_state=0).fit(X)
     assert normalized_mutual_information(y, ms.labels_) > 0.95
+
+
+def texts(generator: np.random.Generator, y: np.ndarray, n_words: int, length: int, common: float) -> np.ndarray:
+    """Counts of words: a share of them common to all texts, the others of a topic."""
+    usual = generator.dirichlet(np.full(n_words, 0.1))
+    topics = generator.dirichlet(np.full(n_words, 0.05), size=y.max() + 1)
+    lengths = 3 + generator.poisson(length, size=len(y))
+    return generator.multinomial(lengths, (1 - common) * topics[y] + common * usual).astype(float)
+
+
+def test_rows_without_words_lack_the_channel():
+    found = []
+    for seed in range(3):
+        generator = np.random.default_rng(seed)
+        y = generator.integers(4, size=300)
+        words = texts(generator, y, 300, 30, 0.6)
+        numbers = generator.normal(size=(4, 6))[y] + generator.normal(size=(300, 6))
+        is_empty = generator.random(300) < 0.3
+        words[is_empty] = 0.0
+        X, channels = sl.stack_channels({"words": words, "numbers": numbers})
+        ms = sl.MultiSourceClustering(4, channels=channels, method="graphs", random_state=0).fit(X)
+        np.testing.assert_array_equal(ms.predict(X), ms.labels_)
+        np.testing.assert_array_equal(ms.predict_channel("words", words), ms.channel_labels_["words"])
+        assert (ms.channel_labels_["words"][is_empty] == np.bincount(ms.labels_).argmax()).all()
+        found.append(normalized_mutual_information(y, ms.labels_))
+    assert np.mean(found) > 0.74  # as a cluster of their own, or joined to each other, they cost .1
+
+
+def test_rows_that_say_nothing_anywhere_get_the_usual_cluster():
+    generator = np.random.default_rng(10)
+    y = generator.integers(3, size=150)
+    parts = {name: texts(generator, y, 200, 30, 0.5) for name in "ab"}
+    for words in parts.values():
+        words[:2] = 0.0
+    X, channels = sl.stack_channels(parts)
+    ms = sl.MultiSourceClustering(3, channels=channels, random_state=0).fit(X)
+    assert normalized_mutual_information(y[2:], ms.labels_[2:]) > 0.9
+    assert (ms.labels_[:2] == np.bincount(ms.labels_).argmax()).all()
+    np.testing.assert_array_equal(ms.predict(X), ms.labels_)
+
+
+def test_clear_channels_of_small_clusters_are_no_copies():
+    y = np.repeat(np.arange(20), 11)  # a cluster is hardly larger than a neighbourhood
+    found = []
+    for seed in range(3):
+        generator = np.random.default_rng(seed)
+        scales = {"clear": 0.15, "also clear": 0.15, "poor": 1.5, "as poor": 1.5}
+        parts = {
+            name: generator.normal(size=(20, 8))[y] + scale * generator.normal(size=(220, 8))
+            for name, scale in scales.items()
+        }
+        X, channels = sl.stack_channels(parts)
+        weights = sl.MultiSourceClustering(20, channels=channels, random_state=0).fit(X).channel_weights_
+        found.append(max(weights["poor"], weights["as poor"]))
+    assert np.mean(found) < 0.35  # .5 where the clear ones share one voice
+
+
+def test_copies_of_a_poor_channel_share_one_voice():
+    generator = np.random.default_rng(12)
+    y = generator.integers(5, size=500)
+    poor = generator.normal(size=(5, 8))[y] + 1.8 * generator.normal(size=(500, 8))
+    parts = {
+        "clear": generator.normal(size=(5, 8))[y] + 0.9 * generator.normal(size=(500, 8)),
+        "poor": poor,
+        "copy": poor + 0.3 * generator.normal(size=poor.shape),
+    }
+    X, channels = sl.stack_channels(parts)
+    weights = sl.MultiSourceClustering(5, channels=channels, random_state=0).fit(X).channel_weights_
+    assert weights["poor"] + weights["copy"] == pytest.approx(1.0)
+
+
+def test_groups_that_blur_are_not_left_to_their_counts():
+    generator = np.random.default_rng(13)
+    hidden = generator.integers(3, size=600)
+    parts = {}
+    for name in "ab":
+        code = hidden * 3 + generator.integers(3, size=600)
+        parts[name] = 6.0 * np.eye(9)[code] + 2.2 * generator.normal(size=(600, 9))
+    X, channels = sl.stack_channels(parts)
+    ms = sl.MultiSourceClustering(3, channels=channels, random_state=0).fit(X)
+    assert 0.02 < ms.choice_["finer groups"] < 0.15  # finer than the clusters, but not clear
+    assert ms.method_ != "annealed"
+    counts = sl.MultiSourceClustering(3, channels=channels, method="annealed", random_state=0).fit(X)
+    own, foil = (normalized_mutual_information(hidden, one.labels_) for one in (ms, counts))
+    assert own > foil
+
+
+def test_words_of_few_rows_are_looked_at_whole_as_well(monkeypatch):
+    generator = np.random.default_rng(14)
+    y = generator.integers(6, size=150)
+    X, channels = sl.stack_channels({name: sp.csr_array(texts(generator, y, 3000, 40, 0.75)) for name in "abc"})
+
+    def found() -> float:
+        fits = (sl.MultiSourceClustering(6, channels=channels, method="graphs", random_state=seed) for seed in range(3))
+        return float(np.mean([normalized_mutual_information(y, ms.fit(X).labels_) for ms in fits]))
+
+    whole = found()
+    monkeypatch.setattr(_graph_fit, "_WHOLE", 0)
+    assert whole > found() + 0.01
+
+
+def test_of_very_many_rows_some_are_joined_and_the_others_placed(monkeypatch):
+    monkeypatch.setattr(_graph_fit, "_JOINED", 400)
+    X, channels, y = blobs(15, n=1000, complement=True)
+    ms = sl.MultiSourceClustering(4, channels=channels, random_state=0)
+    assert normalized_mutual_information(y, ms.fit(X).labels_) > 0.95
+    assert len(ms.joined_.labels) == 400
+    np.testing.assert_array_equal(ms.predict(X), ms.labels_)
+    days = 10 * y + np.random.default_rng(15).integers(10, size=1000)
+    assert normalized_mutual_information(y, ms.fit(X, sequences=days).labels_) == 1.0
+    X[:300, :3] = np.nan
+    assert normalized_mutual_information(y[300:], ms.fit(X).labels_[300:]) > 0.95
+
+
+def test_rows_are_judged_alike_in_blocks_of_any_size(monkeypatch):
+    X, channels, _ = blobs(16)
+    X[::7, 3:] = np.nan
+    ms = sl.MultiSourceClustering(4, channels=channels, random_state=0)
+    whole, shares = ms.fit(X), ms.predict_proba(X)
+    expected = whole.labels_, whole.channel_labels_
+    monkeypatch.setattr(multisource, "_JUDGED", 13)
+    ms.fit(X)
+    np.testing.assert_array_equal(ms.labels_, expected[0])
+    for name, labels in expected[1].items():
+        np.testing.assert_array_equal(ms.channel_labels_[name], labels)
+    np.testing.assert_array_equal(ms.predict_proba(X), shares)
+
+
+@pytest.mark.parametrize("with_days", [True, False])
+def test_components_are_those_of_all_graphs_together(with_days):
+    generator = np.random.default_rng(17)
+    for _ in range(20):
+        graphs = [sp.random_array((40, 40), density=0.02, rng=generator, format="csr") for _ in range(3)]
+        home = np.unique(generator.integers(30, size=40), return_inverse=True)[1] if with_days else None
+        operator = AddedGraphs(tuple(NormalisedSum.of((W + W.T).tocsr()) for W in graphs), (1.0,) * 3, home, 1.0)
+        dense = sum(W.toarray() for W in graphs) + (0 if home is None else home[:, None] == home)
+        expected = connected_components(dense, directed=False)[1]
+        assert len(set(zip(operator.components().tolist(), expected.tolist()))) == expected.max() + 1
+        assert operator.components().max() == expected.max()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
+from sidelight.estimators import WeightCoclustering
 from sidelight.estimators.sources._sweeps.weights import Multipliers, ascend, penalty, weighted_information
 
 
@@ -57,3 +58,12 @@ def test_each_constraint_is_nearly_met_at_the_end(constraints):
         np.testing.assert_allclose(W.sum(axis=1), 1.0, atol=0.1)
     if "filled" in constraints:
         assert W.sum(axis=0).min() > 0.9
+
+
+@pytest.mark.filterwarnings("ignore::sidelight.errors.ConvergenceWarning")
+def test_many_weights_get_fewer_epochs_unless_it_is_said():
+    counts = np.random.default_rng(3).poisson(1.0, size=(300, 200))
+    few = WeightCoclustering((40, 40), n_init=1, random_state=0).fit(counts)
+    assert len(few.trace_) == 200  # 4,000,000 over 20,000 weights
+    told = WeightCoclustering((40, 40), n_init=1, max_iter=50, random_state=0).fit(counts)
+    assert len(told.trace_) == 50

@@ -181,7 +181,7 @@ class _Work:
             rows, bags = Path(beside) / "assignments", Path(beside) / "bags"
             rows.mkdir()
             bags.mkdir()
-            ready = Ready(self.roles.missing, vars(self.model).get("mean_"), type(inner_of(self.model)).__name__)
+            ready = Ready.of(self.model, self.roles.missing)
             ask = PlaceRows(self.model, self.place, count_placed, blocks.table, str(rows), ready, str(bags))
             with arranged(blocks.parts, self.roles, where.scratch) as parts:
                 for total in ask_all(parts, ask, where):
@@ -241,8 +241,7 @@ class _Work:
             yield from self.blocks
 
     def _without_gaps(self, data: Dataset) -> Dataset:
-        ready = Ready(self.roles.missing, vars(self.model).get("mean_"), type(inner_of(self.model)).__name__)
-        kept = ready(data)
+        kept = Ready.of(self.model, self.roles.missing)(data)
         self.n_left_out += data.n_rows - kept.n_rows
         return kept
 
@@ -260,11 +259,20 @@ class Ready:
     missing: str
     mean: Any
     who: str
+    channels: tuple[Any, ...] | None  # those that a row may lack as a whole
+
+    @classmethod
+    def of(cls, model: Any, missing: str) -> Ready:
+        """Return what is done about gaps in rows that a model is asked about."""
+        inner = inner_of(model)
+        lacking = getattr(inner, "joined_", None) is not None
+        channels = tuple(inner.channel_columns_.values()) if lacking else None
+        return cls(missing, vars(model).get("mean_"), type(inner).__name__, channels)
 
     def __call__(self, data: Dataset) -> Dataset:
-        """Return rows without gaps."""
+        """Return rows without gaps, but for channels that they lack as a whole."""
         if self.missing != "mean" or sp.issparse(data.X):
-            return without_gaps(data, self.missing)
+            return without_gaps(data, self.missing, channels=self.channels)
         if self.mean is None:
             raise InvalidData(
                 f"{self.who} keeps no means of its columns to fill gaps with.",

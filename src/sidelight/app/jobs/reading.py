@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -125,8 +125,14 @@ def collect_notes() -> Iterator[list[str]]:
         yield heard
 
 
-def without_gaps(data: Dataset, missing: str, *, sequences: bool = False) -> Dataset:
-    """Return the data with every cell of X finite and, where they matter, a sequence in every row."""
+def without_gaps(
+    data: Dataset, missing: str, *, sequences: bool = False, channels: Iterable[Any] | None = None
+) -> Dataset:
+    """Return the data with every cell of X finite and, where they matter, a sequence in every row.
+
+    Columns of one of ``channels`` may all be missing in a row that has another of them, unless ``missing`` says what to
+    do about gaps: such cells stay NaN.
+    """
     unnamed = _without_sequence(data) if sequences else np.zeros(data.n_rows, dtype=bool)
     if unnamed.any():
         if missing != "drop":
@@ -135,6 +141,9 @@ def without_gaps(data: Dataset, missing: str, *, sequences: bool = False) -> Dat
     values = data.X.data if sp.issparse(data.X) else data.X
     if is_finite(values):
         return data
+    may_lack = missing == "error" and channels is not None and not sp.issparse(data.X)
+    if may_lack and is_finite(np.where(lacking(data.X, channels or ()), 0.0, data.X)):
+        return data
     if missing == "error" or sp.issparse(data.X):
         raise _no_number(data)
     if missing == "mean":
@@ -142,6 +151,16 @@ def without_gaps(data: Dataset, missing: str, *, sequences: bool = False) -> Dat
     finite = np.isfinite(data.X)
     columns = tuple(data.feature_names[j] for j in np.flatnonzero(~finite.all(axis=0)).tolist())
     return _kept_rows(data, finite.all(axis=1), "gap", columns)
+
+
+def lacking(X: np.ndarray, channels: Iterable[Any]) -> np.ndarray:
+    """Say which cells belong to a channel that its row lacks as a whole, while it has another one."""
+    columns = [np.arange(X.shape[1])[where] for where in channels]
+    gone = np.stack([np.isnan(X[:, where]).all(axis=1) for where in columns], axis=1)
+    out = np.zeros(X.shape, dtype=bool)
+    for where, of in zip(columns, gone.T):
+        out[np.ix_(of & ~gone.all(axis=1), where)] = True
+    return out
 
 
 def _without_sequence(data: Dataset) -> np.ndarray:

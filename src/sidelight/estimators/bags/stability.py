@@ -32,6 +32,8 @@ def choose_n_clusters(held: BagWords, tried: Sequence[int], generator: np.random
         Draws the halves.
     """
     held = _some_bags(held, generator)
+    if not np.ptp(_points(held, np.arange(held.books.n_books), generator), axis=0).any():
+        return choose_best([1], [np.ones(1)])  # bags that all hold the same
     agreement = np.empty((len(tried), _SPLITS))
     for split in range(_SPLITS):
         halves = [_points(held, books, generator) for books in _halves(held.books.groups, generator)]

@@ -2,9 +2,9 @@
 
 Where channels show the same clusters, each with a reliability q of its own, the agreement of a and b is about q_a q_b:
 three channels or more tell every q, as factor analysis tells loadings from correlations. Two channels confirm each
-other equally. Channels that join mostly the same rows are copies of one another, whose agreement says nothing about
-what they show: they are one voice and share its weight. A channel that shares nothing with any other and looks like
-noise of the same spread is noise.
+other equally. Channels that join mostly the same rows, and more of them than clusters of that size would explain, are
+copies of one another, whose agreement says nothing about what they show: they are one voice and share its weight. A
+channel that shares nothing with any other and looks like noise of the same spread is noise.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ Ints = NDArray[np.intp]
 Masks = Mapping[str, NDArray[np.bool_]]
 
 LEAST = 1e-3  # what a channel without any agreement counts for: nothing, but rows that have no other keep their place
-_COPIES = 0.5  # share of common edges from which two channels are copies
+_COPIES = 0.5  # share of common edges from which two channels may be copies
+_BEYOND = 2.0  # times the share that common clusters explain; clusters of a dozen rows are all neighbours
 _STEPS = 50  # of the fixed point; it has converged to two digits after ten
 _COMPARED = 5000  # rows whose clusters are compared
 _NOTHING_SHARED = 0.25  # excess over chance below which a channel shares nothing with another
@@ -52,12 +53,18 @@ class CommonEdges:
             for j, b in enumerate(names[:i]):
                 both = there[a] & there[b]
                 mine, theirs = _among(edges[a], both), _among(edges[b], both)
-                fewest, possible = min(mine.nnz, theirs.nnz), float(both.sum()) * max(float(both.sum()) - 1.0, 1.0)
-                if fewest:
-                    common = mine.multiply(theirs).sum()
-                    excess[i, j] = excess[j, i] = common * possible / (mine.nnz * float(theirs.nnz)) - 1.0
-                    share[i, j] = share[j, i] = common / fewest
+                if fewest := min(mine.nnz, theirs.nnz):
+                    excess[i, j] = excess[j, i] = _excess(mine, theirs, both)
+                    share[i, j] = share[j, i] = mine.multiply(theirs).sum() / fewest
         return cls(excess, share)
+
+
+def _excess(mine: Any, theirs: Any, both: NDArray[np.bool_]) -> float:
+    """Return how many edges two graphs have in common, over chance, less 1; 0 where either has none."""
+    n = float(both.sum())
+    if not mine.nnz or not theirs.nnz:
+        return 0.0
+    return float(mine.multiply(theirs).sum() * n * max(n - 1.0, 1.0) / (mine.nnz * float(theirs.nnz)) - 1.0)
 
 
 def reliabilities(agreement: Floats) -> Floats:
@@ -76,6 +83,7 @@ def reliabilities(agreement: Floats) -> Floats:
 def channel_weights(
     channels: Mapping[str, Floats],
     there: Masks,
+    graphs: Mapping[str, Any],
     common: CommonEdges,
     generator: np.random.Generator,
     *,
@@ -88,19 +96,23 @@ def channel_weights(
     ----------
     channels, there : mappings
         The prepared rows of each channel, and the rows that have it.
+    graphs : mapping
+        The graph of each channel.
     common : CommonEdges
-        Of the graphs of these channels.
+        Of these graphs.
     generator : numpy.random.Generator
         Draws noise, and rows of which clusters are compared.
     labels_of : callable
-        The clusters that a channel shows alone; asked where three voices or more are there.
+        The clusters that a channel shows alone; asked where three channels or more are there.
     leading : callable
         The mean of the leading eigenvalues of the graph of some rows.
     """
-    n_voices, voice = connected_components(sp.csr_array(common.share > _COPIES), directed=False)
+    labels = {name: labels_of(name) for name in channels} if len(channels) > 2 else {}
+    copies = _copies(common.share, graphs, labels, there) if labels else np.zeros_like(common.share, dtype=bool)
+    n_voices, voice = connected_components(sp.csr_array(copies), directed=False)
     q = np.ones(n_voices)
     if n_voices > 2:
-        q = reliabilities(_voices_agree({name: labels_of(name) for name in channels}, there, voice, generator))
+        q = reliabilities(_voices_agree(labels, there, voice, generator))
     weights = q[voice] / np.bincount(voice)[voice]
     alone = common.excess.max(axis=1, initial=0.0) < _NOTHING_SHARED
     if len(weights) > 1 and alone.any():
@@ -108,6 +120,29 @@ def channel_weights(
         if structure.max() > _STRUCTURE:
             weights[alone & (structure < _NOISE)] = 0.0
     return dict(zip(channels, np.maximum(weights / weights.max(), LEAST).tolist()))
+
+
+def _copies(share: Floats, graphs: Mapping[str, Any], labels: Mapping[str, Ints], there: Masks) -> NDArray[np.bool_]:
+    """Say which channels are copies: they share more edges than rows of common clusters would anyway.
+
+    Where clusters are hardly larger than neighbourhoods, two clear channels share most edges without being copies.
+    """
+    out = share > _COPIES
+    names = list(graphs)
+    for i, j in zip(*np.nonzero(np.triu(out))):
+        both = there[names[i]] & there[names[j]]
+        explained = max(
+            _density(_among(_edges(graphs[names[a]]), both), labels[names[b]], both) for a, b in ((i, j), (j, i))
+        )
+        out[i, j] = out[j, i] = share[i, j] > _BEYOND * explained
+    return np.asarray(out)
+
+
+def _density(edges: Any, labels: Ints, rows: NDArray[np.bool_]) -> float:
+    """Return the share of pairs of rows within clusters that are edges."""
+    sizes = np.bincount(labels[rows]).astype(np.float64)
+    lines = edges.tocoo()
+    return float((labels[lines.row] == labels[lines.col]).sum() / max((sizes * (sizes - 1)).sum(), 1.0))
 
 
 def _voices_agree(labels: Mapping[str, Ints], there: Masks, voice: Ints, generator: np.random.Generator) -> Floats:

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from sidelight._core.params import as_seed
 from sidelight.data.cooccurrence import CoOccurrence
-from sidelight.estimators.sources._joined import JoinedChannels, Masks, preparation_of, prepared_rows
+from sidelight.estimators.sources._joined import (
+    JoinedChannels,
+    Masks,
+    preparation_of,
+    prepared_rows,
+    rows_that_tell,
+)
+from sidelight.estimators.sources._votes import landmarks
 from sidelight.estimators.sources._ways import (
     codes_share,
     finer_groups,
@@ -19,12 +26,14 @@ from sidelight.estimators.sources._ways import (
     shows_different_things,
     silhouette,
 )
-from sidelight.estimators.sources.graphs import WAYS, Clustered, beside, cluster_graphs, landmarks, spread
+from sidelight.estimators.sources.graphs import WAYS, Clustered, beside, cluster_graphs, spread
 
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
-_TIE = 0.001  # silhouettes that differ by less say nothing
+_TIE = 0.005  # silhouettes that differ by less say nothing
 _FEWEST_COMPLETE = 50  # rows with all channels of which a silhouette can be taken
+_JOINED = 100_000  # rows that are joined by graphs; of more, a sample: the others are placed as new rows are
+_WHOLE = 2000  # rows up to which words are looked at whole: more rows teach directions that say all of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +66,9 @@ def choose(
             return Choice("annealed", scores, "the channels have groups of their own, which only occur together")
     rows = beside(channels, clustered.weights)
     chosen = sample_of(complete, generator)
-    scores = {way: silhouette(rows, of.labels, chosen) for way, of in clustered.ways.items()}
-    is_added = scores["graphs"] >= scores["concatenated"] - _TIE
+    scores = {way: silhouette(rows, labels, chosen) for way, labels in clustered.ways.items()}
+    # clusters that do not hang together anywhere are not told apart by how little they do
+    is_added = scores["graphs"] >= scores["concatenated"] - _TIE or scores["concatenated"] <= 0
     names = ("graphs", "concatenated") if is_added else ("concatenated", "graphs")
     clear = f"its clusters hang together better (silhouette {scores[names[0]]:.3f} against {scores[names[1]]:.3f})"
     why = clear if abs(scores[names[0]] - scores[names[1]]) > _TIE else "both graphs have about the same silhouette"
@@ -96,21 +106,37 @@ def fit_graphs(
         Takes what was found and the prepared channels, and chooses.
     """
     seed = as_seed(generator)
+    parts, there, home = _sampled(parts, there, home, generator)
     preparations = {name: preparation_of(rows, there[name], seed) for name, rows in parts.items()}
+    there = rows_that_tell(preparations, parts, there)
     channels = {name: prepared_rows(preparations[name], rows, there[name], None) for name, rows in parts.items()}
+    is_few = len(next(iter(channels.values()))) <= _WHOLE
+    whole = {name: of.weighed(parts[name]) for name, of in preparations.items() if is_few and of.kind == "words"}
     ways: Sequence[str] = WAYS if way == "auto" else (way,)
-    clustered = cluster_graphs(channels, there, n_clusters, home, generator, ways=ways)
-    choice = choose_with(clustered, channels) if way == "auto" else Choice(way, {}, "it was asked for")
-    taken = clustered.ways[choice.method if choice.method in clustered.ways else "graphs"]
-    some = landmarks(len(taken.labels), generator)
+    clustered = cluster_graphs(channels, whole, there, n_clusters, home, generator, ways=ways)
+    choice = choose_with(clustered, channels, there) if way == "auto" else Choice(way, {}, "it was asked for")
+    labels = clustered.ways[choice.method if choice.method in clustered.ways else "graphs"]
+    some = landmarks(len(labels), generator)
     return choice, JoinedChannels(
         way=choice.method,
         preparations=preparations,
         known={name: rows[some] for name, rows in channels.items()},
         there={name: there[name][some] for name in channels},
-        labels=taken.labels[some],
+        labels=labels[some],
         weights=dict(clustered.weights),
         means={name: rows[there[name]].mean(axis=0) for name, rows in channels.items()},
         scales={name: spread(rows) / np.sqrt(clustered.weights[name]) for name, rows in channels.items()},
         n_clusters=n_clusters,
     )
+
+
+def _sampled(
+    parts: Mapping[str, Any], there: Masks, home: Ints | None, generator: np.random.Generator
+) -> tuple[Mapping[str, Any], Masks, Ints | None]:
+    """Take some rows of very many."""
+    n = len(next(iter(there.values())))
+    if n <= _JOINED:
+        return parts, there, home
+    some = np.sort(generator.choice(n, size=_JOINED, replace=False))
+    near = None if home is None else np.unique(home[some], return_inverse=True)[1].astype(np.intp)
+    return {name: rows[some] for name, rows in parts.items()}, {name: of[some] for name, of in there.items()}, near

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from sidelight._models.prepared_rows import Preparation, kind_of
 from sidelight.errors import InvalidData
-from sidelight.estimators.sources.graphs import balanced, votes
+from sidelight.estimators.sources._votes import votes
+from sidelight.estimators.sources.graphs import balanced
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -62,6 +63,7 @@ class JoinedChannels:
         by_channel : mapping of str to ndarray, optional
             What :meth:`channel_proba` said about these rows already.
         """
+        there = rows_that_tell(self.preparations, parts, there)
         prepared = {name: self._prepared(name, parts[name], there[name]) for name in self.known}
         if self.way == "concatenated":
             return votes(self._beside(prepared), self._beside(self.known), self.labels, self.n_clusters)
@@ -70,7 +72,7 @@ class JoinedChannels:
         for name, rows in prepared.items():
             here = np.flatnonzero(there[name])
             if len(here):
-                own = self._votes(name, rows[here]) if by_channel is None else by_channel[name][here]
+                own = self._votes(name, parts[name][here], rows[here]) if by_channel is None else by_channel[name][here]
                 total[here] += self.weights[name] * own
         whole, known = (np.flatnonzero(np.all([of[name] for name in self.known], axis=0)) for of in (there, self.there))
         if len(whole) and len(known):  # all channels side by side have a vote, as they have a graph
@@ -78,19 +80,26 @@ class JoinedChannels:
             own = votes(rows[whole], seen[known], self.labels[known], self.n_clusters)
             total[whole] += sum(self.weights.values()) * own
         sums = total.sum(axis=1, keepdims=True)
-        usual = np.bincount(self.labels, minlength=self.n_clusters) / len(self.labels)  # of rows without these channels
-        return np.asarray(np.where(sums > 0, total / np.where(sums > 0, sums, 1.0), usual))
+        return np.asarray(np.where(sums > 0, total / np.where(sums > 0, sums, 1.0), self._usual))
 
     def channel_proba(self, name: str, rows: Any) -> Floats:
         """Return the shares of votes on raw rows of one channel; a channel that says nothing says what is usual."""
         if name not in self.known:
-            share = np.bincount(self.labels, minlength=self.n_clusters) / len(self.labels)
-            return np.tile(share, (rows.shape[0], 1))
-        return self._votes(name, self._prepared(name, rows, np.ones(rows.shape[0], dtype=bool)))
+            return np.tile(self._usual, (rows.shape[0], 1))
+        return self._votes(name, rows, self._prepared(name, rows, np.ones(rows.shape[0], dtype=bool)))
 
-    def _votes(self, name: str, prepared: Floats) -> Floats:
+    @property
+    def _usual(self) -> Floats:
+        """The shares of the clusters: what is said about rows of which nothing is known."""
+        return np.asarray(np.bincount(self.labels, minlength=self.n_clusters) / len(self.labels))
+
+    def _votes(self, name: str, rows: Any, prepared: Floats) -> Floats:
         own = self.there[name]
-        return votes(prepared, self.known[name][own], self.labels[own], self.n_clusters)
+        out = np.tile(self._usual, (rows.shape[0], 1))
+        telling = np.flatnonzero(_tells(self.preparations[name], rows))
+        if len(telling):
+            out[telling] = votes(prepared[telling], self.known[name][own], self.labels[own], self.n_clusters)
+        return out
 
     def _prepared(self, name: str, rows: Any, there: NDArray[np.bool_]) -> Floats:
         return prepared_rows(self.preparations[name], rows, there, self.means[name])
@@ -104,6 +113,18 @@ class JoinedChannels:
     @classmethod
     def __unarchive__(cls, state: dict[str, Any]) -> Self:
         return cls(**state)
+
+
+def rows_that_tell(preparations: Mapping[str, Preparation], parts: Mapping[str, Any], there: Masks) -> Masks:
+    """Return which rows have each channel and tell something by it: a row without any word lacks a channel of words."""
+    told = {name: there[name] & _tells(of, parts[name]) for name, of in preparations.items()}
+    return {name: told[name] if told[name].any() else there[name] for name in preparations}
+
+
+def _tells(preparation: Preparation, rows: Any) -> NDArray[np.bool_]:
+    if preparation.kind != "words":
+        return np.ones(rows.shape[0], dtype=bool)
+    return np.asarray(rows.sum(axis=1)).ravel() > 0
 
 
 def preparation_of(rows: Any, there: NDArray[np.bool_], seed: int) -> Preparation:

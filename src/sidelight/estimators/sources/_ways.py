@@ -29,7 +29,7 @@ Ints = NDArray[np.intp]
 _SAMPLE = 2000  # rows of which silhouettes are taken
 _FINER_SAMPLE = 1000
 _FINER = (2, 3, 4)  # times as many groups as clusters
-_CLEARLY = 0.02  # by which finer groups must hang together better
+_CLEARLY = 0.15  # by which finer groups must hang together better: below that, added graphs do as well as counts
 _CHANCE = 1e-3  # of codes that share nothing
 
 

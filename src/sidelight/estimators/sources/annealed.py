@@ -128,7 +128,7 @@ class AnnealedCoclustering(Coclusterer):
         number: int,
     ) -> Annealed:
         objective = OBJECTIVES[self.objective]
-        sweeps = self.sweeps if self.sweeps is not None else min(20, max(5, 20_000 // sum(cells.shape)))
+        sweeps = self.sweeps if self.sweeps is not None else min(20, max(5, 20_000_000 // sum(cells.shape) ** 2))
         free = [a for a, one in enumerate(start) if one is None]
         warm = len(free) < len(start)
         if warm and free:

@@ -37,7 +37,9 @@ Ints = NDArray[np.intp]
 
 MOST_CELLS = 100_000  # cluster cells of a joint table that a proposal can still afford to look at
 
-_WORTH = 300  # rounds times clusters of interleaved annealing: with 160 clusters more than one round gains nothing
+_WORTH = 300  # rounds times clusters of interleaved annealing and weights: with 160 clusters one round says it all
+
+_JUDGED = 50_000  # rows whose votes are counted at a time
 
 BY_GRAPHS = ("auto", "graphs", "concatenated")  # one clustering of the rows, through what is near in the channels
 METHODS: dict[str, type[Any]] = {
@@ -315,14 +317,16 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
             The rows.
         sequences : array-like, optional
             Their sequences; a sequence is then new or known as a whole, judged by its mean, which is far more
-            reliable than single points.
+            reliable than single points. Rows that lack the channel are not new.
         channel : str, optional
             Judge points of this channel alone; the primary channel of stacked rows by default.
         """
         check_is_fitted(self)
         if channel is None:
-            channel = self.primary_
-            X = rows_to_judge(self, X)[:, self.channel_columns_[channel]]
+            channel, gaps = self.primary_, getattr(self, "joined_", None) is not None
+            X = rows_to_judge(self, X, gaps=gaps)[:, self.channel_columns_[channel]]
+            if gaps and not sp.issparse(X) and np.isnan(X).any():
+                return self._new_among(X, sequences, channel)
         book, used = self._book(channel)
         X = self._points(channel, X)
         of_point, of_sequence = self.novelty_thresholds_[channel]
@@ -331,6 +335,15 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
         codes, names = sequence_codes(sequences, X.shape[0], type(self).__name__)
         means = group_means(X, codes, len(names))
         return (nearest_prototype(means, book.prototypes_[used])[1] > of_sequence)[codes]
+
+    def _new_among(self, X: NDArray[np.float64], sequences: Any, channel: str) -> NDArray[np.bool_]:
+        """Judge the rows that have the channel; those that lack it fit as well as any, unless their sequence is new."""
+        home = self._home(sequences, len(X))
+        has = ~np.isnan(X).all(axis=1)
+        is_new = np.zeros(len(X), dtype=bool)
+        if has.any():
+            is_new[has] = self.is_new(X[has], sequences=None if home is None else home[has], channel=channel)
+        return is_new if home is None else np.isin(home, home[is_new])
 
     @checks_y
     def score(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> float:
@@ -385,41 +398,43 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
                 f"Bring one number for n_clusters, or choose method='annealed'. Got {self.n_clusters!r}."
             )
         k = next(iter(clusters.values()))
-        parts = {name: X[:, where] for name, where in columns.items() if self._varies(name, codes[name])}
+        parts = {name: X[:, where] for name, where in columns.items()}
+        parts = {name: rows for name, rows in parts.items() if _differ(rows)}
         if not parts:
             raise InvalidData(
                 f"{type(self).__name__}: every channel is the same in every row (n_samples={X.shape[0]}), so there are "
                 "no clusters to find. Bring columns that vary."
             )
+        for name in columns:
+            if name not in parts:
+                self._warn(f"channel {name!r} is the same in every row, so it carries no information and is left out.")
         if home is not None and self.reassign and k > int(home.max()) + 1:
             raise InvalidParameter(
                 f"{type(self).__name__} was asked for {k} clusters of only {int(home.max()) + 1} sequences. Ask for at "
                 f"most {int(home.max()) + 1}, bring more sequences, or let rows leave their sequence: reassign=False."
             )
 
-        def choose_with(found: Any, channels: Any) -> Choice:
-            return choose(found, channels, {name: there[name] for name in channels}, table, k, rng)
+        def choose_with(found: Any, channels: Any, told: Masks) -> Choice:
+            return choose(found, channels, told, table, k, rng)
 
         choice, joined = fit_graphs(parts, there, k, home, rng, way=self.method, choose_with=choose_with)
         return choice, None if choice.method == "annealed" else joined
-
-    def _varies(self, name: str, codes: Ints) -> bool:
-        if (codes != codes[0]).any():
-            return True
-        self._warn(f"channel {name!r} is the same in every row, so it carries no information and is left out.")
-        return False
 
     def _voted(
         self, joined: JoinedChannels, X: Any, columns: dict[str, Ints], there: Masks, home: Ints | None
     ) -> dict[str | None, Ints]:
         """Return the labels of rows by all channels (under None) and by each alone; -1 where a row lacks one."""
-        parts = {name: X[:, where] for name, where in columns.items()}
-        shares = {name: joined.channel_proba(name, rows) for name, rows in parts.items()}
-        of_rows = joined.proba(parts, there, shares).argmax(axis=1).astype(np.intp)
-        labels: dict[str | None, Ints] = {None: self._follow_sequences(of_rows, home)}
-        for name, own in shares.items():
-            followed = self._follow_sequences(own.argmax(axis=1).astype(np.intp), home)
-            labels[name] = np.where(there[name], followed, -1).astype(np.intp)
+        found = {name: np.empty(X.shape[0], dtype=np.intp) for name in (None, *columns)}
+        for block in _blocks(X.shape[0]):
+            parts = {name: X[block][:, where] for name, where in columns.items()}
+            near = {name: of[block] for name, of in there.items()}
+            shares = {name: joined.channel_proba(name, rows) for name, rows in parts.items()}
+            found[None][block] = joined.proba(parts, near, shares).argmax(axis=1)
+            for name, own in shares.items():
+                found[name][block] = own.argmax(axis=1)
+        labels = {name: self._follow_sequences(of, home) for name, of in found.items()}
+        for name, of in there.items():
+            labels[name][~of] = -1
         n_used = len(np.unique(labels[None]))
         if n_used < joined.n_clusters:
             self._warn(
@@ -431,8 +446,11 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
     def _shares(self, joined: JoinedChannels, X: Any) -> NDArray[np.float64]:
         X = rows_to_judge(self, X, gaps=True)
         there = channels_there(self, X, self.channel_columns_)
-        parts = {name: X[:, self.channel_columns_[name]] for name in joined.known}
-        return joined.proba(parts, there)
+        out = np.empty((X.shape[0], joined.n_clusters))
+        for block in _blocks(X.shape[0]):
+            parts = {name: X[block][:, self.channel_columns_[name]] for name in joined.known}
+            out[block] = joined.proba(parts, {name: of[block] for name, of in there.items()})
+        return out
 
     def _home(self, sequences: Any, n_rows: int) -> Ints | None:
         return None if sequences is None else sequence_codes(sequences, n_rows, type(self).__name__)[0]
@@ -478,7 +496,7 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
             k = clusters[name]
             n_codes = self.n_codes.get(name) if isinstance(self.n_codes, Mapping) else self.n_codes
             if n_codes is None:
-                n_codes = max(k, min(4 * k, X.shape[0] // 3))
+                n_codes = max(k, min(4 * k, X.shape[0] // 3), min(2, X.shape[0]))
             book = Codebook(n_codes, random_state=as_seed(rng)).fit(X[:, where], sequences=sequences)
             books[name] = book
         return books
@@ -488,6 +506,11 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
         out = {}
         for name, k in clusters.items():
             n = len(np.unique(codes[name]))
+            if n == 1 and k > 1 and name == primary:
+                raise InvalidData(
+                    f"{type(self).__name__}: channel {name!r} is the same in every row (n_samples={len(codes[name])}), "
+                    "so it has no clusters. Leave it out, or make another channel the primary one."
+                )
             if n == 1 and not self._by_graphs:  # graphs have said it already
                 self._warn(f"channel {name!r} has the same code in every row, so it carries no information.")
             if k > n and (name == primary or isinstance(self.n_clusters, Mapping)):
@@ -514,7 +537,8 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
                     f"{len(columns)}. Choose combine='interleaved', or method='annealed' or 'spectral'."
                 )
             return base.set_params(n_clusters=clusters)
-        rounds = 15 if not isinstance(base, AnnealedCoclustering) else min(15, max(1, _WORTH // sum(clusters.values())))
+        is_slow = isinstance(base, (AnnealedCoclustering, WeightCoclustering))
+        rounds = min(15, max(1, _WORTH // sum(clusters.values()))) if is_slow else 15
         return InterleavedCoclustering(base, n_clusters=clusters, margins=self.primary, max_rounds=rounds)
 
     def _follow_sequences(self, labels: Ints, home: Ints | None) -> Ints:
@@ -556,6 +580,18 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._by_graphs  # a channel that a row lacks
         return tags
+
+
+def _blocks(n_rows: int) -> list[slice]:
+    return [slice(at, min(at + _JUDGED, n_rows)) for at in range(0, n_rows, _JUDGED)]
+
+
+def _differ(rows: Any) -> bool:
+    """Say whether rows differ at all."""
+    if not sp.issparse(rows):
+        return bool((rows != rows[0]).any())
+    highest, lowest = (np.asarray(of.todense()).ravel() for of in (rows.max(axis=0), rows.min(axis=0)))
+    return bool((highest != lowest).any())
 
 
 def _filled(X: Any, columns: dict[str, Ints], there: Masks) -> Any:

@@ -15,6 +15,7 @@ from sidelight.estimators.sources._sweeps.alternating import follow
 from sidelight.estimators.sources._sweeps.weights import CONSTRAINTS, Weights, ascend
 from sidelight.estimators.sources._tables import clusters_of_axes, labels_to_start, table_to_fit
 
+_EPOCHS = 4_000_000  # epochs times weights of a start, where nobody says how many
 _ON = 0.5  # a row whose largest weight stays below a half belongs to no cluster by its weights
 
 
@@ -33,8 +34,9 @@ class WeightCoclustering(Coclusterer):
         more constraints make worse clusters; without ``"assigned"`` some rows are left out, and placed afterwards.
     n_init : int, default=4
         Random starts; the one whose clusters keep most information wins.
-    max_iter : int, default=1000
-        Most epochs of a start.
+    max_iter : int, default=None
+        Most epochs of a start. None takes 1000 for up to four thousand weights and fewer for more, at least 100: with
+        many weights each moves little, and rows are placed by their nearest profile in the end.
     learning_rate : float, default=1.0
         Step per unit of row mass.
     random_state : int, RandomState, Generator or None, default=None
@@ -76,7 +78,7 @@ class WeightCoclustering(Coclusterer):
         *,
         constraints: Any = ("unique",),
         n_init: int = 4,
-        max_iter: int = 1000,
+        max_iter: int | None = None,
         learning_rate: float = 1.0,
         random_state: Any = None,
     ) -> None:
@@ -106,12 +108,13 @@ class WeightCoclustering(Coclusterer):
         table, k = joint.two_way(self), (clusters[0], clusters[1])
         starts = labels_to_start(self, init, joint, clusters)
         rng = as_generator(self.random_state)
+        n_epochs = self.max_iter or min(1000, max(100, _EPOCHS // sum(n * m for n, m in zip(joint.shape, clusters))))
 
         runs = []
         for number in range(self.n_init):
             R, C = (_start(start, n, m, rng) for start, n, m in zip(starts, joint.shape, clusters))
             weights = ascend(
-                joint.csr, R, C, constraints=constraints, n_epochs=self.max_iter, rate=self.learning_rate,
+                joint.csr, R, C, constraints=constraints, n_epochs=n_epochs, rate=self.learning_rate,
                 stage=f"start {number + 1}",
             )  # fmt: skip
             rows, columns = weights.rows.argmax(axis=1), weights.columns.argmax(axis=1)
@@ -130,7 +133,7 @@ class WeightCoclustering(Coclusterer):
         _, weights, rows, columns, lost = max(runs, key=lambda run: run[0])
         if not weights.converged:
             warn(
-                f"WeightCoclustering stopped after max_iter={self.max_iter} epochs while its information still moved. "
+                f"WeightCoclustering stopped after {len(weights.trace)} epochs while its information still moved. "
                 "Raise max_iter.",
                 ConvergenceWarning,
                 stacklevel=4,
@@ -143,7 +146,7 @@ class WeightCoclustering(Coclusterer):
 
     def _check_parameters(self) -> tuple[str, ...]:
         check_number(self, "n_init", self.n_init, integer=True, low=1)
-        check_number(self, "max_iter", self.max_iter, integer=True, low=1)
+        check_number(self, "max_iter", self.max_iter, integer=True, low=1, none=True)
         check_number(self, "learning_rate", self.learning_rate, low=0, open_low=True)
         constraints = (
             (self.constraints,)

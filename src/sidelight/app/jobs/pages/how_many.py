@@ -69,10 +69,12 @@ def about_choice(result: Result) -> list[Sentence]:
     if not choices:
         return []
     what = " x ".join(number(choice.chosen) for choice in choices)
-    plural = "cluster" if what == "1" else "clusters"
+    plural = "cluster was" if what == "1" else "clusters were"
     is_clear = all(choice.is_clear for choice in choices)
     why = _WORDS[choices[0].by][0] if is_clear else "taken for want of a clear number"
-    said: Sentence = [f"{what} {plural} were chosen: {why}. Ask for another number with "]
+    if list(choices[0].tried) == [1]:
+        why = "the data are too few to tell more apart, or all the same"
+    said: Sentence = [f"{what} {plural} chosen: {why}. Ask for another number with "]
     return [[*said, Setting("n_clusters"), "."]]
 
 

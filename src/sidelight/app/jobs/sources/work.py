@@ -16,7 +16,7 @@ from sidelight.app.jobs.how_many import with_choice, with_number
 from sidelight.app.jobs.how_many.rows import clearest
 from sidelight.app.jobs.how_many.stability import Stability
 from sidelight.app.jobs.options.shared import ENGINE
-from sidelight.app.jobs.reading import DESCRIBE, as_dense, collect_notes, read_data, standard
+from sidelight.app.jobs.reading import DESCRIBE, as_dense, collect_notes, read_as_it_is, standard, without_gaps
 from sidelight.app.jobs.result import Columns, Curve, Map, Reading, columns_of
 from sidelight.app.jobs.sources.how_many import FEWEST, above_chance
 from sidelight.app.jobs.sources.options import Sources
@@ -25,10 +25,11 @@ from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, InvalidInput
 from sidelight.estimators.sources._joined import side_by_side
 from sidelight.estimators.sources.information import InformationCoclustering
-from sidelight.estimators.sources.multisource import MultiSourceClustering
+from sidelight.estimators.sources.multisource import BY_GRAPHS, MultiSourceClustering
+from sidelight.files.source import Source
 from sidelight.plot import PreservedInformationDisplay
 from sidelight.plot.layout import cluster_map
-from sidelight.words import Setting
+from sidelight.words import Note, Setting, counted
 
 USES = ("id", "sequence", "feature", "show", "truth")
 _TORN = 0.7  # a sequence of which fewer rows agree deserves a look
@@ -38,7 +39,7 @@ def work(config: RunConfig) -> SourcesResult:
     """Read channels and sequences, cluster them, and judge a second table if there is one."""
     options = config.options
     assert isinstance(options, Sources)  # the catalogue says so
-    data = read_data(config.source, config.roles, sequences=True)
+    data = _read(config.source, config, gaps=options.method in BY_GRAPHS)
     if not data.channels or len(data.channels) < 2:
         raise InvalidInput(
             f"{config.table!r}: several channels need at least two channels with columns of their own.",
@@ -49,6 +50,13 @@ def work(config: RunConfig) -> SourcesResult:
         return result
     judged, rows = _judged(result.model, options.judge, config)
     return replace(result, judged=judged, tables={**result.tables, "new": rows})
+
+
+def _read(path: str | Source, config: RunConfig, *, gaps: bool) -> Dataset:
+    """Read a table with its sequences; rows may lack channels as a whole where ``gaps`` says so."""
+    data = read_as_it_is(path, config.roles)
+    channels = data.channels.values() if gaps and data.channels else None
+    return without_gaps(data, config.roles.missing, sequences=True, channels=channels)
 
 
 def cluster(data: Dataset, config: RunConfig) -> SourcesResult:
@@ -84,12 +92,13 @@ def _result_of(
 ) -> SourcesResult:
     """Say what a fitted model found in every channel, and between the primary one and the one it shares most with."""
     channels, sequences, primary = data.channels or {}, _sequences_of(data), model.primary_
+    whole, heard = _filled(X), [*_lacking(X, channels), *heard]
     shared = {name: model.table_.mutual_information(primary, name, unit="bits") for name in channels if name != primary}
     partner = max(shared, key=lambda name: shared[name])
     curve = _curve(model, primary, partner, options.curve)
     by_sequence = {} if sequences is None else {"sequences": _sequence_columns(model, sequences)}
     numbers = [str(k) for k in range(int(model.labels_.max()) + 1)]
-    main = standard(X[:, model.channel_columns_[primary]])
+    main = standard(whole[:, model.channel_columns_[primary]])
     return SourcesResult(
         reading=Reading.of(data, USES),
         model=model,
@@ -137,7 +146,10 @@ def _row_columns(model: MultiSourceClustering, X: np.ndarray, sequences: list[An
         **({} if sequences is None else {"sequence": sequences}),
         "cluster": model.labels_.tolist(),
         "probability": P[np.arange(len(P)), model.labels_].round(4).tolist(),
-        **{f"cluster of {name}": labels.tolist() for name, labels in model.channel_labels_.items()},
+        **{
+            f"cluster of {name}": ["" if k < 0 else k for k in labels.tolist()]  # a row may lack the channel
+            for name, labels in model.channel_labels_.items()
+        },
     }
 
 
@@ -152,9 +164,27 @@ def _choice(X: np.ndarray, channels: Mapping[str, slice], sequences: list[Any] |
     if sequences is not None:
         codes = {name: code for code, name in enumerate(dict.fromkeys(sequences))}
         if FEWEST <= len(codes) <= len(X) // 2:
-            parts = [standard(X[:, place]) / np.sqrt(place.stop - place.start) for place in channels.values()]
+            whole = _filled(X)
+            parts = [standard(whole[:, place]) / np.sqrt(place.stop - place.start) for place in channels.values()]
             return above_chance(parts, np.array([codes[name] for name in sequences]), generator)
     return clearest(side_by_side([X[:, place] for place in channels.values()], seed), generator)
+
+
+def _filled(X: np.ndarray) -> np.ndarray:
+    """Return X with the mean of a column where a row lacks it: for pictures, and for counting days."""
+    if not np.isnan(X).any():
+        return X
+    return np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+
+
+def _lacking(X: np.ndarray, channels: Mapping[str, slice]) -> list[str]:
+    """Say how many rows lack each channel."""
+    n_lacking = {name: int(np.isnan(X[:, where.start]).sum()) for name, where in channels.items()}
+    return [
+        Note(f"{counted(n, 'row lacks', 'rows lack')} the channel {name!r}: the others decide about them.")
+        for name, n in n_lacking.items()
+        if n
+    ]
 
 
 def _sequences_of(data: Dataset) -> list[Any] | None:
@@ -173,7 +203,7 @@ def _curve(model: MultiSourceClustering, primary: str, partner: str, tried: tupl
 
 def _judged(model: MultiSourceClustering, path: str, config: RunConfig) -> tuple[Judged, Columns]:
     """Place the rows of another table with the same columns, and say which fit no cluster."""
-    data = read_data(path, config.roles, sequences=True)
+    data = _read(path, config, gaps=model.joined_ is not None)
     X, sequences = as_dense(data), _sequences_of(data)
     is_new = model.is_new(X, sequences=sequences)
     own: dict[str, Any] = {} if sequences is None else {"sequence": sequences}

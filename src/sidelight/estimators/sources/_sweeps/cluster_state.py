@@ -129,10 +129,9 @@ def descend(state: State, objective: int, *, free: Collection[int] | None = None
     """
     axes = np.array(sorted(free) if free is not None else range(len(state.n_clusters)), dtype=np.intp)
     for _ in range(max_sweeps):
-        moved = greedy(state.arrays, axes, objective)
-        state.refresh()
-        if moved == 0:
+        if greedy(state.arrays, axes, objective) == 0:
             break
+    state.refresh()  # sums drift by rounding, move by move
 
 
 def objective_value(table: Floats, objective: int) -> float:
@@ -288,20 +287,66 @@ def metropolis(
     return moved
 
 
+@kernel(f"intp({_STATE}, intp, intp, float64[::1])")
+def best_of(state: Arrays, a: int, i: int, logs: Floats) -> int:
+    """Return the cluster that code i of axis a gains most information in; ``logs`` has x log x of the table.
+
+    What leaving costs is the same for every target, so it is summed once.
+    """
+    (_, _, _, _, ks, base, mbase, slab, width, stride, _, offsets, labels, table, margins, mass, slabs) = state
+    p, m = labels[base[a] + i], mass[base[a] + i]
+    best, best_gain = p, ROUNDING
+    if m <= 0.0:
+        return best
+    at, from_p = slab[a] + i * width[a], p * stride[a]
+    leaving = 0.0
+    for c in range(width[a]):
+        d = slabs[at + c]
+        if d > 0.0:
+            leaving += xlogx(table[from_p + offsets[a, c]] - d) - logs[from_p + offsets[a, c]]
+    mp = margins[mbase[a] + p]
+    leaving -= xlogx(mp - m) - xlogx(mp)
+    for q in range(ks[a]):
+        if q == p:
+            continue
+        to_q, gain = q * stride[a], leaving
+        for c in range(width[a]):
+            d = slabs[at + c]
+            if d > 0.0:
+                gain += xlogx(table[to_q + offsets[a, c]] + d) - logs[to_q + offsets[a, c]]
+        mq = margins[mbase[a] + q]
+        gain -= xlogx(mq + m) - xlogx(mq)
+        if gain > best_gain:
+            best, best_gain = q, gain
+    return best
+
+
 @kernel(f"intp({_STATE}, intp[::1], intp)")
 def greedy(state: Arrays, axes: Ints, objective: int) -> int:
     """Give each code of some axes in turn to its best cluster, if that gains more than rounding; count the moves."""
-    ks, base, labels = state[4], state[5], state[12]
+    ks, base, width, stride, offsets, labels, table = (
+        state[4], state[5], state[8], state[9], state[11], state[12], state[13],
+    )  # fmt: skip
+    logs = np.empty(table.size)
+    for c in range(table.size):
+        logs[c] = xlogx(table[c])
     moved = 0
     for a in axes:
         end = base[a + 1] if a + 1 < ks.size else labels.size
         for i in range(end - base[a]):
-            best, best_gain = labels[base[a] + i], ROUNDING
-            for q in range(ks[a]):
-                gain = gain_of(state, a, i, q, objective)
-                if gain > best_gain:
-                    best, best_gain = q, gain
-            if best != labels[base[a] + i]:
+            p = labels[base[a] + i]
+            best, best_gain = p, ROUNDING
+            if objective == 0:
+                best = best_of(state, a, i, logs)
+            else:
+                for q in range(ks[a]):
+                    gain = gain_of(state, a, i, q, objective)
+                    if gain > best_gain:
+                        best, best_gain = q, gain
+            if best != p:
                 move(state, a, i, best)
                 moved += 1
+                for c in range(width[a]):
+                    for at in (p * stride[a] + offsets[a, c], best * stride[a] + offsets[a, c]):
+                        logs[at] = xlogx(table[at])
     return moved
