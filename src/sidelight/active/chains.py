@@ -232,6 +232,8 @@ class LabelPool:
             mean[:, onto] += heed[r] * conditionals / heed.sum()
             self.Z[r] = onto[self.Z[r]]
         labels = mean.argmax(axis=1)
+        if not problem.broken(best[None]).any() and problem.broken(labels[None]).any():
+            labels = best  # each row's likeliest label may break answers that the labels together keep
         used = np.unique(labels)
         rest = np.setdiff1d(np.arange(K), used)
         number = np.empty(K, dtype=np.intp)

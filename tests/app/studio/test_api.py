@@ -220,7 +220,7 @@ def test_a_name_stays_with_its_cluster(local):
 
 
 def test_clusters_that_no_question_was_about_show_typical_rows_and_can_be_corrected(local):
-    number, project = fresh(local, "guessed")
+    _, project = fresh(local, "guessed")
     snapshot = project.model.snapshot()
     clusters = np.unique(snapshot.labels).tolist()
     guessed = [cluster for cluster in clusters if cluster >= snapshot.n_known]

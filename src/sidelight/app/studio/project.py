@@ -276,6 +276,8 @@ class OpenProject:
             self.model.changed()
             return
         snapshot = self.model.snapshot(fresh=False)
+        if not 0 <= cluster <= snapshot.labels.max():
+            raise InvalidData(f"There is no cluster {cluster}.")
         if cluster >= snapshot.n_known:  # guessed clusters are numbered anew as answers come in: name it by a row
             others = [member for member in self.members(cluster, snapshot) if member != row]
             if not others:
@@ -284,8 +286,6 @@ class OpenProject:
             _Recorder(self._log, person, is_confirmation).record(said)
             self.model.changed()
             return
-        if cluster < 0:
-            raise UnknownName(f"There is no cluster {cluster}.")
         self.model.correct(person.id, row, cluster, is_member, _Recorder(self._log, person, is_confirmation))
 
     def confirmed(self) -> set[int]:
