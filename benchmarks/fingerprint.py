@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import io
 import re
+import tokenize
 from functools import cache
 from pathlib import Path
 
@@ -62,14 +64,18 @@ def modules_of(file: str) -> tuple[str, ...]:
 
 @cache
 def code_of(path: Path) -> str:
-    """Return the text of a module without docstrings, lines of comment and empty lines."""
+    """Return the text of a module without docstrings, comments and empty lines."""
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            line, column = token.start
+            lines[line - 1] = lines[line - 1][:column]
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             told = node.body[0]
             lines[told.lineno - 1 : told.end_lineno] = [""] * ((told.end_lineno or told.lineno) - told.lineno + 1)
-    return "\n".join(line for line in lines if line.strip() and not line.lstrip().startswith("#"))
+    return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
 def _helpers(path: Path, seen: set[str]) -> list[str]:

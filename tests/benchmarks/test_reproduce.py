@@ -111,7 +111,7 @@ def test_comments_and_docstrings_do_not_count(load, tmp_path):
     code_of = load("fingerprint").code_of
     texts = (
         '"""One."""\n\ndef f():\n    """Two."""\n    return 1\n',
-        "# why\ndef f():\n    return 1\n",
+        "# why\ndef f():\n    return 1  # one\n",
         "def f():\n    return 2\n",
     )
     found = []
