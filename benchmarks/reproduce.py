@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from documents import DOCUMENTS
 from fingerprint import SAME, freshness
-from verdicts import DOCS, NOT_YET, PAGES, VERDICTS, Cell, Document, Item, Part, Source, kind_of
+from verdicts import DOCS, MISSING, NOT_YET, PAGES, VERDICTS, Cell, Document, Item, Part, Source, kind_of
 
 FOLDER = DOCS / "reproduction"
 UNFINISHED = re.compile(r"Not finished|(\d+) were not;")
@@ -57,12 +57,12 @@ def finished(name: str) -> bool:
 def tell(documents: Sequence[Document]) -> None:
     """Print totals, pages that are not of this code, and what nobody has run."""
     for document in documents:
-        counts = Counter(kind_of(item.judge().verdict) for item in document.items)
+        counts = Counter(kind_of(item.outcome().verdict) for item in document.items)
         print(f"{document.key}: " + ", ".join(f"{counts[verdict]} {plain(verdict)}" for verdict in VERDICTS))
         for name in (name for name in document.benchmarks if not finished(name)):
             print(f"  left: {name} ({freshness(name) if (PAGES / f'{name}.md').exists() else 'never run'})")
         for item in document.items:
-            verdict = item.judge().verdict
+            verdict = item.outcome().verdict
             if verdict.startswith(NOT_YET):
                 print(f"  {verdict}: {item.what}")
 
@@ -118,7 +118,7 @@ def place(document: Document, part: Part) -> str:
 
 def total(document: Document) -> list[object]:
     """Return the row of the index for one document."""
-    counts = Counter(kind_of(item.judge().verdict) for item in document.items)
+    counts = Counter(kind_of(item.outcome().verdict) for item in document.items)
     name = f"[{document.title.replace('[', '').replace(']', '')}]({document.key}.md)"
     return [name, len(document.items), *(counts[verdict] for verdict in VERDICTS)]
 
@@ -132,7 +132,7 @@ def grand() -> list[object]:
 def page_of(document: Document) -> str:
     """Return the page of one document."""
     lines = [f"# {document.title}", "", document.about, "", *(f"{remark}\n" for remark in document.remarks)]
-    counts = Counter(kind_of(item.judge().verdict) for item in document.items)
+    counts = Counter(kind_of(item.outcome().verdict) for item in document.items)
     lines += [f"{len(document.items)} items: " + ", ".join(f"{counts[v]} {plain(v)}" for v in VERDICTS) + ".", ""]
     for part in document.parts:
         lines += [f"## {part.title}", ""] + ([part.text, ""] if part.text else [])
@@ -152,28 +152,34 @@ def measured_by(document: Document) -> list[str]:
     lines = ["## What measured it", ""]
     sources = [*(s for item in document.items for s in item.sources), *(source for _, source in document.own)]
     for name in dict.fromkeys([*document.benchmarks, *(source.page for source in sources)]):
+        if not (PAGES / f"{name}.md").exists():
+            lines.append(f"- {name}: never run.")
+            continue
         text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
         head = re.search(r"^Written by `(.*?)` on (.*)\.$", text, re.MULTILINE)
-        commit = re.search(r"; commit ([^.\n]+)\.", text.split("\n## ")[0])
+        commit = re.search(r"; commit ([^;.\n]+)(; [^\n]* s of a processor)?\.", text.split("\n## ")[0])
         where = f"{head[2]} (`{head[1]}`)" if head else "unknown"
         part = f"; {missing[0].rstrip(';')}" if (missing := UNFINISHED.search(text)) else ""
         lines.append(
             f"- [{name}](../benchmarks/{name}.md): {{freshness}}`{name}`; "
-            f"commit {commit[1] if commit else 'not recorded'}; {where}{part}."
+            f"commit {commit[1] + (commit[2] or '') if commit else 'not recorded'}; {where}{part}."
         )
     return [*lines, ""]
 
 
 def row(item: Item) -> list[str]:
     """Return the cells of one item."""
-    outcome = item.judge()
-    draws = f"{item.draws[0].text()} of {item.draws[1]}" if item.draws else ""
+    outcome = item.outcome()
+    draws = f"{said(item.draws[0])} of {item.draws[1]}" if item.draws else ""
     return [item.what, item.printed, outcome.ours, draws, outcome.verdict, links(item.sources)]
 
 
 def said(source: Source) -> str:
-    """Return what a page of benchmarks says, with its brackets."""
-    return source.text(whole=True) if isinstance(source, Cell) else source.text()
+    """Return what a page of benchmarks says, with its brackets; nothing where it is older than the item."""
+    try:
+        return source.text(whole=True) if isinstance(source, Cell) else source.text()
+    except MISSING:
+        return ""
 
 
 def links(sources: Sequence[Source]) -> str:

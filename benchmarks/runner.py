@@ -27,6 +27,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs" / "benchmarks"
 WORK = ROOT / "benchmarks" / ".work"
 USED: set[tuple[str, str]] = set()  # which file's code measured the cells that ledgers gave since the last page
+EARLIER: dict[tuple[str, str], float | None] = {}  # seconds of those among them that an earlier run measured
+MEASURED: set[tuple[str, str]] = set()  # those that this run measured
 AGAIN = (
     os.environ.get("BENCH_AGAIN", "") == "1"
 )  # compute cells again that other code computed; ``make reproduce`` does
@@ -74,6 +76,7 @@ class Sheet:
     rows: list[tuple[str, str, str, str]] = field(default_factory=list)
     figures: list[tuple[str, str]] = field(default_factory=list)
     sections: list[str] = field(default_factory=list)
+    begin: float = field(default_factory=lambda: processor(), repr=False)
 
     def say_if_busy(self) -> None:
         """Add a note when other work shares the machine."""
@@ -154,8 +157,16 @@ class Sheet:
         """Say which code was measured: now, and when the cells of the ledgers were."""
         own = f"bench_{self.name}.py"
         stamps = sorted(USED | ({(own, fingerprint(own))} if (ROOT / "benchmarks" / own).exists() else set()))
+        known = [took for took in EARLIER.values() if took is not None]
+        least = "at least " if len(known) < len(EARLIER) else ""  # some were measured before their seconds were kept
+        took = processor() - self.begin + math.fsum(known)
         USED.clear()
-        return f"Measured code: {', '.join(f'`{file} {code}`' for file, code in stamps)}; commit {commit()}."
+        EARLIER.clear()
+        MEASURED.clear()
+        return (
+            f"Measured code: {', '.join(f'`{file} {code}`' for file, code in stamps)}; commit {commit()}; "
+            f"{least}{took:,.0f} s of a processor."
+        )
 
 
 class Ledger:
@@ -173,6 +184,7 @@ class Ledger:
         cells = [json.loads(line) for line in whole.splitlines()]
         self.cells: dict[str, Any] = {cell["key"]: cell["value"] for cell in cells}
         self.codes: dict[str, str] = {cell["key"]: cell.get("code", "unknown") for cell in cells}
+        self.seconds: dict[str, float | None] = {cell["key"]: cell.get("seconds") for cell in cells}
 
     def run(
         self, cells: Sequence[tuple[str, Callable[[], Any]]], *, stage: str, minutes: float = math.inf
@@ -191,14 +203,24 @@ class Ledger:
             for key, compute in cells:
                 missing = key not in self.cells or (AGAIN and self.codes[key] != code)
                 if missing and time.monotonic() < end:
+                    begin = processor()
                     self.cells[key] = compute()
-                    self.codes[key] = code
-                    handle.write(json.dumps({"key": key, "value": self.cells[key], "code": code}) + "\n")
+                    self.codes[key], self.seconds[key] = code, round(processor() - begin, 3)
+                    line = {"key": key, "value": self.cells[key], "code": code, "seconds": self.seconds[key]}
+                    handle.write(json.dumps(line) + "\n")
                     handle.flush()
+                    MEASURED.add((self.path.stem, key))
                 bar.advance(task)
         there = [key for key, _ in cells if key in self.cells]
         USED.update((self.source, self.codes[key]) for key in there)
+        asked = {(self.path.stem, key): self.seconds[key] for key in there}
+        EARLIER.update({cell: took for cell, took in asked.items() if cell not in MEASURED})
         return {key: self.cells[key] for key in there}
+
+
+def processor() -> float:
+    """Seconds of a processor that this process has taken, with the processes that it waited for."""
+    return sum(os.times()[:4])
 
 
 def machine() -> str:

@@ -60,6 +60,7 @@ class Said:
 
 
 Source = Cell | Said
+MISSING = (KeyError, ValueError, OSError)  # no such section or row, no such column, no such page
 Draws = tuple[Source, object]  # how many there are, and how many the document has
 
 
@@ -80,6 +81,13 @@ class Item:
     sources: tuple[Source, ...]
     judge: Callable[[], Outcome]
     draws: Draws | None = None
+
+    def outcome(self) -> Outcome:
+        """Compare them; where a page of benchmarks is older than this item, nothing was run yet."""
+        try:
+            return self.judge()
+        except MISSING as error:
+            return Outcome("", f"{NOT_YET}: {error.args[0] if error.args else error}")
 
 
 @dataclass(frozen=True)

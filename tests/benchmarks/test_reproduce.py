@@ -46,6 +46,32 @@ def test_a_page_is_what_the_benchmarks_and_the_documents_give(load, page):
     assert page.read_text(encoding="utf-8") == want, "run: python benchmarks/reproduce.py --pages-only"
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "index"], ids=lambda page: page.stem)
+def test_every_address_on_a_page_of_benchmarks_exists(load, page):
+    document = load("reproduce").DOCUMENTS[page.stem]
+    for item in document.items:
+        item.judge()
+        if item.draws:
+            item.draws[0].text()
+    for _, source in document.own:
+        source.text()
+
+
+def test_a_page_that_is_older_than_an_item_breaks_no_command(load, tmp_path, monkeypatch):
+    measured, verdicts, reproduce = load("measured"), load("verdicts"), load("reproduce")
+    for module in (measured, verdicts, reproduce):
+        monkeypatch.setattr(module, "PAGES", tmp_path)
+    (tmp_path / "novel.md").write_text("# Novel\n\n## Table 2\n\n| set | F |\n|---|---|\n| a | 1 |\n", encoding="utf-8")
+    for cell in (("gone", "", "a", "F"), ("novel", "Table 3", "a", "F"), ("novel", "Table 2", "b", "F"), ("novel", "Table 2", "a", "G")):
+        source = verdicts.Cell(*cell)
+        item = verdicts.figure("x", "0.2", source, draws=(source, 5))
+        assert reproduce.row(item)[4].startswith("not run yet: ")
+        part = verdicts.Part("Table 1", [item])
+        document = verdicts.Document("x", "X", "", ["gone"], [part], [], own=[("y", source)])
+        assert "- gone: never run." in reproduce.page_of(document)
+        reproduce.tell([document])
+
+
 def test_every_document_has_a_page(load):
     assert {page.stem for page in PAGES} == {*load("reproduce").DOCUMENTS, "index"}
 

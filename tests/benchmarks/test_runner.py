@@ -80,3 +80,22 @@ def test_a_page_names_the_code_of_its_own_file_and_of_older_cells(runner, monkey
     page = runner.Sheet("novel", "Novel").write().read_text()
     assert "`bench_novel.py aaaaaaaaaaaa`, `bench_novel.py bbbbbbbbbbbb`" in page
     assert not runner.USED
+
+
+def test_a_page_says_the_seconds_of_all_its_cells_whenever_they_were_measured(runner, monkeypatch):
+    clock = iter([0, 10, 13, 20, 25, 40])  # sheet; cell a takes 3; cell b takes 5; page
+    monkeypatch.setattr(runner, "processor", lambda: next(clock))
+    sheet = runner.Sheet("novel", "Novel")
+    runner.Ledger("novel").run([("a", lambda: 1)], stage="first")
+    runner.Ledger("novel").run([("a", lambda: 1), ("b", lambda: 2)], stage="second")
+    assert "; 40 s of a processor." in sheet.write().read_text()
+    clock = iter([100, 107])
+    sheet = runner.Sheet("novel", "Novel")
+    runner.Ledger("novel").run([("a", lambda: 1), ("b", lambda: 2)], stage="third")
+    assert "; 15 s of a processor." in sheet.write().read_text()  # 7 of this run, 3 and 5 of the earlier one
+    with runner.Ledger("novel").path.open("a") as handle:
+        handle.write('{"key": "old", "value": 1}\n')
+    clock = iter([100, 107])
+    sheet = runner.Sheet("novel", "Novel")
+    runner.Ledger("novel").run([("a", lambda: 1), ("old", lambda: 2)], stage="fourth")
+    assert "; at least 10 s of a processor." in sheet.write().read_text()
