@@ -61,10 +61,9 @@ def tell(documents: Sequence[Document]) -> None:
         print(f"{document.key}: " + ", ".join(f"{counts[verdict]} {plain(verdict)}" for verdict in VERDICTS))
         for name in (name for name in document.benchmarks if not finished(name)):
             print(f"  left: {name} ({freshness(name) if (PAGES / f'{name}.md').exists() else 'never run'})")
-        for item in document.items:
-            verdict = item.outcome().verdict
-            if verdict.startswith(NOT_YET):
-                print(f"  {verdict}: {item.what}")
+        missing = Counter(verdict for item in document.items if (verdict := item.outcome().verdict).startswith(NOT_YET))
+        for verdict, count in missing.items():
+            print(f"  {verdict} ({count} item{'s' if count > 1 else ''})")
 
 
 def write() -> None:
