@@ -62,7 +62,12 @@ def test_a_page_that_is_older_than_an_item_breaks_no_command(load, tmp_path, mon
     for module in (measured, verdicts, reproduce):
         monkeypatch.setattr(module, "PAGES", tmp_path)
     (tmp_path / "novel.md").write_text("# Novel\n\n## Table 2\n\n| set | F |\n|---|---|\n| a | 1 |\n", encoding="utf-8")
-    for cell in (("gone", "", "a", "F"), ("novel", "Table 3", "a", "F"), ("novel", "Table 2", "b", "F"), ("novel", "Table 2", "a", "G")):
+    for cell in (
+        ("gone", "", "a", "F"),
+        ("novel", "Table 3", "a", "F"),
+        ("novel", "Table 2", "b", "F"),
+        ("novel", "Table 2", "a", "G"),
+    ):
         source = verdicts.Cell(*cell)
         item = verdicts.figure("x", "0.2", source, draws=(source, 5))
         assert reproduce.row(item)[4].startswith("not run yet: ")
