@@ -35,17 +35,33 @@ def main(words: list[str]) -> int:
         return 2
     chosen = [DOCUMENTS[name] for name in names]
     todo = [name for name in dict.fromkeys(b for document in chosen for b in document.benchmarks) if not finished(name)]
+    todo = [] if "--pages-only" in words else todo
+    if todo and (problem := no_data()):
+        print(problem, file=sys.stderr)
+        return 2
     try:
-        for number, name in enumerate([] if "--pages-only" in words else todo, start=1):
+        for number, name in enumerate(todo, start=1):
             print(f"[{number} of {len(todo)}] {name}", flush=True)
             command = ["nice", sys.executable, str(Path(__file__).parent / "run.py"), name]
-            subprocess.run(command, check=False, env={**os.environ, "BENCH_AGAIN": "1"})
+            if subprocess.run(command, check=False, env={**os.environ, "BENCH_AGAIN": "1"}).returncode:
+                print(f"{name} did not finish; its page stays as it was.", file=sys.stderr, flush=True)
             write()
     except KeyboardInterrupt:
-        print("\nStopped. Finished cells are kept; the same command goes on.", flush=True)
+        print("", flush=True)
     write()
     tell(chosen)
     return 0
+
+
+def no_data() -> str:
+    """Say that there are no public data sets, and where they are looked for; nothing if there are."""
+    from datasets import folder
+
+    try:
+        folder()
+    except FileNotFoundError as error:
+        return str(error)
+    return ""
 
 
 def finished(name: str) -> bool:
@@ -84,7 +100,8 @@ def index() -> str:
         "prints, what we "
         "measured, and a verdict. `make reproduce` measures again and writes these pages (`make reproduce "
         "DOCUMENT=pf14` "
-        "for one); [decision 47](../decisions/0047-verdicts-are-read-from-benchmarks.md) says how verdicts are "
+        "for one), from public data in `$SIDELIGHT_DATA` or `../shared/data`; it may be stopped at any time and goes "
+        "on where it was. [Decision 47](../decisions/0047-verdicts-are-read-from-benchmarks.md) says how verdicts are "
         "reached.",
         "",
         table(("document", "items", *(plain(verdict) for verdict in VERDICTS)), [*map(total, listed), grand()]),
