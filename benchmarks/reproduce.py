@@ -13,16 +13,17 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from documents import DOCUMENTS
+from drawings import draw
 from fingerprint import SAME, freshness
-from verdicts import DOCS, MISSING, NOT_YET, PAGES, VERDICTS, Cell, Document, Item, Part, Source, kind_of
+from verdicts import DOCS, MISSING, NOT_YET, PAGES, VERDICTS, Cell, Document, Item, Source, kind_of
 
 FOLDER = DOCS / "reproduction"
+PLAIN = "Tables and figures without results"
 UNFINISHED = re.compile(r"Not finished|(\d+) were not;")
 
 
@@ -83,10 +84,12 @@ def tell(documents: Sequence[Document]) -> None:
 
 
 def write() -> None:
-    """Write the page of every document, and the index."""
+    """Write the page of every document with its drawings, and the index."""
     FOLDER.mkdir(exist_ok=True)
     for document in DOCUMENTS.values():
         (FOLDER / f"{document.key}.md").write_text(page_of(document), encoding="utf-8")
+        for drawing in (drawing for part in document.parts for drawing in part.drawings):
+            draw(drawing, FOLDER)
     (FOLDER / "index.md").write_text(index(), encoding="utf-8")
 
 
@@ -115,7 +118,7 @@ def index() -> str:
         "",
         "## Every table, figure and section",
         "",
-        *(f"- {document.title}: " + ", ".join(map(partial(place, document), document.parts)) for document in listed),
+        *(f"- {document.title}: " + ", ".join(places(document)) for document in listed),
         "",
         "```{toctree}",
         ":maxdepth: 1",
@@ -127,9 +130,11 @@ def index() -> str:
     return "\n".join(lines)
 
 
-def place(document: Document, part: Part) -> str:
-    """Return a link to a part, by what the document calls it: the words before the colon."""
-    return f"[{part.title.split(':')[0]}]({document.key}.md{anchor(part.title)})"
+def places(document: Document) -> list[str]:
+    """Return links to the parts of a document, by what it calls them: the words before the colon."""
+    listed = [f"[{part.title.split(':')[0]}]({document.key}.md{anchor(part.title)})" for part in document.parts]
+    names = ", ".join(name for name, _ in document.plain)
+    return listed + ([f"[without results: {names}]({document.key}.md{anchor(PLAIN)})"] if names else [])
 
 
 def total(document: Document) -> list[object]:
@@ -153,8 +158,11 @@ def page_of(document: Document) -> str:
     for part in document.parts:
         lines += [f"## {part.title}", ""] + ([part.text, ""] if part.text else [])
         lines += [table(("what", "the document", "ours", "draws", "verdict", "measured in"), map(row, part.items)), ""]
-        for file, caption in part.pictures:
-            lines += [f"![{caption}](../benchmarks/{file})", "", f"*{caption}*", ""]
+        shown = [(f"../benchmarks/{file}", caption) for file, caption in part.pictures]
+        for path, caption in [*shown, *((drawing.file, drawing.caption) for drawing in part.drawings)]:
+            lines += [f"![{caption}]({path})", "", f"*{caption}*", ""]
+    if document.plain:
+        lines += [f"## {PLAIN}", "", *(f"- {name}: {where}" for name, where in document.plain), ""]
     lines += ["## What we found wrong in the document", "", *(f"- {fault}" for fault in document.wrong), ""]
     if document.own:
         lines += ["## What our own method reaches on the same protocol", ""]

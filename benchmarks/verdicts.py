@@ -91,13 +91,26 @@ class Item:
 
 
 @dataclass(frozen=True)
+class Drawing:
+    """A figure of a document that is drawn from cells: panels by title, in each the cells of a line by its name."""
+
+    file: str
+    caption: str
+    ticks: Sequence[str]
+    along: str
+    panels: dict[str, dict[str, Sequence[Cell]]]
+    bars: bool = False
+
+
+@dataclass(frozen=True)
 class Part:
-    """A table, figure or section of a document, with its items."""
+    """A table, figure or section of a document, with its items; pictures lie beside pages of benchmarks."""
 
     title: str
     items: Sequence[Item]
     text: str = ""
     pictures: Sequence[tuple[str, str]] = ()
+    drawings: Sequence[Drawing] = ()
 
 
 @dataclass(frozen=True)
@@ -112,6 +125,7 @@ class Document:
     wrong: Sequence[str]
     own: Sequence[tuple[str, Source]] = ()
     remarks: Sequence[str] = field(default_factory=tuple)
+    plain: Sequence[tuple[str, str]] = ()  # tables and figures without results, and where ours has what they say
 
     @property
     def items(self) -> list[Item]:
@@ -190,14 +204,14 @@ def exactly(what: str, printed: str, ours: Source, *, draws: Draws | None = None
     return Item(what, printed, (ours,), judge, draws)
 
 
-def cannot(what: str, printed: str, why: str, *stand_in: Source) -> Item:
+def cannot(what: str, printed: str, why: str, *stand_in: Source, draws: Draws | None = None) -> Item:
     """Say why something cannot be run here; what a stand-in gave is shown and not judged."""
 
     def judge() -> Outcome:
         shown = ", ".join(source.text() for source in stand_in)
         return Outcome(f"on a stand-in: {shown}" if shown else "", f"{CANNOT}: {why}")
 
-    return Item(what, printed, stand_in, judge)
+    return Item(what, printed, stand_in, judge, draws)
 
 
 def not_yet(what: str, printed: str, missing: str, *nearest: Source) -> Item:
