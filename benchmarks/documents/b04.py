@@ -184,7 +184,7 @@ DOCUMENT = Document(
             ],
         ),
         Part(
-            "Table 4.2: spectral (p. 66)",
+            "Table 4.2 and figure 4-4: spectral (p. 66)",
             [
                 *shown("spectral", TABLE_4_2),
                 claim(f"face/upper has the lowest final error {ON}", upper_best("spectral"), lower=True),
@@ -199,7 +199,7 @@ DOCUMENT = Document(
             ],
         ),
         Part(
-            "Table 4.4: weights (p. 69)",
+            "Table 4.4 and figure 4-6: weights (p. 69)",
             [
                 *shown("weights", TABLE_4_4),
                 claim(
@@ -216,7 +216,7 @@ DOCUMENT = Document(
             pictures=[("sources_fidelity-2.png", "As figure 4-6: weights")],
         ),
         Part(
-            "Table 4.5: annealing (p. 73)",
+            "Table 4.5, figures 4-8 and 4-9: annealing (p. 73)",
             [
                 *shown("annealed", TABLE_4_5, JOINTS),
                 claim(f"face/upper has the lowest final error of the margins {ON}", upper_best("annealed"), lower=True),
@@ -244,7 +244,7 @@ DOCUMENT = Document(
             [*turned("annealed"), claim(f"better than the best margin {ON}", in_turn("annealed"), lower=True)],
         ),
         Part(
-            "Table 4.7: Dhillon's algorithm (p. 77)",
+            "Table 4.7 and figure 4-10: Dhillon's algorithm (p. 77)",
             [
                 *shown("information", TABLE_4_7),
                 claim(

@@ -170,7 +170,8 @@ DOCUMENT = Document(
     plain=(
         (
             "Table 1",
-            "how the bag constraint Q relates to must-links and cannot-links; `estimators/instances/bag_constraint.py`, "
+            "how the bag constraint Q relates to must-links and cannot-links; "
+            "`estimators/instances/bag_constraint.py`, "
             "and links without a list of pairs in `_affinity/links.py`.",
         ),
         (
