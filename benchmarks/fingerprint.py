@@ -25,6 +25,8 @@ LIST = "lazy_names("  # a package that only says which module has which name: on
 BEFORE = "measured before fingerprints were kept"
 EARLIER = "measured with earlier code"
 SAME = "measured with this code"
+SAMPLED = "measured with earlier code, and a sample of its cells with this code: the same"
+KEPT_CELLS = "A sample of the cells of earlier code is the same with this code, so these were kept:"
 
 
 def fingerprint(file: str) -> str:
@@ -44,7 +46,9 @@ def freshness(page: str, pages: Path = PAGES) -> str:
     if not stamps or any(code == "unknown" for _, code in stamps):
         found = re.search(r"sidelight ([\w.]*\w)", text)
         return f"{BEFORE}{' for all of its cells' if stamps else ''}, with version {found[1] if found else 'unknown'}"
-    return SAME if all((HERE / file).exists() and fingerprint(file) == code for file, code in stamps) else EARLIER
+    if not all((HERE / file).exists() and fingerprint(file) == code for file, code in stamps):
+        return EARLIER
+    return SAMPLED if KEPT_CELLS in text.split("\n## ")[0] else SAME
 
 
 @cache

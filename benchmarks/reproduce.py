@@ -1,8 +1,8 @@
 """Run what reproduces a document and write its page: ``python benchmarks/reproduce.py [document ...] [--pages-only]``.
 
 A benchmark is run when its page is not of this code or says that cells are missing; its ledger takes up where it
-stopped, and cells of other code are measured again. Stop it when you like: pages are written after each benchmark, and
-what is left is printed.
+stopped. Of cells of other code a sample is measured again, and all of them where anything changed. Stop it when you
+like: pages are written after each benchmark, and what is left is printed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from documents import DOCUMENTS
 from drawings import draw
-from fingerprint import SAME, freshness
+from fingerprint import SAME, SAMPLED, freshness
 from verdicts import DOCS, MISSING, NOT_YET, PAGES, VERDICTS, Cell, Document, Item, Source, kind_of
 
 FOLDER = DOCS / "reproduction"
@@ -68,7 +68,8 @@ def no_data() -> str:
 def finished(name: str) -> bool:
     """Whether a page of benchmarks is whole and of this code."""
     path = PAGES / f"{name}.md"
-    return path.exists() and freshness(name) == SAME and not UNFINISHED.search(path.read_text(encoding="utf-8"))
+    current = path.exists() and freshness(name) in (SAME, SAMPLED)
+    return current and not UNFINISHED.search(path.read_text(encoding="utf-8"))
 
 
 def tell(documents: Sequence[Document]) -> None:

@@ -125,6 +125,9 @@ def test_the_statement_agrees_with_the_fingerprint(load, stamped):
     mixed = f"Measured code: `bench_novel.py {now}`, `relation_cells.py 000000000000`"
     assert stamped(mixed) == fingerprint.EARLIER
     assert stamped("Measured code: `bench_gone.py 000000000000`") == fingerprint.EARLIER
+    kept = f"Measured code: `bench_novel.py {now}`. {fingerprint.KEPT_CELLS} 9 of 10 cells."
+    assert stamped(kept) == fingerprint.SAMPLED
+    assert stamped(kept.replace(now, now[::-1])) == fingerprint.EARLIER
     assert stamped("").startswith(fingerprint.BEFORE)
     assert stamped("Measured code: `bench_novel.py unknown`").startswith(fingerprint.BEFORE)
 

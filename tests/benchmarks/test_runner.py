@@ -64,6 +64,40 @@ def test_cells_of_other_code_are_computed_again_where_it_is_asked_for(runner, mo
         assert runner.Ledger("novel").run([("n", lambda: before + 1)], stage="")["n"] == wanted  # noqa: B023 -- called at once
 
 
+@pytest.mark.parametrize(("change", "n_measured"), [(0.0, 5), (0.5, 100)])
+def test_cells_of_other_code_are_kept_where_a_sample_of_them_is_the_same(runner, monkeypatch, change, n_measured):
+    calls = []
+
+    def cells(change):
+        return [(str(k), lambda k=k: calls.append(k) or {"f": k + change, "seconds": len(calls)}) for k in range(100)]
+
+    monkeypatch.setattr(runner, "fingerprint", lambda file: "a" * 12)
+    runner.Ledger("novel").run(cells(0.0), stage="first")
+    runner.USED.clear(), runner.EARLIER.clear(), runner.MEASURED.clear(), calls.clear()
+    monkeypatch.setattr(runner, "fingerprint", lambda file: "b" * 12)
+    monkeypatch.setattr(runner, "AGAIN", True)
+    values = runner.Ledger("novel").run(cells(change), stage="second")
+    assert len(set(calls)) == n_measured
+    assert all(values[str(k)]["f"] == k + change for k in range(100))
+    page = runner.Sheet("novel", "Novel").write().read_text()
+    assert "aaaaaaaaaaaa" not in page
+    assert ("so these were kept: 95 of 100 cells." in page) is (n_measured == 5)
+    calls.clear()
+    runner.Ledger("novel").run(cells(change), stage="third")  # nothing is old any more
+    assert not calls
+    assert ("so these were kept: 95 of 100" in runner.Sheet("novel", "").write().read_text()) is (n_measured == 5)
+
+
+def test_times_and_last_digits_do_not_make_a_cell_different(runner):
+    assert runner.same(
+        {"f": 0.5, "seconds": 1.0, "list": [1, 0.1]}, {"f": 0.5 + 1e-12, "seconds": 9.0, "list": [1, 0.1]}
+    )
+    assert not runner.same({"f": 0.5}, {"f": 0.501})
+    assert not runner.same({"f": 0.5}, {"f": 0.5, "g": 1})
+    assert not runner.same([0.5], [0.5, 0.5])
+    assert not runner.same({"source": "joint"}, {"source": "gate"})
+
+
 def test_every_benchmark_file_can_be_run_by_name():
     for path in BENCHMARKS.glob("bench_*.py"):
         source = path.read_text()
