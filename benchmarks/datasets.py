@@ -74,7 +74,7 @@ def load(name: str) -> tuple[np.ndarray, sl.Bags, np.ndarray]:
 
 def title(name: str) -> str:
     """Return what the papers call the set."""
-    return FACTS[name][0]
+    return "Letter-Frost" if name == "frost" else FACTS[name][0]
 
 
 def made(

@@ -159,15 +159,15 @@ class Sheet:
         """Say which code was measured: now, and when the cells of the ledgers were."""
         own = f"bench_{self.name}.py"
         stamps = sorted(USED | ({(own, fingerprint(own))} if (ROOT / "benchmarks" / own).exists() else set()))
-        known = [took for took in EARLIER.values() if took is not None]
-        least = "at least " if len(known) < len(EARLIER) else ""  # some were measured before their seconds were kept
-        took = processor() - self.begin + math.fsum(known)
+        known = [took for took in EARLIER.values() if took is not None]  # others are of before seconds were kept
+        total = f"; {processor() - self.begin + math.fsum(known):,.0f} s of a processor"
+        took = total if len(known) == len(EARLIER) else ""
         kept = f"{KEPT_CELLS} {len(KEPT)} of {len(EARLIER) + len(MEASURED)} cells" if KEPT else ""
         for seen in (USED, EARLIER, MEASURED, KEPT):
             seen.clear()
         return (
-            f"Measured code: {', '.join(f'`{file} {code}`' for file, code in stamps)}; commit {commit()}; "
-            f"{least}{took:,.0f} s of a processor.{kept and f' {kept}.'}"
+            f"Measured code: {', '.join(f'`{file} {code}`' for file, code in stamps)}; commit {commit()}{took}."
+            f"{kept and f' {kept}.'}"
         )
 
 
