@@ -50,16 +50,14 @@ def test_a_page_is_what_the_benchmarks_and_the_documents_give(load, page):
 def test_every_address_on_a_page_of_benchmarks_exists(load, page):
     document = load("reproduce").DOCUMENTS[page.stem]
     for item in document.items:
-        item.judge()
-        if item.draws:
-            item.draws[0].text()
+        for source in (*item.sources, *(item.draws or ())[:1]):
+            source.text()
     for _, source in document.own:
         source.text()
     for drawing in (drawing for part in document.parts for drawing in part.drawings):
         assert (ROOT / "docs" / "reproduction" / drawing.file).exists()
-        assert all(
-            cell.number() >= 0 for lines in drawing.panels.values() for cells in lines.values() for cell in cells
-        )
+        for cell in (cell for lines in drawing.panels.values() for cells in lines.values() for cell in cells):
+            cell.text()
 
 
 def test_a_page_that_is_older_than_an_item_breaks_no_command(load, tmp_path, monkeypatch):
