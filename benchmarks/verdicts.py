@@ -42,6 +42,10 @@ class Cell:
         """The first number of the cell."""
         return first_number(self.text())
 
+    def is_there(self) -> bool:
+        """Whether the cell has a number: a page that is not finished leaves cells empty."""
+        return bool(re.search(r"\d", self.text()))
+
 
 @dataclass(frozen=True)
 class Said:
@@ -170,19 +174,30 @@ def claim(
     """
 
     def judge() -> Outcome:
-        missed = []
+        missed, absent = [], []
         for name, left, rights in comparisons:
+            if not all(cell.is_there() for cell in (left, *rights)):
+                absent.append(name)
+                continue
             gaps = [(left.number() - right.number()) * (-1 if lower else 1) for right in rights]
             worst = max(gaps, key=abs) if level else min(gaps)
             if (abs(worst) if level else -worst) > within + 1e-9 or (not level and within == 0 and worst <= 0):
                 missed.append(f"{name} ({worst:+.3g})")
-        held = len(comparisons) - len(missed)
-        good = 2 * held > len(comparisons) if most else not missed
-        ours = f"holds on {held} of {len(comparisons)}" + (f"; not on {', '.join(missed)}" if missed else "")
-        return Outcome(ours, REPRODUCED if good else NOT)
+        return counted("holds on", len(comparisons), missed, absent, most=most)
 
     sources = tuple(cell for _, left, rights in comparisons for cell in (left, *rights))
     return Item(what, "claim", sources, judge, draws)
+
+
+def counted(holds: str, n: int, missed: Sequence[str], absent: Sequence[str] = (), *, most: bool = False) -> Outcome:
+    """Say how many of ``n`` comparisons hold, which do not and which were not run; those that were are judged."""
+    tried = n - len(absent)
+    not_run = f"not run: {', '.join(absent)}" if absent else ""
+    if not tried:
+        return Outcome("", f"{NOT_YET}: the page has no figures of it")
+    told = [f"{holds} {tried - len(missed)} of {tried}", f"not on {', '.join(missed)}" if missed else "", not_run]
+    good = 2 * len(missed) < tried if most else not missed
+    return Outcome("; ".join(filter(None, told)), REPRODUCED if good else NOT)
 
 
 def judged(what: str, page: str, row: str, *, draws: Draws | None = None) -> Item:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from verdicts import (
     LEVEL,
-    NOT,
-    REPRODUCED,
     Cell,
     Document,
     Drawing,
@@ -15,6 +13,7 @@ from verdicts import (
     Said,
     cannot,
     claim,
+    counted,
     exactly,
     figure,
     judged,
@@ -51,10 +50,10 @@ def fluctuates(what: str, section: str) -> Item:
     """The range of means over several eps, which should be within what counts as level."""
 
     def judge() -> Outcome:
-        ranges = {name: Cell(PAGE, section, name, "range of means").number() for name in SETS}
+        cells = {name: Cell(PAGE, section, name, "range of means") for name in SETS}
+        ranges = {name: cell.number() for name, cell in cells.items() if cell.is_there()}
         missed = [f"{name} ({value:.3f})" for name, value in ranges.items() if value > LEVEL]
-        held = f"within {LEVEL} on {len(SETS) - len(missed)} of {len(SETS)}"
-        return Outcome(held + (f"; not on {', '.join(missed)}" if missed else ""), NOT if missed else REPRODUCED)
+        return counted(f"within {LEVEL} on", len(SETS), missed, [name for name in SETS if name not in ranges])
 
     return Item(what, "claim", tuple(Cell(PAGE, section, name, "range of means") for name in SETS), judge, DRAWS)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from verdicts import (
     LEVEL,
-    NOT,
-    REPRODUCED,
     Cell,
     Comparison,
     Document,
@@ -16,6 +14,7 @@ from verdicts import (
     Said,
     cannot,
     claim,
+    counted,
     exactly,
 )
 
@@ -117,10 +116,7 @@ def below(what: str, cells: list[tuple[str, Cell]]) -> Item:
 
     def judge() -> Outcome:
         missed = [f"{noise} ({cell.number():.3f})" for noise, cell in cells if cell.number() >= float(noise)]
-        ours = f"holds on {len(cells) - len(missed)} of {len(cells)}" + (
-            f"; not on {', '.join(missed)}" if missed else ""
-        )
-        return Outcome(ours, NOT if missed else REPRODUCED)
+        return counted("holds on", len(cells), missed)
 
     return Item(what, "claim", tuple(cell for _, cell in cells), judge, DRAWS)
 

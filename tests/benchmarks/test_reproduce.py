@@ -202,3 +202,13 @@ def test_a_claim_about_most_needs_more_than_half(load, monkeypatch):
     good, bad = ("good", high, [low]), ("bad", low, [high])
     assert verdicts.claim("x", [good, good, bad], most=True).judge().verdict == "reproduced"
     assert verdicts.claim("x", [good, bad], most=True).judge().verdict == "**not reproduced**"
+
+
+def test_comparisons_that_were_not_run_are_named_and_not_judged(load, monkeypatch):
+    verdicts = load("verdicts")
+    monkeypatch.setattr(verdicts, "quote", lambda page, section, row, column, whole=False: row)
+    high, low, nothing = (verdicts.Cell("p", "s", row, "c") for row in ("2", "1", ""))
+    some = verdicts.claim("x", [("first", high, [low]), ("second", high, [nothing])]).judge()
+    assert some == verdicts.Outcome("holds on 1 of 1; not run: second", "reproduced")
+    none = verdicts.claim("x", [("second", nothing, [low])]).judge()
+    assert none.verdict.startswith("not run yet")
