@@ -109,14 +109,15 @@ class MaxMarginBagClustering(BagClusterer):
     n_features_in_, data_fingerprint_
         As everywhere.
 
+    See Also
+    --------
+    MaxMarginBagClusteringCV : Chooses C and balance without labels.
+    BagWordClustering : Bags as words; fast, and ahead on most sets.
+    sidelight.estimators.BagKMedoids : Distances between bags.
+
     Notes
     -----
-    Without ``bags`` every row is a bag of its own.
-
-    See Also -------- MaxMarginBagClusteringCV : Chooses C and balance without labels. BagWordClustering : Bags as
-    words; fast, and ahead on most sets. sidelight.estimators.BagKMedoids : Distances between bags.
-
-    Notes ----- [Z09] eqs. (4) and (6): the weights minimise
+    [Z09] eqs. (4) and (6): the weights minimise
 
     .. math::
 
@@ -125,6 +126,8 @@ class MaxMarginBagClustering(BagClusterer):
 
     over the rows j of bag i, by the concave-convex procedure. ``margin="paper"`` adds the balance constraint of eq.
     (4); the others subtract what every bag reaches along a direction.
+
+    Without ``bags`` every row is a bag of its own.
 
     Examples
     --------

@@ -91,16 +91,14 @@ class BagWordClustering(BagClusterer):
     n_features_in_, data_fingerprint_
         As everywhere.
 
-    Notes
-    -----
-    Without ``bags`` every row is a bag of its own; a single row holds one word of each book and words do not know which
-    of them are neighbours, so k-means on the rows does better there. Where all bags hold the same words there is
-    nothing to tell them apart by: all of them are in cluster 0, and a warning says so.
-
-    See Also -------- MaxMarginBagClustering : [Z09]: the row of a bag that speaks most clearly decides.
+    See Also
+    --------
+    MaxMarginBagClustering : [Z09]: the row of a bag that speaks most clearly decides.
     sidelight.estimators.BagKMedoids : Distances between bags.
 
-    Notes ----- Bag i holds word v with the weight
+    Notes
+    -----
+    Bag i holds word v with the weight
 
     .. math::
 
@@ -108,6 +106,10 @@ class BagWordClustering(BagClusterer):
 
     where :math:`n_{iv}` counts its rows of that word, :math:`n_v` the bags with the word, and f is presence or
     :math:`\log(1 + n_{iv})`. Bags are compared by their likeness to all bags, the rows of :math:`A A^\top`.
+
+    Without ``bags`` every row is a bag of its own; a single row holds one word of each book and words do not know which
+    of them are neighbours, so k-means on the rows does better there. Where all bags hold the same words there is
+    nothing to tell them apart by: all of them are in cluster 0, and a warning says so.
 
     Examples
     --------

@@ -132,15 +132,15 @@ class LatentHierarchyClassifier(Estimator):
     data_fingerprint_ : str
         A short name of the rows seen by ``fit``.
 
+    See Also
+    --------
+    LabelTree : Trees of labels, read, drawn and compared.
+    sidelight.peers.BinaryRelevance : Every label by itself, without a tree.
+    sidelight.peers.ChowLiuTree : A tree of the labels as they were seen.
+
     Notes
     -----
-    It follows scikit-learn's interface but is no ``ClassifierMixin``: its target is a set with gaps, so accuracy
-    against ``y`` would count every forgotten label as an error. ``score`` is a log-likelihood instead.
-
-    See Also -------- LabelTree : Trees of labels, read, drawn and compared. sidelight.peers.BinaryRelevance : Every
-    label by itself, without a tree. sidelight.peers.ChowLiuTree : A tree of the labels as they were seen.
-
-    Notes ----- [P17] table 5.1: y are the labels that apply, z those that were given,
+    [P17] table 5.1: y are the labels that apply, z those that were given,
 
     .. math::
 
@@ -149,6 +149,9 @@ class LatentHierarchyClassifier(Estimator):
         P(z_c = 1 \mid y_c) = (1 - \alpha) \, y_c .
 
     Marginals over the tree are exact, by one pass up and one down.
+
+    It follows scikit-learn's interface but is no ``ClassifierMixin``: its target is a set with gaps, so accuracy
+    against ``y`` would count every forgotten label as an error. ``score`` is a log-likelihood instead.
 
     Examples
     --------
