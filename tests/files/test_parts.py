@@ -173,6 +173,16 @@ def test_no_file_and_a_damaged_one(tmp_path):
         sl.Parts.from_parquet(tmp_path)
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # Dask's own way of reading
+def test_dask_reads_small_files_together_when_it_counts_and_no_row_is_lost(tmp_path):
+    dataframe = pytest.importorskip("dask.dataframe", reason="the extra dask is not installed")
+    (X, frame), cuts = table(), [0, 50, 107, 150, N_BAGS * SIZE]
+    pattern = write(tmp_path, frame.with_columns([pl.col("species").alias(f"x{j}") for j in range(9)]), cuts)
+    lazy = dataframe.read_parquet(pattern, columns=frame.columns)  # fewer columns: more files make one partition
+    told = everything(sl.Parts.from_dask(lazy, bag="bag", labels="species"))
+    assert np.array_equal(told[0], X)
+
+
 def test_dask_frames_and_arrays_are_the_same_rows():
     dataframe = pytest.importorskip("dask.dataframe", reason="the extra dask is not installed")
     import dask.array

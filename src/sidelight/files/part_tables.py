@@ -233,10 +233,12 @@ class DaskRows(TableRows):
     @staticmethod
     def look_into(frame: Any) -> tuple[dict[str, Any], list[Any], list[int]]:
         """Return the types of the columns, the partitions, and how many rows each has."""
+        import dask
         import polars as pl
 
-        schema = dict(pl.from_pandas(frame._meta).schema)
-        return schema, list(frame.to_delayed()), [int(n) for n in frame.map_partitions(len).compute()]
+        partitions = list(frame.to_delayed())
+        sizes = dask.compute(*map(dask.delayed(len), partitions))  # a query for lengths reads several files as one
+        return dict(pl.from_pandas(frame._meta).schema), partitions, [int(n) for n in sizes]
 
     @staticmethod
     def of_chunks(array: Any, bags: Bags | None) -> list[Any]:
