@@ -131,7 +131,7 @@ def test_an_empty_file_is_no_part(tmp_path):
     parts = sl.Parts.from_parquet(write(tmp_path / "a", frame, [0, 140, 140, 280]), bag="bag")
     assert parts.n_rows == 280
     assert len(parts.sources) == 2
-    with pytest.raises(InvalidData, match="not a single row"):
+    with pytest.raises(InvalidData, match="not a single row in 1 file"):
         sl.Parts.from_parquet(write(tmp_path / "b", frame, [0, 0]), bag="bag")
 
 
@@ -149,7 +149,7 @@ def other(frame, change):
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        ("missing", UnknownName, "part-001.*no column 'f1'"),
+        ("missing", UnknownName, "part-001.*no column 'f1', a feature of the files before it"),
         ("new", InvalidData, "part-001.*'f9' is not in the files before"),
         ("text", InvalidData, "part-001.*'f1': expected numbers, found String"),
         ("ids", InvalidData, "part-001.*whole numbers here and by text"),

@@ -352,7 +352,7 @@ def block_cuts(starts: Ints, n_rows: int) -> Ints:
 def draw(
     rows: Numbers, lists: BagLists | None, numbers: Ints, share: float, whole: int = WHOLE
 ) -> tuple[Numbers, BagLists | None]:
-    """Keep about this share of the rows: whole bags and some rows of long ones, or single rows where nobody tells bags."""
+    """Keep about this share of the rows: whole bags and some rows of long ones; single rows where there are no bags."""
     if lists is None:
         return rows[is_drawn(numbers, np.arange(len(numbers)), numbers, share)], None
     kept = is_drawn(lists.names, lists.home, numbers, share, whole)

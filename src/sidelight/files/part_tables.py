@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sidelight.data.array_parts import ArrayRows
 from sidelight.data.bag_lists import BagLists, LabelSet
 from sidelight.data.bags import Bags
-from sidelight.errors import InvalidData, MissingExtra, UnreadableFile, unknown_column
+from sidelight.errors import InvalidData, MissingExtra, UnknownName, UnreadableFile, nearest, unknown_column
 from sidelight.words import Setting, some_of
 
 Ints = NDArray[np.intp]
@@ -53,6 +53,10 @@ def settle_columns(
     if wanted is None:
         wanted = [name for name, kind in schema.items() if kind.is_numeric() and name not in apart]
     for name in wanted:
+        if name not in schema and before is not None:
+            raise UnknownName(
+                f"{path}: there is no column {name!r}, a feature of the files before it. {nearest(name, schema)}"
+            )
         if name not in schema:
             raise unknown_column(path, name, "features", schema)
         if not (schema[name].is_numeric() or schema[name].is_(_boolean())):

@@ -112,6 +112,8 @@ class Parts(PartedRows):
             sources.append(ParquetRows(str(path), n_rows, columns, n_before))
             n_before += n_rows
         assert columns is not None  # there is at least one file
+        if not n_before:
+            raise InvalidData(f"There is not a single row in {counted(len(files), 'file')}, {str(files[0])!r} first.")
         return cls(sources, columns.features, in_bags=bag is not None or labels is not None, classes=classes)
 
     @classmethod

@@ -51,15 +51,20 @@ class InParts:
     def page(self) -> Page:
         """Say what was found, and of which rows."""
         shown: Page = super().page()  # type: ignore[misc] # the result of the job is the next base
-        rows = f"{counted(self.n_shown, 'row')}, whole bags where there are bags, drawn by a hash of their names"
-        told = (
-            f"Everything was learnt from {rows}; then all rows were placed part by part. Sizes and assignments are of "
-            "all rows, the rest of this page is of those that were learnt from."
-            if self.is_learnt_from_shown
-            else f"Figures are of all rows; pictures and lists of rows and bags are of {rows}."
-        )
         where = "The assignments of all rows are the Parquet files in the folder assignments."
-        return replace(shown, sure=[*shown.sure, told, where])
+        return replace(shown, sure=[*shown.sure, *self._told_of_sample(), where])
+
+    def _told_of_sample(self) -> list[str]:
+        """Say what only a sample was looked at for, unless it has all rows."""
+        if self.n_shown == self.reading.n_rows:  # type: ignore[attr-defined] # of the result of the job
+            return []
+        drawn = f"{counted(self.n_shown, 'row')} drawn by a hash: whole bags or sequences, and some rows of long ones"
+        if self.is_learnt_from_shown:
+            return [
+                f"Everything was learnt from {drawn}; then all rows were placed part by part. Sizes and assignments "
+                "are of all rows, the rest of this page is of those that were learnt from."
+            ]
+        return [f"Figures are of all rows; pictures and lists of rows and bags are of {drawn}."]
 
     def write_assignments(self, folder: Path, *, disarm: bool) -> None:
         """Move the assignments of all rows to their place."""
