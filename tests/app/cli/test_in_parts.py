@@ -283,6 +283,15 @@ def test_what_a_job_of_parts_lacks_is_named(rows, tmp_path, arguments, words):
     assert not (tmp_path / "out").exists()
 
 
+def test_workers_must_see_bags_that_were_brought_together(rows, tmp_path):
+    folder, frame, _ = rows
+    frame[::-1][::2].write_parquet(folder / "9.parquet")
+    where = ("--engine", "dask", "--scheduler", "tcp://127.0.0.1:9", "--out", tmp_path / "out")
+    run = call("instances", f"{folder}/*.parquet", *COLUMNS, *where)
+    assert isinstance(run.exception, InvalidParameter), run.output
+    assert "Name a folder that all workers see: scratch" in str(run.exception)
+
+
 def test_columns_cannot_go_with_bags_that_lie_apart(rows, tmp_path):
     folder, frame, _ = rows
     frame[::-1].sort("f0").write_parquet(folder / "0.parquet")

@@ -134,7 +134,7 @@ def work_on_sample(
     """
     options: Any = config.options
     parts = open_parts(config.table, config.roles, needs=needs, sequences=lists_are == "sequences")
-    with arranged(parts, config.roles, options.scratch) as parts:
+    with arranged(parts, config.roles, options) as parts:
         classes = parts.classes if parts.in_bags else ()
         table = TableOfParts(config.table, parts.feature_names, classes, config.roles, lists_are)
         data = sample_of(parts, table, options, n_rows, named, whole)
