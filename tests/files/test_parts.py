@@ -11,7 +11,7 @@ import pytest
 
 import sidelight as sl
 from sidelight.data import parts as parts_module
-from sidelight.errors import InvalidData, UnknownName, UnreadableFile
+from sidelight.errors import InvalidData, InvalidParameter, UnknownName, UnreadableFile
 
 N_BAGS, SIZE, D = 40, 7, 3
 
@@ -124,6 +124,11 @@ def test_rows_without_bags(tmp_path):
     assert parts.parts()[0].lists() is None
     assert 50 <= len(parts.sample(100)[0]) <= 150
     assert parts.n_bags == len(X)
+
+
+def test_one_column_is_not_bags_and_labels(tmp_path):
+    with pytest.raises(InvalidParameter, match="'bag' cannot name the bags and hold their labels"):
+        sl.Parts.from_parquet(write(tmp_path, table()[1], [0, 280]), bag="bag", labels="bag")
 
 
 def test_an_empty_file_is_no_part(tmp_path):

@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 from sidelight.data.array_parts import ArrayRows
 from sidelight.data.bag_lists import BagLists, LabelSet
 from sidelight.data.bags import Bags
-from sidelight.errors import InvalidData, MissingExtra, UnknownName, UnreadableFile, nearest, unknown_column
+from sidelight.errors import (
+    InvalidData,
+    InvalidParameter,
+    MissingExtra,
+    UnknownName,
+    UnreadableFile,
+    nearest,
+    unknown_column,
+)
 from sidelight.words import Setting, some_of
 
 Ints = NDArray[np.intp]
@@ -48,6 +56,8 @@ def settle_columns(
     for role, name in (("bag", bag), ("labels", labels)):
         if name is not None and name not in schema:
             raise unknown_column(path, name, role, schema)
+    if bag is not None and bag == labels:
+        raise InvalidParameter(f"The column {bag!r} cannot name the bags and hold their labels, too. Name two columns.")
     wanted = before.features if before is not None else features
     apart = {bag, labels, *ignore}
     if wanted is None:
