@@ -193,8 +193,8 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
         ----------
         X : array, CSR matrix or data frame of shape (n_rows, n_columns), or Parts
             The channels side by side; one row per moment. A row may lack a channel (NaN in all its columns) where
-            graphs cluster. Of Parts, whose bags are sequences, 20,000 rows in whole sequences are fitted; ``labels_``
-            is then made part by part, everything else is about the fitted rows.
+            graphs cluster. Of Parts, whose bags are sequences, 100,000 rows are fitted, ten of a sequence or more;
+            ``labels_`` is then made part by part, everything else is about the fitted rows.
         y : ignored
             Present for scikit-learn.
         sequences : array-like of hashable, optional
