@@ -29,8 +29,8 @@ FIRST_SEED = 100  # away from the seeds that the rules were compared on
 TEXT = (
     "The number that was chosen for each of {rounds} draws (`SIDELIGHT_ROUNDS`), seeds from {first} on. Uneven: every "
     "kind is 0.7 times as frequent as the one before. A centre may lie beside another by chance, so not every kind is "
-    "a cluster. In {seen} of {people} draws of people for sources everybody has two sequences or more; somebody with one "
-    "cannot be counted. Channels: no sequences; as a foil the rows are asked, all channels side by side."
+    "a cluster. In {seen} of {people} draws of people for sources everybody has two sequences or more; somebody with "
+    "one cannot be counted. Channels: no sequences; as a foil the rows are asked, all channels side by side."
 )
 
 
