@@ -271,7 +271,10 @@ def exact_distances(queries: Any, X: Any, found: np.ndarray) -> np.ndarray:
     return out.reshape(found.shape)
 
 
-@kernel("void(float64[:, ::1], float64[:, ::1], intp[:, ::1], float64[:, ::1])")
+_READ = "Array(float64, 2, 'C', readonly=True)"  # memory-mapped rows may not be written to
+
+
+@kernel(f"void({_READ}, {_READ}, intp[:, ::1], float64[:, ::1])")
 def measure(queries: Any, X: Any, found: Any, out: Any) -> None:
     """Fill in the distances from each query to the rows of X found for it."""
     for i in range(found.shape[0]):

@@ -9,7 +9,7 @@ from sidelight.words import Setting, counted
 
 
 def check_doubts(data: Dataset, roles: Roles) -> None:
-    """Raise the first unanswered question about a file; ``--yes`` takes the first reading."""
+    """Raise the first unanswered question about a file; a yes takes the first reading."""
     if roles.yes or not data.doubts:
         return
     doubt = data.doubts[0]
