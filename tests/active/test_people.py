@@ -356,7 +356,7 @@ def test_one_wrong_answer_joins_no_two_clusters_of_the_rows():
     q = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     shown = shown_clusters(
         guessed, np.array([0, 25, 45]), q, np.full((60, 2), 0.5), np.ones(60),
-        n_clusters=3, unmet=1.0, is_consistent=True,
+        n_clusters=3, unmet=1.0, told=1.0, is_consistent=True,
     )  # fmt: skip
     assert (
         len({shown[5], shown[30], shown[50]}) == 3
@@ -367,14 +367,14 @@ def test_answers_decide_where_they_reach_and_where_the_rows_alone_foretell_nothi
     guessed, rows = np.repeat([0, 1], 20), np.arange(0, 40, 2)
     q = np.eye(2)[np.arange(20) % 2]  # labels have nothing to do with the guess
     P = np.repeat([[0.4, 0.6]], 40, axis=0)
-    far = shown_clusters(guessed, rows, q, P, np.ones(40), n_clusters=2, unmet=1.0, is_consistent=True)
+    far = shown_clusters(guessed, rows, q, P, np.ones(40), n_clusters=2, unmet=1.0, told=1.0, is_consistent=True)
     assert (far == 1).all()
     told = np.arange(0, 40, 3)  # many rows with labels, which the guess foretells, and no row is far from them
     near = shown_clusters(
-        guessed, told, np.eye(2)[guessed[told]], P, np.zeros(40), n_clusters=2, unmet=1.0, is_consistent=True
+        guessed, told, np.eye(2)[guessed[told]], P, np.zeros(40), n_clusters=2, unmet=1.0, told=1.0, is_consistent=True
     )
     assert (near == 1).all()
     few = shown_clusters(
-        guessed, told[[0, -1]], np.eye(2), P, np.zeros(40), n_clusters=2, unmet=1.0, is_consistent=True
+        guessed, told[[0, -1]], np.eye(2), P, np.zeros(40), n_clusters=2, unmet=1.0, told=1.0, is_consistent=True
     )
     assert (few == guessed).all()  # two labels move nothing but themselves

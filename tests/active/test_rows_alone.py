@@ -75,7 +75,7 @@ def test_clusters_without_a_label_are_shown_as_far_as_their_number_is_trusted(un
     guessed = np.repeat(np.arange(4), 20)
     shown = shown_clusters(
         guessed, np.array([0, 20]), np.eye(2), np.full((80, 2), 0.5), np.ones(80),
-        n_clusters=None, unmet=unmet, is_consistent=True,
+        n_clusters=None, unmet=unmet, told=1.0, is_consistent=True,
     )  # fmt: skip
     assert len(np.unique(shown)) == n_shown
 
@@ -85,7 +85,7 @@ def test_with_a_number_given_no_more_clusters_are_shown():
     q = np.eye(3)[[0, 1, 2]]  # all three labels were met in one guessed cluster
     shown = shown_clusters(
         guessed, np.array([0, 1, 2]), q, np.full((60, 3), 1 / 3), np.ones(60),
-        n_clusters=3, unmet=1.0, is_consistent=True,
+        n_clusters=3, unmet=1.0, told=1.0, is_consistent=True,
     )  # fmt: skip
     assert len(np.unique(shown)) == 3
 
@@ -128,3 +128,15 @@ def test_a_cluster_that_is_not_shown_is_refused(cluster):
     with pytest.raises(InvalidParameter, match="range \\[0, 3\\]"):
         session.typical_rows(cluster)
     assert not session.history
+
+
+@pytest.mark.parametrize("n_clusters", [None, 12])
+def test_right_answers_about_random_pairs_do_not_join_what_looks_apart(n_clusters):
+    X, y = kinds(12, n_rows=1200)
+    rng = np.random.default_rng(0)
+    session = sl.ActiveSession(X, n_clusters=n_clusters, random_state=0)
+    before = adjusted_rand_index(y, session.labels_)
+    for _ in range(3):  # most of them "different": they say little about which of twelve clusters a row is of
+        pairs = {tuple(sorted(rng.choice(len(X), 2, replace=False).tolist())) for _ in range(40)}
+        session.tell_all([(pair, "same" if y[pair[0]] == y[pair[1]] else "different", None) for pair in pairs])
+        assert adjusted_rand_index(y, session.labels_) > before - 0.05

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from sidelight._core.matching import match_rows
-from sidelight._core.simplex import entropy
+from sidelight._core.simplex import binary_entropy, entropy
 from sidelight.active.chains import MOST, LabelPool, chance_of_new
 from sidelight.active.checks import WORTH, expected_error, next_check
 from sidelight.active.gaussian import LabelProcess
@@ -23,6 +25,7 @@ from sidelight.active.shown import shown_clusters
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.intp]
+Bools = npt.NDArray[np.bool_]
 
 LEAST_CERTAINTY = 0.05  # a row that belongs nowhere in particular is not doubted without bound
 CENTRAL = 10  # the first row is one of this share (one in ten) of the most influential rows
@@ -31,6 +34,7 @@ CONVINCED = 3.0  # log odds: labels of other rows do not say more against an ans
 MOST_WEIGHED = 45  # rows that kernels speak for when answers disagree: rows asked about are hard, and look rough to all
 FEW_CLUSTERS = 2  # met, up to which a row that looks new is compared with those of a single row first
 MET_ENOUGH = 0.25  # chance of a new cluster below which the clusters met are all there are, if K is unknown
+TOLD_ENOUGH = 0.5  # of what rows asked about need to be told, from which each is shown in the cluster believed
 ASKED_ENOUGH = 2  # rows asked about for each cluster that rows alone suggest, from which that may be said
 
 
@@ -400,6 +404,7 @@ class RowBelief:
         has_place = self.q[:, :-1].max(axis=1) >= self.q[:, -1]
         has_place |= ~np.isin(self.labels, self.labels[has_place])  # every cluster has a row
         rows = np.array(self.rows)[has_place]
+        told, keeps_own = self._told()
         labels = shown_clusters(
             self.rows_alone.labels,
             rows,
@@ -408,15 +413,36 @@ class RowBelief:
             self.process.novelty(self.process.views),
             n_clusters=self.n_clusters,
             unmet=0.0 if self._has_met_all() else self.rows_alone.trust_in_number(self.rows, self.links, self._eps()),
+            told=told,
             is_consistent=self.is_consistent,
         )
-        labels[rows] = self.labels[has_place]
+        has_place &= keeps_own
+        labels[np.array(self.rows)[has_place]] = self.labels[has_place]
         return labels
 
     def _has_met_all(self) -> bool:
         """Say whether answers that agree with each other have met every cluster, where the number is not known."""
         is_asked = len(self.rows) >= ASKED_ENOUGH * self.rows_alone.n_clusters
-        return self.is_consistent and is_asked and chance_of_new(self.labels) < MET_ENOUGH
+        is_told = self._told()[0] >= TOLD_ENOUGH
+        return self.is_consistent and is_asked and is_told and chance_of_new(self.labels) < MET_ENOUGH
+
+    def _told(self) -> tuple[float, Bools]:
+        """Return how much of what the rows asked about need to be told was told, and which rows are compared with most.
+
+        Questions of ours compare a row with those asked about before, and all of them are told. Pairs chosen at random
+        mostly stay apart; of many clusters they say little, and which are one is then decided by looks alone.
+        """
+        n_asked = len(self.rows)
+        if not self.links:
+            return 1.0, np.ones(n_asked, dtype=bool)
+        ends = np.array(self.links, dtype=np.intp)[:, :2].T
+        joined = sp.coo_array((np.ones(len(self.links), dtype=bool), tuple(ends)), shape=(n_asked, n_asked))
+        part = connected_components(joined, directed=False)[1]
+        together = part == np.bincount(part).argmax()
+        shares = np.bincount(self.rows_alone.labels) / len(self.rows_alone.labels)
+        an_answer = float(binary_entropy((shares**2).sum()) / entropy(shares))  # as a share of what a row needs
+        told = max(float(together.sum()), an_answer * len(self.links)) / n_asked
+        return min(told, 1.0), together | (told >= TOLD_ENOUGH)
 
     def _eps(self) -> float:
         return 0.0 if self.is_consistent else min(self.eps, MOST)

@@ -41,6 +41,7 @@ def shown_clusters(
     *,
     n_clusters: int | None,
     unmet: float,
+    told: float,
     is_consistent: bool,
 ) -> Ints:
     """Return the cluster of every row; those from ``q.shape[1]`` on were guessed from the rows alone.
@@ -59,6 +60,8 @@ def shown_clusters(
         How many clusters there are, if that is known.
     unmet : float
         Otherwise the share of guessed clusters without a label that are taken for clusters of their own.
+    told : float
+        How much of what the labels of ``rows`` need was told, from 0 to 1; the rest was filled in by looks.
     is_consistent : bool
         Whether no answers contradict each other.
     """
@@ -73,11 +76,11 @@ def shown_clusters(
     own = own[np.lexsort((-sizes[own], met[own].sum(axis=1)))]  # least known first, then largest
     own = np.sort(own[: max(n_own, 0)])
     share = np.full((len(met), n_known + len(own)), 1e-9)
-    share[:, :n_known] = met + SPREAD / n_known
+    share[:, :n_known] = told * met + SPREAD / n_known
     trust = (_agreement(guessed[rows], q.argmax(axis=1)) - USELESS) / (USEFUL - USELESS)
     trust = float(np.clip(trust, 0.0, 1.0))
     share[own, n_known + np.arange(len(own))] = max(HELD * trust, 1.0)
-    per_cluster = len(rows) / share.shape[1]
+    per_cluster = told * len(rows) / share.shape[1]
     if not is_consistent or per_cluster < FEW:
         share[is_matched, label[is_matched]] += HELD * trust
     reach = (1.0 - novelty[:, None]) * min(per_cluster / (WELL_MET if is_consistent else DOUBTED), 1.0) ** 2
