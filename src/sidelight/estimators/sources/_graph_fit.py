@@ -32,7 +32,8 @@ from sidelight.estimators.sources.graphs import WAYS, Clustered, beside, cluster
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
 _TIE = 0.005  # silhouettes that differ by less say nothing
-_ALIKE = 0.05  # by which channels foretell the added graphs' clusters more alike, so that silhouettes do not matter
+# times, and beyond that by how much, channels foretell the added graphs' clusters more alike where silhouettes mislead
+_TIMES_ALIKE, _ALIKE = 1.1, 0.05
 _NO_WORSE = 0.005  # by which all channels together may foretell them less
 _FEWEST_COMPLETE = 50  # rows with all channels of which a silhouette can be taken
 _JOINED = 100_000  # rows that are joined by graphs; of more, a sample: the others are placed as new rows are
@@ -76,7 +77,7 @@ def choose(
         alike, together = zip(*(
             foretold(channels, clustered.weights, clustered.ways[way], n_clusters, chosen, generator) for way in WAYS
         ))  # fmt: skip
-        if alike[0] > alike[1] + _ALIKE and together[0] >= together[1] - _NO_WORSE:
+        if alike[0] > _TIMES_ALIKE * alike[1] + _ALIKE and together[0] >= together[1] - _NO_WORSE:
             figures = {**scores, "foretold alike": alike[0], "foretold alike, concatenated": alike[1]}
             return Choice("graphs", figures, "channels foretell its clusters more alike than those of all side by side")
     names = ("graphs", "concatenated") if is_added else ("concatenated", "graphs")
