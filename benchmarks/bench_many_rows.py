@@ -17,7 +17,7 @@ from typing import Any
 from runner import Ledger, Sheet
 
 TITLE = "A million rows in memory"
-REPEATS = 3
+REPEATS = 2
 CASES = {  # what is fitted, and the seconds of processor time it may take
     "straight": ("coverage, 1,000,000 x 40, straight boundaries", 12.0),
     "curved": ("coverage, 1,000,000 x 40, curved boundaries", 36.0),

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 D, K, SIZE, FILES = 48, 20, 10, 20
+KEPT = {"MALLOC_TRIM_THRESHOLD_": 2**30, "MALLOC_MMAP_THRESHOLD_": 2**30}  # workers keep memory that they free
 SETTINGS = {"boundary": "straight", "random_state": 0}
 
 
@@ -86,7 +87,7 @@ def parts_of(n: int, d: int = D) -> Any:
 
 
 def fit_parts(what: str, n: int) -> dict[str, Any]:
-    """Fit by parts on one engine: memory, disk or two Dask workers."""
+    """Fit by parts on one engine: memory, disk, or two Dask workers, which may keep memory that they free."""
     import sidelight as sl
 
     parts, model = parts_of(n), sl.CoverageClustering(**SETTINGS)
@@ -131,20 +132,23 @@ def engine(what: str) -> Iterator[Any]:
     """Return an engine, and a function that asks every worker something."""
     import sidelight as sl
 
-    if what != "dask":
+    if what not in ("dask", "kept"):
         yield what, lambda function: []
         return
-    with cluster(2) as client:
+    with cluster(2, KEPT if what == "kept" else {}) as client:
         yield sl.OnDask(client), lambda function: list(client.run(function).values())
 
 
 @contextmanager
-def cluster(n_workers: int) -> Iterator[Any]:
+def cluster(n_workers: int, environment: dict[str, Any] | None = None) -> Iterator[Any]:
     """Start a cluster on this machine: the scheduler in this process, workers in processes of their own."""
+    import dask
     from distributed import Client, LocalCluster
 
+    place = "distributed.nanny.pre-spawn-environ"
     with (
-        LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None) as local,
+        dask.config.set({place: {**dask.config.get(place), **(environment or {})}}),
+        LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0") as local,
         Client(local) as client,
     ):
         yield client

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 import pytest
+from sklearn.base import BaseEstimator
 
 import sidelight as sl
 from sidelight.app.cli.app import app
@@ -70,6 +71,16 @@ def test_the_default_that_is_described_is_the_default(thing):
         said = re.search(rf"^[\w*, ]*\b{name}\b[\w*, ]* ?:.*?\bdefault=([^\n]+)$", text, re.MULTILINE)
         if said and parameter.default is not parameter.empty:
             assert ast.literal_eval(said[1].strip()) == parameter.default, f"{thing.__name__}: {name}"
+
+
+@pytest.mark.parametrize("thing", CLASSES, ids=lambda thing: thing.__name__)
+def test_an_estimator_says_what_it_computes_and_what_else_there_is(thing):
+    """Those that choose parameters, and the one that only prepares rows, speak through the estimator inside."""
+    if not issubclass(thing, BaseEstimator) or thing.__name__.endswith("CV") or thing.__name__ == "Standardized":
+        return
+    text = inspect.getdoc(thing)
+    assert "\nSee Also\n--------\n" in text
+    assert re.search(r"\nNotes\n-----\n.*(\.\. math::|:math:)", text, re.DOTALL)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -11,7 +11,7 @@ import pytest
 
 import sidelight as sl
 from sidelight.data import parts as parts_module
-from sidelight.errors import InvalidData, UnknownName, UnreadableFile
+from sidelight.errors import InvalidData, InvalidParameter, UnknownName, UnreadableFile
 
 N_BAGS, SIZE, D = 40, 7, 3
 
@@ -126,12 +126,17 @@ def test_rows_without_bags(tmp_path):
     assert parts.n_bags == len(X)
 
 
+def test_one_column_is_not_bags_and_labels(tmp_path):
+    with pytest.raises(InvalidParameter, match="'bag' cannot name the bags and hold their labels"):
+        sl.Parts.from_parquet(write(tmp_path, table()[1], [0, 280]), bag="bag", labels="bag")
+
+
 def test_an_empty_file_is_no_part(tmp_path):
     _, frame = table()
     parts = sl.Parts.from_parquet(write(tmp_path / "a", frame, [0, 140, 140, 280]), bag="bag")
     assert parts.n_rows == 280
     assert len(parts.sources) == 2
-    with pytest.raises(InvalidData, match="not a single row"):
+    with pytest.raises(InvalidData, match="not a single row in 1 file"):
         sl.Parts.from_parquet(write(tmp_path / "b", frame, [0, 0]), bag="bag")
 
 
@@ -149,7 +154,7 @@ def other(frame, change):
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        ("missing", UnknownName, "part-001.*no column 'f1'"),
+        ("missing", UnknownName, "part-001.*no column 'f1', a feature of the files before it"),
         ("new", InvalidData, "part-001.*'f9' is not in the files before"),
         ("text", InvalidData, "part-001.*'f1': expected numbers, found String"),
         ("ids", InvalidData, "part-001.*whole numbers here and by text"),
@@ -171,6 +176,16 @@ def test_no_file_and_a_damaged_one(tmp_path):
     (tmp_path / "x.parquet").write_bytes(b"PAR1 nothing PAR1")
     with pytest.raises(UnreadableFile, match="cut off or damaged"):
         sl.Parts.from_parquet(tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # Dask's own way of reading
+def test_dask_reads_small_files_together_when_it_counts_and_no_row_is_lost(tmp_path):
+    dataframe = pytest.importorskip("dask.dataframe", reason="the extra dask is not installed")
+    (X, frame), cuts = table(), [0, 50, 107, 150, N_BAGS * SIZE]
+    pattern = write(tmp_path, frame.with_columns([pl.col("species").alias(f"x{j}") for j in range(9)]), cuts)
+    lazy = dataframe.read_parquet(pattern, columns=frame.columns)  # fewer columns: more files make one partition
+    told = everything(sl.Parts.from_dask(lazy, bag="bag", labels="species"))
+    assert np.array_equal(told[0], X)
 
 
 def test_dask_frames_and_arrays_are_the_same_rows():

@@ -49,7 +49,7 @@ def parts_of(folder):
 
 @pytest.fixture(scope="module")
 def cluster():
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as local:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as local:
         yield local
 
 
@@ -105,7 +105,7 @@ def test_rows_of_this_process_need_a_folder_that_workers_see(rows, client, refer
 def test_a_worker_killed_in_the_middle_changes_no_bit(rows, reference):
     """Two real processes; one is killed in a pass, and the other reads its parts, or the one that its nanny starts."""
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as local,
         distributed.Client(local) as client,
     ):
         victim = sorted(client.run(os.getpid).items())[0][1]
@@ -208,7 +208,7 @@ def test_no_scheduler(rows, monkeypatch):
     monkeypatch.setattr(on_dask, "CONNECT", 0.5)
     with pytest.raises(ClusterGone, match=r"no scheduler at 'tcp://127\.0\.0\.1:1'"):
         sl.OnDask("tcp://127.0.0.1:1").over(parts_of(rows))
-    with distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as local:
+    with distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as local:
         monkeypatch.setattr(on_dask, "PATIENCE", 0.2)
         with pytest.raises(ClusterGone, match="no worker"):
             sl.OnDask(local.scheduler_address).over(parts_of(rows))
@@ -216,7 +216,7 @@ def test_no_scheduler(rows, monkeypatch):
 
 def test_a_scheduler_that_goes_in_a_pass(rows, monkeypatch):
     monkeypatch.setattr(on_dask, "GLANCE", 0.2)
-    local = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None)
+    local = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0")
     client = distributed.Client(local)
     passes = sl.OnDask(client, deadline=60).over(parts_of(rows))
     threading.Timer(0.5, lambda: local.close(timeout=2)).start()

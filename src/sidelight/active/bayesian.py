@@ -22,7 +22,7 @@ from sidelight.estimators._columns import ProbabilityColumns
 
 
 class BayesianActiveClustering(ProbabilityColumns, ClusterMixin, Estimator):
-    """Cluster rows by a logistic rule with a posterior, [P17] chapter 4; ``start`` asks the pairs that teach most.
+    r"""Cluster rows by a logistic rule with a posterior, [P17] chapter 4; ``start`` asks the pairs that teach most.
 
     Parameters
     ----------
@@ -58,6 +58,20 @@ class BayesianActiveClustering(ProbabilityColumns, ClusterMixin, Estimator):
         Answers that were left out because they close a cycle.
     n_features_in_, data_fingerprint_ : int, str
         Number of features seen by ``fit``, and a short name of the rows.
+
+    See Also
+    --------
+    ActiveSession : Our own belief and questions, which need far fewer answers.
+    DiscriminativeClustering : The same rule from answers that were given already.
+
+    Notes
+    -----
+    [P17] chapter 4: particles of W follow the posterior of answers that are wrong with probability eps under a Gaussian
+    prior, and the next question is the one whose answer tells most about W, the mutual information
+
+    .. math::
+
+        I(y; W) = H \Big[ \tfrac1S \sum_s p(y \mid W_s) \Big] - \tfrac1S \sum_s H[ p(y \mid W_s) ] .
 
     Examples
     --------

@@ -14,6 +14,7 @@ from sidelight.data.names import Names
 from sidelight.errors import UnknownName, nearest
 
 Ints = NDArray[np.intp]
+WHOLE = 1000  # rows up to which a bag is in a sample as a whole or not at all
 LabelSet = frozenset[Hashable] | None  # None: unlabelled
 
 
@@ -34,10 +35,16 @@ class BagLists(NamedTuple):
         """The number of bags."""
         return len(self.names)
 
-    def take(self, kept: NDArray[np.bool_]) -> BagLists:
-        """Return some of the bags, with their rows standing together."""
-        sizes = np.diff(self.starts)[kept]
-        return BagLists(self.names[kept], _starts(sizes), self.sets, self.codes[kept])
+    @property
+    def home(self) -> Ints:
+        """The bag of each row."""
+        return np.repeat(np.arange(self.n_bags), np.diff(self.starts))
+
+    def take_rows(self, kept: NDArray[np.bool_]) -> BagLists:
+        """Return the bags of some of the rows."""
+        sizes = np.bincount(self.home[kept], minlength=self.n_bags)
+        there = sizes > 0
+        return BagLists(self.names[there], _starts(sizes[there]), self.sets, self.codes[there])
 
     def as_bags(self, classes: Names) -> Bags:
         """Return the bags, each whole, with their labels among these classes."""
@@ -47,7 +54,7 @@ class BagLists(NamedTuple):
         said = np.array([members is not None for members in self.sets], dtype=bool)[self.codes]
         return Bags._make(
             names=tuple(self.names.tolist()),
-            codes=np.repeat(np.arange(self.n_bags), np.diff(self.starts)),
+            codes=self.home,
             classes=tuple(classes),
             _label_starts=_starts(sizes),
             _label_columns=np.concatenate([np.zeros(0, np.intp), *(columns[code] for code in self.codes.tolist())]),
@@ -106,6 +113,36 @@ def bag_keys(names: NDArray[Any]) -> NDArray[np.uint64]:
         return np.asarray(z ^ (z >> np.uint64(31)), dtype=np.uint64)
     digests = b"".join(hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest() for name in names)
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+
+
+def is_drawn(names: NDArray[Any], home: Ints, numbers: Ints, share: float, whole: int = WHOLE) -> NDArray[np.bool_]:
+    """Say which rows belong to a sample of about this share of all rows: whole bags, and some rows of long ones.
+
+    A bag is drawn with a probability that grows with the rows beyond ``whole``, and then so many of its rows that the
+    share is kept: where a few bags have all rows, each of them is in the sample.
+
+    Parameters
+    ----------
+    names : ndarray of int or object
+        The name of each bag; which bags are drawn depends on it alone.
+    home, numbers : ndarray of int
+        The bag of each row, and the number of the row, which decides about rows of long bags.
+    share : float
+        The share of rows that is wanted.
+    whole : int
+        Rows up to which a bag is drawn as a whole or not at all; of a longer one there are at least about so many.
+    """
+    sizes = np.bincount(home, minlength=len(names))
+    of_bags = np.minimum(1.0, share * np.maximum(1.0, sizes / whole))
+    drawn = np.asarray(_are_low(bag_keys(names), of_bags)[home])
+    thinned = np.flatnonzero(drawn & (sizes > whole)[home])
+    drawn[thinned] = _are_low(bag_keys(numbers[thinned]), (share / of_bags)[home[thinned]])
+    return drawn
+
+
+def _are_low(keys: NDArray[np.uint64], shares: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Say which keys are among the lowest shares of all possible ones."""
+    return (shares >= 1.0) | (keys < (np.minimum(shares, 0.9999) * 2.0**64).astype(np.uint64))
 
 
 def _starts(sizes: Ints) -> Ints:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.params import as_sequence
-from sidelight.data.bag_lists import BagLists, bag_keys, joined_lists
+from sidelight.data.bag_lists import WHOLE, BagLists, bag_keys, is_drawn, joined_lists
 from sidelight.data.bags import Bags
 from sidelight.data.names import Names, sorted_names
 from sidelight.errors import InvalidData, InvalidParameter, UnknownName, WrongKind, nearest
@@ -246,17 +246,20 @@ class PartedRows:
             found.append(Part(number, pieces, int(own[0]), block, tuple((own - own[0]).tolist())))
         return found
 
-    def sample(self, n_rows: int = 100_000) -> tuple[Numbers, Bags | None]:
-        """Return about so many rows, of whole bags drawn by a hash of their names, and their bags.
+    def sample(self, n_rows: int = 100_000, *, whole: int = WHOLE) -> tuple[Numbers, Bags | None]:
+        """Return about so many rows and their bags: whole bags drawn by a hash of their names, some rows of long ones.
 
         Parameters
         ----------
         n_rows : int, default=100000
             How many rows are wanted. Which bags are drawn depends on their names alone, never on the files they are in.
+        whole : int, default=1000
+            Rows up to which a bag is in the sample as a whole or not at all. Of a longer one about so many rows are
+            drawn, or more, so that a few very long bags are all in the sample.
         """
         if n_rows < 1:
             raise InvalidParameter(f"The 'n_rows' parameter of Parts.sample must be at least 1. Got {n_rows!r}.")
-        drawn = [draw(part.rows(), part.lists(), part.numbers(), n_rows / self.n_rows) for part in self.parts()]
+        drawn = [draw(part.rows(), part.lists(), part.numbers(), n_rows / self.n_rows, whole) for part in self.parts()]
         rows = np.concatenate([some for some, _ in drawn])
         lists = joined_lists([bags for _, bags in drawn])
         return rows, None if lists is None else lists.as_bags(self.classes)
@@ -346,10 +349,11 @@ def block_cuts(starts: Ints, n_rows: int) -> Ints:
     return np.unique(np.concatenate([[0], starts[np.searchsorted(starts, wanted)], [n_rows]])).astype(np.intp)
 
 
-def draw(rows: Numbers, lists: BagLists | None, numbers: Ints, share: float) -> tuple[Numbers, BagLists | None]:
-    """Keep the bags whose key is among the lowest ``share`` of all possible keys."""
-    keys = bag_keys(numbers) if lists is None else bag_keys(lists.names)
-    kept = np.full(len(keys), share >= 1.0) | (keys < np.uint64(min(share, 0.9999) * 2.0**64))
+def draw(
+    rows: Numbers, lists: BagLists | None, numbers: Ints, share: float, whole: int = WHOLE
+) -> tuple[Numbers, BagLists | None]:
+    """Keep about this share of the rows: whole bags and some rows of long ones; single rows where there are no bags."""
     if lists is None:
-        return rows[kept], None
-    return rows[np.repeat(kept, np.diff(lists.starts))], lists.take(kept)
+        return rows[is_drawn(numbers, np.arange(len(numbers)), numbers, share)], None
+    kept = is_drawn(lists.names, lists.home, numbers, share, whole)
+    return rows[kept], lists.take_rows(kept)

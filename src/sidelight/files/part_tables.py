@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 from sidelight.data.array_parts import ArrayRows
 from sidelight.data.bag_lists import BagLists, LabelSet
 from sidelight.data.bags import Bags
-from sidelight.errors import InvalidData, MissingExtra, UnreadableFile, unknown_column
+from sidelight.errors import (
+    InvalidData,
+    InvalidParameter,
+    MissingExtra,
+    UnknownName,
+    UnreadableFile,
+    nearest,
+    unknown_column,
+)
 from sidelight.words import Setting, some_of
 
 Ints = NDArray[np.intp]
@@ -48,11 +56,17 @@ def settle_columns(
     for role, name in (("bag", bag), ("labels", labels)):
         if name is not None and name not in schema:
             raise unknown_column(path, name, role, schema)
+    if bag is not None and bag == labels:
+        raise InvalidParameter(f"The column {bag!r} cannot name the bags and hold their labels, too. Name two columns.")
     wanted = before.features if before is not None else features
     apart = {bag, labels, *ignore}
     if wanted is None:
         wanted = [name for name, kind in schema.items() if kind.is_numeric() and name not in apart]
     for name in wanted:
+        if name not in schema and before is not None:
+            raise UnknownName(
+                f"{path}: there is no column {name!r}, a feature of the files before it. {nearest(name, schema)}"
+            )
         if name not in schema:
             raise unknown_column(path, name, "features", schema)
         if not (schema[name].is_numeric() or schema[name].is_(_boolean())):
@@ -233,10 +247,12 @@ class DaskRows(TableRows):
     @staticmethod
     def look_into(frame: Any) -> tuple[dict[str, Any], list[Any], list[int]]:
         """Return the types of the columns, the partitions, and how many rows each has."""
+        import dask
         import polars as pl
 
-        schema = dict(pl.from_pandas(frame._meta).schema)
-        return schema, list(frame.to_delayed()), [int(n) for n in frame.map_partitions(len).compute()]
+        partitions = list(frame.to_delayed())
+        sizes = dask.compute(*map(dask.delayed(len), partitions))  # a query for lengths reads several files as one
+        return dict(pl.from_pandas(frame._meta).schema), partitions, [int(n) for n in sizes]
 
     @staticmethod
     def of_chunks(array: Any, bags: Bags | None) -> list[Any]:

@@ -112,6 +112,8 @@ class Parts(PartedRows):
             sources.append(ParquetRows(str(path), n_rows, columns, n_before))
             n_before += n_rows
         assert columns is not None  # there is at least one file
+        if not n_before:
+            raise InvalidData(f"There is not a single row in {counted(len(files), 'file')}, {str(files[0])!r} first.")
         return cls(sources, columns.features, in_bags=bag is not None or labels is not None, classes=classes)
 
     @classmethod
@@ -207,7 +209,9 @@ class Parts(PartedRows):
             schema, delayed, sizes = DaskRows.look_into(rows)
             columns = settle_columns("the frame", schema, None, bag, labels, features, ignore, separator, empty)
             ends = np.cumsum([0, *sizes]).tolist()
-            sources = [DaskRows(one, n, columns, first) for one, n, first in zip(delayed, sizes, ends)]
+            sources = [
+                DaskRows(one, n, columns, first) for one, n, first in zip(delayed, sizes, ends[:-1], strict=True)
+            ]
             return cls(sources, columns.features, in_bags=bag is not None or labels is not None, classes=classes)
         if hasattr(rows, "to_delayed") and hasattr(rows, "chunks"):
             return cls._from_dask_array(rows, bags)

@@ -70,6 +70,7 @@ def test_a_pattern_becomes_a_page_and_a_folder_of_assignments(rows, tmp_path):
     assert sum(numbers["contents"]["sizes"]) == len(frame)
     page = (out / "report.html").read_text()
     assert "folder assignments" in page
+    assert "drawn by a hash" not in page  # the sample is all rows
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "rows"]  # nothing of ours is left
     model = sl.load(out / "model.sidelight")
     assert (
@@ -118,7 +119,8 @@ def test_predict_and_score_take_a_pattern(rows, tmp_path):
     assert run.exit_code == 0, run.output
     found = pl.read_parquet(tmp_path / "new" / "assignments" / "*.parquet")
     pl.DataFrame({"kind": truth}).write_csv(tmp_path / "truth.csv")
-    for assigned in (tmp_path / "run", f"{tmp_path}/run/assignments/*.parquet", tmp_path / "new"):
+    by_name = f"{tmp_path}/run/assignments/*.parquet"
+    for assigned in (tmp_path / "run", tmp_path / "run" / "assignments", by_name, tmp_path / "new"):
         judged = call("score", assigned, tmp_path / "truth.csv", "--json")
         assert judged.exit_code == 0, judged.output
         assert json.loads(judged.stdout)["n_only_true"] == 0
@@ -246,6 +248,7 @@ def test_rows_with_answers_are_learnt_from_wherever_they_are(rows, tmp_path, mon
     assert run.exit_code == 0, run.output
     numbers = json.loads((tmp_path / "out" / "numbers.json").read_text())
     assert numbers["n_pairs"] == 2
+    assert f"learnt from {numbers['n_shown']} rows drawn by a hash" in (tmp_path / "out" / "report.html").read_text()
     assert 50 < numbers["n_shown"] < 250
     assert sum(numbers["sizes"]) == len(frame)
 
@@ -278,6 +281,15 @@ def test_what_a_job_of_parts_lacks_is_named(rows, tmp_path, arguments, words):
     run = call(name, f"{folder}/*.parquet", *options, "--out", tmp_path / "out")
     assert words in str(run.exception)
     assert not (tmp_path / "out").exists()
+
+
+def test_workers_must_see_bags_that_were_brought_together(rows, tmp_path):
+    folder, frame, _ = rows
+    frame[::-1][::2].write_parquet(folder / "9.parquet")
+    where = ("--engine", "dask", "--scheduler", "tcp://127.0.0.1:9", "--out", tmp_path / "out")
+    run = call("instances", f"{folder}/*.parquet", *COLUMNS, *where)
+    assert isinstance(run.exception, InvalidParameter), run.output
+    assert "Name a folder that all workers see: scratch" in str(run.exception)
 
 
 def test_columns_cannot_go_with_bags_that_lie_apart(rows, tmp_path):
@@ -316,7 +328,7 @@ def test_a_cluster_reads_places_and_writes(rows, tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
     folder, frame, _ = rows
     monkeypatch.setattr(OneLook, "over", lambda self, parts: pytest.fail("the rows were read by this process"))
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as local:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as local:
         where = ("--engine", "dask", "--scheduler", local.scheduler_address, "--scratch", tmp_path)
         options = (*COLUMNS, "--boundary", "straight", *where, "--out", tmp_path / "out")
         run = call("instances", f"{folder}/*.parquet", *options)

@@ -197,3 +197,39 @@ def test_a_project_is_renamed_set_up_otherwise_counted_and_deleted_whole(where):
     again = store.append(bob, "answer", {"rows": [2, 3], "answer": "same"})
     assert again.id > kept.id  # readers that go on after the last event they know miss none
     store.close()
+
+
+def test_the_tables_of_all_versions_end_at_the_tables_that_are_written_to(store):
+    """Columns that may be empty, unique names and unique keys are those of the code, however old the database was."""
+    import sqlalchemy as sa
+
+    from sidelight.app.store.tables import tables
+
+    inspector = sa.inspect(store._engine)
+    for name, table in tables.tables.items():
+        found = {column["name"]: column["nullable"] for column in inspector.get_columns(name)}
+        found |= dict.fromkeys(inspector.get_pk_constraint(name)["constrained_columns"], False)
+        assert found == {column.name: bool(column.nullable) for column in table.columns}, name
+        unique = {frozenset(one["column_names"]) for one in inspector.get_unique_constraints(name)}
+        unique |= {frozenset(one["column_names"]) for one in inspector.get_indexes(name) if one["unique"]}
+        wanted = {frozenset((column.name,)) for column in table.columns if column.unique}
+        wanted |= {frozenset(index.columns.keys()) for index in table.indexes if index.unique}
+        wanted |= {frozenset(c.columns.keys()) for c in table.constraints if isinstance(c, sa.UniqueConstraint)}
+        assert unique == wanted, name
+
+
+def test_an_answer_that_waits_too_long_for_others_is_told_so(store, monkeypatch):
+    monkeypatch.setattr(studio_store, "_PATIENCE", 0.05)
+    project = store.add_project("birds", {})
+    ann = store.add_person(project.id, "Ann")
+    with store.appending(project.id), pytest.raises(CannotWrite, match="Try again in a moment"):
+        store.append(ann, "answer", {"rows": [1, 2], "answer": "same"})
+    assert store.append(ann, "answer", {"rows": [1, 2], "answer": "same"}).id
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql"])
+def test_an_address_of_postgresql_may_be_written_as_people_write_it(scheme):
+    with pytest.raises(CannotWrite) as told:
+        StudioStore(f"{scheme}://ann:secret-word@127.0.0.1:1/none")
+    assert "secret-word" not in str(told.value)
+    assert "127.0.0.1" in str(told.value)

@@ -160,3 +160,16 @@ def test_pages_fit_a_phone_and_axe_finds_nothing_serious(visit, path):
         (item["id"], item["nodes"][0]["html"][:160]) for item in found if item["impact"] in ("serious", "critical")
     ]
     assert serious == []
+
+
+def test_more_clusters_than_colours_are_told_apart_by_names_and_hollow_dots(visit, local):
+    page = visit("/p/1/map")
+    _ready(page)
+    n_clusters = len(np.unique(local.studio.project(1).model.snapshot().labels))
+    assert n_clusters > 8
+    _until(page, lambda: page.locator("#map").get_attribute("data-named") == str(n_clusters))
+    assert page.locator(".legend .dot.hollow").count() == n_clusters - 8
+    page.locator(".legend button").first.click()
+    _until(page, lambda: page.locator("#map").get_attribute("data-named") == "1")
+    page.locator("#map [name=by]").select_option("doubt")
+    page.wait_for_selector(".legend .faint")

@@ -193,3 +193,13 @@ def test_a_row_is_never_compared_with_itself(opened):
     pairs = [rows for row in range(90) for _, rows in learner._pairs(row)]
     assert pairs
     assert all(first != second for first, second in pairs)
+
+
+def test_a_row_is_compared_with_others_and_never_with_itself(opened):
+    project, _ = opened("relations")
+    project.model.snapshot()
+    learner = project.model._learner
+    asked = [rows for row in range(project.rows.n) for _, rows in learner._questions(row)]
+    pairs = [rows for rows in asked if len(rows) == 2]
+    assert pairs
+    assert all(len(set(rows)) == len(rows) for rows in asked)

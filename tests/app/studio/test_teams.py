@@ -13,8 +13,10 @@ from tests.app.studio.conftest import blobs
 
 from sidelight.app.studio.agreement import alpha
 from sidelight.app.studio.answers import Answer, true_answer
+from sidelight.app.studio.model import _CROWD
 from sidelight.app.studio.studio import Studio
 from sidelight.app.studio.web.pace import Pace
+from sidelight.errors import InvalidData
 
 TOKEN = "t" * 32
 
@@ -181,3 +183,33 @@ def test_a_link_that_sends_more_than_a_person_can_waits():
     pace = Pace(a_second=10.0, at_once=3.0)
     assert [pace.take("link") for _ in range(5)] == [True, True, True, False, False]
     assert pace.take("other")
+
+
+@pytest.mark.parametrize("length", [1, 2000, 2001])
+def test_notes_and_names_are_as_long_as_they_say(local, length):
+    project = local.studio.project(1)
+    ann = local.studio.add_person(1, f"Ann {length}")
+    text = "x" * length
+    if length > 2000:
+        for write in (project.note, project.name):
+            with pytest.raises(InvalidData):
+                write(ann, 0, text)
+        return
+    project.note(ann, 0, text)
+    assert project.notes()[-1].content["text"] == text
+    project.name(ann, 0, text)
+    assert text in project.names(project.model.snapshot().labels)
+
+
+def test_of_a_crowd_that_waits_for_the_model_all_have_a_question_at_once(local):
+    number = local.studio.add("crowd", blobs(60), {}).id
+    project = local.studio.project(number)
+    people = [local.studio.add_person(number, f"p{i}") for i in range(9)]
+    project.model.snapshot()
+    with project.model._learner._lock:  # the model is busy with the answers of others
+        for person in people:
+            project.model.questions(person.id, wait=0.0)
+        asked = [project.model.questions(person.id, wait=0.0) for person in people]
+    given = [frozenset(questions[0]) for questions in asked if questions]
+    assert len(given) >= len(people) - _CROWD
+    assert len(set(given)) == len(given)

@@ -24,8 +24,9 @@ class Columns:
         source = Source.of(path)
         check_there(source.given)
         self.path = str(source.path)
-        if source.path.is_dir() and (source.path / FOLDER).is_dir():
-            source = Source(source.path / FOLDER / "*.parquet")
+        parts = next((f for f in (source.path / FOLDER, source.path) if any(f.glob("part-*.parquet"))), None)
+        if parts is not None:
+            source = Source(parts / "part-*.parquet")
         elif source.path.is_dir():
             source = Source(_assignments_in(source.path))
             self.path = str(source.path)
@@ -74,4 +75,7 @@ def _assignments_in(folder: Path) -> Path:
     for name in ASSIGNMENTS:
         if (folder / name).is_file():
             return folder / name
-    raise UnreadableFile(f"{str(folder)!r} is a folder without {ASSIGNMENTS[1]}. Name the folder of a run, or a table.")
+    raise UnreadableFile(
+        f"{str(folder)!r} is a folder without {ASSIGNMENTS[1]}. Name the folder of a run, a table, or Parquet files of "
+        f"one table as {str(folder / '*.parquet')!r}."
+    )

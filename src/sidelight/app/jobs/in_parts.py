@@ -24,7 +24,7 @@ from sidelight.app.jobs.headings import with_headings
 from sidelight.app.jobs.parts import TableOfParts, arranged, cluster_of, open_parts
 from sidelight.app.jobs.placing import Place, Placed, place_of
 from sidelight.app.jobs.result import Columns, Result, big, columns_of
-from sidelight.data.bag_lists import BagLists, joined_lists
+from sidelight.data.bag_lists import WHOLE, BagLists, joined_lists
 from sidelight.data.dataset import Dataset
 from sidelight.data.parts import Look, Part, draw
 from sidelight.files.parts import Parts, write_part
@@ -51,15 +51,20 @@ class InParts:
     def page(self) -> Page:
         """Say what was found, and of which rows."""
         shown: Page = super().page()  # type: ignore[misc] # the result of the job is the next base
-        rows = f"{counted(self.n_shown, 'row')}, whole bags where there are bags, drawn by a hash of their names"
-        told = (
-            f"Everything was learnt from {rows}; then all rows were placed part by part. Sizes and assignments are of "
-            "all rows, the rest of this page is of those that were learnt from."
-            if self.is_learnt_from_shown
-            else f"Figures are of all rows; pictures and lists of rows and bags are of {rows}."
-        )
         where = "The assignments of all rows are the Parquet files in the folder assignments."
-        return replace(shown, sure=[*shown.sure, told, where])
+        return replace(shown, sure=[*shown.sure, *self._told_of_sample(), where])
+
+    def _told_of_sample(self) -> list[str]:
+        """Say what only a sample was looked at for, unless it has all rows."""
+        if self.n_shown == self.reading.n_rows:  # type: ignore[attr-defined] # of the result of the job
+            return []
+        drawn = f"{counted(self.n_shown, 'row')} drawn by a hash: whole bags or sequences, and some rows of long ones"
+        if self.is_learnt_from_shown:
+            return [
+                f"Everything was learnt from {drawn}; then all rows were placed part by part. Sizes and assignments "
+                "are of all rows, the rest of this page is of those that were learnt from."
+            ]
+        return [f"Figures are of all rows; pictures and lists of rows and bags are of {drawn}."]
 
     def write_assignments(self, folder: Path, *, disarm: bool) -> None:
         """Move the assignments of all rows to their place."""
@@ -100,6 +105,7 @@ def work_on_sample(
     count: Count,
     named: frozenset[str] = frozenset(),
     lists_are: str = "bags",
+    whole: int = WHOLE,
 ) -> R:
     """Run a job on a sample as if it were the table, and place all rows.
 
@@ -123,13 +129,15 @@ def work_on_sample(
         Names of rows that must be in the sample.
     lists_are : {"bags", "sequences"}
         What rows stand together in.
+    whole : int
+        Rows up to which a bag is drawn as a whole or not at all.
     """
     options: Any = config.options
     parts = open_parts(config.table, config.roles, needs=needs, sequences=lists_are == "sequences")
-    with arranged(parts, config.roles, options.scratch) as parts:
+    with arranged(parts, config.roles, options) as parts:
         classes = parts.classes if parts.in_bags else ()
         table = TableOfParts(config.table, parts.feature_names, classes, config.roles, lists_are)
-        data = sample_of(parts, table, options, n_rows, named)
+        data = sample_of(parts, table, options, n_rows, named, whole)
         result = cluster(data, config)
         folder, total = write_all(parts, table, result.model, options, count)
     n_all = {"reading": replace(result.reading, n_rows=parts.n_rows)}
@@ -153,6 +161,7 @@ class DrawRows:
     share: float
     table: TableOfParts
     named: frozenset[str]
+    whole: int  # rows up to which a bag is drawn as a whole
 
     def of_parts(self, parts: Sequence[Part], look: Look) -> list[Drawn]:
         """Read part after part, and keep what is drawn."""
@@ -161,7 +170,7 @@ class DrawRows:
     def _drawn(self, part: Part, look: Look) -> Drawn:
         report("drawing a sample", part.number, None)
         numbers, cells = part.numbers(), self.table.cells(part)
-        kept, lists = draw(np.arange(part.n_rows), part.lists(), numbers, self.share)
+        kept, lists = draw(np.arange(part.n_rows), part.lists(), numbers, self.share, self.whole)
         if self.named:
             own = self.table.roles.id
             names = (numbers + 1).tolist() if not isinstance(own, str) else cells[own].to_list()
@@ -172,13 +181,22 @@ class DrawRows:
 
 
 def sample_of(
-    parts: Parts, table: TableOfParts, options: Any, n_rows: int, named: frozenset[str] = frozenset()
+    parts: Parts,
+    table: TableOfParts,
+    options: Any,
+    n_rows: int,
+    named: frozenset[str] = frozenset(),
+    whole: int = WHOLE,
 ) -> Dataset:
-    """Return about so many rows, in whole bags, as a table of their own."""
+    """Return about so many rows, in whole bags unless they are long, as a table of their own."""
     import polars as pl
 
     drawn: list[Drawn] = sorted(
-        (one for share in ask_all(parts, DrawRows(n_rows / parts.n_rows, table, named), options) for one in share),
+        (
+            one
+            for share in ask_all(parts, DrawRows(n_rows / parts.n_rows, table, named, whole), options)
+            for one in share
+        ),
         key=lambda one: one.first_row,
     )
     cells = None if drawn[0].cells is None else pl.concat([one.cells for one in drawn])

@@ -118,8 +118,8 @@ def carried_columns(roles: Roles) -> list[str]:
 
 
 @contextmanager
-def arranged(parts: Parts, roles: Roles, scratch: str | None) -> Iterator[Parts]:
-    """Bring bags whose rows lie apart together on disk, as long as the block lasts."""
+def arranged(parts: Parts, roles: Roles, options: Any) -> Iterator[Parts]:
+    """Bring bags whose rows lie apart together on disk, as long as the block lasts; where workers see them, too."""
     if parts.survey.is_arranged:
         yield parts
         return
@@ -130,7 +130,18 @@ def arranged(parts: Parts, roles: Roles, scratch: str | None) -> Iterator[Parts]
             f"{carried[0]!r} cannot go with them.",
             do=["Sort the files by ", Setting("bag"), ", or leave it out: assignments have the numbers of the rows."],
         )
-    with scratch_folder(scratch) as folder:
+    if options.scratch is None and cluster_of(options) is not None:
+        raise InvalidParameter(
+            "The rows of some bags lie apart and are brought together on disk, and workers have to see them there.",
+            do=[
+                "Name a folder that all workers see: ",
+                Setting("scratch"),
+                ", or sort the files by ",
+                Setting("bag"),
+                ".",
+            ],
+        )
+    with scratch_folder(options.scratch) as folder:
         yield parts.together(folder)
 
 

@@ -183,7 +183,7 @@ class _Work:
             bags.mkdir()
             ready = Ready.of(self.model, self.roles.missing)
             ask = PlaceRows(self.model, self.place, count_placed, blocks.table, str(rows), ready, str(bags))
-            with arranged(blocks.parts, self.roles, where.scratch) as parts:
+            with arranged(blocks.parts, self.roles, where) as parts:
                 for total in ask_all(parts, ask, where):
                     self._add(total)
             if not self.n_rows:

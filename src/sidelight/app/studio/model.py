@@ -37,6 +37,7 @@ _POOL, _STALE = 4, 20  # questions that wait for people who have none, and event
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 15.0  # seconds between two tries while the database does not answer
 _KEEP_EVERY = 10.0  # seconds after which the clusters are written down again, for the next start
 _REBUILDING = 1.0  # seconds that a page waits for newer clusters while everything is learnt anew
+_CROWD = 4  # people waiting, from which one more is not kept waiting for the model
 _BUSY = 2.0  # seconds of waiting after which a random question is better than none
 
 
@@ -120,8 +121,9 @@ class ProjectModel:
                     self._open.pass_on(person)
                 else:
                     self._need(person)
-            if not self._open.of(person) and self._is_rebuilding and self._snapshot is not None:
-                self._spare(person)  # the model is long in coming
+            is_late = self._is_rebuilding or len(self._waiting) > _CROWD
+            if not self._open.of(person) and is_late and self._snapshot is not None:
+                self._spare(person)  # a question that the model chose would be long in coming
             if not self._open.of(person):
                 self._state.wait_for(lambda: person not in self._waiting or self._stop, wait)
             if self._open.n_fresh(person) == 1:
@@ -223,8 +225,8 @@ class ProjectModel:
         width = {"label": 1, "pair": 2, "triplet": 3}[self.kind]
         for number in range(200 if self.rows.n >= width else 0):
             rows = tuple(int(row) for row in rng.choice(self.rows.n, width, replace=False))
-            if number < 50 and width == 2 and self._snapshot is not None:
-                rows = _doubtful_pair(self._snapshot, rng) or rows
+            if number < 50 and width < 3 and self._snapshot is not None:
+                rows = _doubtful(self._snapshot, width, rng) or rows
             if self._open.is_free(person, rows):
                 self._open.give(person, rows)
                 return
@@ -405,10 +407,13 @@ class ProjectModel:
             self._keep_view()
 
 
-def _doubtful_pair(snapshot: Snapshot, rng: np.random.Generator) -> RowsAsked | None:
-    """Return one of the most doubtful rows and the surest row of its cluster; nothing for a row that is alone."""
-    doubtful = np.argsort(snapshot.sure, kind="stable")[:_DOUBTFUL]
-    row = int(rng.choice(doubtful))
-    others = np.flatnonzero(snapshot.labels == snapshot.labels[row])
-    others = others[others != row]
-    return None if not others.size else (row, int(others[np.argmax(snapshot.sure[others])]))
+def _doubtful(snapshot: Snapshot, width: int, rng: np.random.Generator) -> RowsAsked | None:
+    """Return one of the most doubtful rows, and beside it the surest, most typical row of its cluster."""
+    doubts = snapshot.sure + 1e-6 * rng.random(len(snapshot.sure))  # of rows equally sure, any
+    row = int(rng.choice(np.argpartition(doubts, min(_DOUBTFUL, len(doubts) - 1))[:_DOUBTFUL]))
+    if width == 1:
+        return (row,)
+    others = np.flatnonzero((snapshot.labels == snapshot.labels[row]) & (np.arange(len(snapshot.labels)) != row))
+    if not others.size:
+        return None
+    return (row, int(others[np.lexsort((-snapshot.typical[others], -snapshot.sure[others]))[0]]))

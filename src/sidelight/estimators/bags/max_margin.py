@@ -37,7 +37,7 @@ WIDE = 1000  # features; beyond it whitening would cost more than it tells, and 
 
 
 class MaxMarginBagClustering(BagClusterer):
-    """Cluster bags of rows by the margin of one deciding row in each, after M3IC of [Z09].
+    r"""Cluster bags of rows by the margin of one deciding row in each, after M3IC of [Z09].
 
     Parameters
     ----------
@@ -109,8 +109,24 @@ class MaxMarginBagClustering(BagClusterer):
     n_features_in_, data_fingerprint_
         As everywhere.
 
+    See Also
+    --------
+    MaxMarginBagClusteringCV : Chooses C and balance without labels.
+    BagWordClustering : Bags as words; fast, and ahead on most sets.
+    sidelight.estimators.BagKMedoids : Distances between bags.
+
     Notes
     -----
+    [Z09] eqs. (4) and (6): the weights minimise
+
+    .. math::
+
+        J(W) = \tfrac12 \lVert W \rVert^2 + \frac{C}{n} \sum_i \max(0, 1 - f_i(W)), \qquad
+        f_i(W) = \frac{k}{k-1} \max_j \Big( \max_u w_u \cdot B_{ij} - \tfrac1k \textstyle\sum_v w_v \cdot B_{ij} \Big)
+
+    over the rows j of bag i, by the concave-convex procedure. ``margin="paper"`` adds the balance constraint of eq.
+    (4); the others subtract what every bag reaches along a direction.
+
     Without ``bags`` every row is a bag of its own.
 
     Examples

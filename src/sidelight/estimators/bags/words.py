@@ -39,7 +39,7 @@ MOST_ROWS = 100_000  # rows of Parts that code books are learnt from
 
 
 class BagWordClustering(BagClusterer):
-    """Cluster bags of rows by the words of several code books that their rows are.
+    r"""Cluster bags of rows by the words of several code books that their rows are.
 
     Parameters
     ----------
@@ -91,11 +91,25 @@ class BagWordClustering(BagClusterer):
     n_features_in_, data_fingerprint_
         As everywhere.
 
+    See Also
+    --------
+    MaxMarginBagClustering : [Z09]: the row of a bag that speaks most clearly decides.
+    sidelight.estimators.BagKMedoids : Distances between bags.
+
     Notes
     -----
+    Bag i holds word v with the weight
+
+    .. math::
+
+        a_{iv} = f(n_{iv}) \log (n / n_v),
+
+    where :math:`n_{iv}` counts its rows of that word, :math:`n_v` the bags with the word, and f is presence or
+    :math:`\log(1 + n_{iv})`. Bags are compared by their likeness to all bags, the rows of :math:`A A^\top`.
+
     Without ``bags`` every row is a bag of its own; a single row holds one word of each book and words do not know which
-    of them are neighbours, so k-means on the rows does better there. Where all bags hold the same words
-    there is nothing to tell them apart by: all of them are in cluster 0, and a warning says so.
+    of them are neighbours, so k-means on the rows does better there. Where all bags hold the same words there is
+    nothing to tell them apart by: all of them are in cluster 0, and a warning says so.
 
     Examples
     --------

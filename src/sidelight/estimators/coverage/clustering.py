@@ -60,7 +60,7 @@ from sidelight.estimators.coverage.uncovered import left_uncovered
 
 
 class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
-    """Cluster the rows of labelled bags so that every label of a bag is carried by one of its rows.
+    r"""Cluster the rows of labelled bags so that every label of a bag is carried by one of its rows.
 
     Each row picks a cluster by a softmax-linear rule. A cluster belongs to a class (a label that bags list) or is
     novel. A bag's list says that no row carries another known label and that every label on it is carried; novel
@@ -161,6 +161,30 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         Number of features seen by ``fit``.
     data_fingerprint_ : str
         A short name of the rows seen by ``fit``.
+
+    See Also
+    --------
+    DMNL : Several novel labels at once, by the constraint of [Z17].
+    BagSpectralClustering : [PF14]'s clusters, without a rule for each class.
+    novelty_test : Whether rows of a kind that no list names are there at all.
+
+    Notes
+    -----
+    With P the softmax of a linear rule and L(bag) the probability that the rows of a bag carry exactly the labels on
+    its list, the fit maximises
+
+    .. math::
+
+        \sum_{\text{bags}} \log L \; - \; \tfrac{\text{penalty}}{2} \lVert W \rVert^2
+        + \text{information} \cdot n_{\text{told}} \, \big( H[\bar P] - \tfrac1n \textstyle\sum_i H[P_i] \big),
+
+    where L follows from a pass over subsets S of the list, row by row,
+
+    .. math::
+
+        f_i(S) = f_{i-1}(S) \Big( u_i + \sum_{c \in S} a_{ic} \Big) + \sum_{c \in S} a_{ic} \, f_{i-1}(S \setminus c),
+
+    with a the probability of each listed class and u that of all novel clusters. The guide to coverage derives both.
 
     Examples
     --------

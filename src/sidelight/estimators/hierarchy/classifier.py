@@ -55,7 +55,7 @@ STRUCTURES = ("counts", "joint", "graph")
 
 
 class LatentHierarchyClassifier(Estimator):
-    """Learn the tree behind incomplete label sets, and a classifier that obeys it.
+    r"""Learn the tree behind incomplete label sets, and a classifier that obeys it.
 
     A label that was seen is certain. One that was not seen may be absent or forgotten; how often labels are forgotten
     is learned too. A child label implies its parent.
@@ -132,8 +132,24 @@ class LatentHierarchyClassifier(Estimator):
     data_fingerprint_ : str
         A short name of the rows seen by ``fit``.
 
+    See Also
+    --------
+    LabelTree : Trees of labels, read, drawn and compared.
+    sidelight.peers.BinaryRelevance : Every label by itself, without a tree.
+    sidelight.peers.ChowLiuTree : A tree of the labels as they were seen.
+
     Notes
     -----
+    [P17] table 5.1: y are the labels that apply, z those that were given,
+
+    .. math::
+
+        P(y_c = 1 \mid y_{parent} = 1) = \sigma(w_c \cdot x + b_c), \quad
+        P(y_c = 1 \mid y_{parent} = 0) = \epsilon, \quad
+        P(z_c = 1 \mid y_c) = (1 - \alpha) \, y_c .
+
+    Marginals over the tree are exact, by one pass up and one down.
+
     It follows scikit-learn's interface but is no ``ClassifierMixin``: its target is a set with gaps, so accuracy
     against ``y`` would count every forgotten label as an error. ``score`` is a log-likelihood instead.
 

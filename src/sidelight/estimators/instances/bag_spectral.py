@@ -23,7 +23,7 @@ GRID = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4)  # around the 0.5 to 1 that [PF14] r
 
 
 class BagSpectralClustering(SpectralFamily):
-    """Cluster the rows of labelled bags so that clusters match or refine the classes, [PF14] algorithm 1.
+    r"""Cluster the rows of labelled bags so that clusters match or refine the classes, [PF14] algorithm 1.
 
     The leading eigenvectors of D^-1/2 (W + alpha Q) D^-1/2 are rounded to clusters; Q rewards pairs of rows whose bags
     share labels. ``alpha=0`` is unconstrained spectral clustering with the same similarities.
@@ -93,6 +93,24 @@ class BagSpectralClustering(SpectralFamily):
         Number of features seen by ``fit``.
     data_fingerprint_ : str
         A short name of the rows seen by ``fit``.
+
+    See Also
+    --------
+    CoverageClustering : Names each row by an exact likelihood of the lists; usually ahead.
+    sidelight.estimators.BagDiscriminativeClustering : A rule for new rows from the same constraints.
+    sidelight.peers.SpectralLearning : Must-links and cannot-links only.
+
+    Notes
+    -----
+    The clusters are rounded from the leading eigenvectors of
+
+    .. math::
+
+        D^{-1/2} (W + \alpha Q) D^{-1/2}, \qquad Q = B (Y^\top Y - \mu I) B^\top, \qquad
+        \mu = \tfrac{1}{M^2} \big\lVert \textstyle\sum_i y_i \big\rVert^2 ,
+
+    [PF14] algorithm 1 and eq. (12): W are self-tuning similarities with degrees D, B holds the bag of each row, and
+    column i of Y is :math:`1 / |\mathbb{Y}_i|` on the labels of bag i. Q is never formed.
 
     Examples
     --------

@@ -32,7 +32,7 @@ STRUCTURES = ("clusters", "manifold")
 
 
 class DMNL(NamesRows, ClusterMixin, Estimator):
-    """Discover multiple novel labels: rows whose kind is on no list, told apart and predicted with the known ones.
+    r"""Discover multiple novel labels: rows whose kind is on no list, told apart and predicted with the known ones.
 
     Each row picks a label by a softmax-linear rule. The rows of a bag together should carry its list, and the labels
     should be compact clusters (or follow the manifold) of all rows, whatever their bag. Rows are standardised inside.
@@ -98,6 +98,25 @@ class DMNL(NamesRows, ClusterMixin, Estimator):
         Number of features seen by ``fit``.
     data_fingerprint_ : str
         A short name of the rows seen by ``fit``.
+
+    See Also
+    --------
+    CoverageClustering : The exact likelihood of lists, with one or several novel clusters.
+    sidelight.estimators.DMNLCV : Chooses ``lam`` and ``rho``.
+    novelty_test : Whether novel rows are there at all.
+
+    Notes
+    -----
+    Eq. (2) of [Z17] with its constraint as a penalty. With F the softmax of a linear rule, sizes S of the labels,
+    :math:`H = F S^{-1/2}` and :math:`\beta` the shares of rows of a label within a bag,
+
+    .. math::
+
+        J(W) = \tfrac12 \sum_i \lVert y_i - \beta_i^\top F_i \rVert^2 - \lambda \lVert A^\top H \rVert^2
+        + \tfrac{\rho}{2} \lVert H^\top H - I \rVert^2 + \tfrac{r}{2} \lVert W \rVert^2 ,
+
+    A being the standardised rows and r ``ridge``. ``structure="manifold"`` has a smoothness term in the place of the
+    second.
 
     Examples
     --------

@@ -34,7 +34,7 @@ MANY = 2  # times max_rows: of more rows, a fit looks at those with answers and 
 
 
 class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
-    """Cluster rows by their features and by answers about pairs and triplets of them.
+    r"""Cluster rows by their features and by answers about pairs and triplets of them.
 
     By default the likelihood of each answer is maximised directly, on a belief that bends: the softmax of a linear
     rule on [rows, Nystroem map]. ``objective="variational"`` is the method of [P17] chapter 3, on the rows alone.
@@ -104,6 +104,25 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         The minimised objective, its value after each iteration (it never rises), and their number.
     n_features_in_, data_fingerprint_ : int, str
         Number of features seen by ``fit``, and a short name of the rows.
+
+    See Also
+    --------
+    DiscriminativeClusteringCV : Chooses the number of clusters, tau and the penalty by held-out answers.
+    ActiveSession : Asks the questions itself.
+    sidelight.peers : COP-, PCK- and MPCK-Means, metrics and propagation on the same answers.
+
+    Notes
+    -----
+    With P the softmax of a linear rule on curved features, the fit minimises
+
+    .. math::
+
+        - \tfrac1M \sum_m \log p(\text{answer } m)
+        + \tau \big( -H[\bar P] + \tfrac1N \textstyle\sum_i H[P_i] \big)
+        + \tfrac{\text{penalty}}{2} \lVert W \rVert^2 ,
+
+    where an answer about a pair is "same" with probability :math:`\epsilon + (1 - 2\epsilon) P_a \cdot P_b`. The middle
+    term is the information (3.5) of [P17]; ``objective="variational"`` is the thesis' own (3.6) with variational EM.
 
     Examples
     --------

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.params import as_seed
+from sidelight.data.bag_lists import is_drawn
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.estimators.sources._joined import (
     JoinedChannels,
@@ -36,7 +37,9 @@ _TIE = 0.005  # silhouettes that differ by less say nothing
 _TIMES_ALIKE, _ALIKE = 1.1, 0.05
 _NO_WORSE = 0.005  # by which all channels together may foretell them less
 _FEWEST_COMPLETE = 50  # rows with all channels of which a silhouette can be taken
-_JOINED = 100_000  # rows that are joined by graphs; of more, a sample: the others are placed as new rows are
+JOINED = 100_000  # rows, about, that are joined by graphs; of more, a sample: the others are placed as new rows are
+WHOLE = 10  # rows of a sequence that say as much as all of them: of longer ones more sequences are in a sample
+_MORE = 1.2  # times as many rows are joined, too: a sample of whole sequences has only about as many as were wanted
 _WHOLE = 2000  # rows up to which words are looked at whole: more rows teach directions that say all of it
 
 
@@ -117,7 +120,7 @@ def fit_graphs(
         Takes what was found and the prepared channels, and chooses.
     """
     seed = as_seed(generator)
-    parts, there, home = _sampled(parts, there, home, generator)
+    parts, there, home = _sampled(parts, there, home)
     preparations = {name: preparation_of(rows, there[name], seed) for name, rows in parts.items()}
     there = rows_that_tell(preparations, parts, there)
     channels = {name: prepared_rows(preparations[name], rows, there[name], None) for name, rows in parts.items()}
@@ -141,13 +144,13 @@ def fit_graphs(
     )
 
 
-def _sampled(
-    parts: Mapping[str, Any], there: Masks, home: Ints | None, generator: np.random.Generator
-) -> tuple[Mapping[str, Any], Masks, Ints | None]:
-    """Take some rows of very many."""
+def _sampled(parts: Mapping[str, Any], there: Masks, home: Ints | None) -> tuple[Mapping[str, Any], Masks, Ints | None]:
+    """Take some rows of very many, as from Parts: short sequences as a whole, and some rows of long ones."""
     n = len(next(iter(there.values())))
-    if n <= _JOINED:
+    if n <= _MORE * JOINED:
         return parts, there, home
-    some = np.sort(generator.choice(n, size=_JOINED, replace=False))
+    numbers = np.arange(n)
+    names = numbers if home is None else np.arange(home.max() + 1)
+    some = np.flatnonzero(is_drawn(names, numbers if home is None else home, numbers, JOINED / n, WHOLE))
     near = None if home is None else np.unique(home[some], return_inverse=True)[1].astype(np.intp)
     return {name: rows[some] for name, rows in parts.items()}, {name: of[some] for name, of in there.items()}, near

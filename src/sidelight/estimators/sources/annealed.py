@@ -18,7 +18,7 @@ MOST_SUMS = 2**27  # numbers that the solver keeps (codes x cells of the other a
 
 
 class AnnealedCoclustering(Coclusterer):
-    """Cluster every axis of a table at once by simulated annealing.
+    r"""Cluster every axis of a table at once by simulated annealing.
 
     Codes move one at a time between clusters, losing moves less and less often as the temperature falls. Both
     temperatures are measured on the table. Varies less between starts than :class:`InformationCoclustering`, takes
@@ -61,6 +61,20 @@ class AnnealedCoclustering(Coclusterer):
         First and last temperature of the best start.
     axes_, margins_, n_features_in_, data_fingerprint_ : tuple, dict, int, str
         Names of the axes, mass of every code, number of columns, a short name of the table.
+
+    See Also
+    --------
+    InformationCoclustering : Two axes, faster.
+    sidelight.estimators.InterleavedCoclustering : Two-way margins in turn.
+
+    Notes
+    -----
+    [B04] algorithm 2: single codes move between clusters, accepted with probability :math:`\min(1, e^{-\Delta J / T})`,
+    where J is the total correlation that clusters lose,
+
+    .. math::
+
+        C(X_1, \dots, X_N) = \sum_x P(x) \log \frac{P(x)}{\prod_i P(x_i)} .
 
     Examples
     --------

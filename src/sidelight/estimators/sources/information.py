@@ -20,7 +20,7 @@ from sidelight.estimators.sources._tables import JointTable, clusters_of_axes, l
 
 
 class InformationCoclustering(Coclusterer):
-    """Cluster rows and columns of a table so that the cluster table keeps as much mutual information as it can.
+    r"""Cluster rows and columns of a table so that the cluster table keeps as much mutual information as it can.
 
     Rows and columns take turns: each goes to the cluster with the nearest profile. The loss never rises. The table
     stays sparse, so a million rows are fine.
@@ -68,6 +68,21 @@ class InformationCoclustering(Coclusterer):
         Number of columns.
     data_fingerprint_ : str
         A short name of the table seen by ``fit``.
+
+    See Also
+    --------
+    sidelight.estimators.AnnealedCoclustering : Any number of axes; single codes move.
+    sidelight.estimators.SpectralContingency : Singular vectors of the normalised table.
+    MultiSourceClustering : From channels of numbers to clusters.
+
+    Notes
+    -----
+    The loss is the mutual information that clusters lose, a relative entropy ([B04] 1.4.2, after Dhillon and others),
+
+    .. math::
+
+        J = I(X; Y) - I(\hat X; \hat Y) = D_{KL}(P \,\|\, Q), \qquad
+        Q(x, y) = P(\hat x, \hat y) \frac{P(x)}{P(\hat x)} \frac{P(y)}{P(\hat y)} .
 
     Examples
     --------

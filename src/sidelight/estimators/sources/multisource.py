@@ -51,7 +51,7 @@ METHODS: dict[str, type[Any]] = {
 
 
 class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
-    """Cluster several channels recorded together: through what is near in them, or through what occurs together.
+    r"""Cluster several channels recorded together: through what is near in them, or through what occurs together.
 
     By default the rows of each channel are prepared by their kind (numbers or words), joined to their nearest rows, and
     the graphs of all channels are added up; rows of one sequence are joined, too. The graph of all channels side by
@@ -70,10 +70,10 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
     primary : str, default=None
         The channel whose clusters are ``labels_``. None clusters through all pairs of channels and takes the first
         channel's.
-    method : {"auto", "graphs", "concatenated", "annealed", "information", "spectral", "weights"} or co-clusterer, \
-            default="auto"
-        "graphs" adds up the graphs of the channels, "concatenated" makes one of all channels side by side; the others
-        cluster the table of counts. "auto" chooses between the first two by the silhouette of their clusters, and takes
+    method : str or co-clusterer, default="auto"
+        "auto", "graphs", "concatenated", "annealed", "information", "spectral", "weights", or a co-clusterer. "graphs"
+        adds up the graphs of the channels, "concatenated" makes one of all channels side by side; the others cluster
+        the table of counts. "auto" chooses between the first two by the silhouette of their clusters, and takes
         "annealed" where the channels show different things, or have different numbers of clusters; ``method_`` and
         ``why_`` say so.
     combine : {"interleaved", "joint"}, default=None
@@ -129,6 +129,24 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
     n_features_in_, data_fingerprint_ : int, str
         Number of columns of X, a short name of the rows.
 
+    See Also
+    --------
+    InformationCoclustering : Co-occurrences that were counted already.
+    stack_channels : Puts channels side by side and remembers where each is.
+    sidelight.peers.ConcatenatedKMeans : k-means on all channels, the foil.
+
+    Notes
+    -----
+    Graphs of the nearest rows of every channel c, normalised by their degrees, are added up; rows of one sequence are
+    edges, too. The leading eigenvectors of
+
+    .. math::
+
+        \sum_c \omega_c \, D_c^{-1/2} W_c D_c^{-1/2}
+
+    are clustered. The ways of [B04] instead quantise each channel and cluster the codes so that the table of clusters
+    keeps the mutual information of the channels (:class:`InformationCoclustering`).
+
     Examples
     --------
     >>> import sidelight as sl
@@ -175,8 +193,8 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
         ----------
         X : array, CSR matrix or data frame of shape (n_rows, n_columns), or Parts
             The channels side by side; one row per moment. A row may lack a channel (NaN in all its columns) where
-            graphs cluster. Of Parts, whose bags are sequences, 20,000 rows in whole sequences are fitted; ``labels_``
-            is then made part by part, everything else is about the fitted rows.
+            graphs cluster. Of Parts, whose bags are sequences, 100,000 rows are fitted, ten of a sequence or more;
+            ``labels_`` is then made part by part, everything else is about the fitted rows.
         y : ignored
             Present for scikit-learn.
         sequences : array-like of hashable, optional

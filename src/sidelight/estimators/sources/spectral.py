@@ -17,7 +17,7 @@ from sidelight.progress import report
 
 
 class SpectralContingency(Coclusterer):
-    """Cluster the axes of a table by k-means on the singular vectors of D_r^(-1/2) P D_c^(-1/2).
+    r"""Cluster the axes of a table by k-means on the singular vectors of D_r^(-1/2) P D_c^(-1/2).
 
     Each axis is clustered on its own, from its own side of the decomposition, so the axes need not have the same
     number of clusters. With three axes or more the table is unfolded along each axis (the higher-order SVD) and each
@@ -50,6 +50,16 @@ class SpectralContingency(Coclusterer):
         Information kept and lost by the clusters, and that of the table, in nats.
     axes_, margins_, n_features_in_, data_fingerprint_ : tuple, dict, int, str
         Names of the axes, mass of every code, number of columns, a short name of the table.
+
+    See Also
+    --------
+    InformationCoclustering : Keeps as much information as it can.
+    MultiSourceClustering : From channels of numbers to clusters.
+
+    Notes
+    -----
+    [B04] algorithm 3: k-means on the leading singular vectors of :math:`D_r^{-1/2} P D_c^{-1/2}`, with D the margins of
+    the table P.
 
     Examples
     --------

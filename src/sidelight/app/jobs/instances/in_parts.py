@@ -75,7 +75,7 @@ def coverage(config: RunConfig) -> PartedCoverageResult:
     options = config.options
     assert isinstance(options, Coverage)  # the catalogue says so
     _refuse(options)
-    with arranged(open_parts(config.table, config.roles, empty=options.empty), config.roles, options.scratch) as parts:
+    with arranged(open_parts(config.table, config.roles, empty=options.empty), config.roles, options) as parts:
         return cluster(parts, config, options)
 
 

@@ -1,4 +1,4 @@
-"""Channels of more rows than memory: clusters of a sample of whole sequences, every row placed."""
+"""Channels of more rows than memory: clusters of a sample of sequences, every row placed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sidelight.app.jobs.sources.options import Sources
 from sidelight.app.jobs.sources.result import SourcesResult
 from sidelight.app.jobs.sources.work import cluster
 from sidelight.errors import InvalidInput, InvalidParameter
-from sidelight.estimators.sources.in_parts import MOST_ROWS
+from sidelight.estimators.sources._graph_fit import JOINED, WHOLE
 from sidelight.words import Setting
 
 
@@ -22,7 +22,7 @@ class PartedSourcesResult(InParts, SourcesResult):
 
 
 def work(config: RunConfig) -> PartedSourcesResult:
-    """Learn from a sample of whole sequences, and place all rows."""
+    """Learn from a sample, ten rows of a sequence or more, and place all rows."""
     options = config.options
     assert isinstance(options, Sources)  # the catalogue says so
     if options.judge is not None:
@@ -37,8 +37,8 @@ def work(config: RunConfig) -> PartedSourcesResult:
             do=["Name them, and their columns, with ", Setting("channels"), "."],
         )
     return work_on_sample(
-        config, cluster, PartedSourcesResult, n_rows=MOST_ROWS, needs=(), figures=_figures, count=count_rows,
-        lists_are="sequences",
+        config, cluster, PartedSourcesResult, n_rows=JOINED, needs=(), figures=_figures, count=count_rows,
+        lists_are="sequences", whole=WHOLE,
     )  # fmt: skip
 
 

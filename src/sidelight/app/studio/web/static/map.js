@@ -5,7 +5,7 @@
   const { call, say } = window.studio;
   const root = document.getElementById("map"), canvas = root.querySelector("canvas"), pen = canvas.getContext("2d");
   const side = document.getElementById("map-side"), tip = document.getElementById("map-tip"), chosenPart = document.getElementById("map-chosen");
-  const GRID = 65535, CELLS = 128, NEAR = 14, PAD = 12;
+  const GRID = 65535, CELLS = 128, NEAR = 14, PAD = 12, MOST_NAMES = 40;
   const made = (tag, text, kind) => { const node = document.createElement(tag); if (text !== undefined) node.textContent = text; if (kind) node.className = kind; return node; };
   const percent = (share) => Math.round(100 * share) + "%";
   let data = null, buckets = null, view = { scale: 1, x: 0, y: 0 }, lasso = null, drag = null, isLasso = false, chosen = [], open = -1, hovered = -1, timer = 0, cards = new Map(), waiting = false, only = -1, paint = null, loads = 0;
@@ -38,33 +38,65 @@
   function painted(colour) {
     const by = root.querySelector("[name=by]").value, key = [by, only, colour.paper, loads].join(" ");
     if (paint && paint.key === key) return paint;
-    const palette = [...colour.clusters, colour.faint, colour.warn], FAINT = 8, WARN = 9, at = new Uint8Array(data.n);
+    const palette = [...colour.clusters, colour.faint, colour.warn], FAINT = 8, WARN = 9, at = new Uint8Array(data.n), shape = new Uint8Array(data.n);
     for (let i = 0; i < data.n; i++) {
       if (only >= 0 && data.k[i] !== only) at[i] = FAINT;
       else if (by === "doubt") at[i] = data.sure[i] >= 230 ? FAINT : data.sure[i] >= 178 ? 6 : WARN;
-      else if (by === "person") at[i] = data.who[i] ? (data.who[i] - 1) % 8 : FAINT;
-      else at[i] = data.k[i] % 8;
+      else {
+        const number = by === "person" ? data.who[i] - 1 : data.k[i];
+        at[i] = number < 0 ? FAINT : number % 8;
+        shape[i] = number < 0 ? 0 : Math.floor(number / 8) % 3;
+      }
     }
     const one = document.createElement("canvas"), brush = one.getContext("2d", { willReadFrequently: true });
     one.width = one.height = 1;
     const numbers = new Uint32Array(palette.map((css) => { brush.fillStyle = css; brush.fillRect(0, 0, 1, 1); return new Uint32Array(brush.getImageData(0, 0, 1, 1).data.buffer)[0]; }));
-    paint = { key, at, numbers };
+    paint = { key, at, shape, numbers };
     return paint;
   }
 
-  // Dots are written into the pixels themselves: a hundred thousand of them take some milliseconds.
+  // Dots are written into the pixels themselves: a hundred thousand of them take some milliseconds. There are eight
+  // colours; dots of the next eight numbers are hollow, and of the eight after those have a hole across.
   function dots(ratio, size, colour) {
-    const { at, numbers } = painted(colour), W = canvas.width, H = canvas.height, image = pen.createImageData(W, H), pixels = new Uint32Array(image.data.buffer);
+    const { at, shape, numbers } = painted(colour), W = canvas.width, H = canvas.height, image = pen.createImageData(W, H), pixels = new Uint32Array(image.data.buffer);
     const ax = view.scale * wide() / GRID * ratio, bx = (PAD - view.x * view.scale * wide()) * ratio, ay = view.scale * tall() / GRID * ratio, by = (PAD - view.y * view.scale * tall()) * ratio;
     const side = Math.max(1, Math.round(size * ratio)), half = side >> 1;
     for (const isFaint of [true, false]) for (let i = 0; i < data.n; i++) {
       if ((at[i] === 8) !== isFaint) continue;
       const x = Math.round(data.x[i] * ax + bx) - half, y = Math.round(data.y[i] * ay + by) - half;
       if (x < 0 || y < 0 || x + side > W || y + side > H) continue;
-      const value = numbers[at[i]];
-      for (let v = y; v < y + side; v++) pixels.fill(value, v * W + x, v * W + x + side);
+      const value = numbers[at[i]], kind = side < 3 ? 0 : shape[i], rim = Math.max(1, side >> 2);
+      for (let v = y; v < y + side; v++) {
+        const line = v * W + x, isInside = v >= y + rim && v < y + side - rim;
+        if (kind === 0 || !isInside) pixels.fill(value, line, line + side);
+        else if (kind === 1) { pixels.fill(value, line, line + rim); pixels.fill(value, line + side - rim, line + side); }
+      }
     }
     pen.putImageData(image, 0, 0);
+  }
+
+  // Where the name of a cluster stands: the middle of its rows, by each axis.
+  function middles() {
+    const rows = data.names.map(() => []);
+    for (let i = 0; i < data.n; i++) rows[data.k[i]].push(i);
+    const middle = (of, axis) => { const some = of.filter((_, j) => j % Math.ceil(of.length / 500) === 0).map((i) => axis[i]).sort((a, b) => a - b); return some[some.length >> 1]; };
+    data.middles = rows.map((of) => (of.length ? [middle(of, data.x), middle(of, data.y)] : null));
+  }
+
+  function names(colour) {
+    let named = 0;
+    if (root.querySelector("[name=by]").value !== "cluster" || data.sizes.filter((n) => n).length > MOST_NAMES) return;
+    pen.font = "600 16px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle"; pen.lineJoin = "round";
+    data.middles.forEach((place, k) => {
+      if (!place || (only >= 0 && only !== k)) return;
+      const whole = data.names[k].replace(/^cluster (?=\d+$)/, ""), name = whole.length > 18 ? whole.slice(0, 17) + "…" : whole;
+      const half = pen.measureText(name).width / 2 + 2, inside = Math.max(half, Math.min(toX(place[0]), canvas.clientWidth - half));
+      const x = Math.abs(inside - toX(place[0])) < half ? inside : toX(place[0]), y = toY(place[1]);  // never cut by the edge
+      pen.strokeStyle = colour.paper; pen.lineWidth = 4; pen.strokeText(name, x, y);
+      pen.fillStyle = colour.ink; pen.fillText(name, x, y);
+      named += 1;
+    });
+    root.dataset.named = named;
   }
 
   function draw() {
@@ -76,6 +108,7 @@
     dots(ratio, size, colour);
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     root.dataset.drawn = (performance.now() - begun).toFixed(1);
+    names(colour);
     root.dataset.frames = Number(root.dataset.frames || 0) + 1;
     const ring = (i, stroke, r) => { pen.strokeStyle = stroke; pen.lineWidth = 2; pen.beginPath(); pen.arc(toX(data.x[i]), toY(data.y[i]), r, 0, 7); pen.stroke(); };
     if (chosen.length) { pen.strokeStyle = colour.ink; pen.lineWidth = 1; for (const i of chosen) pen.strokeRect(toX(data.x[i]) - size / 2 - 1.5, toY(data.y[i]) - size / 2 - 1.5, size + 3, size + 3); }
@@ -236,8 +269,9 @@
 
   function legend() {
     const by = root.querySelector("[name=by]").value, colour = colours(), list = root.querySelector(".legend");
-    const item = (i, words, k) => { const button = made("button", undefined, "filter"), dot = made("span", undefined, "dot"); dot.style.background = colour.clusters[i % 8]; button.append(dot, " " + words); button.setAttribute("aria-pressed", String(only === k)); button.addEventListener("click", () => { only = only === k ? -1 : k; legend(); later(); }); return button; };
-    if (by === "person") list.replaceChildren(...data.people.map((name, i) => { const label = made("span"), dot = made("span", undefined, "dot"); dot.style.background = colour.clusters[i % 8]; label.append(dot, " " + name); return label; }));
+    const dotOf = (i) => { const dot = made("span", undefined, "dot " + ["", "hollow", "across"][Math.floor(i / 8) % 3]); dot.style.setProperty("--dot", colour.clusters[i % 8]); return dot; };
+    const item = (i, words, k) => { const button = made("button", undefined, "filter"); button.append(dotOf(i), " " + words); button.setAttribute("aria-pressed", String(only === k)); button.addEventListener("click", () => { only = only === k ? -1 : k; legend(); later(); }); return button; };
+    if (by === "person") list.replaceChildren(...data.people.map((name, i) => { const label = made("span"); label.append(dotOf(i), " " + name); return label; }));
     else if (by === "doubt") list.replaceChildren(made("span", "Strong colour: less than 70% sure; middle: less than 90%.", "faint"));
     else list.replaceChildren(...data.names.map((name, k) => [name, k]).filter(([, k]) => data.sizes[k]).slice(0, 60).map(([name, k]) => item(k, name + " " + data.sizes[k].toLocaleString("en"), k)));
   }
@@ -248,6 +282,7 @@
       data = { ...found, x: unpack(found.x, 2), y: unpack(found.y, 2), k: unpack(found.k, 2), who: unpack(found.who, 2), sure: unpack(found.sure, 1) };
       loads += 1;
       index();
+      middles();
       legend();
       root.dataset.ready = data.n;
       later();
