@@ -84,6 +84,7 @@ class RowBelief:
         self.eps, self.n_known, self.is_consistent = 0.0, 1, True
         self._take(self._first)
         self.q, self.labels, self.is_placed = np.array([[1.0, 0.0]]), np.zeros(1, dtype=np.intp), np.ones(1, dtype=bool)
+        self.is_settled: Bools | None = self.is_placed  # rows that answers give a place; None where answers disagree
         self.process.fit(np.ones((1, 1)), np.ones(1))
 
     def anew(self) -> RowBelief:
@@ -137,6 +138,7 @@ class RowBelief:
                 self._take(row)
             self.links.append((self.at[a], self.at[b], int(same)))
         settled = self._what_follows()
+        self.is_settled = None if settled is None else settled.labels != OPEN
         if settled is not None and settled.says_enough:
             self._place_rows(settled)
         else:
@@ -177,6 +179,7 @@ class RowBelief:
         number = self._names(labels, n_known)
         q[:, number] = q[:, :n_known].copy()
         self.q, self.labels, self.n_known, self.is_placed = q, number[labels], n_known, settled.labels != OPEN
+        self.is_settled = self.is_placed
         certainty = q[:, :-1].max(axis=1)
         self.process.fit(np.eye(n_known)[self.labels], np.where(certainty > SURE, 1.0 / certainty**2, np.inf))
         self.pool.start(self.labels)
@@ -422,30 +425,35 @@ class RowBelief:
 
     def _has_met_all(self) -> bool:
         """Say whether answers that agree with each other have met every cluster, where the number is not known."""
-        if not self.is_consistent or chance_of_new(self.labels) >= MET_ENOUGH or self._told()[0] < TOLD_ENOUGH:
+        if self.is_settled is None or chance_of_new(self.labels) >= MET_ENOUGH or self._told()[0] < TOLD_ENOUGH:
             return False
-        n_placed = np.bincount(self.rows_alone.labels[np.array(self.rows)[self.is_placed]])
+        n_placed = np.bincount(self.rows_alone.labels[np.array(self.rows)[self.is_settled]])
         n_clusters = self.rows_alone.n_clusters
         return bool(n_placed.sum() >= ASKED_ENOUGH * n_clusters and (n_placed > 0).sum() == n_clusters)
 
     def _told(self) -> tuple[float, Bools]:
-        """Return how much of what the rows that have a place need to be told was told, and which rows were told.
+        """Return how much of what the rows with a place need to be told was told, and which rows keep their label.
 
         Questions of ours compare a row with those asked about before until it has a place. Pairs chosen at random
         mostly stay apart; of many clusters they say little, and which are one is then decided by looks alone.
         """
-        n_asked = len(self.rows)
         if not self.links:
-            return 1.0, np.ones(n_asked, dtype=bool)
-        ends = np.array(self.links, dtype=np.intp)[:, :2].T
-        joined = sp.coo_array((np.ones(len(self.links), dtype=bool), tuple(ends)), shape=(n_asked, n_asked))
-        part = connected_components(joined, directed=False)[1]
-        together = part == np.bincount(part).argmax()
+            return 1.0, np.ones(len(self.rows), dtype=bool)
+        compared = self._most_compared()
+        together = compared if self.is_settled is None else self.is_settled
         shares = np.bincount(self.rows_alone.labels) / len(self.rows_alone.labels)
         an_answer = float(binary_entropy((shares**2).sum()) / entropy(shares))  # as a share of what a row needs
         n_told = max(float((together & self.is_placed).sum()), an_answer * len(self.links))
         told = min(n_told / max(int(self.is_placed.sum()), 1), 1.0)
-        return told, self.is_placed & (together | (told >= TOLD_ENOUGH))
+        return told, self.is_placed & (compared | (told >= TOLD_ENOUGH))
+
+    def _most_compared(self) -> Bools:
+        """Say which rows answers compare with most others, over any number of steps."""
+        n_asked = len(self.rows)
+        ends = np.array(self.links, dtype=np.intp)[:, :2].T
+        joined = sp.coo_array((np.ones(len(self.links), dtype=bool), tuple(ends)), shape=(n_asked, n_asked))
+        part = connected_components(joined, directed=False)[1]
+        return np.asarray(part == np.bincount(part).argmax())
 
     def _eps(self) -> float:
         return 0.0 if self.is_consistent else min(self.eps, MOST)

@@ -8,8 +8,9 @@ two opinions, pooled by how near it is to rows with labels:
 A guessed cluster belongs to the label that answers place in it. One that no label was matched with keeps a label of its
 own, and ``HELD`` answered rows' worth of it, so that one stray row, or one wrong answer, joins no two of them; where
 the number of clusters is not known, only as far as answers agree that guessed clusters differ. While labels are few, or
-doubtful because answers disagree, every guessed cluster holds on to its own, and answers reach less far. How much the
-guess counts is learnt: if rows of one guessed cluster turn out to have different labels, all of this fades.
+doubtful because answers disagree, every guessed cluster holds on to its own, and answers reach less far; a guessed
+cluster of which no row has a label is out of reach. How much the guess counts is learnt: if rows of one guessed cluster
+turn out to have different labels, all of this fades.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ def shown_clusters(
     if not is_consistent or per_cluster < FEW:
         share[is_matched, label[is_matched]] += HELD * trust
     reach = (1.0 - novelty[:, None]) * min(per_cluster / (WELL_MET if is_consistent else DOUBTED), 1.0) ** 2
+    reach[np.isin(guessed, own[met[own].sum(axis=1) == 0.0])] = 0.0  # no answer was about any of their rows
     reach = 1.0 - trust * (1.0 - reach)
     share /= share.sum(axis=1, keepdims=True)
     score = (1.0 - reach) * np.log(share)[guessed]
