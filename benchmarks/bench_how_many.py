@@ -13,12 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 import sidelight as sl
+import view_sets
 from runner import Sheet
 from sidelight.app.jobs.coclusters.how_many import most_telling
 from sidelight.app.jobs.how_many.rows import clearest
+from sidelight.app.jobs.sources.agreement import number_by_channels
 from sidelight.app.jobs.sources.how_many import above_chance
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.synth.sources import make_sources
+from sidelight.estimators.sources._joined import side_by_side
 
 TITLE = "How many clusters"
 ROUNDS = int(os.environ.get("SIDELIGHT_ROUNDS", 5))
@@ -26,7 +29,8 @@ FIRST_SEED = 100  # away from the seeds that the rules were compared on
 TEXT = (
     "The number that was chosen for each of {rounds} draws (`SIDELIGHT_ROUNDS`), seeds from {first} on. Uneven: every "
     "kind is 0.7 times as frequent as the one before. A centre may lie beside another by chance, so not every kind is "
-    "a cluster."
+    "a cluster. In {seen} of {people} draws of people for sources everybody has two sequences or more; somebody with "
+    "one cannot be counted. Channels: no sequences; as a foil the rows are asked, all channels side by side."
 )
 
 
@@ -55,7 +59,8 @@ def fill(sheet: Sheet) -> None:
         sheet.row(f"{job}: the number that was put in", f"{sum(told)} of {len(told)}")
         sheet.row(f"{job}: mean distance from it", f"{np.mean(misses[job]):.2f}")
         sheet.row(f"{job}: processor time of a choice", f"{mean:.2f} s")
-    text = TEXT.format(rounds=ROUNDS, first=FIRST_SEED)
+    seen = [seen_twice(case.truth[0], seed) for case in cases() if case.job == "sources" for seed in seeds]
+    text = TEXT.format(rounds=ROUNDS, first=FIRST_SEED, seen=sum(seen), people=len(seen))
     sheet.section("Chosen", ["job", "drawn", "put in", "chosen"], rows, text)
 
 
@@ -82,6 +87,30 @@ def cases() -> Iterator[Case]:
     for k in (2, 3, 5, 7, 10):
         for n in (200, 400):
             yield Case("sources", f"{n} points a person", (k,), lambda seed, k=k, n=n: people(k, n, seed))
+    for job, choose in (("channels", by_channels), ("rows of channels (foil)", by_rows)):
+        for drawn, k, draw in channel_sets():
+            yield Case(job, drawn, (k,), lambda seed, draw=draw, choose=choose: choose(draw(seed)[0], seed))
+
+
+def channel_sets() -> Iterator[tuple[str, int, Callable[[int], tuple[view_sets.Views, np.ndarray]]]]:
+    """List channels without sequences: what is drawn, the number of clusters, and how it is drawn."""
+    for kind, (k, *_) in view_sets.GENERATED.items():
+        yield f"generated: {kind}", k, lambda seed, kind=kind: view_sets.generated(kind, seed)
+    for k in (3, 5, 8):
+        yield f"{k} people", k, lambda seed, k=k: view_sets.people(k, seed)
+    for k in (5, 10):
+        yield f"posts of {k} newsgroups", k, lambda seed, k=k: view_sets.newsgroups(k, seed)
+    yield "ten of each digit", 10, view_sets.few_digits
+
+
+def by_channels(views: view_sets.Views, seed: int) -> tuple[int, ...]:
+    """Choose as ``sidelight sources`` does without sequences."""
+    return (number_by_channels(list(views.values()), seed, np.random.default_rng(seed)).chosen,)
+
+
+def by_rows(views: view_sets.Views, seed: int) -> tuple[int, ...]:
+    """Choose by the graph of the rows, all channels side by side."""
+    return (clearest(side_by_side(list(views.values()), seed), np.random.default_rng(seed)).chosen,)
 
 
 def labels(n: int, k: int, is_even: bool, fewest: int) -> np.ndarray:
@@ -127,3 +156,10 @@ def people(k: int, n: int, seed: int) -> tuple[int, ...]:
     seen = make_sources(k, n_points=n * k, random_state=seed)
     parts = [(X - X.mean(axis=0)) / X.std(axis=0) / np.sqrt(X.shape[1]) for X in seen.channels.values()]
     return (above_chance(parts, seen.sequences, np.random.default_rng(seed)).chosen,)
+
+
+def seen_twice(k: int, seed: int) -> bool:
+    """Say whether every one of k people has two sequences or more."""
+    seen = make_sources(k, n_points=200 * k, random_state=seed)
+    first = np.unique(seen.sequences, return_index=True)[1]
+    return bool(np.bincount(seen.subjects[first]).min() >= 2)

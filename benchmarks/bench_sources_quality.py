@@ -76,6 +76,9 @@ def draws() -> Iterator[tuple[str, Callable[[int], Any], int]]:
             yield f"newsgroups, {k}, three channels", lambda seed, k=k: view_sets.newsgroups(k, seed), seed
         for kind in view_sets.GENERATED:
             yield f"generated: {kind}", lambda seed, kind=kind: view_sets.generated(kind, seed), seed
+        for k, n_own, noise in ((3, 3, 0.3), (5, 2, 0.3), (4, 3, 0.6), (4, 4, 1.0)):
+            name = f"generated: {k} clusters of {n_own} groups a channel that occur together, noise {noise}"
+            yield name, lambda seed, of=(k, n_own, noise): view_sets.together(*of, seed), seed
 
 
 def compare(draw: Callable[[int], Any], seed: int) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import numpy as np
 
 import relation_sets
 import sidelight as sl
+from bag_sets import corel
 from datasets import load
 from runner import Sheet
 from sidelight.metrics import answer_information, information_loss
@@ -50,6 +51,9 @@ def sets(sheet: Sheet) -> None:
         "classes / features / single-label bags / multi-label bags / bags / rows / rows a bag / labels a bag",
     )
     sheet.section("Table 2 of [PF14]", header, rows)
+    X, bags, animals = corel()
+    counted = " / ".join(map(str, (len(np.unique(animals)), X.shape[1], bags.n_bags, len(X))))
+    sheet.section("Table 2 of [Z09]", ("set", "classes / features / bags / rows"), [("Corel", counted)])
     for table, names in (("3.5", CONSTRAINED), ("4.1", ACTIVE)):
         counted = []
         for name in names:

@@ -28,7 +28,10 @@ def folder() -> Path:
     named = os.environ.get("SIDELIGHT_DATA")
     found = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
     if not found.is_dir():
-        raise FileNotFoundError(f"No public data in {found}. Set SIDELIGHT_DATA to the folder that holds hja/, ...")
+        raise FileNotFoundError(
+            f"No public data in {found}: nothing is downloaded. Set SIDELIGHT_DATA to the folder that holds "
+            "hja/, msrcv2/, uci/ and the other sets."
+        )
     return found
 
 
@@ -71,7 +74,7 @@ def load(name: str) -> tuple[np.ndarray, sl.Bags, np.ndarray]:
 
 def title(name: str) -> str:
     """Return what the papers call the set."""
-    return FACTS[name][0]
+    return "Letter-Frost" if name == "frost" else FACTS[name][0]
 
 
 def made(

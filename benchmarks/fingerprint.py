@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import io
 import re
+import tokenize
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +25,8 @@ LIST = "lazy_names("  # a package that only says which module has which name: on
 BEFORE = "measured before fingerprints were kept"
 EARLIER = "measured with earlier code"
 SAME = "measured with this code"
+SAMPLED = "measured with earlier code, and a sample of its cells with this code: the same"
+KEPT_CELLS = "A sample of the cells of earlier code is the same with this code, so these were kept:"
 
 
 def fingerprint(file: str) -> str:
@@ -42,7 +46,9 @@ def freshness(page: str, pages: Path = PAGES) -> str:
     if not stamps or any(code == "unknown" for _, code in stamps):
         found = re.search(r"sidelight ([\w.]*\w)", text)
         return f"{BEFORE}{' for all of its cells' if stamps else ''}, with version {found[1] if found else 'unknown'}"
-    return SAME if all((HERE / file).exists() and fingerprint(file) == code for file, code in stamps) else EARLIER
+    if not all((HERE / file).exists() and fingerprint(file) == code for file, code in stamps):
+        return EARLIER
+    return SAMPLED if KEPT_CELLS in text.split("\n## ")[0] else SAME
 
 
 @cache
@@ -62,14 +68,18 @@ def modules_of(file: str) -> tuple[str, ...]:
 
 @cache
 def code_of(path: Path) -> str:
-    """Return the text of a module without docstrings, lines of comment and empty lines."""
+    """Return the text of a module without docstrings, comments and empty lines."""
     text = path.read_text(encoding="utf-8")
     lines = text.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            line, column = token.start
+            lines[line - 1] = lines[line - 1][:column]
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             told = node.body[0]
             lines[told.lineno - 1 : told.end_lineno] = [""] * ((told.end_lineno or told.lineno) - told.lineno + 1)
-    return "\n".join(line for line in lines if line.strip() and not line.lstrip().startswith("#"))
+    return "\n".join(line.rstrip() for line in lines if line.strip())
 
 
 def _helpers(path: Path, seen: set[str]) -> list[str]:

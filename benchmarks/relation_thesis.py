@@ -24,7 +24,7 @@ from sidelight.data.splits import AnswerKFold
 from sidelight.metrics import adjusted_rand_index, pair_precision_recall_f
 
 DRAWS = int(os.environ.get("RELATIONS_DRAWS", "20"))
-MOST = {"hja": 5}  # draws of a set that takes more than half of the time
+MOST = {"hja": int(os.environ.get("RELATIONS_HJA", "5"))}  # draws of a set that takes more than half of the time
 STORED = bool(os.environ.get("RELATIONS_STORED"))  # write the page from the cells that exist; compute none
 SETS = ("ionosphere", "pima", "balance", "digits-389", "letters-IJLT", "msrcv2-6", "hja")
 PAIRS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)  # of N

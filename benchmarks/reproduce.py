@@ -1,8 +1,8 @@
 """Run what reproduces a document and write its page: ``python benchmarks/reproduce.py [document ...] [--pages-only]``.
 
 A benchmark is run when its page is not of this code or says that cells are missing; its ledger takes up where it
-stopped, and cells of other code are measured again. Stop it when you like: pages are written after each benchmark, and
-what is left is printed.
+stopped. Of cells of other code a sample is measured again, and all of them where anything changed. Stop it when you
+like: pages are written after each benchmark, and what is left is printed.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from documents import DOCUMENTS
-from fingerprint import SAME, freshness
-from verdicts import DOCS, NOT_YET, PAGES, VERDICTS, Cell, Document, Item, Part, Source, kind_of
+from drawings import draw
+from fingerprint import SAME, SAMPLED, freshness
+from verdicts import DOCS, MISSING, NOT_YET, PAGES, VERDICTS, Cell, Document, Item, Source, kind_of
 
 FOLDER = DOCS / "reproduction"
+PLAIN = "Tables and figures without results"
 UNFINISHED = re.compile(r"Not finished|(\d+) were not;")
 
 
@@ -35,43 +36,61 @@ def main(words: list[str]) -> int:
         return 2
     chosen = [DOCUMENTS[name] for name in names]
     todo = [name for name in dict.fromkeys(b for document in chosen for b in document.benchmarks) if not finished(name)]
+    todo = [] if "--pages-only" in words else todo
+    if todo and (problem := no_data()):
+        print(problem, file=sys.stderr)
+        return 2
     try:
-        for number, name in enumerate([] if "--pages-only" in words else todo, start=1):
+        for number, name in enumerate(todo, start=1):
             print(f"[{number} of {len(todo)}] {name}", flush=True)
             command = ["nice", sys.executable, str(Path(__file__).parent / "run.py"), name]
-            subprocess.run(command, check=False, env={**os.environ, "BENCH_AGAIN": "1"})
+            if subprocess.run(command, check=False, env={**os.environ, "BENCH_AGAIN": "1"}).returncode:
+                print(f"{name} did not finish; its page stays as it was.", file=sys.stderr, flush=True)
             write()
     except KeyboardInterrupt:
-        print("\nStopped. Finished cells are kept; the same command goes on.", flush=True)
+        print("", flush=True)
     write()
     tell(chosen)
     return 0
 
 
+def no_data() -> str:
+    """Say that there are no public data sets, and where they are looked for; nothing if there are."""
+    from datasets import folder
+
+    try:
+        folder()
+    except FileNotFoundError as error:
+        return str(error)
+    return ""
+
+
 def finished(name: str) -> bool:
     """Whether a page of benchmarks is whole and of this code."""
     path = PAGES / f"{name}.md"
-    return path.exists() and freshness(name) == SAME and not UNFINISHED.search(path.read_text(encoding="utf-8"))
+    current = path.exists() and freshness(name) in (SAME, SAMPLED)
+    return current and not UNFINISHED.search(path.read_text(encoding="utf-8"))
 
 
 def tell(documents: Sequence[Document]) -> None:
     """Print totals, pages that are not of this code, and what nobody has run."""
     for document in documents:
-        counts = Counter(kind_of(item.judge().verdict) for item in document.items)
+        counts = Counter(kind_of(item.outcome().verdict) for item in document.items)
         print(f"{document.key}: " + ", ".join(f"{counts[verdict]} {plain(verdict)}" for verdict in VERDICTS))
         for name in (name for name in document.benchmarks if not finished(name)):
             print(f"  left: {name} ({freshness(name) if (PAGES / f'{name}.md').exists() else 'never run'})")
-        for item in document.items:
-            verdict = item.judge().verdict
-            if verdict.startswith(NOT_YET):
-                print(f"  {verdict}: {item.what}")
+        missing = Counter(verdict for item in document.items if (verdict := item.outcome().verdict).startswith(NOT_YET))
+        for verdict, count in missing.items():
+            print(f"  {verdict} ({count} item{'s' if count > 1 else ''})")
 
 
 def write() -> None:
-    """Write the page of every document, and the index."""
+    """Write the page of every document with its drawings, and the index."""
     FOLDER.mkdir(exist_ok=True)
     for document in DOCUMENTS.values():
         (FOLDER / f"{document.key}.md").write_text(page_of(document), encoding="utf-8")
+        for drawing in (drawing for part in document.parts for drawing in part.drawings):
+            draw(drawing, FOLDER)
     (FOLDER / "index.md").write_text(index(), encoding="utf-8")
 
 
@@ -85,7 +104,8 @@ def index() -> str:
         "prints, what we "
         "measured, and a verdict. `make reproduce` measures again and writes these pages (`make reproduce "
         "DOCUMENT=pf14` "
-        "for one); [decision 47](../decisions/0047-verdicts-are-read-from-benchmarks.md) says how verdicts are "
+        "for one), from public data in `$SIDELIGHT_DATA` or `../shared/data`; it may be stopped at any time and goes "
+        "on where it was. [Decision 47](../decisions/0047-verdicts-are-read-from-benchmarks.md) says how verdicts are "
         "reached.",
         "",
         table(("document", "items", *(plain(verdict) for verdict in VERDICTS)), [*map(total, listed), grand()]),
@@ -99,7 +119,7 @@ def index() -> str:
         "",
         "## Every table, figure and section",
         "",
-        *(f"- {document.title}: " + ", ".join(map(partial(place, document), document.parts)) for document in listed),
+        *(f"- {document.title}: " + ", ".join(places(document)) for document in listed),
         "",
         "```{toctree}",
         ":maxdepth: 1",
@@ -111,14 +131,16 @@ def index() -> str:
     return "\n".join(lines)
 
 
-def place(document: Document, part: Part) -> str:
-    """Return a link to a part, by what the document calls it: the words before the colon."""
-    return f"[{part.title.split(':')[0]}]({document.key}.md{anchor(part.title)})"
+def places(document: Document) -> list[str]:
+    """Return links to the parts of a document, by what it calls them: the words before the colon."""
+    listed = [f"[{part.title.split(':')[0]}]({document.key}.md{anchor(part.title)})" for part in document.parts]
+    names = ", ".join(name for name, _ in document.plain)
+    return listed + ([f"[without results: {names}]({document.key}.md{anchor(PLAIN)})"] if names else [])
 
 
 def total(document: Document) -> list[object]:
     """Return the row of the index for one document."""
-    counts = Counter(kind_of(item.judge().verdict) for item in document.items)
+    counts = Counter(kind_of(item.outcome().verdict) for item in document.items)
     name = f"[{document.title.replace('[', '').replace(']', '')}]({document.key}.md)"
     return [name, len(document.items), *(counts[verdict] for verdict in VERDICTS)]
 
@@ -132,13 +154,16 @@ def grand() -> list[object]:
 def page_of(document: Document) -> str:
     """Return the page of one document."""
     lines = [f"# {document.title}", "", document.about, "", *(f"{remark}\n" for remark in document.remarks)]
-    counts = Counter(kind_of(item.judge().verdict) for item in document.items)
+    counts = Counter(kind_of(item.outcome().verdict) for item in document.items)
     lines += [f"{len(document.items)} items: " + ", ".join(f"{counts[v]} {plain(v)}" for v in VERDICTS) + ".", ""]
     for part in document.parts:
         lines += [f"## {part.title}", ""] + ([part.text, ""] if part.text else [])
         lines += [table(("what", "the document", "ours", "draws", "verdict", "measured in"), map(row, part.items)), ""]
-        for file, caption in part.pictures:
-            lines += [f"![{caption}](../benchmarks/{file})", "", f"*{caption}*", ""]
+        shown = [(f"../benchmarks/{file}", caption) for file, caption in part.pictures]
+        for path, caption in [*shown, *((drawing.file, drawing.caption) for drawing in part.drawings)]:
+            lines += [f"![{caption}]({path})", "", f"*{caption}*", ""]
+    if document.plain:
+        lines += [f"## {PLAIN}", "", *(f"- {name}: {where}" for name, where in document.plain), ""]
     lines += ["## What we found wrong in the document", "", *(f"- {fault}" for fault in document.wrong), ""]
     if document.own:
         lines += ["## What our own method reaches on the same protocol", ""]
@@ -152,28 +177,34 @@ def measured_by(document: Document) -> list[str]:
     lines = ["## What measured it", ""]
     sources = [*(s for item in document.items for s in item.sources), *(source for _, source in document.own)]
     for name in dict.fromkeys([*document.benchmarks, *(source.page for source in sources)]):
+        if not (PAGES / f"{name}.md").exists():
+            lines.append(f"- {name}: never run.")
+            continue
         text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
         head = re.search(r"^Written by `(.*?)` on (.*)\.$", text, re.MULTILINE)
-        commit = re.search(r"; commit ([^.\n]+)\.", text.split("\n## ")[0])
+        commit = re.search(r"; commit ([^;.\n]+)(; [^\n]* s of a processor)?\.", text.split("\n## ")[0])
         where = f"{head[2]} (`{head[1]}`)" if head else "unknown"
         part = f"; {missing[0].rstrip(';')}" if (missing := UNFINISHED.search(text)) else ""
         lines.append(
             f"- [{name}](../benchmarks/{name}.md): {{freshness}}`{name}`; "
-            f"commit {commit[1] if commit else 'not recorded'}; {where}{part}."
+            f"commit {commit[1] + (commit[2] or '') if commit else 'not recorded'}; {where}{part}."
         )
     return [*lines, ""]
 
 
 def row(item: Item) -> list[str]:
     """Return the cells of one item."""
-    outcome = item.judge()
-    draws = f"{item.draws[0].text()} of {item.draws[1]}" if item.draws else ""
+    outcome = item.outcome()
+    draws = f"{said(item.draws[0])} of {item.draws[1]}" if item.draws else ""
     return [item.what, item.printed, outcome.ours, draws, outcome.verdict, links(item.sources)]
 
 
 def said(source: Source) -> str:
-    """Return what a page of benchmarks says, with its brackets."""
-    return source.text(whole=True) if isinstance(source, Cell) else source.text()
+    """Return what a page of benchmarks says, with its brackets; nothing where it is older than the item."""
+    try:
+        return source.text(whole=True) if isinstance(source, Cell) else source.text()
+    except MISSING:
+        return ""
 
 
 def links(sources: Sequence[Source]) -> str:

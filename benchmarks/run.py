@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+STOPPED = 130  # what shells say of a program that was interrupted
 
 
 def main(names: list[str]) -> int:
@@ -28,4 +29,8 @@ def main(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        print("Stopped. Finished cells of long experiments are kept; the same command goes on.", file=sys.stderr)
+        sys.exit(STOPPED)

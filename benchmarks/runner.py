@@ -11,6 +11,7 @@ import json
 import math
 import os
 import platform
+import random
 import statistics
 import subprocess
 import sys
@@ -21,15 +22,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from fingerprint import fingerprint
+from fingerprint import KEPT_CELLS, fingerprint
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs" / "benchmarks"
 WORK = ROOT / "benchmarks" / ".work"
 USED: set[tuple[str, str]] = set()  # which file's code measured the cells that ledgers gave since the last page
-AGAIN = (
-    os.environ.get("BENCH_AGAIN", "") == "1"
-)  # compute cells again that other code computed; ``make reproduce`` does
+EARLIER: dict[tuple[str, str], float | None] = {}  # seconds of those among them that an earlier run measured
+MEASURED: set[tuple[str, str]] = set()  # those that this run measured
+KEPT: set[tuple[str, str]] = set()  # cells of earlier code that were kept because a sample of them is the same now
+AGAIN = os.environ.get("BENCH_AGAIN", "") == "1"  # check cells that other code computed; ``make reproduce`` does
+SAMPLE, FEWEST = 0.05, 3  # share of such cells that is computed again, and the fewest
+TIMES = ("seconds", "wall", "processor", "time", "minutes")  # values that are different in every run
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -74,6 +78,7 @@ class Sheet:
     rows: list[tuple[str, str, str, str]] = field(default_factory=list)
     figures: list[tuple[str, str]] = field(default_factory=list)
     sections: list[str] = field(default_factory=list)
+    begin: float = field(default_factory=lambda: processor(), repr=False)
 
     def say_if_busy(self) -> None:
         """Add a note when other work shares the machine."""
@@ -154,8 +159,16 @@ class Sheet:
         """Say which code was measured: now, and when the cells of the ledgers were."""
         own = f"bench_{self.name}.py"
         stamps = sorted(USED | ({(own, fingerprint(own))} if (ROOT / "benchmarks" / own).exists() else set()))
-        USED.clear()
-        return f"Measured code: {', '.join(f'`{file} {code}`' for file, code in stamps)}; commit {commit()}."
+        known = [took for took in EARLIER.values() if took is not None]  # others are of before seconds were kept
+        total = f"; {processor() - self.begin + math.fsum(known):,.0f} s of a processor"
+        took = total if len(known) == len(EARLIER) else ""
+        kept = f"{KEPT_CELLS} {len(KEPT)} of {len(EARLIER) + len(MEASURED)} cells" if KEPT else ""
+        for seen in (USED, EARLIER, MEASURED, KEPT):
+            seen.clear()
+        return (
+            f"Measured code: {', '.join(f'`{file} {code}`' for file, code in stamps)}; commit {commit()}{took}."
+            f"{kept and f' {kept}.'}"
+        )
 
 
 class Ledger:
@@ -173,32 +186,78 @@ class Ledger:
         cells = [json.loads(line) for line in whole.splitlines()]
         self.cells: dict[str, Any] = {cell["key"]: cell["value"] for cell in cells}
         self.codes: dict[str, str] = {cell["key"]: cell.get("code", "unknown") for cell in cells}
+        self.seconds: dict[str, float | None] = {cell["key"]: cell.get("seconds") for cell in cells}
+        self.kept: dict[str, bool] = {cell["key"]: cell.get("kept", False) for cell in cells}
 
     def run(
         self, cells: Sequence[tuple[str, Callable[[], Any]]], *, stage: str, minutes: float = math.inf
     ) -> dict[str, Any]:
         """Compute the cells that are missing, with a progress bar, and return all values by key.
 
-        Cells of other code are kept, unless ``AGAIN``. No cell begins after ``minutes``; cells that were not computed
-        are left out of the answer.
+        Cells of other code are kept; with ``AGAIN`` only where a sample of them is the same with this code. No cell
+        begins after ``minutes``; cells that were not computed are left out of the answer.
         """
         from rich.progress import Progress
 
         end = time.monotonic() + 60.0 * minutes
         code = fingerprint(self.source) if (ROOT / "benchmarks" / self.source).exists() else "unknown"
-        with Progress() as bar, self.path.open("a", encoding="utf-8") as handle:
+        with Progress() as bar:
             task = bar.add_task(stage, total=len(cells))
+            if AGAIN and time.monotonic() < end:
+                self._keep_if_same(cells, code)
             for key, compute in cells:
                 missing = key not in self.cells or (AGAIN and self.codes[key] != code)
                 if missing and time.monotonic() < end:
-                    self.cells[key] = compute()
-                    self.codes[key] = code
-                    handle.write(json.dumps({"key": key, "value": self.cells[key], "code": code}) + "\n")
-                    handle.flush()
+                    self._measure(key, compute, code)
                 bar.advance(task)
         there = [key for key, _ in cells if key in self.cells]
         USED.update((self.source, self.codes[key]) for key in there)
+        asked = {(self.path.stem, key): self.seconds[key] for key in there}
+        EARLIER.update({cell: took for cell, took in asked.items() if cell not in MEASURED})
+        KEPT.update(cell for cell in asked if self.kept[cell[1]])
         return {key: self.cells[key] for key in there}
+
+    def _measure(self, key: str, compute: Callable[[], Any], code: str) -> None:
+        begin = processor()
+        self.cells[key] = compute()
+        self.codes[key], self.kept[key], self.seconds[key] = code, False, round(processor() - begin, 3)
+        MEASURED.add((self.path.stem, key))
+        self._write(key)
+
+    def _keep_if_same(self, cells: Sequence[tuple[str, Callable[[], Any]]], code: str) -> None:
+        """Measure a sample of the cells of other code again; if nothing changes, the others count as of this code."""
+        old = [(key, compute) for key, compute in cells if key in self.cells and self.codes[key] != code]
+        size = min(len(old), max(FEWEST, math.ceil(SAMPLE * len(old))))
+        for key, compute in random.Random(code).sample(old, size):
+            before = self.cells[key]
+            self._measure(key, compute, code)
+            if not same(before, json.loads(json.dumps(self.cells[key]))):
+                return
+        for key in (key for key, _ in old if self.codes[key] != code):
+            self.codes[key], self.kept[key] = code, True
+            self._write(key)
+
+    def _write(self, key: str) -> None:
+        line = {"key": key, "value": self.cells[key], "code": self.codes[key], "seconds": self.seconds[key]}
+        with self.path.open("a", encoding="utf-8") as handle:
+            handle.write(json.dumps(line | ({"kept": True} if self.kept[key] else {})) + "\n")
+
+
+def same(before: Any, now: Any) -> bool:
+    """Whether two values of a cell are equal but for times and rounding in the last digits."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        listed = [name for name in before if not any(word in name for word in TIMES)]
+        return before.keys() == now.keys() and all(same(before[name], now[name]) for name in listed)
+    if isinstance(before, list) and isinstance(now, list):
+        return len(before) == len(now) and all(map(same, before, now))
+    if isinstance(before, float) and isinstance(now, float | int):
+        return math.isclose(before, now, rel_tol=1e-6, abs_tol=1e-9) or (math.isnan(before) and math.isnan(now))
+    return bool(before == now)
+
+
+def processor() -> float:
+    """Seconds of a processor that this process has taken, with the processes that it waited for."""
+    return sum(os.times()[:4])
 
 
 def machine() -> str:

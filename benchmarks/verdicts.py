@@ -42,6 +42,10 @@ class Cell:
         """The first number of the cell."""
         return first_number(self.text())
 
+    def is_there(self) -> bool:
+        """Whether the cell has a number: a page that is not finished leaves cells empty."""
+        return bool(re.search(r"\d", self.text()))
+
 
 @dataclass(frozen=True)
 class Said:
@@ -60,6 +64,7 @@ class Said:
 
 
 Source = Cell | Said
+MISSING = (KeyError, ValueError, OSError)  # no such section or row, no such column, no such page
 Draws = tuple[Source, object]  # how many there are, and how many the document has
 
 
@@ -81,15 +86,35 @@ class Item:
     judge: Callable[[], Outcome]
     draws: Draws | None = None
 
+    def outcome(self) -> Outcome:
+        """Compare them; where a page of benchmarks is older than this item, nothing was run yet."""
+        try:
+            return self.judge()
+        except MISSING as error:
+            return Outcome("", f"{NOT_YET}: {error.args[0] if error.args else error}")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure of a document that is drawn from cells: panels by title, in each the cells of a line by its name."""
+
+    file: str
+    caption: str
+    ticks: Sequence[str]
+    along: str
+    panels: dict[str, dict[str, Sequence[Cell]]]
+    bars: bool = False
+
 
 @dataclass(frozen=True)
 class Part:
-    """A table, figure or section of a document, with its items."""
+    """A table, figure or section of a document, with its items; pictures lie beside pages of benchmarks."""
 
     title: str
     items: Sequence[Item]
     text: str = ""
     pictures: Sequence[tuple[str, str]] = ()
+    drawings: Sequence[Drawing] = ()
 
 
 @dataclass(frozen=True)
@@ -104,6 +129,7 @@ class Document:
     wrong: Sequence[str]
     own: Sequence[tuple[str, Source]] = ()
     remarks: Sequence[str] = field(default_factory=tuple)
+    plain: Sequence[tuple[str, str]] = ()  # tables and figures without results, and where ours has what they say
 
     @property
     def items(self) -> list[Item]:
@@ -148,19 +174,30 @@ def claim(
     """
 
     def judge() -> Outcome:
-        missed = []
+        missed, absent = [], []
         for name, left, rights in comparisons:
+            if not all(cell.is_there() for cell in (left, *rights)):
+                absent.append(name)
+                continue
             gaps = [(left.number() - right.number()) * (-1 if lower else 1) for right in rights]
             worst = max(gaps, key=abs) if level else min(gaps)
             if (abs(worst) if level else -worst) > within + 1e-9 or (not level and within == 0 and worst <= 0):
                 missed.append(f"{name} ({worst:+.3g})")
-        held = len(comparisons) - len(missed)
-        good = 2 * held > len(comparisons) if most else not missed
-        ours = f"holds on {held} of {len(comparisons)}" + (f"; not on {', '.join(missed)}" if missed else "")
-        return Outcome(ours, REPRODUCED if good else NOT)
+        return counted("holds on", len(comparisons), missed, absent, most=most)
 
     sources = tuple(cell for _, left, rights in comparisons for cell in (left, *rights))
     return Item(what, "claim", sources, judge, draws)
+
+
+def counted(holds: str, n: int, missed: Sequence[str], absent: Sequence[str] = (), *, most: bool = False) -> Outcome:
+    """Say how many of ``n`` comparisons hold, which do not and which were not run; those that were are judged."""
+    tried = n - len(absent)
+    not_run = f"not run: {', '.join(absent)}" if absent else ""
+    if not tried:
+        return Outcome("", f"{NOT_YET}: the page has no figures of it")
+    told = [f"{holds} {tried - len(missed)} of {tried}", f"not on {', '.join(missed)}" if missed else "", not_run]
+    good = 2 * len(missed) < tried if most else not missed
+    return Outcome("; ".join(filter(None, told)), REPRODUCED if good else NOT)
 
 
 def judged(what: str, page: str, row: str, *, draws: Draws | None = None) -> Item:
@@ -182,14 +219,14 @@ def exactly(what: str, printed: str, ours: Source, *, draws: Draws | None = None
     return Item(what, printed, (ours,), judge, draws)
 
 
-def cannot(what: str, printed: str, why: str, *stand_in: Source) -> Item:
+def cannot(what: str, printed: str, why: str, *stand_in: Source, draws: Draws | None = None) -> Item:
     """Say why something cannot be run here; what a stand-in gave is shown and not judged."""
 
     def judge() -> Outcome:
         shown = ", ".join(source.text() for source in stand_in)
         return Outcome(f"on a stand-in: {shown}" if shown else "", f"{CANNOT}: {why}")
 
-    return Item(what, printed, stand_in, judge)
+    return Item(what, printed, stand_in, judge, draws)
 
 
 def not_yet(what: str, printed: str, missing: str, *nearest: Source) -> Item:

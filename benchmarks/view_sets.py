@@ -132,6 +132,16 @@ GENERATED: dict[str, tuple[int, int, bool, tuple[float, ...]]] = {
 }
 
 
+def together(k: int, n_own: int, noise: float, seed: int) -> tuple[Views, np.ndarray]:
+    """Return two channels with groups of their own, ``n_own`` for each of k clusters, which occur together."""
+    rng = np.random.default_rng([seed, k, n_own])
+    y, views = rng.integers(k, size=800), {}
+    for name in "ab":
+        own = rng.permutation(k * n_own)[y * n_own + rng.integers(n_own, size=800)]
+        views[name] = 2 * rng.normal(size=(k * n_own, 4))[own] + noise * rng.normal(size=(800, 4))
+    return views, y
+
+
 def _kinds(rng: np.random.Generator, k: int, n: int, is_even: bool) -> np.ndarray:
     """Draw the cluster of each row; every one has three rows at least."""
     share = np.ones(k) if is_even else 0.7 ** np.arange(k)

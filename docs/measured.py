@@ -26,14 +26,18 @@ def quote(page: str, section: str, row: str, column: str, *, whole: bool = False
     text = (PAGES / f"{page}.md").read_text(encoding="utf-8")
     parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
     sections = {"": parts[0]} | dict(zip(parts[1::2], parts[2::2]))
+    if section not in sections:
+        raise KeyError(f"{page} has no section {section!r} yet")
     lines = [line for line in sections[section].splitlines() if line.startswith("|")]
     table = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     header, rows = table[0], {cells[0]: cells for cells in table[2:]}
+    if not column.isdigit() and column not in header:
+        raise KeyError(f"{page} has no column {column!r} in {section or 'its first table'!r}")
     place = int(column) if column.isdigit() else header.index(column)
     several = row.split(" / ")
     found = [rows[row]] if row in rows else [cells for cells in table[2:] if cells[: len(several)] == several]
     if len(found) != 1:
-        raise KeyError(f"{page}, {section}: {len(found)} rows are called {row!r}")
+        raise KeyError(f"{page} has {len(found) or 'no'} rows {row!r} in {section or 'its first table'!r}")
     return found[0][place] if whole else re.sub(r"\s*\(.*\)", "", found[0][place])
 
 

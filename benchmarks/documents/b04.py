@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verdicts import Cell, Comparison, Document, Item, Part, cannot, claim, figure, judged
+from verdicts import Cell, Comparison, Document, Draws, Item, Part, Said, cannot, claim, figure, judged
 
 PAGE, WORKED, IN_TURN, TRIED = "sources_fidelity", "worked_examples", "sources_interleaving", "sources_trials"
 GONE = "the thesis' recordings of people were never published"
@@ -56,11 +56,21 @@ def error(subjects: str, method: str, table: str, column: str = "FE") -> Cell:
     return Cell(PAGE, MARGINS, f"{subjects} / {method} / {table}", column)
 
 
+def trials(method: str) -> Draws:
+    """How many trials of a method there are, of the thesis'."""
+    return Said(PAGE, rf"Trials:[^.]*\b{method} (\d+)"), 55 if method == "annealed" else 100
+
+
 def shown(method: str, printed: dict[str, tuple[str, ...]], tables: tuple[str, ...] = PAIRS) -> list[Item]:
     """The rows of a table, with what generated people gave beside them."""
     return [
         cannot(
-            f"{n} subjects, {table}: RE and FE, %", text, GONE, error(n, method, table, "RE"), error(n, method, table)
+            f"{n} subjects, {table}: RE and FE, %",
+            text,
+            GONE,
+            error(n, method, table, "RE"),
+            error(n, method, table),
+            draws=trials(method),
         )
         for n, texts in printed.items()
         for table, text in zip(tables, texts)
@@ -76,6 +86,7 @@ def turned(method: str) -> list[Item]:
             GONE,
             Cell(IN_TURN, TURNS, f"{n} / {method}", "RE"),
             Cell(IN_TURN, TURNS, f"{n} / {method}", "FE"),
+            draws=(Said(IN_TURN, rf"\| {n} \| {method} \| \d+ \| (\d+) of"), 50 if method == "annealed" else 100),
         )
         for n, text in zip(SUBJECTS, INTERLEAVED[method])
     ]
@@ -173,7 +184,7 @@ DOCUMENT = Document(
             ],
         ),
         Part(
-            "Table 4.2: spectral (p. 66)",
+            "Table 4.2 and figure 4-4: spectral (p. 66)",
             [
                 *shown("spectral", TABLE_4_2),
                 claim(f"face/upper has the lowest final error {ON}", upper_best("spectral"), lower=True),
@@ -188,7 +199,7 @@ DOCUMENT = Document(
             ],
         ),
         Part(
-            "Table 4.4: weights (p. 69)",
+            "Table 4.4 and figure 4-6: weights (p. 69)",
             [
                 *shown("weights", TABLE_4_4),
                 claim(
@@ -205,7 +216,7 @@ DOCUMENT = Document(
             pictures=[("sources_fidelity-2.png", "As figure 4-6: weights")],
         ),
         Part(
-            "Table 4.5: annealing (p. 73)",
+            "Table 4.5, figures 4-8 and 4-9: annealing (p. 73)",
             [
                 *shown("annealed", TABLE_4_5, JOINTS),
                 claim(f"face/upper has the lowest final error of the margins {ON}", upper_best("annealed"), lower=True),
@@ -233,7 +244,7 @@ DOCUMENT = Document(
             [*turned("annealed"), claim(f"better than the best margin {ON}", in_turn("annealed"), lower=True)],
         ),
         Part(
-            "Table 4.7: Dhillon's algorithm (p. 77)",
+            "Table 4.7 and figure 4-10: Dhillon's algorithm (p. 77)",
             [
                 *shown("information", TABLE_4_7),
                 claim(
@@ -340,6 +351,13 @@ DOCUMENT = Document(
             ],
             text="Two mixtures are paired by a Boltzmann distribution, after Ivanov and Blumberg.",
         ),
+    ),
+    plain=(
+        ("Figures 1-1, 4-1, 4-2 and 5-1", "illustrations of the problem, the recordings and a kernel."),
+        ("Figure 2-1", "interleaving; `estimators/sources`, measured in tables 4.3, 4.6 and 4.8."),
+        ("Figure 4-3", "seeded agglomeration, measured in table 4.1."),
+        ("Figure 4-5", "how spectral clustering is seeded; `estimators/sources/spectral.py`."),
+        ("Figures 4-7 and 4-11", "a typical matrix of weights and a clustered table; `sidelight.plot` draws both."),
     ),
     wrong=(
         "Algorithm 3 asks for eigenvectors of a matrix that is neither symmetric nor, in general, square: singular "

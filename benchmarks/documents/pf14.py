@@ -167,6 +167,18 @@ DOCUMENT = Document(
             ],
         ),
     ),
+    plain=(
+        (
+            "Table 1",
+            "how the bag constraint Q relates to must-links and cannot-links; "
+            "`estimators/instances/bag_constraint.py`, "
+            "and links without a list of pairs in `_affinity/links.py`.",
+        ),
+        (
+            "Tables 2.1 and 2.2, figures 2.1 to 2.4 of the thesis",
+            "the same as tables 1 and 2 and figures 1 to 4 of the paper.",
+        ),
+    ),
     wrong=(
         "Appendix A: the sum over (r, s) of b_s b_r' is 11', not BB', so that eq. (9) equals the trace with Q = "
         "BY'YB' - "

@@ -140,3 +140,17 @@ def test_right_answers_about_random_pairs_do_not_join_what_looks_apart(n_cluster
         pairs = {tuple(sorted(rng.choice(len(X), 2, replace=False).tolist())) for _ in range(40)}
         session.tell_all([(pair, "same" if y[pair[0]] == y[pair[1]] else "different", None) for pair in pairs])
         assert adjusted_rand_index(y, session.labels_) > before - 0.05
+
+
+def test_rows_that_are_still_being_compared_do_not_join_what_looks_apart():
+    """Many people at once: when their answers come, most rows were compared with some clusters only."""
+    X, y = kinds(12, n_rows=1200)
+    session = sl.ActiveSession(X, random_state=0)
+    before = adjusted_rand_index(y, session.labels_)
+    for _ in range(4):
+        open_: list[tuple[int, ...]] = []
+        for _ in range(25):
+            open_.append(session.ask(busy=open_).rows)
+        said = [(rows, "same" if y[rows[0]] == y[rows[1]] else "different", None) for rows in open_]
+        session.tell_all([one for one in said if session.may_tell(one[0])])
+        assert adjusted_rand_index(y, session.labels_) > before - 0.05

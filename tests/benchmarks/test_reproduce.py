@@ -46,6 +46,40 @@ def test_a_page_is_what_the_benchmarks_and_the_documents_give(load, page):
     assert page.read_text(encoding="utf-8") == want, "run: python benchmarks/reproduce.py --pages-only"
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "index"], ids=lambda page: page.stem)
+def test_every_address_on_a_page_of_benchmarks_exists(load, page):
+    document = load("reproduce").DOCUMENTS[page.stem]
+    for item in document.items:
+        for source in (*item.sources, *(item.draws or ())[:1]):
+            source.text()
+    for _, source in document.own:
+        source.text()
+    for drawing in (drawing for part in document.parts for drawing in part.drawings):
+        assert (ROOT / "docs" / "reproduction" / drawing.file).exists()
+        for cell in (cell for lines in drawing.panels.values() for cells in lines.values() for cell in cells):
+            cell.text()
+
+
+def test_a_page_that_is_older_than_an_item_breaks_no_command(load, tmp_path, monkeypatch):
+    measured, verdicts, reproduce = load("measured"), load("verdicts"), load("reproduce")
+    for module in (measured, verdicts, reproduce):
+        monkeypatch.setattr(module, "PAGES", tmp_path)
+    (tmp_path / "novel.md").write_text("# Novel\n\n## Table 2\n\n| set | F |\n|---|---|\n| a | 1 |\n", encoding="utf-8")
+    for cell in (
+        ("gone", "", "a", "F"),
+        ("novel", "Table 3", "a", "F"),
+        ("novel", "Table 2", "b", "F"),
+        ("novel", "Table 2", "a", "G"),
+    ):
+        source = verdicts.Cell(*cell)
+        item = verdicts.figure("x", "0.2", source, draws=(source, 5))
+        assert reproduce.row(item)[4].startswith("not run yet: ")
+        part = verdicts.Part("Table 1", [item])
+        document = verdicts.Document("x", "X", "", ["gone"], [part], [], own=[("y", source)])
+        assert "- gone: never run." in reproduce.page_of(document)
+        reproduce.tell([document])
+
+
 def test_every_document_has_a_page(load):
     assert {page.stem for page in PAGES} == {*load("reproduce").DOCUMENTS, "index"}
 
@@ -77,7 +111,7 @@ def test_the_index_leads_to_every_table_and_figure(load):
         page = (ROOT / "docs" / "reproduction" / f"{document.key}.md").read_text(encoding="utf-8")
         places = [place for _, key, place in links if key == document.key]
         anchors = [reproduce.anchor(title).removeprefix("#") for title in re.findall(r"^## (.*)$", page, re.MULTILINE)]
-        assert places == anchors[: len(document.parts)]
+        assert places == anchors[: len(document.parts) + bool(document.plain)]
         assert len(set(anchors)) == len(anchors)
 
 
@@ -89,6 +123,9 @@ def test_the_statement_agrees_with_the_fingerprint(load, stamped):
     mixed = f"Measured code: `bench_novel.py {now}`, `relation_cells.py 000000000000`"
     assert stamped(mixed) == fingerprint.EARLIER
     assert stamped("Measured code: `bench_gone.py 000000000000`") == fingerprint.EARLIER
+    kept = f"Measured code: `bench_novel.py {now}`. {fingerprint.KEPT_CELLS} 9 of 10 cells."
+    assert stamped(kept) == fingerprint.SAMPLED
+    assert stamped(kept.replace(now, now[::-1])) == fingerprint.EARLIER
     assert stamped("").startswith(fingerprint.BEFORE)
     assert stamped("Measured code: `bench_novel.py unknown`").startswith(fingerprint.BEFORE)
 
@@ -111,7 +148,7 @@ def test_comments_and_docstrings_do_not_count(load, tmp_path):
     code_of = load("fingerprint").code_of
     texts = (
         '"""One."""\n\ndef f():\n    """Two."""\n    return 1\n',
-        "# why\ndef f():\n    return 1\n",
+        "# why\ndef f():\n    return 1  # one\n",
         "def f():\n    return 2\n",
     )
     found = []
@@ -165,3 +202,13 @@ def test_a_claim_about_most_needs_more_than_half(load, monkeypatch):
     good, bad = ("good", high, [low]), ("bad", low, [high])
     assert verdicts.claim("x", [good, good, bad], most=True).judge().verdict == "reproduced"
     assert verdicts.claim("x", [good, bad], most=True).judge().verdict == "**not reproduced**"
+
+
+def test_comparisons_that_were_not_run_are_named_and_not_judged(load, monkeypatch):
+    verdicts = load("verdicts")
+    monkeypatch.setattr(verdicts, "quote", lambda page, section, row, column, whole=False: row)
+    high, low, nothing = (verdicts.Cell("p", "s", row, "c") for row in ("2", "1", ""))
+    some = verdicts.claim("x", [("first", high, [low]), ("second", high, [nothing])]).judge()
+    assert some == verdicts.Outcome("holds on 1 of 1; not run: second", "reproduced")
+    none = verdicts.claim("x", [("second", nothing, [low])]).judge()
+    assert none.verdict.startswith("not run yet")

@@ -64,6 +64,40 @@ def test_cells_of_other_code_are_computed_again_where_it_is_asked_for(runner, mo
         assert runner.Ledger("novel").run([("n", lambda: before + 1)], stage="")["n"] == wanted  # noqa: B023 -- called at once
 
 
+@pytest.mark.parametrize(("change", "n_measured"), [(0.0, 5), (0.5, 100)])
+def test_cells_of_other_code_are_kept_where_a_sample_of_them_is_the_same(runner, monkeypatch, change, n_measured):
+    calls = []
+
+    def cells(change):
+        return [(str(k), lambda k=k: calls.append(k) or {"f": k + change, "seconds": len(calls)}) for k in range(100)]
+
+    monkeypatch.setattr(runner, "fingerprint", lambda file: "a" * 12)
+    runner.Ledger("novel").run(cells(0.0), stage="first")
+    runner.USED.clear(), runner.EARLIER.clear(), runner.MEASURED.clear(), calls.clear()
+    monkeypatch.setattr(runner, "fingerprint", lambda file: "b" * 12)
+    monkeypatch.setattr(runner, "AGAIN", True)
+    values = runner.Ledger("novel").run(cells(change), stage="second")
+    assert len(set(calls)) == n_measured
+    assert all(values[str(k)]["f"] == k + change for k in range(100))
+    page = runner.Sheet("novel", "Novel").write().read_text()
+    assert "aaaaaaaaaaaa" not in page
+    assert ("so these were kept: 95 of 100 cells." in page) is (n_measured == 5)
+    calls.clear()
+    runner.Ledger("novel").run(cells(change), stage="third")  # nothing is old any more
+    assert not calls
+    assert ("so these were kept: 95 of 100" in runner.Sheet("novel", "").write().read_text()) is (n_measured == 5)
+
+
+def test_times_and_last_digits_do_not_make_a_cell_different(runner):
+    assert runner.same(
+        {"f": 0.5, "seconds": 1.0, "list": [1, 0.1]}, {"f": 0.5 + 1e-12, "seconds": 9.0, "list": [1, 0.1]}
+    )
+    assert not runner.same({"f": 0.5}, {"f": 0.501})
+    assert not runner.same({"f": 0.5}, {"f": 0.5, "g": 1})
+    assert not runner.same([0.5], [0.5, 0.5])
+    assert not runner.same({"source": "joint"}, {"source": "gate"})
+
+
 def test_every_benchmark_file_can_be_run_by_name():
     for path in BENCHMARKS.glob("bench_*.py"):
         source = path.read_text()
@@ -80,3 +114,22 @@ def test_a_page_names_the_code_of_its_own_file_and_of_older_cells(runner, monkey
     page = runner.Sheet("novel", "Novel").write().read_text()
     assert "`bench_novel.py aaaaaaaaaaaa`, `bench_novel.py bbbbbbbbbbbb`" in page
     assert not runner.USED
+
+
+def test_a_page_says_the_seconds_of_all_its_cells_whenever_they_were_measured(runner, monkeypatch):
+    clock = iter([0, 10, 13, 20, 25, 40])  # sheet; cell a takes 3; cell b takes 5; page
+    monkeypatch.setattr(runner, "processor", lambda: next(clock))
+    sheet = runner.Sheet("novel", "Novel")
+    runner.Ledger("novel").run([("a", lambda: 1)], stage="first")
+    runner.Ledger("novel").run([("a", lambda: 1), ("b", lambda: 2)], stage="second")
+    assert "; 40 s of a processor." in sheet.write().read_text()
+    clock = iter([100, 107])
+    sheet = runner.Sheet("novel", "Novel")
+    runner.Ledger("novel").run([("a", lambda: 1), ("b", lambda: 2)], stage="third")
+    assert "; 15 s of a processor." in sheet.write().read_text()  # 7 of this run, 3 and 5 of the earlier one
+    with runner.Ledger("novel").path.open("a") as handle:
+        handle.write('{"key": "old", "value": 1}\n')
+    clock = iter([100, 107])
+    sheet = runner.Sheet("novel", "Novel")
+    runner.Ledger("novel").run([("a", lambda: 1), ("old", lambda: 2)], stage="fourth")
+    assert "s of a processor" not in sheet.write().read_text()  # nobody knows

@@ -35,7 +35,7 @@ MOST_WEIGHED = 45  # rows that kernels speak for when answers disagree: rows ask
 FEW_CLUSTERS = 2  # met, up to which a row that looks new is compared with those of a single row first
 MET_ENOUGH = 0.25  # chance of a new cluster below which the clusters met are all there are, if K is unknown
 TOLD_ENOUGH = 0.5  # of what rows asked about need to be told, from which each is shown in the cluster believed
-ASKED_ENOUGH = 2  # rows asked about for each cluster that rows alone suggest, from which that may be said
+ASKED_ENOUGH = 2  # rows with a place for each cluster that rows alone suggest, from which that may be said
 
 
 class RowBelief:
@@ -401,7 +401,7 @@ class RowBelief:
     def partition(self, generator: np.random.Generator | None = None) -> Ints:
         """Return a cluster for every row: those that rows alone suggest, changed by answers as far as these reach."""
         P = self.posterior()
-        has_place = self.q[:, :-1].max(axis=1) >= self.q[:, -1]
+        has_place = self.is_placed & (self.q[:, :-1].max(axis=1) >= self.q[:, -1])
         has_place |= ~np.isin(self.labels, self.labels[has_place])  # every cluster has a row
         rows = np.array(self.rows)[has_place]
         told, keeps_own = self._told()
@@ -422,14 +422,16 @@ class RowBelief:
 
     def _has_met_all(self) -> bool:
         """Say whether answers that agree with each other have met every cluster, where the number is not known."""
-        is_asked = len(self.rows) >= ASKED_ENOUGH * self.rows_alone.n_clusters
-        is_told = self._told()[0] >= TOLD_ENOUGH
-        return self.is_consistent and is_asked and is_told and chance_of_new(self.labels) < MET_ENOUGH
+        if not self.is_consistent or chance_of_new(self.labels) >= MET_ENOUGH or self._told()[0] < TOLD_ENOUGH:
+            return False
+        n_placed = np.bincount(self.rows_alone.labels[np.array(self.rows)[self.is_placed]])
+        n_clusters = self.rows_alone.n_clusters
+        return bool(n_placed.sum() >= ASKED_ENOUGH * n_clusters and (n_placed > 0).sum() == n_clusters)
 
     def _told(self) -> tuple[float, Bools]:
-        """Return how much of what the rows asked about need to be told was told, and which rows are compared with most.
+        """Return how much of what the rows that have a place need to be told was told, and which rows were told.
 
-        Questions of ours compare a row with those asked about before, and all of them are told. Pairs chosen at random
+        Questions of ours compare a row with those asked about before until it has a place. Pairs chosen at random
         mostly stay apart; of many clusters they say little, and which are one is then decided by looks alone.
         """
         n_asked = len(self.rows)
@@ -441,8 +443,9 @@ class RowBelief:
         together = part == np.bincount(part).argmax()
         shares = np.bincount(self.rows_alone.labels) / len(self.rows_alone.labels)
         an_answer = float(binary_entropy((shares**2).sum()) / entropy(shares))  # as a share of what a row needs
-        told = max(float(together.sum()), an_answer * len(self.links)) / n_asked
-        return min(told, 1.0), together | (told >= TOLD_ENOUGH)
+        n_told = max(float((together & self.is_placed).sum()), an_answer * len(self.links))
+        told = min(n_told / max(int(self.is_placed.sum()), 1), 1.0)
+        return told, self.is_placed & (together | (told >= TOLD_ENOUGH))
 
     def _eps(self) -> float:
         return 0.0 if self.is_consistent else min(self.eps, MOST)

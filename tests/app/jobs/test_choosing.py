@@ -14,6 +14,7 @@ from sidelight.app.jobs.how_many.rows import clearest
 from sidelight.app.jobs.relations import how_many as answers
 from sidelight.app.jobs.run import run
 from sidelight.app.jobs.samples import write_sample
+from sidelight.app.jobs.sources.agreement import agreed_number, number_by_channels
 from sidelight.app.jobs.sources.how_many import above_chance
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.synth.sources import make_sources
@@ -53,6 +54,35 @@ def test_sequences_that_have_nothing_in_common_are_said_to_be_unclear():
     rng = np.random.default_rng(0)
     found = above_chance([rng.normal(size=(600, 4))], np.arange(600) % 30, rng)
     assert not found.is_clear
+
+
+@pytest.mark.parametrize("n_people", [3, 5, 8])
+def test_as_many_clusters_as_channels_agree_on(n_people):
+    """Days are clearer than people in the rows; days differ from channel to channel, people do not."""
+    seen = make_sources(n_people, n_sequences=5 * n_people, n_points=1000, random_state=2)
+    parts = [np.asarray(X).reshape(1000, -1) for X in seen.channels.values()]
+    assert number_by_channels(parts, 0, np.random.default_rng(0)).chosen == n_people
+    assert clearest(np.hstack([standardised(X) for X in parts]), np.random.default_rng(0)).chosen > n_people
+
+
+def test_the_rows_are_asked_where_channels_agree_on_nothing():
+    rng = np.random.default_rng(0)
+    blobs, _ = make_blobs(300, n_features=5, centers=4, random_state=0)
+    noise = rng.normal(size=(300, 3))
+    assert agreed_number([standardised(blobs), noise], rng) is None
+    assert number_by_channels([blobs, noise], 0, rng).by == "rows"
+
+
+@pytest.mark.parametrize("gap", ["a channel of some rows", "no row has both"])
+def test_channels_are_compared_on_the_rows_that_have_them_all(gap):
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(5, size=400)
+    parts = [6 * rng.normal(size=(5, 4))[kinds] + rng.normal(size=(400, 4)) for _ in range(2)]
+    parts[0][::2] = np.nan
+    if gap == "no row has both":
+        parts[1][1::2] = np.nan
+    found = number_by_channels(parts, 0, rng)
+    assert (found.chosen, found.by) == ((5, "channels") if gap == "a channel of some rows" else (found.chosen, "rows"))
 
 
 @pytest.mark.parametrize("groups", [(2, 3), (4, 3), (5, 5)])

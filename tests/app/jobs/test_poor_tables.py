@@ -31,11 +31,15 @@ def table(folder, kind: str) -> str:
         numbers[:, :3] = 7
     elif kind == "constant":
         numbers[:] = 1
+    elif kind == "even":
+        words[:] = 2
     elif kind == "few":
         numbers, y = numbers[:5], y[:5]
-    is_words = kind in ("empty", "zero", "negative")
+    is_words = kind in ("empty", "even", "zero", "negative")
     head = [f"w{j}" for j in range(36)] if is_words else [f"{name}{j}" for name in "ab" for j in range(3)]
-    rows = words if is_words else numbers.round(3)
+    rows = words if is_words else numbers.round(3).astype(object)
+    if kind == "channel of no row":
+        rows[:, 3:] = ""
     path = folder / "table.csv"
     with path.open("w", newline="") as handle:
         csv.writer(handle).writerows(
@@ -48,6 +52,7 @@ TAKEN = [
     ("sources", "numbers", {"n_clusters": 40}, "40 rows of 2 channels fell into 40 clusters of 1 row each"),
     ("sources", "few", {}, "1 cluster was chosen: the data are too few to tell more apart"),
     ("coclusters", "empty", {"n_clusters": [2, 2]}, "fell into 2 x 2 clusters"),
+    ("coclusters", "even", {"n_clusters": [2, 2]}, "There is nothing to keep: the table's information is zero"),
     ("relations", "empty", {"n_clusters": 2}, "40 rows fell into 2 clusters"),
     ("relations", "zero", {}, "1 cluster was chosen: the data are too few to tell more apart, or all the same"),
     ("relations", "constant", {"n_clusters": 3}, "only 1 of 3 clusters hold rows"),
@@ -62,6 +67,7 @@ REFUSED = [
     ("sources", "constant channel", {"n_clusters": 2}, "'a' is the same in every row"),
     ("sources", "constant channel", {"n_clusters": 2, "primary": "b"}, "'a' is the same in every row"),
     ("sources", "constant channel", {"n_clusters": 2, "method": "annealed"}, "'a' is the same in every row"),
+    ("sources", "channel of no row", {}, "no row has the channel 'b'"),
     ("sources", "numbers", {"n_clusters": 41}, "Ask for at most 40 clusters"),
     ("coclusters", "negative", {"n_clusters": [2, 2]}, "'w5' has negative numbers, so it holds no counts"),
     ("coclusters", "zero", {}, "every count is zero"),

@@ -53,6 +53,13 @@ def test_channels_that_complete_each_other_beat_each_alone():
     assert found > max(0.95, alone + 0.1)
 
 
+def test_channels_that_agree_on_less_than_they_tell_together_are_put_side_by_side():
+    """Both channels find the wrong clusters of the added graphs alike; together they foretell the right ones."""
+    X, channels, y = blobs(4, complement=True)
+    ms = sl.MultiSourceClustering(4, channels=channels, random_state=4).fit(X)
+    assert (ms.method_, normalized_mutual_information(y, ms.labels_)) == ("concatenated", 1.0)
+
+
 def crossed(seed: int, n: int = 600) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
     """Two channels that each show three of nine clusters: the product of both is what is there."""
     generator = np.random.default_rng(seed)
@@ -330,6 +337,22 @@ def test_groups_that_blur_are_not_left_to_their_counts():
     counts = sl.MultiSourceClustering(3, channels=channels, method="annealed", random_state=0).fit(X)
     own, foil = (normalized_mutual_information(hidden, one.labels_) for one in (ms, counts))
     assert own > foil
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_what_every_channel_shows_wins_over_groups_of_one_of_them_side_by_side(seed):
+    """Groups of both channels lie near each other by chance, so the wrong clusters have the larger silhouette."""
+    generator = np.random.default_rng([seed, 4, 3])
+    y, parts = generator.integers(4, size=800), []
+    for _ in range(2):
+        centres = 2 * generator.normal(size=(12, 4))
+        parts.append(centres[y * 3 + generator.integers(3, size=800)] + 0.6 * generator.normal(size=(800, 4)))
+    channels = {"a": np.arange(4), "b": np.arange(4, 8)}
+    ms = sl.MultiSourceClustering(4, channels=channels, random_state=0).fit(np.hstack(parts))
+    assert ms.choice_["concatenated"] > ms.choice_["graphs"] + 0.02
+    assert ms.method_ == "graphs"
+    assert "more alike" in ms.why_
+    assert normalized_mutual_information(y, ms.labels_) > 0.9
 
 
 def test_words_of_few_rows_are_looked_at_whole_as_well(monkeypatch):

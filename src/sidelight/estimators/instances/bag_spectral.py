@@ -107,7 +107,7 @@ class BagSpectralClustering(SpectralFamily):
     .. math::
 
         D^{-1/2} (W + \alpha Q) D^{-1/2}, \qquad Q = B (Y^\top Y - \mu I) B^\top, \qquad
-        \mu = \tfrac{1}{M^2} \big\lVert \textstyle\sum_i y_i \big\rVert^2 ,
+        \mu = \tfrac{1}{M^2} \lVert \textstyle\sum_i y_i \rVert^2 ,
 
     [PF14] algorithm 1 and eq. (12): W are self-tuning similarities with degrees D, B holds the bag of each row, and
     column i of Y is :math:`1 / |\mathbb{Y}_i|` on the labels of bag i. Q is never formed.

@@ -23,6 +23,7 @@ from sidelight.estimators.sources._votes import landmarks
 from sidelight.estimators.sources._ways import (
     codes_share,
     finer_groups,
+    foretold,
     sample_of,
     shows_different_things,
     silhouette,
@@ -32,6 +33,9 @@ from sidelight.estimators.sources.graphs import WAYS, Clustered, beside, cluster
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
 _TIE = 0.005  # silhouettes that differ by less say nothing
+# times, and beyond that by how much, channels foretell the added graphs' clusters more alike where silhouettes mislead
+_TIMES_ALIKE, _ALIKE = 1.1, 0.05
+_NO_WORSE = 0.005  # by which all channels together may foretell them less
 _FEWEST_COMPLETE = 50  # rows with all channels of which a silhouette can be taken
 JOINED = 100_000  # rows, about, that are joined by graphs; of more, a sample: the others are placed as new rows are
 WHOLE = 10  # rows of a sequence that say as much as all of them: of longer ones more sequences are in a sample
@@ -72,6 +76,13 @@ def choose(
     scores = {way: silhouette(rows, labels, chosen) for way, labels in clustered.ways.items()}
     # clusters that do not hang together anywhere are not told apart by how little they do
     is_added = scores["graphs"] >= scores["concatenated"] - _TIE or scores["concatenated"] <= 0
+    if not is_added and len(channels) > 1:
+        alike, together = zip(*(
+            foretold(channels, clustered.weights, clustered.ways[way], n_clusters, chosen, generator) for way in WAYS
+        ))  # fmt: skip
+        if alike[0] > _TIMES_ALIKE * alike[1] + _ALIKE and together[0] >= together[1] - _NO_WORSE:
+            figures = {**scores, "foretold alike": alike[0], "foretold alike, concatenated": alike[1]}
+            return Choice("graphs", figures, "channels foretell its clusters more alike than those of all side by side")
     names = ("graphs", "concatenated") if is_added else ("concatenated", "graphs")
     clear = f"its clusters hang together better (silhouette {scores[names[0]]:.3f} against {scores[names[1]]:.3f})"
     why = clear if abs(scores[names[0]] - scores[names[1]]) > _TIE else "both graphs have about the same silhouette"

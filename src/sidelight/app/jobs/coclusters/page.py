@@ -18,14 +18,16 @@ def page(result: CoclustersResult) -> Page:
     """Say what the clusters keep, show the table beside its approximation, and list what goes together."""
     share = _share(result)
     of = "the information in its pairs of axes" if result.is_of_pairs else "the table's information"
-    kept, total = (nats / math.log(2) for nats in (result.nats_kept, result.nats_total))
+    kept, total = (max(nats, 0.0) / math.log(2) for nats in (result.nats_kept, result.nats_total))
     return Page(
         "Co-clusters",
         [
             f"{in_words([_many(axis, size) for axis, size in result.axes.items()])} fell into "
             f"{' x '.join(str(k) for k in result.n_found.values())} clusters.",
             f"The clusters keep {percent(share)} of {of}: what goes with what can be read from {_pairs(result)} "
-            "combinations instead of single counts.",
+            "combinations instead of single counts."
+            if _tells(result)
+            else f"There is nothing to keep: {of} is zero, so nothing goes with anything more than by chance.",
             *([result.preferred] if result.preferred else []),
         ],
         _sections(result, share),
@@ -55,7 +57,11 @@ def _pairs(result: CoclustersResult) -> int:
 
 
 def _share(result: CoclustersResult) -> float:
-    return result.nats_kept / result.nats_total if result.nats_total > 0 else 1.0
+    return result.nats_kept / result.nats_total if _tells(result) else 1.0
+
+
+def _tells(result: CoclustersResult) -> bool:
+    return result.nats_total > 1e-12  # what rounding leaves of a table whose axes are independent
 
 
 def _warnings(result: CoclustersResult) -> list[Sentence]:

@@ -9,6 +9,7 @@ _MEASURES = {
     "rows": "relative gap",
     "words": "agreement",
     "sequences": "above chance",
+    "channels": "agreement",
     "counts": "bits",
     "answers": "log likelihood",
     "proof": "groups",
@@ -26,8 +27,8 @@ class Stability:
     chosen : int
         The number in use.
     by : str
-        What was asked: the graph of the "rows", halves of the code books ("words"), "sequences", parts of the "counts"
-        or of the "answers", or what answers prove ("proof").
+        What was asked: the graph of the "rows", halves of the code books ("words"), "sequences", "channels", parts of
+        the "counts" or of the "answers", or what answers prove ("proof").
     of : str
         The axis, where each has a number of its own.
     is_clear : bool

@@ -38,6 +38,15 @@ _WORDS = {
         "eigenvalue above chance",
         "more than 0",
     ),
+    "channels": (
+        "of the numbers that the channels agree on, the one at which their graphs fall apart most clearly",
+        "Every channel is clustered alone with every number of clusters, and the clusters of every two channels are "
+        "compared (adjusted mutual information; 1: the same clusters, 0: chance). Of the numbers with at least 0.8 of "
+        "the best agreement the one is taken below which the eigenvalues of all graphs of near rows together fall "
+        "most, relative to what the next is short of 1. The band is the standard error over pairs of channels.",
+        "agreement of channels (adjusted mutual information)",
+        "a relative gap of eigenvalues of 0.3 or more",
+    ),
     "counts": (
         "the smallest number with which some of the counts tell most about the others",
         "The counts are dealt into five parts, and clusters of four are judged by the fifth: the bits that they tell "
@@ -126,7 +135,7 @@ def choice_sections(result: Result) -> list[Section]:
             f"{y_title[:1].upper()}{y_title[1:]} by number of clusters; the number in use is marked.",
             x_title="clusters",
             y_title=y_title,
-            is_share=choice.by == "words",
+            is_share=choice.by in ("words", "channels"),
         )
     return sections
 
@@ -141,6 +150,7 @@ def _named(choice: Stability) -> str:
         "rows": "a relative gap",
         "words": "an agreement",
         "sequences": "an eigenvalue above chance",
+        "channels": "an agreement",
         "counts": "a gain",
         "answers": "a log likelihood",
         "proof": "a number of groups",

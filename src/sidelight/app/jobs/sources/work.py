@@ -13,17 +13,16 @@ from sidelight.app.jobs.coclusters.work import blocks_of, curve_columns, curve_o
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import distance_to_centre, gallery_of
 from sidelight.app.jobs.how_many import with_choice, with_number
-from sidelight.app.jobs.how_many.rows import clearest
 from sidelight.app.jobs.how_many.stability import Stability
 from sidelight.app.jobs.options.shared import ENGINE
 from sidelight.app.jobs.reading import DESCRIBE, as_dense, collect_notes, read_as_it_is, standard, without_gaps
 from sidelight.app.jobs.result import Columns, Curve, Map, Reading, columns_of
+from sidelight.app.jobs.sources.agreement import number_by_channels
 from sidelight.app.jobs.sources.how_many import FEWEST, above_chance
 from sidelight.app.jobs.sources.options import Sources
 from sidelight.app.jobs.sources.result import Judged, SourcesResult
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, InvalidInput
-from sidelight.estimators.sources._joined import side_by_side
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.estimators.sources.multisource import BY_GRAPHS, MultiSourceClustering
 from sidelight.files.source import Source
@@ -64,6 +63,7 @@ def cluster(data: Dataset, config: RunConfig) -> SourcesResult:
     options = config.options
     assert isinstance(options, Sources)  # the catalogue says so
     X, channels, sequences = as_dense(data), data.channels or {}, _sequences_of(data)
+    _refuse_channels_of_no_row(data.path, X, channels)
     choices: tuple[Stability, ...] = ()
     if options.n_clusters == "auto":
         choices = (_choice(X, channels, sequences, config.seed),)
@@ -159,7 +159,7 @@ def _torn(by_sequence: Columns) -> list[Any]:
 
 
 def _choice(X: np.ndarray, channels: Mapping[str, slice], sequences: list[Any] | None, seed: int) -> Stability:
-    """Ask the sequences how many groups they are, or the rows where there are hardly any sequences."""
+    """Ask the sequences how many groups they are; without them the channels, or the rows where channels disagree."""
     generator = np.random.default_rng(seed)
     if sequences is not None:
         codes = {name: code for code, name in enumerate(dict.fromkeys(sequences))}
@@ -167,7 +167,7 @@ def _choice(X: np.ndarray, channels: Mapping[str, slice], sequences: list[Any] |
             whole = _filled(X)
             parts = [standard(whole[:, place]) / np.sqrt(place.stop - place.start) for place in channels.values()]
             return above_chance(parts, np.array([codes[name] for name in sequences]), generator)
-    return clearest(side_by_side([X[:, place] for place in channels.values()], seed), generator)
+    return number_by_channels([X[:, place] for place in channels.values()], seed, generator)
 
 
 def _filled(X: np.ndarray) -> np.ndarray:
@@ -175,6 +175,14 @@ def _filled(X: np.ndarray) -> np.ndarray:
     if not np.isnan(X).any():
         return X
     return np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+
+
+def _refuse_channels_of_no_row(path: str, X: np.ndarray, channels: Mapping[str, slice]) -> None:
+    for name, where in channels.items():
+        if np.isnan(X[:, where.start]).all():
+            raise InvalidData(
+                f"{path!r}: no row has the channel {name!r}.", do=["Leave it out of ", Setting("channels"), "."]
+            )
 
 
 def _lacking(X: np.ndarray, channels: Mapping[str, slice]) -> list[str]:
@@ -195,7 +203,10 @@ def _curve(model: MultiSourceClustering, primary: str, partner: str, tried: tupl
     pair = model.table_.margin(primary, partner)
     if min(pair.shape) < 2:
         name = primary if pair.shape[0] < 2 else partner
-        raise InvalidData(f"The channel {name!r} is the same in every row, so there are no groups to find by it.")
+        raise InvalidData(
+            f"The channel {name!r} is the same in every row, so there are no groups to find by it.",
+            do=["Leave it out of ", Setting("channels"), ", or take another for ", Setting("primary"), "."],
+        )
     low, high = tried or (2, min(20, *pair.shape))
     quick = InformationCoclustering(n_init=5, random_state=0)
     return curve_of(PreservedInformationDisplay.from_estimator(quick, pair, range(low, high + 1), floor=True))
