@@ -27,8 +27,8 @@ _WIDEST = 72  # letters of a column of the table: first, second and last name of
 def command(file: str, as_json: bool, quiet: bool, **typed: Any) -> None:
     """Say what is inside FILE, what each column was taken for and why, and which commands fit it.
 
-    FILE may be CSV or any delimited text (also gzipped), Parquet, NPZ, MATLAB 5, ARFF, KEEL, C4.5, svmlight, IDX, or a
-    folder of text files. Options override every guess.
+    FILE may be CSV or any delimited text (also gzipped), Parquet, a workbook, SQLite, JSON, NPZ, MATLAB 5, ARFF, KEEL,
+    C4.5, svmlight, IDX, or a folder of recordings, pictures or texts. Options override every guess.
     """
     from sidelight.app.jobs.first_look import check_columns, check_there
     from sidelight.files.source import Source
