@@ -45,7 +45,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from sidelight.words import MessageWithAdvice
+from sidelight.words import MessageWithAdvice, Sentence, Setting
 
 
 class SidelightError(MessageWithAdvice, Exception):
@@ -339,4 +339,6 @@ def nearest(name: object, known: Iterable[object], *, limit: int = 3) -> str:
 
 def unknown_column(path: object, wanted: str, role: str, names: Iterable[object]) -> UnknownName:
     """Return the error that a table has no such column, with the ones that are near."""
-    return UnknownName(f"{path}: there is no column {wanted!r} (asked for as {role}). {nearest(wanted, names)}")
+    is_file = role == "label" and wanted.lower().endswith((".csv", ".tsv", ".txt", ".xlsx", ".ods", ".parquet"))
+    do: Sentence = ["A table of labels is given with ", Setting("label_file", wanted), "."] if is_file else ()
+    return UnknownName(f"{path}: there is no column {wanted!r} (asked for as {role}). {nearest(wanted, names)}", do=do)

@@ -240,3 +240,12 @@ def test_answers_of_the_other_kind_are_refused_with_the_name_they_go_by():
         as_pairs(triplets, n_rows=4)
     with pytest.raises(InvalidData, match="Got Bags: pass them as bags="):
         as_triplets(sl.Bags([0, 0, 1, 1]), n_rows=4)
+
+
+def test_a_column_of_people_is_one_of_annotators_unless_it_names_rows() -> None:
+    frame = pl.DataFrame({"a": [0, 1], "b": [1, 2], "answer": ["same", "different"], "person": ["anna", "ben"]})
+    assert sl.Pairs.from_table(frame, n_rows=3).annotator_names == ("anna", "ben")
+    rows = pl.DataFrame({"person": [0, 1], "other": [1, 2], "answer": ["same", "different"]})
+    assert sl.Pairs.from_table(rows, n_rows=3).annotator_names == ()
+    chosen = sl.Pairs.from_table(frame.rename({"answer": "rater"}), n_rows=3, answer="rater")
+    assert chosen.annotator_names == ("anna", "ben")

@@ -66,3 +66,10 @@ def test_a_first_answer_that_looks_like_a_header_is_an_answer(tmp_path):
 def test_a_line_that_makes_no_sense_is_named(tmp_path, text, message):
     with pytest.raises(InvalidInput, match=message):
         read_answers(write(tmp_path, text), sl.Pairs, NAMES)
+
+
+def test_people_are_found_under_other_names_of_their_column(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("left,right,answer,note,Person\na,b,same,x,anna\nb,c,different,y,ben\n")
+    found = read_answers(path, sl.Pairs, ["a", "b", "c"])
+    assert found.annotator_names == ("anna", "ben")

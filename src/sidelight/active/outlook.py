@@ -72,8 +72,8 @@ class PartitionHistory:
         elif enough:
             sentence = "The clusters hardly changed over the last 30 questions: more questions will change little."
         elif not self.changes:
-            told = f"{n_answers} question{'s were' if n_answers != 1 else ' was'} answered"
-            sentence = f"{told}; after 40 there is a first word on when to stop."
+            told = f"{n_answers or 'No'} question{' was' if n_answers < 2 else 's were'} answered"
+            sentence = f"{told}; from 40 answers on, this line says whether to go on."
         elif change < LITTLE:
             sentence = "The last ten questions changed little: if the next ones change as little, it is enough."
         else:

@@ -10,11 +10,11 @@ from typing import Any
 
 from sidelight.data.names import Names
 from sidelight.data.relations import Pairs, Triplets
+from sidelight.data.relations.reading import EXTRAS, column_of
 from sidelight.errors import SidelightError, UnknownName, UnreadableFile, nearest
 from sidelight.files.formats import label_table
 from sidelight.words import Setting
 
-EXTRAS = ("weight", "annotator", "time")
 YES = {"same": "same", "1": "same", "true": "same", "yes": "same", "must-link": "same", "ml": "same"}
 NO = {"different": "different", "0": "different", "-1": "different", "false": "different", "no": "different",
       "cannot-link": "different", "cl": "different"}  # fmt: skip
@@ -36,7 +36,7 @@ def read_answers(path: str | Path, kind: type[Pairs] | type[Triplets], names: Se
     ----------
     path : str or path
         A delimited or Parquet file: two (or three) columns of row names, a column of answers, and optionally columns
-        called weight, annotator and time. A header is welcome.
+        called weight, annotator (or person, rater, ...) and time. A header is welcome.
     kind : type
         Pairs or Triplets.
     names : sequence
@@ -69,8 +69,9 @@ def _answers(
     header = _as_line(columns, width)
     if all(name in row_of for name in header[:width]) and header[width].lower() in (*words, *UNSURE, *header[:width]):
         cells = [[name, *column] for name, column in zip(header, cells)]  # an answer: it was taken for a header
-    lower = [str(name).strip().lower() for name in columns]
-    extra = {name: lower.index(name) for name in EXTRAS if name in lower[width + 1 :]}
+    further = [str(name) for name in columns[width + 1 :]]
+    named = {name: column_of(name, further) for name in EXTRAS}
+    extra = {name: width + 1 + further.index(column) for name, column in named.items() if column is not None}
     told = []
     lines = list(zip(*cells))
     by_name = kind is Triplets and _name_the_odd_row(lines)

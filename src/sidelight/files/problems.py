@@ -21,7 +21,7 @@ def not_a_number(path: Path, place: str, column: str, cell: str) -> InvalidData:
     """Say that a column of numbers holds something else."""
     return InvalidData(
         f"{path}, {place}, column {column!r}: expected a number, found {shown(cell)}.",
-        do=["Correct or empty the cell, or leave the column out with ", Setting("ignore", column), "."],
+        do=["Correct or empty the cell, or leave the column out: ", Setting("ignore", column), "."],
     )
 
 

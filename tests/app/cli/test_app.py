@@ -25,6 +25,7 @@ def test_a_table_becomes_a_folder_of_results(sidelight, table, tmp_path):
         "report.html", "run.toml",
     }  # fmt: skip
     assert "40 rows fell into 2 clusters" in out
+    assert out.rstrip().endswith("Correct rows in a browser: sidelight studio open results")
     with (results / "assignments.csv").open() as handle:
         rows = list(csv.DictReader(handle))
     assert rows[0]["photo"] == "img0"

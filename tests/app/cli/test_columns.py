@@ -63,3 +63,10 @@ def test_labels_that_would_not_fit_are_refused_with_the_numbers(sidelight, tmp_p
     code, _, err = sidelight(*words, "1MB")
     assert code == 2
     assert "400 rows with a probability for each of 100 labels would take about 2.56 MB" in err
+
+
+def test_a_file_given_as_a_column_of_labels_is_told_where_it_goes(sidelight, table):
+    code, _, err = sidelight("instances", table, "--bag", "photo", "--label", "heard.csv", "--out", "results")
+    assert code == 2
+    assert "there is no column 'heard.csv'" in err
+    assert "A table of labels is given with --label-file heard.csv." in err

@@ -127,3 +127,12 @@ def test_a_log_gets_a_command_that_counts_what_occurs_together(tmp_path):
     table = tmp_path / "log.csv"
     table.write_text("\n".join(["timestamp,user,page,device", *lines]))
     assert f"sidelight coclusters {table} --event user --event page --out results" in run("describe", table)
+
+
+def test_a_log_with_a_line_of_totals_gets_a_command_that_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"2024-01-01 00:{i:02d},u{i % 7},p{i % 5}" for i in range(60)]
+    (tmp_path / "log.csv").write_text("\n".join(["timestamp,user,page", *lines, "60,Total,"]))
+    (line,) = [line for line in run("describe", "log.csv").splitlines() if "sidelight coclusters" in line]
+    assert "--missing drop" in line
+    run(*shlex.split(line)[1:])

@@ -121,6 +121,19 @@ def test_corrected_rows_are_believed(folder):
     assert right[1] > right[0]
 
 
+def test_a_kind_that_gathers_no_cluster_is_a_label_of_the_corrected_row_and_takes_no_other(folder):
+    do(folder, "instances")
+    before = {line["row"]: line["label"] for line in read(folder / "instances" / "assignments.csv")}
+    row = read(folder / "instances" / "check.csv")[0]["row"]
+    write(folder / "odd.csv", [{"row": row, "right_label": "smudge"}])
+    outcome = do(folder, "instances", "odd", corrections=str(folder / "odd.csv"))
+    after = {line["row"]: line["label"] for line in read(folder / "odd" / "assignments.csv")}
+    assert after[row] == "smudge"
+    assert set(after.values()) == {*before.values(), "smudge"}
+    assert sum(after[name] != before[name] for name in before) < 0.02 * len(before)
+    assert any("corrected to 'smudge': it is a label of its own now" in note for note in outcome.result.heard)
+
+
 def test_new_labels_and_empty_corrections_are_said():
     bags = sl.Bags(["p", "p", "q"], labels={"p": {"fox", "hare"}, "q": {"hare"}})
     assert _about_corrections("check.csv", {0: "fox"}, bags) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -104,6 +105,8 @@ def test_rows_without_labels_are_taken_for_unlabelled_and_the_page_says_so(cells
     assert result.n_unlabelled > 0
     told = [render(sentence) for sentence in page_of(result).told]
     assert any("empty='none'" in sentence for sentence in told)
+    told = [render(sentence) for sentence in page_of(replace(result, n_unlabelled=1)).told]
+    assert any("1 row without labels was taken for one that nobody looked at" in sentence for sentence in told)
 
 
 def test_features_in_any_unit_fill_the_same_gaps(sample, tmp_path):

@@ -45,7 +45,9 @@ def birds(tmp_path_factory):
 def test_from_a_folder_to_named_sounds_in_two_commands_and_back_to_raven(birds, tmp_path):
     told = sidelight("from", birds, "--labels", birds / "species.csv", "--out", "rows.parquet")
     assert "16 files became" in told
-    assert "cut" in sidelight("from", birds, "--labels", birds / "species.csv", "--out", "rows.parquet")
+    again = sidelight("from", birds, "--labels", birds / "species.csv", "--out", "rows.parquet")
+    assert "No file had changed." in again
+    assert "species.csv speaks of 24 files that are not there" in again  # a name of a file gets no capital
     sidelight("instances", "rows.parquet", "--out", "results", "-q")
     found = pl.read_csv("results/assignments.csv")
     assert {"file", "start", "end", "label"} <= set(found.columns)
@@ -143,3 +145,18 @@ def test_every_feature_of_a_sound_is_used(birds):
 
     sidelight("from", birds, "--out", "rows.parquet", "-q")
     assert read("rows.parquet").feature_names == SoundRecipe().feature_names  # "mean time" is no time
+
+
+def test_a_folder_and_the_table_beside_it_lead_to_each_other(birds, tmp_path):
+    folder, table = tmp_path / "my birds", tmp_path / "heard.csv"
+    shutil.copytree(birds, folder)
+    (folder / "species.csv").rename(table)
+    (tmp_path / "prices.csv").write_text("name,price\nmilk,1\nbread,2\n")
+    line = "sidelight instances 'my birds' --label-file heard.csv --out results"
+    assert line in sidelight("describe", "my birds")
+    assert line in sidelight("describe", "heard.csv")
+    table.unlink()
+    told = sidelight("describe", "my birds")
+    assert "with a table that lists the labels of each file" in told
+    assert "sidelight instances 'my birds' --label-file TABLE --out results" in told
+    assert "TABLE" not in sidelight("describe", birds)  # its lists lie inside

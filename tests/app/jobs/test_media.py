@@ -12,6 +12,7 @@ from PIL import Image
 
 from sidelight.app.jobs.gallery import gallery_of, looker_of
 from sidelight.app.jobs.media import PAGE_LIMIT, MediaReader, of_array
+from sidelight.data.bags import Bags
 from sidelight.data.dataset import ColumnRole, Dataset
 
 
@@ -140,6 +141,17 @@ def test_members_are_typical_doubtful_and_novel():
     assert [m.name for m in group.members["novel"]] == ["row 8"]
     assert group.members["typical"][0].why == "100% sure"
     assert group.members["typical"][0].profile.features == ["a", "b", "c"]
+
+
+def test_typical_members_come_from_many_bags_and_are_sure():
+    bags = Bags(np.repeat(["one", "two", "three", "four"], 10))
+    sure = np.r_[np.ones(20), np.full(10, 0.95), np.full(10, 0.6)]  # bags with one label are sure of every row
+    data = Dataset(np.zeros((40, 1)), ("a",), bags=bags)
+    (group,) = gallery_of(data, np.zeros(40, int), sure, ["x"]).groups
+    names = [m.name for m in group.members["typical"]]
+    assert names == ["row 1", "row 2", "row 3", "row 4", "row 11", "row 21"]
+    assert [m.why for m in group.members["typical"]][-1] == "95% sure"
+    assert not {m.name for m in group.members["doubtful"]} & set(names)
 
 
 def test_a_cluster_that_is_sure_has_no_doubtful_members():

@@ -238,3 +238,12 @@ def test_gaps_are_filled_with_the_means_of_the_training_rows(runs, tmp_path, kin
         predict(str(folder), str(path), tmp_path / f"{name}.csv.csv", Roles(missing="mean"))
         placed.append(rows_of(tmp_path / f"{name}.csv.csv")[5])
     assert placed[0] == placed[1]
+
+
+def test_a_model_of_one_table_says_so_before_columns_are_looked_for(tmp_path):
+    lines = [f"u{i % 6},p{i % 4}" for i in range(48)]
+    (tmp_path / "log.csv").write_text("\n".join(["user,page", *lines]))
+    roles = {"events": ["user", "page"]}
+    run(RunConfig("coclusters", str(tmp_path / "log.csv"), roles, {"n_clusters": [2, 2]}), tmp_path / "run")
+    with pytest.raises(InvalidData, match="it describes one table"):
+        predict(str(tmp_path / "run"), str(tmp_path / "log.csv"), tmp_path / "placed", Roles())

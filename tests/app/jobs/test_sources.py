@@ -138,7 +138,7 @@ def test_events_with_gaps_are_an_error_that_names_the_line_or_are_left_out(tmp_p
             run(RunConfig("coclusters", path, {**roles, "missing": missing}, options), out)
     outcome = run(RunConfig("coclusters", path, {**roles, "missing": "drop"}, options), out)
     assert outcome.sentences[-1].startswith("3 of 6 rows have a gap in 'who', 'where' and 'n', the first in line 3")
-    assert [row["count"] for row in read(out / "assignments.csv")] == ["2.0", "3.0", "1.0"]
+    assert [row["count"] for row in read(out / "assignments.csv")] == ["2", "3", "1"]
 
 
 def test_a_weight_below_zero_is_named_with_its_line(tmp_path):

@@ -32,8 +32,8 @@ def test_provenance_is_shown():
 
 def test_a_setting_in_a_sentence_is_spelled_by_whoever_shows_the_page():
     page = Page("t", [["Try a smaller ", Setting("alpha"), "."]])
-    assert "Try a smaller alpha=." in to_html(page)
-    assert "Try a smaller [alpha]." in to_html(page, spell=lambda setting: f"[{setting.name}]")
+    assert "Try a smaller <code>alpha=</code>." in to_html(page)
+    assert "Try a smaller <code>[alpha]</code>." in to_html(page, spell=lambda setting: f"[{setting.name}]")
 
 
 def test_every_unused_column_and_every_row_left_out_is_named_with_its_reason():
@@ -55,3 +55,12 @@ def test_every_unused_column_and_every_row_left_out_is_named_with_its_reason():
     (section,) = reading_sections(reading)
     assert "<td>price</td>" in section.parts[0]
     assert "<td>kind</td>" in section.parts[0]
+
+
+def test_settings_in_sentences_are_code_and_their_values_stay_text():
+    page = Page(
+        "Found", [["Leave it out with ", Setting("ignore", "<b>note</b>"), "."]], next=[["Try ", Setting("n"), "."]]
+    )
+    html = to_html(page, spell=lambda setting: f"--{setting.name} {setting.value or 3}")
+    assert "Leave it out with <code>--ignore &lt;b&gt;note&lt;/b&gt;</code>." in html
+    assert "<li>Try <code>--n 3</code>.</li>" in html

@@ -17,6 +17,7 @@ from PIL import Image
 from tests.app.studio.conftest import blobs
 
 from sidelight.app.studio.limited import limited
+from sidelight.app.studio.seeing import clusters_of
 from sidelight.app.studio.sources import digits
 from sidelight.errors import InvalidData, TooLarge
 
@@ -100,6 +101,19 @@ def test_a_table_is_described_as_a_form_and_made_as_the_form_says(local):
     rows = local.studio.project(made.json()["id"]).rows
     assert rows.features == ("pitch",)
     assert set(rows.y) == {"wren", "owl"}
+
+
+def test_a_preview_rounds_numbers_that_nobody_reads_to_the_end(local):
+    table = "id,x\na,0.5326127940361377\nb,-12.25\nc,1234.000004\nd,3\n"
+    found = local.client.post("/api/describe", files={"table": ("t.csv", table)}).json()
+    assert [row[1] for row in found["preview"]["rows"]] == ["0.53261", "-12.25", "1234", "3"]
+
+
+def test_before_an_answer_every_cluster_is_a_guess(local):
+    made = local.client.post("/api/projects", data={"name": "new"}, files={"table": ("t.csv", TABLE)}).json()
+    project = local.studio.project(made["id"])
+    clusters = clusters_of(project, project.model.snapshot(fresh=True))
+    assert not any(cluster["is_known"] for cluster in clusters)
 
 
 @pytest.mark.parametrize(

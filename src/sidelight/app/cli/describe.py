@@ -17,6 +17,7 @@ from sidelight.words import Setting, render
 
 YOU_HAVE = "a file, and no idea what to do with it"
 RUN = "sidelight describe FILE"
+_WIDEST = 72  # letters of a column of the table: first, second and last name of many features
 
 
 @click.command("describe", cls=Grouped, short_help="Say what is in a file and which commands fit it.")
@@ -26,8 +27,8 @@ RUN = "sidelight describe FILE"
 def command(file: str, as_json: bool, quiet: bool, **typed: Any) -> None:
     """Say what is inside FILE, what each column was taken for and why, and which commands fit it.
 
-    FILE may be CSV or any delimited text (also gzipped), Parquet, NPZ, MATLAB 5, ARFF, KEEL, C4.5, svmlight, IDX, or a
-    folder of text files. Options override every guess.
+    FILE may be CSV or any delimited text (also gzipped), Parquet, a workbook, SQLite, JSON, NPZ, MATLAB 5, ARFF, KEEL,
+    C4.5, svmlight, IDX, or a folder of recordings, pictures or texts. Options override every guess.
     """
     from sidelight.app.jobs.first_look import check_columns, check_there
     from sidelight.files.source import Source
@@ -138,7 +139,7 @@ def _table(rows: Sequence[tuple[str, ...]]) -> list[str]:
     if not rows:
         return []
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    widths = [min(width, 48) for width in widths]
+    widths = [min(width, _WIDEST) for width in widths]
     return ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
 
 

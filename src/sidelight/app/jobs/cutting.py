@@ -44,9 +44,15 @@ def cut_folder(
     what = {"sounds": "sound", "pictures": "region", "texts": "text"}.get(made.kind, "row")
     what = "picture" if made.recipe.get("whole") else what
     told = [f"{counted(n_files, 'file')} became {counted(n_rows, what)} in {out}."]
-    told += [note[:1].upper() + note[1:].rstrip(".") + "." for note in notes]
+    told += [_as_sentence(note, labels) for note in notes]
     told.append(f"Next: sidelight describe {out}")
     return told, {"out": out, "kind": made.kind, "rows": n_rows, "files": n_files, "omitted": dict(made.omitted)}
+
+
+def _as_sentence(note: str, labels: str | None) -> str:
+    """Return a note with a capital and a stop; a sentence that begins with the name of a file keeps it."""
+    is_name = labels is not None and note.startswith(Path(labels).name)
+    return (note if is_name else note[:1].upper() + note[1:]).rstrip(".") + "."
 
 
 def _is_ours(place: Path) -> bool:

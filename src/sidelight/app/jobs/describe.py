@@ -18,11 +18,11 @@ from sidelight.app.jobs.catalogue import JOBS, find_job
 from sidelight.app.jobs.first_look import is_pattern, matching
 from sidelight.app.jobs.fitting import can_start, has_rows
 from sidelight.app.jobs.job import Fit
+from sidelight.app.jobs.lists_beside import fit_of_folder, fit_of_lists, lists_inside
 from sidelight.app.jobs.naming import answers_by_column, columns_that_repeat
 from sidelight.app.jobs.options import Roles
 from sidelight.data.dataset import Dataset
 from sidelight.data.inseparable import inseparable_labels
-from sidelight.errors import SidelightError
 from sidelight.files.answers import find_answers, kind_of_answers, possible_answers
 from sidelight.files.material.listing import Listing
 from sidelight.files.noticed import forgiving
@@ -75,6 +75,9 @@ def describe(path: str | Source, roles: Roles | None = None) -> Description:
         described = _with_answers(describe_data(data, explicit), data, source)
         if not described.fits and not explicit:
             described = replace(described, fits=tuple(_at_second_sight(data, source)))
+        if not explicit:
+            lists = fit_of_folder(source.path, data) if source.path.is_dir() else fit_of_lists(source.path, data)
+            described = replace(described, fits=(*lists, *described.fits))
     return replace(described, warnings=(*described.warnings, *_odd_cells(odd)), fits=described.fits[:MOST_FITS])
 
 
@@ -111,7 +114,7 @@ def describe_folder(path: Path) -> Description | None:
     if (not tables and len(material) == 1) or (not known and listing.other):
         return None
     where = shlex.quote(str(path))
-    named = _with_lists(path, material[0], listing) if len(material) == 1 else []
+    named = lists_inside(path, material[0], listing) if len(material) == 1 else []
     next_: list[tuple[str, Sentence]] = [*named]
     next_ += [
         (f"the table {name}", f"sidelight describe {shlex.quote(os.path.join(path, name))}")
@@ -127,29 +130,6 @@ def describe_folder(path: Path) -> Description | None:
     told = f"a folder with {listing.in_words()}"
     told += "" if named else ": describe one of its files, or make rows of one kind of them"
     return Description(str(path), told, facts, (), (), (), (), tuple(next_[:MOST_FITS]))
-
-
-def _with_lists(path: Path, kind: str, listing: Listing) -> list[tuple[str, Sentence]]:
-    """Suggest the job that names rows, where a table beside the files lists what is in them."""
-    from sidelight.files.material.labels import labels_from_table
-
-    files = listing.files[kind]
-    for name in listing.files.get("tables", ())[:5]:
-        try:
-            said = labels_from_table(path / name, files)
-        except SidelightError:
-            continue  # a table about something else
-        if len(said.lists) < len(files) / 2:
-            continue
-        where, labels = shlex.quote(str(path)), Setting("label_file", os.path.join(path, name))
-        why = (
-            f"the lists in {name} name its {'folders of ' if said.are_of_folders else ''}{kind}: the label of each row"
-        )
-        if kind == "texts" and not said.are_of_folders:  # a row a text: its labels are its own
-            return [(why, [f"sidelight from {where} ", Setting("labels", os.path.join(path, name)), " ",
-                           Setting("out", "rows.parquet")])]  # fmt: skip
-        return [(why, [f"sidelight instances {where} ", labels, " ", Setting("out", "results")])]
-    return []
 
 
 def _odd_cells(odd: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -235,7 +215,8 @@ def _facts(data: Dataset) -> tuple[dict[str, Any], list[str]]:
         facts["sequences"] = len(set(data.sequence.tolist()))
     if data.counts is not None:
         facts["axes"] = dict(zip(data.counts.axes, data.counts.shape))
-        facts["events counted"] = data.counts.total
+        total = data.counts.total
+        facts["events counted"] = int(total) if float(total).is_integer() else total
         facts["different combinations"] = data.counts.nnz
     return facts, warnings
 
@@ -285,6 +266,8 @@ def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
     roles = {**_roles(data), **explicit}
     if has_rows(data) and not is_sparse(data.X) and not is_finite(data.X):
         roles["missing"] = "mean"
+    elif data.left_out:  # events with a gap: a description leaves them out, a run only when it is told to
+        roles["missing"] = "drop"
     suggested = [job.fits(data, roles) for job in JOBS.values()]
     texts = _texts_of(data)
     if texts and has_rows(data) and not is_sparse(data.X):

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from sidelight._core.moments import mean_and_scale
 from sidelight.app.jobs.media import MediaReader
+from sidelight.app.report.components.numbers import percent
 from sidelight.app.report.gallery import Gallery, Group, Media, Member, Profile
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
@@ -66,7 +67,8 @@ def gallery_of(
     shown_groups = [int(k) for k in np.argsort(-sizes, kind="stable")[:_MOST_GROUPS] if sizes[k]]
     looker = looker_of(data)
     look = look or (None if looker is None else lambda row: _first(looker, data, row))
-    chosen = {k: _chosen(np.flatnonzero(labels == k), sure, novelty, is_probability) for k in shown_groups}
+    bag_of = None if data.bags is None or item_names is not None else np.asarray(data.bags.codes)[rows]
+    chosen = {k: _chosen(np.flatnonzero(labels == k), sure, novelty, is_probability, bag_of) for k in shown_groups}
     seen = _seen(chosen, rows, look)
     profiles = None if seen else _Profiles(data)
 
@@ -76,7 +78,7 @@ def gallery_of(
         return Member(
             name=name if data.row_ids is not None or item_names is not None else f"row {name}",
             bag=_bag(data, row) if item_names is None else f"row {data.row_names[row]}",
-            why=f"{100 * float(sure[item]):.0f}% sure" if is_probability else "",
+            why=f"{percent(float(sure[item]))} sure" if is_probability else "",
             media=seen.get(row),
             profile=None if features is None else profiles.of(row, features) if profiles is not None else None,
         )
@@ -134,17 +136,40 @@ def _first(looker: MediaReader, data: Dataset, row: int) -> Media | None:
 
 
 def _chosen(
-    items: np.ndarray, sure: np.ndarray, novelty: np.ndarray | None, is_probability: bool
+    items: np.ndarray, sure: np.ndarray, novelty: np.ndarray | None, is_probability: bool, bag_of: np.ndarray | None
 ) -> dict[str, list[int]]:
     order = items[np.argsort(-sure[items], kind="stable")]
     typical = order[: _SHOWN["typical"]]
-    rest = order[_SHOWN["typical"] :][::-1]
+    if is_probability and bag_of is not None:
+        typical = of_many_bags(order, sure, bag_of, _SHOWN["typical"])
+    rest = order[~np.isin(order, typical)][::-1]
     doubtful = rest[sure[rest] < _DOUBT] if is_probability else rest
     chosen = {"typical": typical.tolist(), "doubtful": doubtful[: _SHOWN["doubtful"]].tolist()}
     if novelty is not None and np.mean(novelty[items]) < 0.5:  # in a novel cluster everything is novel
         new = items[np.argsort(-novelty[items], kind="stable")]
         chosen["novel"] = new[novelty[new] >= _NOVEL][: _SHOWN["novel"]].tolist()
     return chosen
+
+
+def of_many_bags(order: np.ndarray, sure: np.ndarray, bag_of: np.ndarray, n_shown: int) -> np.ndarray:
+    """Return the surest rows, of as many bags as there are: a bag with one label is sure of all of its rows.
+
+    Parameters
+    ----------
+    order : ndarray of int
+        Rows, the surest first.
+    sure, bag_of : ndarray of shape (n_rows,)
+        How sure each row is of its cluster, and its bag.
+    n_shown : int
+        How many to return; where fewer are beyond doubt, simply the first ones.
+    """
+    likely = order[sure[order] >= _DOUBT]
+    if len(likely) <= n_shown:
+        return order[:n_shown]
+    is_first = np.zeros(len(likely), dtype=bool)
+    is_first[np.unique(bag_of[likely], return_index=True)[1]] = True
+    places = np.concatenate([np.flatnonzero(is_first), np.flatnonzero(~is_first)])[:n_shown]
+    return likely[np.sort(places)]
 
 
 def _seen(chosen: dict[int, dict[str, list[int]]], rows: np.ndarray, look: Look | None) -> dict[int, Media]:

@@ -92,6 +92,7 @@ def predict(
     out, source = Path(out), Source.of(table)
     file, is_file = check_prediction(model_path, source, out, roles, overwrite=overwrite)
     model = sidelight.load(file)
+    place_of(model)  # a model that places no new rows is told before columns are looked for
     source = _cut(model, source) if source.path.is_dir() else source
     blocks: RowsInBlocks | DatasetsOfParts | list[Dataset]
     words: list[str] | None = None

@@ -52,7 +52,7 @@ def read_as_it_is(path: str | Source, roles: Roles) -> Dataset:
         names_have_no_mean = " (names have no mean)." if roles.missing == "mean" else "."
         raise InvalidData(
             f"{path!r}: {data.left_out[0]}.",
-            do=["Fill the gaps, or leave such rows out with ", DROP, names_have_no_mean],
+            do=["Fill the gaps, or leave such rows out: ", DROP, names_have_no_mean],
         )
     return data
 

@@ -13,7 +13,7 @@ from typing import Any
 from sidelight.app.report import components as parts
 from sidelight.app.report.components.markup import Markup, clean, element
 from sidelight.app.report.glossary import TERMS
-from sidelight.words import Sentence, Spell, render
+from sidelight.words import Sentence, Spell
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def to_html(page: Page, provenance: Provenance | None = None, *, spell: Spell = 
     anchors = [(f"s{number}", section.title) for number, section in enumerate(sections, start=1)]
     body = [_opening(page, spell)]
     for (anchor, title), section in zip(anchors, sections):
-        sentences = [element("p", render(sentence, spell)) for sentence in section.sentences]
+        sentences = [element("p", _marked(sentence, spell)) for sentence in section.sentences]
         body.append(element("section", element("h2", title), sentences, list(section.parts), id=anchor))
     name = f"{page.title} · {page.file}" if page.file else page.title
     return document(name, parts.join(*body), contents=parts.contents([("findings", "What was found"), *anchors]))
@@ -137,17 +137,24 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
 
 
+def _marked(sentence: Sentence, spell: Spell) -> list[str]:
+    """Return a sentence with its settings as code, which no line breaks at a hyphen."""
+    if isinstance(sentence, str):
+        return [sentence]
+    return [part if isinstance(part, str) else element("code", spell(part)) for part in sentence]
+
+
 def _opening(page: Page, spell: Spell) -> Markup:
     """Title, the findings in plain words, how sure, what to do next, and what went wrong."""
     title = element("h1", element("span", page.file, class_="file") if page.file else None, page.title)
-    lead = element("div", [element("p", render(sentence, spell)) for sentence in page.sentences], class_="lead")
+    lead = element("div", [element("p", _marked(sentence, spell)) for sentence in page.sentences], class_="lead")
     answers = [
-        element("div", element("h2", heading), element("ul", [element("li", render(s, spell)) for s in sentences]))
+        element("div", element("h2", heading), element("ul", [element("li", _marked(s, spell)) for s in sentences]))
         for heading, sentences in (("How sure", page.sure), ("What to do next", page.next))
         if sentences
     ]
-    warned = [parts.notice(render(sentence, spell)) for sentence in page.warnings]
-    noted = [element("p", render(sentence, spell), class_="faint") for sentence in page.notes]
+    warned = [parts.notice(_marked(sentence, spell)) for sentence in page.warnings]
+    noted = [element("p", _marked(sentence, spell), class_="faint") for sentence in page.notes]
     boxes = element("div", answers, class_="answers") if answers else None
     return element("section", title, lead, boxes, warned, noted, id="findings")
 

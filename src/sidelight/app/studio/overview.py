@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.app.jobs.gallery import of_many_bags
 from sidelight.app.studio.learner import Snapshot
 from sidelight.app.studio.project import OpenProject
 from sidelight.app.studio.seeing import clusters_of
@@ -43,12 +44,20 @@ def found_so_far(project: OpenProject, snapshot: Snapshot) -> list[dict[str, Any
         shown.append(
             cluster
             | {
-                "cards": project.cards(rows[:_SHOWN]),
+                "cards": project.cards(_surest(project, snapshot, rows)),
                 "doubts": _doubtful(project, snapshot, rows), "sure": float(np.mean(sure)), "is_nameless": is_nameless,
                 "doubtful": int((sure < _UNSURE).sum()),
             }
         )  # fmt: skip
     return shown
+
+
+def _surest(project: OpenProject, snapshot: Snapshot, rows: list[int]) -> list[int]:
+    """Return the rows of a cluster to show: the surest, and of different bags where the rows are in bags."""
+    if project.start is None:
+        return rows[:_SHOWN]
+    chosen = of_many_bags(np.array(rows), snapshot.sure, np.asarray(project.start.bags), _SHOWN)
+    return [int(row) for row in chosen]
 
 
 def _doubtful(project: OpenProject, snapshot: Snapshot, rows: list[int]) -> list[dict[str, Any]]:

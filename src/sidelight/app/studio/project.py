@@ -380,6 +380,12 @@ class OpenProject:
         with self._log.lock:
             return list(self._standing.names.values())
 
+    @property
+    def n_told(self) -> int:
+        """How many answers and corrections there are."""
+        with self._log.lock:
+            return self._standing.n_questions + self._standing.n_corrections
+
     def members(self, cluster: int, snapshot: Snapshot | None = None, *, doubtful_first: bool = False) -> list[int]:
         """Return the rows of a cluster, the surest and then the most typical first, or the most doubtful."""
         snapshot = snapshot or self.model.snapshot(fresh=False)

@@ -6,6 +6,7 @@ ever a name; no cell of a table that was sent opens a file of this machine.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -109,8 +110,15 @@ def _preview(table: Path) -> dict[str, Any]:
         columns.need(*names)
     except SidelightError:
         return {"columns": [], "rows": []}
-    cells = [[cell[:_LONG] for cell in columns.cells(name)[:_SHOWN]] for name in names]
+    cells = [[_short(cell) for cell in columns.cells(name)[:_SHOWN]] for name in names]
     return {"columns": names, "rows": [list(row) for row in zip(*cells)]}
+
+
+def _short(cell: str) -> str:
+    """Return a cell as a preview shows it: a long text cut, and a number with more digits than one reads rounded."""
+    if re.fullmatch(r"-?\d+\.\d{5,}(e-?\d+)?", cell):
+        return f"{float(cell):.5g}"
+    return cell[:_LONG]
 
 
 def _of_material(folder: Path) -> Source:

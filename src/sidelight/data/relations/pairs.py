@@ -110,7 +110,8 @@ class Pairs(Answers):
         a, b, answer : str, default=None
             Columns of a data frame; by default the first three.
         weight, annotator, time : str, default=None
-            Columns of a data frame; by default those with these names, if there are any.
+            Columns of a data frame; by default those with these names, if there are any. A column called person, rater,
+            labeller, coder or worker is one of annotators, too.
         """
         extra = {"weight": weight, "annotator": annotator, "time": time}
         return cls._from_table(table, n_rows, ids, (a, b, answer), extra)

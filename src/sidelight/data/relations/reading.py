@@ -16,6 +16,15 @@ from sidelight.errors import InvalidData, OutOfRange, UnknownName, WrongKind, cl
 Ints = NDArray[np.intp]
 MAX_ROWS = 2**31  # two rows fit into one int64 key
 EXTRAS = ("weight", "annotator", "time")
+# What columns of people are called.
+ANNOTATORS = ("annotator", "person", "rater", "labeller", "labeler", "coder", "worker")
+
+
+def column_of(extra: str, columns: Sequence[str]) -> str | None:
+    """Return the column that holds weights, annotators or times by its name, without case; None where there is none."""
+    called = ANNOTATORS if extra == "annotator" else (extra,)
+    by_name = {str(column).strip().lower(): column for column in reversed(columns)}
+    return next((by_name[name] for name in called if name in by_name), None)
 
 
 def answer_columns(
@@ -27,7 +36,10 @@ def answer_columns(
     """
     frame = as_frame(table)
     if frame is not None:
-        wanted = [extra[name] or (name if name in frame.columns else None) for name in EXTRAS]
+        by_place = dict(enumerate(frame.columns))
+        own = {by_place.get(place) if name is None else name for place, name in enumerate(columns)}
+        further = [name for name in frame.columns if name not in own]
+        wanted = [extra[name] or column_of(name, further) for name in EXTRAS]
         present = [name for name in wanted if name is not None]
         found = list(table_columns(table, [*columns, *present], who))
         more = [found[len(columns) + present.index(name)] if name is not None else None for name in wanted]
@@ -70,7 +82,7 @@ def as_rows(columns: Sequence[Any], n_rows: int, who: str, ids: Names | None = N
             answer = next((i for i, item in enumerate(items) if type(item) is not int or abs(item) >= 2**63), 0)
             raise InvalidData(
                 f"{who}: answer {answer} is about row {items[answer]!r}, but rows are numbered 0 to {n_rows - 1}. For "
-                "other names use from_table(..., ids=...)."
+                f"other names use {who}.from_table(table, ids=names), such as ids=X.index."
             )
     outside = np.array([(array < 0) | (array >= n_rows) for array in arrays]).T
     if outside.any():

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from sidelight.errors import InvalidData
 from sidelight.files.formats import label_table
@@ -85,7 +86,7 @@ def labels_from_table(path: Path, files: Sequence[str], *, min_confidence: float
     for value, labels in zip(columns[key].values, unions):
         if labels is not None:
             lists.setdefault(written(value), set()).update(labels)
-    return _matched(lists, path, files, of_file)
+    return _matched(lists, path, files, of_file, {written(value): value for value in columns[key].values})
 
 
 def _last_part(value: str) -> str:
@@ -144,7 +145,11 @@ def _lists_of_selections(found: Sequence[Selection], path: Path, files: Sequence
 
 
 def _matched(
-    lists: Mapping[str, set[str]], path: Path, files: Sequence[str], of_file: Callable[[str], str] = key_of
+    lists: Mapping[str, set[str]],
+    path: Path,
+    files: Sequence[str],
+    of_file: Callable[[str], str] = key_of,
+    as_written: Mapping[str, str] = MappingProxyType({}),
 ) -> Labels:
     matched = {name: frozenset(lists[of_file(name)]) for name in files if of_file(name) in lists}
     if not matched:
@@ -159,7 +164,7 @@ def _matched(
         silent = [name for name in files if name not in matched]
         notes.append(f"{path.name} says nothing about {len(silent)} of {len(files)} files ({some_of(silent, 3)})")
     known = {of_file(name) for name in files}
-    unknown = [key for key in lists if key not in known]
+    unknown = [as_written.get(key, key) for key in lists if key not in known]
     if unknown:
         what = "folder" if are_of_folders else "file"
         there = "is not there" if len(unknown) == 1 else "are not there"

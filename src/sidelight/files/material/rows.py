@@ -285,7 +285,10 @@ def make_table(
     cuts = cut_folder(listing, planned, new, n_jobs=n_jobs, selections=marked)
     frames += _frames(cuts, omitted)
     if before is not None and kept:
-        notes.append(f"{counted(len(kept), 'file')} had not changed, and {len(new)} were cut")
+        were = "was" if len(new) == 1 else "were"
+        notes.append(
+            f"{counted(len(kept), 'file')} had not changed, and {len(new)} {were} cut" if new else "no file had changed"
+        )
     frame = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
     if not frame.height:
         first = next(iter(omitted.values()), "they are silent or empty")

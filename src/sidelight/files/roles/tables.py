@@ -309,7 +309,8 @@ def _place_labels(made: Builder, said: RowLabels | None, bag_ids: Coded | None, 
         made.y = said.single()
         made.notes.append(Note("the labels speak of rows; a bag has the labels of its rows", OF_ROWS))
     if unlabelled:
-        made.notes.append(f"{unlabelled} of {n_bags} bags have no label and count as unlabelled")
+        have = "has" if unlabelled == 1 else "have"
+        made.notes.append(f"{unlabelled} of {n_bags} bags {have} no label: taken for bags that nobody looked at")
 
 
 def _place_bag_labels(made: Builder, column: Coded, bag_ids: Coded, separator: str | None) -> None:

@@ -19,7 +19,7 @@ def _fits(data: Dataset, roles: Mapping[str, Any]) -> Fit | None:
     from sidelight.app.jobs.fitting import has_rows, looks_like_counts
 
     if data.counts is not None:
-        used = {name: value for name, value in roles.items() if name in ("events", "weight", "truth")}
+        used = {name: value for name, value in roles.items() if name in ("events", "weight", "truth", "missing")}
         return Fit("coclusters", "counts of things seen together", used)
     if has_rows(data) and looks_like_counts(data.X):
         return Fit("coclusters", "a table of counts, rows by columns", roles)
@@ -40,6 +40,7 @@ JOB = Job(
     files={
         "cells": "which clusters occur together",
         "columns": "the cluster of each column",
+        **{f"axis{number}": f"the clusters of column {number} of the events" for number in range(2, 7)},
         "curve": "information kept by numbers of clusters",
     },
     demos={"coclusters": _here("demo.visits")},

@@ -29,9 +29,14 @@ class Preferred:
         """Say what was preferred, and by how much."""
         other = next(name for name in self.told if name != self.method)
         kind = "counts" if self.is_counted else "weights (they are no whole numbers, and are taken as they are)"
+        own, others = (f"{self.told[name] / np.log(2):.3f}" for name in (self.method, other))
+        if own == others:
+            return (
+                f"The {self.method} method was taken: it and the {other} method tell {own} bits about held-out {kind}."
+            )
         return (
-            f"The {self.method} method was taken: its clusters of one half tell {self.told[self.method]:.3f} nats "
-            f"about each of the held-out {kind}, those of the {other} method {self.told[other]:.3f}."
+            f"The {self.method} method was taken: its clusters of one half tell {own} bits about each of the held-out "
+            f"{kind}, those of the {other} method {others}."
         )
 
 

@@ -217,7 +217,7 @@ def _axis_columns(table: CoOccurrence, axis: str, labels: np.ndarray) -> dict[st
     return {
         title: list(names) if names is not None else list(range(1, len(labels) + 1)),
         "cluster": labels.tolist(),
-        "count": table.marginal(axis).tolist(),
+        "count": _counted(table.marginal(axis)),
     }
 
 
@@ -229,9 +229,16 @@ def _strong_cells(table: CoOccurrence, labels: dict[str, np.ndarray], most: int 
         chance *= (small.marginal(axis) / small.total)[codes]
     order = np.argsort(-small.counts, kind="stable")[:most]
     columns: dict[str, list[Any]] = {f"cluster of {a}": c[order].tolist() for a, c in zip(small.axes, small.coords)}
-    columns["count"] = small.counts[order].tolist()
+    columns["count"] = _counted(small.counts[order])
     columns["times chance"] = (small.counts[order] / chance[order]).round(3).tolist()
     return columns
+
+
+def _counted(counts: np.ndarray) -> list[Any]:
+    """Return whole counts as whole numbers; weights of events may be none."""
+    is_whole = bool((counts == np.round(counts)).all()) and bool((np.abs(counts) < 2**53).all())
+    whole: list[Any] = (counts.astype(np.int64) if is_whole else counts).tolist()
+    return whole
 
 
 def _members(columns: dict[str, Any], most: int = 12) -> Columns:

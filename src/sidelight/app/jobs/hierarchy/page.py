@@ -48,9 +48,10 @@ def _shape(result: HierarchyResult) -> str:
     if result.source == "overlap":
         return f"{counted(result.n_labels, 'label')} form no tree: they occur together, and none implies another."
     whose = "the tree that the table declares" if result.follows_declared else "a tree"
+    n = result.n_linked
+    linked = "none of them implies" if not n else "1 of them implies" if n == 1 else f"{n} of them imply"
     return (
-        f"{counted(result.n_labels, 'label')} form {whose} of {counted(result.depth, 'level')}: {result.n_linked} of "
-        "them imply another one."
+        f"{counted(result.n_labels, 'label')} form {whose} of {counted(result.depth, 'level')}: {linked} another one."
     )
 
 
@@ -91,14 +92,9 @@ def _further(result: HierarchyResult) -> Sentence:
 def _warnings(result: HierarchyResult) -> list[Sentence]:
     told: list[Sentence] = []
     if result.n_unlabelled:
-        told.append(
-            [
-                f"{counted(result.n_unlabelled, 'row')} without labels were taken for rows that nobody looked at; "
-                "where that is wrong, say ",
-                Setting("empty", "none"),
-                ".",
-            ]
-        )
+        taken = "was taken for one" if result.n_unlabelled == 1 else "were taken for rows"
+        rows = f"{counted(result.n_unlabelled, 'row')} without labels {taken} that nobody looked at"
+        told.append([f"{rows}; where that is wrong, say ", Setting("empty", "none"), "."])
     return [*told, *_doubt(result)]
 
 

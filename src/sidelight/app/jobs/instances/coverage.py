@@ -15,7 +15,7 @@ from sidelight.app.jobs.checking import RIGHT, checked, row_corrections
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import bag_of_rows, gallery_of
 from sidelight.app.jobs.headings import heading
-from sidelight.app.jobs.instances.naming import name_by_rows, name_clusters
+from sidelight.app.jobs.instances.naming import about_labels_of_their_own, name_by_rows, name_clusters, without_cluster
 from sidelight.app.jobs.instances.options import Coverage
 from sidelight.app.jobs.instances.result import Contents, CoverageResult, Moved
 from sidelight.app.jobs.instances.unlisted import p_of_unlisted
@@ -74,15 +74,27 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
         )
         bags, row_labels = _corrected(bags, row_labels, right)
     settings = options.without("method", "scale", "lists", "empty", "rows", "corrections", "names", *ENGINE)
-    if new and settings["n_novel"] == 0:
+    asked = settings["n_novel"]
+    if new and asked == 0:
         settings["n_novel"] = len(set(new.values()))
-        notes.append(
-            f"No list names {some_of(map(repr, dict.fromkeys(new.values())))}: looked for as a kind of its own."
-        )
-    inner = CoverageClustering(random_state=config.seed, **settings)
-    model: Any = prepared(inner, data) if options.scale == "standard" else inner
+        own = "a kind of its own" if settings["n_novel"] == 1 else "kinds of their own"
+        notes.append(f"No list names {some_of(map(repr, dict.fromkeys(new.values())))}: looked for as {own}.")
+
+    def fitted() -> Any:
+        inner = CoverageClustering(random_state=config.seed, **settings)
+        model: Any = prepared(inner, data) if options.scale == "standard" else inner
+        return model.fit(data.X, row_labels=row_labels, **(side or {"bags": bags}))
+
     with collect_notes() as heard:
-        model.fit(data.X, row_labels=row_labels, **(side or {"bags": bags}))
+        model = fitted()
+        alone = without_cluster(model, new)
+        if alone:  # a cluster without any of these rows is not their kind, and would only take rows from others
+            bags, row_labels = _corrected(bags, row_labels, alone)
+            new = {row: kind for row, kind in new.items() if row not in alone}
+            settings["n_novel"] = asked or len(set(new.values()))
+            notes += about_labels_of_their_own(alone)
+            heard.clear()
+            model = fitted()
         notes += name_by_rows(model, new, data)
         notes += name_clusters(model, options.names)
         result = result_of(data, bags, model, row_labels, candidates=one_of)

@@ -59,6 +59,21 @@ def name_by_rows(model: Any, right: Mapping[int, str], data: Dataset) -> list[st
     return told
 
 
+def without_cluster(model: Any, right: Mapping[int, str]) -> dict[int, str]:
+    """Return the corrections to kinds of which no novel cluster holds a single row."""
+    labels, novel = np.asarray(model.labels_), set(_novel_names(model))
+    held = {kind for row, kind in right.items() if str(model.cluster_names_[labels[row]]) in novel}
+    return {row: kind for row, kind in right.items() if kind not in held}
+
+
+def about_labels_of_their_own(right: Mapping[int, str]) -> list[str]:
+    """Say which kinds became labels, because no novel cluster formed around the rows that were corrected to them."""
+    return [
+        f"No novel cluster holds the {counted(n_rows, 'row')} corrected to {kind!r}: it is a label of its own now."
+        for kind, n_rows in Counter(right.values()).items()
+    ]
+
+
 def _novel_names(model: Any) -> list[str]:
     return [str(name) for name, of in zip(model.cluster_names_, model.class_of_) if of < 0]
 

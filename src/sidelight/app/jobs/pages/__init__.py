@@ -38,17 +38,30 @@ def page_of(result: Result) -> Page:
 
 def _corrections(result: Result) -> list[Sentence]:
     """Say that check.csv can come back, where it has a column to fill in."""
-    check = result.tables.get("check", {})
-    column = next((name for name in _TO_FILL_IN if check.get(name) and not any(check[name])), None)
+    column = _to_fill_in(result)
     if column is None:
         return []
+    seen: list[Sentence] = [
+        "See, hear and correct rows in a browser: sidelight studio open, and the folder of this page."
+    ]
     return [
+        *(seen if is_for_studio(result) else []),
         [
             f"Fill in the column {heading(column)!r} of check.csv where you know better, and run again with ",
             Setting("corrections", "check.csv"),
             ".",
-        ]
+        ],
     ]
+
+
+def is_for_studio(result: Result) -> bool:
+    """Say whether the studio opens a result and the job learns from what people say there."""
+    return _to_fill_in(result) is not None and "cluster" in result.assignments
+
+
+def _to_fill_in(result: Result) -> str | None:
+    check = result.tables.get("check", {})
+    return next((name for name in _TO_FILL_IN if check.get(name) and not any(check[name])), None)
 
 
 def _with_advice(text: str) -> Sentence:
@@ -58,4 +71,4 @@ def _with_advice(text: str) -> Sentence:
     return [f"{what} ", *([do] if isinstance(do, str) else do)] if do else what
 
 
-__all__ = ["page_of"]
+__all__ = ["is_for_studio", "page_of"]

@@ -61,7 +61,7 @@ def _certainty(result: RelationsResult) -> list[Sentence]:
     if result.n_pairs + result.n_triplets:
         moved = f"{counted(result.n_moved, 'row')} ({percent(result.n_moved / max(1, result.reading.n_rows))})"
         told.append(
-            f"The answers put {moved} into another cluster than the features alone would ('by features alone' in "
+            f"The answers put {moved} into another cluster than the features alone would ('by_features_alone' in "
             "assignments.csv). New rows have no answers: sidelight predict places every row by its features alone."
         )
     return told

@@ -18,8 +18,8 @@ def percent(share: float, digits: int | None = None) -> str:
     digits : int, optional
         Decimals, for a column in which all should have as many; by default as many as matter.
 
-    >>> percent(0.0991), percent(1), percent(0.99996), percent(0.00002)
-    ('9.9%', '100%', '>99.9%', '<0.1%')
+    >>> percent(0.0991), percent(1), percent(0.996), percent(0.99996), percent(0.00002)
+    ('9.9%', '100%', '99.6%', '>99.9%', '<0.1%')
     """
     if not math.isfinite(share):
         return "–"
@@ -29,7 +29,8 @@ def percent(share: float, digits: int | None = None) -> str:
         return ">99.9%"
     if digits is not None:
         return f"{100 * share:.{digits}f}%"
-    text = f"{100 * share:.0f}" if share >= 0.995 or share == 0 or abs(share) >= 0.1 else f"{100 * share:.1f}"
+    needs_more = abs(share) < 0.1 or 0.995 <= share < 1
+    text = f"{100 * share:.1f}" if needs_more else f"{100 * share:.0f}"
     return f"{text.removesuffix('.0')}%"
 
 

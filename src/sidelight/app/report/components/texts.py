@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sidelight.app.report.components.markup import Markup, clip, element
+from sidelight.app.report.components.markup import Child, Markup, clip, element
 
 
 def contents(sections: Sequence[tuple[str, str]]) -> Markup:
@@ -26,7 +26,7 @@ def folded(title: str, *inside: Markup) -> Markup:
     return element("details", element("summary", title), *inside, class_="numbers")
 
 
-def notice(text: str) -> Markup:
+def notice(text: Child) -> Markup:
     """Return one warning, with what to do about it."""
     return element("p", element("b", "Note: "), text, class_="notice")
 

@@ -164,7 +164,7 @@ class RunLearner:
         doubt = (
             f"{counted_words(unsure, 'row')} of {n:,} {'is' if unsure == 1 else 'are'} less than 70% sure."
             if unsure
-            else f"Every row of {n:,} is at least 70% sure."
+            else f"All {n:,} rows are at least 70% sure."
         )
         learn = ""
         if told and self.start.takes:

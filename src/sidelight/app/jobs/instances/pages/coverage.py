@@ -75,7 +75,7 @@ def how_sure(result: CoverageResult) -> list[Sentence]:
         return [
             sure,
             *_about_unlisted(result.unlisted),
-            "The labels of the bags changed the name of 0 rows: features alone say the same.",
+            "The labels of the bags changed no name: by its features alone every row is called the same.",
         ]
     return [
         sure,
@@ -172,7 +172,7 @@ def _about_the_boundary(choice: Any) -> list[Sentence]:
     return [
         f"Boundaries between clusters {verb}: a held-out list is {better:.2g} times as likely with {winner} ones."
         if better >= 1.05  # less than a twentieth is no difference that a reader should act on
-        else f"Boundaries between clusters {verb}; it makes no difference to held-out lists."
+        else f"Boundaries between clusters {verb}: straight and curved ones explain held-out lists equally well."
     ]
 
 

@@ -17,7 +17,7 @@
   let current = null, upcoming = [], since = 0, unsent = [], sending = false, answered = [], pressed = 0, trouble = false, byKey = {}, shown = "";
 
   const made = (tag, text, kind) => { const node = document.createElement(tag); if (text !== undefined) node.textContent = text; if (kind) node.className = kind; return node; };
-  const percent = (share) => Math.round(100 * share) + "%";
+  const percent = (share) => (share < 1 && share > 0.999 ? ">99.9" : share < 1 && share >= 0.995 ? (100 * share).toFixed(1) : Math.round(100 * share)) + "%";
 
   function figure(card, words) {
     const holder = made("figure", undefined, "zooms"), caption = made("figcaption", card.id), inside = document.createElement("template");
@@ -107,7 +107,9 @@
 
   function progress(status) {
     if (!status) return;
-    document.getElementById("n-answers").textContent = status.answers + unsent.length;
+    const n = status.answers + unsent.length;
+    document.getElementById("n-answers").textContent = n;
+    document.getElementById("answers-word").textContent = n === 1 ? "answer" : "answers";
     document.getElementById("sentence").textContent = status.sentence;
     const parts = [];
     if (status.clusters) parts.push(status.clusters + " clusters");

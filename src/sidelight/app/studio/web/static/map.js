@@ -7,7 +7,7 @@
   const side = document.getElementById("map-side"), tip = document.getElementById("map-tip"), chosenPart = document.getElementById("map-chosen");
   const GRID = 65535, CELLS = 128, NEAR = 14, PAD = 12, MOST_NAMES = 40;
   const made = (tag, text, kind) => { const node = document.createElement(tag); if (text !== undefined) node.textContent = text; if (kind) node.className = kind; return node; };
-  const percent = (share) => Math.round(100 * share) + "%";
+  const percent = (share) => (share < 1 && share > 0.999 ? ">99.9" : share < 1 && share >= 0.995 ? (100 * share).toFixed(1) : Math.round(100 * share)) + "%";
   let data = null, buckets = null, view = { scale: 1, x: 0, y: 0 }, lasso = null, drag = null, isLasso = false, chosen = [], open = -1, hovered = -1, timer = 0, cards = new Map(), waiting = false, only = -1, paint = null, loads = 0;
 
   function unpack(text, bytes) {
