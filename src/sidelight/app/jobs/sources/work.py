@@ -42,7 +42,13 @@ def work(config: RunConfig) -> SourcesResult:
     if not data.channels or len(data.channels) < 2:
         raise InvalidInput(
             f"{config.table!r}: several channels need at least two channels with columns of their own.",
-            do=["Name them, and their columns, with ", Setting("channels"), ". ", DESCRIBE],
+            do=[
+                "Name them, and their columns, with ",
+                Setting("channels"),
+                ". ",
+                DESCRIBE,
+                " A table of events or counts is for `sidelight coclusters`.",
+            ],
         )
     result = cluster(data, config)
     if options.judge is None:
