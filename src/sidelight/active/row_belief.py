@@ -408,6 +408,7 @@ class RowBelief:
         has_place |= ~np.isin(self.labels, self.labels[has_place])  # every cluster has a row
         rows = np.array(self.rows)[has_place]
         told, keeps_own = self._told()
+        trusted = self.rows_alone.trust_in_number(self.rows, self.links, self._eps())
         labels = shown_clusters(
             self.rows_alone.labels,
             rows,
@@ -415,7 +416,9 @@ class RowBelief:
             P,
             self.process.novelty(self.process.views),
             n_clusters=self.n_clusters,
-            unmet=0.0 if self._has_met_all() else self.rows_alone.trust_in_number(self.rows, self.links, self._eps()),
+            unmet=0.0
+            if self._has_met_all(told)
+            else self.rows_alone.trust_in_number(self.rows, self.links, self._eps()),
             told=told,
             is_consistent=self.is_consistent,
         )
@@ -423,9 +426,9 @@ class RowBelief:
         labels[np.array(self.rows)[has_place]] = self.labels[has_place]
         return labels
 
-    def _has_met_all(self) -> bool:
+    def _has_met_all(self, told: float) -> bool:
         """Say whether answers that agree with each other have met every cluster, where the number is not known."""
-        if self.is_settled is None or chance_of_new(self.labels) >= MET_ENOUGH or self._told()[0] < TOLD_ENOUGH:
+        if self.is_settled is None or chance_of_new(self.labels) >= MET_ENOUGH or told < TOLD_ENOUGH:
             return False
         n_placed = np.bincount(self.rows_alone.labels[np.array(self.rows)[self.is_settled]])
         n_clusters = self.rows_alone.n_clusters

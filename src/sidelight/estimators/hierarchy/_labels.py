@@ -9,6 +9,19 @@ import numpy as np
 from sidelight.data.coerce import as_label_matrix
 from sidelight.data.label_matrix import LabelMatrix
 from sidelight.errors import InvalidData, SidelightWarning, warn
+from sidelight.estimators._base import Estimator
+
+
+class LearnsLabelSets(Estimator):
+    """An estimator that learns from sets of labels, of dense or sparse rows."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse rows are welcome and that labels are needed."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
 
 
 def labels_to_fit(estimator: Any, X: Any, y: Any) -> LabelMatrix:

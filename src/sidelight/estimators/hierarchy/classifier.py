@@ -26,7 +26,6 @@ from sidelight.data.label_matrix import LabelMatrix
 from sidelight.data.parts import PartedRows
 from sidelight.errors import ConvergenceWarning, InvalidData, LabelsOverlap, warn
 from sidelight.estimators._base import (
-    Estimator,
     all_or_nothing,
     refuse_beside_parts,
     reporting,
@@ -35,7 +34,7 @@ from sidelight.estimators._base import (
 )
 from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.hierarchy import decoding
-from sidelight.estimators.hierarchy._labels import labels_to_fit
+from sidelight.estimators.hierarchy._labels import LearnsLabelSets, labels_to_fit
 from sidelight.estimators.hierarchy.candidates import Candidate, best_candidate, known_tree, no_tree
 from sidelight.estimators.hierarchy.counts import Entries, Floats, PairCounts, count_pairs
 from sidelight.estimators.hierarchy.evidence import (
@@ -54,7 +53,7 @@ from sidelight.words import Setting
 STRUCTURES = ("counts", "joint", "graph")
 
 
-class LatentHierarchyClassifier(Estimator):
+class LatentHierarchyClassifier(LearnsLabelSets):
     r"""Learn the tree behind incomplete label sets, and a classifier that obeys it.
 
     A label that was seen is certain. One that was not seen may be absent or forgotten; how often labels are forgotten
@@ -436,11 +435,3 @@ class LatentHierarchyClassifier(Estimator):
         check_number(self, "max_iter", self.max_iter, integer=True, low=1)
         check_number(self, "tol", self.tol, low=0)
         as_generator(self.random_state)
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse rows are welcome and that labels are needed."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        return tags

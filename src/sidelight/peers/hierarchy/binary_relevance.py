@@ -14,14 +14,14 @@ from sidelight._models.label_logits import LabelLogits, one_scale
 from sidelight._models.scaled_rows import ScaledRows
 from sidelight._solvers.descent import descend
 from sidelight.data.coerce import as_label_matrix
-from sidelight.estimators._base import Estimator, all_or_nothing, reporting, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
 from sidelight.estimators._weights import weights_of_rows
-from sidelight.estimators.hierarchy._labels import labels_to_fit
+from sidelight.estimators.hierarchy._labels import LearnsLabelSets, labels_to_fit
 from sidelight.estimators.hierarchy.counts import Entries, Floats
 from sidelight.estimators.hierarchy.decoding import f1_threshold
 
 
-class BinaryRelevance(Estimator):
+class BinaryRelevance(LearnsLabelSets):
     """Predict each label by a logistic regression of its own.
 
     Unchecked entries are left out. With ``alpha`` the probability of having *seen* a label is divided by
@@ -143,11 +143,3 @@ class BinaryRelevance(Estimator):
         check_number(self, "penalty", self.penalty, low=0)
         check_number(self, "max_iter", self.max_iter, integer=True, low=1)
         check_number(self, "tol", self.tol, low=0)
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse rows are welcome and that labels are needed."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        return tags

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from sidelight._core.params import check_flag
 from sidelight.data.hierarchy import LabelTree
-from sidelight.estimators._base import Estimator, all_or_nothing, reporting, rows_to_fit
-from sidelight.estimators.hierarchy._labels import labels_to_fit
+from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit
+from sidelight.estimators.hierarchy._labels import LearnsLabelSets, labels_to_fit
 from sidelight.estimators.hierarchy.counts import count_pairs
 from sidelight.estimators.hierarchy.spanning_tree import spanning_tree
 
 Ints = NDArray[np.intp]
 
 
-class ChowLiuTree(Estimator):
+class ChowLiuTree(LearnsLabelSets):
     """Join the labels by the tree with the largest sum of mutual information (Chow and Liu 1968).
 
     The links have no direction: each tree hangs from its most frequent label. It takes every 0 at its word, and knows
@@ -75,11 +75,3 @@ class ChowLiuTree(Estimator):
         self.tree_ = LabelTree(parents, labels.names)
         self.link_information_ = information / max(labels.n_rows, 1)
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse rows are welcome and that labels are needed."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        return tags

@@ -24,12 +24,11 @@ from sidelight._core.params import check_number
 from sidelight._core.threads import one_blas_thread
 from sidelight._models.label_logits import one_scale
 from sidelight._models.scaled_rows import ScaledRows
-from sidelight.data.coerce import as_label_matrix
-from sidelight.estimators._base import Estimator, all_or_nothing, reporting, rows_to_fit, rows_to_judge
-from sidelight.estimators._weights import weights_of_rows
+from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
 from sidelight.estimators.bags.cutting_plane import dual
 from sidelight.estimators.hierarchy._labels import labels_to_fit
 from sidelight.estimators.hierarchy.counts import Entries, Floats
+from sidelight.peers.hierarchy._scored import ScoredByF1
 
 _SWEEPS = 20  # over all labels; the best set is mostly reached after three
 _IDLE = 20  # a cut whose multiplier was 0 for so many rounds is dropped
@@ -49,7 +48,7 @@ class Machine(NamedTuple):
         return rows.products(self.W) + self.b
 
 
-class CliqueGeneration(Estimator):
+class CliqueGeneration(ScoredByF1):
     """Learn a graph of labels and a max-margin classifier of label sets together (tanCVPR of [P17]).
 
     It takes every label that was not seen for absent.
@@ -124,23 +123,6 @@ class CliqueGeneration(Estimator):
         found: Entries = best_sets(unary, self.links_).astype(np.int8)
         return found
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the micro F1 against the labels that were seen; unchecked entries do not count.
-
-        Parameters
-        ----------
-        X, y
-            Rows and what was seen of their labels.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weight of each row.
-        """
-        on = self.predict(X)
-        labels = as_label_matrix(y, n_rows=len(on), names=self.label_names_)
-        weights = weights_of_rows(sample_weight, labels.n_rows)
-        predicted = (on == 1) & labels.is_known
-        hits = float(weights @ (predicted & labels.is_seen).sum(axis=1))
-        return 2 * hits / (float(weights @ (predicted.sum(axis=1) + labels.is_seen.sum(axis=1))) or 1.0)
-
     def _grow(self, rows: ScaledRows, Y: Floats) -> Machine:
         """Add links and solve in turn."""
         K = Y.shape[1]
@@ -180,14 +162,6 @@ class CliqueGeneration(Estimator):
         check_number(self, "n_links", self.n_links, integer=True, low=1)
         check_number(self, "max_rounds", self.max_rounds, integer=True, low=1)
         check_number(self, "tol", self.tol, low=0, open_low=True)
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse rows are welcome and that labels are needed."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        return tags
 
 
 class _Cuts:

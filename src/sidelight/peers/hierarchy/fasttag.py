@@ -19,16 +19,15 @@ from sidelight._core.params import check_number
 from sidelight._core.threads import one_blas_thread
 from sidelight._models.label_logits import one_scale
 from sidelight._models.scaled_rows import ScaledRows
-from sidelight.data.coerce import as_label_matrix
-from sidelight.estimators._base import Estimator, all_or_nothing, reporting, rows_to_fit, rows_to_judge
-from sidelight.estimators._weights import weights_of_rows
+from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
 from sidelight.estimators.hierarchy._labels import labels_to_fit
 from sidelight.estimators.hierarchy.counts import Entries, Floats
+from sidelight.peers.hierarchy._scored import ScoredByF1
 
 _RIDGE = 1e-3  # on B, so that a label that was never seen has an equation
 
 
-class FastTag(Estimator):
+class FastTag(ScoredByF1):
     """Complete label sets linearly, and predict the completed ones linearly from features.
 
     Parameters
@@ -118,23 +117,6 @@ class FastTag(Estimator):
         on: Entries = (self.decision_function(X) > self.threshold_).astype(np.int8)
         return on
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the micro F1 against the labels that were seen; unchecked entries do not count.
-
-        Parameters
-        ----------
-        X, y
-            Rows and what was seen of their labels.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weight of each row.
-        """
-        on = self.predict(X)
-        labels = as_label_matrix(y, n_rows=len(on), names=self.label_names_)
-        weights = weights_of_rows(sample_weight, labels.n_rows)
-        predicted = (on == 1) & labels.is_known
-        hits = float(weights @ (predicted & labels.is_seen).sum(axis=1))
-        return 2 * hits / (float(weights @ (predicted.sum(axis=1) + labels.is_seen.sum(axis=1))) or 1.0)
-
     def _alternate(self, rows: ScaledRows, Y: Floats) -> tuple[Floats, Floats, Floats]:
         """Return B, W and the bias after ``max_iter`` rounds; both steps are least squares."""
         kept, K = 1 - self.corruption, Y.shape[1]
@@ -160,14 +142,6 @@ class FastTag(Estimator):
         check_number(self, "penalty", self.penalty, low=0, open_low=True)
         check_number(self, "threshold", self.threshold, none=True)
         check_number(self, "max_iter", self.max_iter, integer=True, low=1)
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse rows are welcome and that labels are needed."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        return tags
 
 
 def _ridge(rows: ScaledRows, Y: Floats, penalty: float) -> tuple[Floats, Floats]:
