@@ -416,9 +416,7 @@ class RowBelief:
             P,
             self.process.novelty(self.process.views),
             n_clusters=self.n_clusters,
-            unmet=0.0
-            if self._has_met_all(told)
-            else self.rows_alone.trust_in_number(self.rows, self.links, self._eps()),
+            unmet=0.0 if self._has_met_all(told) else trusted,
             told=told,
             is_consistent=self.is_consistent,
         )
