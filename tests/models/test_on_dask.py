@@ -228,6 +228,17 @@ def test_a_scheduler_that_goes_in_a_pass(rows, monkeypatch):
         sl.OnDask(client).over(parts_of(rows))
 
 
+def test_a_client_that_is_not_the_default_one_is_waited_for(rows):
+    cluster = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0")
+    with cluster as local, distributed.Client(local, set_as_default=False) as client:
+        passes = sl.OnDask(client).over(parts_of(rows))
+        assert passes.run(Slow(0))
+        client.close()
+        with pytest.raises(ClusterGone):
+            passes.run(Slow(0))
+        passes.close()
+
+
 @pytest.mark.parametrize("name", ["numpy", "sidelight", "python"])
 def test_other_versions_are_refused_by_name(rows, client, monkeypatch, name):
     monkeypatch.setattr(on_dask, "_own_versions", lambda: {**on_dask.versions_here(), name: "1.0"})

@@ -132,6 +132,7 @@ class DaskPasses(Passes):
         """Submit one task a worker and wait for all of them; whatever goes wrong, no task is left behind."""
         distributed = _distributed()
         futures: dict[Any, list[Part]] = {}
+        self._check_connected()
         try:
             for address, parts in self._assigned().items():
                 future = self._client.submit(
@@ -171,13 +172,13 @@ class DaskPasses(Passes):
         end, seen = time.monotonic() + self._deadline, time.monotonic()
         while True:
             left = min(GLANCE, end - time.monotonic())
+            self._check_connected()
             try:
-                distributed.wait(list(futures), timeout=max(left, 0.001))
+                with self._client.as_current():  # else dask waits with whichever client was made last, or finds none
+                    distributed.wait(list(futures), timeout=max(left, 0.001))
                 return
             except (TimeoutError, distributed.TimeoutError):
                 now = time.monotonic()
-            if self._client.status not in ("running", "connecting"):
-                raise ClusterGone("The scheduler is gone. Start the cluster again, and the fit with it.") from None
             if now >= end:
                 late = [part for future, parts in futures.items() if not future.done() for part in parts]
                 raise WorkerDied(
@@ -188,6 +189,10 @@ class DaskPasses(Passes):
                 seen = now
             elif now - seen > PATIENCE:
                 raise ClusterGone(f"The cluster has had no worker for {PATIENCE:g} s. Start some.") from None
+
+    def _check_connected(self) -> None:
+        if self._client.status not in ("running", "connecting"):
+            raise ClusterGone("The scheduler is gone. Start the cluster again, and the fit with it.")
 
     def _assigned(self) -> dict[str, list[Part]]:
         """Keep parts where they are; those of workers that are gone, and a fair share for new ones, move."""
