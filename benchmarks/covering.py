@@ -1,12 +1,14 @@
 """Which tests run which line of the package: a plugin of pytest that watches, and the map that it leaves behind.
 
 ``pytest -p benchmarks.covering`` with ``COVERING_FOLDER`` set writes a file for each worker, with what every test ran
-and the seconds it took; ``Map.read`` brings them together. Not seen: compiled loops, other processes, and what a
+and the seconds it took; ``store`` keeps that file by file, so that a changed file of tests runs again alone, and
+``Map.read`` brings it together. Not seen: compiled loops, other processes, and what a
 fixture shared by several tests runs for the second of them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
@@ -59,6 +61,33 @@ def pytest_sessionfinish() -> None:
         Path(os.environ["COVERING_FOLDER"], f"{worker}.json").write_text(json.dumps(_tests))
 
 
+def _record(folder: Path, file: Path) -> Path:
+    """Return where the folder keeps what a file of tests ran; the name changes with the file."""
+    return folder / f"{file.parent.name}-{file.stem}-{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}.json"
+
+
+def missing(folder: Path, files: list[Path], code: dict[str, str]) -> list[Path]:
+    """Return the files of tests of which the folder does not know what they run, or that ran code that has changed."""
+    return [file for file in files if not _is_known(_record(folder, file), code)]
+
+
+def _is_known(record: Path, code: dict[str, str]) -> bool:
+    return record.exists() and all(code.get(path) == was for path, was in json.loads(record.read_text())["of"].items())
+
+
+def store(folder: Path, seen: Path, files: list[Path], code: dict[str, str]) -> None:
+    """Keep what the workers saw, file by file, with the hashes of the code that each ran."""
+    by_file: dict[str, dict[str, Any]] = defaultdict(dict)
+    for path in sorted(seen.glob("*.json")):
+        for test, ran in json.loads(path.read_text()).items():
+            by_file[test.partition("::")[0]][test] = ran
+    for file in files:
+        tests = next((tests for name, tests in by_file.items() if str(file).endswith(f"/{name}")), {})
+        ran = {path for _, places in tests.values() for path, _ in places}
+        of = {path: code[path] for path in sorted(ran) if path in code}
+        _record(folder, file).write_text(json.dumps({"of": of, "tests": tests}))
+
+
 @dataclass(frozen=True)
 class Map:
     """The tests that ran each line, by the path of its file inside the package."""
@@ -67,24 +96,28 @@ class Map:
     seconds: dict[str, float]
 
     @classmethod
-    def read(cls, folder: Path) -> Map:
-        """Bring together what all workers saw."""
+    def read(cls, folder: Path, files: list[Path]) -> Map:
+        """Bring together what is known of the files of tests as they are."""
         tests: dict[tuple[str, int], list[str]] = defaultdict(list)
         seconds: dict[str, float] = {}
-        for path in sorted(folder.glob("*.json")):
-            for test, (taken, places) in json.loads(path.read_text()).items():
+        for record in [_record(folder, file) for file in files]:
+            for test, (taken, places) in _read(record).items():
                 seconds[test] = taken
                 for file, line in places:
                     tests[file, line].append(test)
         return cls(tests, seconds)
 
-    def tests_of(self, path: str, lines: set[int], *, most_seconds: float) -> list[str]:
+    def tests_of(self, places: set[tuple[str, int]], *, most_seconds: float) -> list[str]:
         """Return the tests that run one of the lines, the quickest first, as many as take so many seconds together."""
         taken, chosen = 0.0, []
-        tests = {test for line in lines for test in self.tests.get((path, line), ())}
+        tests = {test for place in places for test in self.tests.get(place, ())}
         for test in sorted(tests, key=lambda test: (self.seconds[test], test)):
             taken += self.seconds[test]
             if chosen and taken > most_seconds:
                 break
             chosen.append(test)
         return chosen
+
+
+def _read(record: Path) -> dict[str, Any]:
+    return dict(json.loads(record.read_text())["tests"]) if record.exists() else {}
