@@ -48,6 +48,8 @@ def test_every_thing_that_is_told_counts(model):
     for row, name in ROWS.items():
         own = model.class_of_ == model.classes_.index(name)
         assert answers[2][row, own].sum() == pytest.approx(1.0)
+    only_b = model.predict_proba(X[:2], candidates=[{"b"}, None])  # fewer names than the model knows
+    assert only_b[0, model.class_of_ == model.classes_.index("b")].sum() == pytest.approx(1.0)
     for row, names in enumerate(CANDIDATES):
         allowed = [c >= 0 and model.classes_[c] in names for c in model.class_of_]
         assert answers[4][row, allowed].sum() == pytest.approx(1.0)
