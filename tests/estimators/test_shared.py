@@ -62,6 +62,8 @@ def test_the_largest_number_that_may_be_squared_passes():
             _base.refuse_unusable(object(), np.array([[sign * np.nextafter(_base.HUGE, np.inf)]]))
         _base.refuse_unusable(object(), np.array([[sign * 1e300]]), huge=True)
     _base.refuse_unusable(object(), np.zeros((0, 2)))
+    with pytest.raises(InvalidData, match="row 1"):
+        _base.refuse_unusable(object(), np.array([[_base.HUGE], [np.nan]]))
 
 
 @pytest.mark.parametrize(

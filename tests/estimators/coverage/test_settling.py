@@ -8,7 +8,9 @@ import scipy.sparse as sp
 from scipy.stats import ttest_1samp
 
 import sidelight as sl
-from sidelight.errors import InvalidData, InvalidParameter
+from sidelight._core.params import as_seed
+from sidelight.data.splits import BagKFold
+from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning
 from sidelight.estimators._labelled_bags.supervision import plan_bags
 from sidelight.estimators._labelled_bags.layout import Layout
 from sidelight.estimators.coverage import boundary, choose, first_fit, held_out, novelty_test, starts
@@ -136,15 +138,16 @@ def test_as_many_labelled_bags_as_folds_are_enough():
 
 def test_held_out_lists_are_judged_by_fits_that_did_not_see_them():
     folds = choose.Folds(sl.CoverageClustering(cv=3, random_state=1), X, BAGS, [None] * 48, np.random.default_rng(0), False)
-    found = folds._held_out(("a", 0, 3), "b", {"penalty": 2.0, "n_novel": 0, "n_subclusters": 1})
+    settings = {"penalty": 2.0, "n_novel": 0, "n_subclusters": 2}
+    found = folds._held_out(("a", 0, 3), "b", settings)
     expected = []
     for train, test in folds.splits:
-        model = sl.CoverageClustering(penalty=2.0, boundary="straight", calibrate=False, random_state=folds.seed)
+        model = sl.CoverageClustering(**settings, boundary="straight", calibrate=False, n_init=4, random_state=folds.seed)
         expected.append(model.fit(X[train], bags=BAGS[train]).bag_scores(X[test], bags=BAGS[test]))
     np.testing.assert_array_equal(found, np.concatenate(expected))
     told = np.where(np.arange(48) % 4 == 0, np.array(list("abc"))[Y], None).tolist()
     knowing = choose.Folds(sl.CoverageClustering(cv=3, random_state=1), X, BAGS, told, np.random.default_rng(0), False)
-    assert (knowing._held_out(("a", 0, 3), "b", {"penalty": 2.0, "n_novel": 0, "n_subclusters": 1}) != found).any()
+    assert (knowing._held_out(("a", 0, 3), "b", settings) != found).any()
 
 
 def test_clusters_of_a_class_share_its_rows():
@@ -287,6 +290,26 @@ def test_gains_are_tested_one_sided():
     assert novelty_test._one_sided(np.ones(4)) == 1.0
 
 
+def test_gains_are_those_of_fits_that_did_not_see_the_lists():
+    listed = sl.Bags(list(BAGS), labels={b: names - {"c"} for b, names in BAGS.labels.items()})
+    found = sl.novelty_test(3.0 * X + 1.0, listed, cv=2, random_state=0)
+    generator = np.random.default_rng(0)
+    rows = (X - X.mean(axis=0)) / X.std(axis=0)
+    plain = {"boundary": "straight", "calibrate": False, "information": 0.0, "wrong": 0.01, "forgotten": 0.01}
+    plain |= {"n_init": 4, "random_state": as_seed(generator)}
+    gains = np.zeros(16)
+    for train, test in BagKFold(2, shuffle=True, random_state=as_seed(generator)).split(rows, groups=listed):
+        scores = [
+            sl.CoverageClustering(n_novel=n, **plain).fit(rows[train], bags=listed[train])
+            .bag_scores(rows[test], listed[test])
+            for n in (0, 1)
+        ]  # fmt: skip
+        gains[[listed.names.index(name) for name in listed[test].names]] = scores[1] - scores[0]
+    np.testing.assert_allclose(found.gains, gains, atol=1e-6)
+    whole = sl.CoverageClustering(n_novel=1, **plain).fit(rows, bags=listed)
+    np.testing.assert_allclose(found.novelty, whole.novelty_score(rows, bags=listed), atol=1e-6)
+
+
 def test_gains_of_bags_stand_under_their_names():
     """A few bags hold a kind that no list names: theirs are the gains, whatever order rows and bags come in."""
     rng = np.random.default_rng(3)
@@ -312,3 +335,17 @@ def test_gains_of_bags_stand_under_their_names():
     assert len(sl.novelty_test(rows, few, cv=2, random_state=0).gains) == 2
     with pytest.raises(InvalidData, match="cv=3"):
         sl.novelty_test(rows, few, cv=3)
+
+
+def test_parts_are_told_what_arrays_are_told():
+    """An empty list where nothing can be novel, and labels that always come together."""
+    empty = sl.Bags(list(BAGS), labels={**BAGS.labels, 3: set()})
+    together = sl.Bags(list(BAGS), labels={b: {"a", "b"} for b in range(16)})
+    make = sl.CoverageClustering(boundary="straight", calibrate=False, n_init=1, max_iter=5, random_state=0)
+    for rows, bags in ((X, {"bags": empty}), (sl.Parts.from_arrays(X, empty), {})):
+        with pytest.raises(InvalidData, match="nothing novel is allowed"):
+            make.fit(rows, **bags)
+    for rows, bags in ((X, {"bags": together}), (sl.Parts.from_arrays(X, together), {})):
+        with pytest.warns(SidelightWarning) as told:
+            make.fit(rows, **bags)
+        assert any("'a'" in str(one.message) and "'b'" in str(one.message) for one in told)

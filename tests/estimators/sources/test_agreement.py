@@ -201,6 +201,7 @@ def test_clusters_are_foretold_by_what_near_rows_have():
     shares = _ways._votes(_looks.graph_of(clear, np.ones(90, dtype=bool), rng), y, 3)
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     assert (shares.argmax(axis=1) == y).all()
+    assert _ways._votes(random_graph(90), y, 5).shape == (90, 5)  # clusters that no row of a sample has
 
 
 def test_thresholds_of_novelty_are_distances_to_kin():

@@ -49,6 +49,6 @@ def lowered(Q: Floats, links: Sequence[tuple[int, int]], parents: np.ndarray, or
         for c in order:
             if parents[c] >= 0:
                 np.minimum(low[:, c], low[:, parents[c]], out=low[:, c])
-        if np.array_equal(low, before):
+        if (low == before).all():
             break
     return low
