@@ -25,7 +25,9 @@ SMALL = np.random.default_rng(7).permutation(60) // 2  # bags of two rows: of on
 BAGS = sl.Bags(SMALL, labels={int(b): set(np.array(list("abc"))[Y[b == SMALL]].tolist()) for b in range(30)})
 FEW = {"n_init": 1, "max_iter": 20}
 ANSWERS = {"pairs": pair_answers()}
-CODES = sl.CoOccurrence.from_codes({name: np.random.default_rng(i).integers(12, size=150) for i, name in enumerate("abc")})
+CODES = sl.CoOccurrence.from_codes(
+    {name: np.random.default_rng(i).integers(12, size=150) for i, name in enumerate("abc")}
+)
 
 # estimator, what every fit has, fit's further arguments, and for each parameter a value (with what it needs to matter)
 CASES: list[tuple[type, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
@@ -127,7 +129,8 @@ CASES: list[tuple[type, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         ours.WeightCoclustering,
         {"n_clusters": 3, "n_init": 1, "max_iter": 30},
         {"X": TABLE},
-        {"n_clusters": 2, "constraints": ("unique", "assigned"), "n_init": 3, "max_iter": 5, "learning_rate": 0.2, "random_state": 1},
+        {"n_clusters": 2, "constraints": ("unique", "assigned"), "n_init": 3, "max_iter": 5,
+         "learning_rate": 0.2, "random_state": 1},
     ),
     (
         ours.Codebook,
@@ -141,7 +144,8 @@ CASES: list[tuple[type, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {},
         {
             "n_clusters": 2, "channels": {"b": [2, 3], "a": [0, 1]}, "primary": "b", "method": "graphs",
-            "combine": ({"channels": {"a": [0], "b": [1], "c": [2, 3]}}, "interleaved"), "n_codes": 20, "novelty": 0.5, "random_state": 1,
+            "combine": ({"channels": {"a": [0], "b": [1], "c": [2, 3]}}, "interleaved"), "n_codes": 20,
+            "novelty": 0.5, "random_state": 1,
         },
     ),
 ]  # fmt: skip
@@ -203,7 +207,9 @@ def test_every_parameter_has_another_value(place):
 EVERY = [one for name in ours.__all__ if inspect.isclass(one := getattr(ours, name)) and issubclass(one, BaseEstimator)]
 
 
-@pytest.mark.parametrize("estimator", [one for one in EVERY if one is not sl.Standardized], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "estimator", [one for one in EVERY if one is not sl.Standardized], ids=lambda one: one.__name__
+)
 def test_an_estimator_begins_with_the_values_that_are_described(estimator):
     text, model = inspect.getdoc(estimator), estimator()
     for name, value in model.get_params(deep=False).items():

@@ -1,4 +1,4 @@
-"""Estimators that choose settings: what they were told otherwise reaches the estimator inside, which answers for them."""
+"""Estimators that choose settings: what else they were told reaches the estimator inside, which answers for them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ def test_what_a_search_says_is_what_its_best_estimator_says(search):
     if hasattr(best, "memberships"):
         for threshold in (-1.0, 0.0):
             np.testing.assert_array_equal(
-                search.memberships(X, bags=BAGS, threshold=threshold), best.memberships(X, bags=BAGS, threshold=threshold)
+                search.memberships(X, bags=BAGS, threshold=threshold),
+                best.memberships(X, bags=BAGS, threshold=threshold),
             )
 
 
@@ -82,7 +83,9 @@ def test_the_score_of_margins_is_what_can_be_seen_of_them():
     assert results["margin"][at] == pytest.approx(np.clip(best.bag_margins_, 0, 1).mean())
     assert results["objective"][at] == best.objective_
     with ignore_warnings():
-        free = ours.MaxMarginBagClusteringCV(2, Cs=[2.0], balances=[0.5, 3.0], n_resamples=1, n_init=1).fit(X, bags=BAGS)
+        free = ours.MaxMarginBagClusteringCV(2, Cs=[2.0], balances=[0.5, 3.0], n_resamples=1, n_init=1).fit(
+            X, bags=BAGS
+        )
     assert len(free.cv_results_["C"]) == 1  # the balance only matters for the paper's margin
 
 

@@ -10,11 +10,13 @@ from scipy.stats import ttest_1samp
 import sidelight as sl
 from sidelight._core.params import as_seed
 from sidelight.data.splits import BagKFold
-from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning
-from sidelight.estimators._labelled_bags.supervision import plan_bags
+from sidelight.errors import ConvergenceWarning, InseparableLabels, InvalidData, InvalidParameter, ignore_warnings
+from sidelight.estimators._labelled_bags.coverage import coverage_posteriors
 from sidelight.estimators._labelled_bags.layout import Layout
+from sidelight.estimators._labelled_bags.supervision import plan_bags
 from sidelight.estimators.coverage import boundary, choose, first_fit, held_out, novelty_test, starts
 from sidelight.estimators.coverage.problem import Problem
+from sidelight.estimators.coverage.term import Coverage
 
 RNG = np.random.default_rng(0)
 Y = np.arange(48) % 3
@@ -137,12 +139,16 @@ def test_as_many_labelled_bags_as_folds_are_enough():
 
 
 def test_held_out_lists_are_judged_by_fits_that_did_not_see_them():
-    folds = choose.Folds(sl.CoverageClustering(cv=3, random_state=1), X, BAGS, [None] * 48, np.random.default_rng(0), False)
+    folds = choose.Folds(
+        sl.CoverageClustering(cv=3, random_state=1), X, BAGS, [None] * 48, np.random.default_rng(0), False
+    )
     settings = {"penalty": 2.0, "n_novel": 0, "n_subclusters": 2}
     found = folds._held_out(("a", 0, 3), "b", settings)
     expected = []
     for train, test in folds.splits:
-        model = sl.CoverageClustering(**settings, boundary="straight", calibrate=False, n_init=4, random_state=folds.seed)
+        model = sl.CoverageClustering(
+            **settings, boundary="straight", calibrate=False, n_init=4, random_state=folds.seed
+        )
         expected.append(model.fit(X[train], bags=BAGS[train]).bag_scores(X[test], bags=BAGS[test]))
     np.testing.assert_array_equal(found, np.concatenate(expected))
     told = np.where(np.arange(48) % 4 == 0, np.array(list("abc"))[Y], None).tolist()
@@ -178,7 +184,7 @@ def test_half_of_the_starts_split_the_clusters_of_classes(n_init, n_fitted):
     def fit(targets):
         return targets
 
-    drawn = starts.draw_starts(n_init, one.model, X, fine, coarse, fit, np.random.default_rng(0), lambda: [])
+    drawn = starts.draw_starts(n_init, one.model, X, fine, coarse, fit, np.random.default_rng(0), list)
     assert len(drawn) == n_init
     assert sum(start.ndim == 2 for start in drawn) == n_fitted
     assert [layout.n_novel for layout in asked] == [1] * (n_fitted > 0)
@@ -257,9 +263,7 @@ def test_probabilities_of_bags_are_corrected_where_lists_are_taken_at_their_word
 def test_what_is_known_of_held_out_lists_is_not_asked_again(monkeypatch):
     calls = []
     own = held_out.RoughFits.hold_out
-    monkeypatch.setattr(
-        held_out.RoughFits, "hold_out", lambda self, *told: calls.append(told[1]) or own(self, *told)
-    )
+    monkeypatch.setattr(held_out.RoughFits, "hold_out", lambda self, *told: calls.append(told[1]) or own(self, *told))
     ids = RNG.permutation(60) // 3
     y = np.arange(60) % 3
     bags = sl.Bags(ids, labels={int(b): set(np.array(list("abc"))[y[b == ids]]) for b in range(20)})
@@ -327,7 +331,9 @@ def test_gains_of_bags_stand_under_their_names():
     strange = np.array([(y[codes == name] == 2).all() for name in found.bags])
     assert found.gains[strange].min() > found.gains[~strange].mean()
     assert (np.diff(found.novelty[found.rows]) <= 0).all()
-    twice = [sl.novelty_test(rows, bags, cv=2, random_state=seed, n_novel=n).gains for seed, n in ((0, 1), (0, 2), (1, 1))]
+    twice = [
+        sl.novelty_test(rows, bags, cv=2, random_state=seed, n_novel=n).gains for seed, n in ((0, 1), (0, 2), (1, 1))
+    ]
     np.testing.assert_array_equal(twice[0], found.gains)
     assert (twice[1] != found.gains).any()
     assert (twice[2] != found.gains).any()
@@ -340,12 +346,24 @@ def test_gains_of_bags_stand_under_their_names():
 def test_parts_are_told_what_arrays_are_told():
     """An empty list where nothing can be novel, and labels that always come together."""
     empty = sl.Bags(list(BAGS), labels={**BAGS.labels, 3: set()})
-    together = sl.Bags(list(BAGS), labels={b: {"a", "b"} for b in range(16)})
+    together = sl.Bags(np.arange(48) // 2, labels={b: {"a", "b"} for b in range(24)})
     make = sl.CoverageClustering(boundary="straight", calibrate=False, n_init=1, max_iter=5, random_state=0)
     for rows, bags in ((X, {"bags": empty}), (sl.Parts.from_arrays(X, empty), {})):
         with pytest.raises(InvalidData, match="nothing novel is allowed"):
             make.fit(rows, **bags)
     for rows, bags in ((X, {"bags": together}), (sl.Parts.from_arrays(X, together), {})):
-        with pytest.warns(SidelightWarning) as told:
+        with pytest.warns(InseparableLabels), ignore_warnings(ConvergenceWarning):
             make.fit(rows, **bags)
-        assert any("'a'" in str(one.message) and "'b'" in str(one.message) for one in told)
+
+
+def test_doubts_about_lists_reach_the_term():
+    plan = plan_bags(BAGS, np.full(48, -1), anything_novel=False, wrong=0.2, forgotten=0.1)
+    P = RNG.dirichlet(np.ones(3), size=48)
+    class_of = np.arange(3)
+    doubts = {"wrong": 0.2, "forgotten": 0.1, "cap": 2}
+    found = Coverage(plan, class_of, **doubts).posteriors(P, np.log(P))
+    for one, other in zip(found, coverage_posteriors(P, np.log(P), class_of, plan, **doubts)):
+        np.testing.assert_array_equal(one, other)
+    for name in ("wrong", "forgotten"):
+        other = coverage_posteriors(P, np.log(P), class_of, plan, **{**doubts, name: 0.0})
+        assert np.abs(other[1] - found[1]).max() > 1e-3, name

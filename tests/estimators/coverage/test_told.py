@@ -77,7 +77,9 @@ def test_scores_are_means_over_lists_and_candidates(model):
         allowed = [c >= 0 and model.classes_[c] in names for c in model.class_of_]
         assert rows[row] == pytest.approx(np.log(P[row, allowed].sum()))
     weights = RNG.uniform(1, 2, size=60)
-    assert model.score(X, candidates=CANDIDATES, sample_weight=weights) == pytest.approx(np.average(rows, weights=weights))
+    assert model.score(X, candidates=CANDIDATES, sample_weight=weights) == pytest.approx(
+        np.average(rows, weights=weights)
+    )
 
 
 def test_columns_of_bags_are_those_that_are_asked_for(model):
