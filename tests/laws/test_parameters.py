@@ -95,7 +95,8 @@ CASES: list[tuple[type, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {"n_clusters": 3, "n_init": 1},
         {"bags": BAGS},
         {
-            "n_clusters": 2, "C": 1.0, "margin": "paper", "balance": ({"margin": "paper", "scale": "none"}, 0.0), "scale": "standard",
+            "n_clusters": 2, "C": 1.0, "margin": "paper", "balance": ({"margin": "paper", "scale": "none"}, 0.0),
+            "scale": "standard",
             "init": "normal", "n_init": 3, "tol": ({"init": "normal", "tol": 1e-6}, 0.5), "inner_tol": 0.2,
             "max_iter": ({"init": "normal"}, 1), "random_state": ({"init": "normal"}, 1),
         },

@@ -1,4 +1,4 @@
-"""What is settled before the climb: arranged rows, starts, counts by held-out lists, the boundary, a test of novelty."""
+"""What is settled before the climb: arranged rows, starts, counts by held-out lists, boundaries, a test of novelty."""
 
 from __future__ import annotations
 

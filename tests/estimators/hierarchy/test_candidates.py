@@ -1,4 +1,4 @@
-"""Candidate trees: their likelihood against enumeration, weights against repeated rows, and every bound at the bound."""
+"""Candidate trees: likelihoods against enumeration, weights against repeated rows, and every bound at the bound."""
 
 from __future__ import annotations
 

@@ -33,7 +33,8 @@ def test_the_bound_never_falls_at_fixed_eps(sample, model, number, eps, tree_fir
     Z = sample.Y_incomplete.astype(np.int8)
     Z[::9, 2] = -1
     start = starts(count_pairs(Z), "several", 4, np.random.default_rng(0))[number]
-    fit = joint_em(model, Z, start, least_eps=eps, eps=eps, decay=1.0, max_iter=25, tol=0.0, tree_first=tree_first)
+    options = {"least_eps": eps, "eps": eps, "decay": 1.0, "max_iter": 25, "tol": 0.0}
+    fit = joint_em(model, Z, start, learn_tree=True, tree_first=tree_first, **options)
     assert (np.diff(fit.trace) >= -1e-8 * abs(fit.trace[0])).all()
     assert fit.trace[-1] > fit.trace[0]
 

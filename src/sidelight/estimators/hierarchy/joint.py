@@ -84,8 +84,8 @@ def joint_em(
     tol: float,
     eps: float = EPS,
     decay: float = DECAY,
-    learn_tree: bool = True,
-    tree_first: bool = False,
+    learn_tree: bool,
+    tree_first: bool,
     report: Reporter = silent,
 ) -> JointFit:
     """Run EM from one tree; ``decay=1`` keeps eps fixed, and then the trace never falls.

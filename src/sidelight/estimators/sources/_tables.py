@@ -147,7 +147,7 @@ def labels_to_start(estimator: Any, init: Any, joint: JointTable, n_clusters: tu
             starts.append(None)
             continue
         codes = np.asarray(labels)
-        if codes.shape != (n,) or codes.dtype.kind not in "iu" or codes.max(initial=0) >= k:
+        if codes.shape != (n,) or codes.dtype.kind not in "iu" or codes.max() >= k:
             raise InvalidData(
                 f"{type(estimator).__name__}.fit: init of the axis {axis!r} must be {n} integers below {k}, "
                 f"got shape {codes.shape}, {codes.dtype}, largest {codes.max(initial=0)}."
