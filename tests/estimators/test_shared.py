@@ -205,6 +205,7 @@ def test_samples_of_parts_are_fitted_with_their_bags():
     labels = np.asarray(model.labels_)
     np.testing.assert_array_equal(labels, model.predict(X, bags=bags))
     assert len(set(labels[:30])) == len(set(labels[30:])) == 1
-    for told in ({"y": bags}, {"bags": bags}):
-        with pytest.raises(InvalidData, match="bring their bags"):
-            sl.BagSpectralClustering(2).fit(sl.Parts.from_arrays(X, bags), **told)
+    for make in (sl.BagSpectralClustering(2), sl.estimators.BagWordClustering(2)):
+        for told in ({"y": bags}, {"bags": bags}):
+            with pytest.raises(InvalidData, match="bring their bags"):
+                make.fit(sl.Parts.from_arrays(X, bags), **told)

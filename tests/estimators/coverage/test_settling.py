@@ -367,3 +367,25 @@ def test_doubts_about_lists_reach_the_term():
     for name in ("wrong", "forgotten"):
         other = coverage_posteriors(P, np.log(P), class_of, plan, **{**doubts, name: 0.0})
         assert np.abs(other[1] - found[1]).max() > 1e-3, name
+
+
+def test_features_of_all_rows_must_be_held_unless_they_are_read_part_by_part():
+    many = 2 * boundary.MOST_NUMBERS // (3 + boundary.LANDMARKS)
+    make = sl.CoverageClustering(calibrate=False, max_iter=3, n_init=1)
+    for in_parts, is_curved in ((False, False), (True, True)):
+        first = first_fit.FirstFit.of(
+            make, X, BAGS, [None] * 48, np.random.default_rng(0), n_rows=many, one_of=False, in_parts=in_parts
+        )
+        assert ("note" not in first.choice["boundary"]) == is_curved
+
+
+def test_counts_that_are_open_are_tried_up_to_the_most():
+    make = sl.CoverageClustering(
+        n_novel="auto", n_subclusters="auto", max_novel=1, max_subclusters=2, cv=2, boundary="straight",
+        calibrate=False, max_iter=5, n_init=1, random_state=0,
+    )  # fmt: skip
+    with ignore_warnings():
+        choice = make.fit(X, bags=BAGS).choice_
+    assert choice["n_novel"]["tried"] == [0, 1]
+    assert choice["n_subclusters"]["tried"] == [1, 2]
+    assert "penalty" not in choice

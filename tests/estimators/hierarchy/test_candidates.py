@@ -10,8 +10,10 @@ import pytest
 from scipy.stats import norm
 
 import sidelight as sl
+from sidelight._models.label_logits import LabelLogits
 from sidelight.estimators.hierarchy import candidates, edges, evidence, further_parents, loss_rates
 from sidelight.estimators.hierarchy.counts import count_pairs, unique_rows
+from sidelight.estimators.hierarchy.weights import closed_start
 
 RATES = np.array([0.05, 0.5, 0.3, 0.1, 0.2, 0.4])
 
@@ -216,3 +218,35 @@ def test_a_threshold_is_exceeded_not_reached():
     model = sl.LatentHierarchyClassifier(threshold=0.0).fit(None, Y)
     assert model.alpha_ == 0  # so what was not seen has the probability 0
     np.testing.assert_array_equal(model.complete(None, Y), Y)
+
+
+def test_rates_of_a_given_tree_are_those_that_labels_were_lost_at():
+    Z, parents = seen_labels(8000, RATES)
+    found = candidates.known_tree(Z, parents, rates="label")
+    inner = np.unique(parents[parents >= 0])
+    np.testing.assert_allclose(found.alphas[inner], RATES[inner], atol=0.05)
+
+
+@pytest.mark.parametrize(("n_gaps", "is_asked"), [(5, True), (4, False)])
+def test_gaps_are_asked_of_features_where_a_parent_has_five_of_them(n_gaps, is_asked):
+    tree = candidates.Candidate("a", np.array([-1, 0]), np.full(2, 0.2), 0.2, True, 4.0)
+    Z = np.ones((12, 2), dtype=np.int8)
+    Z[:n_gaps, 0] = 0
+    asked = []
+    found = evidence.gap_p_values(Z, tree, lambda: asked.append(1) or np.arange(24.0).reshape(12, 2))
+    assert bool(asked) == is_asked
+    assert np.isnan(found[1]) != is_asked
+
+
+def test_first_weights_are_shares_of_closed_labels():
+    """Of a tree 2 -> 0 -> 1 without features: every ancestor of a label that was seen is on."""
+    Z = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0], [0, 1, 1]], dtype=np.int8)
+    parents = np.array([2, 0, -1])
+    start = closed_start(LabelLogits(None, 5, 3, 1.0), Z, parents)
+    on = np.array([[1, 1, 1], [1, 0, 1], [0, 0, 1], [0, 0, 0], [1, 1, 1]])
+    shares = [on[on[:, 2] == 1, 0].mean(), on[on[:, 0] == 1, 1].mean(), on[:, 2].mean()]
+    np.testing.assert_allclose(1 / (1 + np.exp(-start)), shares, atol=1e-3)
+    times = np.array([2.0, 1.0, 3.0, 1.0, 2.0])
+    weighed = closed_start(LabelLogits(None, 9, 3, 1.0), Z, parents, times)
+    again = closed_start(LabelLogits(None, 9, 3, 1.0), np.repeat(Z, times.astype(int), axis=0), parents)
+    np.testing.assert_allclose(weighed, again)

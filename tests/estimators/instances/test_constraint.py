@@ -11,6 +11,7 @@ from sidelight._core.simplex import softmax
 from sidelight.errors import InvalidData
 from sidelight.estimators.instances import _spectral, rounding
 from sidelight.estimators.instances.bag_constraint import BagConstraint
+from sidelight.estimators.instances.bag_term import BagLikeness
 from sidelight.estimators.instances.class_shares import bag_agreement, class_shares
 
 RNG = np.random.default_rng(0)
@@ -92,6 +93,8 @@ def test_shares_are_most_likely_and_sum_to_one_where_somebody_says_something():
     np.testing.assert_allclose(class_shares(np.array([0, 1]), partial, 2), [[1, 0], [0, 0]])
     empty = sl.Bags([0, 1], labels={0: {"a"}, 1: set()})
     np.testing.assert_allclose(class_shares(np.array([0, 1]), empty, 2), [[1], [0]])
+    np.testing.assert_allclose(class_shares(np.array([0, 0]), empty, 1), [[1]])  # an empty list says nothing
+    assert bag_agreement(np.array([0, 0]), empty, np.array([[1.0]])) == 1.0
     assert bag_agreement(np.array([0, 0]), partial, np.array([[1.0, 0.0]])) == 1.0
 
 
@@ -195,6 +198,44 @@ def test_only_the_rows_of_fit_are_recognised():
     assert _spectral._same_rows(W, given)
     assert not _spectral._same_rows(W[:5], given)
     assert not _spectral._same_rows(W * 0.5, given)
+
+
+def test_a_reading_of_an_estimator_knows_its_bags_clusters_and_centres():
+    X, bags, _ = planted()
+    model = sl.BagSpectralClustering(3, random_state=0).fit(X, bags=bags)
+    found = sl.estimators.ClusterReading.from_estimator(model)
+    assert [len(near) for near in found.nearest] == [5, 5, 5]
+    gaps = np.linalg.norm(model.embedding_ - model.centres_[model.labels_], axis=1)
+    for k, near in enumerate(found.nearest):
+        own = np.flatnonzero(model.labels_ == k)
+        assert near.tolist() == own[np.argsort(gaps[own], kind="stable")][:5].tolist()
+    assert [len(near) for near in sl.estimators.ClusterReading.from_estimator(model, n_nearest=2).nearest] == [2, 2, 2]
+    plain = sl.estimators.BagDiscriminativeClustering(4, n_init=1, random_state=0).fit(X, bags=bags)
+    plain.labels_ = np.minimum(plain.labels_, 1)  # two clusters are empty
+    assert sl.estimators.ClusterReading.from_estimator(plain, bags=bags).names[2:] == ["empty/1", "empty/2"]
+    with pytest.raises(InvalidData, match="keeps no bags"):
+        sl.estimators.ClusterReading.from_estimator(plain)
+    with pytest.raises(InvalidData, match="labels_"):
+        sl.estimators.ClusterReading.from_estimator(sl.BagSpectralClustering())
+
+
+def test_a_rule_scores_information_and_how_alike_bags_are():
+    X, bags, _ = planted()
+    model = sl.estimators.BagDiscriminativeClustering(3, tau=2.0, alpha=3.0, n_init=1, random_state=0).fit(X, bags=bags)
+    P = model.predict_proba(X)
+    share = P.mean(axis=0)
+    information = (P * np.log(P)).sum(axis=1).mean() - (share * np.log(share)).sum()
+    assert model.score(X) == pytest.approx(2.0 * information)
+    alike = BagLikeness(*(getattr(BagConstraint.from_bags(bags), name) for name in ("gather", "codes", "bag_product")))
+    expected = 2.0 * information - 3.0 * float(alike(P, np.log(P))[0])
+    assert model.score(X, bags=bags) == pytest.approx(expected)
+    assert model.score(X, bags) == pytest.approx(expected)
+
+
+def test_rotations_leave_clusters_empty_where_no_row_needs_them():
+    V = np.eye(3)[np.array([0, 1, 0, 1, 1])]
+    labels = rounding.round_by_rotation(V)
+    assert len(set(zip(labels.tolist(), [0, 1, 0, 1, 1]))) == 2
 
 
 def test_classes_seen_in_fit_come_first():

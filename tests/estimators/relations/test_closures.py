@@ -7,6 +7,7 @@ from itertools import combinations, product
 import networkx
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 import sidelight as sl
 from sidelight.estimators.relations import closures
@@ -113,3 +114,12 @@ def test_the_chances_of_answers_about_three_rows_are_those_of_enumeration(n_alik
         said = sum((pair < n_alike) != bool(slip) for pair, slip in enumerate(wrong))
         expected[said] += 0.1 ** sum(wrong) * 0.9 ** (3 - sum(wrong))
     np.testing.assert_allclose(closures._seen(n_alike, 0.1), expected)
+
+
+@pytest.mark.parametrize("n_clusters", [2, 3])
+def test_the_share_of_wrong_answers_is_the_mean_of_what_tests_and_surprise_leave(n_clusters):
+    """Twice the same answer: a beta prior of ten answers' worth, times the chance that both are right or both wrong."""
+    twice = sl.Pairs([0, 1], [1, 0], ["different", "different"], n_rows=3)
+    eps = closures.GRID
+    chance = beta.pdf(eps, 10 * 0.15, 10 * 0.85) * (1 - 2 * eps * (1 - eps))
+    assert error_rate(twice, n_clusters, 0.15) == pytest.approx(eps @ chance / chance.sum())

@@ -63,7 +63,9 @@ def test_answers_of_both_kinds_are_held_out(estimator):
 def test_one_setting_is_fitted_without_holding_anything_out():
     found = search(3, taus=[0.5]).fit(X)
     assert found.choice_["chosen"] == (3, 0.5, None)
-    assert np.isnan(found.choice_["scores"]).all()
+    assert np.isnan([*found.choice_["scores"], *found.choice_["errors"]]).all()
+    with pytest.raises(InvalidParameter, match="'taus' parameter of DiscriminativeClusteringCV"):
+        search(3, taus=0.5).fit(X)
 
 
 def test_counts_of_clusters_are_tried_where_none_is_given_but_none_beyond_the_rows():

@@ -196,3 +196,15 @@ def test_rows_of_parts_are_those_with_answers_and_about_as_many_as_are_wanted():
     np.testing.assert_array_equal(rows, X[numbers])
     for enough in (40, 41):
         assert collect_rows(parts, np.array([3, 30]), enough)[1].tolist() == list(range(40))
+
+
+def test_answers_among_some_rows_keep_their_chances():
+    rates = np.linspace(0.05, 0.4, 30)
+    told = Answered(PAIRS, TRIPLETS, np.column_stack([rates, 1 - rates]), np.tile(np.linspace(0.1, 0.4, 4), (12, 1)))
+    rows = np.flatnonzero(np.random.default_rng(0).random(40) < 0.7)
+    few = told.among(rows)
+    P = np.random.default_rng(1).dirichlet(np.ones(3), size=40)
+    kept = [np.isin(answers.rows, rows).all(axis=1) for answers in (PAIRS, TRIPLETS)]
+    assert 0 < kept[0].sum() < 30
+    whole = told.log_likelihoods_of(told.truths(P))[np.concatenate(kept)]
+    np.testing.assert_allclose(few.log_likelihoods_of(few.truths(P[rows])), whole)

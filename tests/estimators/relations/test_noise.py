@@ -102,7 +102,7 @@ def test_an_even_confusion_shares_mistakes_out_alike():
 
 def test_another_share_of_wrong_answers_keeps_the_odds_between_people():
     uneven = np.array([[0.8, 0.2], [0.1, 0.9]])
-    rates = ErrorRates(0.2, {"ann": 0.1, "bob": 0.3}, uneven, np.eye(4), uneven=True)
+    rates = ErrorRates(0.2, {"ann": 0.1, "bob": 0.3}, uneven, even_confusion(4, 0.2), uneven=True)
     scaled = rates.scaled(0.05)
     factor = (0.05 / 0.95) / (0.2 / 0.8)
     assert scaled.eps == pytest.approx(0.05)
@@ -113,7 +113,8 @@ def test_another_share_of_wrong_answers_keeps_the_odds_between_people():
         old, new = uneven[row, 1 - row], scaled.pair_confusion[row, 1 - row]
         assert new / (1 - new) == pytest.approx(factor * old / (1 - old))
     np.testing.assert_allclose(scaled.pair_confusion.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(scaled.triplet_confusion, np.eye(4))
+    np.testing.assert_allclose(scaled.triplet_confusion, even_confusion(4, 0.05))
+    np.testing.assert_array_equal(ErrorRates(0.2).scaled(0.05).triplet_confusion, np.eye(4))
     assert scaled.uneven
 
 

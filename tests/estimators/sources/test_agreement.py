@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_mutual_info_score, silhouette_score
 
 import sidelight as sl
 from sidelight.errors import InvalidInput
-from sidelight.estimators.sources import _agreement, _looks, _ways
+from sidelight.estimators.sources import _agreement, _joined, _looks, _smoothed, _votes, _ways, graphs
 from sidelight.estimators.sources._channels import channel_columns
 from sidelight.estimators.sources._novelty import thresholds
 from sidelight.estimators.sources._votes import votes
@@ -126,7 +126,9 @@ def test_structure_is_what_noise_of_the_same_spread_lacks():
 def test_of_many_rows_structure_is_judged_by_a_sample(monkeypatch):
     monkeypatch.setattr(_agreement, "_MOST", 160)
     sizes = []
-    _agreement._structure(RNG.normal(size=(300, 2)), RNG, lambda rows: sizes.append(len(rows)) or 0.0)
+    _agreement._structure(
+        RNG.normal(size=(300, 2)), RNG, lambda rows: sizes.append(len(np.unique(rows, axis=0))) or 0.0
+    )
     assert sizes == [160, 160, 160]
     _agreement._structure(RNG.normal(size=(160, 2)), RNG, lambda rows: sizes.append(len(rows)) or 0.0)
     assert sizes == [160] * 6
@@ -292,3 +294,29 @@ def test_channels_that_cannot_be_are_refused(channels):
         channel_columns(object(), channels, 4)
     if isinstance(channels, dict) and len(channels) == 1:
         assert len(channel_columns(object(), channels, 4, least=1)) == 1
+
+
+def test_of_many_rows_a_sample_without_copies_is_taken(monkeypatch):
+    assert _votes.landmarks(5, RNG).tolist() == [0, 1, 2, 3, 4]
+    monkeypatch.setattr(_votes, "_LANDMARKS", 20)
+    some = _votes.landmarks(30, RNG)
+    assert len(set(some.tolist())) == len(some) == 20
+    assert (np.diff(some) > 0).all()
+    for take in (_ways._some, _smoothed._some):
+        assert take(7, 7, RNG).tolist() == list(range(7))
+        assert len(set(take(30, 20, RNG).tolist())) == 20
+
+
+def test_k_means_of_many_rows_starts_from_a_sample(monkeypatch):
+    U = 9.0 * np.eye(3)[np.arange(60) % 3] + RNG.normal(size=(60, 3))
+    whole = graphs._rounded(U, 3, np.random.default_rng(0))
+    monkeypatch.setattr(graphs, "_SAMPLE", 30)
+    some = graphs._rounded(U, 3, np.random.default_rng(0))
+    for labels in (whole, some):
+        assert len(set(zip(labels.tolist(), (np.arange(60) % 3).tolist()))) == 3
+
+
+def test_a_cluster_without_known_rows_gets_no_usual_share():
+    joined = _joined.JoinedChannels("graphs", {}, {}, {}, np.array([0, 1, 1]), {}, {}, {}, 4)
+    np.testing.assert_allclose(joined._usual, [1 / 3, 2 / 3, 0, 0])
+    np.testing.assert_allclose(joined.channel_proba("gone", np.zeros((2, 1))), np.tile(joined._usual, (2, 1)))

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import sidelight as sl
 from sidelight.errors import InvalidInput
-from sidelight.estimators.sources import _smoothed, codebook
+from sidelight.estimators.sources import _smoothed, annealed, codebook
 from sidelight.estimators.sources._tables import clusters_of_axes, labels_to_start, table_to_fit
 from sidelight.estimators.sources.information import _split
 from sidelight.estimators.sources.interleaved import _same_partition
@@ -340,3 +340,20 @@ def test_borders_stay_where_rows_are_few_or_in_one_cluster():
         others = np.delete(labels, row)
         assert cluster == np.bincount(others).argmax()
     assert len(whole) == 60
+
+
+def test_two_channels_may_be_clustered_jointly_by_a_method_for_two():
+    X, where, _ = channels()
+    model = sl.MultiSourceClustering(3, channels=where, method="information", combine="joint", random_state=0).fit(X)
+    assert isinstance(model.clusterer_, sl.InformationCoclustering)
+    with pytest.raises(InvalidInput, match="n_codes"):
+        ours.Codebook(61).fit(X)
+
+
+def test_a_product_of_clusters_may_be_as_large_as_memory_allows(monkeypatch):
+    sums = 10 * 3 * 4 + 7 * 2 * 4 + 5 * 2 * 3  # the codes of each axis times the clusters of the others
+    monkeypatch.setattr(annealed, "MOST_SUMS", sums)
+    annealed._check_size(ours.AnnealedCoclustering(), (10, 7, 5), (2, 3, 4))
+    monkeypatch.setattr(annealed, "MOST_SUMS", sums - 1)
+    with pytest.raises(InvalidInput, match="InterleavedCoclustering"):
+        annealed._check_size(ours.AnnealedCoclustering(), (10, 7, 5), (2, 3, 4))

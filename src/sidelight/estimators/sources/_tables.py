@@ -152,7 +152,7 @@ def labels_to_start(estimator: Any, init: Any, joint: JointTable, n_clusters: tu
                 f"{type(estimator).__name__}.fit: init of the axis {axis!r} must be {n} integers below {k}, "
                 f"got shape {codes.shape}, {codes.dtype}, largest {codes.max(initial=0)}."
             )
-        starts.append(np.where(codes < 0, 0, codes).astype(np.intp))  # codes without mass carry -1
+        starts.append(np.maximum(codes, 0).astype(np.intp))  # codes without mass carry -1
     return starts
 
 
