@@ -389,3 +389,15 @@ def test_counts_that_are_open_are_tried_up_to_the_most():
     assert choice["n_novel"]["tried"] == [0, 1]
     assert choice["n_subclusters"]["tried"] == [1, 2]
     assert "penalty" not in choice
+
+
+def test_candidates_of_rough_fits_are_read_as_one_of_them():
+    """A row whose true kind may be missing among its candidates need carry none of them."""
+    ids = np.arange(48)
+    either = sl.Bags(ids, labels={int(i): {"abc"[Y[i]], "abc"[(Y[i] + 1 + i % 2) % 3]} for i in ids})
+    values = []
+    for one_of in (True, False):
+        make = sl.CoverageClustering(forgotten=0.3)
+        fits = held_out.RoughFits(make, either, [None] * 48, np.random.default_rng(0), one_of=one_of)
+        values.append(fits.hold_out(X, 0, "a").values.mean())
+    assert values[0] > values[1]

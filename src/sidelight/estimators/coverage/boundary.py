@@ -68,6 +68,7 @@ def choose_boundary(
     layout: Layout,
     generator: np.random.Generator,
     *,
+    one_of: bool = False,
     n_rows: int | None = None,
 ) -> tuple[Rows, Choice | None, HeldOut | None]:
     """Return the rows as the rule shall see them and, where it was "auto", how that was chosen and by which bags.
@@ -82,7 +83,7 @@ def choose_boundary(
     if note:
         return Rows(X), {"tried": [STRAIGHT], "scores": [], "errors": [], "chosen": STRAIGHT, "note": note}, None
     rows = map_rows(X, layout, generator)
-    fits = RoughFits(estimator, bags, names, generator)
+    fits = RoughFits(estimator, bags, names, generator, one_of=one_of)
     held_out = []
     for done, features in enumerate((X, rows.features)):
         report("choosing the boundary", done, 2)

@@ -49,7 +49,9 @@ def choose(
     is_open = [name for name, value in settled.items() if isinstance(value, str)]
     choice: dict[str, Choice] = {}
     layout = _least_layout(estimator, bags)
-    rows, boundary, held_out = choose_boundary(estimator, X, bags, names, layout, generator.spawn(1)[0], n_rows=n_rows)
+    rows, boundary, held_out = choose_boundary(
+        estimator, X, bags, names, layout, generator.spawn(1)[0], one_of=one_of, n_rows=n_rows
+    )
     if boundary is not None:
         choice["boundary"] = boundary
     if is_open:

@@ -37,8 +37,10 @@ class HeldOut:
 class RoughFits:
     """The bags that are looked at, their folds, and one rough fit for each map of the rows and fold."""
 
-    def __init__(self, estimator: Any, bags: Bags, names: list[Any], generator: np.random.Generator) -> None:
-        self.options = estimator
+    def __init__(
+        self, estimator: Any, bags: Bags, names: list[Any], generator: np.random.Generator, *, one_of: bool
+    ) -> None:
+        self.options, self.one_of = estimator, one_of
         self.rows = _some_bags(bags, generator)
         self.bags = bags[self.rows]
         self.row_class = code_rows([names[i] for i in self.rows], bags.classes)
@@ -70,7 +72,7 @@ class RoughFits:
     def _problem(self, features: Any, rows: np.ndarray) -> Problem:
         plan = plan_bags(
             self.bags[rows], self.row_class[rows], anything_novel=self.layout.n_novel > 0,
-            wrong=self.options.wrong, forgotten=self.options.forgotten, warn=False,
+            wrong=self.options.wrong, forgotten=self.options.forgotten, one_of=self.one_of, warn=False,
         )  # fmt: skip
         generator = np.random.default_rng(self.seed)
         return Problem.of(self.options, features, plan, self.layout, self.penalty, generator)
@@ -95,7 +97,7 @@ def correct_odds(
     doubted = one_of or estimator.wrong > 0 or estimator.forgotten > 0 or bags.is_partial.any()
     if not estimator.calibrate or doubted or n_labelled < 2 * FEWEST_BAGS or not len(bags.classes):
         return BagOdds.plain(len(bags.classes))
-    fits = RoughFits(estimator, bags, names, generator)
+    fits = RoughFits(estimator, bags, names, generator, one_of=False)
     held_out = [] if known is None else [known]
     for fold in range(len(held_out), 2):
         if sum(len(part.values) for part in held_out) >= ENOUGH_BAGS:
