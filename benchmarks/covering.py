@@ -72,7 +72,10 @@ def missing(folder: Path, files: list[Path], code: dict[str, str]) -> list[Path]
 
 
 def _is_known(record: Path, code: dict[str, str]) -> bool:
-    return record.exists() and all(code.get(path) == was for path, was in json.loads(record.read_text())["of"].items())
+    if not record.exists():
+        return False
+    of = json.loads(record.read_text())["of"]
+    return all(of[path] == code[path] for path in code if path in of)
 
 
 def store(folder: Path, seen: Path, files: list[Path], code: dict[str, str]) -> None:
