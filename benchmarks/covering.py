@@ -58,7 +58,7 @@ def pytest_sessionfinish() -> None:
     """Write what was seen."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
     if _tests:
-        Path(os.environ["COVERING_FOLDER"], f"{worker}.json").write_text(json.dumps(_tests))
+        Path(os.environ["COVERING_FOLDER"], f"{worker}.json").write_text(json.dumps(_tests), encoding="utf-8")
 
 
 def _record(folder: Path, file: Path) -> Path:
@@ -74,7 +74,7 @@ def missing(folder: Path, files: list[Path], code: dict[str, str]) -> list[Path]
 def _is_known(record: Path, code: dict[str, str]) -> bool:
     if not record.exists():
         return False
-    of = json.loads(record.read_text())["of"]
+    of = json.loads(record.read_text(encoding="utf-8"))["of"]
     return all(of[path] == code[path] for path in code if path in of)
 
 
@@ -123,4 +123,4 @@ class Map:
 
 
 def _read(record: Path) -> dict[str, Any]:
-    return dict(json.loads(record.read_text())["tests"]) if record.exists() else {}
+    return dict(json.loads(record.read_text(encoding="utf-8"))["tests"]) if record.exists() else {}

@@ -164,7 +164,7 @@ def plant(faults: list[tuple[str, Fault]], minutes: float, seed: int, jobs: int,
         found = verdict(fault, copy, known)
         copies.put(copy)
         line = {"room": room, "seed": seed, "name": fault.name, "verdict": found, "of": tests, **asdict(fault)}
-        with lock, book.open("a") as handle:
+        with lock, book.open("a", encoding="utf-8") as handle:
             handle.write(json.dumps(line) + "\n")
         print(f"{found:17} {fault.kind:18} {fault.path}:{fault.line}  {fault.text[:90]}", flush=True)
 
@@ -185,7 +185,7 @@ def drawn(each: int, seed: int, rooms: tuple[str, ...]) -> list[tuple[str, Fault
 
 def verdicts(book: Path) -> list[dict[str, object]]:
     """Return the last verdict about every fault whose place is still in the code."""
-    lines = [json.loads(line) for line in book.read_text().splitlines()] if book.exists() else []
+    lines = [json.loads(line) for line in book.read_text(encoding="utf-8").splitlines()] if book.exists() else []
     there = {fault.name for room in ROOMS for fault in all_faults(room)}
     return list({line["name"]: line for line in lines if line["name"] in there}.values())
 

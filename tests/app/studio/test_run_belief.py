@@ -240,18 +240,18 @@ def test_clusters_of_the_next_run_are_known_by_name_else_by_their_rows():
 
 
 def test_what_a_run_changed_is_told_the_surest_first():
-    shown = SimpleNamespace(labels=np.array([0, 1, 1, 0]), sure=np.array([0.95, 0.7, 0.99, 0.5]))
+    shown = SimpleNamespace(labels=np.array([0, 1, 1, 0]), sure=np.array([0.95, 0.7, 0.55, 0.5]))
     project = SimpleNamespace(
         model=SimpleNamespace(snapshot=lambda: shown), names=lambda labels: ["owl", "wren"], cluster_names=dict,
         rows=SimpleNamespace(ids=list("abcd")),
     )  # fmt: skip
-    before = (np.array([0, 0, 0, 1]), np.array([0.95, 0.6, 0.99, 0.9]), ["owl", "novel-1"])
+    before = (np.array([0, 0, 0, 1]), np.array([0.95, 0.6, 0.5, 0.9]), ["owl", "novel-1"])
     told = changes(project, before, {"novel-1": "owl"})
     assert told["n_moved"] == 2
     assert [(line["id"], line["from"], line["to"]) for line in told["moved"]] == [
-        ("c", "owl", "wren"), ("b", "owl", "wren")
+        ("b", "owl", "wren"), ("c", "owl", "wren")
     ]  # fmt: skip
-    assert (told["sure_before"], told["sure_after"], told["n_surer"], told["n_less"]) == (0.75, 0.5, 1, 1)
+    assert (told["sure_before"], told["sure_after"], told["n_surer"], told["n_less"]) == (0.5, 0.25, 1, 1)
 
 
 def test_only_a_run_that_learns_is_repeated_and_only_once_at_a_time(begun):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 import math
 import time
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from tests.app.studio.conftest import blobs
 
 from sidelight.app.jobs.options import Roles
 from sidelight.app.report.gallery import Media
+from sidelight.app.studio.deleting import export_all
 from sidelight.app.studio.people import _rate
 from sidelight.app.studio.project import AnsweredAlready
 from sidelight.app.studio.sources import Source
@@ -366,3 +368,65 @@ def test_a_project_whose_database_is_away_shows_what_it_knew(studio, monkeypatch
     status = project.status(fresh=True)
     assert (status["sentence"], status["ready"]) == ("away", True)
     assert time.monotonic() - began < 4.0  # it does not wait for what cannot come
+
+
+def test_the_first_page_of_a_history_begins_with_the_last_answer(studio):
+    project, client = studio.project(1), client_of(studio)
+    you = project.owner()
+    for pair in ((0, 3), (1, 4)):
+        project.answer(you, pair, "same")
+    link = f"/a/{you.token}/history"
+    for path in ("/p/1/history", link):
+        assert "r4" in client.get(path).text
+        assert "r4" not in client.get(f"{path}?start=1").text
+        assert "r3" in client.get(f"{path}?start=1").text
+
+
+def test_a_wall_shows_so_many_rows_and_says_of_how_many(studio):
+    project, client = studio.project(1), client_of(studio)
+    rows = project.members(0)
+    first, rest = (client.get(f"/p/1/clusters/0/wall?start={start}").text for start in (0, 5))
+    assert all(f">r{row}<" in first or f'"r{row}"' in first for row in rows[:3])
+    assert f">r{rows[0]}<" not in rest
+    assert "cluster 0" in first
+
+
+def test_everything_said_in_a_project_that_is_deleted_is_written_first(studio, tmp_path):
+    project = studio.project(1)
+    ann = studio.add_person(1, "Ann")
+    project.answer(ann, (0, 3), "same", seconds=1.5)
+    project.note(ann, 4, "odd")
+    export_all(studio.store, project.project, studio.folder / "projects", tmp_path / "out")
+    lines = [json.loads(line) for line in (tmp_path / "out" / "events.jsonl").read_text().splitlines()]
+    assert [(line["person"], line["kind"], line["seconds"]) for line in lines] == [
+        ("Ann", "answer", 1.5), ("Ann", "note", None)
+    ]  # fmt: skip
+    assert json.loads((tmp_path / "out" / "project.json").read_text())["name"] == "first"
+    assert "r0,r3,same,Ann" in (tmp_path / "out" / "answers.csv").read_text()
+    assert not (tmp_path / "out" / "labels.csv").exists()
+    with pytest.raises(CannotWrite):  # it is there already
+        export_all(studio.store, project.project, studio.folder / "projects", tmp_path / "out")
+
+
+def test_simulated_people_answer_the_questionnaire_as_those_of_the_thesis(studio):
+    study = studio.study(3)
+    study.simulate(40)
+    found = [event.content["performance"] for event in study.events() if event.kind == "questionnaire"]
+    shares = {word: found.count(word) / 40 for word in ("pair", "triplet", "none")}  # [P17] table 3.7: 16, 6, 2 of 24
+    assert shares["pair"] > 0.5 > shares["triplet"] > 0.1 > 0.0
+    assert shares["none"] < 0.25
+
+
+def test_names_of_the_studio_and_unknown_roles_are_refused_and_tokens_open_one_project(studio):
+    for name, role in (("you", "annotator"), ("Simulated person 7", "annotator"), ("Ann", "king")):
+        with pytest.raises(InvalidData):
+            studio.add_person(1, name, role=role)
+    viewer = studio.add_person(1, "Vic", role="viewer")
+    assert (studio.role_of(viewer.token, 1), studio.role_of(viewer.token, 2), studio.role_of("x" * 20, 1)) == (
+        "viewer", "", ""
+    )  # fmt: skip
+    with pytest.raises(UnknownName):
+        studio.study(1)
+    with pytest.raises(OutputExists):
+        studio.add(" first ", blobs(9), {})
+    assert studio.demo().id == studio.demo().id

@@ -461,7 +461,7 @@ class StudioStore:
             import fcntl
         except ImportError:  # Windows: SQLite's own locks still keep the file whole
             return
-        handle = open(f"{self.where}.lock", "a")  # noqa: SIM115 - it is held for as long as the server lives
+        handle = open(f"{self.where}.lock", "a", encoding="utf-8")  # noqa: SIM115 - it is held for as long as the server lives
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
