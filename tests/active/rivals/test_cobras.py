@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
 import sidelight as sl
-from sidelight.active.rivals.cobras import CobrasBelief, CobrasStrategy
+from sidelight.active.rivals.cobras import CobrasBelief, CobrasStrategy, SuperInstance
 
 Y = np.repeat([0, 1, 2], 30)
 X = np.random.default_rng(0).normal(size=(90, 2)) + 5.0 * np.array([[0, 0], [1, 0], [0, 1]])[Y]
@@ -148,6 +148,19 @@ def test_two_rows_that_are_alike_are_one_cluster_and_two_that_are_not_are_two():
         belief = on_a_line(LINE[:2])
         answered(belief, 1, lambda a, b, same=same: same)
         assert belief.n_known == n_clusters
+
+
+def test_a_half_of_two_rows_is_halved_too():
+    belief = on_a_line(np.array([0.0, 10.0, 50.0, 51.0, 52.0])[:, None])
+    assert answered(belief, 2, lambda a, b: False)[1] == {0, 1}
+
+
+def test_parts_are_the_best_of_ten_starts():
+    rows = np.repeat(np.arange(6.0) ** 2, 5)[:, None] + 0.01 * np.arange(30)[:, None]
+    belief = on_a_line(rows)
+    for _ in range(5):  # one start seldom finds six groups
+        parts = belief._split(SuperInstance(np.arange(30), 0), 6)
+        assert sorted(part.rows.tolist() for part in parts) == np.arange(30).reshape(6, 5).tolist()
 
 
 def test_new_rows_belong_with_the_nearest_medoid():
