@@ -113,21 +113,18 @@ def test_trust_is_drawn_from_the_share_of_broken_answers():
         assert drawn.mean() == pytest.approx(np.clip(np.log((1 - eps) / eps), 0, 6.5).mean(), abs=0.05)
 
 
-def test_rows_are_joined_by_answers_first_and_by_looks_where_there_are_none():
-    links = np.array([(0, 1, 1), (1, 2, 1), (3, 4, 1), (2, 3, 0)], dtype=np.intp)
+def test_chains_begin_with_rows_joined_by_reweighted_answers_and_by_looks():
     pool = pool_of(2, [0, 0, 0, 1, 1])
-    problem = pool._problem(links, np.stack([np.eye(5)] * 2), WEIGHTS, LOG_PRIOR, 2)  # no two rows look alike
-    kept = [not problem.broken(problem.contracted(np.random.default_rng(seed))[None]).any() for seed in range(40)]
-    assert np.mean(kept) > 0.5
-    drawn = {tuple(problem_of(pool).contracted(np.random.default_rng(seed)).tolist()) for seed in range(40)}
-    assert len(drawn) > 1  # answers are weighed anew for each chain
-    one = np.zeros((5, 3))
-    one[:, 0] = [1, 1, 1, -1, -1]
-    alike = np.stack([one @ one.T] * 2)
-    no_answers = pool._problem(links[:0], alike, WEIGHTS, LOG_PRIOR, 2)
+    three = np.array([(0, 1, 0), (1, 2, 0), (0, 2, 0)], dtype=np.intp)  # with two labels one of them is broken
+    apart = pool._problem(three, np.stack([np.eye(5)] * 2), WEIGHTS, LOG_PRIOR, 2)  # no two rows look alike
+    begun = np.array([apart.contracted(np.random.default_rng(seed)) for seed in range(60)])
+    broken = apart.broken(begun)[apart.violated(begun) == 1]
+    assert broken.any(axis=0).all()  # what an answer weighs is drawn for each chain: each is the one
+    seen = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
+    alike = np.stack([np.outer(seen, seen)] * 2)
     for seed in range(5):
-        z = no_answers.contracted(np.random.default_rng(seed))
-        assert (z == z[0]).tolist() == [True, True, True, False, False]
+        z = pool._problem(LINKS[:0], alike, WEIGHTS, LOG_PRIOR, 2).contracted(np.random.default_rng(seed))
+        assert z.tolist() == [0, 0, 0, 0, 0] or (z == z[0]).tolist() == [True, True, True, False, False]
 
 
 def plain_chances(pool):
@@ -215,9 +212,10 @@ def test_first_sweeps_have_labels_to_spare_if_their_number_is_known_and_above_tw
 def test_chains_with_too_many_labels_take_up_those_of_others():
     pool = pool_of(3, [0, 1, 2, 0, 1])
     pool.Z[:] = [0, 1, 2, 3, 4]
-    pool.Z[:4] = [4, 4, 2, 0, 0]  # three labels, as many as are allowed
+    pool.Z[0], pool.Z[1] = [4, 4, 2, 0, 0], [3, 0, 1, 1, 0]  # three labels, as many as are allowed
     pool._keep_allowed(np.random.default_rng(0))
-    np.testing.assert_array_equal(pool.Z, np.tile([2, 2, 1, 0, 0], (len(pool.Z), 1)))
+    assert pool.Z[:2].tolist() == [[2, 2, 1, 0, 0], [2, 0, 1, 1, 0]]
+    assert {tuple(z) for z in pool.Z.tolist()} == {(2, 2, 1, 0, 0), (2, 0, 1, 1, 0)}
     pool.Z[:] = [0, 1, 2, 3, 4]
     pool._keep_allowed(np.random.default_rng(0))
     np.testing.assert_array_equal(pool.Z[0], [0, 1, 2, 0, 1])  # none is allowed: labels beyond begin again
@@ -240,6 +238,40 @@ def test_more_than_two_rows_at_once_begin_anew(monkeypatch):
         pool.open_row_chances(LINKS, KERNELS, WEIGHTS, LOG_PRIOR, np.random.default_rng(0))
         assert begun == n_labels
         assert pool.n_unplaced == 0
+
+
+class Counted(LabelPool):
+    """A pool that counts its rounds, and the labels it sweeps with."""
+
+    def __init__(self, n_clusters, labels):
+        super().__init__(n_clusters)
+        self.rounds = []
+        self.start(np.array(labels))
+
+    def _agree(self, Q, problem):
+        placed = super()._agree(Q, problem)
+        self.rounds.append(placed.n_clusters)
+        return placed
+
+
+def test_rounds_go_on_while_they_change_a_number_of_clusters_that_is_not_known():
+    arguments = (LINKS, KERNELS, WEIGHTS, LOG_PRIOR, np.random.default_rng(0))
+    known = Counted(3, [0, 0, 1, 1, 0])
+    known.open_row_chances(*arguments)
+    assert len(known.rounds) == 1
+    for labels in ([0, 0, 0, 1, 1], [0, 1, 2, 3, 4], [0, 0, 0, 0, 0]):
+        pool = Counted(None, labels)
+        pool.open_row_chances(*arguments)
+        before = [len(set(labels)), *pool.rounds]
+        settled = [n for n, (one, other) in enumerate(zip(before, pool.rounds), start=1) if one == other]
+        assert len(pool.rounds) == (settled[0] if settled else chains.ROUNDS)
+
+
+def test_first_sweeps_are_made_with_the_labels_to_spare(monkeypatch):
+    swept, real = [], _Problem.sweep
+    monkeypatch.setattr(_Problem, "sweep", lambda self, *rest: swept.append(self.n_labels) or real(self, *rest))
+    pool_of(3, [0, 0, 1, 1, 2]).open_row_chances(LINKS, KERNELS, WEIGHTS, LOG_PRIOR, np.random.default_rng(0))
+    assert swept == [5, 3]
 
 
 def test_beginning_anew_prices_clusters_by_those_that_were_joined():

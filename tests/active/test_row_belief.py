@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from sidelight._core.simplex import binary_entropy, entropy
-from sidelight.active import row_belief
-from sidelight.active.chains import chance_of_new
 from sidelight.active.checks import WORTH, expected_error
 from sidelight.active.overlaps import rows_at_risk
 from sidelight.active.row_belief import RowBelief
@@ -64,6 +62,8 @@ BELIEFS = {
     "two clusters": lambda: told(2, y=Y % 2),
     "an unknown number": lambda: told(None),
     "open rows": lambda: open_row()[0],
+    "a row alone": lambda: with_a_row_alone(),
+    "one cluster": lambda: believed(None, [(0, 1, True), (1, 2, True)]),
     "answers that disagree": lambda: disagreeing(3),
     "answers that disagree, number unknown": lambda: disagreeing(None),
 }
@@ -76,6 +76,16 @@ def open_row(n_clusters=None):
     other = next(other for other in belief.rows if Y[other] != Y[row])
     belief.tell_all([(row, other, False)], np.random.default_rng(3))
     return belief, row, other
+
+
+def with_a_row_alone():
+    """A belief with a row that is unlike one row of each of three clusters."""
+    belief = told()
+    row = next(row for row in range(30) if row not in belief.at)
+    others = [next(other for other in belief.rows if Y[other] == k) for k in range(3)]
+    belief.tell_all([(row, other, False) for other in others], np.random.default_rng(3))
+    assert belief.n_known == 4
+    return belief
 
 
 # -- chances ---------------------------------------------------------------------------------------------------------
@@ -481,6 +491,7 @@ def test_checks_are_of_answers_that_agree():
 @pytest.mark.parametrize("kind", BELIEFS)
 def test_what_is_shown_is_pooled_from_all_that_is_known(kind):
     belief = BELIEFS[kind]()
+    belief.q[3] = np.append(np.eye(belief.n_known)[belief.labels[3]], 1) / 2  # as probably new as where it is
     sure = belief.q[:, :-1].max(axis=1) >= belief.q[:, -1]
     has_place = belief.is_placed & sure
     for t, label in enumerate(belief.labels):
@@ -510,29 +521,24 @@ def test_what_is_shown_is_pooled_from_all_that_is_known(kind):
         ({"told": 0.49}, False),
         ({"rows": [0, 0, 0, 0]}, False),  # all of them in one cluster of the rows
         ({"rows": [0, 1, 1]}, False),  # fewer than two for each of two clusters
+        ({"labels": [0, 1, 1, 1, 1]}, False),  # a chance of a quarter
+        ({"rows": [0, 0, 0, 2, 2, 2], "n_alone": 3}, False),  # none of them in the second of three
+        ({"rows": [0, 0, 1, 1, 2, 2], "n_alone": 3}, True),
     ],
 )
 def test_every_cluster_was_met_when_settled_rows_lie_in_all_that_the_rows_suggest(changes, expected):
-    given = {"rows": [0, 0, 1, 1], "labels": [0, 0, 0, 1, 1], "told": 1.0, "is_settled": True} | changes
+    given = {"rows": [0, 0, 1, 1], "labels": [0, 0, 0, 1, 1], "told": 1.0, "is_settled": True, "n_alone": 2} | changes
 
     class Alone:
-        labels, n_clusters = np.array([0, 0, 0, 0, 1, 1, 1, 1]), 2
+        labels, n_clusters = np.repeat(np.arange(given["n_alone"]), 8), given["n_alone"]
 
     belief = believed()
     belief.rows_alone, belief.labels = Alone, np.array(given["labels"])
-    rows = [4 * cluster + at for at, cluster in enumerate(given["rows"])]
-    belief.process.rows = [*rows, 3]
+    rows = [8 * cluster + at for at, cluster in enumerate(given["rows"])]
+    belief.process.rows = [*rows, 7]
     settled = np.append(np.ones(len(rows), dtype=bool), False)
     belief.is_settled = None if given["is_settled"] is None else settled
     assert belief._has_met_all(given["told"]) == expected
-
-
-def test_a_chance_of_a_quarter_is_not_enough_to_have_met_all(monkeypatch):
-    belief = believed()
-    belief.labels = np.array([0, 0, 0, 1, 1])
-    assert chance_of_new(np.array([0, 1, 1, 1, 1])) == pytest.approx(row_belief.MET_ENOUGH)
-    belief.labels = np.array([0, 1, 1, 1, 1])
-    assert not belief._has_met_all(1.0)
 
 
 def test_how_much_was_told_is_counted_in_rows_that_answers_compare():
@@ -540,15 +546,20 @@ def test_how_much_was_told_is_counted_in_rows_that_answers_compare():
     assert belief._told() == (1.0, pytest.approx(np.ones(len(belief.rows), dtype=bool)))
     assert believed()._told()[0] == 1.0
     assert believed()._told()[1].tolist() == [True]
-    apart = believed(3, [(0, 1, False), (2, 3, False), (2, 4, False), (5, 6, False), (7, 8, False)])
+    apart = believed(3, [(0, 1, False), (2, 3, False), (2, 5, False), (6, 7, False), (8, 9, False)])
     shares = np.bincount(apart.rows_alone.labels) / 30
     an_answer = binary_entropy((shares**2).sum()) / entropy(shares)
     n_settled = (apart.is_settled & apart.is_placed).sum()
     share, keeps = apart._told()
     assert share == pytest.approx(max(n_settled, an_answer * 5) / len(apart.rows))
-    compared = np.isin(apart.rows, [2, 3, 4])
+    compared = np.isin(apart.rows, [2, 3, 5])
     np.testing.assert_array_equal(apart._most_compared(), compared)
     np.testing.assert_array_equal(keeps, compared if share < 0.5 else np.ones(len(keeps)))
+    apart.is_settled = np.arange(len(apart.rows)) < len(apart.rows) / 2
+    half = dict(zip(apart.rows, apart._told()[1].tolist()))
+    assert len(apart.rows) == 10
+    assert apart._told()[0] == 0.5
+    assert all(half.values())  # half of what they need was told: enough
     apart.is_settled = None
     assert apart._told()[0] == pytest.approx(max(3, an_answer * 5) / len(apart.rows))
 
@@ -559,3 +570,12 @@ def test_what_follows_is_what_the_answers_alone_say():
     np.testing.assert_array_equal(belief.is_placed, plain.labels != OPEN)
     for label in range(3):
         assert len(set(plain.labels[belief.labels == label])) == 1
+
+
+def test_two_clusters_of_an_unknown_number_may_be_one_and_a_single_one_may_not():
+    stars = [(0, 1, False), *((row, row % 2, True) for row in range(2, 40))]
+    two = believed(None, stars, wide=True)
+    assert two.n_known == 2
+    row, other = two.next_check(lambda a, b: a % 2 == b % 2)
+    assert row % 2 != other % 2
+    assert believed(None, [(row, 0, True) for row in range(1, 6)]).next_check(anybody) is None

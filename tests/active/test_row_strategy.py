@@ -9,7 +9,7 @@ from sidelight._core.simplex import binary_entropy, entropy
 from sidelight.active.strategies import FORGIVEN, PairStrategy, RandomStrategy, RowStrategy
 
 SOME = np.array([
-    [0.5, 0.5, 0.0], [0.6, 0.3, 0.1], [0.34, 0.33, 0.33], [0.9, 0.1, 0.0], [0.05, 0.8, 0.15], [1.0, 0.0, 0.0],
+    [0.45, 0.55, 0.0], [0.6, 0.3, 0.1], [0.34, 0.33, 0.33], [0.9, 0.1, 0.0], [0.05, 0.8, 0.15], [1.0, 0.0, 0.0],
     [0.0, 1.0, 0.0],
 ])  # fmt: skip
 WEIGHT = np.array([1.0, 2.0, 1.5, 3.0, 1.0, 1.0, 1.0])
@@ -99,13 +99,15 @@ def test_what_was_answered_unsure_is_less_wanted_the_first_row_among_them():
         strategy.after_answer(Table(), (1, 5), "unsure")
     assert strategy.unsure == {1: 2}
     np.testing.assert_allclose(strategy._scores(Table(), SOME), scores((1,)) * np.where(np.arange(7) == 1, FORGIVEN, 1))
+    strategy.unsure = {0: 1}
+    np.testing.assert_allclose(strategy._scores(Table(), SOME), scores((0,)))
     strategy.unsure = {7: 3}
     np.testing.assert_allclose(strategy._scores(Table(), SOME), scores())
 
 
 def test_the_row_taken_up_last_comes_first_and_its_gain_is_told():
     strategy = holding(4, 0)
-    assert choose(strategy) == ((0, 5), pytest.approx(scores()[0]))
+    assert choose(strategy) == ((0, 6), pytest.approx(scores()[0]))
     assert choose(strategy, busy=(0,)) == ((4, 6), pytest.approx(scores()[4]))
     assert choose(strategy, asked=Asked((0, 5), (0, 6)))[0] == (4, 6)
     assert choose(strategy, busy=(0, 4))[0][0] == scores().argmax()
@@ -137,6 +139,7 @@ def test_a_check_comes_after_rows_in_hand_and_before_new_ones():
         ({}, 4, True),
         ({}, 5, False),  # as often as there are clusters, and three times more
         ({"sure": 0.95}, 1, False),
+        ({"sure": 0.9}, 1, True),
         ({"is_consistent": False}, 1, False),
         ({"rows": (5, 6, 0)}, 1, False),  # the first rows have no second partner
         ({"rows": (5, 6, 0), "n_clusters": None}, 1, True),

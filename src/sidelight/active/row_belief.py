@@ -378,11 +378,11 @@ class RowBelief:
         doubtful, whatever chains agree on.
         """
         known: Floats = self.q[:, :-1] / np.maximum(self.q[:, :-1].sum(axis=1, keepdims=True), 1e-12)
-        if self.n_known < 2 or not self.links:
+        if self.n_known < 2:
             return known
         eps = expected_error(self.links, len(self.rows), two_clusters=self.n_clusters == 2)
         eps = max(eps, self._eps())
-        sizes = np.bincount(self.labels, minlength=self.n_known)
+        sizes = np.bincount(self.labels)
         n_same = np.zeros(len(known))
         for a, b, same in self.links:
             n_same[[a, b]] += same and self.labels[a] == self.labels[b]
@@ -453,7 +453,7 @@ class RowBelief:
         n_asked = len(self.rows)
         ends = np.array(self.links, dtype=np.intp)[:, :2].T
         joined = sp.coo_array((np.ones(len(self.links), dtype=bool), tuple(ends)), shape=(n_asked, n_asked))
-        part = connected_components(joined, directed=False)[1]
+        part = connected_components(joined)[1]
         return np.asarray(part == np.bincount(part).argmax())
 
     def _eps(self) -> float:
