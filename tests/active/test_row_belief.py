@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sidelight._core.simplex import binary_entropy, entropy
+from sidelight.active.chains import LabelPool
 from sidelight.active.checks import WORTH, expected_error
 from sidelight.active.overlaps import rows_at_risk
 from sidelight.active.row_belief import RowBelief
@@ -228,19 +229,22 @@ def test_chances_of_an_open_row_leave_excluded_clusters_out(n_clusters):
     t = belief.at[row]
     settled = belief._what_follows()
     assert settled.labels[t] == OPEN
+    mixtures = belief.process.mixtures
     q = belief._chances(settled)
     is_open = settled.labels == OPEN
     np.testing.assert_allclose(q.sum(axis=1), 1.0)
     np.testing.assert_array_equal(q[~is_open], np.eye(settled.n_clusters + 1)[settled.labels[~is_open]])
     assert q[t, settled.labels[belief.at[other]]] == 0.0
     assert (q[t, -1] > 0) == (n_clusters != 3)  # all three were met
-    labels = np.where(is_open, OPEN, settled.labels)  # what is believed of a row does not confirm itself
-    belief.process.fit(np.eye(4)[labels][:, :-1], np.where(is_open, np.inf, 1.0), weigh=False)
-    P, novelty = belief.process.of_asked()
-    new = novelty[t] * belief._chance_of_new(labels[~is_open], 3)
-    alone = np.append(np.maximum(P[t], 1e-12) * (1 - new) * ~settled.excluded[t], new)
-    assert q[t].argmax() == alone.argmax()
-    np.testing.assert_allclose(q[t], alone / alone.sum(), atol=0.25)  # ``without`` mixes slopes, ``of_asked`` fields
+    assert belief.process.mixtures is mixtures  # views are weighed once all have a place
+    if belief.process.is_labelled[t]:  # what is believed of a row does not confirm itself
+        P, novelty = belief.process.without(np.array([t]))[0], belief.process.novelty_without(np.array([t]))[0]
+    else:
+        P, novelty = (part[t] for part in belief.process.of_asked())
+    n_labelled = belief._with_believed(settled)
+    new = novelty * belief._chance_of_new(n_labelled[n_labelled != OPEN], settled.n_clusters)
+    alone = np.append(np.maximum(P, 1e-12) * (1 - new) * ~settled.excluded[t], new)
+    np.testing.assert_allclose(q[t], alone / alone.sum(), rtol=1e-6)
 
 
 def test_rows_of_an_open_block_have_one_place():
@@ -311,6 +315,14 @@ def test_where_answers_disagree_rows_teach_by_how_sure_they_are():
     assert belief.eps > 0
     assert len(belief.wrong) == len(belief.links)
     assert belief.is_placed.all()
+
+
+def test_where_answers_disagree_the_rows_speak_for_forty_five_of_them(monkeypatch):
+    asked, real = [], LabelPool.open_row_chances
+    monkeypatch.setattr(LabelPool, "open_row_chances", lambda *rest, **more: asked.append(more) or real(*rest, **more))
+    disagreeing(3)
+    believed(3, [(0, 1, False), (2, 3, False), (4, 5, False)])
+    assert [more["most_weighed"] for more in asked] == [45, None]
 
 
 def test_answers_of_people_who_err_weigh_less():
@@ -579,3 +591,30 @@ def test_two_clusters_of_an_unknown_number_may_be_one_and_a_single_one_may_not()
     row, other = two.next_check(lambda a, b: a % 2 == b % 2)
     assert row % 2 != other % 2
     assert believed(None, [(row, 0, True) for row in range(1, 6)]).next_check(anybody) is None
+
+
+def test_two_clusters_that_are_all_there_are_are_not_taken_for_one():
+    stars = [(0, 1, False), *((row, row % 2, True) for row in range(2, 40))]
+    two = believed(2, stars, wide=True)
+    end, _ = two.next_check(anybody)
+    assert two.next_check(lambda a, b: end in (a, b)) is None
+    assert two._doubtful_clusters(lambda a, b: end in (a, b)) is not None  # by its looks it would be
+
+
+def test_a_row_that_looks_like_no_other_opens_a_cluster_and_keeps_it():
+    far = np.argsort(-((WIDE - WIDE.mean(axis=0)) ** 2).sum(axis=1))[:4].tolist()
+    belief = believed(10, wide=True)
+    a, b, d = belief.rows[0], *[row for row in far if row != belief.rows[0]][:2]
+    c = next(row for row in range(40) if row not in (a, b, d))
+    belief.tell_all([(b, a, False), (c, a, False), (c, b, False)], np.random.default_rng(0))
+    assert belief.n_known == 3
+    belief.tell_all([(d, a, False), (d, b, False)], np.random.default_rng(0))  # it was not compared with row c
+    assert belief.n_known == 4
+    assert belief.openers == tuple(belief.at[row] for row in (a, b, c, d))
+    assert belief.is_placed.all()
+    others = [row for row in range(40) if row not in belief.at]
+    belief.tell_all([(row, a, True) for row in others[:8]], np.random.default_rng(0))
+    assert belief.n_known == 4  # with less to be met it would not open one now
+    belief.tell_all([(d, c, True)], np.random.default_rng(0))  # it was opened in error
+    assert belief.n_known == 3
+    assert belief.is_consistent

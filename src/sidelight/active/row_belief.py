@@ -191,7 +191,7 @@ class RowBelief:
         Rows of a rare class may look unlike each other. So where the number of clusters is not known, and few were met
         or one has most rows, a row that looks like no other is compared first with every cluster of a single row.
         """
-        sizes = np.bincount(settled.labels[settled.labels != OPEN], minlength=settled.n_clusters)
+        sizes = np.bincount(settled.labels[settled.labels != OPEN])
         if self.n_clusters is not None or (len(sizes) > FEW_CLUSTERS and 2 * sizes.max() <= sizes.sum()):
             return np.ones(len(settled.labels), dtype=bool)
         return np.asarray(settled.excluded[:, sizes == 1].all(axis=1))
@@ -217,7 +217,7 @@ class RowBelief:
     def _names(self, labels: Ints, n_clusters: int) -> Ints:
         """Return the name of each cluster: the one that most of its rows had before."""
         before = self.labels
-        one_hot = np.eye(max(n_clusters, int(before.max()) + 1) + 1)[:, :-1]  # open rows count for none
+        one_hot = np.eye(max(n_clusters, int(before.max())) + 1)[:, :-1]  # open rows count for none
         return match_rows(one_hot[labels[: len(before)], :n_clusters].T @ one_hot[before, :n_clusters])
 
     def _with_believed(self, settled: Settled) -> Ints:
@@ -277,9 +277,7 @@ class RowBelief:
         chance = chance_of_new(labels)
         if self.n_clusters is None:
             return min(chance, 0.9)
-        if n_known >= self.n_clusters:
-            return 0.0
-        unmet = (self.n_clusters - n_known) / self.n_clusters
+        unmet = max(self.n_clusters - n_known, 0) / self.n_clusters
         return float(np.clip(chance, 0.5 * unmet, min(2.0 * unmet, 0.9)))
 
     def places(self) -> Floats:
