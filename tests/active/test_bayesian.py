@@ -23,7 +23,9 @@ class Kept(list):
 
 
 def estimator(**changes):
-    return sl.BayesianActiveClustering(**{"n_clusters": 3, "n_particles": 4, "n_moves": 1, "random_state": 0, **changes})
+    return sl.BayesianActiveClustering(
+        **{"n_clusters": 3, "n_particles": 4, "n_moves": 1, "random_state": 0, **changes}
+    )
 
 
 def prior_of(**changes):
@@ -210,7 +212,9 @@ def test_the_best_rule_is_no_worse_than_any_start(monkeypatch):
 def test_resampling_heeds_an_answer():
     made, generator = belief(n_particles=400, n_moves=0, penalty=0.3, centre="zero"), np.random.default_rng(0)
     for same in (True, False):
-        one = ParticleBelief(X, Prior(3, n_particles=400, n_moves=0, penalty=0.3, centre="zero"), np.random.default_rng(0))
+        one = ParticleBelief(
+            X, Prior(3, n_particles=400, n_moves=0, penalty=0.3, centre="zero"), np.random.default_rng(0)
+        )
         q = one.rules(one.particles)
         before = np.einsum("sk,sk->s", q[:, 0], q[:, 9]).mean()
         one.tell(0, 9, same, generator)

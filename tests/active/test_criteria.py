@@ -79,7 +79,7 @@ def test_all_pairs_are_looked_at_up_to_the_bound_itself():
     assert len(a) == len(b) == 500 - 500 // REFINED
     assert len(set(a.tolist())) > 200
     assert len(set(((b - a) % 1000).tolist())) > 200
-    assert ((0 <= b) & (b < 1000)).all()
+    assert ((b >= 0) & (b < 1000)).all()
 
 
 def test_rows_of_the_best_pairs_are_looked_at_with_every_partner():

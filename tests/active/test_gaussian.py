@@ -12,7 +12,9 @@ from sidelight.active import gaussian
 from sidelight.active.gaussian import LIGHT, NOISES, SLOPES, LabelProcess
 
 N, ROWS = 14, [3, 0, 7, 12, 5, 9]
-VIEWS = [np.random.default_rng(seed).normal(size=(N, d)).astype(np.float32) / d**0.5 for seed, d in enumerate((2, 5, 9))]
+VIEWS = [
+    np.random.default_rng(seed).normal(size=(N, d)).astype(np.float32) / d**0.5 for seed, d in enumerate((2, 5, 9))
+]
 LABELS = np.array([0, 1, 1, 2, 0, 0])
 DOUBT = np.array([1.0, 2.0, 1.0, 1.5, 3.0, np.inf])  # the last has no label
 

@@ -10,8 +10,15 @@ from scipy.stats import beta
 
 from sidelight.active import chains
 from sidelight.active.chains import (
-    NOISES, LabelPool, _centred_inverses, _Problem, chance_of_new, effective_number, most_agreed, price_of_cluster,
-)  # fmt: skip
+    NOISES,
+    LabelPool,
+    _centred_inverses,
+    _Problem,
+    chance_of_new,
+    effective_number,
+    most_agreed,
+    price_of_cluster,
+)
 from sidelight.active.label_chains import NU
 
 LINKS = np.array([(0, 1, 1), (1, 2, 1), (0, 2, 0), (3, 4, 1), (2, 3, 0), (0, 1, 1)], dtype=np.intp)
@@ -60,12 +67,12 @@ def test_a_problem_has_every_answer_once_and_the_weight_of_its_rows(n_clusters, 
         votes[b, a] += 1 if same else -1
     np.testing.assert_array_equal(problem.votes, votes)
     assert problem.ends.tolist() == [[0, 1], [0, 2], [1, 2], [2, 3], [3, 4]]
-    assert problem.D == pytest.approx(D)
+    assert pytest.approx(D) == problem.D
     assert problem.price == price_of_cluster(5, 2) > 0
     assert problem.n_free == (n_clusters or 1)
     assert problem.n_labels == pool.n_labels
-    assert problem_of(pool, most_weighed=5).D == pytest.approx(D)
-    assert problem_of(pool, most_weighed=3).D == pytest.approx(D * 2 / 4)
+    assert pytest.approx(D) == problem_of(pool, most_weighed=5).D
+    assert pytest.approx(D * 2 / 4) == problem_of(pool, most_weighed=3).D
     weights = np.array([2.0, 1.0, 0.5, 1.0, 1.0, 0.1])
     weighed = problem_of(pool, answer_weights=weights)
     assert weighed.votes[0, 1] == weighed.votes[1, 0] == pytest.approx(2.1)
@@ -90,13 +97,13 @@ def test_kernels_are_inverted_and_centred_one_by_one():
 def test_answers_that_a_chain_breaks_are_counted_and_those_that_break_many_are_not_heeded():
     problem = problem_of(pool_of(2, [0, 0, 1, 1, 0]))
     Z = np.array([[0, 0, 1, 1, 1], [0, 0, 0, 1, 1], [0, 1, 0, 0, 1]])
-    np.testing.assert_array_equal(
-        problem.broken(Z), [[0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 0], [1, 1, 1, 1, 1, 1]]
-    )
+    np.testing.assert_array_equal(problem.broken(Z), [[0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 0], [1, 1, 1, 1, 1, 1]])
     assert problem.violated(Z).tolist() == [2, 1, 6]
     assert problem.heed(Z).tolist() == [True, True, False]  # 0.3 of six and two more are allowed
     assert problem.heed(Z[2:]).tolist() == [True]  # all where none does
-    ten = _Problem(problem.C, problem.log_prior, problem.votes, np.repeat(LINKS[:1], 10, axis=0), problem.ends, 2, 1.0, 0.0, 2)
+    ten = _Problem(
+        problem.C, problem.log_prior, problem.votes, np.repeat(LINKS[:1], 10, axis=0), problem.ends, 2, 1.0, 0.0, 2
+    )
     assert ten.violated(np.array([[0, 1, 0, 0, 0]])).tolist() == [10]
     five = np.array([*[(0, 1, 1)] * 5, *[(0, 2, 1)] * 5])
     five = _Problem(problem.C, problem.log_prior, problem.votes, five, problem.ends, 2, 1.0, 0.0, 2)
@@ -189,7 +196,7 @@ def test_two_labels_are_to_spare_where_the_number_is_not_known(labels, n_labels,
     pool.Z[0] = 7
     assert pool._make_room() == n_met
     assert pool.n_labels == n_labels
-    assert (pool.Z < n_labels).all()
+    assert (n_labels > pool.Z).all()
     known = pool_of(3, [0, 0, 1])
     assert known._make_room() == 2
     assert known.n_labels == 3
@@ -229,7 +236,9 @@ def test_chains_with_too_many_labels_take_up_those_of_others():
 def test_more_than_two_rows_at_once_begin_anew(monkeypatch):
     begun = []
     real = _Problem.contracted
-    monkeypatch.setattr(_Problem, "contracted", lambda self, generator: begun.append(self.n_labels) or real(self, generator))
+    monkeypatch.setattr(
+        _Problem, "contracted", lambda self, generator: begun.append(self.n_labels) or real(self, generator)
+    )
     for n_new, n_clusters, n_labels in ((2, 2, []), (3, 2, [2] * chains.N_CHAINS), (3, None, [5] * chains.N_CHAINS)):
         begun.clear()
         pool = pool_of(n_clusters, [0, 0, 1, 1, 0][: 5 - n_new])
@@ -319,6 +328,8 @@ def test_a_number_of_clusters_that_is_not_known_is_settled_in_rounds():
     view = 3.0 * np.eye(3)[y] + 0.1 * np.random.default_rng(0).normal(size=(9, 3))
     pool = LabelPool(None)
     pool.add(9)
-    placed = pool.open_row_chances(links, np.stack([view @ view.T]), np.ones((1, 1)), np.zeros(1), np.random.default_rng(0))
+    placed = pool.open_row_chances(
+        links, np.stack([view @ view.T]), np.ones((1, 1)), np.zeros(1), np.random.default_rng(0)
+    )
     assert placed.n_clusters == 3
     assert all(len(set(placed.labels[y == k])) == 1 for k in range(3))

@@ -96,6 +96,7 @@ def plain_risk(edges, a, b, surprise):
 def test_a_check_is_about_the_two_rows_whose_relation_puts_most_rows_at_risk():
     n_due = 0
     for edges in graphs(n_edges=8):
+
         def surprise(block):
             return (sum(block) % 5) / 2.0
 
@@ -108,7 +109,9 @@ def test_a_check_is_about_the_two_rows_whose_relation_puts_most_rows_at_risk():
             continue
         n_due += 1
         assert plain_risk(edges, *check, surprise) == pytest.approx(most)
-        others = next_check(links, 9, two_clusters=False, was_asked=lambda a, b, c=check: {a, b} == set(c), surprise=surprise)
+        others = next_check(
+            links, 9, two_clusters=False, was_asked=lambda a, b, c=check: {a, b} == set(c), surprise=surprise
+        )
         assert others is None or (set(others) != set(check) and others[0] != others[1])
         assert next_check(links, 9, two_clusters=False, was_asked=lambda a, b: True, surprise=surprise) is None
     assert n_due > 10

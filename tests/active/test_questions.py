@@ -82,7 +82,9 @@ def test_rows_are_shared_where_a_strategy_and_a_belief_can(strategy, belief, exp
 def test_an_oracle_tells_the_truth_unless_it_is_noisy():
     y = np.array([0, 0, 1, 1, 2])
     pairs = [Question((a, b), 0) for a in range(5) for b in range(a)]
-    assert [sl.Oracle(y)(one) for one in pairs] == ["same" if y[one.rows[0]] == y[one.rows[1]] else "different" for one in pairs]
+    assert [sl.Oracle(y)(one) for one in pairs] == [
+        "same" if y[one.rows[0]] == y[one.rows[1]] else "different" for one in pairs
+    ]
     assert sl.Oracle(y)(Question((0, 1, 4), 0)) == "c"
     assert sl.Oracle(y)(Question((0, 2, 4), 0)) == "none"
     wrong = sl.Oracle(y, noise=1.0, random_state=0)

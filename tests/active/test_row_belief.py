@@ -216,7 +216,9 @@ def settled_of(labels, excluded, blocks=None, openers=None):
         (None, [0, 0, 1, 1, 2, OPEN], [1, 1, 0], True),
     ],
 )
-def test_a_row_opens_a_cluster_by_its_looks_once_it_was_compared_with_single_rows(n_clusters, labels, excluded, expected):
+def test_a_row_opens_a_cluster_by_its_looks_once_it_was_compared_with_single_rows(
+    n_clusters, labels, excluded, expected
+):
     belief = believed()
     belief.n_clusters = n_clusters
     rows = [[False] * len(excluded)] * (len(labels) - 1)
@@ -291,7 +293,10 @@ def test_certain_rows_and_open_ones_that_are_sure_teach_the_others():
 
 def test_a_cluster_that_was_opened_by_looks_alone_is_given_up_when_answers_cannot_be_right_with_it():
     belief = told(2, n=6, y=Y % 2)
-    mine, other = belief.openers[0], next(t for t in range(len(belief.rows)) if belief.labels[t] == belief.labels[0] and t)
+    mine, other = (
+        belief.openers[0],
+        next(t for t in range(len(belief.rows)) if belief.labels[t] == belief.labels[0] and t),
+    )
     belief.openers = (*belief.openers, other)  # answers join it to the first: three clusters of two cannot be
     belief.tell_all([(belief.rows[0], belief.rows[other], True)], np.random.default_rng(0))
     assert belief.is_consistent

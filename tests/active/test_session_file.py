@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 
 from sidelight.active.session_file import (
-    GivenAnswer, SavedSession, checked_about, checked_person, in_steps, is_move, told_by,
-)  # fmt: skip
+    GivenAnswer,
+    SavedSession,
+    checked_about,
+    checked_person,
+    in_steps,
+    is_move,
+    told_by,
+)
 from sidelight.errors import InvalidData, InvalidParameter, UnreadableFile
 
 SAVED = SavedSession(
@@ -130,7 +136,9 @@ def test_events_that_make_no_sense_are_refused(event):
         told_by([event], n_rows=8)
 
 
-@pytest.mark.parametrize(("steps", "sizes"), [([], [1] * 4), ([2, 2], [2, 2]), ([3], [3, 1]), ([9], [4]), ([4, 1], [4])])
+@pytest.mark.parametrize(
+    ("steps", "sizes"), [([], [1] * 4), ([2, 2], [2, 2]), ([3], [3, 1]), ([9], [4]), ([4, 1], [4])]
+)
 def test_answers_are_cut_into_steps(steps, sizes):
     told = [GivenAnswer((0, at), "same") for at in range(1, 5)]
     cut = list(in_steps(told, steps))

@@ -31,7 +31,9 @@ def test_a_guess_is_judged_by_the_labels_of_its_mates(seed):
 
 def plain_shown(guessed, rows, q, P, novelty, n_clusters, unmet, told, is_consistent):
     n_known, n_guessed = q.shape[1], max(guessed) + 1
-    met = np.array([sum((q[t] for t, row in enumerate(rows) if guessed[row] == g), np.zeros(n_known)) for g in range(n_guessed)])
+    met = np.array(
+        [sum((q[t] for t, row in enumerate(rows) if guessed[row] == g), np.zeros(n_known)) for g in range(n_guessed)]
+    )
     label = match_rows(met)
     matched = {
         g: label[g] for g in range(n_guessed)
@@ -78,9 +80,7 @@ def test_what_is_shown_pools_the_guess_and_the_answers(n_clusters, is_consistent
         P, novelty = generator.dirichlet(np.ones(n_known), 40), generator.random(40)
         unmet, told = generator.choice([0.0, 0.5, 1.0]), generator.choice([0.2, 1.0])
         arguments = (guessed, rows, q, P, novelty)
-        shown = shown_clusters(
-            *arguments, n_clusters=n_clusters, unmet=unmet, told=told, is_consistent=is_consistent
-        )
+        shown = shown_clusters(*arguments, n_clusters=n_clusters, unmet=unmet, told=told, is_consistent=is_consistent)
         assert shown.tolist() == plain_shown(*arguments, n_clusters, unmet, told, is_consistent), seed
 
 

@@ -70,7 +70,7 @@ def test_rows_that_no_answer_names_are_open():
 
 @pytest.mark.parametrize("K", [1, 2, 3])
 def test_messages_go_through_whichever_row_a_tree_hangs_from(K):
-    """Rows 1 and 3 hang from row 0, row 2 from row 3: the first answer and the first row are no others than the rest."""
+    """Rows 1 and 3 hang from row 0, row 2 from row 3: the first answer and the first row are no exceptions."""
     left, right, same = np.array([3, 0, 2]), np.array([0, 1, 3]), np.array([0, 1, 1])
     P, eps = np.random.default_rng(0).dirichlet(np.ones(K), size=(2, 5)), 0.2
     forest = PairForest.of(left, right, same.astype(bool), 5)
@@ -126,6 +126,7 @@ def test_a_mean_may_be_one_for_all_or_one_for_each():
 
 def plain_tested(links):
     """Say of each answer whether turning it round would contradict the others, or its rows are compared twice."""
+
     def groups(some):
         z = list(range(6))
         for a, b, same in some:
@@ -264,7 +265,7 @@ class Seen:
     """Rows of three kinds in one view."""
 
     known = np.random.default_rng(0).normal(scale=0.1, size=(30, 2)) + 3.0 * np.eye(3)[:, :2][np.arange(30) % 3]
-    views = {"graph": known}  # noqa: RUF012 - it is only read
+    views = {"graph": known}
 
 
 def test_a_number_that_is_given_is_taken_and_two_are_the_fewest():

@@ -69,7 +69,7 @@ def test_a_question_is_answered_once_by_each_person(batch, is_refused):
     if not is_refused:
         said.check_new(given)
         return
-    with pytest.raises(InvalidData, match="already: '(b|same)'"):
+    with pytest.raises(InvalidData, match=r"already: '(b|same)'"):
         said.check_new(given)
 
 
@@ -132,7 +132,9 @@ def test_answers_about_a_row_that_is_moved_pass_to_a_row_it_was_joined_to():
 
 
 def test_a_row_that_is_moved_differs_no_more_from_its_new_cluster():
-    said = conversation(((1, 0), "same"), ((0, 5), "different"), ((7, 0), "different"), ((4, 5), "same"), ((2, 1), "same"))
+    said = conversation(
+        ((1, 0), "same"), ((0, 5), "different"), ((7, 0), "different"), ((4, 5), "same"), ((2, 1), "same")
+    )
     assert said.take_out(0, 4) == 1
     assert pairs_of(said) == [(7, 0, "different"), (4, 5, "same"), (2, 1, "same")]
     assert said.sources == [2, 3, 4]

@@ -107,7 +107,7 @@ def test_parts_that_are_alike_are_joined_again():
     while belief.n_known == 1:
         answered(belief, 1)
     labels = belief.partition(None)
-    assert [len(set(labels[KIND == k])) for k in range(3)] == [1, 1, 1]
+    assert [len(set(labels[k == KIND])) for k in range(3)] == [1, 1, 1]
     assert belief.n_known == 3
     parts = sorted(row for cluster in belief._clusters for part in cluster for row in part.rows.tolist())
     assert parts == list(range(9))

@@ -226,7 +226,9 @@ def test_only_what_is_new_is_read_and_two_readers_may_bring_the_same(store, ann,
     followed.log._take([event])
     assert followed.seen == [event.id]
     asked, read = [], store.events
-    monkeypatch.setattr(store, "events", lambda project, after=0: asked.append((project, after)) or read(project, after=after))
+    monkeypatch.setattr(
+        store, "events", lambda project, after=0: asked.append((project, after)) or read(project, after=after)
+    )
     followed.log.read()
     assert asked == [(ann.project, event.id)]
 
