@@ -99,3 +99,8 @@ def test_of_some_pairs_partners_are_looked_at_too():
     a, b = _pairs(N, 20, np.random.default_rng(0))
     best = max(plain_gain("uncertain", PARTICLES[:1], *pair) for pair in zip(a, b)) - float(binary_entropy(EPS))
     assert choose(drawn, Single())[1] >= best - 1e-12
+
+
+def test_a_pair_that_was_drawn_several_times_leaves_room_for_the_next():
+    a, b, gains = np.array([1, 5, 1, 3]), np.array([5, 1, 5, 0]), np.array([0.9, 0.9, 0.9, 0.8])
+    assert sorted(set(_partners(a, b, gains, N, 3 * N)[0].tolist())) == [1, 3, 5]

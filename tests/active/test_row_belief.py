@@ -308,7 +308,8 @@ def test_answers_that_say_little_are_sampled_and_disagreement_is_known():
     belief = believed(3, [(0, 1, False), (2, 3, False), (4, 5, False)])
     assert belief.is_consistent  # nothing contradicts, but nothing is compared with the first row
     assert belief.is_placed.all()
-    assert belief.is_settled is not None
+    plain = consequences_of(np.array(belief.links), len(belief.rows), 3)
+    assert belief.is_settled.tolist() == (plain.labels != OPEN).tolist()
     assert not belief.is_settled.all()
     assert disagreeing().is_settled is None
 

@@ -28,6 +28,7 @@ def test_what_is_foretold_is_trusted_by_how_well_it_was(odds):
     (0.05, 0.05, True),  # 0.0475 of 0.0475 + 0.0475
     (0.49, 0.05, False),  # wrong with a chance of five in a hundred
     (0.49, 0.2, True),
+    (0.5, 0.45, False),
     (0.51, 0.45, False),  # what was likelier than not is not asked again
     (0.0, 0.001, True),  # never foretold with more certainty than one in a thousand
     (0.0, 0.0001, False),

@@ -68,7 +68,7 @@ def test_three_rows_are_asked_about_where_they_buy_more_a_second():
 
 @pytest.mark.parametrize(("rows", "sure", "expected"), [
     ((1, 2), 1.0, True), ((2, 4), 1.0, False), ((1, 2), 0.9, True), ((1, 2), 0.89, False), ((1, 5), 1.0, False),
-    ((0, 2), 1.0, True), ((6, 2), 1.0, False), ((2, 6), 1.0, False), ((5, 2), 1.0, False),
+    ((0, 2), 1.0, True), ((0, 1), 1.0, False), ((6, 2), 1.0, False), ((2, 6), 1.0, False), ((5, 2), 1.0, False),
 ])  # fmt: skip
 def test_rows_are_apart_that_are_sure_of_different_clusters(rows, sure, expected):
     assert are_apart(Table(sure=sure), *rows) == expected
