@@ -187,7 +187,7 @@ def test_a_person_is_reported_with_the_answers_that_are_probably_wrong_the_sures
         GivenAnswer((0, 1), "same", "ann"), GivenAnswer((2, 3), "unsure", "ann"), GivenAnswer((4, 5), "same", "bob"),
         GivenAnswer((0, 2, 5), "a", "ann"), GivenAnswer((1, 5), "different", "ann"),
     ]  # fmt: skip
-    sources, wrong = [0, 2, 3, 3, 4], np.array([0.6, 0.95, 0.9, 0.7, 0.5])
+    sources, wrong = [0, 2, 3, 3, 4], np.array([0.6, 0.95, 0.7, 0.9, 0.5])
     tested = np.array([True, True, True, False, False])
     ann, bob = report_people(told, sources, wrong, Rates.of(wrong, tested, ["ann", "bob", "ann", "ann", "ann"]), tested)
     assert (ann.person, ann.n_answers, ann.n_unsure, ann.n_tested) == ("ann", 4, 1, 2)
@@ -328,10 +328,20 @@ def test_of_many_rows_a_sample_without_repetition_finds_the_centres(monkeypatch)
 
 
 def test_further_centres_are_far_from_those_there_are_and_copies_are_no_trouble():
-    rows = np.array([[0.0], [0.1], [0.2], [9.0]])
-    for seed in range(10):  # of eight tries by squared distance one is row 3 for certain
+    rows = np.append(np.linspace(0.0, 0.2, 80), 9.0)[:, None]
+    for seed in range(5):  # of eight tries by squared distance one is the last row for certain
         centres = _more_centres(rows, rows[[0]], 1, np.random.default_rng(seed))
         assert centres[:, 0].tolist() == [0.0, 9.0]
     assert _more_centres(np.ones((4, 1)), np.ones((1, 1)), 2, np.random.default_rng(0)).shape == (3, 1)
-    labels = _k_means(np.ones((4, 1)), 3, np.random.default_rng(0))
-    assert labels.tolist() == [0, 0, 0, 0]
+    assert _k_means(np.ones((4, 1)), 3, np.random.default_rng(0)).tolist() == [0, 0, 0, 0]
+    labels = _k_means(np.array([[0.0], [0.0], [9.0], [9.0]]), 3, np.random.default_rng(0))
+    assert labels[0] == labels[1] != labels[2] == labels[3]  # one of three centres has no rows
+
+
+def test_of_starts_that_are_as_good_the_first_numbers_the_clusters(monkeypatch):
+    rows = np.repeat([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]], 4, axis=0)
+    for seed in range(4):
+        labels = _k_means(rows, 3, np.random.default_rng(seed))
+        with monkeypatch.context() as once:
+            once.setattr(rows_alone, "STARTS", 1)
+            assert _k_means(rows, 3, np.random.default_rng(seed)).tolist() == labels.tolist()

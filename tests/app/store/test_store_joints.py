@@ -21,7 +21,9 @@ SAME, DIFFERENT = ({"rows": [0, 1], "answer": word} for word in ("same", "differ
 @pytest.fixture
 def ann(store):
     """Somebody of a project, beside another project with an event of its own."""
-    store.append(store.add_person(store.add_project("frogs", {}).id, "Zoe"), "answer", SAME)
+    frogs = store.add_project("frogs", {}).id
+    store.append(store.add_person(frogs, "Zoe"), "answer", SAME)
+    store.add_person(frogs, "Yan")
     return store.add_person(store.add_project("birds", {"seed": 1}).id, "Ann")
 
 
