@@ -91,7 +91,7 @@ def guess_events(plan: Plan, looks: Sequence[Look]) -> bool:
     is_id = [look.is_whole and (look.key.endswith("id") or (bool(times) and look.n_distinct > 10)) for look in (a, b)]
     names = all(look.kind == "text" or whole for look, whole in zip((a, b), is_id))
     short = a.mean_length <= 40 and b.mean_length <= 40 and not a.is_media and not b.is_media
-    if not names or not short or a.is_time or b.is_time or a.separator or b.separator or a.n_seen < 4:
+    if not names or not short or a.separator or b.separator or a.n_seen < 4:
         return False
     if a.is_unique or (b.is_unique and b.n_seen > 10):
         return False

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sidelight.files.roles.lists import Rows, determines, is_truth_name
 from sidelight.files.roles.looks import Look
 from sidelight.files.roles.plan import ASKED, CLEAR, LIKELY, Plan
-from sidelight.files.roles.vocabulary import LABELS, TIMES, WEAK_LABELS, is_called, key_of
+from sidelight.files.roles.vocabulary import LABELS, WEAK_LABELS, is_called, key_of
 from sidelight.words import some_of
 
 _PREFIX = re.compile(r"(labels?|class|classe|klasse|clase|tag|target|y|art|label)[_:.\- ].+", re.IGNORECASE)
@@ -113,7 +113,7 @@ def _of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
     few = [(j, look) for j, look in free if _is_few(look) and determines(rows, bag, j) and not look.separator]
     few = [(j, look) for j, look in few if look.kind == "text" or not look.has_name or _stem(look.name) not in measured]
     apart = [j for j, look in free if look.kind == "number" and not determines(rows, bag, j)]
-    words = [(j, look) for j, look in few if look.kind == "text"] or (few if apart or not few else [])
+    words = [(j, look) for j, look in few if look.kind == "text"] or (few if apart else [])
     if not words:
         return False
     j = words[-1][0]
@@ -129,7 +129,7 @@ def _of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
 
 def _lists_of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
     """Take the only column of lists that the rows of a bag share."""
-    lists = [j for j, look in free if look.separator and look.kind == "text" and not look.is_prose]
+    lists = [j for j, look in free if look.separator and not look.is_prose]
     if plan.bag is None or len(lists) != 1 or not determines(rows, plan.bag, lists[0]):
         return False
     return _take(plan, lists, "lists of names that the rows of a bag share", LIKELY)
@@ -138,7 +138,6 @@ def _lists_of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
 def _by_weak_name(plan: Plan, free: Free) -> bool:
     """Take a few values under a name that classes often have, wherever the column stands."""
     named = [(j, look) for j, look in free if is_called(look.key, look.name, WEAK_LABELS) and _is_few(look)]
-    named = [(j, look) for j, look in named if look.n_distinct <= _MOST_CLASSES and look.key not in TIMES]
     if not named:
         return False
     j, look = named[-1]
