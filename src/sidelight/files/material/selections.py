@@ -73,7 +73,7 @@ def is_selection_table(path: Path) -> bool:
 
 def _is_raven(text: str) -> bool:
     first = text.splitlines()[0] if text.strip() else ""
-    return "\t" in first and first.startswith("Selection\t") and "Begin Time (s)" in first
+    return first.startswith("Selection\t") and "Begin Time (s)" in first
 
 
 def _is_birdnet(text: str) -> bool:
