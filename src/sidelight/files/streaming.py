@@ -192,7 +192,7 @@ class RowsInBlocks:
         columns: dict[int, Any] = {j: loaded.X[rows, place] for place, j in enumerate(numbers)}
         columns |= {j: Coded.of(loaded.texts[j].objects()[rows]) for j in texts}
         report("placing rows", len(rows), None, self.source.path.name)
-        return self._of_block(rows, columns)
+        return self._of_block(rows, columns, is_part=False)
 
     def _dataset(self, frame: Any, numbers: list[int], texts: list[int]) -> Dataset:
         columns: dict[int, Any] = {j: frame[f"column_{j + 1}"].to_numpy() for j in numbers}
@@ -200,9 +200,9 @@ class RowsInBlocks:
             coder = Coder()
             coder.add(frame[f"column_{j + 1}"])
             columns[j] = coder.result()
-        return self._of_block(frame[_ROW].to_numpy().astype(np.intp), columns)
+        return self._of_block(frame[_ROW].to_numpy().astype(np.intp), columns, is_part=True)
 
-    def _of_block(self, rows: np.ndarray, by_place: dict[int, Any]) -> Dataset:
+    def _of_block(self, rows: np.ndarray, by_place: dict[int, Any], *, is_part: bool) -> Dataset:
         """Read one block as if it were a table of its own."""
         names = self.source.names
         columns = {names[j]: column for j, column in by_place.items()}
@@ -212,7 +212,7 @@ class RowsInBlocks:
         wanted = _by_name(self.plan, self.wanted, self.features.numbers)
         if kept:
             block = _Block(self.source.path, self.source.title, list(kept), list(kept.values()), rows)
-            data = read_table(block, wanted, self.labels)
+            data = read_table(block, wanted, self.labels, is_part=is_part)
         else:
             data = Dataset(np.empty((len(rows), 0)), (), str(self.source.path), self.source.title)
         X = data.X if self.features.texts else self._in_order(data, words)
