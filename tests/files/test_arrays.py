@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sidelight.errors import InvalidData, SidelightError, UnreadableFile
+from sidelight.errors import InvalidData, SidelightError
 from sidelight.files.arrays import bundles
 from sidelight.files.arrays.bundles import read_bundle
 from sidelight.files.arrays.matrices import from_matrices
@@ -352,7 +352,7 @@ def test_what_was_said_of_arrays_is_obeyed():
     assert of(arrays, features="W").X.shape == (6, 4)
     assert of(arrays).X.shape == (6, 3)
     for wrong in ({"bag": "short"}, {"bag": "nothing"}, {"features": "nothing"}, {"features": "short"}):
-        with pytest.raises(SidelightError, match="short|nothing"):
+        with pytest.raises(SidelightError, match=r"short|nothing"):
             of(arrays, **wrong)
 
 

@@ -183,7 +183,13 @@ def test_blocks_of_any_size_hold_whole_rows_and_know_their_line(tmp_path, monkey
         assert piece.line == before
         before += piece.data.count(b"\n")
     rows = [row for piece in pieces for row in rows_with_lines(piece, found)]
-    assert rows == [(4, ["1", "ü"]), (5, ["2", "x\ny €"]), (7, ["3", '😀,\n\n"q"']), (10, ["44", "z"]), (11, ["5", "é"])]
+    assert rows == [
+        (4, ["1", "ü"]),
+        (5, ["2", "x\ny €"]),
+        (7, ["3", '😀,\n\n"q"']),
+        (10, ["44", "z"]),
+        (11, ["5", "é"]),
+    ]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 100])

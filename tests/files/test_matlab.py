@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
+from tests.files.test_sparse_files import element, ints, matlab_file, sparse_variable
 
 import sidelight as sl
 from sidelight.errors import InvalidData, SidelightError, UnreadableFile
@@ -17,7 +18,6 @@ from sidelight.files.matlab.bags import read_miml
 from sidelight.files.matlab.guard import check_mat5
 from sidelight.files.matlab.shapes import as_names
 from sidelight.files.roles.plan import asked
-from tests.files.test_sparse_files import element, ints, matlab_file, sparse_variable
 
 X = np.arange(24.0).reshape(6, 4) / 7
 BAGS = [np.arange(10.0).reshape(2, 5), np.arange(20.0).reshape(4, 5) / 3, np.arange(15.0).reshape(3, 5) / 7]
@@ -227,7 +227,7 @@ def test_what_was_said_of_plain_matrices_is_obeyed(tmp_path):
     data = read(tmp_path, variables, label="marks", bag="m", features="fea")
     assert data.Y[:4].tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]]
     for wrong in ({"bag": "nothing"}, {"bag": "m", "features": "words"}, {"bag": "marks", "features": "fea"}):
-        with pytest.raises(SidelightError, match="nothing|words|marks"):
+        with pytest.raises(SidelightError, match=r"nothing|words|marks"):
             read(tmp_path, variables, **wrong)
     with pytest.raises(InvalidData, match="'short'"):
         read(tmp_path, variables | {"short": Y[:5]}, bag="m", features="fea", label="short")
@@ -245,7 +245,13 @@ def test_cells_of_words_name_rows_and_columns(tmp_path):
 
 
 def test_numbers_of_classes_are_written_without_a_fraction():
-    assert as_names(np.array([14.0, 2.5, np.nan, 1e15, -1e14])).tolist() == ["14", "2.5", "", "1000000000000000.0", "-1e+14"]
+    assert as_names(np.array([14.0, 2.5, np.nan, 1e15, -1e14])).tolist() == [
+        "14",
+        "2.5",
+        "",
+        "1000000000000000.0",
+        "-1e+14",
+    ]
 
 
 # ---- the guard

@@ -198,7 +198,8 @@ def test_what_a_folder_is_cut_into_is_planned_or_refused(tmp_path):
     assert plan_material(listing, "sounds", {}).recipe["rate"] > 0
     for kind, extractor, error in (
         ("pictures", "", UnreadableFile), ("tables", "", UnreadableFile), (None, "", InvalidData),
-        (None, "nowhere:f", InvalidParameter), (None, "json", InvalidParameter), (None, "json:__doc__", InvalidParameter),
+        (None, "nowhere:f", InvalidParameter), (None, "json", InvalidParameter),
+        (None, "json:__doc__", InvalidParameter),
     ):  # fmt: skip
         with pytest.raises(error):
             plan_material(listing, kind, {}, extractor)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.files.understanding.planned import amounts, beside, each, plan_of, roles, sure, turns
 
 from sidelight.files.roles.plan import ASKED, CLEAR, LIKELY
-from tests.files.understanding.planned import amounts, beside, each, plan_of, roles, sure, turns
 
 SENTENCE = "the old bird sings loud near house number {}"
 R4 = each("r1", "r2", "r3", "r4", times=2)
@@ -195,7 +195,7 @@ def test_a_few_values_under_a_weaker_name(columns, expected):
 
 
 def test_of_weaker_names_the_last_two_are_offered():
-    plan = beside({name: "a b a b a b" for name in ("status", "result", "grade")})
+    plan = beside(dict.fromkeys(("status", "result", "grade"), "a b a b a b"))
     assert plan.labels == [4]
     assert [r["label"] for _, r in plan.doubts[0].readings] == ["grade", "result", False]
 
@@ -251,9 +251,11 @@ def test_words_that_come_back(columns, expected):
 def of_table(columns):
     """Return the label of a whole table, how sure, and the number of questions."""
     plan = plan_of(columns)
-    return plan.names[plan.labels[0]] if plan.labels else "", sure(plan, plan.names[plan.labels[0]]) if (
-        plan.labels
-    ) else 0, len(plan.doubts)
+    return (
+        plan.names[plan.labels[0]] if plan.labels else "",
+        sure(plan, plan.names[plan.labels[0]]) if (plan.labels) else 0,
+        len(plan.doubts),
+    )
 
 
 def few(n, k):
