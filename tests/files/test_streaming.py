@@ -156,3 +156,16 @@ def test_columns_are_put_into_the_order_of_the_model():
     assert align(data, ["c", "a"]).feature_names == ("c", "a")
     with pytest.raises(InvalidData, match="'d'"):
         align(data, ["a", "d"])
+
+
+def test_wishes_about_the_whole_table_do_not_reach_into_its_blocks(in_blocks):
+    _, found = in_blocks(
+        features=["width"], id="name", bag="recording", label="species", truth="colour", show="note", ignore="note",
+        channels={"c": "width"}, missing_words=["owl"],
+    )  # fmt: skip
+    assert sum(data.n_rows for data in found) == 8
+    told = {name: labels for data in found for name, labels in data.bags.labels.items()}
+    assert (told["r3"], told["r4"]) == (None, {"wren"})
+    assert all(data.truth is None and data.channels is None and not data.show for data in found)
+    _, found = in_blocks(features=["width"], weight="count", keep=["count"], label=False, id=False, bag=False)
+    assert sum(data.n_rows for data in found) == 8
