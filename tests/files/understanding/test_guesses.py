@@ -303,7 +303,11 @@ def test_other_names_are_no_bags(columns, said):
 def test_a_class_has_at_most_a_value_for_three_rows(n, is_bag):
     """Four values in nine rows are too many for a class."""
     kinds = [f"k{i % n}" for i in (0, 0, 0, 1, 1, 2, 2, 3, 3)] if n == 4 else each("k0", "k1", "k2", times=3)
-    names = [f"t{i}" for i in (0, 0, 0, 1, 1, 2, 2, 3, 4)] if n == 4 else ["t0", "t0", "t1", "t2", "t2", "t2", "t3", "t3", "t3"]
+    names = (
+        [f"t{i}" for i in (0, 0, 0, 1, 1, 2, 2, 3, 4)]
+        if n == 4
+        else ["t0", "t0", "t1", "t2", "t2", "t2", "t3", "t3", "t3"]
+    )
     assert (beside({"tree": names, "bark": kinds}).bag is not None) == is_bag
 
 

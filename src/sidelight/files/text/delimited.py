@@ -263,6 +263,8 @@ class DelimitedSource:
                 if quoted and data.count(b'"') % 2:
                     raise unclosed_quote(self.path, line)
                 raise ragged(self.path, line, width, len(row))
+        if data.count(b'"') % 2 and any("\n" in cell for cell in row):
+            raise unclosed_quote(self.path, line)  # the last row holds all that follows
 
     def _explain(self, block: Block, found: str) -> NoReturn:
         for line, row in rows_with_lines(block, self.dialect):
