@@ -233,7 +233,7 @@ def test_several_label_attributes_of_sparse_rows(tmp_path):
 
 
 def test_words_that_are_not_yes_and_no_are_no_numbers(tmp_path):
-    """x and y both say yes where they stand alone; as the two values of an attribute they are words."""
+    """Both x and y say yes where they stand alone; as the two values of an attribute they are words."""
     attributes = ["a numeric", "w {x,y}", "v {-1,0,1}", "n {no,yes}", "c {p,q}"]
     data = arff(tmp_path, attributes, ["{0 1,1 x,2 -1}", "{1 y,3 yes}"])
     assert data.feature_names == ("a", "v", "n")

@@ -317,7 +317,7 @@ def test_files_that_are_as_long_as_they_say_pass_the_guard(content):
         (matlab_file(matrix(kind=1, body=EMPTY + element(9, b""))), "a cell of type 9"),
         (matlab_file(matrix(kind=2, dims=(1, 1), body=FIELDS + EMPTY)), "2 cells in 8 bytes"),
         (matlab_file(matrix(kind=2, body=element(5, ints([0])) + element(1, b"") + EMPTY)), "field names of 0"),
-        (matlab_file(matrix(kind=2, body=element(5, ints([257])) + element(1, b"a" * 257) + EMPTY)), "field names of 257"),
+        (matlab_file(matrix(kind=2, body=element(5, ints([257])) + element(1, b"a" * 257) + EMPTY)), "names of 257"),
         (matlab_file(matrix(kind=4, body=element(19, b"ab"))), "unknown type 19"),
         (matlab_file(matrix(kind=6, body=element(16, b"ab"))), "unknown type 16"),
         (matlab_file(matrix(flags=0x800, body=element(9, np.ones(2).tobytes()) + element(99, b""))), "unknown type 99"),

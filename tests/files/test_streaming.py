@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 import pytest
@@ -81,7 +83,7 @@ def test_the_rows_of_a_bag_come_together_and_in_order(in_blocks, order, is_torn)
     bags = [TABLE["recording"][i] for i in order]
     names = [data.bags.names[code] for data in found for code in data.bags.codes]
     assert sorted(names) == sorted(bags)
-    assert sum(a != b for a, b in zip(names, names[1:])) == 3
+    assert sum(a != b for a, b in pairwise(names)) == 3
     assert made.is_sorted_here == is_torn
     for data in found:
         for code in range(data.bags.n_bags):

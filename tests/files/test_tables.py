@@ -232,7 +232,8 @@ ABOVE = "n{0},{0},{1}\n"
 @pytest.mark.parametrize(
     ("last", "is_told"),
     [
-        ("x,6,12", True), ("x,6,13", False), ("x,6,", False), ("Total:,1,1", True), ("summe,5,9", True), ("x,5,9", False),
+        ("x,6,12", True), ("x,6,13", False), ("x,6,", False), ("Total:,1,1", True), ("summe,5,9", True),
+        ("x,5,9", False),
         ("x,6.00000001,12.00000001", False), ("x,6.000000000001,12", True),
     ],
 )  # fmt: skip

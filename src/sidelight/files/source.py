@@ -223,7 +223,7 @@ def read_up_to(stream: BinaryIO, size: int) -> bytes:
 
 
 def guess_encoding(sample: bytes, *, is_whole: bool = False) -> str:
-    """Name the encoding: a byte order mark, else UTF-8 when it decodes (a sample may end inside a letter), or Latin-1."""
+    """Name the encoding: by a mark, else UTF-8 if it decodes (a sample may end inside a letter), else Latin-1."""
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8-sig"),
         (codecs.BOM_UTF32_LE, "utf-32"),

@@ -423,7 +423,8 @@ def test_labels_of_rows_make_those_of_bags():
 
 def test_what_names_no_column_is_refused():
     for wrong in (
-        {"id": 5}, {"bag": True}, {"weight": False}, {"weight": 3}, {"label": 5}, {"features": [1]}, {"features": False},
+        {"id": 5}, {"bag": True}, {"weight": False}, {"weight": 3}, {"label": 5}, {"features": [1]},
+        {"features": False},
         {"keep": {"a": 1}}, {"show": b"ab"}, {"channels": ["a"]}, {"channels": {1: "a"}}, {"channels": {"a": 5}},
         {"label_separator": ""}, {"label_separator": 5}, {"ignore": False}, {"transpose": 5}, {"text": 5},
     ):  # fmt: skip
