@@ -9,7 +9,9 @@ import pytest
 from tests.files.understanding.planned import beside, each, plan_of, roles, turns
 
 from sidelight.errors import InvalidData, InvalidParameter, SidelightError
-from sidelight.files.roles.columns import Coded, MemorySource
+from sidelight.files.noticed import forgiving
+from sidelight.files.roles.channels import guess_channels
+from sidelight.files.roles.columns import Coded, Coder, MemorySource
 from sidelight.files.roles.gaps import Cleaned, find_gap_words, without_gap_words
 from sidelight.files.roles.labels import RowLabels, are_ticks, from_cells, from_combination, from_ticks
 from sidelight.files.roles.lists import determines
@@ -295,6 +297,12 @@ def test_how_a_column_writes_its_numbers(cells, comma, plain):
         ("100 250 -999 -999", "-999"),  # no negative number beside it
         ("-100 250 -999 -999", "-999"),
         ("-300 700 -999 -999", ""),
+        ("0 5000 -999 -999", "-999"),
+        ("-1 5000 -999 -999", ""),
+        ("-1 997 -999 -999", ""),  # as far as the others are apart
+        ("-1 996 -999 -999", "-999"),
+        ("1 500 999 999", ""),
+        ("2 500 999 999", "999"),
         ("1 2 99 99 99", "99"),
         ("1 2 99 99", ""),
         ("1 40 99 99 99", ""),
@@ -472,3 +480,60 @@ def test_names_and_patterns_of_columns():
     assert (plan.events, plan.weight, roles(plan)["f2"]) == ([0, 3], 1, "weight")
     assert plan_of(columns, show=["f1"], features="f*").why[0][0] == "show"
     assert plan_of(columns, keep=["gx"]).keep == [3]
+
+
+# ---- columns in memory
+
+
+def test_whole_numbers_of_eighteen_digits_are_numbers_and_others_names():
+    def kinds(*cells):
+        return Coded.of(cells).names().dtype.kind
+
+    assert kinds("123456789012345678", "-7") == "i"
+    assert [kinds(cell) for cell in ("1234567890123456789", "007", "+7", "7.0", "", "٣")] == ["O"] * 6
+
+
+def test_a_cell_that_is_no_number_is_named_or_forgiven():
+    table = MemorySource(Path("a.csv"), "t", ("a",), [Coded.of(["1", "oak", "2", "elm"])], lines=[3, 5, 6, 9])
+    with pytest.raises(InvalidData, match=r"a\.csv, line 5, column 'a'.*'oak'"):
+        table.load([0], [])
+    with forgiving() as cells:
+        assert np.array_equal(table.load([0], []).X[:, 0], [1, np.nan, 2, np.nan], equal_nan=True)
+    assert cells == {"a": ["'oak' in line 5", "'elm' in line 9"]}
+
+
+def test_frames_of_a_table_in_memory():
+    table = source({"a": "x y x", "n": [1.0, 2, 3]})
+    (frame,) = table.frames([0], 1)
+    assert (list(frame), frame["n"].tolist()) == (["a", "n"], [1, 2, 3])
+    (frame,) = table.frames([0], None)
+    assert list(frame) == ["a"]
+
+
+@pytest.mark.parametrize("kind", ["list", "text", "categories"])
+def test_codes_are_numbered_by_first_appearance_over_all_pieces(kind):
+    pl = pytest.importorskip("polars")
+
+    def piece(*cells):
+        if kind == "list":
+            return [cell or "" for cell in cells]
+        return pl.Series(cells, dtype=pl.String if kind == "text" else pl.Categorical)
+
+    coder = Coder()
+    coder.add(piece("z", "a", "z", None))
+    coder.add(piece("b", "a", "z"))
+    found = coder.result()
+    assert (found.values, found.codes.tolist()) == (("z", "a", "", "b"), [0, 1, 0, 2, 3, 1, 0])
+
+
+@pytest.mark.parametrize(
+    ("names", "n"),
+    [
+        ("a_1 a_2 b_1 b_2", 2), ("a_1 a_2 b_1", None), ("a_1 a_2", None), ("a_1 a_2 b_1 x", None), ("a_1 a_2 a_3 b_1", 2),
+        (" ".join(f"c{chr(97 + k)}_{j}" for k in range(20) for j in range(2)), 20),
+        (" ".join(f"c{chr(97 + k)}_{j}" for k in range(21) for j in range(2)), None),
+    ],
+)  # fmt: skip
+def test_channels_are_guessed_by_what_names_begin_with(names, n):
+    found = guess_channels(names.split())
+    assert (None if found is None else len(found)) == n

@@ -187,7 +187,7 @@ def _spelt(cells: Sequence[str], given: set[str]) -> set[str]:
 
 def find_gap_words(cells: Sequence[str]) -> frozenset[str]:
     """Return the words of a column that mean "nothing is known", beside those that always do."""
-    counts = Counter(cell for cell in cells if cell and not is_gap(cell))
+    counts = Counter(cell for cell in cells if not is_gap(cell))
     total = sum(counts.values())
     shaped = {cell: n for cell, n in counts.items() if is_number(cell) or _looks_numeric(cell)}
     if sum(shaped.values()) < 0.5 * total or not shaped:
@@ -210,7 +210,7 @@ def _sentinels(counts: dict[str, int]) -> set[str]:
     for cell, n in suspects.items():
         value, n_nines = float(cell), cell.count("9")
         if value < 0:
-            is_far = value < low and (low - value > high - low or (low >= 0 and n_nines > 2))
+            is_far = low - value > high - low or (low >= 0 and n_nines > 2)
         else:
             is_far = value - high > (high - low) * (1 if n_nines > 2 else 3)
         if is_far and n >= (2 if n_nines > 2 else 3):
