@@ -110,17 +110,22 @@ def test_files_are_known_by_what_they_hold(tmp_path, name, content, form):
 @pytest.mark.parametrize(
     ("name", "content", "match"),
     [
-        ("a", b"", "empty"), ("a", gzip.compress(b""), "holds nothing"), ("a", b"%PDF-1", "PDF"), ("a", b"RIFF", "sound"),
-        ("a.doc", b"\xd0\xcf\x11\xe0", "old office document"), ("a", b"MATLAB 7.3", "7.3"), ("a", b"\x89HDF\r\n\x1a\n", "7.3"),
+        ("a", b"", "empty"), ("a", gzip.compress(b""), "holds nothing"), ("a", b"%PDF-1", "PDF"),
+        ("a", b"RIFF", "sound"),
+        ("a.doc", b"\xd0\xcf\x11\xe0", "old office document"), ("a", b"MATLAB 7.3", "7.3"),
+        ("a", b"\x89HDF\r\n\x1a\n", "7.3"),
         ("a", packed(mimetype=b"x"), "office document"), ("a", packed(META__x=b""), "zip archive of 1 files"),
-        ("a", packed(), "0 files"), ("a", packed(a_DOT_npy=b"", b_DOT_png=b"", c=b"", d=b""), r"of 4 files \(.*\.\.\.\)"),
+        ("a", packed(), "0 files"),
+        ("a", packed(a_DOT_npy=b"", b_DOT_png=b"", c=b"", d=b""), r"of 4 files \(.*\.\.\.\)"),
         ("a", packed(a=b"", b=b"", c=b""), r"of 3 files \(a, b, c\)"), ("a", b"PK\x03\x04 damaged", "damaged zip"),
         ("a.gz", gzip.compress(packed(a_DOT_csv=b"")), "inside a gzip"),
         ("a", packed(content_DOT_xml=b"", mimetype=b"text"), "office document"),
         ("a", b"a,b\n1,\0\n" + b"1,2\n" * 20, "line 2: expected text, found a zero byte"),
         ("a", bytes(range(1, 9)) * 9, "not text in any"), ("a", b" \n\n", "white space"),
-        ("a", "<!DOCTYPE html>", "web page"), ("a", "<HTML>", "web page"), ("a", "<?xml?>", "XML"), ("a", "<labels>", "XML"),
-        ("a.names", "yes,no.\nx: continuous.\ny: continuous.\n", "names of a C4.5"), ("a.data", "yes,no.\nx: continuous.\ny: continuous.\n", "names of a C4.5"),
+        ("a", "<!DOCTYPE html>", "web page"), ("a", "<HTML>", "web page"), ("a", "<?xml?>", "XML"),
+        ("a", "<labels>", "XML"),
+        ("a.names", "yes,no.\nx: continuous.\ny: continuous.\n", "names of a C4.5"),
+        ("a.data", "yes,no.\nx: continuous.\ny: continuous.\n", "names of a C4.5"),
     ],
 )  # fmt: skip
 def test_what_is_no_table_says_what_to_do(tmp_path, name, content, match):

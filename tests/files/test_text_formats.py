@@ -12,6 +12,9 @@ import pytest
 import sidelight as sl
 from sidelight.errors import SidelightError, UnreadableFile
 from sidelight.files.noticed import noticing
+from sidelight.files.roles.plan import asked
+from sidelight.files.source import Source
+from sidelight.files.streaming import RowsInBlocks
 from sidelight.files.text import blocks, delimited, documents, folder, svmlight
 from sidelight.files.text.documents import text_in, without_mail_header
 from sidelight.files.text.folder import dotted_labels
@@ -421,3 +424,35 @@ def test_events_are_counted_either_way(tmp_path, monkeypatch, small):
     assert sorted(counts.to_csr().toarray().ravel().tolist()) == [0, 1.5, 2, 4]
     counts = sl.read(put(tmp_path, "a.csv", "user,film\nann,jaws\nbob,jaws\nann,alien\nbob,jaws\n")).counts
     assert sorted(counts.to_csr().toarray().ravel().tolist()) == [0, 1, 1, 2]
+
+
+WORDS = {
+    "plain": "a;b\n1.5;2\nfehlt;3\n2.5;x\n4;5\n",
+    "decimal commas": "a;b\n1,5;2\nfehlt;3\n2,5;x\n4;5\n",
+    "thousands": "a;b\n1.500,5;2\nfehlt;3\n2.500,5;x\n4;5\n",
+    "percent": "a;b\n1.5%;2\nfehlt;3\n2.5%;x\n4%;5\n",
+    "nines": "a;b\n1.5;2\n-999;3\n2.5;-999\n4;5\n3;-999\n-999;1\n",
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+@pytest.mark.parametrize("way", ["small", "large", "blocks"])
+def test_words_for_nothing_among_numbers_in_any_writing(tmp_path, monkeypatch, name, way):
+    monkeypatch.setattr(delimited, "_SMALL", 1 << 18 if way == "small" else 0)
+    path = put(tmp_path, "a.csv", WORDS[name])
+    if way == "blocks":
+        source = delimited.DelimitedSource(Source(path))
+        X = np.concatenate([data.X for data in RowsInBlocks(source, asked(id=False, label=False), ["a", "b"])])
+    else:
+        X = sl.read(path, id=False, label=False).X
+    a = [1.5, np.nan, 2.5, 4] if name != "thousands" else [1500.5, np.nan, 2500.5, 4]
+    assert np.array_equal(X[:4, 0], a, equal_nan=True)
+    assert np.array_equal(X[:4, 1], [2, 3, np.nan, 5], equal_nan=True)
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_a_cell_that_is_no_number_beside_words_for_nothing_is_named(tmp_path, monkeypatch, small):
+    monkeypatch.setattr(delimited, "_SMALL", 1 << 18 if small else 0)
+    rows = "".join(f"{i};{i}\n" for i in range(20))
+    with pytest.raises(SidelightError, match=r"line 23, column 'a'.*'oak'"):
+        sl.read(put(tmp_path, "a.csv", f"a;b\n{rows}fehlt;3\noak;1\nelm;1\n"), id=False)

@@ -44,9 +44,11 @@ def test_columns_of_numbers_are_float64(cells, numbers):
 @pytest.mark.parametrize(
     ("cell", "text"),
     [
-        (None, ""), (True, "1"), (7.0, "7"), (7.5, "7.5"), (2.0**53, "9007199254740992.0"), (2.0**53 - 1, str(2**53 - 1)),
+        (None, ""), (True, "1"), (7.0, "7"), (7.5, "7.5"), (2.0**53, "9007199254740992.0"),
+        (2.0**53 - 1, str(2**53 - 1)),
         (float("inf"), "inf"), (datetime(2024, 1, 2), "2024-01-02"), (datetime(2024, 1, 2, 3), "2024-01-02 03:00:00"),
-        (date(2024, 1, 2), "2024-01-02"), (time(3), "03:00:00"), (timedelta(minutes=1), "60.0"), (2**60, str(2**60)), ("a", "a"),
+        (date(2024, 1, 2), "2024-01-02"), (time(3), "03:00:00"), (timedelta(minutes=1), "60.0"), (2**60, str(2**60)),
+        ("a", "a"),
     ],
 )  # fmt: skip
 def test_cells_as_people_write_them(cell, text):
@@ -153,7 +155,7 @@ def test_which_table_of_a_server_is_meant():
         assert servers._query(connection, source, None)[1:] == ("table 'one'", [])
         connection.execute(sa.text("CREATE VIEW two AS SELECT a FROM one"))
         query, title, (note,) = servers._query(connection, source, None)
-        assert (title, str(query.compile()).split()) == ("table 'one'", "SELECT * FROM one".split())
+        assert (title, str(query.compile()).split()) == ("table 'one'", ["SELECT", "*", "FROM", "one"])
         assert "1 other is there: two" in note.replace("'", "")
         assert servers._query(connection, source, "two")[1:] == ("table 'two'", [])
         query, title, notes = servers._query(connection, source, "main.two")

@@ -192,8 +192,10 @@ def test_the_shape_of_a_sound_is_described():
     told = dict(zip(SoundRecipe().feature_names, sounds.features_of(heard, None)))
     expected = {
         "log duration": np.log(0.08), "lowest band": 10, "highest band": 13, "bandwidth": 3, "peak band": 10,
-        "mean band": 11.5, "spread over bands": np.sqrt(1.25), "skewness over bands": 0, "concentration over bands": 0.25,
-        "entropy over bands": np.log(4) / np.log(65), "peak time": 0.25, "mean time": 0.5, "concentration over time": 0.25,
+        "mean band": 11.5, "spread over bands": np.sqrt(1.25), "skewness over bands": 0,
+        "concentration over bands": 0.25,
+        "entropy over bands": np.log(4) / np.log(65), "peak time": 0.25, "mean time": 0.5,
+        "concentration over time": 0.25,
         "entropy over time": np.log(4) / np.log(9), "log area": np.log(17), "edge share": 16 / 17,
         "edge length": 16**2 / 17 / 100, "filled share": 17 / 32, "loudest": 20, "loudness": 20 * 16 / 512,
         "pitch spread": 5, "pitch rise": 0, "change": 2 * 4 * 20 / (64 * 7),

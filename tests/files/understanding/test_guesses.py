@@ -38,6 +38,7 @@ def long(n: int) -> list[str]:
         (EVENTS | {"truth": "m n m k n k"}, "event event truth"),
         ({"userid": "7 8 7 9 8 9", "filmid": "1 1 2 2 3 3"}, "event event"),
         (VISITS, "event event ignored"),
+        (VISITS | {"grade": [i % 10 + 1 for i in range(22)]}, "event event ignored ignored"),
         ({"user": long(40), "film": FILMS}, "event event"),
         ({"user": USERS, "film": long(40)}, "event event"),
         ({"user": "ann bob ann bob", "film": "jaws jaws heat heat"}, "event event"),
@@ -275,6 +276,10 @@ def test_names_that_decide_a_class_are_bags_and_those_out_of_order_are_asked_abo
     assert [r for _, r in plan.doubts[0].readings] == [{"bag": "tree", "label": "bark"}, {"bag": False}]
 
 
+def test_three_names_that_decide_a_class_are_enough():
+    assert beside({"tree": each("t1", "t2", "t3", times=3), "bark": each("oak", "elm", "oak", times=3)}).bag == 2
+
+
 def test_the_finest_names_are_the_bag():
     coarse = each("p", "p", "q", "s", times=3)
     assert beside({"site": coarse, "tree": TREES, "bark": each("oak", "oak", "elm", "oak", times=3)}).bag == 3
@@ -290,7 +295,8 @@ def test_the_finest_names_are_the_bag():
         ({"tree": TREES, "bark": turns("oak", "elm", "elm", times=4)}, {}),
         ({"tree": TREES, "bark": each("oak", "elm", "fir", "yew", times=3)}, {}),  # as many
         ({"tree": each("t1", "t2", times=6), "bark": each("oak", "elm", times=6)}, {}),
-        ({"tree": "t1 t1 t2 t2 t3 t4 t5 t6", "bark": "oak oak elm elm oak oak elm elm"}, {}),  # two come back
+        ({"tree": "t1 t1 t2 t2 t3 t4 t5 t6", "bark": "oak oak elm elm oak oak elm elm"}, {}),
+        ({"tree": "t1 t1 t1 t2 t2 t2 t3 t4", "bark": "oak oak oak elm elm elm oak elm"}, {}),  # two come back
         ({"tree": TREES, "bark": each("4.5", "9", "4.5", "9", times=3)}, {}),
         ({"tree": each("1", "2", "4", "6", times=3), "bark": KINDS}, {}),
     ],
@@ -343,6 +349,7 @@ def test_files_are_shown_even_where_they_name_rows_or_bags():
     for columns, role in ((ids, "id"), (bags, "bag")):
         plan = beside(columns)
         assert plan.show == [2]
+        assert plan.why[2][1].endswith("the files are shown")
         assert roles(plan)[next(iter(columns))] == role
         assert beside(columns, show=False).show == []
     assert sure(beside(bags), "sound") == LIKELY

@@ -529,7 +529,8 @@ def test_codes_are_numbered_by_first_appearance_over_all_pieces(kind):
 @pytest.mark.parametrize(
     ("names", "n"),
     [
-        ("a_1 a_2 b_1 b_2", 2), ("a_1 a_2 b_1", None), ("a_1 a_2", None), ("a_1 a_2 b_1 x", None), ("a_1 a_2 a_3 b_1", 2),
+        ("a_1 a_2 b_1 b_2", 2), ("a_1 a_2 b_1", None), ("a_1 a_2", None), ("a_1 a_2 b_1 x", None),
+        ("a_1 a_2 a_3 b_1", 2),
         (" ".join(f"c{chr(97 + k)}_{j}" for k in range(20) for j in range(2)), 20),
         (" ".join(f"c{chr(97 + k)}_{j}" for k in range(21) for j in range(2)), None),
     ],

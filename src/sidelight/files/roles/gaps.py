@@ -161,7 +161,7 @@ def without_gap_words(source: TableSource, said: Any) -> TableSource:
     comma = bool(getattr(getattr(source, "dialect", None), "decimal_comma", False))
     for j in range(len(source.names)):
         cells = [row[j] for row in rows]
-        missing = frozenset(given) & _spelt(cells, given) if given else find_gap_words(cells)
+        missing = frozenset(given.intersection(cells)) if given else find_gap_words(cells)
         if not missing:
             continue
         words[j] = missing
@@ -179,10 +179,6 @@ def without_gap_words(source: TableSource, said: Any) -> TableSource:
 def _either(writing: Writing) -> Writing:
     """Return a way to read a column of a file with decimal commas."""
     return writing if writing.thousands or writing.decimal == "," else Writing("", ",", writing.example)
-
-
-def _spelt(cells: Sequence[str], given: set[str]) -> set[str]:
-    return {word for word in given if word in cells}
 
 
 def find_gap_words(cells: Sequence[str]) -> frozenset[str]:
