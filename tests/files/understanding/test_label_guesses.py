@@ -125,6 +125,10 @@ LEVEL = each(4, 9, 4, 9, times=2)
     ("columns", "expected"),
     [
         (BAGS | {"bark": BARK}, ("bark", LIKELY, 0)),
+        (
+            {"recording": "r1 r1 r2 r2 r3 r3 r4 r5", "level": "4 4 9 9 4 4 9 9"} | DEPTH,  # three of several rows
+            ("level", LIKELY, 0),
+        ),
         (BAGS | {"level": LEVEL}, ("level", LIKELY, 0)),
         (BAGS | {"bark": BARK, "level": LEVEL}, ("bark", LIKELY, 0)),
         (BAGS | {"bark": BARK, "leaf": each("p", "p", "q", "q", times=2)}, ("leaf", ASKED, 1)),
@@ -309,6 +313,10 @@ def coded(cells, name="m"):
         (dict(reversed(coded("0 1 2 0 1 2").items())), ("m", ASKED, 1)),
         (dict(reversed(coded("0 1 2 0 1 2", "column_1").items())), ("column_1", LIKELY, 0)),
         ({"width": amounts(6), "m": "0 1 2 0 1 2", "height": amounts(6)}, ("", 0, 0)),
+        (
+            {"id": "7 6 5 9 8 1", "recording": "r1 r2 r1 r2 r1 r2", "m": "0 1 2 0 1 2"} | coded(amounts(6, 3), "w"),
+            ("m", ASKED, 1),
+        ),
         ({"id": "7 6 5 9 8 1", "m": "0 1 2 0 1 2", "width": amounts(6), "height": amounts(6)}, ("m", ASKED, 1)),
         ({"when": [f"2024-01-0{i}" for i in range(1, 7)], "m": "0 1 2 0 1 2"} | coded(amounts(6, 3), "w"), ("", 0, 0)),
         ({"f1": amounts(6), "f2": amounts(6, 11), "f3": "0 1 2 0 1 2"}, ("", 0, 0)),
@@ -327,3 +335,25 @@ def test_a_class_takes_fewer_values_than_half_of_the_other_columns(n, is_label):
     """One and a half times as many are needed: two classes beside three values are no class."""
     others = {name: [f"{(i + s) % n}.5" for i in range(24)] for s, name in enumerate(("width", "height", "depth"))}
     assert bool(plan_of(others | {"m": turns(0, 1, times=12)}).labels) == is_label
+
+
+def test_a_value_that_one_bag_of_several_rows_has_is_chance():
+    bags = [*R4, "r5"]
+    ticks = {"wren": each(1, 0, 1, 0, times=2) + ["0"], "owl": each(0, 1, 1, 1, times=2) + ["0"]}
+    assert label_of({"recording": bags} | ticks | {"depth": amounts(9, 5)})[0] == "owl"
+    ticks["owl"] = each(0, 1, 1, 0, times=2) + ["0"]
+    assert label_of({"recording": bags} | ticks | {"depth": amounts(9, 5)})[0] == "wren owl"
+
+
+def test_words_say_why_they_are_the_label_and_what_else_may_be():
+    plan = beside({"m": WORDS, "depth": amounts(6)})
+    assert "the only column of text" in plan.why[2][1]
+    plan = plan_of({"m": WORDS, "o": "u v u v u v", "width": amounts(6)})
+    assert "the first column" in plan.why[0][1]
+    assert [r["label"] for _, r in plan.doubts[0].readings] == ["m", "o", False]
+    plan = beside({"m": WORDS, "o": "u v u v u v"})
+    assert "the last column" in plan.why[3][1]
+    assert [text for text, _ in beside(coded("0 1 2 0 1 2")).doubts[0].readings] == [
+        "it is the label",
+        "it is a feature",
+    ]

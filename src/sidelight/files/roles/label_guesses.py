@@ -263,7 +263,7 @@ def _is_shared(rows: Rows, bag: int, j: int) -> bool:
     bags: dict[str, int] = {}
     for (_, value), n in times.items():
         bags[value] = bags.get(value, 0) + (n > 1)
-    return len(bags) > 1 and min(bags.values()) > 1
+    return min(bags.values()) > 1
 
 
 def _has_pairs(rows: Rows, bag: int) -> bool:
