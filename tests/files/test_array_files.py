@@ -204,6 +204,11 @@ def test_columns_of_parquet_of_every_kind(tmp_path, monkeypatch):
         ParquetSource(tmp_path / "b.parquet").load([0], [])
 
 
+def test_a_name_with_brackets_is_one_file(tmp_path):
+    pl.DataFrame({"a": [1.5, 2.5]}).write_parquet(tmp_path / "a[12].parquet")
+    assert ParquetSource(tmp_path / "a[12].parquet").n_rows == 2
+
+
 def test_pieces_of_parquet(tmp_path, monkeypatch):
     pl.DataFrame({"a": list(range(2500)), "w": ["x"] * 2500}).write_parquet(tmp_path / "a.parquet")
     table = ParquetSource(tmp_path / "a.parquet")
@@ -256,6 +261,8 @@ def test_tables_hold_all_there_is(tmp_path, monkeypatch, ending, form):
     assert dict(back.bags.labels) == {"p": {"u", "v"}, "q": set()}
     assert (back.y.tolist(), back.truth.tolist()) == (["u", "", "v"], ["u", "u", "v"])
     assert back.show["note"].tolist() == ["x", "y", "z"]
+    if ending == ".CSV.gz":
+        assert (tmp_path / f"a{ending}").read_bytes()[4:8] == b"\0" * 4  # no time: the same data, the same bytes
 
 
 def test_columns_are_called_as_one_likes_and_marks_are_columns(tmp_path):

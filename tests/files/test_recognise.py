@@ -265,3 +265,15 @@ def test_what_was_said_of_a_file_is_checked(tmp_path):
     assert sl.read(tmp_path / "a.npz", keep="v").kept["v"].tolist() == [1, 3, 5]
     assert sl.read(tmp_path / "a.npz").kept == {}
     assert sl.read(put(tmp_path, "s.svm", "1 1:2\n2 2:3\n"), keep="f2").kept["f2"].tolist() == [0, 3]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "id", "bag", "label", "features", "ignore", "show", "keep", "sequence", "channels", "events", "weight",
+        "label_separator", "bag_label", "truth", "text", "missing_words", "transpose", "candidates",
+    ],
+)  # fmt: skip
+def test_every_wish_is_heard(tmp_path, name):
+    with pytest.raises(InvalidParameter, match=f"'{name}'"):
+        sl.read(put(tmp_path, "a.csv", "a,b\n1,2\n3,4\n"), **{name: 5})

@@ -172,7 +172,7 @@ class RowsInBlocks:
         runs: list[np.ndarray] = []
         n_rows, last = 0, None
         for frame in self.source.pieces([], [self.plan.bag]):
-            keys = frame.to_series(0).hash(seed=0).to_numpy()
+            keys = frame.to_series(0).hash().to_numpy()
             begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
             starts = keys[begins]
             runs.append(starts[1:] if last is not None and len(starts) and starts[0] == last else starts)
@@ -325,11 +325,9 @@ def _bucketed(pieces: Iterator[Any], bag: str, n_buckets: int) -> Iterator[Itera
     places: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
     with TemporaryFile(prefix="sidelight-") as handle:
         for piece in pieces:
-            bucket = piece[bag].hash(seed=0) % n_buckets
+            bucket = piece[bag].hash() % n_buckets
             for (number,), part in (
-                piece.with_columns(bucket.alias("bucket"))
-                .partition_by("bucket", as_dict=True, include_key=False)
-                .items()
+                piece.with_columns(bucket.alias("bucket")).partition_by("bucket", as_dict=True).items()
             ):
                 packed = io.BytesIO()
                 part.write_ipc_stream(packed)

@@ -213,7 +213,6 @@ class DelimitedSource:
             schema=schema,
             columns=[f"column_{j + 1}" for j in wanted],
             decimal_comma=self.dialect.decimal_comma,
-            glob=False,
         )
 
     def _careful(self, pl: Any, block: Block, data: bytes, wanted: list[int], as_number: set[int], quoted: bool) -> Any:
