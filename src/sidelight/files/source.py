@@ -222,8 +222,8 @@ def read_up_to(stream: BinaryIO, size: int) -> bytes:
     return b"".join(parts)
 
 
-def guess_encoding(sample: bytes) -> str:
-    """Name the encoding of a sample: a byte order mark, else UTF-8 when it decodes, else Windows' Latin-1."""
+def guess_encoding(sample: bytes, *, is_whole: bool = False) -> str:
+    """Name the encoding: by a mark, else UTF-8 if it decodes (a sample may end inside a letter), else Latin-1."""
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8-sig"),
         (codecs.BOM_UTF32_LE, "utf-32"),
@@ -233,7 +233,7 @@ def guess_encoding(sample: bytes) -> str:
         if sample.startswith(mark):
             return name
     try:
-        codecs.getincrementaldecoder("utf-8")().decode(sample, final=False)
+        codecs.getincrementaldecoder("utf-8")().decode(sample, final=is_whole)
     except UnicodeDecodeError:
         return "latin-1"
     return "utf-8"

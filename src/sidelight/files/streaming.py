@@ -172,7 +172,7 @@ class RowsInBlocks:
         runs: list[np.ndarray] = []
         n_rows, last = 0, None
         for frame in self.source.pieces([], [self.plan.bag]):
-            keys = frame.to_series(0).hash(seed=0).to_numpy()
+            keys = frame.to_series(0).hash().to_numpy()
             begins = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
             starts = keys[begins]
             runs.append(starts[1:] if last is not None and len(starts) and starts[0] == last else starts)
@@ -192,7 +192,7 @@ class RowsInBlocks:
         columns: dict[int, Any] = {j: loaded.X[rows, place] for place, j in enumerate(numbers)}
         columns |= {j: Coded.of(loaded.texts[j].objects()[rows]) for j in texts}
         report("placing rows", len(rows), None, self.source.path.name)
-        return self._of_block(rows, columns)
+        return self._of_block(rows, columns, is_part=False)
 
     def _dataset(self, frame: Any, numbers: list[int], texts: list[int]) -> Dataset:
         columns: dict[int, Any] = {j: frame[f"column_{j + 1}"].to_numpy() for j in numbers}
@@ -200,9 +200,9 @@ class RowsInBlocks:
             coder = Coder()
             coder.add(frame[f"column_{j + 1}"])
             columns[j] = coder.result()
-        return self._of_block(frame[_ROW].to_numpy().astype(np.intp), columns)
+        return self._of_block(frame[_ROW].to_numpy().astype(np.intp), columns, is_part=True)
 
-    def _of_block(self, rows: np.ndarray, by_place: dict[int, Any]) -> Dataset:
+    def _of_block(self, rows: np.ndarray, by_place: dict[int, Any], *, is_part: bool) -> Dataset:
         """Read one block as if it were a table of its own."""
         names = self.source.names
         columns = {names[j]: column for j, column in by_place.items()}
@@ -212,7 +212,7 @@ class RowsInBlocks:
         wanted = _by_name(self.plan, self.wanted, self.features.numbers)
         if kept:
             block = _Block(self.source.path, self.source.title, list(kept), list(kept.values()), rows)
-            data = read_table(block, wanted, self.labels)
+            data = read_table(block, wanted, self.labels, is_part=is_part)
         else:
             data = Dataset(np.empty((len(rows), 0)), (), str(self.source.path), self.source.title)
         X = data.X if self.features.texts else self._in_order(data, words)
@@ -325,11 +325,9 @@ def _bucketed(pieces: Iterator[Any], bag: str, n_buckets: int) -> Iterator[Itera
     places: list[list[tuple[int, int]]] = [[] for _ in range(n_buckets)]
     with TemporaryFile(prefix="sidelight-") as handle:
         for piece in pieces:
-            bucket = piece[bag].hash(seed=0) % n_buckets
+            bucket = piece[bag].hash() % n_buckets
             for (number,), part in (
-                piece.with_columns(bucket.alias("bucket"))
-                .partition_by("bucket", as_dict=True, include_key=False)
-                .items()
+                piece.with_columns(bucket.alias("bucket")).partition_by("bucket", as_dict=True).items()
             ):
                 packed = io.BytesIO()
                 part.write_ipc_stream(packed)

@@ -139,7 +139,7 @@ def _feature_names(data: Dataset, taken: dict[str, Any]) -> list[str]:
 
 def _write_csv(data: Dataset, handle: Any, called: Mapping[str, str], *, packed: bool) -> None:
     stream = gzip.GzipFile(fileobj=handle, mode="wb", mtime=0) if packed else handle
-    text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
     writer = csv.writer(text)
     side, X = _side_columns(data, called), _dense(data)
     if data.counts is not None and not data.n_features and not side:

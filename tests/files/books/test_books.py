@@ -95,7 +95,7 @@ def test_a_sheet_is_chosen_by_name_and_others_are_said(tmp_path):
 
 
 def test_title_lines_empty_lines_and_merged_cells(tmp_path):
-    rows = [["Census of 2024"], [], *ROWS, [None, None, None, None]]
+    rows = [["Census of 2024"], [], *map(list, ROWS), [None, None, None, None]]
     rows[4][1] = None  # merged with the cell above
     data = sl.read(workbook(tmp_path / "b.xlsx", {"s": rows}, merged=["B4:B5"]), bag="site")
     assert data.n_rows == 12

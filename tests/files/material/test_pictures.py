@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PIL import Image
+from scipy import ndimage
 
 from sidelight.data.synth.material import make_photographs
 from sidelight.errors import UnreadableFile
@@ -124,3 +125,56 @@ def test_what_is_too_large_or_no_picture_is_refused_by_name(tmp_path, monkeypatc
     (tmp_path / "no.jpg").write_bytes(b"\xff\xd8\xff\xe0 cut off")
     with pytest.raises(UnreadableFile, match=r"no\.jpg: no picture that can be read"):
         cut_picture(tmp_path / "no.jpg", PictureRecipe())
+
+
+def test_regions_are_connected_in_wide_and_high_pictures():
+    for shape in ((40, 160, 3), (160, 40, 3)):
+        regions = regions_of(pictures._planes(np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)), 5)
+        assert [ndimage.label(regions == k)[1] for k in range(5)] == [1] * 5
+
+
+def test_edges_have_a_direction_and_flat_pictures_one_pattern():
+    step = np.zeros((32, 32, 3), np.uint8)
+    step[:, 16:] = 255
+    names = PictureRecipe().feature_names
+    directions = [j for j, name in enumerate(names) if name.startswith("edge")]
+    for pixels, direction in ((step, 0), (step.transpose(1, 0, 2), 4)):
+        planes = pictures._planes(pixels)
+        assert (planes.direction[planes.edge > 1] == direction).all()
+        features = pictures.describe(planes, np.zeros((32, 32), dtype=np.intp))[0]
+        of_bins, mean = np.expm1(features[50:58]), np.expm1(features[58])
+        assert of_bins.sum() == pytest.approx(mean), (directions, names[50:59])
+        assert of_bins.argmax() == direction
+    assert set(pictures._patterns(np.full((6, 7), 5.0), 1).ravel().tolist()) == {8}
+
+
+def test_pixels_of_sixteen_bits_are_spread_and_transparency_is_kept(tmp_path):
+    for values in (np.arange(600, dtype=np.uint16).reshape(20, 30), np.zeros((20, 30), np.uint16)):
+        Image.fromarray(values).save(tmp_path / "p.tif")
+        assert pictures._pixels(tmp_path / "p.tif").max() == (255 if values.any() else 0)
+    Image.fromarray(np.linspace(0, 1, 600, dtype=np.float32).reshape(20, 30)).save(tmp_path / "f.tif")
+    assert pictures._pixels(tmp_path / "f.tif").max() == 255
+    image = Image.fromarray((np.arange(600) % 250).astype(np.uint8).reshape(20, 30)).convert("P")
+    image.save(tmp_path / "t.png", transparency=bytes(range(250)))
+    assert pictures._pixels(tmp_path / "t.png").shape == (20, 30, 3)
+
+
+def test_other_formats_and_one_pixel_too_many_are_refused(tmp_path, monkeypatch):
+    Image.new("RGB", (32, 32)).save(tmp_path / "p.ico")
+    with pytest.raises(UnreadableFile, match=r"p\.ico: no picture"):
+        cut_picture(tmp_path / "p.ico", PictureRecipe())
+    Image.new("L", (40, 40)).save(tmp_path / "p.png")
+    monkeypatch.setattr(pictures, "_MOST_PIXELS", 1600)
+    assert cut_picture(tmp_path / "p.png", PictureRecipe(regions=1))
+    monkeypatch.setattr(pictures, "_MOST_PIXELS", 1599)
+    with pytest.raises(UnreadableFile, match="pixels are more"):
+        cut_picture(tmp_path / "p.png", PictureRecipe(regions=1))
+
+
+@pytest.mark.parametrize(("day", "date"), [("2024:05:06", "2024-05-06"), ("2024:05:0", None), ("", None)])
+def test_a_date_has_ten_letters_at_least(tmp_path, day, date):
+    image = Image.new("RGB", (20, 20))
+    exif = image.getexif()
+    exif[0x0132] = day
+    image.save(tmp_path / "p.jpg", exif=exif)
+    assert taken_at(tmp_path / "p.jpg").get("date") == date

@@ -137,3 +137,111 @@ def test_a_recording_that_is_far_too_deep_is_named(tmp_path):
     with pytest.raises(UnreadableFile, match="no high sounds"):
         cut_recording(path, SoundRecipe(22_050))
     assert cut_recording(path, SoundRecipe(8_000)) == []
+
+
+# ---- on grids made by hand
+
+
+def grid(*boxes, shape=(64, 100)):
+    """Return decibels over the floor: nothing but boxes of (first band, last, first frame, last, decibels)."""
+    loud = np.zeros(shape)
+    for low, high, first, last, level in boxes:
+        loud[low:high, first:last] = level
+    return loud
+
+
+@pytest.mark.parametrize(
+    ("boxes", "pieces"),
+    [
+        ([(0, 64, 10, 20, 20)], [(10, 20)]),
+        ([(0, 64, 10, 15, 20)], [(10, 15)]),  # five frames are the shortest
+        ([(0, 64, 10, 14, 20)], []),
+        ([(0, 64, 10, 20, 20), (0, 64, 24, 30, 20)], [(10, 30)]),
+        ([(0, 64, 10, 20, 20), (0, 64, 25, 30, 20)], [(10, 20), (25, 30)]),  # five frames between them
+        ([(0, 64, 10, 20, 3)], []),
+        ([(0, 64, 10, 20, 6)], []),  # never over six decibels
+        ([(0, 64, 10, 20, 7)], [(10, 20)]),
+        ([(0, 64, 10, 20, 7), (0, 64, 20, 30, 4), (0, 64, 30, 40, 3)], [(10, 30)]),
+    ],
+)
+def test_pieces_of_time(boxes, pieces):
+    assert [(first, last) for first, last, _ in sounds._pieces_of_time(grid(*boxes))] == pieces
+
+
+def test_long_pieces_are_cut_where_they_are_quiet():
+    height = np.full(500, 9.0)
+    height[150], height[20] = 5, 1
+    assert sounds._cut_long([(0, 200)], height) == [(0, 200)]
+    assert sounds._cut_long([(0, 300)], height) == [(0, 150), (150, 300)]
+    assert sounds._cut_long([(300, 400), (0, 201)], height) == [(0, 150), (150, 201), (300, 400)]
+
+
+def test_patches_of_time_and_pitch():
+    found = sounds._patches(grid((40, 48, 30, 40, 20), (5, 13, 10, 20, 20), (20, 24, 60, 69, 20), (30, 50, 80, 84, 20)))
+    assert [(first, last, int(mask.sum())) for first, last, mask in found] == [(10, 20, 80), (30, 40, 80)]
+    assert [tuple(np.flatnonzero(mask.any(axis=1))[[0, -1]]) for _, _, mask in found] == [(5, 12), (40, 47)]
+    assert len(sounds._patches(grid((20, 24, 60, 70, 20)))) == 1  # forty cells
+    assert len(sounds._patches(grid((20, 30, 60, 65, 20)))) == 1  # five frames
+    assert sounds._patches(grid((20, 30, 60, 70, 9))) == []
+    both = sounds._patches(grid((5, 13, 10, 20, 20), (40, 48, 10, 20, 20)))
+    assert [int(mask.sum()) for _, _, mask in both] == [80, 80]
+
+
+def test_the_shape_of_a_sound_is_described():
+    heard = grid((10, 14, 2, 6, 20.0), shape=(64, 8))
+    told = dict(zip(SoundRecipe().feature_names, sounds.features_of(heard, None)))
+    expected = {
+        "log duration": np.log(0.08), "lowest band": 10, "highest band": 13, "bandwidth": 3, "peak band": 10,
+        "mean band": 11.5, "spread over bands": np.sqrt(1.25), "skewness over bands": 0,
+        "concentration over bands": 0.25,
+        "entropy over bands": np.log(4) / np.log(65), "peak time": 0.25, "mean time": 0.5,
+        "concentration over time": 0.25,
+        "entropy over time": np.log(4) / np.log(9), "log area": np.log(17), "edge share": 16 / 17,
+        "edge length": 16**2 / 17 / 100, "filled share": 17 / 32, "loudest": 20, "loudness": 20 * 16 / 512,
+        "pitch spread": 5, "pitch rise": 0, "change": 2 * 4 * 20 / (64 * 7),
+    }  # fmt: skip
+    for name, value in expected.items():
+        assert told[name] == pytest.approx(value, abs=1e-4), name
+    of_bands = np.array(list(told.values())[27:]).reshape(5, 16)
+    assert of_bands[0].nonzero()[0].tolist() == [2, 3]
+    np.testing.assert_allclose(
+        of_bands[2:, 2], [10 / 3, 10, 10 / 3]
+    )  # two bands of four, in thirds of 3, 2 and 3 frames
+    silent = dict(zip(SoundRecipe().feature_names, sounds.features_of(grid(shape=(64, 1)), None)))
+    assert (silent["lowest band"], silent["highest band"], silent["change"]) == (0, 63, 0)
+    quiet = dict(zip(SoundRecipe().feature_names, sounds.features_of(grid((10, 14, 2, 6, 9.0), shape=(64, 8)), None)))
+    assert quiet["log area"] == 0
+    masked = sounds.features_of(np.full((64, 8), 20.0), heard > 0)
+    np.testing.assert_allclose(masked, sounds.features_of(heard, None))
+    loud = dict(zip(SoundRecipe().feature_names, sounds.features_of(grid((10, 14, 2, 6, 90.0), shape=(64, 8)), None)))
+    assert loud["loudest"] == 40
+
+
+def test_the_rate_of_a_folder_is_the_lowest_that_is_not_far_below_the_others():
+    assert sounds.common_rate([]) == 22_050
+    assert sounds.common_rate([44_100, 48_000]) == 22_050
+    assert sounds.common_rate([16_000, 44_100, 16_000]) == 16_000
+    assert sounds.common_rate([8_000, 16_000, 16_000]) == 8_000  # half of the others'
+    assert sounds.common_rate([7_999, 16_000, 16_000]) == 16_000
+
+
+def test_a_piece_of_a_long_recording_is_described_as_in_a_short_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(sounds, "_STRETCH", 10.0)
+    rate = 8000
+    noise = 0.003 * np.random.default_rng(0).normal(size=40 * rate)
+    t = np.arange(rate // 2) / rate
+    noise[30 * rate : 30 * rate + len(t)] += np.sin(2 * np.pi * 1500 * t)
+    path = write(tmp_path / "r.wav", noise, rate)
+    recipe = SoundRecipe(rate=rate)
+    told = dict(zip(recipe.feature_names, describe_piece(path, recipe, 30.0, 30.5)))
+    assert told["log duration"] == pytest.approx(np.log(0.5), abs=0.01)
+    assert told["loudest"] > 30
+    assert dict(zip(recipe.feature_names, describe_piece(path, recipe, 20.0, 20.5)))["loudest"] < 25
+    (found,) = [s for s in cut_recording(path, recipe) if s.features[22] > 30]
+    assert (found.start, found.end) == pytest.approx((30.0, 30.5), abs=0.06)
+    assert describe_piece(path, recipe, 39.95, 45.0).shape == (107,)
+    with pytest.raises(UnreadableFile, match="ends before second 41"):
+        describe_piece(path, recipe, 41.0, 42.0)
+    with pytest.raises(UnreadableFile, match="8000 samples a second"):
+        cut_recording(path, SoundRecipe(rate=11_429))
+    cut_recording(path, SoundRecipe(rate=11_428))  # seven tenths are enough

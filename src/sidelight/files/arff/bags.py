@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from sidelight.errors import UnreadableFile
 from sidelight.files.arff.header import Attribute, Header, split_values
 from sidelight.files.problems import ragged
@@ -119,8 +117,7 @@ def _bag_column(bags: list[list[str]], id_at: int | None, of_bag: list[int]) -> 
 
 
 def _repeat(cells: list[str], of_bag: list[int]) -> Coded:
-    short = Coded.of("" if cell == "?" else cell for cell in cells)
-    return Coded(short.values, short.codes[np.asarray(of_bag, dtype=np.intp)])
+    return Coded.of("" if cells[bag] == "?" else cells[bag] for bag in of_bag)
 
 
 def _fresh(names: list[str], taken: list[str]) -> list[str]:

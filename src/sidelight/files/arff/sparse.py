@@ -15,6 +15,7 @@ from sidelight.files.arff.header import Attribute, Header
 from sidelight.files.arff.mulan import LabelNames
 from sidelight.files.problems import not_a_number, shown
 from sidelight.files.roles.builder import Builder
+from sidelight.files.roles.cells import is_number
 from sidelight.files.roles.choosing import match_columns
 from sidelight.files.roles.labels import tick
 from sidelight.files.roles.plan import SAID, RoleRequest
@@ -31,7 +32,7 @@ def read_sparse(
     if wanted.features is not None:
         chosen = match_columns(path, names, wanted.features, "features")
     else:
-        chosen = [j for j, a in enumerate(attributes) if _is_number(a)]
+        chosen = [j for j, a in enumerate(attributes) if _is_feature(a)]
     features = [j for j in chosen if j not in label_at and j not in ignored]
     place = {j: k for k, j in enumerate(features)}
     indptr, indices, values = [0], [], []
@@ -142,10 +143,12 @@ def _labels(
     return None, Y, tuple(attributes[j].name for j in label_at)
 
 
-def _is_number(attribute: Attribute) -> bool:
-    if attribute.kind == "numeric":
-        return True
-    return attribute.kind == "nominal" and bool(attribute.values) and all(tick(v) in (0, 1) for v in attribute.values)
+def _is_feature(attribute: Attribute) -> bool:
+    """Say whether an attribute is of numbers, or of yes and no."""
+    if attribute.kind != "nominal":
+        return attribute.kind == "numeric"
+    ticks = sorted(tick(value) for value in attribute.values)
+    return ticks == [0, 1] or (set(ticks) <= {0, 1} and all(map(is_number, attribute.values)))
 
 
 def _number(path: Path, number: int, name: str, cell: str) -> float:

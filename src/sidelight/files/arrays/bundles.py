@@ -43,7 +43,7 @@ class _Parts:
     cells: dict[str, list[str]] = field(default_factory=dict)  # cell array -> the matrices it held
 
     @classmethod
-    def of(cls, arrays: Mapping[str, Any], wanted: RoleRequest) -> _Parts:
+    def of(cls, arrays: Mapping[str, Any]) -> _Parts:
         parts = cls()
         for name, value in arrays.items():
             members = _members(value)
@@ -71,7 +71,7 @@ def read_bundle(path: Path, title: str, arrays: Mapping[str, Any], wanted: RoleR
     wanted : RoleRequest
         What the user said; names of arrays are names of columns.
     """
-    parts = _Parts.of(arrays, wanted)
+    parts = _Parts.of(arrays)
     said = [name for name in (wanted.label, wanted.truth, wanted.candidates) if isinstance(name, str)]
     for name in said:
         if name not in arrays:
@@ -117,14 +117,11 @@ def _n_rows(parts: _Parts, wanted: RoleRequest, said: list[str]) -> tuple[int | 
         return None, ""
     shapes = [m.shape for m in matrices.values()]
     of_cells = [name for members in parts.cells.values() for name in members]
-    if of_cells and len(of_cells) > 6 and not any(_is_marks(m) for m in matrices.values()):
+    if len(of_cells) > 6 and not any(_is_marks(m) for m in matrices.values()):
         return None, ""  # many matrices without a label for each row: bags
-    counts = {c for members in parts.cells.values() for c in (len(members),)}
+    counts = {len(members) for members in parts.cells.values()}
     if any(c in m.shape for c in counts for k, m in matrices.items() if k not in of_cells):
         return None, ""  # something has one entry for each matrix: they are bags
-    for axis in (0,) if of_cells else (0, 1):  # matrices of a cell that share their width are bags
-        if len({shape[axis] for shape in shapes}) == 1 and len({shape[1 - axis] for shape in shapes}) > 1:
-            return int(shapes[0][axis]), f"what {listing(list(matrices), 3)} share"
     shared = set(shapes[0]).intersection(*map(set, shapes[1:]))
     return (int(shared.pop()), f"what {listing(list(matrices), 3)} share") if len(shared) == 1 else (None, "")
 

@@ -90,7 +90,7 @@ def _vector(
         if role != "label" and value.shape[:1] != (n,):
             raise InvalidData(f"{path}, array {said!r}: expected {n} entries, one for each row, found {value.shape}.")
     else:
-        fits = [k for k in _ROLES[role] if k in arrays and k != name and (role == "label" or _fits(arrays[k], n))]
+        fits = [k for k in _ROLES[role] if k in arrays and k != name and (role == "label" or arrays[k].shape == (n,))]
         if not fits:
             return None
         said, value, why = fits[0], arrays[fits[0]], "its name and its length"
@@ -155,10 +155,6 @@ def _texts(arrays: dict[str, Any], names: tuple[str, ...], n: int) -> tuple[str,
 
 def _is_matrix(value: Any) -> bool:
     return value.dtype.kind in "iufb" and value.ndim >= 2 and value.shape[0] > 0
-
-
-def _fits(value: Any, n: int) -> bool:
-    return bool(value.ndim == 1 and value.shape == (n,))
 
 
 def _kind(value: Any) -> str:

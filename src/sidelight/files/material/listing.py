@@ -60,7 +60,7 @@ class Listing:
                 kind = _OF_ENDING.get(ending)
                 if kind is None:
                     other += 1
-                    if not ending or ending[1:].isdecimal():
+                    if not ending[1:] or ending[1:].isdecimal():
                         bare.append(os.path.relpath(os.path.join(place, name), folder))
                 else:
                     found.setdefault(kind, []).append(os.path.relpath(os.path.join(place, name), folder))

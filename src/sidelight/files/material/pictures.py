@@ -77,10 +77,9 @@ def cut_picture(path: Path, recipe: PictureRecipe) -> list[Region]:
         return [Region((0.0, 0.0, 100.0, 100.0), 1.0, _whole(planes))]
     regions = regions_of(planes, recipe.regions)
     features = describe(planes, regions)
-    n = features.shape[0]
     height, width = regions.shape
     boxes = ndimage.find_objects(regions + 1)
-    sizes = np.bincount(regions.ravel(), minlength=n) / regions.size
+    sizes = np.bincount(regions.ravel()) / regions.size
     found = [
         Region(
             (
@@ -174,7 +173,7 @@ class _Planes:
 def _planes(rgb: NDArray[np.uint8]) -> _Planes:
     lab = _lab(rgb)
     light = lab[..., 0]
-    blurs = [light if s == 0 else ndimage.gaussian_filter(light, s) for s in _SCALES]
+    blurs = [ndimage.gaussian_filter(light, s) for s in _SCALES]
     energies = tuple(np.abs(a - b) for a, b in pairwise(blurs))
     gy, gx = ndimage.sobel(blurs[1], 0), ndimage.sobel(blurs[1], 1)
     direction = ((np.arctan2(gy, gx) % np.pi) / np.pi * 8).astype(np.intp) % 8
@@ -246,13 +245,13 @@ def regions_of(planes: _Planes, n_regions: int) -> NDArray[np.intp]:
     n_cells = n_down * n_across
     if n_cells <= n_regions:
         return np.asarray(np.unique(cell, return_inverse=True)[1].reshape(cell.shape), dtype=np.intp)
-    counts = np.bincount(cell.ravel(), minlength=n_cells)
+    counts = np.bincount(cell.ravel())
     means = [np.bincount(cell.ravel(), plane.ravel(), n_cells) / counts for plane in np.moveaxis(planes.lab, -1, 0)]
     means += [
         _TEXTURE * np.log1p(np.bincount(cell.ravel(), energy.ravel(), n_cells) / counts)
         for energy in planes.energies[:3]
     ]
-    ward = AgglomerativeClustering(n_regions, connectivity=_grid(n_down, n_across), linkage="ward")
+    ward = AgglomerativeClustering(n_regions, connectivity=_grid(n_down, n_across))
     return np.asarray(ward.fit_predict(np.stack(means, axis=1))[cell], dtype=np.intp)
 
 
@@ -267,7 +266,7 @@ def describe(planes: _Planes, regions: NDArray[np.intp]) -> Floats:
     """Return one line of features a region."""
     flat = regions.ravel()
     n = int(flat.max()) + 1
-    counts = np.bincount(flat, minlength=n).astype(float)
+    counts = np.bincount(flat).astype(float)
 
     def mean(values: Any) -> Floats:
         return np.asarray(np.bincount(flat, values.ravel(), n) / counts)

@@ -119,7 +119,7 @@ def cut_file(folder: Path, name: str, material: Material, selections: Sequence[S
             raise
         return Cut(name, (), str(error).replace(str(folder) + os.sep, ""))
     except (MemoryError, OSError) as error:
-        return Cut(name, (), f"{name}: {error or 'out of memory'}")
+        return Cut(name, (), f"{name}: {str(error) or 'out of memory'}")
 
 
 def _sound_rows(path: Path, recipe: SoundRecipe, selections: Sequence[Selection]) -> list[Row]:

@@ -50,7 +50,7 @@ def read_selections(path: Path, *, min_confidence: float = 0.0) -> list[Selectio
         content = path.read_bytes()
     except OSError as error:
         raise UnreadableFile(f"{path}: cannot be read ({error.strerror or error}).") from None
-    text = content.decode(guess_encoding(content), errors="replace").lstrip("\ufeff")
+    text = content.decode(guess_encoding(content, is_whole=True), errors="replace").lstrip("\ufeff")
     found = (
         _raven(path, text) if _is_raven(text) else _birdnet(path, text) if _is_birdnet(text) else _audacity(path, text)
     )
@@ -73,7 +73,7 @@ def is_selection_table(path: Path) -> bool:
 
 def _is_raven(text: str) -> bool:
     first = text.splitlines()[0] if text.strip() else ""
-    return "\t" in first and first.startswith("Selection\t") and "Begin Time (s)" in first
+    return first.startswith("Selection\t") and "Begin Time (s)" in first
 
 
 def _is_birdnet(text: str) -> bool:

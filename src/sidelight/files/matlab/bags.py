@@ -77,15 +77,14 @@ def _stack(
     if len(heights) == 1 and len(widths) == 1 and len(full) > 1 and sizes is None:
         notes.append(f"every bag is {heights.pop()} x {widths.pop()}: rows were taken for instances")
         heights, widths = {0}, {0}
-    if not full or (len(heights) > 1 and len(widths) > 1):
+    if len(heights) > 1 and len(widths) > 1:
         raise InvalidData(
             f"{path}, variable {name!r}: expected matrices that share one dimension (the features), found heights "
             f"{listing(sorted(heights), 3)} and widths {listing(sorted(widths), 3)}."
         )
     upright = [a.T if lies_on_side else a for a in arrays]
-    width = next(a.shape[1] for a in upright if a.size)
     counts = np.array([a.shape[0] if a.size else 0 for a in upright], dtype=np.intp)
-    return np.concatenate([a for a in upright if a.size] or [np.empty((0, width))]), counts, notes
+    return np.concatenate([a for a in upright if a.size]), counts, notes
 
 
 def _row_label_cell(variables: dict[str, Any], name: str, cells: NDArray[Any]) -> str | None:
@@ -127,11 +126,11 @@ def as_marks(path: Path, name: str, value: Any, n_bags: int) -> NDArray[np.int8]
 def bag_of_row(fields: dict[str, Any]) -> str | None:
     """Find the field that says the bag of each row: a vector of whole numbers as long as X."""
     X = fields.get("X")
-    if not is_numeric(X) or X.shape[0] < 1:
+    if not is_numeric(X) or X.shape[0] < 2:
         return None
     for name in ("XtB", "bag", "bags", "B", "bagid", "bag_id"):
         value = fields.get(name)
-        if is_numeric(value) and value.size == X.shape[0] and min(value.shape) == 1 and X.shape[0] > 1:
+        if is_numeric(value) and value.size == X.shape[0] and min(value.shape) == 1:
             return name
     return None
 

@@ -74,16 +74,14 @@ def load_variables(path: Path) -> dict[str, Any]:
     check_mat5(path, data)
     try:
         with without_library_warnings():  # duplicate names; what was read is described anyway
-            variables = loadmat(io.BytesIO(data), chars_as_strings=True)
+            variables = loadmat(io.BytesIO(data))
     except MemoryError:
         raise UnreadableFile(f"{path}: the file declares more than memory holds. It is damaged or hostile.") from None
     except Exception as error:  # SciPy's parser raises whatever a damaged file leads it to
         raise UnreadableFile(
             f"{path}: a MATLAB 5 file that cannot be read ({type(error).__name__}: {error}). Save it again in MATLAB."
         ) from None
-    arrays = {
-        k: v for k, v in variables.items() if not k.startswith("__") and (isinstance(v, np.ndarray) or sp.issparse(v))
-    }
+    arrays = {k: v for k, v in variables.items() if not k.startswith("__")}
     if not arrays:
         raise UnreadableFile(
             f"{path}: expected matrices, found none. Save the variables again with save('FILE', '-v7')."

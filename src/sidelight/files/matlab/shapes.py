@@ -28,7 +28,7 @@ def is_whole(value: Any) -> bool:
 def is_marks(value: Any) -> bool:
     """Say whether a matrix holds only marks: -1, 0 and 1."""
     values = np.unique(value.data if sp.issparse(value) else np.asarray(value))
-    return len(values) <= 3 and set(values.tolist()) <= {-1, 0, 1}
+    return set(values.tolist()) <= {-1, 0, 1}
 
 
 def is_bag_cell(value: Any) -> bool:

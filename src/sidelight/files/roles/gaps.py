@@ -161,7 +161,7 @@ def without_gap_words(source: TableSource, said: Any) -> TableSource:
     comma = bool(getattr(getattr(source, "dialect", None), "decimal_comma", False))
     for j in range(len(source.names)):
         cells = [row[j] for row in rows]
-        missing = frozenset(given) & _spelt(cells, given) if given else find_gap_words(cells)
+        missing = frozenset(given.intersection(cells)) if given else find_gap_words(cells)
         if not missing:
             continue
         words[j] = missing
@@ -181,13 +181,9 @@ def _either(writing: Writing) -> Writing:
     return writing if writing.thousands or writing.decimal == "," else Writing("", ",", writing.example)
 
 
-def _spelt(cells: Sequence[str], given: set[str]) -> set[str]:
-    return {word for word in given if word in cells}
-
-
 def find_gap_words(cells: Sequence[str]) -> frozenset[str]:
     """Return the words of a column that mean "nothing is known", beside those that always do."""
-    counts = Counter(cell for cell in cells if cell and not is_gap(cell))
+    counts = Counter(cell for cell in cells if not is_gap(cell))
     total = sum(counts.values())
     shaped = {cell: n for cell, n in counts.items() if is_number(cell) or _looks_numeric(cell)}
     if sum(shaped.values()) < 0.5 * total or not shaped:
@@ -210,7 +206,7 @@ def _sentinels(counts: dict[str, int]) -> set[str]:
     for cell, n in suspects.items():
         value, n_nines = float(cell), cell.count("9")
         if value < 0:
-            is_far = value < low and (low - value > high - low or (low >= 0 and n_nines > 2))
+            is_far = low - value > high - low or (low >= 0 and n_nines > 2)
         else:
             is_far = value - high > (high - low) * (1 if n_nines > 2 else 3)
         if is_far and n >= (2 if n_nines > 2 else 3):

@@ -30,7 +30,6 @@ from sidelight.files.roles.vocabulary import (
     SEQUENCES,
     SHOWN,
     TIMES,
-    is_called,
     words_of,
 )
 from sidelight.words import counted
@@ -91,7 +90,7 @@ def guess_events(plan: Plan, looks: Sequence[Look]) -> bool:
     is_id = [look.is_whole and (look.key.endswith("id") or (bool(times) and look.n_distinct > 10)) for look in (a, b)]
     names = all(look.kind == "text" or whole for look, whole in zip((a, b), is_id))
     short = a.mean_length <= 40 and b.mean_length <= 40 and not a.is_media and not b.is_media
-    if not names or not short or a.is_time or b.is_time or a.separator or b.separator or a.n_seen < 4:
+    if not names or not short or a.separator or b.separator or a.n_seen < 4:
         return False
     if a.is_unique or (b.is_unique and b.n_seen > 10):
         return False
@@ -139,7 +138,7 @@ def _guess_id(plan: Plan, looks: Sequence[Look]) -> None:
         is_plain = look.kind == "text" and look.mean_length <= 40 and not look.is_prose and not look.separator
         if not look.is_unique or look.n_seen < max(5, look.n_rows) or not is_plain or look.is_time or look.dressed:
             continue
-        if not is_called(look.key, look.name, SHOWN | LABELS) and not look.odd:
+        if not look.is_called(SHOWN | LABELS) and not look.odd:
             plan.id = j
             plan.take(j, "id", "a name of its own for every row", LIKELY)
             return
@@ -151,7 +150,7 @@ def _is_called_id(look: Look) -> bool:
 
 def _guess_bag(plan: Plan, looks: Sequence[Look]) -> None:
     for j, look in _free(plan, looks):
-        is_bag_name = is_called(look.key, look.name, BAGS)
+        is_bag_name = look.is_called(BAGS)
         named = is_bag_name or (look.key.endswith("id") and look.key not in IDS)
         if look.is_prose or look.is_time or (look.separator and not is_bag_name):
             continue
@@ -183,7 +182,7 @@ def _guess_bag_by_values(plan: Plan, looks: Sequence[Look], wanted: RoleRequest,
             continue  # sorted classes: the label looks at it
         plan.bag = j
         plan.take(j, "bag", f"running numbers: {look.n_distinct} groups of rows {_where(look)}".strip(), LIKELY)
-        if look.n_distinct < 8 and not shares and not is_called(look.key, look.name, BAGS | IDS):
+        if look.n_distinct < 8 and not shares and not look.is_called(BAGS | IDS):
             plan.take(j, "bag", plan.why[j][1], ASKED)
             plan.ask(
                 f"Does {look.name!r} (1, 1, ..., 2, 2, ...) say which rows belong together, or what they are?",
@@ -197,7 +196,7 @@ def _guess_bag_by_values(plan: Plan, looks: Sequence[Look], wanted: RoleRequest,
     for j, look in sorted(names, key=lambda one: -one[1].n_distinct):
         told = [k for k, other in free if k != j and _is_class(other) and other.n_distinct < look.n_distinct]
         told = [k for k in told if _decides(rows, j, k)]
-        if not told or look.n_distinct < 3 or is_called(look.key, look.name, LABELS):
+        if not told or look.n_distinct < 3 or look.is_called(LABELS):
             continue
         plan.bag = j
         sure = LIKELY if look.is_sorted_run else ASKED
@@ -257,7 +256,7 @@ def _pass_over_times(plan: Plan, looks: Sequence[Look], wanted: RoleRequest) -> 
     for j, look in _free(plan, looks):
         if look.is_time:
             plan.take(j, "ignored", "times: when a row was, not what it is")
-        elif look.kind == "number" and plan.bag is not None and is_called(look.key, look.name, TIMES):
+        elif look.kind == "number" and plan.bag is not None and look.is_called(TIMES):
             plan.take(
                 j, "ignored", "called like the time of a row within its bag: where it was, not what it is", LIKELY
             )
@@ -271,7 +270,7 @@ def _guess_show(plan: Plan, looks: Sequence[Look]) -> None:
             plan.take(j, "show", "its cells are names of files to show")
             return
     for j, look in free:
-        if look.is_prose or is_called(look.key, look.name, SHOWN):
+        if look.is_prose or look.is_called(SHOWN):
             plan.show = [j]
             why = "texts; name it as the text to make features of its words" if look.is_prose else "its name"
             plan.take(j, "show", why)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sidelight.files.roles.lists import Rows, determines, is_truth_name
 from sidelight.files.roles.looks import Look
 from sidelight.files.roles.plan import ASKED, CLEAR, LIKELY, Plan
-from sidelight.files.roles.vocabulary import LABELS, TIMES, WEAK_LABELS, is_called, key_of
+from sidelight.files.roles.vocabulary import LABELS, WEAK_LABELS, key_of
 from sidelight.words import some_of
 
 _PREFIX = re.compile(r"(labels?|class|classe|klasse|clase|tag|target|y|art|label)[_:.\- ].+", re.IGNORECASE)
@@ -79,7 +79,7 @@ def _ticks_of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
 def _by_name(plan: Plan, free: Free, looks: Sequence[Look], rows: Rows) -> bool:
     has_x = any(look.key == "x" for look in looks)  # x and y are places, not a target
     named = [(j, look) for j, look in free if look.key in LABELS and not (look.key == "y" and has_x)]
-    named += [(j, look) for j, look in free if look.kind == "text" and is_called(look.key, look.name, LABELS)]
+    named += [(j, look) for j, look in free if look.kind == "text" and look.is_called(LABELS)]
     named += [(j, look) for j, look in free if is_truth_name(look)]
     named = [(j, look) for j, look in named if not look.is_prose and not look.is_media and not look.is_time]
     for j, look in sorted(named, key=lambda one: is_truth_name(one[1])):  # a truth is the label where there is no other
@@ -113,7 +113,7 @@ def _of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
     few = [(j, look) for j, look in free if _is_few(look) and determines(rows, bag, j) and not look.separator]
     few = [(j, look) for j, look in few if look.kind == "text" or not look.has_name or _stem(look.name) not in measured]
     apart = [j for j, look in free if look.kind == "number" and not determines(rows, bag, j)]
-    words = [(j, look) for j, look in few if look.kind == "text"] or (few if apart or not few else [])
+    words = [(j, look) for j, look in few if look.kind == "text"] or (few if apart else [])
     if not words:
         return False
     j = words[-1][0]
@@ -129,7 +129,7 @@ def _of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
 
 def _lists_of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
     """Take the only column of lists that the rows of a bag share."""
-    lists = [j for j, look in free if look.separator and look.kind == "text" and not look.is_prose]
+    lists = [j for j, look in free if look.separator and not look.is_prose]
     if plan.bag is None or len(lists) != 1 or not determines(rows, plan.bag, lists[0]):
         return False
     return _take(plan, lists, "lists of names that the rows of a bag share", LIKELY)
@@ -137,8 +137,7 @@ def _lists_of_bags(plan: Plan, free: Free, rows: Rows) -> bool:
 
 def _by_weak_name(plan: Plan, free: Free) -> bool:
     """Take a few values under a name that classes often have, wherever the column stands."""
-    named = [(j, look) for j, look in free if is_called(look.key, look.name, WEAK_LABELS) and _is_few(look)]
-    named = [(j, look) for j, look in named if look.n_distinct <= _MOST_CLASSES and look.key not in TIMES]
+    named = [(j, look) for j, look in free if look.is_called(WEAK_LABELS) and _is_few(look)]
     if not named:
         return False
     j, look = named[-1]
@@ -146,7 +145,7 @@ def _by_weak_name(plan: Plan, free: Free) -> bool:
         is_last = j == free[-1][0]
         _take(plan, [j], f"its name, and its {look.n_distinct} values", LIKELY)
         rival = free[-1][1]
-        if not is_last and rival.kind == "0/1" and is_called(rival.key, rival.name, WEAK_LABELS | LABELS):
+        if not is_last and rival.kind == "0/1" and rival.is_called(WEAK_LABELS | LABELS):
             _ask_class(plan, look, "called so, and not the last column")
         return True
     _take(plan, [j], f"its name, and its {look.n_distinct} values", ASKED)
@@ -253,7 +252,7 @@ def _is_few(look: Look) -> bool:
 
 
 def _is_label(look: Look) -> bool:
-    return look.key in LABELS or (is_called(look.key, look.name, LABELS) and look.kind == "text" and not look.is_tick)
+    return look.key in LABELS or (look.is_called(LABELS) and look.kind == "text" and not look.is_tick)
 
 
 def _is_shared(rows: Rows, bag: int, j: int) -> bool:
@@ -264,7 +263,7 @@ def _is_shared(rows: Rows, bag: int, j: int) -> bool:
     bags: dict[str, int] = {}
     for (_, value), n in times.items():
         bags[value] = bags.get(value, 0) + (n > 1)
-    return len(bags) > 1 and min(bags.values()) > 1
+    return min(bags.values()) > 1
 
 
 def _has_pairs(rows: Rows, bag: int) -> bool:

@@ -89,7 +89,7 @@ def guess_truth_of_items(plan: Plan, looks: Sequence[Look], rows: Rows) -> None:
 def _lists(plan: Plan, looks: Sequence[Look]) -> int | None:
     """Return the column of lists: the label or the bag's label when it is one, else the only one that is free."""
     told = [j for j in (plan.bag_label, *plan.labels) if j is not None and looks[j].separator]
-    free = [j for j, look in enumerate(looks) if j not in plan.why and look.kind == "text" and look.separator]
+    free = [j for j, look in enumerate(looks) if j not in plan.why and look.separator]
     return told[0] if told else free[0] if len(free) == 1 else None
 
 

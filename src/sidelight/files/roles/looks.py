@@ -54,6 +54,10 @@ class Look:
         """The name without case, accents, blanks and punctuation."""
         return key_of(self.name)
 
+    def is_called(self, known: frozenset[str]) -> bool:
+        """Say whether the column bears one of the names."""
+        return is_called(self.key, self.name, known)
+
     @property
     def is_unique(self) -> bool:
         """Say whether no value was seen twice."""

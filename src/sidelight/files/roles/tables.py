@@ -50,8 +50,10 @@ _TOTALS = {
 _MOST_WORDS = 200  # more different words than this make a name or a text, not a feature
 
 
-def read_table(source: TableSource, wanted: RoleRequest, label_table: TableSource | None = None) -> Dataset:
-    """Read the columns that have a role, and nothing else."""
+def read_table(
+    source: TableSource, wanted: RoleRequest, label_table: TableSource | None = None, *, is_part: bool = False
+) -> Dataset:
+    """Read the columns that have a role, and nothing else; labels may speak of more than the part of a table."""
     if label_table is not None and wanted.label is None:
         wanted = replace(wanted, label=False)  # the labels are in the other table: no column here is taken for them
     source = without_gap_words(source, wanted.missing_words)
@@ -74,7 +76,7 @@ def read_table(source: TableSource, wanted: RoleRequest, label_table: TableSourc
     bag_ids = _bag_ids(source, plan, loaded.texts)
     said = _row_labels(source, plan, loaded.texts)
     if label_table is not None:
-        _labels_from_table(made, label_table, plan, source.names, row_ids, bag_ids)
+        _labels_from_table(made, label_table, plan, source.names, row_ids, bag_ids, is_part=is_part)
     else:
         _place_labels(made, said, bag_ids, wanted.label_level)
     if plan.bag_label is not None and bag_ids is not None:
@@ -343,6 +345,8 @@ def _labels_from_table(
     names: tuple[str, ...],
     row_ids: NDArray[Any] | None,
     bag_ids: Coded | None,
+    *,
+    is_part: bool,
 ) -> None:
     """Read a second table: (key, label) rows, (key, set) rows, or a key and a column for each label."""
     key_column = plan.bag if bag_ids is not None else plan.id
@@ -368,6 +372,8 @@ def _labels_from_table(
     unions = dict(zip(keys.values, said.of_bags(keys.codes, len(keys.values))))
     what = "bag" if bag_ids is not None else "row"
     every: list[Hashable] = _bag_names(bag_ids) if bag_ids is not None else row_ids.tolist()  # type: ignore[union-attr]  # id is set, so ids were read
+    known = set(map(str, every))
+    unions = {key: members for key, members in unions.items() if key in known or not is_part}
     matched = match_keys(table.path, unions, every, what)
     made.label_names = said.names
     silent = len(every) - len(matched)

@@ -171,7 +171,7 @@ def _utf8_pieces(raw: Any, path: Path, *, strict: bool) -> Iterator[bytes]:
         if is_first and data.startswith(codecs.BOM_UTF8):
             data = data[3:]
         is_first = False
-        cut = len(data) if latin or data.isascii() else _utf8_cut(data)
+        cut = _utf8_cut(data)
         data, tail = data[:cut], data[cut:]
         try:
             if not latin and not data.isascii():
@@ -221,8 +221,8 @@ def _recoded_pieces(raw: Any, encoding: str, path: Path) -> Iterator[bytes]:
         while chunk := read_up_to(raw, BLOCK):
             text = decoder.decode(chunk)
             line += text.count("\n")
-            yield text.encode("utf-8", errors="replace")
-        yield decoder.decode(b"", final=True).encode("utf-8", errors="replace")
+            yield text.encode(errors="replace")
+        yield decoder.decode(b"", final=True).encode()
     except UnicodeDecodeError as error:
         raise not_decodable(path, line, encoding, error) from None
     except UnicodeError as error:

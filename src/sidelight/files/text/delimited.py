@@ -213,7 +213,6 @@ class DelimitedSource:
             schema=schema,
             columns=[f"column_{j + 1}" for j in wanted],
             decimal_comma=self.dialect.decimal_comma,
-            glob=False,
         )
 
     def _careful(self, pl: Any, block: Block, data: bytes, wanted: list[int], as_number: set[int], quoted: bool) -> Any:
@@ -263,6 +262,8 @@ class DelimitedSource:
                 if quoted and data.count(b'"') % 2:
                     raise unclosed_quote(self.path, line)
                 raise ragged(self.path, line, width, len(row))
+        if data.count(b'"') % 2 and any("\n" in cell for cell in row):
+            raise unclosed_quote(self.path, line)  # the last row holds all that follows
 
     def _explain(self, block: Block, found: str) -> NoReturn:
         for line, row in rows_with_lines(block, self.dialect):

@@ -114,7 +114,7 @@ def _body(path: Path, sample: bytes, encoding: str) -> tuple[str, int, tuple[str
         raise UnreadableFile(
             f"{path}: cannot be read as {encoding} text ({error}).", do=["Pass ", Setting("encoding"), "."]
         ) from None
-    lines = text.splitlines(keepends=True)
+    lines = list(io.StringIO(text, newline=""))  # a form feed ends no line
     skip = 0
     while skip < len(lines) and (not lines[skip].strip() or lines[skip].lstrip().startswith(("#", "%", "//"))):
         skip += 1
@@ -166,7 +166,7 @@ def _guess_header(rows: list[list[str]]) -> tuple[bool, str]:
     seen = {cell for row in rest for cell in row}
     nameless = [j for j, cell in enumerate(first) if not cell]
     are_empty = not any(row[j] for row in rest for j in nameless if j < len(row))  # a comma at the end of each line
-    return bool(plain) and len(set(plain)) == len(plain) and are_empty and not seen & set(plain), ""
+    return len(set(plain)) == len(plain) and are_empty and not seen & set(plain), ""
 
 
 def _counts_up(first: list[str]) -> bool:

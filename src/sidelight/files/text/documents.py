@@ -41,7 +41,7 @@ def text_in(name: str, content: bytes, encoding: str | None = None) -> str:
         raise UnreadableFile(f"{name}: no PDF document, whatever its name says.")
     if b"\0" in content[:4096] and not content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise UnreadableFile(f"{name}: expected a text, found bytes that are none.")
-    text = content.decode(encoding or guess_encoding(content), errors="replace")
+    text = content.decode(encoding or guess_encoding(content, is_whole=True), errors="replace")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     is_page = ending in (".htm", ".html") or text[:200].lstrip().lower().startswith(("<!doctype html", "<html"))
     return _without_markup(text) if is_page else without_mail_header(text)

@@ -133,7 +133,7 @@ def _text(name: str, data: bytes, encoding: str | None) -> str | None:
     except UnreadableFile as error:
         notice(f"left out: {error}")
         return None
-    if encoding is None and not data.isascii() and guess_encoding(data) == "latin-1":
+    if encoding is None and not data.isascii() and guess_encoding(data, is_whole=True) == "latin-1":
         notice("some files are not UTF-8 and were read as Latin-1; say which encoding it is if accents look wrong")
     return text
 
