@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from tests.app.studio.conftest import awaited
 
 from sidelight.app.studio.web import security
 from sidelight.app.studio.web.security import MOST_BODY, MOST_UPLOAD, Access, Guard, cookies, role_now
@@ -43,7 +44,7 @@ def call(access, path="/", *, method="GET", chunks=(b"",), **headers):
     async def send(message):
         sent.append(message)
 
-    asyncio.run(Guard(inner, access)(scope, receive, send))
+    awaited(Guard(inner, access)(scope, receive, send))
     if not sent:
         return 0, {}, inner
     return sent[0]["status"], dict(sent[0]["headers"]), inner
@@ -105,7 +106,7 @@ def test_a_body_that_does_not_go_on_is_not_waited_for(monkeypatch):
     async def read():
         return await security._limited(never, 10)()
 
-    assert asyncio.run(read()) == {"type": "http.disconnect"}
+    assert awaited(read()) == {"type": "http.disconnect"}
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 import math
@@ -11,7 +10,7 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
-from tests.app.studio.conftest import blobs
+from tests.app.studio.conftest import awaited, blobs
 
 from sidelight.app.jobs.options import Roles
 from sidelight.app.report.gallery import Media
@@ -66,7 +65,7 @@ class Client:
                 named = {name.replace("_", "-"): value for name, value in (self.headers | headers).items()}
                 return await client.request(method, path, headers=named, **content)
 
-        return asyncio.run(asked())
+        return awaited(asked())
 
 
 def client_of(studio, token="", **headers):
