@@ -255,7 +255,7 @@ class DelimitedSource:
         width, separator = len(self.names), self.dialect.separator.encode()
         if not quoted:
             n_lines = count_byte(data, b"\n") + (not data.endswith(b"\n"))
-            if len(separator) == 1 and count_byte(data, separator) == n_lines * (width - 1):
+            if count_byte(data, separator) == n_lines * (width - 1):
                 return
         for line, row in rows_with_lines(block, self.dialect):
             if len(row) != width:
@@ -266,9 +266,6 @@ class DelimitedSource:
             raise unclosed_quote(self.path, line)  # the last row holds all that follows
 
     def _explain(self, block: Block, found: str) -> NoReturn:
-        for line, row in rows_with_lines(block, self.dialect):
-            if len(row) != len(self.names):
-                raise ragged(self.path, line, len(self.names), len(row))
         if block.data.count(b'"') % 2:
             raise unclosed_quote(self.path, block.line + block.data.count(b"\n", 0, block.data.rindex(b'"')))
         reason = found.splitlines()[0] if found else "no reason given"
