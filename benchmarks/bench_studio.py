@@ -157,7 +157,7 @@ def _many_rows(n: int, has_pictures: bool) -> Source:
 def _peak(pid: int) -> float:
     """Return the most memory that a process had, in MB; 0 where the system does not say."""
     try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
     except OSError:
         return 0.0
     return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
@@ -254,7 +254,7 @@ def _until_ready(client: httpx.Client, number: int = 1) -> None:
 def _processor_seconds(pid: int) -> float:
     """Return what a process has used so far; 0 where the system does not say."""
     try:
-        parts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        parts = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
         return 0.0
     return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")  # utime and stime

@@ -81,7 +81,7 @@ def _suggested(cases: Mapping[str, Any]) -> tuple[int, list[str]]:
 
 def _write(path: Path, n: int) -> None:
     r = random.Random(0)
-    with path.open("w") as handle:
+    with path.open("w", encoding="utf-8") as handle:
         handle.write("user,item,time\n")
         for i in range(n):
             handle.write(f"{r.randint(1, 5000)},{r.randint(1, 3000)},{1500000000000 + 1000 * i}\n")

@@ -58,7 +58,7 @@ def pytest_sessionfinish() -> None:
     """Write what was seen."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
     if _tests:
-        Path(os.environ["COVERING_FOLDER"], f"{worker}.json").write_text(json.dumps(_tests))
+        Path(os.environ["COVERING_FOLDER"], f"{worker}.json").write_text(json.dumps(_tests), encoding="utf-8")
 
 
 def _record(folder: Path, file: Path) -> Path:
@@ -72,7 +72,10 @@ def missing(folder: Path, files: list[Path], code: dict[str, str]) -> list[Path]
 
 
 def _is_known(record: Path, code: dict[str, str]) -> bool:
-    return record.exists() and all(code.get(path) == was for path, was in json.loads(record.read_text())["of"].items())
+    if not record.exists():
+        return False
+    of = json.loads(record.read_text(encoding="utf-8"))["of"]
+    return all(of[path] == code[path] for path in code if path in of)
 
 
 def store(folder: Path, seen: Path, files: list[Path], code: dict[str, str]) -> None:
@@ -120,4 +123,4 @@ class Map:
 
 
 def _read(record: Path) -> dict[str, Any]:
-    return dict(json.loads(record.read_text())["tests"]) if record.exists() else {}
+    return dict(json.loads(record.read_text(encoding="utf-8"))["tests"]) if record.exists() else {}

@@ -36,26 +36,30 @@ from faults import ROOT, Fault, all_faults, callers, surroundings
 WORK = ROOT / "benchmarks" / ".work" / "mutants"
 PAGE = ROOT / "docs" / "benchmarks" / "mutants.md"
 UNSEEN = ROOT / "benchmarks" / "unseen"  # a file a room
-MOST_SECONDS = 60  # of tests that one fault is tried on, the quickest first
+MOST_SECONDS = float(os.environ.get("MOST_SECONDS", "60"))  # of tests that one fault is tried on, the quickest first
 AIM = 0.9
 DRAWN = WORK / "ledger.jsonl"  # verdicts about faults that a seed drew: those of the page
 ROOMS = ("estimators", "active", "files", "app/store", "app/studio")
 
 
-def covering() -> Map:
-    """Return which tests run which lines; tests whose file is new or has changed run once, to see."""
+def covering(places: tuple[str, ...]) -> Map:
+    """Return which tests run which lines; tests that are new or have changed, or whose code has, run once to see.
+
+    ``places`` are the beginnings of the paths that matter.
+    """
     package, folder = ROOT / "src" / "sidelight", WORK / "covering"
     code = {str(path.relative_to(package)): _hash(path.read_bytes()) for path in package.rglob("*.py")}
     folder.mkdir(parents=True, exist_ok=True)
-    unknown = missing(folder, [path for path in test_files() if "browser" not in path.name], code)
+    matters = {path: was for path, was in code.items() if path.startswith(places)}
+    unknown = missing(folder, [path for path in test_files() if "browser" not in path.name], matters)
     if unknown:
         print(f"which tests run which lines: {len(unknown)} files of tests once ...", flush=True)
         with tempfile.TemporaryDirectory() as seen:
             known = {"COVERING_FOLDER": seen, "PYTHONPATH": str(ROOT / "src")}
             command = [sys.executable, "-m", "pytest", "-q", "-p", "benchmarks.covering", "-n", "2", "--no-header"]
             names = [str(path.relative_to(ROOT)) for path in unknown]
-            done = subprocess.run([*command, *names], cwd=ROOT, env=_environment() | known, check=False)
-            if done.returncode not in (0, 5):  # 5: all of them were skipped
+            process = subprocess.Popen([*command, *names], cwd=ROOT, env=_environment() | known, start_new_session=True)
+            if _waited(process, None) not in (0, 5):  # 5: all of them were skipped
                 sys.exit("Tests fail without any fault, so they cannot find one.")
             store(folder, Path(seen), unknown, code)
     return Map.read(folder, test_files())
@@ -125,10 +129,16 @@ def _run(tests: list[str], copy: Path, limit: float, variables: dict[str, str]) 
         [sys.executable, "-m", "pytest", *options, f"@{copy / 'tests.txt'}"],
         cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
+    found = _waited(process, limit)
+    return "found by hanging" if found is None else "found" if found else "survived"
+
+
+def _waited(process: subprocess.Popen[bytes], limit: float | None) -> int | None:
+    """Return how a process ended, None where it took too long; nothing that it started outlives it."""
     try:
-        return "survived" if process.wait(limit) == 0 else "found"
+        return process.wait(limit)
     except subprocess.TimeoutExpired:
-        return "found by hanging"
+        return None
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -138,7 +148,8 @@ def _run(tests: list[str], copy: Path, limit: float, variables: dict[str, str]) 
 def plant(faults: list[tuple[str, Fault]], minutes: float, seed: int, jobs: int, book: Path) -> None:
     """Plant faults, as many at once as there are jobs, until the time is up; verdicts are added to the book."""
     WORK.mkdir(parents=True, exist_ok=True)
-    known, tests, until, lock = covering(), _fingerprint(), time.monotonic() + 60 * minutes, threading.Lock()
+    places = tuple({fault.path for _, fault in faults})
+    known, tests, until, lock = covering(places), _fingerprint(), time.monotonic() + 60 * minutes, threading.Lock()
     copies: SimpleQueue[Path] = SimpleQueue()
     for number in range(jobs):
         copy = WORK / f"src-{number}"
@@ -153,7 +164,7 @@ def plant(faults: list[tuple[str, Fault]], minutes: float, seed: int, jobs: int,
         found = verdict(fault, copy, known)
         copies.put(copy)
         line = {"room": room, "seed": seed, "name": fault.name, "verdict": found, "of": tests, **asdict(fault)}
-        with lock, book.open("a") as handle:
+        with lock, book.open("a", encoding="utf-8") as handle:
             handle.write(json.dumps(line) + "\n")
         print(f"{found:17} {fault.kind:18} {fault.path}:{fault.line}  {fault.text[:90]}", flush=True)
 
@@ -174,7 +185,7 @@ def drawn(each: int, seed: int, rooms: tuple[str, ...]) -> list[tuple[str, Fault
 
 def verdicts(book: Path) -> list[dict[str, object]]:
     """Return the last verdict about every fault whose place is still in the code."""
-    lines = [json.loads(line) for line in book.read_text().splitlines()] if book.exists() else []
+    lines = [json.loads(line) for line in book.read_text(encoding="utf-8").splitlines()] if book.exists() else []
     there = {fault.name for room in ROOMS for fault in all_faults(room)}
     return list({line["name"]: line for line in lines if line["name"] in there}.values())
 
@@ -228,6 +239,7 @@ def _item(line: dict[str, object]) -> str:
 
 def main() -> int:
     """Plant, and write the page."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that tests under way end too
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=float(os.environ.get("MINUTES") or 30))
     parser.add_argument("--each", type=int, default=40, help="most faults a room")

@@ -286,7 +286,7 @@ def processor() -> float:
 
 def peak() -> float:
     """Return the most memory that this process has held, in MB."""
-    lines = Path("/proc/self/status").read_text().splitlines()
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 
 

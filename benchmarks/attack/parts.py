@@ -75,7 +75,7 @@ def _spoil(path: Path, kind: str, rng: np.random.Generator) -> None:
     elif kind == "empty":
         frame.head(0).write_parquet(path)
     elif kind == "no parquet":
-        path.write_text("bag,u\nb,1\n")
+        path.write_text("bag,u\nb,1\n", encoding="utf-8")
     elif kind == "gone":
         path.unlink()
     elif kind == "other numbers":

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from sidelight.active.label_chains import NU, draw_kernel, sweep_chains
+from sidelight.active.label_chains import NU, contract, draw_kernel, sweep_chains
 
 ANSWERS = np.array([(0, 1, 1), (1, 2, 1), (2, 3, 1), (0, 4, -1), (3, 4, -1), (0, 3, -1)])  # they contradict each other
 
@@ -131,3 +131,30 @@ def test_the_compiled_loop_equals_the_plain_one():
     plain, compiled = Z.copy(), Z.copy()
     np.testing.assert_allclose(sweep_chains.py_func(plain, *arguments), sweep_chains(compiled, *arguments))
     np.testing.assert_array_equal(plain, compiled)
+
+
+def plain_contract(W, most):
+    """Join the two groups of largest total weight while that is positive or there are too many."""
+    groups = [[i] for i in range(len(W))]
+    while len(groups) > 1:
+        totals = {
+            pair: sum(W[i, j] for i in pair[0] for j in pair[1])
+            for pair in itertools.combinations(map(tuple, groups), 2)
+        }
+        (one, other), best = max(totals.items(), key=lambda item: item[1])
+        if best <= 0 and len(groups) <= most:
+            break
+        groups = [group for group in groups if tuple(group) not in (one, other)] + [[*one, *other]]
+    return {frozenset(group) for group in groups}
+
+
+@pytest.mark.parametrize("most", [1, 2, 4, 7])
+def test_groups_are_joined_while_that_pays_or_there_are_too_many(most):
+    for seed in range(6):
+        W = np.random.default_rng(seed).normal(size=(7, 7)) - 0.3
+        W = W + W.T
+        z = contract(W, most)
+        assert {frozenset(np.flatnonzero(z == k).tolist()) for k in range(z.max() + 1)} == plain_contract(W, most)
+    assert contract(np.zeros((3, 3)), 3).tolist() == [0, 1, 2]  # nothing pays
+    assert contract(np.zeros((3, 3)), 1).tolist() == [0, 0, 0]
+    assert contract(np.zeros((1, 1)), 1).tolist() == [0]

@@ -134,3 +134,14 @@ def test_filling_gaps_sees_standardised_rows():
     for method in ("complete", "complete_proba", "score"):
         by_outer = getattr(outer, method)(raw, sample.Y_incomplete)
         np.testing.assert_allclose(by_outer, getattr(inner, method)(X, sample.Y_incomplete), atol=1e-9)
+
+
+def test_words_are_condensed_to_so_many_directions():
+    generator = np.random.default_rng(0)
+    words = generator.poisson(0.3, size=(60, 40)).astype(float)
+    widths = [
+        sl.Standardized(sl.estimators.Codebook(3, random_state=0), kind="words", n_directions=n).fit(words)
+        .estimator_.prototypes_.shape[1]
+        for n in (3, 7)
+    ]  # fmt: skip
+    assert widths == [3, 7]

@@ -202,6 +202,14 @@ def uneven_bags(n: int = 60):
 
 
 @each_bag_case
+def test_bags_as_y_are_judged_as_bags_by_name(case: Case):
+    fitted, X, bags = case.fit(), case.rows(), case.side()["bags"]
+    weights = np.random.default_rng(3).uniform(0.5, 2.0, size=len(X))
+    for more in ({}, {"sample_weight": weights}):
+        assert fitted.score(X, bags, **more) == fitted.score(X, bags=bags, **more)
+
+
+@each_bag_case
 def test_a_bag_counts_with_the_mean_weight_of_its_rows(case: Case):
     """Bags of many rows and of few, rows in any order: the score of two halves weighs them by their bags."""
     if case.name == "BagDiscriminativeClustering":

@@ -53,7 +53,7 @@ def test_nmi_follows_its_formula(rows):
 @given(labellings)
 def test_purity_counts_the_most_frequent_class_of_each_cluster(rows):
     true, pred = split(rows)
-    want = sum(max([rows.count((t, k)) for t in set(true)]) for k in set(pred)) / len(rows)
+    want = sum(max(rows.count((t, k)) for t in set(true)) for k in set(pred)) / len(rows)
     assert metrics.purity(true, pred) == pytest.approx(want)
 
 

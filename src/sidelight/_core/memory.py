@@ -45,7 +45,7 @@ def _machine() -> int:
 def _container() -> int:
     for file in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
-            return int(Path(file).read_text())
+            return int(Path(file).read_text(encoding="utf-8"))
         except (OSError, ValueError):  # no such file, or the word "max"
             continue
     return 1 << 62

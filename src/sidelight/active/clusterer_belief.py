@@ -67,12 +67,12 @@ class ClustererBelief(RowsOfBelief):
         self.X, self.n_rows = X, X.shape[0]
         self._features: Floats = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
         self.clusterer = clone(clusterer)
-        known = self.clusterer.get_params(deep=False)
+        known = self.clusterer.get_params()
         if n_clusters is not None and "n_clusters" in known:
             self.clusterer.set_params(n_clusters=n_clusters)
         if known.get("random_state", 0) is None:
             self.clusterer.set_params(random_state=as_seed(generator))
-        self.n_clusters: int | None = self.clusterer.get_params(deep=False).get("n_clusters", n_clusters)
+        self.n_clusters: int | None = self.clusterer.get_params().get("n_clusters", n_clusters)
         self.pairs, self.rows = Pairs.empty(self.n_rows), []
         self._fitted_on = -1
 

@@ -99,7 +99,7 @@ def _move(
                 if s < 0:
                     s += n_labels
                 alike[s] += K[i, j]
-                if A[i, j] != 0.0 and (weighed == ALL or (weighed == ONLY_DIFFERENT and A[i, j] < 0.0)):
+                if weighed == ALL or (weighed == ONLY_DIFFERENT and A[i, j] < 0.0):
                     p[s] += trust * A[i, j]
         for s in range(n_labels):
             meets[s] += sizes[(z[i] + s) % n_labels]
@@ -249,16 +249,15 @@ def contract(W: Floats, most: int) -> Ints:
                 for j in range(i):
                     if alive[j] and M[i, j] > best:
                         best, a, b = M[i, j], i, j
-        if a < 0 or (best <= 0.0 and left <= most):
+        if best <= 0.0 and left <= most:
             break
         alive[b] = False
         left -= 1
         for j in range(n_asked):
             if z[j] == b:
                 z[j] = a
-            if alive[j] and j != a:
-                M[a, j] += M[b, j]
-                M[j, a] = M[a, j]
+            M[a, j] += M[b, j]
+            M[j, a] = M[a, j]
     numbers = np.zeros(n_asked, dtype=np.intp)
     n_groups = 0
     for i in range(n_asked):

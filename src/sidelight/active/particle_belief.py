@@ -170,7 +170,7 @@ class ParticleBelief(RowsOfBelief):
                 (descend(objective, start, max_iter=_HEAT, tol=1e-7), objective) for start in (centre, *aside, best)
             ]
         ahead = sorted(found, key=lambda end: end[0].value)[:2]
-        ends = [descend(to, end.parameters, max_iter=200, tol=1e-7, report=progress) for end, to in ahead]
+        ends = [descend(to, end.parameters, tol=1e-7, report=progress) for end, to in ahead]
         return min(ends, key=lambda end: end.value).parameters
 
     def negative_log_joint(self, W: Floats, centre: Floats) -> tuple[Floats, Floats]:

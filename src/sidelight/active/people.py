@@ -68,7 +68,7 @@ def is_tested(links: Sequence[tuple[int, int, int]], n_rows: int) -> npt.NDArray
     ends = np.array(links, dtype=np.intp)
     alike = ends[ends[:, 2] == 1]
     graph = coo_array((np.ones(len(alike)), (alike[:, 0], alike[:, 1])), shape=(n_rows, n_rows))
-    group = connected_components(graph, directed=False)[1]
+    group = connected_components(graph)[1]
     sides = np.sort(group[ends[:, :2]], axis=1)
     inside = sides[:, 0] == sides[:, 1]
     near: dict[int, list[tuple[int, int]]] = defaultdict(list)

@@ -191,7 +191,7 @@ class RowBelief:
         Rows of a rare class may look unlike each other. So where the number of clusters is not known, and few were met
         or one has most rows, a row that looks like no other is compared first with every cluster of a single row.
         """
-        sizes = np.bincount(settled.labels[settled.labels != OPEN], minlength=settled.n_clusters)
+        sizes = np.bincount(settled.labels[settled.labels != OPEN])
         if self.n_clusters is not None or (len(sizes) > FEW_CLUSTERS and 2 * sizes.max() <= sizes.sum()):
             return np.ones(len(settled.labels), dtype=bool)
         return np.asarray(settled.excluded[:, sizes == 1].all(axis=1))
@@ -217,7 +217,7 @@ class RowBelief:
     def _names(self, labels: Ints, n_clusters: int) -> Ints:
         """Return the name of each cluster: the one that most of its rows had before."""
         before = self.labels
-        one_hot = np.eye(max(n_clusters, int(before.max()) + 1) + 1)[:, :-1]  # open rows count for none
+        one_hot = np.eye(max(n_clusters, int(before.max())) + 1)[:, :-1]  # open rows count for none
         return match_rows(one_hot[labels[: len(before)], :n_clusters].T @ one_hot[before, :n_clusters])
 
     def _with_believed(self, settled: Settled) -> Ints:
@@ -277,9 +277,7 @@ class RowBelief:
         chance = chance_of_new(labels)
         if self.n_clusters is None:
             return min(chance, 0.9)
-        if n_known >= self.n_clusters:
-            return 0.0
-        unmet = (self.n_clusters - n_known) / self.n_clusters
+        unmet = max(self.n_clusters - n_known, 0) / self.n_clusters
         return float(np.clip(chance, 0.5 * unmet, min(2.0 * unmet, 0.9)))
 
     def places(self) -> Floats:
@@ -378,11 +376,11 @@ class RowBelief:
         doubtful, whatever chains agree on.
         """
         known: Floats = self.q[:, :-1] / np.maximum(self.q[:, :-1].sum(axis=1, keepdims=True), 1e-12)
-        if self.n_known < 2 or not self.links:
+        if self.n_known < 2:
             return known
         eps = expected_error(self.links, len(self.rows), two_clusters=self.n_clusters == 2)
         eps = max(eps, self._eps())
-        sizes = np.bincount(self.labels, minlength=self.n_known)
+        sizes = np.bincount(self.labels)
         n_same = np.zeros(len(known))
         for a, b, same in self.links:
             n_same[[a, b]] += same and self.labels[a] == self.labels[b]
@@ -453,7 +451,7 @@ class RowBelief:
         n_asked = len(self.rows)
         ends = np.array(self.links, dtype=np.intp)[:, :2].T
         joined = sp.coo_array((np.ones(len(self.links), dtype=bool), tuple(ends)), shape=(n_asked, n_asked))
-        part = connected_components(joined, directed=False)[1]
+        part = connected_components(joined)[1]
         return np.asarray(part == np.bincount(part).argmax())
 
     def _eps(self) -> float:

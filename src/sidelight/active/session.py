@@ -475,8 +475,8 @@ class ActiveSession:
     def _posterior(self, X: Any) -> np.ndarray:
         if X is None:
             return np.asarray(self._belief.posterior())
-        with as_invalid_data():
-            X = check_array(X, accept_sparse="csr", dtype="float64", estimator="ActiveSession")
+        with as_invalid_data("ActiveSession"):
+            X = check_array(X, accept_sparse="csr", dtype="float64")
         if X.shape[1] != self._X.shape[1]:
             raise InvalidData(f"The session's rows have {self._X.shape[1]} features; these have {X.shape[1]}.")
         return np.asarray(self._belief.posterior(X))

@@ -105,4 +105,4 @@ def _next_place(of_block: Ints, excluded: Bools, n_clusters: int | None, openers
 def _blocks(links: Ints, n_asked: int) -> tuple[int, Any]:
     alike = links[links[:, 2] == 1]
     graph = coo_array((np.ones(len(alike), dtype=np.int8), (alike[:, 0], alike[:, 1])), shape=(n_asked, n_asked))
-    return connected_components(graph, directed=False)
+    return connected_components(graph)

@@ -19,6 +19,7 @@ from sklearn.utils.validation import _num_samples, check_array, validate_data
 
 from sidelight._core.archive import fitted_anew, read_from
 from sidelight._core.fingerprint import fingerprint
+from sidelight._core.unchanged import passed_before, remember_passed
 from sidelight._solvers.trace import Reporter
 from sidelight.data.bags import Bags
 from sidelight.data.cooccurrence import CoOccurrence
@@ -224,9 +225,7 @@ def rows_to_fit(estimator: Any, X: Any, *, huge: bool = False, gaps: bool = Fals
         For ``sklearn.utils.validation.validate_data``.
     """
     refuse_parts(estimator, X)
-    with _naming_text(estimator, X), as_invalid_data(type(estimator).__name__):
-        X = validate_data(estimator, X, **{**ROWS, **options})
-    refuse_unusable(estimator, _without_nan(X) if gaps else X, huge)
+    X = _checked(estimator, X, huge, gaps, options, reset=True)
     estimator.data_fingerprint_ = fingerprint(X)
     return X
 
@@ -248,18 +247,28 @@ def rows_to_judge(
             f"{type(estimator).__name__} was asked about {X!r}, which is not in memory. Ask part by part: "
             "parts.apply(model.predict), or any other method that answers for each row."
         )
-    if not names:
-        with _naming_text(estimator, X), as_invalid_data(type(estimator).__name__):
+    return _checked(estimator, X, huge, gaps, options, reset=False, names=names)
+
+
+def _checked(
+    estimator: Any, X: Any, huge: bool, gaps: bool, options: dict[str, Any], *, reset: bool, names: bool = True
+) -> Any:
+    """Check rows, and whether they have the columns of ``fit``; what cannot have changed is not looked at again."""
+    check = f"{huge} {gaps} {sorted(options.items())}"
+    is_known = passed_before(X, check)
+    with _naming_text(estimator, X), as_invalid_data(type(estimator).__name__):
+        if names:
+            X = validate_data(estimator, X, reset=reset, skip_check_array=is_known, **{**ROWS, **options})
+        elif not is_known:
             X = check_array(X, **{**ROWS, **options}, estimator=estimator)
-        if X.shape[1] != estimator.n_features_in_:
-            raise InvalidData(
-                f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
-                f"{estimator.n_features_in_} features as input."
-            )
-    else:
-        with _naming_text(estimator, X), as_invalid_data(type(estimator).__name__):
-            X = validate_data(estimator, X, **{**ROWS, **options}, reset=False)
-    refuse_unusable(estimator, _without_nan(X) if gaps else X, huge)
+    if not names and X.shape[1] != estimator.n_features_in_:
+        raise InvalidData(
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+    if not is_known:
+        refuse_unusable(estimator, _without_nan(X) if gaps else X, huge)
+        remember_passed(X, check)
     return X
 
 

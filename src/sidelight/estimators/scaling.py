@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.fingerprint import fingerprint
 from sidelight._core.moments import mean_and_scale, scaled
 from sidelight._core.params import as_sequence, check_choice, check_estimator, check_number
+from sidelight._core.unchanged import made_once
 from sidelight._models.engines import once_over
 from sidelight._models.part_work import Moments
 from sidelight._models.prepared_rows import KINDS, Preparation, kind_of
@@ -343,7 +344,9 @@ class Standardized(MetaEstimatorMixin, Estimator):
 
     def _standardise(self, X: Any) -> Any:
         preparation = vars(self).get("preparation_")  # models of version 0.1 have none
-        return scaled(X, self.mean_, self.scale_) if preparation is None else preparation(X)
+        if preparation is not None:
+            return made_once(X, preparation, lambda: preparation(X))
+        return made_once(X, self.scale_, lambda: scaled(X, self.mean_, self.scale_))
 
     def __sklearn_tags__(self) -> Any:
         """Take and give what the inner estimator does."""

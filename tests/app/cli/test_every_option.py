@@ -100,11 +100,11 @@ def test_every_option_that_names_a_file_is_a_path():
 def test_paths_in_a_run_are_seen_from_its_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("t.csv", "pairs.csv", "labels.csv"):
-        Path(name).write_text("a\n1\n")
+        Path(name).write_text("a\n1\n", encoding="utf-8")
     config = RunConfig("relations", "t.csv", {"label_file": "labels.csv"}, {"pairs": "pairs.csv"})
     Path("out").mkdir()
-    Path("out/run.toml").write_text(config.to_toml(beside=Path("out")))
-    kept = tomllib.loads(Path("out/run.toml").read_text())
+    Path("out/run.toml").write_text(config.to_toml(beside=Path("out")), encoding="utf-8")
+    kept = tomllib.loads(Path("out/run.toml").read_text(encoding="utf-8"))
     assert (kept["table"], kept["roles"]["label_file"], kept["options"]["pairs"]) == (
         "../t.csv", "../labels.csv", "../pairs.csv",
     )  # fmt: skip

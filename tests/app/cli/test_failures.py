@@ -50,7 +50,7 @@ def test_a_full_device_for_the_summary_is_no_traceback(table, tmp_path):
     if not os.path.exists("/dev/full"):
         pytest.skip("this machine has no full device")
     words = [sys.executable, "-m", "sidelight", "sample"]
-    with open("/dev/full", "w") as full:
+    with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr

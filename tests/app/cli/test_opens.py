@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
+import os
 import sys
 
 import pytest
+from click.testing import CliRunner
 
+from sidelight.app.cli.app import app
 from sidelight.app.jobs.samples import write_sample
 
-CODE = """
-import json, os, sys
-watched = {os.path.abspath(path): 0 for path in json.loads(sys.argv[1])}
-def hook(event, args):
-    if event == "open" and isinstance(args[0], (str, os.PathLike)):
+_watched: dict[str, int] = {}  # how often each of some files was opened; empty while nothing is counted
+
+
+def _count(event, args):
+    if _watched and event == "open" and isinstance(args[0], (str, os.PathLike)):
         path = os.path.abspath(args[0])
-        if path in watched:
-            watched[path] += 1
-sys.addaudithook(hook)
-sys.argv = ["sidelight", *json.loads(sys.argv[2])]
-from sidelight.app.cli import main
-try:
-    main()
-except SystemExit as stop:
-    assert stop.code == 0, stop.code
-print(json.dumps(list(watched.values())))
-"""
+        if path in _watched:
+            _watched[path] += 1
+
+
+sys.addaudithook(_count)  # a hook stays for good
 CALLS = {
     "describe": ("birds", "describe {table}"),
     "relations": ("iris", "relations {table} -k 3 --out out"),
@@ -40,14 +35,17 @@ CALLS = {
 
 
 def opens(folder, call, *tables):
-    """Run a command in a process of its own, and return how often it opened each table."""
-    words = [json.dumps([str(path) for path in tables]), json.dumps([*call.split(), "--quiet"])]
-    done = subprocess.run(
-        [sys.executable, "-c", CODE, *words],
-        cwd=folder, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    """Run a command in a folder, and return how often it opened each table."""
+    _watched.update(dict.fromkeys(map(str, tables), 0))
+    here = os.getcwd()
+    os.chdir(folder)
+    try:
+        done = CliRunner().invoke(app, [*call.split(), "--quiet"])
+        assert done.exit_code == 0, done.output
+        return list(_watched.values())
+    finally:
+        os.chdir(here)
+        _watched.clear()
 
 
 def large(path, target, size=3 << 20):

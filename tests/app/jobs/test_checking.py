@@ -33,12 +33,12 @@ CORRECTED = {"instances": "right_label", "relations": "answer", "hierarchy": "ri
 
 
 def read(path):
-    with open(path, newline="") as handle:
+    with open(path, encoding="utf-8", newline="") as handle:
         return list(csv.DictReader(handle))
 
 
 def write(path, rows):
-    with open(path, "w", newline="") as handle:
+    with open(path, "w", encoding="utf-8", newline="") as handle:
         writer = csv.DictWriter(handle, rows[0])
         writer.writeheader()
         writer.writerows(rows)

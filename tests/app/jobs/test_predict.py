@@ -61,7 +61,7 @@ def runs(tmp_path_factory):
 
 
 def rows_of(path):
-    with open(path, newline="") as handle:
+    with open(path, encoding="utf-8", newline="") as handle:
         return list(csv.DictReader(handle))
 
 

@@ -161,7 +161,7 @@ def test_a_column_or_channel_named_twice_and_shared_columns_are_said(recordings,
 
 
 def test_rows_without_a_sequence_are_named_or_dropped_and_a_guess_is_said(recordings, tmp_path):
-    lines = Path(recordings).read_text().splitlines()
+    lines = Path(recordings).read_text(encoding="utf-8").splitlines()
     cells = lines[4].split(",")
     lines[4] = ",".join([cells[0], "", *cells[2:]])
     path = tmp_path / "gaps.csv"
@@ -181,7 +181,7 @@ def test_rows_without_a_sequence_are_named_or_dropped_and_a_guess_is_said(record
 
 
 def test_new_people_in_a_second_table_are_said_to_be_new(recordings, tmp_path):
-    head, *rows = Path(recordings).read_text().splitlines()
+    head, *rows = Path(recordings).read_text(encoding="utf-8").splitlines()
     stranger = [",".join([f"s{i}", "day99", *["50"] * 8]) for i in range(5)]
     second = tmp_path / "later.csv"
     second.write_text("\n".join([head, *rows[:30], *stranger]) + "\n")

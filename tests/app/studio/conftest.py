@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import httpx
@@ -31,6 +33,12 @@ def blobs(n=60, *, seed=0, text=False, apart=6.0):
     return Source(
         X, [f"r{i} {HOSTILE}" for i in range(n)], ["w", "x", "y", HOSTILE], look, [f"k{label}" for label in y]
     )
+
+
+def awaited(coroutine):
+    """Run a coroutine to its end in a thread of its own: in this one the loop of a browser may run."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
 
 
 def serve(studio, access=None, **options):

@@ -29,10 +29,10 @@ def write_tables(folder):
             [f"s{i}", f"rec{i // 5}", told[i // 5], f"{kinds[i]}.png", *points[i].round(3).tolist(), float(extra[i])]
             for i in range(90)
         ]
-        with open(folder / f"{name}.csv", "w", newline="") as handle:
+        with open(folder / f"{name}.csv", "w", encoding="utf-8", newline="") as handle:
             titles = ["segment", "recording", "species", "picture", "pitch", "length", "loudness"]
             csv.writer(handle).writerows([titles, *rows])
-    with open(folder / "pairs.csv", "w", newline="") as handle:
+    with open(folder / "pairs.csv", "w", encoding="utf-8", newline="") as handle:
         same = [("s0", f"s{i}", "same" if kinds[i] == kinds[0] else "different") for i in range(1, 9)]
         csv.writer(handle).writerows([("left", "right", "answer"), *same])
     folder.joinpath("kinds.csv").write_text("\n".join(KINDS[k] for k in kinds))

@@ -247,7 +247,7 @@ def test_half_a_request_is_not_waited_for_for_ever(tmp_path, monkeypatch):
     monkeypatch.setattr(punctual, "SLOWEST", 0.4)
     monkeypatch.setattr(security, "SLOWEST", 0.4)
     studio = Studio(tmp_path)
-    server, thread, port, listening = serve(studio, http=punctual.PunctualProtocol)
+    server, thread, port, listening = serve(studio, http=punctual.PunctualProtocol, timeout_keep_alive=1)
     head = b"POST /api/projects/1/people HTTP/1.1\r\nHost: localhost\r\nX-Sidelight: 1\r\n"
     for half in (b"", b"GET / HTTP/1.1\r\nHost: loc", head + b"Content-Length: 40\r\n\r\n{"):
         with socket.create_connection(("127.0.0.1", port), timeout=10) as client:

@@ -118,7 +118,7 @@ def tables(tmp_path):
     """Two tables with labels, and a list of pairs of the first with how difficult each is."""
     rng = np.random.default_rng(0)
     for name in ("birds", "frogs"):
-        with open(tmp_path / f"{name}.csv", "w", newline="") as file:
+        with open(tmp_path / f"{name}.csv", "w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(["id", "x", "z", "class"])
             writer.writerows([f"{name} {i}", *rng.normal(size=2) + 4 * (i % 2), "ab"[i % 2]] for i in range(30))
@@ -126,7 +126,7 @@ def tables(tmp_path):
 
 
 def _listed(tables, levels):
-    with open(tables / "pairs.csv", "w", newline="") as file:
+    with open(tables / "pairs.csv", "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["left", "right", "difficulty"])
         writer.writerows([f"birds {i}", f"birds {i + 2}", level] for i, level in enumerate(levels))

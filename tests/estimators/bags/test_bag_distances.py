@@ -85,3 +85,22 @@ def test_rows_too_far_apart_to_square_are_refused():
     X = np.random.default_rng(0).normal(size=(6, 2)) * 1e200
     with pytest.raises(InvalidInput, match="overflow"):
         bag_distances(X, np.repeat([0, 1, 2], 2))
+
+
+@pytest.mark.parametrize("kind", ["minimal", "maximal", "average"])
+def test_distances_that_differ_by_direction_are_taken_in_the_mean_of_both(kind):
+    rng = np.random.default_rng(1)
+    D, codes = rng.random((9, 9)), rng.permutation(9) // 3
+    found = bag_distances(D, Bags(codes), kind=kind, metric="precomputed")
+    groups = [np.flatnonzero(codes == name) for name in Bags(codes).names]
+
+    def one_way(a, b):
+        block = D[np.ix_(a, b)]
+        forth, back = block.min(axis=1), block.min(axis=0)
+        if kind == "minimal":
+            return block.min()
+        return max(forth.max(), back.max()) if kind == "maximal" else (forth.sum() + back.sum()) / (len(a) + len(b))
+
+    for i, a in enumerate(groups):
+        for j, b in enumerate(groups):
+            assert found[i, j] == pytest.approx(0.0 if i == j else (one_way(a, b) + one_way(b, a)) / 2)

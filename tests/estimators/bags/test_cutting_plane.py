@@ -7,6 +7,7 @@ import piqp
 import pytest
 
 from sidelight._models.scaled_rows import column_scaling, scaled_rows
+from sidelight.estimators.bags import cutting_plane
 from sidelight.estimators.bags.bag_margin import BagMargin
 from sidelight.estimators.bags.cutting_plane import concave_convex, cutting_planes, dual, margin_objective
 
@@ -94,3 +95,16 @@ def test_one_direction_that_is_balanced_away_leaves_no_weights():
         margin, np.ones((2, 1)), C=1.0, centre=margin.centre(), balance=0.0, tol=0.01, inner_tol=0.01, max_iter=9
     )
     np.testing.assert_allclose(fit.W, 0.0, atol=1e-9)
+
+
+def test_steps_and_rounds_end_at_their_limits(monkeypatch):
+    margins = bag_margin()
+    how = {"C": 8.0, "centre": margins.centre(), "balance": 0.3, "tol": 0.0, "inner_tol": 1e-3}
+    start = np.random.default_rng(1).normal(size=(3, 4))
+    for max_iter in (1, 2):
+        fit = concave_convex(margins, start, max_iter=max_iter, **how)
+        assert len(fit.rounds) == len(fit.objectives) == max_iter
+        assert not fit.converged
+    pieces, _ = margins.pieces(start)
+    monkeypatch.setattr(cutting_plane, "_MAX_CUTS", 2)
+    assert cutting_planes(pieces, C=8.0, centre=margins.centre(), balance=0.3, tol=1e-9, like=start)[1] == 2

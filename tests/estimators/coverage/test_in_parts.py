@@ -99,7 +99,7 @@ def test_the_objective_of_parts_is_the_objective(boundary):
     X, bags, _ = make()
     estimator = sl.CoverageClustering(boundary=boundary, n_novel=1, random_state=0)
     first = first_fit.FirstFit.of(
-        estimator, X, bags, [None] * len(X), np.random.default_rng(0), n_rows=len(X)
+        estimator, X, bags, [None] * len(X), np.random.default_rng(0), n_rows=len(X), one_of=False, in_parts=True
     )  # fmt: skip
     problem = first.problem
     theta = np.random.default_rng(1).normal(size=problem.model.n_parameters) * 0.01

@@ -116,6 +116,13 @@ def test_a_tree_that_is_known_is_used(sample):
     model = fit(sl.Parts.from_frame(frame, labels="tags", classes=NAMES), tree=known)
     assert model.source_ == "given"
     assert (model.tree_.parents == -1).all()
+    labels = sl.LabelMatrix(sample.Y_incomplete, NAMES)
+    told = {"tree": sl.LabelTree(sample.tree.parents, NAMES), "alpha": "label"}
+    by_part = fit(None, sl.Parts.from_frame(frame, labels="tags", classes=NAMES), **told)
+    whole = fit(None, labels, **told)
+    np.testing.assert_allclose(by_part.label_alphas_, whole.label_alphas_)
+    np.testing.assert_allclose(by_part.intercept_, whole.intercept_, atol=1e-3)
+    np.testing.assert_allclose(by_part.edge_evidence_, whole.edge_evidence_)
 
 
 def test_what_is_no_sum_over_rows_or_not_about_rows_is_refused(sample):

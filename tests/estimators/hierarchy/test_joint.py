@@ -33,7 +33,8 @@ def test_the_bound_never_falls_at_fixed_eps(sample, model, number, eps, tree_fir
     Z = sample.Y_incomplete.astype(np.int8)
     Z[::9, 2] = -1
     start = starts(count_pairs(Z), "several", 4, np.random.default_rng(0))[number]
-    fit = joint_em(model, Z, start, least_eps=eps, eps=eps, decay=1.0, max_iter=25, tol=0.0, tree_first=tree_first)
+    options = {"least_eps": eps, "eps": eps, "decay": 1.0, "max_iter": 25, "tol": 0.0}
+    fit = joint_em(model, Z, start, learn_tree=True, tree_first=tree_first, **options)
     assert (np.diff(fit.trace) >= -1e-8 * abs(fit.trace[0])).all()
     assert fit.trace[-1] > fit.trace[0]
 
@@ -94,3 +95,17 @@ def test_weights_of_zero_find_the_tree_and_weights_that_fit_a_star_keep_the_star
     fitted = sl.LatentHierarchyClassifier(structure="joint", init=init, max_iter=200)
     fitted.fit(sample.X, sample.Y_incomplete)
     assert sl.metrics.robinson_foulds(sample.tree.parents, fitted.tree_.parents) == distance
+
+
+@pytest.mark.parametrize("tree_first", [False, True])
+def test_a_tree_is_kept_unless_it_is_to_be_learnt_and_rounds_are_counted(sample, model, tree_first):
+    Z = sample.Y_incomplete.astype(np.int8)
+    start = np.array([1, 2, 3, 4, 5, 6, -1])
+    options = {"least_eps": 0.01, "tol": 0.0, "tree_first": tree_first}
+    kept = joint_em(model, Z, start, learn_tree=False, max_iter=3, **options)
+    np.testing.assert_array_equal(kept.parents, start)
+    assert len(kept.trace) == 4
+    assert not kept.converged
+    moved = joint_em(model, Z, start, learn_tree=True, max_iter=3, **options)
+    assert (moved.parents != start).any() == tree_first  # weights that fit a tree hardly leave it
+    assert len(joint_em(model, Z, start, learn_tree=True, max_iter=1, **options).trace) == 2

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 
 import sidelight as sl
-from sidelight.errors import InvalidInput
+from sidelight.errors import InvalidInput, SidelightWarning
+from sidelight.estimators.novelty.choose import choose_n_novel
 
 
 def kinds(n_bags=60, seed=0):
@@ -34,3 +36,48 @@ def test_grids_that_cannot_be_tried_are_refused(grid):
     X, bags, _ = kinds(n_bags=10)
     with pytest.raises(InvalidInput):
         sl.estimators.DMNLCV(1, **grid).fit(X, bags=bags)
+
+
+class Told(BaseEstimator):
+    """Says of every bag what it was told for so many novel labels."""
+
+    def __init__(self, means=(), n_novel="auto", n_init=5, cv=2, max_novel=6, random_state=None):
+        self.means, self.n_novel, self.n_init = means, n_novel, n_init
+        self.cv, self.max_novel, self.random_state = cv, max_novel, random_state
+
+    def fit(self, X, *, bags):
+        assert self.n_init == 2
+        self.is_fitted_ = True
+        return self
+
+    def bag_scores(self, X, bags):
+        return self.means[self.n_novel] + np.resize([0.0, 0.02], bags.n_bags)
+
+
+@pytest.mark.parametrize(
+    ("means", "n_tried", "chosen"),
+    [
+        ([0.5, 0.2, 0.1, 0.9], 3, 0),  # two counts after the best
+        ([0.2, 0.1, 0.6, 0.3, 0.3, 0.9], 5, 2),
+        ([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], 7, 6),
+        ([0.5, 0.501, 0.1, 0.1], 4, 0),  # the smallest within an error
+    ],
+)
+def test_counts_are_tried_until_known_labels_are_told_no_better(means, n_tried, chosen):
+    X, bags, _ = kinds(n_bags=12)
+    found = choose_n_novel(Told(means), X, bags, np.random.default_rng(0))
+    assert found["tried"] == list(range(n_tried))
+    assert found["chosen"] == chosen
+
+
+def test_an_empty_list_demands_a_novel_label_and_counts_that_look_alike_are_said():
+    X, bags, _ = kinds(n_bags=12)
+    empty = sl.Bags(list(bags), labels={**bags.labels, 3: set()})
+    assert choose_n_novel(Told([0.9, 0.5, 0.2, 0.1]), X, empty, np.random.default_rng(0))["tried"] == [1, 2, 3]
+    partial = sl.Bags(list(bags), labels={**bags.labels, 3: set()}, partial=[3])
+    assert choose_n_novel(Told([0.9, 0.5, 0.2]), X, partial, np.random.default_rng(0))["tried"] == [0, 1, 2]
+    with pytest.warns(SidelightWarning, match="0 to 2 novel labels"):
+        choose_n_novel(Told([0.5, 0.5, 0.5]), X, bags, np.random.default_rng(0))
+    with pytest.raises(InvalidInput, match="cv=13"):
+        choose_n_novel(Told([0.5] * 3, cv=13), X, bags, np.random.default_rng(0))
+    assert choose_n_novel(Told([0.5, 0.9], cv=12, max_novel=1), X, bags, np.random.default_rng(0))["chosen"] == 1

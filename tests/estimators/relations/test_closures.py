@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
+
+import networkx
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 import sidelight as sl
+from sidelight.estimators.relations import closures
 from sidelight.estimators.relations.closures import error_rate
 
 
@@ -60,3 +65,61 @@ def test_more_answers_do_not_hurt_where_a_fifth_is_wrong():
         for n in (300, 900)
     )
     assert many >= few - 0.02
+
+
+def test_closed_paths_count_by_their_lengths():
+    """A square with one "different", a triangle with two, and a tail that closes nothing."""
+    rows = [(7, 4), (4, 6), (6, 5), (5, 7), (0, 2), (2, 1), (1, 0), (7, 3)]
+    words = ["same", "same", "different", "same", "different", "same", "different", "same"]
+    for order in (np.arange(8), np.array([5, 3, 0, 7, 6, 1, 2, 4])):
+        told = sl.Pairs.from_table([(*rows[i], words[i]) for i in order], n_rows=9)
+        keeps = 1 - 2 * closures.GRID
+        expected = np.log((1 - keeps**4) / 2) + np.log((1 + keeps**3) / 2)
+        np.testing.assert_allclose(closures._parity(told), expected)
+
+
+def test_triangles_and_repeated_answers_count_as_in_a_plain_loop(monkeypatch):
+    monkeypatch.setattr(closures, "GRID", np.linspace(0.01, 0.4, 9))
+    rng = np.random.default_rng(3)
+    for n_answers, noise in ((6, 0.0), (15, 0.0), (15, 0.3), (30, 0.2)):
+        y = rng.integers(3, size=9)
+        told = drawn(y, n_answers, noise, seed=1) + drawn(y, n_answers, noise, seed=2)
+        word = {}
+        agree = differ = 0
+        for (a, b), same in zip(np.sort(told.rows, axis=1).tolist(), told.same.tolist()):
+            agree += sum(other == same for other in word.get((a, b), []))
+            differ += sum(other != same for other in word.get((a, b), []))
+            word.setdefault((a, b), []).append(same)
+        counts, edges = np.zeros(4), set()
+        for a, b, c in combinations(range(9), 3):
+            sides = [(a, b), (a, c), (b, c)]
+            for words in product(*(set(word.get(side, [])) for side in sides)):
+                counts[sum(words)] += 1
+                edges |= set(sides)
+        graph = networkx.Graph([tuple(pair) for pair in told.rows[told.same].tolist()])
+        cycles = int(told.same.sum()) - graph.number_of_nodes() + networkx.number_connected_components(graph)
+        eps = closures.GRID
+        expected = agree * np.log1p(-2 * eps * (1 - eps)) + differ * np.log(2 * eps * (1 - eps))
+        expected += (0 if told.contradictions() else cycles) * np.log1p(-eps)
+        if counts.sum():
+            kinds = [np.array([closures._seen(true, e) for true in (3, 1, 0)]) for e in eps]
+            expected += min(len(edges) / (3 * counts.sum()), 1.0) * np.array([closures._fit(counts, k) for k in kinds])
+        np.testing.assert_allclose(closures._triangles(told), expected)
+
+
+@pytest.mark.parametrize("n_alike", [0, 1, 3])
+def test_the_chances_of_answers_about_three_rows_are_those_of_enumeration(n_alike):
+    expected = np.zeros(4)
+    for wrong in product([0, 1], repeat=3):
+        said = sum((pair < n_alike) != bool(slip) for pair, slip in enumerate(wrong))
+        expected[said] += 0.1 ** sum(wrong) * 0.9 ** (3 - sum(wrong))
+    np.testing.assert_allclose(closures._seen(n_alike, 0.1), expected)
+
+
+@pytest.mark.parametrize("n_clusters", [2, 3])
+def test_the_share_of_wrong_answers_is_the_mean_of_what_tests_and_surprise_leave(n_clusters):
+    """Twice the same answer: a beta prior of ten answers' worth, times the chance that both are right or both wrong."""
+    twice = sl.Pairs([0, 1], [1, 0], ["different", "different"], n_rows=3)
+    eps = closures.GRID
+    chance = beta.pdf(eps, 10 * 0.15, 10 * 0.85) * (1 - 2 * eps * (1 - eps))
+    assert error_rate(twice, n_clusters, 0.15) == pytest.approx(eps @ chance / chance.sum())

@@ -107,7 +107,8 @@ def test_annealing_finds_the_best_of_all_clusterings_of_a_small_table():
         for c in itertools.product((0, 1), repeat=4)
     )
     rng = np.random.default_rng(0)
-    found = [anneal(cells, (2, 2), [rng.integers(0, 2, 5), rng.integers(0, 2, 4)], rng).value for _ in range(4)]
+    how = {"objective": 0, "sweeps": 5, "cooling": 0.95, "warm": False}
+    found = [anneal(cells, (2, 2), [rng.integers(0, 2, 5), rng.integers(0, 2, 4)], rng, **how).value for _ in range(4)]
     assert max(found) == pytest.approx(best)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from sidelight.estimators.sources import singular
 from sidelight.estimators.sources.singular import left_singular_vectors, unfold
 
 
@@ -63,3 +64,17 @@ def test_an_unfolding_is_normalised_by_its_own_margins():
     expected = M / np.sqrt(np.outer(M.sum(1), M.sum(0)))
     np.testing.assert_allclose(L @ L.T, expected @ expected.T)
     assert np.linalg.svd(L)[1][0] == pytest.approx(1.0)  # as for every table that Algorithm 3 normalises
+
+
+def test_lanczos_finds_what_a_full_decomposition_finds_and_codes_without_mass_get_nothing(monkeypatch):
+    rng = np.random.default_rng(1)
+    dense = rng.random((30, 28))
+    dense[4], dense[:, 7] = 0.0, 0.0
+    table = sp.csr_array(dense)
+    values, vectors = left_singular_vectors(table, 3, np.random.default_rng(0))
+    monkeypatch.setattr(singular, "DENSE_SIDE", 5)
+    found, same = left_singular_vectors(table, 3, np.random.default_rng(0))
+    np.testing.assert_allclose(found, values)
+    np.testing.assert_allclose(same, vectors, atol=1e-6)
+    assert same.shape == (30, 3)
+    assert not same[4].any()

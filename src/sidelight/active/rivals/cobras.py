@@ -139,7 +139,7 @@ class CobrasBelief(RowsOfBelief):
             gaps = squared_distances(self._features[left], self._features[right])
             i, j = np.unravel_index(int(np.argmin(gaps)), gaps.shape)
             pairs.append((float(gaps[i, j]), left[i], right[j], one, other))
-        return sorted(pairs, key=lambda pair: pair[:3])
+        return sorted(pairs)  # no two have both medoids in common
 
     # -- sets of rows ------------------------------------------------------------------------------------------------
 

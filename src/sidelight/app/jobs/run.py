@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import sidelight
+from sidelight._core.unchanged import unchanged_rows
 from sidelight.app.jobs.catalogue import find_job
 from sidelight.app.jobs.config import RunConfig, read_toml
 from sidelight.app.jobs.first_look import check_columns, check_there
@@ -73,7 +74,9 @@ def run(config: RunConfig, out: str | Path, *, overwrite: bool = False, spell: S
     for path in config.paths():
         check_there(path)
     check_columns(config.source, config.roles)
-    return publish(config, find_job(config.job).work(config), out, overwrite=overwrite, spell=spell)
+    with unchanged_rows():
+        result = find_job(config.job).work(config)
+    return publish(config, result, out, overwrite=overwrite, spell=spell)
 
 
 def publish(

@@ -75,7 +75,7 @@ class AnswerFile:
         if not self.path.exists():
             return
         content = self.path.read_bytes()
-        if not content or content.endswith(b"\n"):
+        if content.endswith(b"\n"):
             return
         begin = content.rfind(b"\n") + 1
         with open(self.path, "r+b") as handle:

@@ -127,7 +127,7 @@ class Appending:
         row = self._connection.execute(wanted).first()
         return None if row is None else _event(row)
 
-    def add(self, person: Person, new: NewEvent, *, at: float = 0.0) -> Event:
+    def add(self, person: Person, new: NewEvent) -> Event:
         """Add one event; return the one that is kept under its key where there is one."""
         key = new.key or None
         kept = None if key is None else self.by_key(key)
@@ -138,13 +138,13 @@ class Appending:
                     "again with a key of its own."
                 )
             return kept
-        row = self._row(person, new, at or time.time())
+        row = self._row(person, new, time.time())
         made = self._connection.execute(events_table.insert().values(row).returning(events_table.c.id)).scalar_one()
         return Event(
             int(made), person.project, person.id, new.kind, dict(new.content), row["at"], new.seconds, new.key
         )  # fmt: skip
 
-    def add_all(self, person: Person, events: Sequence[NewEvent], *, at: float = 0.0) -> list[Event]:
+    def add_all(self, person: Person, events: Sequence[NewEvent], *, at: float) -> list[Event]:
         """Add many events without keys in one go."""
         largest = sa.select(sa.func.max(events_table.c.id)).where(events_table.c.project == self._project)
         last = self._connection.execute(largest).scalar() or 0
@@ -461,7 +461,7 @@ class StudioStore:
             import fcntl
         except ImportError:  # Windows: SQLite's own locks still keep the file whole
             return
-        handle = open(f"{self.where}.lock", "a")  # noqa: SIM115 - it is held for as long as the server lives
+        handle = open(f"{self.where}.lock", "a", encoding="utf-8")  # noqa: SIM115 - it is held for as long as the server lives
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -508,7 +508,7 @@ def _events_after(project: int, after: int) -> Any:
 
 def _without_password(text: str) -> str:
     with suppress(ArgumentError):
-        return sa.make_url(text).render_as_string(hide_password=True)
+        return sa.make_url(text).render_as_string()  # which hides the password
     return "the given address"
 
 

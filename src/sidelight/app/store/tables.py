@@ -28,8 +28,8 @@ people_table = sa.Table(
     sa.Column("project", sa.ForeignKey("projects.id"), nullable=False),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("token", sa.Text, nullable=False, unique=True),
-    sa.Column("is_simulated", sa.Boolean, nullable=False, server_default=sa.false()),  # since version 2
-    sa.Column("role", sa.Text, nullable=False, server_default="annotator"),  # since version 4
+    sa.Column("is_simulated", sa.Boolean, nullable=False),  # since version 2
+    sa.Column("role", sa.Text, nullable=False),  # since version 4
     sa.UniqueConstraint("project", "name"),
 )
 events_table = sa.Table(

@@ -29,16 +29,14 @@ def alpha(answers: Sequence[Answer], person: int | None = None) -> tuple[float |
     differing = n = 0.0
     for said in shared:
         words = [(answer.person, said_whatever_the_order(answer)) for answer in said]
-        pairs = [(a, b) for i, (p, a) in enumerate(words) for j, (q, b) in enumerate(words)
-                 if i != j and p != q and (person is None or person in (p, q))]  # fmt: skip
+        pairs = [(a, b) for p, a in words for q, b in words
+                 if p != q and (person is None or person in (p, q))]  # fmt: skip
         weight = 1.0 / (len(words) - 1)
         for a, b in pairs:
             totals[a] += weight  # type: ignore[assignment]  # a Counter adds floats too
             differing += weight * (a != b)
             n += weight
-    if n <= 1.0:
-        return None, len(shared)
+    if not differing:
+        return (1.0 if shared else None), len(shared)
     by_chance = (n * n - sum(count * count for count in totals.values())) / (n * (n - 1.0))
-    if by_chance <= 0.0:
-        return (1.0 if not differing else None), len(shared)
     return 1.0 - differing / n / by_chance, len(shared)

@@ -84,7 +84,7 @@ def _limit(memory: int) -> None:
     try:
         import resource
 
-        with open("/proc/self/statm") as handle:
+        with open("/proc/self/statm", encoding="utf-8") as handle:
             now = int(handle.read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (now + memory, now + memory))
     except (ImportError, OSError, ValueError):

@@ -416,23 +416,10 @@ class OpenProject:
         """Return where a page finds the picture, sound or spectrogram of a row."""
         return f"/media/{self.project.id}/{row}/{part}?of={self.rows.folder.name[:6]}"  # numbers are used again
 
-    @cached_property
-    def reference(self) -> list[tuple[str, int]]:
-        """One example of every class of the key: the row nearest to the mean of its class ([P17] 3.5.1.2)."""
-        if self.rows.y is None:
-            return []
-        y = np.array(self.rows.y, dtype=object).astype(str)
-        sheet = []
-        for name in sorted(set(y.tolist())):
-            members = np.flatnonzero(y == name)
-            Z = self.rows.Z[members]
-            sheet.append((name, int(members[np.argmin(((Z - Z.mean(axis=0)) ** 2).sum(axis=1))])))
-        return sheet
-
     def reference_sheet(self) -> list[tuple[str, int]]:
         """Return one example per class: of the key where there is one, else of every cluster that has a name."""
-        if self.reference:
-            return self.reference
+        if self.rows.examples:
+            return self.rows.examples
         snapshot = self.model.snapshot(fresh=False)
         names = self.names(snapshot.labels)
         named = {int(snapshot.labels[event.content["row"]]) for event in self._name_events()}

@@ -72,6 +72,18 @@ class Rows:
         """The key as numbers."""
         return None if self.y is None else np.unique(np.array(self.y, dtype=object).astype(str), return_inverse=True)[1]
 
+    @cached_property
+    def examples(self) -> list[tuple[str, int]]:
+        """One row of every class of the key, the nearest to the mean of its class ([P17] 3.5.1.2)."""
+        if self.y is None:
+            return []
+        y, found = np.array(self.y, dtype=object).astype(str), []
+        for name in sorted(set(y.tolist())):
+            members = np.flatnonzero(y == name)
+            Z = self.Z[members]
+            found.append((name, int(members[np.argmin(((Z - Z.mean(axis=0)) ** 2).sum(axis=1))])))
+        return found
+
     def check(self, row: int) -> int:
         """Return a row's number, if there is such a row."""
         if not 0 <= row < self.n:

@@ -100,7 +100,7 @@ def bag_distances(
     return distances
 
 
-def hausdorff(source: Any, bags: Bags, other: Bags, kind: str, *, itself: bool = False) -> Floats:
+def hausdorff(source: Any, bags: Bags, other: Bags, kind: str, *, itself: bool) -> Floats:
     """Reduce row distances (a matrix, or a pair of row tables) to bag distances; everything was checked before.
 
     ``itself`` says that both are the same bags with symmetric distances: the way back is then the way forth.

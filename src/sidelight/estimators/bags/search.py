@@ -169,7 +169,7 @@ class MaxMarginBagClusteringCV(BagClusterer):
             partial = [point.fit(X[rows], bags=bags[rows]).predict_bag_clusters(X, bags) for rows in resamples]
             point.fit(X, bags=bags)
         stability = np.mean([adjusted_rand_score(point.bag_labels_, labels) for labels in partial])
-        shares = np.bincount(point.bag_labels_, minlength=self.n_clusters) / bags.n_bags
+        shares = np.bincount(point.bag_labels_) / bags.n_bags
         shares = shares[shares > 0]
         evenness = float(-(shares * np.log(shares)).sum() / np.log(max(self.n_clusters, 2)))
         margin = float(np.clip(point.bag_margins_, 0.0, 1.0).mean())

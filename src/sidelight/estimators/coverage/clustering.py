@@ -289,7 +289,9 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
 
         generator = as_generator(self.random_state)
         some, some_of_bags, some_names = some_bags(X, bags, names) if self._can_be_sampled(X) else (X, bags, names)
-        first = FirstFit.of(self, some, some_of_bags, some_names, generator, n_rows=X.shape[0], one_of=one_of)
+        first = FirstFit.of(
+            self, some, some_of_bags, some_names, generator, n_rows=X.shape[0], one_of=one_of, in_parts=False
+        )
         self.choice_, self.bag_slope_, self.bag_offsets_ = first.choice, first.odds.slope, first.odds.offsets
         if some is X:
             return self._publish(first.problem, X, first.rows.feature_map, bags, first.solutions)

@@ -52,8 +52,8 @@ class FirstFit:
         generator: np.random.Generator,
         *,
         n_rows: int,
-        one_of: bool = False,
-        in_parts: bool = False,
+        one_of: bool,
+        in_parts: bool,
     ) -> FirstFit:
         """Settle a fit.
 

@@ -38,7 +38,7 @@ class RoughFits:
     """The bags that are looked at, their folds, and one rough fit for each map of the rows and fold."""
 
     def __init__(
-        self, estimator: Any, bags: Bags, names: list[Any], generator: np.random.Generator, *, one_of: bool = False
+        self, estimator: Any, bags: Bags, names: list[Any], generator: np.random.Generator, *, one_of: bool
     ) -> None:
         self.options, self.one_of = estimator, one_of
         self.rows = _some_bags(bags, generator)
@@ -97,7 +97,7 @@ def correct_odds(
     doubted = one_of or estimator.wrong > 0 or estimator.forgotten > 0 or bags.is_partial.any()
     if not estimator.calibrate or doubted or n_labelled < 2 * FEWEST_BAGS or not len(bags.classes):
         return BagOdds.plain(len(bags.classes))
-    fits = RoughFits(estimator, bags, names, generator)
+    fits = RoughFits(estimator, bags, names, generator, one_of=False)
     held_out = [] if known is None else [known]
     for fold in range(len(held_out), 2):
         if sum(len(part.values) for part in held_out) >= ENOUGH_BAGS:

@@ -143,7 +143,8 @@ def fit_parts(estimator: Any, parts: PartedRows, engine: Engine) -> Any:
         bags = lists.as_bags(parts.classes)
         generator = as_generator(estimator.random_state)
         first = FirstFit.of(
-            estimator, X, bags, [None] * len(X), generator, n_rows=passes.n_rows, in_parts=True
+            estimator, X, bags, [None] * len(X), generator, n_rows=passes.n_rows, one_of=False,
+            in_parts=True,
         )  # fmt: skip
         weight = estimator.information * n_told
         wishes = ListsOfPart(

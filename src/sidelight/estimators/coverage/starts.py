@@ -43,7 +43,7 @@ def split_targets(
         if len(parts) == 1 or np.count_nonzero(share > 0.01) < len(parts):  # too few rows to be split
             targets[:, parts] = share[:, None] / len(parts)
             continue
-        split = KMeans(len(parts), n_init=1, random_state=as_seed(generator))
+        split = KMeans(len(parts), random_state=as_seed(generator))
         with one_blas_thread():
             group = split.fit_predict(X, sample_weight=share + 1e-9)  # k-means wants no weights of exactly zero
         targets[np.arange(len(group)), parts[group]] = share

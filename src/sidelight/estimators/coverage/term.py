@@ -37,7 +37,8 @@ class Coverage:
             values, gradients = zip(*(self(p, log_p) for p, log_p in zip(P, log_P)))
             return np.stack(values), np.stack(gradients)
         Q, log_likelihood = self.posteriors(P, log_P)
-        return -log_likelihood.sum(), np.negative(Q, out=Q)
+        Q *= -1.0
+        return -log_likelihood.sum(), Q
 
     def posteriors(self, P: np.ndarray, log_P: np.ndarray, *, in_threads: bool = True) -> tuple[np.ndarray, np.ndarray]:
         """Return Q (rows x clusters) and the log likelihood of each bag."""

@@ -130,7 +130,7 @@ def label_likelihood(
 
 
 def _is_same(one: Candidate, other: Candidate) -> bool:
-    return np.array_equal(one.parents, other.parents) and np.array_equal(one.alphas, other.alphas)
+    return bool((one.parents == other.parents).all() and (one.alphas == other.alphas).all())
 
 
 def _value(one: Candidate, patterns: Entries, weights: Floats, eps: float) -> float:
@@ -144,14 +144,14 @@ def _gated(rows: Seen, counts: PairCounts, source: str, gate: float) -> Candidat
     alpha = shared_alpha(counts)
     if alpha is None:
         return Candidate(source, np.full(n, -1, dtype=np.intp), np.zeros(n), 0.0, True, gate)
-    parents = None
+    parents = np.full(n, -2, dtype=np.intp)  # no tree yet
     for _ in range(_ROUNDS):
         alphas = np.full(n, alpha)
         short = edges.shortfalls(counts, alphas)
         tree = edges.heaviest_tree(edges.gated(counts, edges.edge_gains(counts, alphas), short, gate))
         tree = edges.settle_triples(counts, tree, alphas, short, gate, shared=True)
         alpha = pooled_rate(*rows.certified(tree)) or alpha
-        if parents is not None and np.array_equal(tree, parents):
+        if (tree == parents).all():
             break
         parents = tree
     return _shared(source, tree, alpha, gate)
@@ -169,13 +169,13 @@ def _ungated(rows: Seen, counts: PairCounts) -> Candidate:
     for _ in range(_ROUNDS):
         alpha = pooled_rate(*rows.certified(tree)) or alpha
         new = edges.heaviest_tree(edges.edge_gains(counts, np.full(n, alpha)))
-        if np.array_equal(new, tree):
+        if (new == tree).all():
             break
         tree = new
     for _ in range(_ROUNDS):
         new = edges.settle_triples(counts, tree, np.full(n, alpha), free, np.inf, shared=True)
         alpha = pooled_rate(*rows.certified(new)) or alpha
-        if np.array_equal(new, tree):
+        if (new == tree).all():
             break
         tree = new
     return _shared("ungated", tree, alpha, np.inf)
@@ -199,13 +199,13 @@ def _own_rates(
     gate: float,
     update: Callable[[Floats, Floats], Floats],
 ) -> Candidate:
-    parents = None
+    parents = np.full(len(alphas), -2, dtype=np.intp)  # no tree yet
     for _ in range(_ROUNDS):
         short = edges.shortfalls(counts, alphas)
         tree = edges.heaviest_tree(edges.gated(counts, edges.edge_gains(counts, alphas), short, gate))
         tree = edges.settle_triples(counts, tree, alphas, short, gate, shared=False)
         seen, certain = rows.certified(tree)
-        if parents is not None and np.array_equal(tree, parents):
+        if (tree == parents).all():
             break
         parents, alphas = tree, update(seen, certain)
     pooled = pooled_rate(seen, certain)

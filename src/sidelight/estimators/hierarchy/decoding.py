@@ -24,16 +24,13 @@ def f1_threshold(Q: Floats) -> float:
 
 
 def closed_upwards(Z: Entries, links: Sequence[tuple[int, int]]) -> Entries:
-    """Mark the further parents of every label that was seen as seen, until nothing changes."""
+    """Mark the further parents of every label that was seen as seen, and their further parents."""
     if not links:
         return Z
     closed = Z.copy()
-    for _ in links:
-        before = int((closed == 1).sum())
+    for _ in links:  # a chain is no longer than the links
         for p, c in links:
             closed[closed[:, c] == 1, p] = 1
-        if int((closed == 1).sum()) == before:
-            break
     return closed
 
 
@@ -49,6 +46,6 @@ def lowered(Q: Floats, links: Sequence[tuple[int, int]], parents: np.ndarray, or
         for c in order:
             if parents[c] >= 0:
                 np.minimum(low[:, c], low[:, parents[c]], out=low[:, c])
-        if np.array_equal(low, before):
+        if (low == before).all():
             break
     return low

@@ -84,8 +84,8 @@ def joint_em(
     tol: float,
     eps: float = EPS,
     decay: float = DECAY,
-    learn_tree: bool = True,
-    tree_first: bool = False,
+    learn_tree: bool,
+    tree_first: bool,
     report: Reporter = silent,
 ) -> JointFit:
     """Run EM from one tree; ``decay=1`` keeps eps fixed, and then the trace never falls.
@@ -106,7 +106,7 @@ def joint_em(
         turns = _TURNS if learn_tree and not tree_first else 0
         new_parents = _best_tree(model, theta, Q, tree) if learn_tree and tree_first else parents
         new_parents, theta = _maximise(model, theta, Q, tree, new_parents, turns=turns)
-        if settled and np.array_equal(new_parents, parents):
+        if settled and (new_parents == parents).all():
             converged = True
             break
         parents, eps = new_parents, max(eps * decay, least_eps)
@@ -129,7 +129,7 @@ def _maximise(
         both = pair_targets(Q, old, parents)
         theta = fit_weights(model, theta, both, parent_columns(Q.on, parents), steps=_STEPS)
         best = _best_tree(model, theta, Q, old) if turn < turns else parents
-        if np.array_equal(best, parents):
+        if (best == parents).all():
             break
         parents = best
     return parents, theta

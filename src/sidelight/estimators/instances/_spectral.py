@@ -355,7 +355,7 @@ class SpectralFamily(ProbabilityColumns, ClusterMixin, Estimator, ABC):
 def _with_the_lead(P: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Give the cluster that rounding chose at least the probability of any other."""
     rows = np.arange(len(P))
-    P[rows, labels] = P.max(axis=1, initial=0.0) * (1 + 1e-12)  # by a hair, so that the largest entry is unique
+    P[rows, labels] = P.max(axis=1) * (1 + 1e-12)  # by a hair, so that the largest entry is unique
     return np.asarray(P / P.sum(axis=1, keepdims=True))
 
 

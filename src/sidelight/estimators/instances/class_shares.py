@@ -93,4 +93,4 @@ def _em(counts: np.ndarray, masks: sp.csr_array) -> np.ndarray:
         theta = new
         if settled:
             break
-    return np.where(total > 0, theta, 0.0)
+    return theta

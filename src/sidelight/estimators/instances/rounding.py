@@ -44,7 +44,7 @@ def round_by_kmeans_on_sample(
         few = np.sort(generator.choice(len(U), size=sample, replace=False))
         with one_blas_thread():
             best = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(U[few]).cluster_centers_
-            return KMeans(n_clusters, init=best, n_init=1).fit_predict(U).astype(np.intp)
+            return KMeans(n_clusters, init=best).fit_predict(U).astype(np.intp)
 
 
 def round_by_rotation(V: np.ndarray, *, max_iter: int = 100) -> np.ndarray:

@@ -130,7 +130,7 @@ class Problem:
             z, value, residual = self._judge(theta)
             values.append(value)
             residuals.append(residual)
-            if np.array_equal(z, last) and abs(before - solution.value) <= tol * abs(solution.value):
+            if (z == last).all() and abs(before - solution.value) <= tol * abs(solution.value):
                 break
             before = solution.value
         return State(theta, np.array(values), np.array(residuals))

@@ -38,7 +38,7 @@ def draw_labels(X: Any, bags: Bags, layout: Layout, generator: np.random.Generat
     z = np.full(X.shape[0], -1)
     for _ in range(ROUNDS):
         before, z = z, np.argmin(np.where(allowed, _distances(X, squares, centres), np.inf), axis=1)
-        if np.array_equal(z, before):
+        if (z == before).all():
             break
         held = np.bincount(z, minlength=layout.n_clusters) > 0
         centres[held] = _means(X, np.eye(layout.n_clusters)[z])[held]

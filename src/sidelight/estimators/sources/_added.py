@@ -52,8 +52,6 @@ class AddedGraphs:
 
 def _joined(first: Ints, second: Ints) -> Ints:
     """Number rows by the components of two groupings together: rows that share a group of either belong together."""
-    if not first.any() or not second.any():
-        return np.zeros_like(first)
     n, m = int(first.max()) + 1, int(second.max()) + 1
     links = sp.csr_array((np.ones(len(first)), (first, n + second)), shape=(n + m, n + m))
     return np.asarray(connected_components(links, directed=False)[1][first], dtype=np.intp)

@@ -60,11 +60,9 @@ class CommonEdges:
 
 
 def _excess(mine: Any, theirs: Any, both: NDArray[np.bool_]) -> float:
-    """Return how many edges two graphs have in common, over chance, less 1; 0 where either has none."""
+    """Return how many edges two graphs have in common, over chance, less 1; both have some."""
     n = float(both.sum())
-    if not mine.nnz or not theirs.nnz:
-        return 0.0
-    return float(mine.multiply(theirs).sum() * n * max(n - 1.0, 1.0) / (mine.nnz * float(theirs.nnz)) - 1.0)
+    return float(mine.multiply(theirs).sum() * n * (n - 1.0) / (mine.nnz * float(theirs.nnz)) - 1.0)
 
 
 def reliabilities(agreement: Floats) -> Floats:

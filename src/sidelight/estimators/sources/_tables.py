@@ -147,12 +147,12 @@ def labels_to_start(estimator: Any, init: Any, joint: JointTable, n_clusters: tu
             starts.append(None)
             continue
         codes = np.asarray(labels)
-        if codes.shape != (n,) or codes.dtype.kind not in "iu" or codes.max(initial=0) >= k:
+        if codes.shape != (n,) or codes.dtype.kind not in "iu" or codes.max() >= k:
             raise InvalidData(
                 f"{type(estimator).__name__}.fit: init of the axis {axis!r} must be {n} integers below {k}, "
                 f"got shape {codes.shape}, {codes.dtype}, largest {codes.max(initial=0)}."
             )
-        starts.append(np.where(codes < 0, 0, codes).astype(np.intp))  # codes without mass carry -1
+        starts.append(np.maximum(codes, 0).astype(np.intp))  # codes without mass carry -1
     return starts
 
 

@@ -200,4 +200,4 @@ def _rounded(U: Floats, n_clusters: int, generator: np.random.Generator, n_init:
         best = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(few)
         if few is U:
             return np.asarray(best.labels_, dtype=np.intp)
-        return np.asarray(KMeans(n_clusters, init=best.cluster_centers_, n_init=1).fit_predict(U), dtype=np.intp)
+        return np.asarray(KMeans(n_clusters, init=best.cluster_centers_).fit_predict(U), dtype=np.intp)

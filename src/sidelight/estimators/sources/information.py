@@ -184,7 +184,7 @@ def _spectral(joint: JointTable, k: int, rng: np.random.Generator) -> list[Ints]
         labels = []
         for vectors, weight in zip((U, V.T), over):
             points = (vectors * values * weight[:, None])[:, 1:] if n_vectors > 1 else vectors
-            kmeans = KMeans(min(k, len(points)), n_init=1, random_state=as_seed(rng))
+            kmeans = KMeans(min(k, len(points)), random_state=as_seed(rng))
             labels.append(np.asarray(kmeans.fit_predict(points), dtype=np.intp))
     return labels
 

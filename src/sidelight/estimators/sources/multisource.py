@@ -390,7 +390,7 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
     def _table(self, codes: dict[str, Ints], books: dict[str, Codebook], there: Masks) -> CoOccurrence:
         """Count codes together, in the rows that have all channels, where there are any."""
         complete = np.all(list(there.values()), axis=0)
-        if complete.any() and not complete.all():
+        if complete.any():
             codes = {name: of[complete] for name, of in codes.items()}
         return CoOccurrence.from_codes(codes, sizes={name: len(book.prototypes_) for name, book in books.items()})
 

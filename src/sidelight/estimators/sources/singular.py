@@ -65,9 +65,8 @@ def left_singular_vectors(A: Any, k: int, rng: np.random.Generator) -> tuple[Flo
 def _solve(A: Any, k: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     k = min(k, *A.shape)
     if min(A.shape) <= max(DENSE_SIDE, 2 * k + 2):
-        gram = A @ A.T if A.shape[0] <= A.shape[1] else None
-        if gram is not None and A.shape[1] > 4 * A.shape[0]:  # a wide unfolding: its short side squared is smaller
-            squares, U = np.linalg.eigh(gram.toarray())
+        if A.shape[1] > 4 * A.shape[0]:  # a wide unfolding: its short side squared is smaller
+            squares, U = np.linalg.eigh((A @ A.T).toarray())
             order = np.argsort(squares)[::-1][:k]
             values, U = np.sqrt(np.maximum(squares[order], 0.0)), U[:, order]
         else:

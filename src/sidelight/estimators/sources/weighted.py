@@ -108,7 +108,7 @@ class WeightCoclustering(Coclusterer):
         table, k = joint.two_way(self), (clusters[0], clusters[1])
         starts = labels_to_start(self, init, joint, clusters)
         rng = as_generator(self.random_state)
-        n_epochs = self.max_iter or min(1000, max(100, _EPOCHS // sum(n * m for n, m in zip(joint.shape, clusters))))
+        n_epochs = self.max_iter or min(1000, max(100, _EPOCHS // int(np.prod([joint.shape, clusters], axis=0).sum())))
 
         runs = []
         for number in range(self.n_init):

@@ -57,7 +57,7 @@ def ask_page(link: LinkPart) -> Response:
         answer = RedirectResponse(f"/p/{person.project}", status_code=303)
         answer.set_cookie(cookie_of(person.project), person.token, httponly=True, samesite="lax")
         return answer
-    sheet = project.reference_sheet() if project.reference else []
+    sheet = project.reference_sheet() if project.rows.examples else []
     reference = [(name, project.cards([row])[0]) for name, row in sheet]
     shown = page(
         "ask.html", project=project.project, person=person, kind=project.model.kind, reference=reference, tab="ask",

@@ -42,10 +42,10 @@ def anneal(
     labels: list[Ints],
     rng: np.random.Generator,
     *,
-    objective: int = 0,
-    sweeps: int = 5,
-    cooling: float = 0.95,
-    warm: bool = False,
+    objective: int,
+    sweeps: int,
+    cooling: float,
+    warm: bool,
     stage: str = "annealing",
 ) -> Annealed:
     """Anneal from ``labels`` down to a state that no single move and no merge-and-split improves.

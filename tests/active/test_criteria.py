@@ -1,0 +1,106 @@
+"""Info and Uncertain against all pairs counted out."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from sidelight._core.simplex import binary_entropy
+from sidelight.active.criteria import REFINED, CriterionStrategy, _pairs, _partners
+
+N, EPS = 7, 0.1
+PARTICLES = np.random.default_rng(0).dirichlet(np.ones(3), size=(6, N))
+
+
+class Rules:
+    """A belief of six particles, with an answer about rows 0 and 1 and one about rows 1 and 2."""
+
+    n_rows, eps, left, right = N, EPS, np.array([0, 1]), np.array([1, 2])
+
+    def marginals(self):
+        return PARTICLES
+
+
+class Single:
+    """A belief with one probability a row."""
+
+    n_rows, eps = N, EPS
+
+    def posterior(self):
+        return PARTICLES[0]
+
+
+def plain_gain(criterion, q, a, b):
+    same = [EPS + (1 - 2 * EPS) * float(one[a] @ one[b]) for one in q]
+    mean = float(np.mean([binary_entropy(p) for p in same])) if criterion == "info" else 0.0
+    return float(binary_entropy(np.mean(same))) - mean
+
+
+def ranked(criterion, q, joined=()):
+    pairs = [pair for pair in itertools.combinations(range(N), 2) if not set(pair) <= set(joined)]
+    return sorted(pairs, key=lambda pair: -plain_gain(criterion, q, *pair))
+
+
+def choose(strategy, belief, asked=(), busy=()):
+    taken = [set(pair) for pair in asked]
+    return strategy.choose(belief, lambda a, b: {a, b} in taken, np.random.default_rng(0), frozenset(busy))
+
+
+@pytest.mark.parametrize("criterion", ["info", "uncertain"])
+def test_the_pair_of_largest_gain_that_closes_no_cycle_is_asked(criterion):
+    strategy = CriterionStrategy(criterion, n_scored=2)  # the best on two particles are compared on all of them
+    order = ranked(criterion, PARTICLES, joined=(0, 1, 2))
+    rows, gain = choose(strategy, Rules())
+    assert rows == order[0]
+    assert gain == pytest.approx(plain_gain(criterion, PARTICLES, *order[0]))
+    assert choose(strategy, Rules(), asked=order[:3])[0] == order[3]
+    busy = set(order[0])
+    assert choose(strategy, Rules(), busy=busy)[0] == next(pair for pair in order if not busy & set(pair))
+    assert choose(strategy, Rules(), asked=order) is None
+
+
+@pytest.mark.parametrize("criterion", ["info", "uncertain"])
+def test_a_belief_without_particles_is_asked_what_is_least_certain(criterion):
+    order = ranked("uncertain", PARTICLES[:1])
+    rows, gain = choose(CriterionStrategy(criterion), Single())
+    assert rows == order[0]
+    least = float(binary_entropy(EPS))
+    assert gain == pytest.approx(plain_gain("uncertain", PARTICLES[:1], *order[0]) - least)
+
+
+def test_all_pairs_are_looked_at_up_to_the_bound_itself():
+    for most, is_all in ((N * (N - 1) // 2, True), (N * (N - 1) // 2 - 1, False)):
+        a, b = _pairs(N, most, np.random.default_rng(0))
+        assert (sorted(zip(a, b)) == list(itertools.combinations(range(N), 2))) == is_all
+        assert (a != b).all()
+    a, b = _pairs(1000, 500, np.random.default_rng(0))
+    assert len(a) == len(b) == 500 - 500 // REFINED
+    assert len(set(a.tolist())) > 200
+    assert len(set(((b - a) % 1000).tolist())) > 200
+    assert ((b >= 0) & (b < 1000)).all()
+
+
+def test_rows_of_the_best_pairs_are_looked_at_with_every_partner():
+    a, b, gains = np.array([0, 1, 2, 3]), np.array([4, 5, 6, 0]), np.array([0.1, 0.9, 0.2, 0.8])
+    left, right = _partners(a, b, gains, N, 3 * N + 2)
+    assert list(dict.fromkeys(left.tolist())) == [1, 5, 3]  # of the best pairs, (1, 5) and (3, 0), three rows
+    assert sorted(zip(left, right)) == sorted((row, other) for row in (1, 5, 3) for other in range(N) if other != row)
+
+
+def test_of_some_pairs_partners_are_looked_at_too():
+    strategy = CriterionStrategy("uncertain", n_candidates=20)
+    rows, gain = choose(strategy, Single())
+    every = choose(CriterionStrategy("uncertain"), Single())[1]
+    assert gain <= every + 1e-12
+    assert rows[0] != rows[1]
+    drawn = CriterionStrategy("uncertain", n_candidates=20)
+    a, b = _pairs(N, 20, np.random.default_rng(0))
+    best = max(plain_gain("uncertain", PARTICLES[:1], *pair) for pair in zip(a, b)) - float(binary_entropy(EPS))
+    assert choose(drawn, Single())[1] >= best - 1e-12
+
+
+def test_a_pair_that_was_drawn_several_times_leaves_room_for_the_next():
+    a, b, gains = np.array([1, 5, 1, 3]), np.array([5, 1, 5, 0]), np.array([0.9, 0.9, 0.9, 0.8])
+    assert sorted(set(_partners(a, b, gains, N, 3 * N)[0].tolist())) == [1, 3, 5]

@@ -1,0 +1,288 @@
+"""Rows of a run after people spoke: beliefs by the rule of Bayes, the question worth most, rates, the next run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sidelight.app.studio.answers import Answer
+from sidelight.app.studio.rows import Rows
+from sidelight.app.studio.run.again import RunAgain, changes, check, renaming
+from sidelight.app.studio.run.belief import WRONG, Belief
+from sidelight.app.studio.run.learner import RunLearner, _entropy
+from sidelight.app.studio.run.rates import people_of
+from sidelight.app.studio.run.start import Start, path_of, read_start, write_start
+from sidelight.app.studio.run.writing import _as_pairs
+from sidelight.errors import InvalidData, UnreadableFile
+
+NAN = float("nan")
+
+
+def rows_of(X, y=None):
+    n = len(X)
+    ids = tuple(f"r{i}" for i in range(n))
+    nothing = ("",) * n
+    return Rows(
+        None, np.array(X, dtype=float), ids, ("x",), ("values",) * n, nothing, (False,) * n, (("", "", ""),) * n, y
+    )
+
+
+@pytest.fixture
+def begun():
+    """Six rows on a line in three clusters, in two bags of which the first lists two labels."""
+    rows = rows_of([[0.0], [1.0], [5.0], [6.0], [20.0], [21.0]])
+    start = Start(
+        "instances", "labels", ("wren", "owl", "novel-1"), ("wren", "owl", "novel-1"), np.array([0, 0, 1, 1, 2, 2]),
+        np.array([0.9, 0.6, 0.8, 0.95, 0.99, 0.7]), np.array([0, 0, 0, 1, 1, 1]), ("a", "b"), (("owl", "wren"), None),
+    )  # fmt: skip
+    return rows, start
+
+
+def said(number, person, row, word, **more):
+    rows = (row,) if isinstance(row, int) else row
+    return Answer(number, person, rows, word, 0.0, 1.0, **more)
+
+
+def test_without_a_word_of_people_the_run_is_believed(begun):
+    belief = Belief(*begun)
+    start = begun[1]
+    assert belief.labels.tolist() == start.labels.tolist()
+    assert belief.sure.tolist() == start.sure.tolist()
+    assert np.allclose(belief.P.sum(axis=1), 1.0)
+    assert np.allclose(belief.P[np.arange(6), start.labels], start.sure)
+    assert belief.P[2, 0] > belief.P[2, 2]  # nearer to the wrens
+    assert belief.P[3, 2] > 0.0  # no list says otherwise
+
+
+def by_hand(P, row, factors):
+    mixed = 0.5 * P[row] + 0.5 / P.shape[1]
+    for factor in factors:
+        mixed = mixed * factor
+    return mixed / mixed.sum()
+
+
+def test_a_label_weighs_by_the_rule_of_bayes(begun):
+    belief = Belief(*begun)
+    P = belief.P.copy()
+    yes = np.array([WRONG, 1 - WRONG, WRONG])
+    belief.learn([said(1, 1, 0, "owl"), said(2, 1, 5, "unsure")])
+    assert np.allclose(belief.P[0], by_hand(P, 0, [yes]))
+    assert np.allclose(belief.P[1:], P[1:])
+    assert (belief.labels[0], belief.sure[0]) == (1, belief.P[0, 1])
+    belief.learn([said(1, 1, 0, "owl"), said(2, 2, 0, "owl")])
+    assert np.allclose(belief.P[0], by_hand(P, 0, [yes, yes]))
+    belief.learn([said(1, 1, 0, "wren", is_not=True)])
+    assert np.allclose(belief.P[0], by_hand(P, 0, [np.array([WRONG, 1 - WRONG, 1 - WRONG])]))
+
+
+def test_a_label_that_the_run_does_not_know_is_a_cluster_of_its_own(begun):
+    belief = Belief(*begun)
+    P = np.hstack([belief.P, np.zeros((6, 1))])
+    belief.learn([said(1, 1, 5, "jay")])
+    assert (belief.names[-1], belief.label_of[-1], belief.labels[5]) == ("jay", "jay", 3)
+    assert np.allclose(belief.P[5], by_hand(P, 5, [np.array([WRONG, WRONG, WRONG, 1 - WRONG])]))
+
+
+@pytest.mark.parametrize("word", ["same", "different"])
+def test_an_answer_about_two_rows_weighs_by_what_is_believed_of_the_other(begun, word):
+    belief = Belief(*begun)
+    P = belief.P.copy()
+    belief.learn([said(1, 1, (1, 2), word)])
+    a, b = (0.5 * P[row] + 0.5 / 3 for row in (1, 2))
+    for _ in range(2):
+        like_b, like_a = (p if word == "same" else 1 - p for p in (b, a))
+        a_new = a * ((1 - WRONG) * like_b + WRONG * (1 - like_b))
+        b_new = b * ((1 - WRONG) * like_a + WRONG * (1 - like_a))
+        a, b = a_new / a_new.sum(), b_new / b_new.sum()
+    assert np.allclose(belief.P[1], a)
+    assert np.allclose(belief.P[2], b)
+
+
+def test_the_chance_of_a_wrong_label_comes_from_the_run_and_the_others(begun):
+    belief = Belief(*begun)
+    mine, other = said(1, 1, 0, "owl"), said(2, 2, 0, "owl")
+    prior = 0.5 * belief.P[0] + 0.5 / 3
+    assert belief.chance_wrong(mine, [], lambda _: WRONG) == pytest.approx(1 - prior[1])
+    weighed = prior * np.array([0.2, 0.8, 0.2])
+    expected = weighed[1] / weighed.sum()
+    assert belief.chance_wrong(mine, [other], lambda person: 0.2) == pytest.approx(1 - expected)
+    struck = said(3, 3, 0, "owl", is_not=True)
+    assert belief.chance_wrong(struck, [other], lambda person: 0.2) == pytest.approx(expected)
+
+
+def test_people_are_rated_by_rows_that_others_labelled_too(begun):
+    belief = Belief(*begun)
+    answers = [said(i, 1, row, "wren") for i, row in enumerate((0, 1))]
+    answers += [said(10 + i, 2, row, "wren") for i, row in enumerate((0, 1))]
+    answers += [said(20, 3, 0, "owl"), said(21, 3, 5, "novel-1"), said(22, 3, 4, "unsure")]
+    belief.learn(answers)
+    first, second, third = people_of(belief, answers)
+    assert (first.n_tested, second.n_tested, third.n_tested) == (2, 2, 1)
+    assert (third.n_answers, third.n_unsure) == (3, 1)
+    assert first.rate < third.rate
+    assert [rows for rows, _, _ in third.disagree] == [(0,)]
+    assert first.disagree == ()
+
+
+def test_the_question_is_about_a_doubtful_row_that_nobody_spoke_of(begun):
+    learner = RunLearner(*begun, frozenset({9}))
+    worth = {row: learner._questions(row)[0][0] for row in range(6)}
+    assert learner.ask([], lambda rows, again: True) == (5,)
+    assert max(worth, key=worth.get) == 5
+    learner.catch_up([said(1, 1, 5, "wren"), said(2, 9, 1, "wren")], lambda: False)
+    assert learner.ask([], lambda rows, again: True) == (1,)  # what the run knew is no word of people
+    assert learner.ask([(1,)], lambda rows, again: True) not in ((1,), (5,), None)
+    assert learner.ask([], lambda rows, again: False) is None
+
+
+def test_words_are_those_of_the_list_the_rows_own_and_novel_ones(begun):
+    rows, start = begun
+    learner = RunLearner(rows, start, frozenset())
+    assert learner.words(0) == ["wren", "owl", "novel-1"]
+    assert learner.words(3) == ["wren", "owl", "novel-1"]
+    learner.catch_up([said(1, 1, 0, "jay")], lambda: False)
+    assert learner.words(1) == ["wren", "owl", "novel-1", "jay"]
+    many = tuple(f"k{i:02}" for i in range(12))
+    listed = Start(
+        "instances", "labels", many, many, np.arange(6), np.full(6, 0.5), np.zeros(6, int), ("a",), (("k03",),)
+    )
+    assert RunLearner(rows, listed, frozenset()).words(0) == ["k00", "k03"]
+    free = Start("instances", "labels", many, many, np.arange(6), np.full(6, 0.5), np.full(6, -1))
+    assert len(RunLearner(rows, free, frozenset()).words(0)) == 9
+
+
+def test_pairs_are_asked_only_where_the_job_learns_from_them_and_time_counts(begun):
+    rows, start = begun
+    learner = RunLearner(rows, start, frozenset())
+    assert [asked for _, asked in learner._questions(1)] == [(1,)]
+    taking = RunLearner(rows, replace(start, takes="pairs"), frozenset())
+    questions = {asked: bits for bits, asked in taking._questions(1)}
+    assert set(questions) == {(1,), (1, 0), (1, 3)}  # the surest of its own cluster, and of the next
+    p = float(taking._belief.P[1, 0])
+    assert questions[1, 0] == pytest.approx(_entropy([p, 1 - p]) / (1.5 + 2 * 0.15))
+    slow = [said(i, 1, (i % 4, 4), "unsure") for i in range(5)]
+    taking.catch_up([replace(answer, seconds=9.0) for answer in slow], bool)
+    assert taking._seconds(2, 2) == pytest.approx(9.3)
+    taking.catch_up(slow[:4], bool)
+    assert taking._seconds(2, 2) == pytest.approx(1.8)
+    assert _entropy([0.5, 0.5, 0.0]) == 1.0
+
+
+def test_what_people_said_since_the_run_can_be_learnt(begun):
+    learner = RunLearner(*begun, frozenset({9}), since=5)
+    answers = [
+        said(4, 1, 0, "owl"),
+        said(6, 1, 1, "owl"),
+        said(7, 2, 1, "wren"),
+        said(8, 1, 2, "unsure"),
+        said(9, 9, 3, "x"),
+    ]
+    learner.catch_up(answers, lambda: False)
+    assert learner.n_new == 1
+    shown = learner.look(answers, None)
+    assert (shown.version, shown.n_known, shown.moved.tolist()) == (5, 3, [])
+    assert "1 row: run again" in shown.outlook.sentence
+    again = learner.look(answers, shown)
+    assert (again.moved.size, again.moved_by) == (0, 0)
+    learner.catch_up([*answers, said(10, 1, 5, "owl"), said(11, 2, 5, "owl")], lambda: False)
+    later = learner.look(answers, shown)
+    assert (later.moved.tolist(), later.moved_by) == ([5], 2)
+    assert learner.look(answers, later).moved.tolist() == [5]
+    assert later.outlook.enough == (not (learner._belief.sure < 0.7).any())
+
+
+def test_rows_that_people_call_differently_are_torn(begun):
+    learner = RunLearner(*begun, frozenset())
+    counted = [said(1, 1, 0, "owl"), said(2, 2, 0, "wren"), said(3, 3, 0, "owl"), said(4, 1, 1, "owl")]
+    counted += [said(5, 2, 1, "wren", is_not=True), said(6, 3, 1, "unsure")]
+    ((rows, first, others),) = learner.contradictions(counted)
+    assert (rows, [a.id for a in first], [a.id for a in others]) == ((0,), [1, 3], [2])
+    pairs = [said(7, 1, (0, 1), "same"), said(8, 1, (1, 2), "same"), said(9, 1, (0, 2), "different")]
+    torn = learner.contradictions([*counted, *pairs, said(10, 1, (3, 4), "unsure")])
+    assert len(torn) == 2
+    assert set(torn[1][0]) == {0, 2}
+
+
+def test_where_a_run_ended_is_read_as_it_was_written(begun, tmp_path):
+    _, start = begun
+    assert read_start(tmp_path, 0, 6) is None
+    write_start(tmp_path, 3, start)
+    read = read_start(tmp_path, 3, 6)
+    for name in ("job", "takes", "names", "label_of", "bag_names", "lists"):
+        assert getattr(read, name) == getattr(start, name)
+    for name in ("labels", "sure", "bags"):
+        assert (getattr(read, name) == getattr(start, name)).all()
+    assert read.vocabulary == ("wren", "owl", "novel-1")
+    assert (read.beside(0), read.list_of(0), read.list_of(5)) == ([1, 2], ("owl", "wren"), None)
+    with pytest.raises(UnreadableFile):
+        read_start(tmp_path, 3, 5)
+    path_of(tmp_path, 3).write_bytes(b"PK")
+    with pytest.raises(UnreadableFile):
+        read_start(tmp_path, 3, 6)
+
+
+def test_clusters_of_the_next_run_are_known_by_name_else_by_their_rows():
+    def start(names, labels):
+        return SimpleNamespace(names=names, labels=np.array(labels))
+
+    before = start(("owl", "novel-1", "novel-2"), [0, 0, 1, 1, 1, 2])
+    after = start(("novel-1", "owl", "novel-2"), [1, 1, 2, 2, 2, 0])
+    assert renaming(before, after) == {"novel-1": "novel-2", "novel-2": "novel-1"}
+    assert renaming(before, before) == {}
+    named = start(("owl", "jay", "wren"), [0, 0, 1, 1, 2, 2])
+    assert renaming(before, named) == {"novel-1": "jay", "novel-2": "wren"}
+    assert renaming(start(("cluster 0",), [0, 0]), start(("cluster 1",), [0, 0])) == {"cluster 0": "cluster 1"}
+    assert renaming(start(("owl 1", "jay"), [0, 1]), start(("owl 1", "jay"), [1, 0])) == {}  # a name, not a number
+
+
+def test_what_a_run_changed_is_told_the_surest_first():
+    shown = SimpleNamespace(labels=np.array([0, 1, 1, 0]), sure=np.array([0.95, 0.7, 0.55, 0.5]))
+    project = SimpleNamespace(
+        model=SimpleNamespace(snapshot=lambda: shown), names=lambda labels: ["owl", "wren"], cluster_names=dict,
+        rows=SimpleNamespace(ids=list("abcd")),
+    )  # fmt: skip
+    before = (np.array([0, 0, 0, 1]), np.array([0.95, 0.6, 0.5, 0.9]), ["owl", "novel-1"])
+    told = changes(project, before, {"novel-1": "owl"})
+    assert told["n_moved"] == 2
+    assert [(line["id"], line["from"], line["to"]) for line in told["moved"]] == [
+        ("b", "owl", "wren"), ("c", "owl", "wren")
+    ]  # fmt: skip
+    assert (told["sure_before"], told["sure_after"], told["n_surer"], told["n_less"]) == (0.5, 0.25, 1, 1)
+
+
+def test_only_a_run_that_learns_is_repeated_and_only_once_at_a_time(begun):
+    for start in (None, SimpleNamespace(takes="", job="sources")):
+        with pytest.raises(InvalidData):
+            check(SimpleNamespace(start=start))
+    again = RunAgain(state="running")
+    with pytest.raises(InvalidData):
+        again.begin(SimpleNamespace(start=begun[1]), None)
+    again.cancel()
+    assert not again._told(SimpleNamespace(stage="fit", done=1, total=2))
+    assert (again.stage, again.done, again.total) == ("fit", 1, 2)
+    assert json.dumps(again.as_dict())
+
+
+def test_a_label_becomes_pairs_with_the_surest_rows_of_its_cluster(begun):
+    rows, start = begun
+    project = SimpleNamespace(rows=rows)
+    told = _as_pairs(
+        project,
+        start,
+        [
+            said(1, 1, 2, "wren"),
+            said(2, 1, 4, "owl", is_not=True),
+            said(3, 1, (2, 0), "different"),
+            said(4, 1, 5, "jay"),
+            said(5, 1, 5, "unsure"),
+            said(6, 1, (3, 4), "unsure"),
+        ],
+    )
+    lines = set(zip(told["left"], told["right"], told["answer"]))
+    assert lines == {
+        ("r2", "r0", "different"), ("r2", "r1", "same"), ("r4", "r3", "different"), ("r4", "r2", "different")
+    }  # fmt: skip

@@ -1,0 +1,163 @@
+"""What a project hands over and what comes from elsewhere: tables, tasks of Label Studio, pictures that were sent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from tests.app.studio.conftest import blobs
+
+from sidelight.app.jobs.media import NotShown
+from sidelight.app.studio.cards import ago
+from sidelight.app.studio.sources import Source
+from sidelight.app.studio.studio import Studio
+from sidelight.app.studio.taking import bring_pairs, label_studio, labels_table, merged_table, notes_table
+from sidelight.app.studio.uploads import SentOnly, _by_name, _found, _of_images, _short, _with_images, _without_place
+from sidelight.errors import InvalidData, UnknownName, UnreadableFile
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project with some answers and a note."""
+    studio = Studio(tmp_path / "studio")
+    source = blobs(12)
+    named = Source(source.X, [f"r{i}" for i in range(12)], source.features, source.look, source.y)
+    opened = studio.project(studio.add("blobs", named, {"clusters": 3}).id)
+    ann, bob = (opened.store.add_person(opened.project.id, name) for name in ("=Ann", "Bob"))
+    opened.answer(ann, (0, 3), "same", seconds=1.5)
+    opened.answer(bob, (0, 3), "different")
+    opened.answer(bob, (0, 4), "unsure")
+    opened.note(bob, 4, "odd")
+    yield opened
+    studio.close()
+
+
+def test_what_is_handed_over_counts_answers_people_and_notes(project):
+    table = merged_table(project)
+    assert table["row"][:2] == ["r0", "r1"]
+    assert (table["answers"][0], table["people"][0], table["answers"][4], table["answers"][1]) == (3, 2, 1, 0)
+    assert (table["notes"][4], table["notes"][0], set(table["said"])) == ("Bob: odd", "", {""})
+    notes = notes_table(project)
+    assert (notes["row"], notes["note"], notes["person"]) == (["r4"], ["odd"], ["Bob"])
+    assert labels_table(project) == {"row": [], "label": [], "person": [], "seconds": []}
+    tasks = label_studio(project)
+    assert len(tasks) == 13
+    assert tasks[-1]["data"] == {"left": "r0", "right": "r3"}
+    said = [
+        (one["completed_by"]["first_name"], one["result"][0]["value"]["choices"]) for one in tasks[-1]["annotations"]
+    ]
+    assert said == [("=Ann", ["same"]), ("Bob", ["different"])]
+    assert all("score" in task["predictions"][0] for task in tasks[:12])
+
+
+def task(left, right, *choices):
+    results = [{"result": [{"value": {"choices": [choice]}}]} for choice in choices]
+    return {"data": {"left": left, "right": right}, "annotations": results}
+
+
+def test_pairs_of_label_studio_are_brought_once(project, tmp_path):
+    path = tmp_path / "tasks.json"
+    tasks = [
+        task("r0", "r3", "Yes"),
+        task("r1", "r2", "no", "different", "same"),
+        task("r1", "r1", "same"),
+        "nonsense",
+        task("r9", "elsewhere", "same"),
+        task("r5", "r6", "perhaps"),
+        {"data": {}},
+        task("r7", "r8"),
+        {
+            "data": {"left": "r4", "right": "r7"},
+            "annotations": ["x", {"result": ["x", {"value": {"choices": "same"}}]}],
+        },
+    ]
+    path.write_text(json.dumps(tasks))
+    assert bring_pairs(project, path, "elsewhere") == 2
+    assert bring_pairs(project, path, "elsewhere") == 0
+    (number,) = [person.id for person in project.people().values() if person.name == "elsewhere"]
+    assert {(a.rows, a.answer) for a in project.answers() if a.person == number} == {
+        ((0, 3), "same"), ((1, 2), "different")
+    }  # fmt: skip
+    for content, error in (("{}", InvalidData), ("[]", InvalidData), ("[", UnreadableFile)):
+        path.write_text(content)
+        with pytest.raises(error):
+            bring_pairs(project, path, "elsewhere")
+    table = tmp_path / "pairs.csv"
+    table.write_text("left,right,answer\nr5,r8,same\nr5,r9,unsure\n")
+    assert bring_pairs(project, table, "a table") == 1
+
+
+def test_images_are_found_by_the_name_they_were_sent_under(tmp_path):
+    images = {"a/x.png": tmp_path / "1", "b/x.png": tmp_path / "2", "b/y.png": tmp_path / "3"}
+    by_name = _by_name(images)
+    assert set(by_name) == {"a/x.png", "b/x.png", "b/y.png", "y.png"}
+    assert _found("b\\y.png", by_name) == "b/y.png"
+    assert _found("C:/pictures/y.png", by_name) == "y.png"
+    assert _found("x.png", by_name) == ""
+
+
+def pictures(folder, n=3):
+    """Write pictures of one colour each, and a file that is none."""
+    for i in range(n):
+        Image.new("RGB", (20, 20), (80 * i, 30, 30)).save(folder / f"{i}.png")
+    (folder / "broken.png").write_bytes(b"no picture")
+    return {path.name: path for path in sorted(folder.glob("*.png"))}
+
+
+def test_pictures_are_rows_and_broken_ones_are_left_out(tmp_path):
+    source = _of_images(pictures(tmp_path))
+    assert source.ids == ["0.png", "1.png", "2.png"]
+    assert len(source.notes()) == 1
+    assert source.look(0).kind == "image"
+    whole = {name: tmp_path / name for name in ("0.png", "1.png")}
+    assert _of_images(whole).notes() == []
+    with pytest.raises(UnreadableFile):
+        _of_images({name: tmp_path / name for name in ("0.png", "broken.png")})
+
+
+def test_rows_of_a_table_show_the_picture_that_a_cell_names(tmp_path):
+    images = pictures(tmp_path)
+    cells = [("x", "1.png"), ("x", "gone.png"), ("x", "broken.png")]
+    source = Source(np.eye(3), list("abc"), list("uvw"), lambda row: None, None, list, cells)
+    shown = _with_images(source, images)
+    assert (shown.look(0).kind, shown.look(1), shown.look(2)) == ("image", None, None)
+    assert len(shown.notes()) == 1
+    with pytest.raises(UnknownName):
+        _with_images(Source(np.eye(1), ["a"], ["u"], lambda row: None, None, list, [("x", "y")]), images)
+
+
+def test_a_table_that_was_sent_opens_no_file_and_is_not_named_by_its_place(tmp_path):
+    with pytest.raises(NotShown):
+        SentOnly(tmp_path)._path("/etc/hostname")
+    place = Path("/srv/upload-17/table.csv")
+    with pytest.raises(InvalidData) as caught, _without_place(place):
+        raise InvalidData(f"{str(place)!r} has no rows.", who="reader", do="Send one with rows.")
+    assert "upload" not in str(caught.value)
+    assert caught.value.who == "reader"
+    with pytest.raises(KeyError), _without_place(place):
+        raise KeyError(str(place))
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("0.123456789", "0.12346"),
+        ("-1.50000", "-1.5"),
+        ("1.2345", "1.2345"),
+        ("x" * 61, "x" * 60),
+        ("v1.123456", "v1.123456"),
+    ],
+)
+def test_a_preview_is_short(cell, shown):
+    assert _short(cell) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(59.9, "just now"), (60, "1 minute ago"), (3599, "59 minutes ago"), (3600, "1 hour ago"), (86_400, "1 day ago")],
+)
+def test_how_long_ago_something_was(seconds, words):
+    assert ago(seconds) == words

@@ -1,0 +1,431 @@
+"""What routes say, asked without a server: redirects, cookies, parts of long lists, pictures, errors by class."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import time
+from types import SimpleNamespace
+
+import httpx
+import pytest
+from tests.app.studio.conftest import awaited, blobs
+
+from sidelight.app.jobs.options import Roles
+from sidelight.app.report.gallery import Media
+from sidelight.app.studio.deleting import export_all
+from sidelight.app.studio.people import _rate
+from sidelight.app.studio.project import AnsweredAlready
+from sidelight.app.studio.sources import Source
+from sidelight.app.studio.studio import Studio
+from sidelight.app.studio.uploads import source_of
+from sidelight.app.studio.web import guesses as guesses_module
+from sidelight.app.studio.web import pace as pace_module
+from sidelight.app.studio.web.app import make_app
+from sidelight.app.studio.web.asking import part_of
+from sidelight.app.studio.web.early import _response
+from sidelight.app.studio.web.guesses import Guesses
+from sidelight.app.studio.web.making import in_form
+from sidelight.app.studio.web.pace import Pace
+from sidelight.app.studio.web.pages import status_of, without_paths
+from sidelight.app.studio.web.security import Access
+from sidelight.app.studio.web.studies import _finite
+from sidelight.errors import (
+    CannotWrite,
+    InvalidData,
+    MissingExtra,
+    OutputExists,
+    SidelightError,
+    TooLarge,
+    UnknownName,
+)
+from sidelight.words import Setting
+
+TOKEN = "t" * 32
+PNG = f"data:image/png;base64,{base64.b64encode(b'picture').decode()}"
+
+
+class Client:
+    """Asks an application directly; cookies are those that a request names."""
+
+    def __init__(self, app, headers):
+        self.app, self.headers = app, headers
+
+    def get(self, path, **headers):
+        return self._ask("GET", path, headers)
+
+    def post(self, path, body=None, **headers):
+        return self._ask("POST", path, headers, json=body or {})
+
+    def _ask(self, method, path, headers, **content):
+        async def asked():
+            transport = httpx.ASGITransport(app=self.app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+                named = {name.replace("_", "-"): value for name, value in (self.headers | headers).items()}
+                return await client.request(method, path, headers=named, **content)
+
+        return awaited(asked())
+
+
+def client_of(studio, token="", **headers):
+    return Client(make_app(studio, Access(token), begin="/p/1"), {"X-Sidelight": "1"} | headers)
+
+
+@pytest.fixture
+def studio(tmp_path):
+    """Two projects with pictures and a small study."""
+    made = Studio(tmp_path / "studio")
+    source = blobs(70)
+    shown = Source(source.X, [f"r{i}" for i in range(70)], source.features, lambda row: Media("image", PNG), source.y)
+    for name in ("first", "second"):
+        made.add(name, shown, {"strategy": "rows", "kind": "pair", "clusters": 3})
+    made.add_study("study", {"pair": 6, "triplet": 6}, sets=[("a", shown), ("b", shown)])
+    yield made
+    made.close()
+
+
+def test_a_path_with_a_slash_at_its_end_is_the_same_page(studio):
+    client = client_of(studio)
+    for path in ("/p/1/", "/nowhere/"):
+        answer = client.get(path)
+        assert (answer.status_code, answer.headers["location"]) == (307, path.rstrip("/"))
+    assert client.post("/p/1/").status_code in (404, 405)
+    assert client.get("/nowhere").status_code == 404
+    assert client.get("/api/nowhere").json() == {"error": "There is no such page."}
+    assert client.get("/begin").headers["location"] == "/p/1"
+    assert client.get("/begin").status_code == 303
+
+
+def test_the_token_of_the_printed_link_becomes_a_cookie_and_wrong_ones_are_counted(studio, monkeypatch):
+    monkeypatch.setattr(guesses_module, "_MOST", 2)
+    client = client_of(studio, TOKEN)
+    entered = client.get(f"/enter?token={TOKEN}")
+    assert (entered.status_code, entered.headers["location"]) == (303, "/p/1")
+    assert all(word in entered.headers["set-cookie"] for word in (TOKEN, "HttpOnly", "SameSite=lax"))
+    fresh = client_of(studio, TOKEN)
+    assert [fresh.get("/enter?token=wrong").status_code for _ in range(3)] == [404, 404, 429]
+    assert "set-cookie" not in client_of(studio).get("/enter").headers
+
+
+def test_guesses_are_forgotten_after_a_while_and_places_when_there_are_many(monkeypatch):
+    clock = SimpleNamespace(monotonic=lambda: now[0])
+    monkeypatch.setattr(guesses_module, "time", clock)
+    monkeypatch.setattr(guesses_module, "_MOST_PLACES", 2)
+    now, guesses = [0.0], Guesses()
+    for _ in range(9):
+        guesses.note("here")
+    assert not guesses.are_too_many("here")
+    guesses.note("here")
+    assert guesses.are_too_many("here")
+    assert not guesses.are_too_many("there")
+    now[0] = 60.0
+    assert guesses.are_too_many("here")
+    now[0] = 60.1
+    assert not guesses.are_too_many("here")
+    for place in ("a", "b", "c"):
+        guesses.note(place)
+    assert set(guesses._at) == {"b", "c"}
+
+
+def test_a_link_sends_as_much_as_it_may_and_rests(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(pace_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(pace_module, "_MOST_LINKS", 2)
+    pace = Pace(a_second=1.0, at_once=2.0)
+    assert [pace.take("a") for _ in range(3)] == [True, True, False]
+    assert pace.take("b")
+    now[0] = 1.0
+    assert [pace.take("a") for _ in range(2)] == [True, False]
+    now[0] = 100.0
+    assert [pace.take("a") for _ in range(3)] == [True, True, False]
+    pace.take("c")
+    assert set(pace._left) == {"a", "c"}
+
+
+def test_links_of_annotators_ask_and_those_of_viewers_go_to_the_overview(studio):
+    ann = studio.add_person(1, "Ann")
+    viewer = studio.add_person(1, "Vic", role="viewer")
+    client = client_of(studio, TOKEN)
+    asked = client.get(f"/a/{ann.token}")
+    assert asked.status_code == 200
+    assert f"sidelight_person_1={ann.token}" in asked.headers["set-cookie"]
+    assert all(word in asked.headers["set-cookie"] for word in ("HttpOnly", "SameSite=lax"))
+    sent = client.get(f"/a/{viewer.token}")
+    assert (sent.status_code, sent.headers["location"]) == (303, "/p/1")
+    assert f"sidelight_person_1={viewer.token}" in sent.headers["set-cookie"]
+
+
+def test_pictures_are_for_people_of_the_project_and_for_nobody_else(studio):
+    ann, bob = studio.add_person(1, "Ann"), studio.add_person(2, "Bob")
+    participant, other = studio.add_person(3, "Cyd"), studio.add_person(1, "Dee")
+    client = client_of(studio, TOKEN)
+
+    def seen(path, project, token):
+        return client.get(path, cookie=f"sidelight_person_{project}={token}").status_code
+
+    assert seen("/media/1/0/media", 1, ann.token) == 200
+    assert seen("/media/1/0/media", 1, bob.token) == 404
+    assert seen("/study-media/3/0/0/media", 3, participant.token) == 200
+    assert seen("/study-media/3/0/0/media", 3, other.token) == 404
+    assert seen("/study-media/3/1/0/media", 3, participant.token) == 200
+    assert seen("/study-media/3/2/0/media", 3, participant.token) == 404
+    owner = client_of(studio, TOKEN, Authorization=f"Bearer {TOKEN}")
+    picture = owner.get("/media/1/3/media")
+    assert (picture.content, picture.headers["content-type"]) == (b"picture", "image/png")
+    assert "max-age=3600" in picture.headers["cache-control"]
+    same = owner.get("/media/1/3/media", if_none_match=picture.headers["etag"])
+    assert (same.status_code, same.content) == (304, b"")
+    assert owner.get("/media/1/3/media", if_none_match='"other"').status_code == 200
+    assert "immutable" in owner.get("/study-media/3/0/0/media").headers["cache-control"]
+    assert owner.get("/static/nothing.js").status_code == 404
+    assert owner.get("/static/ask.js").headers["cache-control"] == "no-cache"
+
+
+def test_a_conversation_by_a_link(studio):
+    ann = studio.add_person(1, "Ann")
+    client, link = client_of(studio), f"/api/a/{ann.token}"
+    found = client.get(link).json()
+    assert len(found["questions"]) == 2
+    rows = found["questions"][0]["rows"]
+    put_off = client.post(f"{link}/later", {"rows": rows}).json()
+    assert put_off["put_off"] == rows
+    assert rows not in [question["rows"] for question in put_off["questions"]]
+    said = client.post(f"{link}/answers", {"rows": [0, 3], "answer": "same", "seconds": 2.0, "key": "k"}).json()
+    again = client.post(f"{link}/answers", {"rows": [0, 3], "answer": "same", "seconds": 2.0, "key": "k"}).json()
+    assert said["saved"] == again["saved"]
+    assert said["status"]["answers"] == 1
+    assert client.post(f"{link}/answers", {"rows": [3, 0], "answer": "same"}).status_code == 409
+    client.post(f"{link}/answers", {"rows": [1, 4], "answer": "same"})
+    history = client.get(f"{link}/history").json()["answers"]
+    assert [(line["ids"], line["answer"], line["seconds"]) for line in history] == [
+        (["r1", "r4"], "same", None), (["r0", "r3"], "same", 2.0)
+    ]  # fmt: skip
+    assert history[0]["words"] == ["same", "different", "unsure"]
+    assert client.post(f"{link}/history/{history[1]['id']}", {"answer": "different"}).status_code == 200
+    assert client.get(f"{link}/history").json()["answers"][1]["is_edited"]
+    undone = client.post(f"{link}/undo").json()
+    assert (undone["undone"], undone["answer"]) == (history[0]["id"], "same")
+    assert undone["questions"][0]["rows"] == [1, 4]
+    assert client.post(f"{link}/notes", {"row": 5, "text": "odd"}).json() == {"row": 5}
+    assert client.get(f"{link}/status").json()["answers"] == 1
+    other = studio.add_person(1, "Bob")
+    assert client.get(f"/api/a/{other.token}/history").json()["answers"] == []
+    assert len(client.get("/api/projects/1/history").json()["answers"]) == 1
+    refused = client.post(f"/api/a/{other.token}/history/{history[1]['id']}", {"answer": None})
+    assert refused.status_code == 404
+    assert client.post(f"/api/projects/1/history/{history[1]['id']}", {"answer": None}).status_code == 200
+    assert client.get(f"/a/{ann.token}/history").status_code == client.get("/p/1/history").status_code == 200
+
+
+def test_clusters_their_members_walls_and_groups(studio):
+    client = client_of(studio)
+    found = client.get("/api/projects/1/clusters").json()
+    sizes = [cluster["size"] for cluster in found["clusters"]]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sum(sizes) == len(found["rows"]["row"]) == 70
+    cluster = found["clusters"][0]["cluster"]
+    project = studio.project(1)
+    rows = project.members(cluster, doubtful_first=True)
+    first = client.get(f"/api/projects/1/clusters/{cluster}").json()
+    later = client.get(f"/api/projects/1/clusters/{cluster}?start=2").json()
+    assert [card["row"] for card in first["members"]] == rows
+    assert [card["row"] for card in later["members"]] == rows[2:]
+    assert (first["n"], later["start"]) == (len(rows), 2)
+    assert client.get("/api/projects/1/clusters/99").status_code == 404
+    both = client.post(f"/api/projects/1/clusters/{cluster}/wall", {"struck": [rows[0]], "right": [rows[0]]})
+    assert both.status_code == 422
+    done = client.post(f"/api/projects/1/clusters/{cluster}/wall", {"struck": rows[:1], "right": rows[1:3]})
+    assert done.json() == {"struck": 1, "right": 2}
+    assert project.confirmed() == set(rows[:3])
+    said = {answer.rows[0]: answer.answer for answer in project.answers()}
+    assert said == {rows[0]: "different", rows[1]: "same", rows[2]: "same"}
+    assert project.status()["corrections"] == 1
+    place = int(project.model.snapshot().labels[rows[5]])
+    shown = client.get(f"/p/1/clusters/{place}/wall").text
+    assert f'data-row="{rows[5]}"' in shown or f">{project.rows.ids[rows[5]]}<" in shown
+    named = client.post(f"/api/projects/1/clusters/{place}/name", {"name": " wren "}).json()
+    assert named == {"cluster": place, "name": "wren"}
+    together = client.post("/api/projects/1/together", {"rows": [60, 63, 66], "name": " owl "})
+    assert together.json() == {"said": 3}
+    assert "owl" in client.get("/api/projects/1/clusters").text
+    corrected = client.post(
+        "/api/projects/1/corrections",
+        {"row": rows[7], "cluster": place, "is_member": True, "is_confirmation": True},
+    )
+    assert corrected.json()["status"]["corrections"] == project.status()["corrections"]
+
+
+def test_contradictions_are_shown_one_at_a_time(studio):
+    project, client = studio.project(1), client_of(studio)
+    you = project.owner()
+    for pair, word in (((0, 3), "same"), ((3, 6), "same"), ((0, 6), "different")):
+        project.answer(you, pair, word)
+    project.model.snapshot()
+    (found,) = client.get("/api/projects/1/contradictions").json()["contradictions"]
+    assert set(found["ids"]) == {"r0", "r6"}
+    assert [line["ids"] for line in found["together"]] == [["r0", "r3"], ["r3", "r6"]]
+    assert [line["ids"] for line in found["apart"]] == [["r0", "r6"]]
+    assert "r3" in client.get("/p/1/contradictions").text
+    assert "r3" not in client.get("/p/1/contradictions?at=1").text
+
+
+def test_maps_and_files(studio):
+    client = client_of(studio)
+    plain = client.get("/api/projects/1/map").json()
+    assert (len(plain["ids"]), len(plain["coordinates"])) == (70, 70)
+    assert client.get("/api/projects/1/map?packed=true").json()["n"] == 70
+    assert client.get("/api/projects/1/rows/3").json()["row"]["row"] == 3
+    assert client.get("/api/projects/1/rows/70").status_code == 422
+    table = client.get("/p/1/clusters.csv")
+    assert len(table.text.splitlines()) == 71
+    assert "clusters.csv" in table.headers["content-disposition"]
+    assert client.get("/p/1/answers.csv").text.splitlines()[0].startswith("left,right,answer")
+
+
+def test_a_study_lists_its_participants_and_who_is_done(studio):
+    client = client_of(studio)
+    assert client.get("/studies/3/analysis").headers["location"] == "/studies/3"
+    link = client.post("/api/studies/3/participants", {"name": "Ann"}).json()["link"]
+    listed = client.get("/api/studies/3").json()
+    assert listed == {
+        "participants": [{"name": "Ann", "is_simulated": False, "link": link, "is_done": False}], "simulated": False
+    }  # fmt: skip
+    assert client.post("/api/studies/3/simulate", {"n": 1}).json() == {"added": 1, "go": "/studies/3/analysis"}
+    listed = client.get("/api/studies/3").json()
+    assert listed["simulated"]
+    assert [one["is_done"] for one in listed["participants"]] == [False, True]
+    assert client.get("/studies/3/analysis").status_code == 200
+    shown = client.post(f"/api{link}/begin").json()
+    rows = shown["questions"][0]["rows"]
+    client.post(f"/api{link}/answers", {"rows": rows, "answer": "same", "seconds": 9999})
+    assert studio.study(3).events()[-1].seconds == 3600.0
+    assert f"sidelight_person_3={link[3:]}" in client.get(link).headers["set-cookie"]
+
+
+def test_numbers_that_json_does_not_have_are_nothing():
+    assert _finite({"a": [1.0, math.nan, (math.inf, "x")], "b": 2}) == {"a": [1.0, None, [None, "x"]], "b": 2}
+
+
+def test_a_page_of_a_long_history():
+    lines = [{"id": i} for i in range(130)]
+    part = part_of(lines, 60)
+    assert (part["lines"][0]["id"], part["lines"][-1]["id"], part["n"], part["step"]) == (60, 119, 130, 60)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(UnknownName("x"), 404), (OutputExists("x"), 409), (AnsweredAlready("x"), 409), (TooLarge("x"), 413),
+     (InvalidData("x"), 422), (CannotWrite("x"), 503), (MissingExtra("p", "e", "f"), 503), (SidelightError("x"), 500)],
+)  # fmt: skip
+def test_errors_have_the_code_of_their_class(error, code):
+    assert status_of(error) == code
+
+
+def test_places_on_the_server_are_not_told(studio):
+    words = without_paths(f"Cannot read {studio.folder}/rows/7.npy at {studio.store.where!r}.", studio)
+    assert str(studio.folder) not in words
+    assert "7.npy" in words
+
+
+def test_settings_are_called_what_the_form_calls_them():
+    assert in_form(Setting("missing", "drop")) == "choose “leave the row out” for empty cells"
+    assert in_form(Setting("missing")) == "choose what to do for empty cells"
+    assert in_form(Setting("id")) == in_form(Setting("id", True)) == "choose “names each row” for a column"
+    assert in_form(Setting("ignore", "x")) == "choose “not used” for the column (x)"
+    assert "sidelight studio new" in in_form(Setting("sheet"))
+
+
+def test_the_first_answer_asks_to_wait():
+    assert b"application/json" in _response(True)
+    assert b"text/html" in _response(False)
+
+
+def test_nothing_sent_makes_nothing():
+    with pytest.raises(InvalidData):
+        source_of(None, {}, Roles())
+
+
+def test_a_person_is_rated_from_five_tested_answers_on(studio):
+    project = studio.project(1)
+
+    def line(n):
+        return SimpleNamespace(n_tested=n, rate=0.12345, low=0.0, high=0.5, disagree=[((0, 1), "same", 0.98765)] * 7)
+
+    assert _rate(None, project) == _rate(line(4), project) == {"rate": None, "low": None, "high": None, "disagree": []}
+    told = _rate(line(5), project)
+    assert (told["rate"], len(told["disagree"])) == (0.123, 5)
+    assert told["disagree"][0] == {"rows": [0, 1], "ids": ["r0", "r1"], "answer": "same", "chance": 0.988}
+
+
+def test_a_project_whose_database_is_away_shows_what_it_knew(studio, monkeypatch):
+    project = studio.project(1)
+    project.model.snapshot()
+    monkeypatch.setattr(project, "_catch_up", lambda: "away")
+    began = time.monotonic()
+    project.model._news += 1  # something is new, and cannot be read
+    status = project.status(fresh=True)
+    assert (status["sentence"], status["ready"]) == ("away", True)
+    assert time.monotonic() - began < 4.0  # it does not wait for what cannot come
+
+
+def test_the_first_page_of_a_history_begins_with_the_last_answer(studio):
+    project, client = studio.project(1), client_of(studio)
+    you = project.owner()
+    for pair in ((0, 3), (1, 4)):
+        project.answer(you, pair, "same")
+    link = f"/a/{you.token}/history"
+    for path in ("/p/1/history", link):
+        assert "r4" in client.get(path).text
+        assert "r4" not in client.get(f"{path}?start=1").text
+        assert "r3" in client.get(f"{path}?start=1").text
+
+
+def test_a_wall_shows_so_many_rows_and_says_of_how_many(studio):
+    project, client = studio.project(1), client_of(studio)
+    rows = project.members(0)
+    first, rest = (client.get(f"/p/1/clusters/0/wall?start={start}").text for start in (0, 5))
+    assert all(f">r{row}<" in first or f'"r{row}"' in first for row in rows[:3])
+    assert f">r{rows[0]}<" not in rest
+    assert "cluster 0" in first
+
+
+def test_everything_said_in_a_project_that_is_deleted_is_written_first(studio, tmp_path):
+    project = studio.project(1)
+    ann = studio.add_person(1, "Ann")
+    project.answer(ann, (0, 3), "same", seconds=1.5)
+    project.note(ann, 4, "odd")
+    export_all(studio.store, project.project, studio.folder / "projects", tmp_path / "out")
+    lines = [json.loads(line) for line in (tmp_path / "out" / "events.jsonl").read_text().splitlines()]
+    assert [(line["person"], line["kind"], line["seconds"]) for line in lines] == [
+        ("Ann", "answer", 1.5), ("Ann", "note", None)
+    ]  # fmt: skip
+    assert json.loads((tmp_path / "out" / "project.json").read_text())["name"] == "first"
+    assert "r0,r3,same,Ann" in (tmp_path / "out" / "answers.csv").read_text()
+    assert not (tmp_path / "out" / "labels.csv").exists()
+    with pytest.raises(CannotWrite):  # it is there already
+        export_all(studio.store, project.project, studio.folder / "projects", tmp_path / "out")
+
+
+def test_simulated_people_answer_the_questionnaire_as_those_of_the_thesis(studio):
+    study = studio.study(3)
+    study.simulate(40)
+    found = [event.content["performance"] for event in study.events() if event.kind == "questionnaire"]
+    shares = {word: found.count(word) / 40 for word in ("pair", "triplet", "none")}  # [P17] table 3.7: 16, 6, 2 of 24
+    assert shares["pair"] > 0.5 > shares["triplet"] > 0.1 > 0.0
+    assert shares["none"] < 0.25
+
+
+def test_names_of_the_studio_and_unknown_roles_are_refused_and_tokens_open_one_project(studio):
+    for name, role in (("you", "annotator"), ("Simulated person 7", "annotator"), ("Ann", "king")):
+        with pytest.raises(InvalidData):
+            studio.add_person(1, name, role=role)
+    viewer = studio.add_person(1, "Vic", role="viewer")
+    assert (studio.role_of(viewer.token, 1), studio.role_of(viewer.token, 2), studio.role_of("x" * 20, 1)) == (
+        "viewer", "", ""
+    )  # fmt: skip
+    with pytest.raises(UnknownName):
+        studio.study(1)
+    with pytest.raises(OutputExists):
+        studio.add(" first ", blobs(9), {})
+    assert studio.demo().id == studio.demo().id

@@ -1,0 +1,403 @@
+"""What is settled before the climb: arranged rows, starts, counts by held-out lists, boundaries, a test of novelty."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.stats import ttest_1samp
+
+import sidelight as sl
+from sidelight._core.params import as_seed
+from sidelight.data.splits import BagKFold
+from sidelight.errors import ConvergenceWarning, InseparableLabels, InvalidData, InvalidParameter, ignore_warnings
+from sidelight.estimators._labelled_bags.coverage import coverage_posteriors
+from sidelight.estimators._labelled_bags.layout import Layout
+from sidelight.estimators._labelled_bags.supervision import plan_bags
+from sidelight.estimators.coverage import boundary, choose, first_fit, held_out, novelty_test, starts
+from sidelight.estimators.coverage.problem import Problem
+from sidelight.estimators.coverage.term import Coverage
+
+RNG = np.random.default_rng(0)
+Y = np.arange(48) % 3
+X = 4.0 * np.eye(3)[Y] + RNG.normal(size=(48, 3))
+CODES = RNG.permutation(48) // 3  # neither rows nor bags come in order
+BAGS = sl.Bags(CODES, labels={int(b): set(np.array(list("abc"))[Y[b == CODES]]) for b in range(16)})
+LAYOUT = Layout.of(BAGS.classes, 1, 0)
+
+
+def problem(rows, layout=LAYOUT, **options):
+    plan = plan_bags(BAGS, np.full(48, -1), anything_novel=layout.n_novel > 0, wrong=0.0, forgotten=0.0)
+    settings = sl.CoverageClustering(**options)
+    return Problem.of(settings, rows, plan, layout, 1.5, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("solver", ["lbfgs", "em"])
+def test_rows_that_are_arranged_by_bags_come_back_in_their_order(solver):
+    """Dense rows are arranged inside, sparse ones are not: both say the same of every row."""
+    dense, sparse = (problem(rows, solver=solver) for rows in (X, sp.csr_array(X)))
+    assert dense.order is not None
+    assert sparse.order is None
+    theta = np.random.default_rng(1).normal(size=dense.model.n_parameters)
+    for one, other in zip(dense.posteriors(theta), sparse.posteriors(theta)):
+        np.testing.assert_allclose(one, other, atol=1e-9)
+    log_P = dense.model.log_posterior(theta, X)
+    for one, other in zip(dense.given_bags(np.exp(log_P), log_P), dense.posteriors(theta)):
+        np.testing.assert_allclose(one, other, atol=1e-9)
+    np.testing.assert_allclose(dense.coarse_posteriors(LAYOUT), sparse.coarse_posteriors(LAYOUT), atol=1e-3)
+    targets = np.eye(3)[Y]
+    np.testing.assert_allclose(dense.fit_targets(targets), sparse.fit_targets(targets), atol=1e-3)
+    fitted = dense.model.log_posterior(dense.fit_targets(targets), X)
+    assert (fitted.argmax(axis=1) == Y).all()
+    ends = [one.climb(np.zeros(one.model.n_parameters), 50, "a climb") for one in (dense, sparse)]
+    assert ends[0].value == pytest.approx(ends[1].value, rel=1e-5)
+
+
+def test_one_cluster_a_class_knows_no_further_wishes():
+    plain, wishing = (problem(X, information=weight) for weight in (0.0, 5.0))
+    assert len(plain.others) == 0
+    assert len(wishing.others) == 2
+    np.testing.assert_array_equal(plain.coarse_posteriors(LAYOUT), wishing.coarse_posteriors(LAYOUT))
+    near = problem(X, neighbours=0.5)
+    assert near.order is None
+    assert len(near.others) == 3
+
+
+def test_a_tolerance_of_a_climb_replaces_that_of_the_estimator():
+    start = np.zeros(problem(X).model.n_parameters)
+    loose, tight = (problem(X, tol=tol).climb(start, 200, "a") for tol in (0.1, 1e-9))
+    assert loose.n_iter < tight.n_iter
+    again = problem(X, tol=1e-9).climb(start, 200, "a", tol=0.1)
+    assert again.n_iter == loose.n_iter
+
+
+def test_zero_is_a_start_unless_it_is_a_saddle():
+    assert [start.any() for start in problem(X).first_starts()] == [False]
+    sums = np.zeros((16, 3))
+    np.add.at(sums, BAGS.codes, X)
+    centred = problem(X - (sums / BAGS.sizes[:, None])[BAGS.codes]).first_starts()
+    assert len(centred) == 12
+    assert all(start.any() for start in centred)
+    assert len({start.tobytes() for start in centred}) == 12
+
+
+class Scripted(choose.Folds):
+    """Held-out likelihoods that are given."""
+
+    def __init__(self, values):
+        self.values, self.asked, self.splits = iter(values), [], [0, 1]
+
+    def _held_out(self, stage, note, settings):
+        self.asked.append((stage, settings))
+        return next(self.values)
+
+
+@pytest.mark.parametrize(
+    ("name", "means", "n_tried", "chosen"),
+    [
+        ("penalty", [0.0, -1.0, 5.0], 2, 1),  # no patience with penalties
+        ("penalty", [0.0, 1.0, 2.0, 1.0], 4, 3),
+        ("n_novel", [0.0, -1.0, -1.0, 5.0], 3, 1),
+        ("n_novel", [0.0, -1.0, 5.0, 5.0, 5.0], 5, 3),
+        ("n_subclusters", [0.0, 0.01, 0.02, 9.0], 3, 1),  # rises by less than a tenth of an error are none
+        ("n_novel", [0.0, 0.4, 0.2, 0.1], 4, 1),  # the smallest within an error
+        ("penalty", [0.0, 0.4, 0.2, 0.1], 3, 2),  # the best
+    ],
+)
+def test_candidates_are_tried_until_held_out_lists_stop_gaining(name, means, n_tried, chosen):
+    spread = np.array([-2.0, 2.0, -2.0, 2.0, 0.0, 0.0])  # a standard error of about .7
+    folds = Scripted([mean + spread for mean in means])
+    found = folds.best_of(name, range(1, len(means) + 1), {"penalty": 1, "n_novel": 0, "n_subclusters": 1})
+    assert len(found["tried"]) == n_tried
+    assert found["chosen"] == chosen
+    assert [settings[name] for _, settings in folds.asked] == list(range(1, n_tried + 1))
+    assert [stage[1:] for stage, _ in folds.asked] == [(2 * i, 2 * len(means)) for i in range(n_tried)]
+
+
+def test_an_empty_list_demands_something_novel_unless_it_is_partial():
+    assert choose._least_novel(BAGS) == 0
+    assert choose._least_novel(sl.Bags([0, 1], labels={0: {"a"}, 1: set()})) == 1
+    assert choose._least_novel(sl.Bags([0, 1], labels={0: {"a"}})) == 0
+    assert choose._least_novel(sl.Bags([0, 1], labels={0: {"a"}, 1: set()}, partial=[1])) == 0
+
+
+def test_counts_that_are_open_are_laid_out_as_large_as_they_may_become():
+    make = sl.CoverageClustering
+    assert choose._least_layout(make(n_subclusters=2, n_novel=1), BAGS).n_clusters == 7
+    assert choose._least_layout(make(n_subclusters="auto", max_subclusters=3), BAGS).n_clusters == 9
+    assert choose._least_layout(make(n_novel="auto", max_novel=4), BAGS).n_novel == 4
+    assert choose._least_layout(make(n_subclusters=17), BAGS).n_clusters == 51
+    assert choose._least_layout(make(n_subclusters=18), BAGS).n_clusters == 3  # more than rows and classes
+
+
+def test_as_many_labelled_bags_as_folds_are_enough():
+    few = sl.Bags(CODES, labels={b: BAGS.labels[b] for b in range(4)}, classes=BAGS.classes)
+    names = [None] * 48
+    assert len(choose.Folds(sl.CoverageClustering(cv=4), X, few, names, RNG, False).splits) == 4
+    with pytest.raises(InvalidParameter, match="cv=5"):
+        choose.Folds(sl.CoverageClustering(cv=5), X, few, names, RNG, False)
+
+
+def test_held_out_lists_are_judged_by_fits_that_did_not_see_them():
+    folds = choose.Folds(
+        sl.CoverageClustering(cv=3, random_state=1), X, BAGS, [None] * 48, np.random.default_rng(0), False
+    )
+    settings = {"penalty": 2.0, "n_novel": 0, "n_subclusters": 2}
+    found = folds._held_out(("a", 0, 3), "b", settings)
+    expected = []
+    for train, test in folds.splits:
+        model = sl.CoverageClustering(
+            **settings, boundary="straight", calibrate=False, n_init=4, random_state=folds.seed
+        )
+        expected.append(model.fit(X[train], bags=BAGS[train]).bag_scores(X[test], bags=BAGS[test]))
+    np.testing.assert_array_equal(found, np.concatenate(expected))
+    told = np.where(np.arange(48) % 4 == 0, np.array(list("abc"))[Y], None).tolist()
+    knowing = choose.Folds(sl.CoverageClustering(cv=3, random_state=1), X, BAGS, told, np.random.default_rng(0), False)
+    assert (knowing._held_out(("a", 0, 3), "b", settings) != found).any()
+
+
+def test_clusters_of_a_class_share_its_rows():
+    coarse, fine = Layout.of(("a", "b"), 1, 0), Layout.of(("a", "b"), {"a": 2, "b": 1}, 0)
+    rows = np.array([[0.0], [0.1], [9.0], [9.1], [5.0]])
+    Q = np.array([[1.0, 0.0], [1.0, 0.0], [0.9, 0.1], [1.0, 0.0], [0.0, 1.0]])
+    targets = starts.split_targets(rows, Q, coarse, fine, np.random.default_rng(0))
+    own = np.flatnonzero(fine.class_of == 0)
+    np.testing.assert_allclose(targets[:, own].sum(axis=1), Q[:, 0])
+    np.testing.assert_array_equal(targets[:, np.flatnonzero(fine.class_of == 1)[0]], Q[:, 1])
+    assert targets[0, own].argmax() == targets[1, own].argmax() != targets[2, own].argmax() == targets[3, own].argmax()
+    scarce = np.zeros((5, 2))
+    scarce[0, 0] = 0.5
+    even = starts.split_targets(rows, scarce, coarse, fine, np.random.default_rng(0))
+    assert even[0, own].tolist() == [0.25, 0.25]
+
+
+@pytest.mark.parametrize(("n_init", "n_fitted"), [(1, 0), (2, 1), (5, 2)])
+def test_half_of_the_starts_split_the_clusters_of_classes(n_init, n_fitted):
+    fine = Layout.of(BAGS.classes, 2, 2)
+    one = problem(X, fine)
+    asked = []
+
+    def coarse(layout):
+        asked.append(layout)
+        return np.full((48, layout.n_clusters), 1.0 / layout.n_clusters)
+
+    def fit(targets):
+        return targets
+
+    drawn = starts.draw_starts(n_init, one.model, X, fine, coarse, fit, np.random.default_rng(0), list)
+    assert len(drawn) == n_init
+    assert sum(start.ndim == 2 for start in drawn) == n_fitted
+    assert [layout.n_novel for layout in asked] == [1] * (n_fitted > 0)
+    alone = starts.draw_starts(n_init, one.model, X, LAYOUT, coarse, fit, RNG, lambda: ["first"])
+    assert alone == ["first"]
+    W, b = one.model.unpack(drawn[0])
+    scores = X @ W + b
+    np.testing.assert_allclose(scores.std(axis=0), starts.SPREAD)
+    np.testing.assert_allclose(scores.mean(axis=0), 0.0, atol=1e-12)
+
+
+def test_of_very_many_rows_whole_bags_are_drawn(monkeypatch):
+    names = list(range(48))
+    assert first_fit.some_bags(X, BAGS, names)[0] is X
+    monkeypatch.setattr(first_fit, "LEAST", 16)
+    rows, bags, told = first_fit.some_bags(X, BAGS, names)
+    assert 3 <= len(rows) < 40
+    assert len(rows) == len(told) == bags.n_rows
+    np.testing.assert_array_equal(rows, X[told])
+    assert set(bags.sizes.tolist()) == {3}
+    monkeypatch.setattr(first_fit, "LEAST", 17)
+    assert first_fit.some_bags(X, BAGS, names)[0] is X
+    monkeypatch.undo()
+    assert [first_fit.sample_size(n) for n in (160_000, 1_000_000, 10_000_000)] == [40_000, 62_500, 100_000]
+
+
+def test_the_variance_of_rows_is_that_of_dense_and_sparse_ones():
+    expected = X.var(axis=0).sum()
+    assert boundary._total_variance(X) == pytest.approx(expected)
+    assert boundary._total_variance(sp.csr_array(X)) == pytest.approx(expected)
+    assert boundary._total_variance(np.full((5, 2), 0.1)) == 0.0
+
+
+def test_a_map_is_near_for_one_cluster_a_class_and_wide_for_several():
+    near, wide = (boundary.map_rows(X, layout, RNG).feature_map for layout in (LAYOUT, Layout.of(BAGS.classes, 2, 0)))
+    assert wide.width / near.width == pytest.approx(boundary.WIDE / boundary.NEAR)
+    assert near.width == pytest.approx(boundary.NEAR * X.var(axis=0).sum())
+    assert boundary.reach_of(None, np.ones(2)) == np.inf
+    assert boundary.reach_of(near, np.array([1e9, 1.0])) == 1e9
+    assert boundary.reach_of(near, np.zeros(0)) == boundary.FAR * near.width
+    assert boundary.map_rows(X, LAYOUT, RNG).features.dtype == np.float32
+
+
+def test_boundaries_are_straight_where_lists_are_few_or_rows_too_many():
+    ten = sl.Bags(np.arange(10), labels={b: {"a"} for b in range(10)})
+    nine = sl.Bags(np.arange(10), labels={b: {"a"} for b in range(9)})
+    assert boundary._why_straight(10, 3, ten) == ""
+    assert "too few" in boundary._why_straight(10, 3, nine)
+    most = boundary.MOST_NUMBERS // (12 + boundary.LANDMARKS)
+    assert boundary._why_straight(most, 12, ten) == ""
+    assert "2 GB" in boundary._why_straight(most + 1, 12, ten)
+    assert boundary._why_straight(boundary.MOST_NUMBERS // 1000, 600, ten) == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "is_corrected"),
+    [({}, True), ({"calibrate": False}, False), ({"wrong": 0.1}, False), ({"forgotten": 0.1}, False)],
+)
+def test_probabilities_of_bags_are_corrected_where_lists_are_taken_at_their_word(options, is_corrected):
+    ids = RNG.permutation(60) // 3
+    y = np.arange(60) % 3
+    bags = sl.Bags(ids, labels={int(b): set(np.array(list("abc"))[y[b == ids]]) for b in range(20)})
+    rows = 2.0 * np.eye(3)[y] + RNG.normal(size=(60, 3))
+
+    def odds(bags, known=None, **more):
+        settings = sl.CoverageClustering(**options)
+        return held_out.correct_odds(settings, rows[: bags.n_rows], bags, [None] * bags.n_rows, RNG, known, **more)
+
+    assert (odds(bags).slope != 1.0) == is_corrected
+    assert odds(bags, one_of=True).slope == 1.0
+    assert odds(bags[np.flatnonzero(ids < 19)]).slope == 1.0  # two folds of ten lists each
+    partly = sl.Bags(ids, labels=bags.labels, partial=[0])
+    assert odds(partly).slope == 1.0
+
+
+def test_what_is_known_of_held_out_lists_is_not_asked_again(monkeypatch):
+    calls = []
+    own = held_out.RoughFits.hold_out
+    monkeypatch.setattr(held_out.RoughFits, "hold_out", lambda self, *told: calls.append(told[1]) or own(self, *told))
+    ids = RNG.permutation(60) // 3
+    y = np.arange(60) % 3
+    bags = sl.Bags(ids, labels={int(b): set(np.array(list("abc"))[y[b == ids]]) for b in range(20)})
+    rows = 2.0 * np.eye(3)[y] + RNG.normal(size=(60, 3))
+    few, many = (
+        held_out.HeldOut(np.zeros(n), RNG.normal(size=(n, 3)), (RNG.random((n, 3)) < 0.5).astype(float))
+        for n in (59, 60)
+    )
+    for known, folds in ((None, [0, 1]), (few, [1]), (many, [])):
+        calls.clear()
+        held_out.correct_odds(sl.CoverageClustering(), rows, bags, [None] * 60, RNG, known)
+        assert calls == folds
+
+
+def test_labelled_bags_of_about_so_many_rows_are_looked_at(monkeypatch):
+    some = sl.Bags(CODES, labels={b: BAGS.labels[b] for b in range(12)}, classes=BAGS.classes)
+    rows = held_out._some_bags(some, np.random.default_rng(0))
+    assert rows.tolist() == np.flatnonzero(CODES < 12).tolist()
+    monkeypatch.setattr(held_out, "MOST_ROWS", 6)
+    assert len(np.unique(CODES[held_out._some_bags(some, np.random.default_rng(0))])) == 10
+    monkeypatch.setattr(held_out, "MOST_ROWS", 33)
+    assert len(np.unique(CODES[held_out._some_bags(some, np.random.default_rng(0))])) in (10, 11)
+
+
+def test_gains_are_tested_one_sided():
+    gains = RNG.normal(0.3, 1.0, size=20)
+    assert novelty_test._one_sided(gains) == pytest.approx(ttest_1samp(gains, 0.0, alternative="greater").pvalue)
+    assert novelty_test._one_sided(np.ones(4)) == 1.0
+
+
+def test_gains_are_those_of_fits_that_did_not_see_the_lists():
+    listed = sl.Bags(list(BAGS), labels={b: names - {"c"} for b, names in BAGS.labels.items()})
+    found = sl.novelty_test(3.0 * X + 1.0, listed, cv=2, random_state=0)
+    generator = np.random.default_rng(0)
+    rows = (X - X.mean(axis=0)) / X.std(axis=0)
+    plain = {"boundary": "straight", "calibrate": False, "information": 0.0, "wrong": 0.01, "forgotten": 0.01}
+    plain |= {"n_init": 4, "random_state": as_seed(generator)}
+    gains = np.zeros(16)
+    for train, test in BagKFold(2, shuffle=True, random_state=as_seed(generator)).split(rows, groups=listed):
+        scores = [
+            sl.CoverageClustering(n_novel=n, **plain).fit(rows[train], bags=listed[train])
+            .bag_scores(rows[test], listed[test])
+            for n in (0, 1)
+        ]  # fmt: skip
+        gains[[listed.names.index(name) for name in listed[test].names]] = scores[1] - scores[0]
+    np.testing.assert_allclose(found.gains, gains, atol=1e-6)
+    whole = sl.CoverageClustering(n_novel=1, **plain).fit(rows, bags=listed)
+    np.testing.assert_allclose(found.novelty, whole.novelty_score(rows, bags=listed), atol=1e-6)
+
+
+def test_gains_of_bags_stand_under_their_names():
+    """A few bags hold a kind that no list names: theirs are the gains, whatever order rows and bags come in."""
+    rng = np.random.default_rng(3)
+    order = rng.permutation(120)
+    y = np.where(order < 30, 2, order % 2)
+    codes = np.array([f"bag-{b:02}" for b in (order // 3 * 7) % 40])
+    rows = 7.0 * np.eye(3)[y] + rng.normal(size=(120, 3))
+    lists = {name: {"ab"[k] for k in y[codes == name] if k < 2} for name in np.unique(codes).tolist()}
+    del lists["bag-07"]
+    bags = sl.Bags(codes.tolist(), labels=lists)
+    found = sl.novelty_test(rows, bags, cv=2, random_state=0)
+    assert "bag-07" not in found.bags
+    assert len(found.gains) == len(found.bags) == 39
+    assert found.log_bayes_factor == pytest.approx(found.gains.sum())
+    strange = np.array([(y[codes == name] == 2).all() for name in found.bags])
+    assert found.gains[strange].min() > found.gains[~strange].mean()
+    assert (np.diff(found.novelty[found.rows]) <= 0).all()
+    twice = [
+        sl.novelty_test(rows, bags, cv=2, random_state=seed, n_novel=n).gains for seed, n in ((0, 1), (0, 2), (1, 1))
+    ]
+    np.testing.assert_array_equal(twice[0], found.gains)
+    assert (twice[1] != found.gains).any()
+    assert (twice[2] != found.gains).any()
+    few = sl.Bags(codes.tolist(), labels={name: lists[name] for name in list(lists)[:2]})
+    assert len(sl.novelty_test(rows, few, cv=2, random_state=0).gains) == 2
+    with pytest.raises(InvalidData, match="cv=3"):
+        sl.novelty_test(rows, few, cv=3)
+
+
+def test_parts_are_told_what_arrays_are_told():
+    """An empty list where nothing can be novel, and labels that always come together."""
+    empty = sl.Bags(list(BAGS), labels={**BAGS.labels, 3: set()})
+    together = sl.Bags(np.arange(48) // 2, labels={b: {"a", "b"} for b in range(24)})
+    make = sl.CoverageClustering(boundary="straight", calibrate=False, n_init=1, max_iter=5, random_state=0)
+    for rows, bags in ((X, {"bags": empty}), (sl.Parts.from_arrays(X, empty), {})):
+        with pytest.raises(InvalidData, match="nothing novel is allowed"):
+            make.fit(rows, **bags)
+    for rows, bags in ((X, {"bags": together}), (sl.Parts.from_arrays(X, together), {})):
+        with pytest.warns(InseparableLabels), ignore_warnings(ConvergenceWarning):
+            make.fit(rows, **bags)
+
+
+def test_doubts_about_lists_reach_the_term():
+    plan = plan_bags(BAGS, np.full(48, -1), anything_novel=False, wrong=0.2, forgotten=0.1)
+    P = RNG.dirichlet(np.ones(3), size=48)
+    class_of = np.arange(3)
+    doubts = {"wrong": 0.2, "forgotten": 0.1, "cap": 2}
+    found = Coverage(plan, class_of, **doubts).posteriors(P, np.log(P))
+    for one, other in zip(found, coverage_posteriors(P, np.log(P), class_of, plan, **doubts)):
+        np.testing.assert_array_equal(one, other)
+    for name in ("wrong", "forgotten"):
+        other = coverage_posteriors(P, np.log(P), class_of, plan, **{**doubts, name: 0.0})
+        assert np.abs(other[1] - found[1]).max() > 1e-3, name
+
+
+def test_features_of_all_rows_must_be_held_unless_they_are_read_part_by_part():
+    many = 2 * boundary.MOST_NUMBERS // (3 + boundary.LANDMARKS)
+    make = sl.CoverageClustering(calibrate=False, max_iter=3, n_init=1)
+    for in_parts, is_curved in ((False, False), (True, True)):
+        first = first_fit.FirstFit.of(
+            make, X, BAGS, [None] * 48, np.random.default_rng(0), n_rows=many, one_of=False, in_parts=in_parts
+        )
+        assert ("note" not in first.choice["boundary"]) == is_curved
+
+
+def test_counts_that_are_open_are_tried_up_to_the_most():
+    make = sl.CoverageClustering(
+        n_novel="auto", n_subclusters="auto", max_novel=1, max_subclusters=2, cv=2, boundary="straight",
+        calibrate=False, max_iter=5, n_init=1, random_state=0,
+    )  # fmt: skip
+    with ignore_warnings():
+        choice = make.fit(X, bags=BAGS).choice_
+    assert choice["n_novel"]["tried"] == [0, 1]
+    assert choice["n_subclusters"]["tried"] == [1, 2]
+    assert "penalty" not in choice
+
+
+def test_candidates_of_rough_fits_are_read_as_one_of_them():
+    """A row whose true kind may be missing among its candidates need carry none of them."""
+    ids = np.arange(48)
+    either = sl.Bags(ids, labels={int(i): {"abc"[Y[i]], "abc"[(Y[i] + 1 + i % 2) % 3]} for i in ids})
+    values = []
+    for one_of in (True, False):
+        make = sl.CoverageClustering(forgotten=0.3)
+        fits = held_out.RoughFits(make, either, [None] * 48, np.random.default_rng(0), one_of=one_of)
+        values.append(fits.hold_out(X, 0, "a").values.mean())
+    assert values[0] > values[1]

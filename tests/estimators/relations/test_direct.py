@@ -1,0 +1,210 @@
+"""The parts of a fit to answers: weights, starts, rows that are looked at, and the thesis' bound."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+import sidelight as sl
+from sidelight.estimators.relations import direct, starts, trust, variational
+from sidelight.estimators.relations.answered import Answered
+from sidelight.estimators.relations.in_parts import collect_rows
+
+Y = np.arange(40) % 3
+X = 3.0 * np.eye(3)[Y] + np.random.default_rng(0).normal(size=(40, 3))
+PAIRS, TRIPLETS = sl.Pairs.sample(Y, 30, random_state=0), sl.Triplets.sample(Y, 12, random_state=0)
+SETTINGS = direct.Settings(n_clusters=3, tau=None, penalty=None, n_init=1, max_iter=50, tol=1e-6, max_rows=1000)
+
+
+def space():
+    told = Answered.evenly(PAIRS, TRIPLETS, 0.05)
+    return direct.StartSpace.of(X, X - X.mean(axis=0), told, 3, np.random.default_rng(0)), told
+
+
+def test_tau_and_the_penalty_grow_with_doubt_unless_they_were_given():
+    terrain, _ = space()
+    centred = X - X.mean(axis=0)
+    assert terrain.largest_variance == pytest.approx(np.linalg.norm(centred, 2) ** 2 / 40)
+    trusting = direct.weigh(SETTINGS, terrain, direct.TRUSTED)
+    assert trusting.tau == pytest.approx(direct.TAU)
+    assert trusting.penalty == pytest.approx(direct.PENALTY * direct.TAU * terrain.largest_variance / 3)
+    doubting = direct.weigh(SETTINGS, terrain, 0.2)
+    doubt = (0.9 / 0.6) ** 3
+    assert doubting.tau == pytest.approx(doubt * trusting.tau)
+    assert doubting.penalty == pytest.approx(doubt**2 * trusting.penalty)
+    given = direct.weigh(replace(SETTINGS, tau=0.7), terrain, 0.2)
+    assert given.tau == 0.7
+    assert given.penalty == pytest.approx(direct.PENALTY * 0.7 * doubt * terrain.largest_variance / 3)
+    assert direct.weigh(replace(SETTINGS, penalty=0.0), terrain, 0.2) == direct.Weights(doubting.tau, 0.0)
+
+
+def test_starts_come_from_every_kind_of_coordinates_or_from_those_that_are_named():
+    terrain, told = space()
+    kinds = {"rows", "features", "graph", "narrow graph"}
+    assert set(terrain.coordinates) == kinds
+    fit = direct.learn(terrain, told, replace(SETTINGS, n_init=2), 0.05, np.random.default_rng(0))
+    assert set(fit.starts) == {f"{kind} {turn}" for kind in {*kinds, "agreement"} for turn in (1, 2)}
+    assert set(fit.kinds) == {*kinds, "agreement"}
+    assert fit.kinds[0] == min(fit.starts, key=fit.starts.get).rsplit(" ", 1)[0]
+    named = direct.learn(terrain, told, SETTINGS, 0.05, np.random.default_rng(0), kinds=["graph", "agreement"])
+    assert set(named.starts) == {"graph 1", "agreement 1"}
+    nothing = Answered.evenly(sl.Pairs.empty(40), sl.Triplets.empty(40), 0.05)
+    assert set(direct.learn(terrain, nothing, SETTINGS, 0.05, np.random.default_rng(0)).kinds) == kinds
+
+
+def test_the_lowest_of_the_starts_that_are_followed_is_kept():
+    terrain, told = space()
+    weights = direct.weigh(SETTINGS, terrain, 0.05)
+    reached = direct._compare_starts(terrain, told, SETTINGS, weights, np.random.default_rng(0), ())
+    ends = [
+        direct.follow(terrain.features, told, SETTINGS, weights, at.parameters, np.random.default_rng(0)).value
+        for at in sorted(reached.values(), key=lambda at: at.value)
+    ]
+    for n_followed in (1, 3):
+        fit = direct.learn(terrain, told, SETTINGS, 0.05, np.random.default_rng(0), n_followed=n_followed)
+        assert fit.solution.value == pytest.approx(min(ends[:n_followed]), rel=1e-12)
+        assert fit.penalty == weights.penalty
+    rough = direct.learn(terrain, told, SETTINGS, 0.05, np.random.default_rng(0), n_followed=1, rough=True)
+    assert rough.solution.value == pytest.approx(ends[0], rel=1e-3)
+    assert rough.solution.value != ends[0]  # in single precision
+
+
+def test_few_rows_are_all_looked_at_and_of_many_those_with_answers_and_some_others(monkeypatch):
+    told = Answered.evenly(PAIRS.only(slice(5)), sl.Triplets.empty(40), 0.05)
+    rng = np.random.default_rng(0)
+    monkeypatch.setattr(direct, "FEW_ROWS", 40)
+    assert direct._rows_for_starts(told, 40, rng).tolist() == list(range(40))
+    monkeypatch.setattr(direct, "FEW_ROWS", 18)
+    rows = direct._rows_for_starts(told, 40, rng)
+    assert len(rows) == 18
+    assert set(told.rows) <= set(rows.tolist())
+    monkeypatch.setattr(direct, "FEW_ROWS", 6)
+    rows = direct._rows_for_starts(told, 40, rng)
+    assert set(told.rows) < set(rows.tolist())
+    assert len(rows) == len(told.rows) + 1
+    monkeypatch.setattr(direct, "START_ROWS", 9)
+    monkeypatch.setattr(direct, "FEW_ROWS", 8)
+    rows = direct._rows_for_starts(told, 40, rng)
+    assert len(rows) == 9  # one pair of START_ROWS // 8, and others
+    assert any(set(pair) <= set(rows.tolist()) for pair in told.pairs.rows.tolist())
+
+
+def test_information_of_a_sample_counts_where_rows_are_many():
+    terrain, told = space()
+    weights = direct.Weights(0.5, 0.01)
+    start = starts.ridge_start(terrain.features, Y, 3)
+    few = replace(SETTINGS, max_rows=10, max_iter=2)
+    drawn = np.sort(np.random.default_rng(5).choice(40, 10, replace=False))
+    end = direct.follow(terrain.features, told, few, weights, start, np.random.default_rng(5))
+    W, b = end.parameters[:-3], end.parameters[-3:]
+    scores = terrain.features @ W.reshape(3, 3) + b
+    P = np.exp(scores - scores.max(axis=1, keepdims=True))
+    P /= P.sum(axis=1, keepdims=True)
+    share = P[drawn].mean(axis=0)
+    information = -(share * np.log(share)).sum() + (P[drawn] * np.log(P[drawn])).sum(axis=1).mean()
+    penalty = 0.01 / 2 * np.square(W).sum()
+    assert end.value == pytest.approx(-told.log_likelihood(P) - 0.5 * information + penalty)
+
+
+@pytest.mark.parametrize(("n_pairs", "n_triplets"), [(30, 12), (30, 4), (4, 12)])
+def test_every_answer_is_held_out_once_and_those_of_a_rare_kind_never(n_pairs, n_triplets):
+    pairs, triplets = PAIRS.only(slice(n_pairs)), TRIPLETS.only(slice(n_triplets))
+    folds = list(trust._folds(pairs, triplets, 3, 0, 10))
+    assert len(folds) == 3
+    for place, answers in enumerate((pairs, triplets)):
+        n_held_out = [out[place].n_answers for _, out in folds]
+        if answers.n_answers < 10:
+            assert n_held_out == [0, 0, 0]
+            assert all(known[place] == answers for known, _ in folds)
+        else:
+            assert sum(n_held_out) == answers.n_answers
+            assert all(known[place].n_answers + n == answers.n_answers for (known, _), n in zip(folds, n_held_out))
+            held_out = np.concatenate([out[place].rows for _, out in folds])
+            assert sorted(held_out.tolist()) == sorted(answers.rows.tolist())
+    assert len(list(trust._folds(PAIRS.only(slice(10)), triplets, 2, 0, 10))) == 2
+    assert [out[0].n_answers for _, out in trust._folds(PAIRS.only(slice(10)), triplets, 2, 0, 10)] == [5, 5]
+
+
+def test_too_few_answers_tell_nothing_of_how_often_they_are_wrong():
+    terrain, _ = space()
+    few = PAIRS.only(slice(trust.FEWEST - 1))
+    rng = np.random.default_rng(0)
+    assert trust.estimate_error_rate(terrain, few, TRIPLETS, SETTINGS, rng, confusion=False) is None
+    enough = PAIRS.only(slice(trust.FEWEST))
+    found = trust.estimate_error_rate(terrain, enough, TRIPLETS, SETTINGS, rng, confusion=False)
+    assert found.rates.eps < 0.1
+    assert trust.doubtful(0.7).tau == 0.7
+    assert trust.doubtful(None).eps == trust.cautious(trust.UNKNOWN) == 0.25
+    assert trust.cautious(0.0) == direct.TRUSTED
+    assert trust.cautious(0.12) == pytest.approx(0.15)
+
+
+def test_the_sharpness_of_beliefs_is_the_one_that_makes_held_out_answers_likeliest():
+    """Beliefs that are right but unsure: the answers say that they may be sharpened."""
+    for factor, confusion in ((0.4, False), (2.0, True)):
+        log_P = np.log(np.full((40, 3), 0.1) + 0.7 * np.eye(3)[Y]) * factor
+        log_P -= np.log(np.exp(log_P).sum(axis=1, keepdims=True))
+        parts = [Answered.evenly(PAIRS.only(slice(20)), TRIPLETS, 0.05)]
+        parts += [Answered.evenly(PAIRS.only(slice(20, None)), sl.Triplets.empty(40), 0.05)]
+        likelihood, rates, sharpness = trust._likeliest(parts, [log_P, log_P], confusion)
+        assert sharpness == max(trust.SHARPNESSES)
+        assert rates.uneven == confusion
+        P = np.exp(sharpness * log_P)
+        P /= P.sum(axis=1, keepdims=True)
+        told = rates.believed(PAIRS, TRIPLETS)
+        assert likelihood == pytest.approx(told.log_likelihood(P))
+
+
+def test_the_expected_likelihood_of_answers_is_that_of_enumeration():
+    rng = np.random.default_rng(1)
+    Q = rng.dirichlet(np.ones(3), size=4)
+    pairs = sl.Pairs.from_table([(0, 1, "same"), (2, 1, "different")], n_rows=4)
+    triplets = sl.Triplets.sample([0, 1, 1, 0], 2, random_state=0)
+    for eps, floor in ((0.1, 0.1), (0.0, 1e-6)):
+        told = Answered.evenly(pairs, triplets, floor)
+        expected = 0.0
+        for labels in product(range(3), repeat=4):
+            chance = np.prod([Q[row, label] for row, label in enumerate(labels)])
+            log_p = told.log_likelihoods_of(told.truths(np.eye(3)[list(labels)])).sum()
+            expected += chance * log_p
+        assert variational._expected_answers(told, Q, eps) == pytest.approx(expected)
+
+
+def test_agreement_space_parts_rows_said_to_differ():
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(200, 4))
+    side = features[:, 1] > 0  # what answers are about
+    a, b = rng.integers(200, size=(2, 400))
+    same = side[a] == side[b]
+    links = np.column_stack([a, b])
+    along = starts.agreement_space(features, links[same], links[~same], 1)
+    assert along.shape == (200, 1)
+    assert abs(np.corrcoef(along[:, 0], features[:, 1])[0, 1]) > 0.95
+    swapped = starts.agreement_space(features, links[~same], links[same], 1)
+    assert abs(np.corrcoef(swapped[:, 0], features[:, 1])[0, 1]) < 0.5
+    assert starts.agreement_space(features, links[same], links[:0], 3).shape[1] <= 3
+
+
+def test_rows_of_parts_are_those_with_answers_and_about_as_many_as_are_wanted():
+    parts = sl.Parts.from_arrays(X)
+    rows, numbers = collect_rows(parts, np.array([3, 30]), 10)
+    assert {3, 30} <= set(numbers.tolist())
+    assert 4 < len(numbers) < 20
+    np.testing.assert_array_equal(rows, X[numbers])
+    for enough in (40, 41):
+        assert collect_rows(parts, np.array([3, 30]), enough)[1].tolist() == list(range(40))
+
+
+def test_answers_among_some_rows_keep_their_chances():
+    rates = np.linspace(0.05, 0.4, 30)
+    told = Answered(PAIRS, TRIPLETS, np.column_stack([rates, 1 - rates]), np.tile(np.linspace(0.1, 0.4, 4), (12, 1)))
+    rows = np.flatnonzero(np.random.default_rng(0).random(40) < 0.7)
+    few = told.among(rows)
+    P = np.random.default_rng(1).dirichlet(np.ones(3), size=40)
+    kept = [np.isin(answers.rows, rows).all(axis=1) for answers in (PAIRS, TRIPLETS)]
+    assert 0 < kept[0].sum() < 30
+    whole = told.log_likelihoods_of(told.truths(P))[np.concatenate(kept)]
+    np.testing.assert_allclose(few.log_likelihoods_of(few.truths(P[rows])), whole)

@@ -1,0 +1,322 @@
+"""What channels share, each measure against a plain loop; thresholds of novelty; votes; columns of channels."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import adjusted_mutual_info_score, silhouette_score
+
+import sidelight as sl
+from sidelight.errors import InvalidInput
+from sidelight.estimators.sources import _agreement, _joined, _looks, _smoothed, _votes, _ways, graphs
+from sidelight.estimators.sources._channels import channel_columns
+from sidelight.estimators.sources._novelty import thresholds
+from sidelight.estimators.sources._votes import votes
+
+RNG = np.random.default_rng(0)
+
+
+def random_graph(n=30, density=0.2, seed=0):
+    W = sp.random_array((n, n), density=density, rng=np.random.default_rng(seed), format="csr")
+    return sp.csr_array(W + W.T)
+
+
+def pairs_of(W, rows):
+    dense = W.toarray() > 0
+    return {(i, j) for i, j in combinations(np.flatnonzero(rows).tolist(), 2) if dense[i, j]}
+
+
+def test_common_edges_are_those_of_rows_that_have_both_channels():
+    graphs = {"a": random_graph(seed=1), "b": random_graph(seed=2), "c": random_graph(density=0.0), "d": random_graph()}
+    there = {name: np.random.default_rng(ord(name)).random(30) < 0.8 for name in graphs}
+    found = _agreement.CommonEdges.of(graphs, there)
+    for i, a in enumerate(graphs):
+        assert found.excess[i, i] == found.share[i, i] == 0
+        for j, b in enumerate(graphs):
+            both = there[a] & there[b]
+            mine, theirs = pairs_of(graphs[a], both), pairs_of(graphs[b], both)
+            if i == j or not mine or not theirs:
+                assert found.excess[i, j] == 0
+                continue
+            n = both.sum()
+            chance = len(mine) * len(theirs) / (n * (n - 1) / 2)
+            assert found.excess[i, j] == pytest.approx(len(mine & theirs) / chance - 1)
+            assert found.share[i, j] == pytest.approx(len(mine & theirs) / min(len(mine), len(theirs)))
+
+
+def test_reliabilities_are_the_factors_of_the_agreement():
+    q = np.array([1.0, 0.5, 0.2, 0.8])
+    np.testing.assert_allclose(_agreement.reliabilities(np.outer(q, q) * (1 - np.eye(4))), q, atol=1e-6)
+    assert _agreement.reliabilities(np.array([[0.0, 0.3], [0.3, 0.0]])).tolist() == [1.0, 1.0]
+    assert _agreement.reliabilities(-np.ones((3, 3))).tolist() == [1.0, 1.0, 1.0]
+
+
+def test_copies_share_more_edges_than_common_clusters_explain():
+    labels = np.repeat([0, 1], 15)
+    inside = labels[:, None] == labels
+    half = sp.csr_array(np.triu(inside & (RNG.random((30, 30)) < 0.5), 1).astype(float))
+    half = sp.csr_array(half + half.T)
+    whole = sp.csr_array((inside & ~np.eye(30, dtype=bool)).astype(float))
+    there = {name: np.ones(30, dtype=bool) for name in "ab"}
+    clusters = dict.fromkeys("ab", labels)
+    for graph, share, expected in ((half, 1.0, True), (half, 0.4, False), (whole, 1.0, False)):
+        shares = np.array([[0.0, share], [share, 0.0]])
+        found = _agreement._copies(shares, {"a": graph, "b": graph}, clusters, there)
+        assert found.tolist() == [[False, expected], [expected, False]]
+    rows = np.arange(30) < 20
+    n_inside = len({(i, j) for i, j in pairs_of(half, rows) if labels[i] == labels[j]})
+    expected = n_inside / (15 * 14 / 2 + 5 * 4 / 2)
+    assert _agreement._density(_agreement._among(half, rows), labels, rows) == pytest.approx(expected)
+
+
+def test_voices_agree_in_the_mean_of_their_channels_and_of_rows_that_have_both():
+    labels = {name: np.random.default_rng(i).integers(3, size=40) for i, name in enumerate("abcd")}
+    there = {name: np.random.default_rng(9 + i).random(40) < 0.8 for i, name in enumerate("abcd")}
+    voice = np.array([0, 1, 0, 2])
+    found = _agreement._voices_agree(labels, there, voice, np.random.default_rng(0))
+    for v, w in combinations(range(3), 2):
+        mean = np.mean([
+            adjusted_mutual_info_score(labels[a][there[a] & there[b]], labels[b][there[a] & there[b]])
+            for i, a in enumerate("abcd") for j, b in enumerate("abcd") if voice[i] == v and voice[j] == w
+        ])  # fmt: skip
+        assert found[v, w] == found[w, v] == pytest.approx(mean)
+    nobody = {**there, "d": np.zeros(40, dtype=bool)}
+    assert _agreement._voices_agree(labels, nobody, voice, np.random.default_rng(0))[0, 2] == 0.0
+
+
+def test_of_many_rows_a_sample_is_compared(monkeypatch):
+    monkeypatch.setattr(_agreement, "_COMPARED", 10)
+    compared = []
+    own = _agreement.adjusted_mutual_info_score
+    monkeypatch.setattr(
+        _agreement, "adjusted_mutual_info_score", lambda a, b: compared.append(len(a)) or own(a, b), raising=True
+    )
+    labels = {name: np.arange(12) % 3 for name in "ab"}
+    there = {name: np.ones(12, dtype=bool) for name in "ab"}
+    found = _agreement._voices_agree(labels, there, np.array([0, 1]), np.random.default_rng(0))
+    assert compared == [10]
+    assert found[0, 1] == pytest.approx(1.0)
+
+
+def test_structure_is_what_noise_of_the_same_spread_lacks():
+    rng = np.random.default_rng(0)
+    clouds = 8.0 * np.eye(3)[np.arange(200) % 3] + rng.normal(size=(200, 3))
+    noise = rng.normal(size=(200, 3))
+
+    def leading(rows):
+        return float(np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)[0])
+
+    def score(rows):  # how far rows lie from the mean of their column, seen along the widest direction
+        return leading(rows) / np.linalg.norm(rows - rows.mean(axis=0))
+
+    assert _agreement._structure(clouds[:149], rng, leading) == np.inf
+    assert np.isfinite(_agreement._structure(clouds[:150], rng, leading))
+    assert _agreement._structure(clouds[:, :1], rng, leading) == np.inf
+    correlated = noise @ np.array([[1.0, 0.9, 0.0], [0.0, 0.4, 0.0], [0.0, 0.0, 1.0]])
+    assert _agreement._structure(correlated, rng, score) > 0.1  # columns dealt out anew lose what they share
+    unit = noise / np.linalg.norm(noise, axis=1, keepdims=True)
+    np.testing.assert_allclose(np.linalg.norm(_agreement._lengths_of(unit, clouds), axis=1), 1.0)
+    np.testing.assert_array_equal(_agreement._lengths_of(noise, clouds), clouds)
+    assert _agreement._lengths_of(unit, np.zeros((200, 3))).sum() == 0
+
+
+def test_of_many_rows_structure_is_judged_by_a_sample(monkeypatch):
+    monkeypatch.setattr(_agreement, "_MOST", 160)
+    sizes = []
+    _agreement._structure(
+        RNG.normal(size=(300, 2)), RNG, lambda rows: sizes.append(len(np.unique(rows, axis=0))) or 0.0
+    )
+    assert sizes == [160, 160, 160]
+    _agreement._structure(RNG.normal(size=(160, 2)), RNG, lambda rows: sizes.append(len(rows)) or 0.0)
+    assert sizes == [160] * 6
+
+
+def test_looks_share_the_weight_of_their_channel():
+    graphs = random_graph(seed=3), random_graph(seed=4)
+    both, one = _looks.Looks(graphs), _looks.Looks(graphs[:1])
+    assert [weight for _, weight in both.parts(0.6)] == [0.3, 0.3]
+    assert [weight for _, weight in one.parts(0.6)] == [0.6]
+    np.testing.assert_array_equal(both.joined.toarray() > 0, sum(graphs).toarray() > 0)
+    np.testing.assert_array_equal(one.joined.toarray(), graphs[0].toarray())
+
+
+def test_rows_without_the_channel_are_joined_to_nothing():
+    rows, there = RNG.normal(size=(40, 3)), np.arange(40) % 4 > 0
+    graph = _looks.graph_of(rows, there, np.random.default_rng(0)).toarray()
+    own = _looks.graph_of(rows[there], np.ones(30, dtype=bool), np.random.default_rng(0)).toarray()
+    assert graph.shape == (40, 40)
+    np.testing.assert_array_equal(graph[np.ix_(there, there)], own)
+    assert graph[~there].sum() == graph[:, ~there].sum() == 0
+
+
+def test_codes_share_information_by_the_likelihood_ratio_test(monkeypatch):
+    """G is 11.5 at one degree of freedom: a chance of 7 in 10,000, which two of three further pairs would allow."""
+    table = np.array([[32.0, 18.0], [15.0, 35.0]])
+    two = sl.CoOccurrence.from_matrix(table)
+    assert 2 * two.total * two.mutual_information(*two.axes) == pytest.approx(11.8, abs=0.3)
+    assert _ways.codes_share(two)
+    monkeypatch.setattr(_ways, "_CHANCE", 4e-4)
+    assert not _ways.codes_share(two)
+    monkeypatch.setattr(_ways, "_CHANCE", 1e-3)
+    assert not _ways.codes_share(sl.CoOccurrence.from_matrix(np.outer([3.0, 5.0], [2.0, 4.0])))
+    assert not _ways.codes_share(sl.CoOccurrence.from_matrix(np.array([[30.0], [10.0]])))
+    codes = [np.repeat([0, 0, 1, 1], [32, 18, 15, 35]), np.repeat([0, 1, 0, 1], [32, 18, 15, 35])]
+    three = sl.CoOccurrence.from_codes({"a": codes[0], "b": codes[1], "c": np.arange(100) % 2})
+    assert not _ways.codes_share(three)  # three pairs, each at a third of the chance
+
+
+def test_finer_groups_hang_together_better_where_there_are_some():
+    rng = np.random.default_rng(1)
+    four = 20.0 * np.eye(4)[np.arange(80) % 4] + rng.normal(size=(80, 4))
+    assert _ways.finer_groups({"a": four}, 2, np.random.default_rng(0)) > 0.3
+    assert _ways.finer_groups({"a": four, "b": four}, 4, np.random.default_rng(0)) < 0
+    one, two = (_ways.finer_groups({"a": four, "b": rows}, 2, np.random.default_rng(0)) for rows in (four, four[:, :2]))
+    assert one != two
+    assert _ways.finer_groups({"a": four[:19]}, 2, np.random.default_rng(0)) == 0.0  # groups of fewer than five
+    assert _ways.finer_groups({"a": four[:20]}, 2, np.random.default_rng(0)) > 0.3
+
+
+def test_silhouettes_need_two_clusters_and_one_of_two_rows():
+    rows, labels = RNG.normal(size=(12, 2)), np.arange(12) % 3
+    chosen = np.array([0, 1, 3, 4, 7, 9])
+    assert _ways.silhouette(rows, labels, chosen) == pytest.approx(silhouette_score(rows[chosen], labels[chosen]))
+    assert _ways.silhouette(rows, labels, np.array([0, 3, 6])) == -1.0
+    assert _ways.silhouette(rows, labels, np.array([0, 1, 2])) == -1.0
+    assert _ways.silhouette(rows, labels, np.array([0, 3, 1])) > -1.0
+    assert _ways.sample_of(np.arange(5), RNG).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_clusters_are_foretold_by_what_near_rows_have():
+    rng = np.random.default_rng(2)
+    y = np.arange(90) % 3
+    clear, noise = 9.0 * np.eye(3)[y] + rng.normal(size=(90, 3)), rng.normal(size=(90, 3))
+    channels, chosen = {"clear": clear, "also": clear[:, ::-1], "noise": noise}, np.arange(90)
+    alike, together = _ways.foretold(channels, {"clear": 1, "also": 1, "noise": 1e-9}, y, 3, chosen, rng)
+    assert alike == pytest.approx(1.0, abs=1e-3)
+    assert together == pytest.approx(1.0)
+    alike, together = _ways.foretold(channels, {"clear": 1e-9, "also": 1e-9, "noise": 1}, y, 3, chosen, rng)
+    assert alike < 0.5
+    assert together < 0.5
+    shares = _ways._votes(_looks.graph_of(clear, np.ones(90, dtype=bool), rng), y, 3)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert (shares.argmax(axis=1) == y).all()
+    assert _ways._votes(random_graph(90), y, 5).shape == (90, 5)  # clusters that no row of a sample has
+
+
+def test_thresholds_of_novelty_are_distances_to_kin():
+    rng = np.random.default_rng(3)
+    prototypes = rng.normal(size=(7, 2))
+    labels = np.array([0, 0, 0, 1, 1, 2, -1])
+    home = rng.integers(6, size=80)
+    X = prototypes[home] + 0.1 * rng.normal(size=(80, 2))
+    of_points, of_sequences = [], []
+    for i in range(5):  # the sixth has no kin, and nobody has the seventh
+        kin = [j for j in range(7) if labels[j] == labels[i] and j != i]
+        of_points.append([min(np.linalg.norm(x - prototypes[j]) for j in kin) for x in X[home == i]])
+        of_sequences.append(min(np.linalg.norm(prototypes[i] - prototypes[j]) for j in kin))
+    low, high = np.quantile(of_sequences, [0.25, 0.75])
+    usual = [gap <= high + 1.5 * (high - low) for gap in of_sequences]
+    point, sequence = thresholds(X, home, prototypes, labels, 0.9)
+    points = np.concatenate([of for of, kept in zip(of_points, usual) if kept])
+    assert point == pytest.approx(np.quantile(points, 0.9))
+    assert sequence == pytest.approx(np.quantile(np.array(of_sequences)[usual], 0.9))
+    plain = np.quantile([min(np.linalg.norm(x - p) for p in prototypes) for x in X], 0.9)
+    assert thresholds(X, None, prototypes, labels, 0.9) == pytest.approx((plain, plain))
+    assert thresholds(X, home, prototypes, np.arange(7), 0.9) == pytest.approx((plain, plain))
+
+
+def test_sequences_that_are_all_as_far_from_their_kin_are_no_outliers():
+    prototypes = np.array([[0.0], [1.0], [5.0], [6.0]])
+    home = np.arange(4)
+    assert thresholds(prototypes, home, prototypes, np.array([0, 0, 1, 1]), 0.5) == (1.0, 1.0)
+
+
+def test_a_sequence_far_from_its_kin_does_not_make_strangers_known():
+    prototypes = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0], [90.0]])
+    found = thresholds(prototypes, np.arange(7), prototypes, np.zeros(7, dtype=int), 1.0)
+    assert found == pytest.approx((1.0, 1.0))
+
+
+def test_the_nearest_known_rows_vote_by_how_near_they_are():
+    rng = np.random.default_rng(4)
+    known, labels, rows = rng.normal(size=(30, 2)), rng.integers(3, size=30), rng.normal(size=(5, 2))
+    found = votes(rows, known, labels, 4)
+    for row, share in zip(rows, found):
+        gaps = np.linalg.norm(known - row, axis=1)
+        near = np.argsort(gaps)[:10]
+        weight = np.exp(-((gaps[near] / gaps[near][6]) ** 2) / 2)
+        expected = np.bincount(labels[near], weight, minlength=4)
+        np.testing.assert_allclose(share, expected / expected.sum(), atol=1e-6)
+    np.testing.assert_array_equal(votes(known, known, labels, 3), np.eye(3)[labels])
+    twice = np.vstack([known, known[:1]])
+    told = votes(known[:1], twice, np.append(labels, (labels[0] + 1) % 3), 3)[0]
+    assert sorted(told.tolist()) == [0.0, 0.5, 0.5]
+    crowd = np.repeat([[0.0], [1.0]], [14, 6], axis=0)
+    counted = votes(np.zeros((1, 1)), crowd, np.repeat([0, 1, 2], [9, 5, 6]), 3)[0]
+    np.testing.assert_allclose(counted, [9 / 14, 5 / 14, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("channels", "expected"),
+    [
+        (None, {"0": [0], "1": [1], "2": [2], "3": [3]}),
+        ({"a": slice(0, 2), "b": slice(2, 4)}, {"a": [0, 1], "b": [2, 3]}),
+        ({"a": slice(1), "b": slice(2, None)}, {"a": [0], "b": [2, 3]}),
+        ({"a": 3, 7: np.array([0, 1], dtype=np.uint8)}, {"a": [3], "7": [0, 1]}),
+        ({"a": np.array([True, False, True, False]), "b": [3]}, {"a": [0, 2], "b": [3]}),
+    ],
+)
+def test_channels_are_slices_numbers_or_masks(channels, expected):
+    found = channel_columns(object(), channels, 4)
+    assert {name: where.tolist() for name, where in found.items()} == expected
+
+
+@pytest.mark.parametrize(
+    "channels",
+    [
+        {"a": slice(0, 5), "b": [0]},
+        {"a": slice(2, 2), "b": [0]},
+        {"a": [4], "b": [0]},
+        {"a": [-1], "b": [0]},
+        {"a": [], "b": [0]},
+        {"a": [0.5], "b": [0]},
+        {"a": ["x"], "b": [0]},
+        {"a": np.array([True, False]), "b": [0]},
+        {"a": [0]},
+        [0, 1],
+    ],
+)
+def test_channels_that_cannot_be_are_refused(channels):
+    with pytest.raises(InvalidInput):
+        channel_columns(object(), channels, 4)
+    if isinstance(channels, dict) and len(channels) == 1:
+        assert len(channel_columns(object(), channels, 4, least=1)) == 1
+
+
+def test_of_many_rows_a_sample_without_copies_is_taken(monkeypatch):
+    assert _votes.landmarks(5, RNG).tolist() == [0, 1, 2, 3, 4]
+    monkeypatch.setattr(_votes, "_LANDMARKS", 20)
+    some = _votes.landmarks(30, RNG)
+    assert len(set(some.tolist())) == len(some) == 20
+    assert (np.diff(some) > 0).all()
+    for take in (_ways._some, _smoothed._some):
+        assert take(7, 7, RNG).tolist() == list(range(7))
+        assert len(set(take(30, 20, RNG).tolist())) == 20
+
+
+def test_k_means_of_many_rows_starts_from_a_sample(monkeypatch):
+    U = 9.0 * np.eye(3)[np.arange(60) % 3] + RNG.normal(size=(60, 3))
+    whole = graphs._rounded(U, 3, np.random.default_rng(0))
+    monkeypatch.setattr(graphs, "_SAMPLE", 30)
+    some = graphs._rounded(U, 3, np.random.default_rng(0))
+    for labels in (whole, some):
+        assert len(set(zip(labels.tolist(), (np.arange(60) % 3).tolist()))) == 3
+
+
+def test_a_cluster_without_known_rows_gets_no_usual_share():
+    joined = _joined.JoinedChannels("graphs", {}, {}, {}, np.array([0, 1, 1]), {}, {}, {}, 4)
+    np.testing.assert_allclose(joined._usual, [1 / 3, 2 / 3, 0, 0])
+    np.testing.assert_allclose(joined.channel_proba("gone", np.zeros((2, 1))), np.tile(joined._usual, (2, 1)))

@@ -1,0 +1,211 @@
+"""What all families share: doors for rows, records of choices, number of clusters, rules, coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars
+import pytest
+import scipy.sparse as sp
+
+import sidelight as sl
+from sidelight._terms.fit import CrossEntropy
+from sidelight.errors import InvalidData, TargetIgnored
+from sidelight.estimators import _base, _how_many, _whitening
+from sidelight.estimators._choice import choose_best, is_as_good
+from sidelight.estimators._how_many import clearest_number
+from sidelight.estimators._linear_rule import RuleFit
+from sidelight.estimators._weights import weights_of_bags, weights_of_rows
+
+RNG = np.random.default_rng(0)
+BAGS = sl.Bags([0, 1, 0, 1], labels={0: {"a"}})
+
+
+@pytest.mark.parametrize(
+    ("X", "expected"),
+    [
+        ([[1, "x"], [2, 3]], (0, "1 (counted from 0)", "x")),
+        ([[1, "2"], [b"y", 3]], (1, "0 (counted from 0)", b"y")),
+        ([["1", "2.5"]], None),
+        ([[1, "x"], [2]], None),
+        ([1, "x"], None),
+        ([], None),
+        (np.array([["a", "1"]]), (0, "0 (counted from 0)", "a")),
+        (np.array([[1.0, 2.0]]), None),
+        (((1, 2), (3, "z")), (1, "1 (counted from 0)", "z")),
+        (polars.DataFrame({"a": [1, 2], "b": ["3", "w"]}), (1, "'b'", "w")),
+        (sp.eye_array(3), None),
+    ],
+)
+def test_the_first_text_among_numbers_is_found(X, expected):
+    assert _base._first_text(X) == expected
+
+
+@pytest.mark.parametrize("make", [np.array, sp.csr_array])
+@pytest.mark.parametrize(
+    ("cells", "place", "word"),
+    [
+        ([[0, 1], [0, np.nan], [np.nan, 2]], r"row 1, column 1 ", "NaN: 2 of 3 rows"),
+        ([[0, 1], [-np.inf, 0], [3, 2]], r"row 1, column 0 ", "minus infinity"),
+        ([[0, 1], [3, 0], [np.inf, 2]], r"row 2, column 0 ", "is infinity"),
+        ([[0, 1], [3, -1e200], [1, 2]], r"row 1, column 1 ", "is -1e[+]200; the square"),
+    ],
+)
+def test_what_cannot_be_computed_with_is_named(make, cells, place, word):
+    with pytest.raises(InvalidData, match=f"{place}.*{word}"):
+        _base.refuse_unusable(object(), make(np.array(cells, dtype=float)))
+
+
+def test_the_largest_number_that_may_be_squared_passes():
+    for sign in (1.0, -1.0):
+        _base.refuse_unusable(object(), np.array([[sign * _base.HUGE]]))
+        with pytest.raises(InvalidData):
+            _base.refuse_unusable(object(), np.array([[sign * np.nextafter(_base.HUGE, np.inf)]]))
+        _base.refuse_unusable(object(), np.array([[sign * 1e300]]), huge=True)
+    _base.refuse_unusable(object(), np.zeros((0, 2)))
+    with pytest.raises(InvalidData, match="row 1"):
+        _base.refuse_unusable(object(), np.array([[_base.HUGE], [np.nan]]))
+
+
+@pytest.mark.parametrize(
+    ("y", "sides", "outcome"),
+    [
+        (None, {}, None),
+        (BAGS, {}, None),
+        (sl.Pairs.empty(4), {}, InvalidData),
+        ("abc", {}, InvalidData),
+        ({"a": 1}, {}, InvalidData),
+        (3.5, {}, InvalidData),
+        ([0, 1, 0, 1], {}, TargetIgnored),
+        ((0, 1, 0, 1), {}, TargetIgnored),
+        (np.zeros(4), {}, TargetIgnored),
+        (np.zeros(4), {"bags": BAGS}, None),
+    ],
+)
+def test_what_comes_as_y_is_used_or_refused_or_said(y, sides, outcome):
+    model = sl.BagSpectralClustering()
+    if outcome is None:
+        _base.check_y(model, y, **sides)
+    elif issubclass(outcome, Warning):
+        with pytest.warns(outcome):
+            _base.check_y(model, y, **sides)
+    else:
+        with pytest.raises(outcome):
+            _base.check_y(model, y, **sides)
+    _base.check_y(sl.LatentHierarchyClassifier(), [0, 1], **sides)  # learns y, and judges it itself
+
+
+def test_weights_of_rows_and_of_bags():
+    assert weights_of_rows(None, 3).tolist() == [1, 1, 1]
+    assert weights_of_rows([1, 2, 3], 3).tolist() == [1, 2, 3]
+    assert weights_of_bags(None, BAGS) is None or (weights_of_bags(None, BAGS) == 1).all()
+    np.testing.assert_allclose(weights_of_bags([1.0, 5.0, 3.0, 7.0], BAGS), [2.0, 6.0])
+    for bad in ([1.0, 2.0], [1.0, -1.0, 1.0], [[1.0, 1.0, 1.0]], [0.0, 0.0, 0.0], ["a", "b", "c"]):
+        with pytest.raises(InvalidData):
+            weights_of_rows(bad, 3)
+
+
+def test_a_choice_is_the_best_or_the_first_within_an_error_of_it():
+    values = [np.array([0.0, 2.0]), np.array([1.0, 3.0]), np.array([1.5, 3.5])]  # errors of .71
+    best = choose_best("abc", values)
+    assert best["chosen"] == "c"
+    assert best["scores"] == [1.0, 2.0, 2.5]
+    np.testing.assert_allclose(best["errors"], 1 / np.sqrt(2))
+    assert choose_best("abc", values, simplest_within_error=True)["chosen"] == "b"
+    even = [np.array([1.0, 1.0]), np.array([1.0, 1.0])]
+    assert choose_best("ab", even)["chosen"] == "a"
+    assert is_as_good([np.array([0.0, 1.0]), np.array([0.4, 1.6]), np.array([0.5, 1.5])]) == [False, True, True]
+    assert is_as_good([np.array([0.0, 1.0]), np.array([0.1, 0.9])]) == [True, True]
+
+
+def test_the_clearest_number_of_clusters_is_that_of_the_groups():
+    for k in (2, 3, 5):
+        y = np.arange(40 * k) % k
+        rows = 9.0 * np.eye(5)[y] + RNG.normal(size=(len(y), 5))
+        found = clearest_number(rows, np.random.default_rng(0))
+        assert (found.chosen, found.is_clear) == (k, True)
+        assert found.tried == list(range(2, len(found.tried) + 2))
+        assert len(found.gaps) == len(found.errors) == len(found.tried)
+        assert found.tried[-1] <= min(45, 5 * k)
+    noise = clearest_number(RNG.normal(size=(200, 4)), np.random.default_rng(0))
+    assert not noise.is_clear
+    assert noise.chosen == 2
+
+
+def test_of_too_few_rows_or_equal_ones_there_is_one_cluster():
+    for rows in (RNG.normal(size=(15, 2)), np.ones((50, 2))):
+        found = clearest_number(rows, np.random.default_rng(0))
+        assert (found.tried, found.chosen, found.is_clear) == ([1], 1, True)
+    assert clearest_number(RNG.normal(size=(16, 2)), np.random.default_rng(0)).tried == [2]
+
+
+def test_many_rows_and_columns_are_made_few(monkeypatch):
+    wide = RNG.normal(size=(30, 40)) * np.linspace(1, 5, 40)
+    small = _how_many._compact(wide, np.random.default_rng(0))
+    assert small.shape == (30, 20)
+    spread = np.linalg.svd(wide - wide.mean(axis=0), compute_uv=False)[:20]
+    np.testing.assert_allclose(np.linalg.norm(small, axis=0), spread)
+    narrow = RNG.normal(size=(30, 20))
+    assert _how_many._compact(narrow, np.random.default_rng(0)) is narrow
+    monkeypatch.setattr(_how_many, "_MOST_ROWS", 12)
+    few = _how_many._compact(narrow, np.random.default_rng(0))
+    assert few.shape == (12, 12)
+    monkeypatch.setattr(_how_many, "_MOST_ROWS", 30)
+    assert len(_how_many._compact(narrow, np.random.default_rng(0))) == 30
+
+
+def test_a_rule_in_blocks_is_the_rule_of_all_rows():
+    X, Q = RNG.normal(size=(60, 3)), RNG.dirichlet(np.ones(2), size=60)
+    plain, whitened = RuleFit(X, 0.7), RuleFit.whitened(X, 0.7, np.arange(0, 61, 3))
+    how = {"max_iter": 500, "tol": 1e-12, "stage": "a"}
+    terms = [(2.0, CrossEntropy(Q))]
+    one, other = (fit.minimise(terms, 2, **how) for fit in (plain, whitened))
+    np.testing.assert_allclose(one.parameters, other.parameters, atol=1e-4)
+    assert one.value == pytest.approx(other.value)
+    theta = RNG.normal(size=8)
+    for a, b in zip(plain.objective(terms, 2)(theta), whitened.objective(terms, 2)(theta)):
+        np.testing.assert_allclose(a, b)
+    scores = X @ theta[:6].reshape(3, 2) + theta[6:]
+    log_P = scores - np.logaddexp(*scores.T)[:, None]
+    value = -2.0 * (Q * log_P).sum() + 0.35 * np.square(theta[:6]).sum()
+    assert plain.objective(terms, 2)(theta)[0] == pytest.approx(value)
+    near = plain.near(one.parameters, X).minimise(terms, 2, np.zeros(8), **how)
+    assert near.value == pytest.approx(one.value)
+    assert near.n_iter < 20
+
+
+def test_a_factor_is_made_of_some_features_and_rows():
+    assert _whitening.Whitening(np.zeros((0, 3)), 1.0).factor is None
+    assert _whitening.Whitening(np.zeros((2, _whitening.MOST_FEATURES + 1)), 1.0).factor is None
+    assert _whitening.Whitening(np.zeros((1, 3)), 1.0).factor is not None
+    table = _whitening.definite(np.diag([4.0, 2.0, 3.0]), 1.0)
+    np.testing.assert_allclose(np.diag(table), np.array([5.0, 3.0, 3.0]) + 1e-6 * 11 / 3)
+    assert (np.diag(_whitening.definite(np.zeros((3, 3)), 0.0)) > 0).all()
+
+
+def test_the_heaviest_rows_and_some_others_stand_for_all():
+    weight = np.array([5.0, 0.1, 4.0, 0.2, 0.3, 0.1, 0.2, 0.1, 0.3, 0.1])
+    rows, kept = _whitening._heaviest(weight, 2)
+    assert rows[:2].tolist() == [0, 2]
+    assert kept[:2].tolist() == [5.0, 4.0]
+    assert len(rows) == 2 + 1
+    assert kept[2:].sum() == pytest.approx(8 * weight[rows[2]])
+    rows, kept = _whitening._heaviest(weight, 10)
+    assert sorted(rows.tolist()) == list(range(10))
+    np.testing.assert_array_equal(kept, weight[rows])
+    rows, kept = _whitening._heaviest(weight, 6)
+    assert len(rows) == 6 + 4
+    assert kept.sum() == pytest.approx(weight.sum())
+
+
+def test_samples_of_parts_are_fitted_with_their_bags():
+    X = np.vstack([RNG.normal(size=(30, 2)), RNG.normal(size=(30, 2)) + 9])
+    bags = sl.Bags(np.arange(60) // 2, labels={b: {"a" if b < 15 else "b"} for b in range(30)})
+    model = sl.BagSpectralClustering(2, random_state=0).fit(sl.Parts.from_arrays(X, bags))
+    assert model.bags_.n_classes == 2
+    labels = np.asarray(model.labels_)
+    np.testing.assert_array_equal(labels, model.predict(X, bags=bags))
+    assert len(set(labels[:30])) == len(set(labels[30:])) == 1
+    for make in (sl.BagSpectralClustering(2), sl.estimators.BagWordClustering(2)):
+        for told in ({"y": bags}, {"bags": bags}):
+            with pytest.raises(InvalidData, match="bring their bags"):
+                make.fit(sl.Parts.from_arrays(X, bags), **told)
