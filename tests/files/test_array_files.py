@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import struct
 import zipfile
+from itertools import count
 
 import numpy as np
 import polars as pl
@@ -72,6 +73,7 @@ def test_every_type_of_idx(tmp_path, code, kind):
         b"\0\0\x08", b"\0\1\x08\x01\0\0\0\1a", b"\0\0\x07\x01\0\0\0\1a", b"\0\0\x08\0", b"\0\0\x08\x02\0\0\0\1",
         idx(PIXELS, 8)[:-1], idx(PIXELS, 8) + b"a", b"\0\0\x08\x01\0\0\0\0",
     ],
+    ids=count(),
 )  # fmt: skip
 def test_idx_that_is_wrong(tmp_path, content):
     (tmp_path / "a").write_bytes(content)
@@ -104,6 +106,7 @@ def test_arrays_in_either_order(tmp_path, version, order):
     "content",
     [npy(X)[:-1], npy(X) + b"a", b"\x93NUMPY\x01\x00damaged", npy(np.array([b"a", "b"], dtype=object)),
      npy(X).replace(b"(3, 2)", b"(-3,-2"), npy(np.array(["ab"])).replace(b"a\0\0\0", b"\xff\xff\xff\x7f")],
+    ids=count(),
 )  # fmt: skip
 def test_arrays_that_are_wrong(tmp_path, content):
     (tmp_path / "a.npy").write_bytes(content)

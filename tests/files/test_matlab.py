@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -299,6 +300,7 @@ FIELDS = element(5, ints([2])) + element(1, b"a\0b\0")
         matlab_file(sparse_variable((4, 3), [0, 2, 3], [0, 0, 3, 3], [1.0, 2.0, 3.0])),
         nested(20),
     ],
+    ids=count(),
 )
 def test_files_that_are_as_long_as_they_say_pass_the_guard(content):
     check_mat5(Path("a.mat"), content)
@@ -325,6 +327,7 @@ def test_files_that_are_as_long_as_they_say_pass_the_guard(content):
         (matlab_file(sparse_variable((4, 2), [0, 2], [0, 2, 3], [1.0, 2.0, 3.0])), "its 2 rows"),
         (nested(21), "21 deep"),
     ],
+    ids=count(),
 )  # fmt: skip
 def test_files_that_declare_what_they_do_not_hold_are_refused(content, found):
     with pytest.raises(UnreadableFile, match=found):

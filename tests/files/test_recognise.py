@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zipfile
+from itertools import count
 
 import numpy as np
 import pytest
@@ -95,6 +96,7 @@ ARFF = "% n\n@relation r\n@attribute a numeric\n@data\n1\n"
         ("a", "a,b\n1,2\n".encode("utf-16"), "delimited"),
         ("a", b"a,b\n1,2\n" * 5 + b"\x01\x02", "delimited"),
     ],
+    ids=count(),
 )
 def test_files_are_known_by_what_they_hold(tmp_path, name, content, form):
     assert recognise(put(tmp_path, name, content)).format == form
@@ -127,6 +129,7 @@ def test_files_are_known_by_what_they_hold(tmp_path, name, content, form):
         ("a.names", "yes,no.\nx: continuous.\ny: continuous.\n", "names of a C4.5"),
         ("a.data", "yes,no.\nx: continuous.\ny: continuous.\n", "names of a C4.5"),
     ],
+    ids=count(),
 )  # fmt: skip
 def test_what_is_no_table_says_what_to_do(tmp_path, name, content, match):
     with pytest.raises(UnreadableFile, match=match):
