@@ -120,6 +120,7 @@ def test_a_study_from_the_introduction_to_the_analysis(visit, local):
             break
         page.keyboard.press("d" if page.locator("[data-answer=same]").count() else "n")
         page.wait_for_timeout(60)
+        assert page.locator("#message").inner_text() == ""  # nothing went wrong
     for fieldset in page.locator("fieldset").all():
         fieldset.locator("input").first.check()
     page.get_by_role("button", name="Finish").click()

@@ -108,14 +108,15 @@
   function progress(status) {
     if (!status) return;
     const n = status.answers + unsent.length;
-    document.getElementById("n-answers").textContent = n;
-    document.getElementById("answers-word").textContent = n === 1 ? "answer" : "answers";
-    document.getElementById("sentence").textContent = status.sentence;
+    const write = (id, text) => { const node = document.getElementById(id); if (node) node.textContent = text; };  // a study shows less
+    write("n-answers", n);
+    write("answers-word", n === 1 ? "answer" : "answers");
+    write("sentence", status.sentence);
     const parts = [];
     if (status.clusters) parts.push(status.clusters + " clusters");
     if (status.agreement !== null && status.agreement !== undefined) parts.push("agreement with the key " + status.agreement.toFixed(2));
     if (status.moved) parts.push("the last " + (status.moved_by > 1 ? status.moved_by + " answers" : "answer") + " moved " + status.moved.toLocaleString("en") + (status.moved === 1 ? " row" : " rows"));
-    document.getElementById("more").textContent = parts.length ? ", " + parts.join(", ") : "";
+    write("more", parts.length ? ", " + parts.join(", ") : "");
   }
 
   // A study goes on to its next part: other rows, other questions, or the questionnaire.
@@ -152,16 +153,9 @@
     while (unsent.length) {
       const item = unsent[0];
       saving.textContent = trouble ? "Not saved yet: " + unsent.length + " to send." : "";
+      let kept;
       try {
-        const kept = await call(ask.dataset.base + "/answers", item.body);
-        unsent.shift();
-        answered = [item, ...answered].slice(0, 20);
-        trouble = false;
-        say("");
-        saving.textContent = kept.words || "Saved.";
-        if (over(kept)) return;
-        take(kept.questions);
-        progress(kept.status);
+        kept = await call(ask.dataset.base + "/answers", item.body);
       } catch (error) {
         if (error.lost || error.status === 503) {
           trouble = true;
@@ -172,7 +166,16 @@
           sending = false;
           return renew("This page was out of date, and is up to date now. " + error.message);
         } else { unsent.shift(); answered = [item, ...answered].slice(0, 20); say(error.message); }
+        continue;
       }
+      unsent.shift();
+      answered = [item, ...answered].slice(0, 20);
+      trouble = false;
+      say("");
+      saving.textContent = kept.words || "Saved.";
+      if (over(kept)) return;
+      take(kept.questions);
+      progress(kept.status);
     }
     sending = false;
     if (!upcoming.length) more();
