@@ -9,6 +9,7 @@ import pytest
 
 import sidelight as sl
 from sidelight.errors import InvalidData, SidelightError, UnreadableFile
+from sidelight.files.arff import mulan
 from sidelight.files.arff.clus import node_parents
 from sidelight.files.arff.header import Attribute, parse_header, split_values, unquote
 from sidelight.files.arff.sparse import sparse_pairs
@@ -330,6 +331,7 @@ def test_labels_are_listed_in_the_xml_whose_name_fits_best(tmp_path):
     assert arff(tmp_path, attributes, rows).columns("label") == ()
     (tmp_path / "a.xml").write_text(xml("p", "q"))
     assert arff(tmp_path, attributes, rows).columns("label") == ("p", "q")
+    assert arff(tmp_path, attributes, rows).tree is None
     (tmp_path / "a-train.arff").write_text((tmp_path / "a.arff").read_text())
     (tmp_path / "a-.xml").write_text(xml("q"))
     assert sl.read(tmp_path / "a-train.arff").columns("label") == ("q",)
@@ -338,6 +340,15 @@ def test_labels_are_listed_in_the_xml_whose_name_fits_best(tmp_path):
     assert arff(tmp_path, attributes, rows).columns("label") == ()
     with pytest.raises(SidelightError, match="z"):
         arff(tmp_path, attributes, rows, label_file=tmp_path / "a.xml")
+
+
+def test_a_list_of_labels_of_huge_size_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "l.xml").write_text(xml("p"))
+    monkeypatch.setattr(mulan, "_LARGEST", len(xml("p")))
+    assert arff(tmp_path, ["p {0,1}", "f numeric"], ["0,1"], label_file=tmp_path / "l.xml").columns("label") == ("p",)
+    monkeypatch.setattr(mulan, "_LARGEST", len(xml("p")) - 1)
+    with pytest.raises(UnreadableFile, match="huge size"):
+        arff(tmp_path, ["p {0,1}", "f numeric"], ["0,1"], label_file=tmp_path / "l.xml")
 
 
 @pytest.mark.parametrize("text", ["<labels/>", "<labels><tag name='p'/></labels>", "<labels><label/></labels>", "<la",

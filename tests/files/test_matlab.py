@@ -218,6 +218,10 @@ def test_the_label_of_a_plain_matrix(tmp_path, variables, label):
     assert read(tmp_path, {"fea": X} | variables, label=False).y is None
 
 
+def test_one_row_has_no_label_of_its_own(tmp_path):
+    assert read(tmp_path, {"fea": X[:1], "m": np.ones((1, 3))}).columns("label") == ()
+
+
 def test_what_was_said_of_plain_matrices_is_obeyed(tmp_path):
     variables = {"fea": X, "m": Y, "small": X[:, :2], "words": cell(*"abcabc"), "marks": np.eye(6)[:, :3]}
     data = read(tmp_path, variables, label="words", bag="m", features="small")

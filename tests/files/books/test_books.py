@@ -80,6 +80,7 @@ ROWS = [["id", "site", "x", "y"], *[[float(i), f"s{i % 3}", i / 2, float(i * i %
 def test_a_workbook_is_a_table_and_the_id_7_is_7(tmp_path):
     data = sl.read(workbook(tmp_path / "b.xlsx", {"Birds": ROWS}), id="id", bag="site")
     assert data.row_names.tolist()[:3] == [1, 2, 3]
+    assert not any("sheet" in note for note in data.notes)
     assert data.bags.n_bags == 3
     np.testing.assert_array_equal(data.X[:, 0], np.arange(1, 13) / 2)
 

@@ -50,7 +50,7 @@ def read_keel(path: Path, wanted: RoleRequest, encoding: str | None = None) -> D
             in_data = True
         elif not text.startswith("@"):
             raise UnreadableFile(f"{path}, line {number}: expected @attribute or @data, found {shown(text)}.")
-    if not rows or not names:
+    if not rows:
         raise UnreadableFile(f"{path}: expected rows after @data, found none. Was the file cut off? Fetch it again.")
     columns = [_column(path, n, [row[j] for row in rows], lines, is_text[j]) for j, n in enumerate(names)]
     source = MemorySource(path, "KEEL", names, columns, lines)
