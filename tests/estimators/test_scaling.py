@@ -145,3 +145,26 @@ def test_words_are_condensed_to_so_many_directions():
         for n in (3, 7)
     ]  # fmt: skip
     assert widths == [3, 7]
+
+
+def test_attributes_are_those_of_the_inner_estimator_once_it_is_fitted():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = sl.Standardized(sl.estimators.Codebook(3, random_state=0))
+    with pytest.raises(AttributeError, match="'Standardized' object has no attribute 'prototypes_'"):
+        _ = model.prototypes_
+    assert model.fit(X).prototypes_.shape == (3, 2)
+    for name in ("_n_features_out", "_made_up"):  # what begins with an underscore is nobody else's
+        with pytest.raises(AttributeError, match=f"'Standardized' object has no attribute '{name}'"):
+            getattr(model, name)
+
+
+@pytest.mark.parametrize("names", [None, ["p", "q"]])
+def test_columns_of_parts_have_their_names_or_those_that_are_given(names):
+    X = np.random.default_rng(0).normal(size=(40, 2)) * [1.0, 50.0] + [0.0, 300.0]
+    bags = sl.Bags(np.arange(40) // 2, labels={b: {"a"} if b % 2 else {"b"} for b in range(20)})
+    parts = sl.Parts.from_arrays(X, bags, feature_names=["u", "v"])
+    inner = sl.CoverageClustering(boundary="straight", calibrate=False, n_init=1, random_state=0)
+    model = sl.Standardized(inner, feature_names=names).fit(parts)
+    assert model.feature_names_in_.tolist() == (names or ["u", "v"])
+    np.testing.assert_allclose(model.mean_, X.mean(axis=0), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(model.scale_, X.std(axis=0), rtol=1e-4)

@@ -10,7 +10,14 @@ from scipy.stats import ttest_1samp
 import sidelight as sl
 from sidelight._core.params import as_seed
 from sidelight.data.splits import BagKFold
-from sidelight.errors import ConvergenceWarning, InseparableLabels, InvalidData, InvalidParameter, ignore_warnings
+from sidelight.errors import (
+    ConvergenceWarning,
+    InseparableLabels,
+    InvalidData,
+    InvalidParameter,
+    LabelsWithoutRows,
+    ignore_warnings,
+)
 from sidelight.estimators._labelled_bags.coverage import coverage_posteriors
 from sidelight.estimators._labelled_bags.layout import Layout
 from sidelight.estimators._labelled_bags.supervision import plan_bags
@@ -401,3 +408,13 @@ def test_candidates_of_rough_fits_are_read_as_one_of_them():
         fits = held_out.RoughFits(make, either, [None] * 48, np.random.default_rng(0), one_of=one_of)
         values.append(fits.hold_out(X, 0, "a").values.mean())
     assert values[0] > values[1]
+
+
+def test_lists_that_rows_of_parts_cannot_carry_are_told_once():
+    short = sl.Bags(
+        list(BAGS), labels={b: {"a", "b", "c", "d"} if b < 3 else names for b, names in BAGS.labels.items()}
+    )
+    make = sl.CoverageClustering(boundary="straight", calibrate=False, n_init=1, max_iter=3, random_state=0)
+    with ignore_warnings(ConvergenceWarning), pytest.warns(LabelsWithoutRows) as told:
+        make.fit(sl.Parts.from_arrays(X, short))
+    assert len([one for one in told if issubclass(one.category, LabelsWithoutRows)]) == 1

@@ -131,6 +131,8 @@ def test_what_is_no_sum_over_rows_or_not_about_rows_is_refused(sample):
         fit(sl.Parts.from_frame(frame, labels="tags"), structure="joint")
     with pytest.raises(InvalidData, match=r"has none\. Name their column"):
         fit(sl.Parts.from_frame(frame))
+    with pytest.raises(InvalidData, match=r"has none\. Name their column"):
+        fit(sl.Parts.from_arrays(sample.X, sl.Bags(np.arange(N))))
     bags = frame.with_columns(bag=pl.int_range(N) // 2, tags=pl.lit("label-1"))
     with pytest.raises(InvalidData, match="labels of 1500 bags"):
         fit(sl.Parts.from_frame(bags, bag="bag", labels="tags"))

@@ -241,3 +241,12 @@ def test_rotations_leave_clusters_empty_where_no_row_needs_them():
 def test_classes_seen_in_fit_come_first():
     new = sl.Bags([0, 1], labels={0: {"z"}, 1: {"a"}})
     assert _spectral._all_classes(BAGS, new) == [*BAGS.classes, "z"]
+
+
+def test_of_weights_that_carry_the_lists_equally_well_the_smallest_is_taken():
+    y = np.arange(40) % 2
+    X = 30.0 * y[:, None] + RNG.normal(size=(40, 2))
+    bags = sl.Bags(np.arange(40), labels={i: {"ab"[y[i]]} for i in range(40)})
+    found = sl.BagSpectralClustering(2, alpha="auto", random_state=0).fit(X, bags=bags).alpha_search_
+    assert set(found["agreement"]) == {1.0}
+    assert found["chosen"] == found["alpha"][0]

@@ -10,7 +10,7 @@ import pytest
 
 import sidelight as sl
 from sidelight.estimators.relations import direct, starts, trust, variational
-from sidelight.estimators.relations.answered import Answered
+from sidelight.estimators.relations.answered import Answered, without_none
 from sidelight.estimators.relations.in_parts import collect_rows
 
 Y = np.arange(40) % 3
@@ -208,3 +208,15 @@ def test_answers_among_some_rows_keep_their_chances():
     assert 0 < kept[0].sum() < 30
     whole = told.log_likelihoods_of(told.truths(P))[np.concatenate(kept)]
     np.testing.assert_allclose(few.log_likelihoods_of(few.truths(P[rows])), whole)
+
+
+def test_a_graph_needs_more_rows_than_clusters_and_one():
+    for n, has_graph in ((4, False), (5, True)):
+        nothing = Answered.evenly(sl.Pairs.empty(n), sl.Triplets.empty(n), 0.05)
+        found = direct.StartSpace.of(X[:n], X[:n], nothing, 3, np.random.default_rng(0)).coordinates
+        assert ("graph" in found) == ("narrow graph" in found) == has_graph
+
+
+def test_only_answers_that_name_an_odd_row_are_left():
+    assert set(TRIPLETS.odd.tolist()) == {-1, 0, 1, 2}
+    np.testing.assert_array_equal(without_none(TRIPLETS).rows, TRIPLETS.rows[TRIPLETS.odd != -1])

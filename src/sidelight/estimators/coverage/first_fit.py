@@ -87,7 +87,7 @@ class FirstFit:
         is_sample = X.shape[0] < n_rows
         plan = plan_bags(
             bags, code_rows(names, bags.classes), anything_novel=layout.n_novel > 0, wrong=estimator.wrong,
-            forgotten=estimator.forgotten, one_of=one_of, warn=not is_sample,
+            forgotten=estimator.forgotten, one_of=one_of, warn=not (is_sample or in_parts),
         )  # fmt: skip
         share = X.shape[0] / n_rows
         problem = Problem.of(estimator, rows.features, plan, layout, settled["penalty"] * share, generator)
