@@ -22,7 +22,7 @@ from sidelight.estimators._labelled_bags.coverage import coverage_posteriors
 from sidelight.estimators._labelled_bags.layout import Layout
 from sidelight.estimators._labelled_bags.supervision import plan_bags
 from sidelight.estimators.coverage import boundary, choose, first_fit, held_out, novelty_test, starts
-from sidelight.estimators.coverage.problem import Problem
+from sidelight.estimators.coverage.problem import Problem, _near_graph
 from sidelight.estimators.coverage.term import Coverage
 
 RNG = np.random.default_rng(0)
@@ -418,3 +418,12 @@ def test_lists_that_rows_of_parts_cannot_carry_are_told_once():
     with ignore_warnings(ConvergenceWarning), pytest.warns(LabelsWithoutRows) as told:
         make.fit(sl.Parts.from_arrays(X, short))
     assert len([one for one in told if issubclass(one.category, LabelsWithoutRows)]) == 1
+
+
+def test_the_graph_of_near_rows_holds_rows_that_are_near_to_nobody():
+    rows = np.vstack([RNG.normal(size=(14, 2)), [[90.0, 90.0]]])
+    graph = _near_graph(rows, np.random.default_rng(0))
+    assert graph.shape == (15, 15)
+    np.testing.assert_allclose(graph.toarray(), graph.toarray().T)
+    assert graph.sum() == pytest.approx(15)
+    assert graph.toarray()[14].sum() == pytest.approx(0.5)  # its own ten neighbours, half each way

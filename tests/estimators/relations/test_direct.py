@@ -220,3 +220,10 @@ def test_a_graph_needs_more_rows_than_clusters_and_one():
 def test_only_answers_that_name_an_odd_row_are_left():
     assert set(TRIPLETS.odd.tolist()) == {-1, 0, 1, 2}
     np.testing.assert_array_equal(without_none(TRIPLETS).rows, TRIPLETS.rows[TRIPLETS.odd != -1])
+
+
+def test_without_answers_or_weights_there_is_no_mean_likelihood():
+    P = np.full((40, 3), 1 / 3)
+    silent = sl.Pairs.from_table([(0, 1, "same", 0.0)], n_rows=40)
+    for pairs in (sl.Pairs.empty(40), silent):
+        assert np.isnan(Answered.evenly(pairs, sl.Triplets.empty(40), 0.05).log_likelihood(P))

@@ -320,3 +320,15 @@ def test_a_cluster_without_known_rows_gets_no_usual_share():
     joined = _joined.JoinedChannels("graphs", {}, {}, {}, np.array([0, 1, 1]), {}, {}, {}, 4)
     np.testing.assert_allclose(joined._usual, [1 / 3, 2 / 3, 0, 0])
     np.testing.assert_allclose(joined.channel_proba("gone", np.zeros((2, 1))), np.tile(joined._usual, (2, 1)))
+
+
+def test_two_channels_confirm_each_other_equally_without_a_look_at_their_clusters():
+    rows = {name: RNG.normal(size=(30, 2)) for name in "ab"}
+    there = {name: np.ones(30, dtype=bool) for name in "ab"}
+    graph = random_graph()
+    common = _agreement.CommonEdges.of({"a": graph, "b": graph}, there)
+    labels_of = pytest.fail  # asked where three channels or more are there
+    found = _agreement.channel_weights(
+        rows, there, {"a": graph, "b": graph}, common, RNG, labels_of=labels_of, leading=lambda some: 0.0
+    )
+    assert found == {"a": 1.0, "b": 1.0}

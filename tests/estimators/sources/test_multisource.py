@@ -153,7 +153,7 @@ def test_channels_may_be_masks_or_names_of_columns():
     ):
         found = sl.MultiSourceClustering(2, channels=channels, random_state=0).fit(rows)
         np.testing.assert_array_equal(found.labels_, numbers)
-    with pytest.raises(InvalidInput, match=r"wants the column 'c9'"):
+    with pytest.raises(InvalidInput, match=r"MultiSourceClustering: channel 'a' wants the column 'c9'"):
         sl.MultiSourceClustering(2, channels={"a": ["c9"], "b": ["c1"]}).fit(frame)
 
 

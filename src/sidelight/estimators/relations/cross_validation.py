@@ -223,8 +223,7 @@ def _fewest_clusters(grid: list[Any], values: list[np.ndarray]) -> Choice:
     choice = choose_best(grid, values)
     best = int(np.argmax(choice["scores"]))
     least = choice["scores"][best] - max(choice["errors"][best], _NO_NEWS)
-    if len({settings[0] for settings in grid}) > 1:
-        fewest = min(settings[0] for settings, score in zip(grid, choice["scores"]) if score >= least)
-        some = [place for place, settings in enumerate(grid) if settings[0] == fewest]
-        choice["chosen"] = grid[max(some, key=lambda place: choice["scores"][place])]
+    fewest = min(settings[0] for settings, score in zip(grid, choice["scores"]) if score >= least)
+    some = [place for place, settings in enumerate(grid) if settings[0] == fewest]
+    choice["chosen"] = grid[max(some, key=lambda place: choice["scores"][place])]
     return choice
