@@ -178,6 +178,7 @@ def test_the_reference_sheet_has_the_row_nearest_to_the_mean_of_each_class_of_th
     assert bare.rows.examples == []
     with pytest.raises(InvalidData):
         bare.simulate(1)
+    bare.model.snapshot()
     assert bare.status()["agreement"] is None
     studio.close()
 

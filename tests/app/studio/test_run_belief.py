@@ -269,10 +269,8 @@ def test_only_a_run_that_learns_is_repeated_and_only_once_at_a_time(begun):
 
 def test_a_label_becomes_pairs_with_the_surest_rows_of_its_cluster(begun):
     rows, start = begun
-    project = SimpleNamespace(rows=rows)
     told = _as_pairs(
-        project,
-        start,
+        SimpleNamespace(rows=rows, start=start),
         [
             said(1, 1, 2, "wren"),
             said(2, 1, 4, "owl", is_not=True),
