@@ -161,8 +161,7 @@ class MemorySource:
             try:
                 values[k] = np.nan if is_gap(value) else float(value)
             except ValueError:
-                from sidelight.files.noticed import forgive
-                from sidelight.files.problems import not_a_number
+                from sidelight.files.problems import forgive, not_a_number
 
                 row = int(np.flatnonzero(column.codes == k)[0])
                 values[k] = np.nan
