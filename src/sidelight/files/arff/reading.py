@@ -16,7 +16,7 @@ from sidelight.files.arff.header import Attribute, Header, parse_header, split_v
 from sidelight.files.arff.labels import LabelNames, find_label_names, with_hierarchy
 from sidelight.files.problems import not_a_number, ragged, shown
 from sidelight.files.roles.builder import Builder
-from sidelight.files.roles.cells import is_number
+from sidelight.files.roles.cells import as_number, is_number
 from sidelight.files.roles.choosing import match_columns
 from sidelight.files.roles.columns import Coded, MemorySource
 from sidelight.files.roles.labels import tick
@@ -82,11 +82,11 @@ def as_column(path: Path, attribute: Attribute, cells: list[str], numbers: list[
             return Coded.of(("" if cell == "?" else cell for cell in cells), declared=attribute.values)
         return Coded.of("" if cell == "?" else cell for cell in cells)
     try:
-        return np.array([np.nan if cell == "?" else float(cell) for cell in cells], dtype=np.float64)
+        return np.array([np.nan if cell == "?" else as_number(cell) for cell in cells], dtype=np.float64)
     except ValueError:
         for number, cell in zip(numbers, cells):
             try:
-                float("nan" if cell == "?" else cell)
+                as_number("nan" if cell == "?" else cell)
             except ValueError:
                 raise not_a_number(path, f"line {number}", attribute.name, cell) from None
         raise
@@ -378,7 +378,7 @@ def _number(path: Path, number: int, name: str, cell: str) -> float:
     if cell == "?":
         return float("nan")
     try:
-        return float(cell)
+        return as_number(cell)
     except ValueError:
         mark = tick(cell)
         if mark in (0, 1):

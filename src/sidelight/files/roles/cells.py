@@ -10,15 +10,22 @@ from dataclasses import dataclass
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "?", "-", "missing", ".")
 
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE | re.ASCII)
 
 
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE)
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 
 
 def is_number(cell: str) -> bool:
     """Say whether a cell is a number with a decimal point."""
     return NUMBER.fullmatch(cell) is not None
+
+
+def as_number(cell: str) -> float:
+    """Return the number that a cell is, by the grammar of :data:`NUMBER`, which every reader obeys; else ValueError."""
+    if not cell.isascii() or "_" in cell:  # float() takes digits of every script, and 1_000
+        raise ValueError(f"{cell!r} is no number")
+    return float(cell)
 
 
 def is_gap(cell: str) -> bool:
@@ -38,7 +45,7 @@ _MOST = 0.9  # share of the cells that must be such numbers
 _BLANKS = "\u00a0\u202f\u2009"  # blanks that typographers put between thousands
 
 
-_SHAPE = re.compile(rf"([$€£]?)\s*([-+\u2212]?)([\d.,' {_BLANKS}’]*\d)\s*([%$€£]?)")
+_SHAPE = re.compile(rf"([$€£]?)\s*([-+\u2212]?)([\d.,' {_BLANKS}’]*\d)\s*([%$€£]?)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

@@ -233,15 +233,8 @@ class DelimitedSource:
         gaps = cells.str.to_lowercase().is_in(MISSING)
         out = plain.with_columns(pl.when(~gaps).then(cells).otherwise(None).cast(pl.Float64, strict=False))
         lost = out.select(cells.is_null()).to_numpy() & ~stripped.select(gaps).to_numpy()
-        while lost.any():
-            column = int(lost.any(axis=0).argmax())
-            row = int(lost[:, column].argmax())
-            line = next((n for k, (n, _) in enumerate(rows_with_lines(block, self.dialect)) if k == row), 0)
-            name = self.names[sorted(as_number)[column]]
-            cell = stripped[names[column]][row]
-            if not forgive(f"line {line or '?'}", name, cell):
-                raise not_a_number(self.path, f"line {line or '?'}", name, cell)
-            lost[:, column] = False  # one of a column is enough to know of in a long table
+        if lost.any():  # the loop says which cells they are, or is told to take them for gaps
+            return self._wide(pl, block, wanted, as_number)
         return out
 
     def _wide(self, pl: Any, block: Block, wanted: list[int], as_number: set[int]) -> Any:
