@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sidelight._core.moments import mean_and_scale, scaled
+from sidelight._core.prototypes import mean_and_scale, scaled
 from sidelight._models.prepared_rows import Preparation, kind_of
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.doubts import check_doubts
