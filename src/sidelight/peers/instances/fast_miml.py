@@ -221,8 +221,9 @@ class FastMIML(NamesRows, ClusterMixin, Estimator):
 # One pass over the bags for MIMLfast (Huang, Gao and Zhou 2014, algorithm 1): sample, compare, step.
 #
 # Label l scores a row x by max_k V[l, k] . (W x) and a bag by the largest score of its rows. A step takes a bag, a
-# label on its list, and labels off the list until one of them scores within 1 of it; the later one is found, the better the
-# first already ranks, and the smaller the step. The last label is the dummy that parts labels on a list from others.
+# label on its list, and labels off the list until one of them scores within 1 of it; the later one is found, the
+# better the first already ranks, and the smaller the step. The last label is the dummy that parts labels on a list
+# from others.
 
 
 Floats = NDArray[np.float64]
