@@ -17,7 +17,7 @@ from sidelight._models import on_dask
 from sidelight._models.engines import InMemory, OneLook
 from sidelight._models.part_work import Moments
 from sidelight.errors import Cancelled, ClusterGone, InvalidData, InvalidParameter, UnreadableFile, WorkerDied
-from sidelight.files import part_events
+from sidelight.files.roles import events as part_events
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of distributed, about sockets and ports that are taken

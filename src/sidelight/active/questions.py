@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-from sidelight.data.row_keys import as_row_index
+from sidelight.data.names import as_row_index
 from sidelight.errors import InvalidData, UnknownName, nearest
 
 PAIR_WORDS = ("same", "different")

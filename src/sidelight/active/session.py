@@ -37,9 +37,9 @@ from sidelight.active.session_file import (
 from sidelight.active.strategies import STRATEGIES
 from sidelight.active.told import Conversation, Known
 from sidelight.active.triplets import better_triplet
+from sidelight.data.names import as_row_index
 from sidelight.data.relations import Pairs
 from sidelight.data.relations.facts import Contradiction, most_damaging_first
-from sidelight.data.row_keys import as_row_index
 from sidelight.errors import InvalidData, InvalidParameter, as_invalid_data
 from sidelight.estimators._base import refuse_unusable
 from sidelight.progress import report

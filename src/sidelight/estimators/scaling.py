@@ -19,8 +19,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.fingerprint import fingerprint
-from sidelight._core.moments import mean_and_scale, scaled
 from sidelight._core.params import as_sequence, check_choice, check_estimator, check_number
+from sidelight._core.prototypes import mean_and_scale, scaled
 from sidelight._core.unchanged import made_once
 from sidelight._models.engines import once_over
 from sidelight._models.part_work import Moments

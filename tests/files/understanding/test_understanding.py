@@ -18,8 +18,8 @@ from sidelight.app.cli.wording import as_flag
 from sidelight.app.jobs.describe import describe
 from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.reading import read_as_it_is
+from sidelight.files.roles.cells import writing_of
 from sidelight.files.roles.gaps import find_gap_words
-from sidelight.files.roles.numbers import writing_of
 from sidelight.words import render
 
 MOST_WRONG = 0  # may only fall

@@ -25,9 +25,9 @@ from sidelight.data.dataset import Dataset
 from sidelight.data.inseparable import inseparable_labels
 from sidelight.files.answers import find_answers, kind_of_answers, possible_answers
 from sidelight.files.material.listing import Listing
-from sidelight.files.noticed import forgiving
+from sidelight.files.problems import forgiving
 from sidelight.files.reading import read
-from sidelight.files.roles.facts import column_facts, is_finite, n_repeated_rows
+from sidelight.files.roles.builder import column_facts, is_finite, n_repeated_rows
 from sidelight.files.source import Source
 from sidelight.words import Sentence, Setting, counted, some_of
 

@@ -1,7 +1,7 @@
 """The letters of a text as bags: each word is a bag, each letter a row drawn from a labelled pool.
 
 This is how the Letter sets of [PF14] were made: Jabberwocky for Letter-Carroll, The Road Not Taken for Letter-Frost,
-with letters drawn without replacement from UCI's letter recognition set. The poems ship with Sidelight (Carroll, 1871,
+with letters drawn without replacement from UCI's letter recognition set. The poems are here (Carroll, 1871,
 and Frost, 1916, in the public domain); the pool does not. Jabberwocky makes 166 bags and 718 rows; Letter-Carroll as
 passed around has 717: the "k" of "back" is lost.
 """
@@ -128,7 +128,7 @@ def make_words(
     ----------
     text : str, iterable of sequences, or None
         A text, whose words are what stands between white space or dashes, without punctuation; or words as sequences
-        of labels. None is Jabberwocky; ``sidelight.data.synth.words.ROAD_NOT_TAKEN`` is the other poem of [PF14].
+        of labels. None is Jabberwocky; ``ROAD_NOT_TAKEN`` is the other poem of [PF14].
     X : array-like or sparse matrix of shape (n_pool, n_features)
         The pool.
     y : sequence of length n_pool
@@ -145,8 +145,7 @@ def make_words(
 
     Examples
     --------
-    >>> import sidelight as sl
-    >>> spelled = sl.data.make_words("No. On!", [[0.0], [0.1], [5.0]], ["o", "o", "n"], replace=True, random_state=0)
+    >>> spelled = make_words("No. On!", [[0.0], [0.1], [5.0]], ["o", "o", "n"], replace=True, random_state=0)
     >>> spelled.words
     ('no', 'on')
     >>> sorted(spelled.bags.labels[0])
