@@ -14,7 +14,7 @@ from sidelight.errors import InvalidInput
 from sidelight.estimators.sources import _agreement, _graph_fit, _joined, _smoothed, graphs
 from sidelight.estimators.sources._channels import channel_columns
 from sidelight.estimators.sources._joined import votes
-from sidelight.estimators.sources._novelty import thresholds
+from sidelight.estimators.sources.codebook import thresholds
 
 RNG = np.random.default_rng(0)
 
