@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight._core.sparsity import is_sparse
+from sidelight._core.params import is_sparse
 from sidelight._models.prepared_rows import kind_of
 from sidelight.app.jobs.checking import RIGHT, checked, row_corrections
 from sidelight.app.jobs.config import RunConfig

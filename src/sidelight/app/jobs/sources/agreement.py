@@ -21,9 +21,8 @@ from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
 from sidelight._core.quiet import without_library_warnings
 from sidelight._core.threads import one_thread
 from sidelight.estimators._how_many import NumberOfClusters, clearest_number
-from sidelight.estimators.sources._added import AddedGraphs
 from sidelight.estimators.sources._joined import side_by_side
-from sidelight.estimators.sources._looks import graph_of
+from sidelight.estimators.sources.graphs import AddedGraphs, graph_of
 from sidelight.progress import report
 
 _LEAST = 0.1  # agreement below which channels do not show the same things, and the rows are asked instead
