@@ -7,12 +7,12 @@ import pytest
 import scipy.sparse as sp
 
 import sidelight as sl
-from sidelight._core.fingerprint import fingerprint
 from sidelight.active.rivals.cobras import CobrasBelief
 from sidelight.active.row_belief import RowBelief
 from sidelight.active.strategies import RandomStrategy
 from sidelight.active.told import SavedSession
 from sidelight.errors import InvalidData, InvalidParameter
+from sidelight.estimators._base import fingerprint
 
 Y = np.random.default_rng(0).permutation(np.arange(24) % 3)
 X = np.random.default_rng(1).normal(size=(24, 2)) + 4.0 * np.array([[0, 0], [1, 0], [0, 1]])[Y]

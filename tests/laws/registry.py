@@ -20,7 +20,7 @@ from sidelight.estimators._labelled_bags.coverage import BagPlan
 from sidelight.estimators.coverage.neighbour_term import Smoothness
 from sidelight.estimators.coverage.term import Coverage
 from sidelight.estimators.instances.bag_constraint import BagConstraint
-from sidelight.estimators.instances.bag_term import BagLikeness
+from sidelight.estimators.instances.bag_discriminative import BagLikeness
 from sidelight.estimators.novelty.term import CompactClusters, DisjointLabels, ListedLabels, SmoothManifold
 from sidelight.estimators.relations.answer_terms import PairLikelihood, TripletLikelihood
 

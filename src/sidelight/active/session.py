@@ -14,7 +14,6 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from sidelight._core.fingerprint import fingerprint
 from sidelight._core.params import as_generator, as_seed, as_sequence, check_choice, check_n_clusters, check_number
 from sidelight._core.threads import one_thread
 from sidelight.active.belief import Belief, as_belief, name_of
@@ -39,7 +38,7 @@ from sidelight.data.names import as_row_index
 from sidelight.data.relations import Pairs
 from sidelight.data.relations.facts import Contradiction, most_damaging_first
 from sidelight.errors import InvalidData, InvalidParameter, as_invalid_data
-from sidelight.estimators._base import refuse_unusable
+from sidelight.estimators._base import fingerprint, refuse_unusable
 from sidelight.progress import report
 
 

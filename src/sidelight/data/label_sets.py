@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight._core.sparsity import is_sparse
+from sidelight._core.params import is_sparse
 from sidelight.data.frames import as_frame, as_series
 from sidelight.data.names import (
     Names,

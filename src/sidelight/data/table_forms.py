@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sidelight._core.params import as_sequence
-from sidelight._core.sparsity import is_sparse
+from sidelight._core.params import as_sequence, is_sparse
 from sidelight.data.counting import EventCounter, as_codes, column_names, count_table, plain_name
 from sidelight.data.frames import as_frame
 from sidelight.data.names import as_list, encode, is_missing, sorted_names

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.estimators.relations import direct, starts, trust, variational
+from sidelight.estimators.relations import direct, trust, variational
+from sidelight.estimators.relations import direct as starts
 from sidelight.estimators.relations.answered import Answered, without_none
 from sidelight.estimators.relations.in_parts import collect_rows
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight._core.sparsity import is_sparse
+from sidelight._core.params import is_sparse
 from sidelight.app.jobs.catalogue import JOBS, find_job
 from sidelight.app.jobs.first_look import is_pattern, matching
 from sidelight.app.jobs.fitting import can_start, has_rows

@@ -14,7 +14,6 @@ from uuid import uuid4
 
 import numpy as np
 
-from sidelight._core.fingerprint import fingerprint
 from sidelight._core.params import as_generator
 from sidelight._core.tree_sum import Sums
 from sidelight._models.objective import Term
@@ -26,6 +25,7 @@ from sidelight._terms.information import Balance, Confidence
 from sidelight.data.bags import Bags
 from sidelight.data.parts import PartedRows
 from sidelight.errors import InvalidData, InvalidParameter, LabelsWithoutRows, warn
+from sidelight.estimators._base import fingerprint
 from sidelight.estimators._labelled_bags.layout import check_names
 from sidelight.estimators._labelled_bags.supervision import plan_bags, refuse_empty_sets, warn_if_inseparable
 from sidelight.estimators._linear_rule import RuleFit

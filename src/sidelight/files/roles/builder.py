@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight._core.sparsity import is_sparse
+from sidelight._core.params import is_sparse
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import ColumnRole, Dataset, Doubt
 from sidelight.files.problems import listing
