@@ -8,9 +8,10 @@ import pytest
 import scipy.sparse as sp
 
 import sidelight as sl
-from sidelight._terms.fit import CrossEntropy
+from sidelight._terms.information import CrossEntropy
 from sidelight.errors import InvalidData, TargetIgnored
-from sidelight.estimators import _base, _how_many, _whitening
+from sidelight.estimators import _base, _how_many
+from sidelight.estimators import _linear_rule as _whitening
 from sidelight.estimators._choice import choose_best, is_as_good
 from sidelight.estimators._how_many import clearest_number
 from sidelight.estimators._linear_rule import RuleFit

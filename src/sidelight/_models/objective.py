@@ -1,11 +1,15 @@
-"""An objective is a model plus weighted terms plus a penalty on the weights: theta -> (value, gradient).
+"""The softmax-linear belief and its objectives: a model plus weighted terms plus a penalty, theta -> (value, gradient).
 
+P[i, k] is proportional to exp(x_i . W_k + b_k)
 value(theta) = sum_t weight_t * term_t(P, log P) + penalty * |W|^2 / 2        with P = model(theta, X)
+
+Parameters are one vector ``theta`` of W (features x clusters) followed by b, with any leading axes (starts, particles):
+theta (..., d K + K) gives log P (..., n, K). X is touched only by ``@``, so CSR needs no second path.
 
 ``Objective`` is evaluated whole. ``BlockedObjective`` is a sum over blocks of rows, each of which goes from rows to
 value and gradient while it is in the cache: blocks run in threads and are added up by one tree, so no result depends on
-the number of threads. Two passes: the first makes P of every block and adds up the mean posterior, the second asks
-the terms and pulls their gradients back.
+the number of threads. Two passes: the first makes P of every block and adds up the mean posterior, the second asks the
+terms and pulls their gradients back.
 """
 
 from __future__ import annotations
@@ -19,10 +23,54 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._core.posterior_passes import posteriors_of, pull_back
+from sidelight._core.simplex import log_softmax
 from sidelight._core.threads import map_in_threads
 from sidelight._core.tree_sum import tree_sum
-from sidelight._models.feature_map import FeatureMap
-from sidelight._models.softmax_linear import SoftmaxLinear
+
+
+@dataclass(frozen=True, slots=True)
+class SoftmaxLinear:
+    """A linear score per cluster, turned into probabilities by a softmax."""
+
+    n_features: int
+    n_clusters: int
+
+    @property
+    def n_parameters(self) -> int:
+        """Length of ``theta``."""
+        return (self.n_features + 1) * self.n_clusters
+
+    def unpack(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Split ``theta`` (..., d K + K) into views W (..., d, K) and b (..., K)."""
+        d, K = self.n_features, self.n_clusters
+        return theta[..., : d * K].reshape(*theta.shape[:-1], d, K), theta[..., d * K :]
+
+    def pack(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Join W (..., d, K) and b (..., K) into ``theta``."""
+        return np.concatenate([W.reshape(*W.shape[:-2], -1), b], axis=-1)
+
+    def log_posterior(self, theta: np.ndarray, X: Any) -> np.ndarray:
+        """Log P (..., n, K) of the rows of X."""
+        W, b = self.unpack(theta)
+        if W.ndim == 2:
+            return log_softmax(
+                np.asarray(X @ W.astype(X.dtype, copy=False)) + b
+            )  # never a float64 copy of float32 rows
+        # One product for all starts: fold the leading axes into the columns.
+        lead = W.shape[:-2]
+        folded = np.moveaxis(W, -2, 0).reshape(self.n_features, -1)
+        scores = np.moveaxis(np.asarray(X @ folded).reshape(X.shape[0], *lead, self.n_clusters), 0, -2)
+        return log_softmax(scores + b[..., None, :])
+
+    def pullback(self, D: np.ndarray, X: Any) -> np.ndarray:
+        """Gradient in ``theta`` from D = d value / d scores (..., n, K)."""
+        lead = D.shape[:-2]
+        folded = np.moveaxis(D, -2, 0).reshape(X.shape[0], -1)
+        gradient_W = np.asarray(X.T @ folded.astype(X.dtype, copy=False)).reshape(
+            self.n_features, *lead, self.n_clusters
+        )
+        return self.pack(np.moveaxis(gradient_W, 0, -2), D.sum(axis=-2))
+
 
 # A term maps (P, log P) to (value, G) with G = d value / d log P; leading axes of P are axes of the value.
 Term = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -55,9 +103,14 @@ class Objective:
 
 
 Floats = npt.NDArray[np.float64]
+
+
 Cuts = npt.NDArray[np.intp]
 
+
 NUMBERS = 1 << 17  # posteriors of a block: 1 MB an array, so that the handful of them stays in the cache
+
+
 FEWEST, ROWS = 8, 512  # blocks to share out where there are rows enough, and the fewest rows worth a block
 
 
@@ -140,27 +193,6 @@ class BlockedObjective:
         of_rows, gradient_W, gradient_b = tree_sum(map_in_threads(pull, runs, multiplications=size))
         value += of_rows + 0.5 * self.penalty * np.square(W).sum()
         return np.asarray(value), self.model.pack(gradient_W + self.penalty * W, gradient_b)
-
-
-@dataclass(frozen=True, slots=True)
-class UnprojectedObjective:
-    """An objective of weights of features, where only the columns are there that features are linear in.
-
-    ``inner`` is the objective of weights of these columns (:meth:`FeatureMap.unprojected`), without a penalty.
-    """
-
-    model: SoftmaxLinear
-    feature_map: FeatureMap
-    inner: Objective | BlockedObjective
-    penalty: float
-
-    def __call__(self, theta: Floats) -> tuple[Floats, Floats]:
-        W, b = self.model.unpack(theta)
-        U, shift = self.feature_map.weights_unprojected(W)
-        value, gradient = self.inner(self.inner.model.pack(U, b + shift))
-        of_U, of_b = self.inner.model.unpack(gradient)
-        of_W = self.feature_map.gradient_projected(of_U, of_b) + self.penalty * W
-        return value + 0.5 * self.penalty * np.square(W).sum(), self.model.pack(of_W, of_b)
 
 
 def of_mean(terms: Sequence[tuple[float, Term]], share: Floats) -> tuple[float, Floats]:

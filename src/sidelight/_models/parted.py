@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 from sidelight._core.posterior_passes import posteriors_of
 from sidelight._core.tree_sum import Sums
 from sidelight._models.feature_map import FeatureMap
-from sidelight._models.objective import Term, of_mean, pull_rows
-from sidelight._models.part_work import Held, Passes
-from sidelight._models.softmax_linear import SoftmaxLinear
+from sidelight._models.objective import SoftmaxLinear, Term, of_mean, pull_rows
+from sidelight._models.passes import Held, Passes
 from sidelight.data.parts import Look
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import sidelight as sl
-from sidelight._models.engines import OneLook
+from sidelight._models.passes import OneLook
 from sidelight.app.cli.app import app
 from sidelight.app.jobs.relations import in_parts as relations_in_parts
 from sidelight.data import parts as parts_module

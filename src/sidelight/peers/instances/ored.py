@@ -8,7 +8,32 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from sidelight._models.objective import Term
+from sidelight._solvers.descent import Solution, alternate
+from sidelight._terms.information import CrossEntropy
+from sidelight.estimators._base import reporting
 from sidelight.estimators.coverage.clustering import CoverageClustering
+from sidelight.estimators.coverage.problem import Problem
+
+M_STEPS = 10  # L-BFGS iterations of one M-step: more fit posteriors that the next round will change anyway
+
+
+def climb_by_em(problem: Problem, start: np.ndarray, max_iter: int, stage: str, tol: float) -> Solution:
+    """Climb the likelihood of coverage as the papers do."""
+    fit, n_clusters = problem.fit, problem.layout.n_clusters
+    objective = fit.objective([(1.0, problem.coverage), *problem.others], n_clusters)
+
+    def expect(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        log_P = problem.model.log_posterior(theta, fit.X)
+        return float(objective(theta)[0]), problem.coverage.posteriors(np.exp(log_P), log_P)[0]
+
+    def maximise(theta: np.ndarray, Q: np.ndarray) -> np.ndarray:
+        terms: list[tuple[float, Term]] = [(1.0, CrossEntropy(Q)), *problem.others]
+        return fit.minimise(terms, n_clusters, theta, max_iter=M_STEPS, tol=tol, stage=stage).parameters
+
+    return alternate(expect, maximise, start, max_iter=max_iter, tol=tol, report=reporting(stage))
 
 
 class OredLogisticRegression(CoverageClustering):
@@ -41,6 +66,7 @@ class OredLogisticRegression(CoverageClustering):
     """
 
     _N_NOVEL = 0
+    _climb = staticmethod(climb_by_em)
 
     def __init__(
         self, *, penalty: float | str = 0.01, max_iter: int = 200, tol: float = 1e-5, random_state: Any = None
@@ -51,7 +77,6 @@ class OredLogisticRegression(CoverageClustering):
             information=0.0,
             boundary="straight",
             calibrate=False,
-            solver="em",
             n_init=1,
             max_iter=max_iter,
             tol=tol,
