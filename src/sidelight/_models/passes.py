@@ -33,11 +33,11 @@ A_ROW = 400  # bytes that a fit keeps about a row beside its features, with some
 
 @dataclass(slots=True)
 class Held:
-    """A part that somebody has read: its rows near 0 in single precision, and whatever was made of them."""
+    """A part that somebody has read: its rows near 0, mostly in single precision, and whatever was made of them."""
 
     part: Part
     look: Look
-    X: NDArray[np.float32]
+    X: NDArray[Any]
     keeps: bool = False  # whether there is room for what one pass can leave to the next
     made: dict[str, Any] = field(default_factory=dict)
 
@@ -107,13 +107,13 @@ class Moments:
         return rows.sum(axis=0), np.square(rows).sum(axis=0)
 
 
-def hold(part: Part, look: Look, *, keeps: bool = False) -> Held:
+def hold(part: Part, look: Look, *, keeps: bool = False, dtype: Any = np.float32) -> Held:
     """Read a part; a gap or an infinite number is refused by its place."""
     rows = part.rows()
     if is_near(part):
         return Held(part, look, rows, keeps)
     refuse_gaps(part.place, rows, part.feature_names)
-    return Held(part, look, look.near(rows), keeps)
+    return Held(part, look, look.near(rows, dtype), keeps)
 
 
 def rows_of(part: Part, look: Look) -> NDArray[Any]:
@@ -152,6 +152,7 @@ class Passes(ABC):
     parts: list[Part]
     look: Look
     rows: PartedRows
+    dtype: Any = np.float32  # of rows near 0
 
     @abstractmethod
     def run(self, ask: Ask) -> list[Node]:
@@ -224,10 +225,19 @@ class LocalPasses(Passes):
 
 
 class InMemory:
-    """Read all parts once and keep them: the quickest engine, for rows that fit."""
+    """Read all parts once and keep them: the quickest engine, for rows that fit.
+
+    Parameters
+    ----------
+    dtype : type, default=float32
+        The precision that is kept; double for rows that were in memory anyway.
+    """
+
+    def __init__(self, dtype: Any = np.float32) -> None:
+        self.dtype = dtype
 
     def over(self, parts: PartedRows) -> Passes:
-        """Read the parts, in single precision; bags whose rows lie apart are sorted on disk."""
+        """Read the parts; bags whose rows lie apart are sorted on disk."""
         keep: dict[int, Held] = {}
         look, files = parts.look, ExitStack()
         if not parts.survey.is_arranged:
@@ -236,10 +246,12 @@ class InMemory:
         def held(part: Part) -> Held:
             if part.number not in keep:
                 report("reading", part.first_row, parts.n_rows)
-                keep[part.number] = hold(part, look, keeps=True)
+                keep[part.number] = hold(part, look, keeps=True, dtype=self.dtype)
             return keep[part.number]
 
-        return LocalPasses(parts, look, held, files)
+        passes = LocalPasses(parts, look, held, files)
+        passes.dtype = self.dtype
+        return passes
 
 
 class OnDisk:

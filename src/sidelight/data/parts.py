@@ -148,9 +148,9 @@ class Look:
     centre: NDArray[np.float64]
     spread: NDArray[np.float64]
 
-    def near(self, rows: Numbers) -> NDArray[np.float32]:
+    def near(self, rows: Numbers, dtype: Any = np.float32) -> NDArray[Any]:
         """Return rows in these units; their first seven digits are then the ones that matter."""
-        return np.ascontiguousarray((rows - self.centre) / self.spread, dtype=np.float32)
+        return np.ascontiguousarray((rows - self.centre) / self.spread, dtype=dtype)
 
     def far(self, rows: Numbers) -> NDArray[np.float64]:
         """Return rows in the user's own units."""
@@ -170,18 +170,12 @@ class PartedRows:
         Whether sources tell the bags of their rows.
     classes : sequence, default=None
         The known labels; by default those that occur, sorted.
-    units : sequence of (array, array), default=()
-        What is taken off every feature that a source reads, and what it is divided by then.
     """
 
+    units: Units = ()  # what is done to every row that a source reads
+
     def __init__(
-        self,
-        sources: Sequence[Source],
-        feature_names: Sequence[str],
-        *,
-        in_bags: bool,
-        classes: Any = None,
-        units: Units = (),
+        self, sources: Sequence[Source], feature_names: Sequence[str], *, in_bags: bool, classes: Any = None
     ) -> None:
         if not isinstance(sources, (list, tuple)) or not all(isinstance(source, Source) for source in sources):
             raise WrongKind(
@@ -190,7 +184,7 @@ class PartedRows:
             )
         self.sources = tuple(source for source in sources if source.n_rows)
         self.feature_names = tuple(as_sequence(self, "feature_names", feature_names))
-        self.in_bags, self.units = in_bags, units
+        self.in_bags = in_bags
         self._classes = None if classes is None else tuple(as_sequence(self, "classes", classes))
         self._ends = np.cumsum([source.n_rows for source in self.sources], dtype=np.intp)
         if not self.sources:
@@ -320,10 +314,8 @@ class PartedRows:
 
     def scaled(self, mean: NDArray[np.float64], scale: NDArray[np.float64]) -> PartedRows:
         """Return the same rows with every feature shifted and divided."""
-        scaled = type(self)(
-            self.sources, self.feature_names, in_bags=self.in_bags, classes=self._classes,
-            units=(*self.units, (mean, scale)),
-        )  # fmt: skip
+        scaled = type(self)(self.sources, self.feature_names, in_bags=self.in_bags, classes=self._classes)
+        scaled.units = (*self.units, (mean, scale))
         if "survey" in vars(self):
             vars(scaled)["survey"] = self.survey  # the bags are the same
         return scaled
@@ -341,12 +333,15 @@ class PartedRows:
         from sidelight.data.spill import spill
 
         look, near = self.look, spill(self, Path(folder), lambda place, rows, names: None, columns)
-        units = ((-look.centre / look.spread, 1.0 / look.spread),)
-        return type(self)(near.sources, self.feature_names, in_bags=self.in_bags, classes=self.classes, units=units)
+        found = type(self)(near.sources, self.feature_names, in_bags=self.in_bags, classes=self.classes)
+        found.units = ((-look.centre / look.spread, 1.0 / look.spread),)
+        return found
 
     def without_bags(self) -> PartedRows:
         """Return the same rows, each on its own: their bags are never read."""
-        return PartedRows(self.sources, self.feature_names, in_bags=False, units=self.units)
+        alone = PartedRows(self.sources, self.feature_names, in_bags=False)
+        alone.units = self.units
+        return alone
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_rows} rows x {self.n_features} features in {len(self.sources)} sources)"

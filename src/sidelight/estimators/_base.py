@@ -182,7 +182,7 @@ def refuse_beside_parts(estimator: Any, **sides: Any) -> None:
     there = [name for name, side in sides.items() if side is not None]
     if there:
         raise InvalidData(
-            f"{type(estimator).__name__} got Parts and {there[0]}=. Parts bring their bags and lists with them; name "
+            f"{type(estimator).__name__} got Parts and {there[0]}=. Parts bring their bags, sequences and lists; name "
             "their columns: Parts.from_parquet(..., bag=..., labels=...)."
         )
 

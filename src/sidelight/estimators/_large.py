@@ -17,8 +17,6 @@ from sidelight.data.bag_lists import WHOLE, Sample
 from sidelight.data.parts import PartedRows
 from sidelight.estimators._base import refuse_beside_parts, reporting
 
-RESOLUTION = float(np.finfo(np.float32).eps)  # rows near 0 are of single precision
-
 
 class Family(Protocol):
     """The questions of a family; they are asked in this order."""
@@ -49,11 +47,15 @@ def fit_large(family: Family, rows: PartedRows, engine: Engine, n_rows: int) -> 
 
 
 def refine(
-    objective: ValueAndGradient, start: np.ndarray, *, coordinates: Coordinates | None = None, **how: Any
+    objective: ValueAndGradient, start: np.ndarray, dtype: Any, *, coordinates: Coordinates | None = None, **how: Any
 ) -> Solution:
-    """Go down an objective of all rows from where a sample has ended; ``how`` as for ``descend``."""
+    """Go down an objective of all rows from where a sample has ended.
+
+    ``dtype`` is the precision of the columns that rules are about; ``how`` as for ``descend``.
+    """
+    resolution = float(np.finfo(dtype).eps)
     return descend(
-        objective, start, coordinates=coordinates, resolution=RESOLUTION, report=reporting("all rows"), **how
+        objective, start, coordinates=coordinates, resolution=resolution, report=reporting("all rows"), **how
     )
 
 

@@ -12,8 +12,7 @@ import pytest
 
 import sidelight as sl
 from sidelight._models.feature_map import FeatureMap
-from sidelight._models.objective import SoftmaxLinear
-from sidelight._models.parted import NearKernels, PartedObjective, RawColumns
+from sidelight._models.objective import NearKernels, PartedObjective, RawColumns, SoftmaxLinear
 from sidelight._models.passes import InMemory, OnDisk, engine_for
 from sidelight.data import parts as parts_module
 from sidelight.data import spill as spill_module

@@ -262,7 +262,7 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         told = self._read(X, y, bags, row_labels, candidates)
         if X.shape[0] >= MANY * LEAST and not issparse(X):
             many = ManyRows(self, told)
-            fit_large(many, many.rows, InMemory(), sample_size(X.shape[0]))
+            fit_large(many, many.rows, InMemory(np.float64), sample_size(X.shape[0]))
             return self
         settled = settle(Settings.of(self), told, as_generator(self.random_state))
         return self._publish(told, settled, settled.problem.lists, settled.solutions)

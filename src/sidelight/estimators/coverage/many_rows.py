@@ -18,8 +18,7 @@ from sidelight._core.fingerprint import fingerprint
 from sidelight._core.params import as_generator
 from sidelight._core.tree_sum import Sums
 from sidelight._models.feature_map import squared_distances
-from sidelight._models.objective import SoftmaxLinear, Term
-from sidelight._models.parted import PartedObjective, RawColumns, Rule, Share
+from sidelight._models.objective import PartedObjective, RawColumns, Rule, Share, SoftmaxLinear, Term
 from sidelight._models.passes import Held, Passes
 from sidelight._solvers.descent import Solution, best
 from sidelight._terms.information import Balance, Confidence
@@ -222,6 +221,7 @@ class ManyRows:
         self.columns = RawColumns(passes.look, settled.feature_map)
         return refine(
             PartedObjective(model, passes, self.columns, self.wishes, of_all, settled.penalty), start,
+            passes.dtype if settled.feature_map is None else np.float32,  # kernels are of single precision
             coordinates=ClusterWhitening(features, *model.unpack(start), settled.penalty, passes.n_rows),
             max_iter=settings.max_iter, tol=settings.tol,
         )  # fmt: skip

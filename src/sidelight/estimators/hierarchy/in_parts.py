@@ -161,7 +161,7 @@ class ManyRows:
         if self.of_sample.n_rows == self.model.n_rows:
             return first
         objective = PartedLabels(self.model, passes, self.tree, self.parts.classes, uuid4().hex)
-        return refine(objective, first.parameters, **how)
+        return refine(objective, first.parameters, passes.dtype, **how)
 
     def publish(self, passes: Passes, solution: Solution) -> None:
         """Write down tree and weights; where to round is learnt from the sample."""
