@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, Protocol
 
 import numpy as np
@@ -141,14 +142,14 @@ def race(
     keep_one_in : int
         One start in so many is followed to the end; 1 follows all of them.
     """
-    n_kept = -(-len(starts) // keep_one_in)
+    n_kept, names = -(-len(starts) // keep_one_in), [f"start {i + 1} of {len(starts)}" for i in range(len(starts))]
     if n_kept == len(starts) or max_iter <= heat:
-        return [solve(start, max_iter, f"start {i + 1} of {len(starts)}") for i, start in enumerate(starts)]
-    solutions = [solve(start, heat, f"trying start {i + 1} of {len(starts)}") for i, start in enumerate(starts)]
+        return list(map(solve, starts, repeat(max_iter), names))
+    solutions = list(map(solve, starts, repeat(heat), [f"trying {name}" for name in names]))
     for i in np.argsort([solution.value for solution in solutions], kind="stable")[:n_kept].tolist():
         first = solutions[i]
         if not first.converged:
-            rest = solve(first.parameters, max_iter - heat, f"start {i + 1} of {len(starts)}")
+            rest = solve(first.parameters, max_iter - heat, names[i])
             trace = np.append(first.trace, rest.trace[1:])
             solutions[i] = Solution(rest.parameters, rest.value, trace, rest.converged)
     return solutions

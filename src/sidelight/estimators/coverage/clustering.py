@@ -187,7 +187,7 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         "max_novel": MOST_NOVEL,
     }  # fmt: skip
     # the peers that coverage contains climb by EM
-    _climb: Callable[[Problem, np.ndarray, int, str, float], Solution] = staticmethod(Problem.climb)
+    _climb: Callable[..., Solution] = staticmethod(Problem.climb)
 
     __metadata_request__fit = {"bags": True, "row_labels": True, "candidates": True}
     __metadata_request__predict = {"bags": True, "row_labels": True, "candidates": True}

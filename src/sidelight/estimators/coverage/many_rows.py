@@ -26,7 +26,7 @@ from sidelight.data.array_parts import ArrayRows
 from sidelight.data.bag_lists import Sample, lists_of
 from sidelight.data.bags import Bags
 from sidelight.data.parts import PartedRows
-from sidelight.errors import InvalidData, LabelsWithoutRows, ignore_warnings, warn
+from sidelight.errors import InvalidData, LabelsWithoutRows, warn
 from sidelight.estimators._labelled_bags.layout import check_names
 from sidelight.estimators._labelled_bags.supervision import plan_bags, refuse_empty_sets, warn_if_inseparable
 from sidelight.estimators._large import refine
@@ -190,13 +190,13 @@ class ManyRows:
     def settle(self, sample: Sample) -> None:
         """Make every choice, and follow every start, on a sample."""
         self.seen = fingerprint(sample.rows)
-        with ignore_warnings():  # what is wrong with lists is said of all rows
-            some = self._told_of(sample)
+        some = self._told_of(sample)
         self.settled = settle(self.settings, some, self.generator, n_rows=self.rows.n_rows, warn=False)
 
     def _told_of(self, sample: Sample) -> Told:
         if self.told is not None:
-            return self.told.take(np.sort(sample.numbers))
+            rows, told = np.sort(sample.numbers), self.told
+            return Told(told.X[rows], told.bags.drawn(rows), told.row_class[rows], told.one_of)
         assert sample.lists is not None  # rows are in bags: the fit looked
         bags = sample.lists.as_bags(self.rows.classes)
         return Told(sample.rows, bags, np.full(bags.n_rows, -1))

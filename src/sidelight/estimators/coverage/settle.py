@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ class Settings:
     max_iter: int
     tol: float
     who: str
-    climb: Callable[[Problem, np.ndarray, int, str, float], Solution]
+    climb: Callable[..., Solution]
 
     @classmethod
     def of(cls, estimator: Any) -> Settings:
@@ -102,10 +103,7 @@ def settle(
         )
     layout = Layout.of(told.bags.classes, settled.n_subclusters, settled.n_novel)
     problem = Problem.of(settled, seen, layout, settled.penalty * (n / n_rows), warn=warn)
-
-    def climb(start: np.ndarray, max_iter: int, stage: str) -> Solution:
-        return settings.climb(problem, start, max_iter, stage, settings.tol)
-
+    climb = partial(settings.climb, problem, tol=settings.tol)
     starts = problem.starts(seen.X, settings.n_init, generator)
     solutions = race(starts, climb, settings.max_iter, heat=HEAT, keep_one_in=KEPT)
     odds = correct_odds(settings, seen.X, told, generator.spawn(1)[0], boundary.held_out)
