@@ -12,7 +12,7 @@ import numpy as np
 
 from sidelight._core.segments import segment_argmax
 from sidelight._models.scaled_rows import Floats, Ints, ScaledRows
-from sidelight.estimators.bags.bag_margin import BagMargin
+from sidelight.estimators.bags.max_margin import BagMargin
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import numpy as np
 import sidelight as sl
 from bag_sets import corel
 from runner import Sheet, seconds
-from sidelight.estimators.bags.medoids import alternate, faster_pam
+from sidelight.estimators.bags.k_medoids import alternate, faster_pam
 
 TITLE = "Bags: speed and memory"
 

@@ -12,8 +12,8 @@ from bag_margin_printed import PrintedMargin
 from bag_sets import birdsong, corel, sival
 from runner import Ledger, Sheet
 from sidelight.errors import SidelightWarning
-from sidelight.estimators.bags.bag_margin import BagMargin
 from sidelight.estimators.bags.cutting_plane import concave_convex, margin_objective
+from sidelight.estimators.bags.max_margin import BagMargin
 from sidelight.metrics import clustering_accuracy
 
 TITLE = "Bags: theorem 2 of [Z09], and its bag margin (1)"

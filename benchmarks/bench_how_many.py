@@ -16,11 +16,11 @@ import sidelight as sl
 import view_sets
 from runner import Sheet
 from sidelight.app.jobs.coclusters.how_many import most_telling
-from sidelight.app.jobs.how_many.rows import clearest
 from sidelight.app.jobs.sources.agreement import number_by_channels
 from sidelight.app.jobs.sources.how_many import above_chance
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.synth.sources import make_sources
+from sidelight.estimators._how_many import clearest_number
 from sidelight.estimators.sources._joined import side_by_side
 
 TITLE = "How many clusters"
@@ -110,7 +110,7 @@ def by_channels(views: view_sets.Views, seed: int) -> tuple[int, ...]:
 
 def by_rows(views: view_sets.Views, seed: int) -> tuple[int, ...]:
     """Choose by the graph of the rows, all channels side by side."""
-    return (clearest(side_by_side(list(views.values()), seed), np.random.default_rng(seed)).chosen,)
+    return (clearest_number(side_by_side(list(views.values()), seed), np.random.default_rng(seed)).chosen,)
 
 
 def labels(n: int, k: int, is_even: bool, fewest: int) -> np.ndarray:
@@ -124,7 +124,7 @@ def rows(k: int, is_even: bool, seed: int) -> tuple[int, ...]:
     rng = np.random.default_rng([k, seed])
     kinds = labels(60 * k, k, is_even, fewest=6)
     X = rng.normal(scale=2.5, size=(k, 5))[kinds] + rng.normal(size=(len(kinds), 5))
-    return (clearest((X - X.mean(axis=0)) / X.std(axis=0), np.random.default_rng(seed)).chosen,)
+    return (clearest_number((X - X.mean(axis=0)) / X.std(axis=0), np.random.default_rng(seed)).chosen,)
 
 
 def bags(k: int, n: int, is_even: bool, seed: int) -> tuple[int, ...]:

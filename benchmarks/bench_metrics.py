@@ -12,7 +12,7 @@ from sklearn import metrics as sk
 from runner import Sheet, seconds
 from sidelight import metrics
 from sidelight._core.forest import components
-from sidelight.estimators.hierarchy.arborescence import maximum_arborescence
+from sidelight.estimators.hierarchy.edges import maximum_arborescence
 
 TITLE = "Metrics and the arithmetic below them"
 N_ROWS = 1_000_000

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import sidelight as sl
-from sidelight.data.synth.words import ROAD_NOT_TAKEN
+from words import ROAD_NOT_TAKEN, make_words
 
 # name of the set: its title and file, its number of bags, rows, features and classes, to check what was read
 FACTS = {
@@ -39,7 +39,7 @@ def folder() -> Path:
 def load_frost() -> tuple[np.ndarray, sl.Bags, np.ndarray]:
     """Return Letter-Frost, drawn from UCI's letters as [PF14] drew it; the paper's own draw is not public."""
     pool = sl.read(folder() / "uci" / "letter.dat", header=False)
-    drawn = sl.data.make_words(ROAD_NOT_TAKEN, pool.X, [str(name).lower() for name in pool.y], random_state=0)
+    drawn = make_words(ROAD_NOT_TAKEN, pool.X, [str(name).lower() for name in pool.y], random_state=0)
     spread = drawn.X.std(axis=0)
     X = (drawn.X - drawn.X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return X, drawn.bags, np.unique(np.asarray(drawn.y).astype(str), return_inverse=True)[1]

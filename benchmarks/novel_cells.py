@@ -16,7 +16,7 @@ import sidelight as sl
 from coverage_cells import bag_f1, in_order
 from datasets import made
 from novel_sets import sample
-from sidelight._core.moments import mean_and_scale, scaled
+from sidelight._core.prototypes import mean_and_scale, scaled
 from sidelight.estimators._labelled_bags.layout import Layout
 from sidelight.estimators.novelty.problem import Problem
 from sidelight.estimators.novelty.starts import draw_labels

@@ -9,7 +9,7 @@ import numpy as np
 
 import sidelight as sl
 from datasets import folder, load, title
-from sidelight.data.synth.label_counts import draw_label_counts
+from sidelight.data.samples import draw_label_counts
 
 Sample = tuple[np.ndarray, sl.Bags, np.ndarray]
 

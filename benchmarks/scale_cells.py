@@ -259,7 +259,7 @@ def events_of(n: int) -> Path:
 
 def count_events(n: int) -> dict[str, Any]:
     """Count events of many files together, piece by piece."""
-    from sidelight.files.part_events import count_parquet
+    from sidelight.files.roles.events import count_parquet
 
     files = sorted(events_of(n).glob("*.parquet"))
     begin, before = time.perf_counter(), processor()

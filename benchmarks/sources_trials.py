@@ -12,9 +12,9 @@ from scipy.special import logsumexp, softmax
 from sklearn.cluster import KMeans
 
 from sidelight._solvers.descent import descend
+from sidelight.estimators.sources._coclusterer import table_to_fit
 from sidelight.estimators.sources._sweeps.annealing import _proposals
 from sidelight.estimators.sources._sweeps.cluster_state import OBJECTIVES, State, metropolis
-from sidelight.estimators.sources._tables import table_to_fit
 from sidelight.estimators.sources.annealed import AnnealedCoclustering
 
 HOT, COLD, COOLING, SWEEPS = 5.0, 0.005, 0.98, 5  # [B04] 4.3.3

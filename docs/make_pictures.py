@@ -7,7 +7,7 @@ from pathlib import Path
 
 import sidelight as sl
 from sidelight.app.jobs.catalogue import DEMOS
-from sidelight.app.jobs.pages import page_of
+from sidelight.app.jobs.page import page_of
 from sidelight.app.report.components import Markup
 from sidelight.app.report.page import asset
 from sidelight.plot import TypicalImagesDisplay

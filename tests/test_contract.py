@@ -71,5 +71,5 @@ def test_the_shop_window_has_at_most_45_names_and_says_where_the_others_are():
     assert len(sidelight.__all__) <= 45
     with pytest.raises(AttributeError, match=r"from sidelight\.peers import ITML"):
         _ = sidelight.ITML
-    with pytest.raises(AttributeError, match=r"from sidelight\.data import make_words"):
-        _ = sidelight.make_words
+    with pytest.raises(AttributeError, match=r"from sidelight\.data import make_sources"):
+        _ = sidelight.make_sources

@@ -41,7 +41,6 @@ CALLS = {
     "names of labels": lambda: sl.LabelMatrix(np.zeros((2, 2)), names=3),
     "table of bags": lambda: sl.Bags.from_table([1, 1], np.array(3.0)),
     "dataset": lambda: sl.Dataset(X=7, feature_names=()),
-    "words": lambda: sl.data.make_words(range(5), X=ROWS, y=np.arange(40)),
     "digits": lambda: sl.data.load_digit_bags(novel=0),
     "sequences": lambda: sl.data.make_sources(n_sequences=2**63),
     "rows": lambda: sl.DiscriminativeClustering(2).fit(0.5),
@@ -75,7 +74,6 @@ CALLS = {
     "sparse names": lambda: sl.CoOccurrence.from_matrix(np.ones((3, 2)), labels=sp.coo_array(np.eye(4))),
     "one tau": lambda: sl.DiscriminativeClusteringCV(2, taus=np.array(3.0)).fit(ROWS),
     "one penalty": lambda: sl.DiscriminativeClusteringCV(2, penalties=0).fit(ROWS),
-    "sparse labels": lambda: sl.data.make_words("a", ROWS, sp.csr_array(np.eye(40))),
     "a folder of answers": lambda: sl.AnswerFile(""),
     "no classifier": lambda: sl.peers.NovelLabels(np.array(["a", "b"])).fit(ROWS, bags=np.arange(40) // 4),
     "no threshold": lambda: sl.peers.NovelLabels(sl.peers.FastMIML(), threshold=np.zeros((0, 3))).fit(
@@ -88,7 +86,6 @@ CALLS = {
     "test of novelty": lambda: sl.novelty_test(0, [0]),
     "belief": lambda: sl.ActiveSession(ROWS, 2, belief=5),
     "answers": lambda: sl.AnswerFile([1]),
-    "pool of words": lambda: sl.data.make_words("ab", X=[[1, 2], [3]], y=["a", "b"]),
     "study": lambda: sl.data.Labeller.of_study({"a": {"b"}}),
     "labeller": lambda: sl.Pairs.sample(np.arange(40) % 3, 7, labeller={"a": [0]}, random_state=0),
     "one batch": lambda: sl.CoOccurrence.from_batches(np.array(3.0)),

@@ -16,7 +16,7 @@ from sidelight.active.outlook import LITTLE, PartitionHistory
 from sidelight.active.strategies import FORGIVEN, RowStrategy
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.estimators.relations.answered import Answered
-from sidelight.estimators.sources._novelty import thresholds
+from sidelight.estimators.sources.codebook import thresholds
 
 EPS = 0.1
 HALF = np.log(np.array([[0.5, 0.5], [1.0 - 1e-9, 1e-9], [1e-9, 1.0 - 1e-9]]))  # unknown, the first, the second cluster

@@ -150,7 +150,7 @@ DOCUMENT = Document(
             text="The bag margin (1), which the paper relaxes to (3) and does not try, is among our own figures below.",
         ),
     ),
-    plain=(("Table 1", "the algorithm; `estimators/bags/cutting_plane.py` and `estimators/bags/bag_margin.py`."),),
+    plain=(("Table 1", "the algorithm; `estimators/bags/cutting_plane.py` and `estimators/bags/max_margin.py`."),),
     wrong=(
         'Step 5 of table 1 reads "while H is true"; the loop runs *until* H holds.',
         "The outer objective falls only up to C times eps_2.",

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,11 @@ class MessageWithAdvice:
     def __str__(self) -> str:
         """Return the whole message in Python's words."""
         return self.told()
+
+
+def present(*parts: T | None) -> list[T]:
+    """Return the parts that are there; a sentence or a section that does not apply is None."""
+    return [part for part in parts if part is not None]
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

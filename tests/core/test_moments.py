@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sidelight._core.moments import mean_and_scale, scaled
+from sidelight._core.prototypes import mean_and_scale, scaled
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e-150, 1e99, 1e155, 1e300])

@@ -126,7 +126,7 @@ def test_the_clearest_number_of_clusters_is_that_of_the_groups():
         found = clearest_number(rows, np.random.default_rng(0))
         assert (found.chosen, found.is_clear) == (k, True)
         assert found.tried == list(range(2, len(found.tried) + 2))
-        assert len(found.gaps) == len(found.errors) == len(found.tried)
+        assert len(found.scores) == len(found.errors) == len(found.tried)
         assert found.tried[-1] <= min(45, 5 * k)
     noise = clearest_number(RNG.normal(size=(200, 4)), np.random.default_rng(0))
     assert not noise.is_clear

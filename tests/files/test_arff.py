@@ -9,10 +9,10 @@ import pytest
 
 import sidelight as sl
 from sidelight.errors import InvalidData, SidelightError, UnreadableFile
-from sidelight.files.arff import mulan
-from sidelight.files.arff.clus import node_parents
+from sidelight.files.arff import labels as mulan
 from sidelight.files.arff.header import Attribute, parse_header, split_values, unquote
-from sidelight.files.arff.sparse import sparse_pairs
+from sidelight.files.arff.labels import node_parents
+from sidelight.files.arff.reading import sparse_pairs
 
 PATH = Path("a.arff")
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sidelight.errors import InvalidData, SidelightError
 from sidelight.files.arrays import bundles
 from sidelight.files.arrays.bundles import read_bundle
-from sidelight.files.arrays.matrices import from_matrices
+from sidelight.files.arrays.npz import from_matrices
 from sidelight.files.roles.plan import ASKED, LIKELY, asked
 
 A = np.arange(18.0).reshape(6, 3) / 7  # three views of six rows

@@ -217,7 +217,7 @@ def test_a_cell_array_of_a_billion_cells_is_refused_before_it_is_allocated(put):
 
 
 def test_a_compressed_variable_that_explodes_is_refused(put, monkeypatch):
-    monkeypatch.setattr("sidelight.files.matlab.guard.MAX_UNPACKED", 1 << 20)
+    monkeypatch.setattr("sidelight.files.matlab.reading.MAX_UNPACKED", 1 << 20)
     bomb = zlib.compress(b"\0" * (8 << 20), 9)
     data = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM" + struct.pack("<II", 15, len(bomb)) + bomb
     assert "decompression bomb" in refused(put("a.mat", data))
@@ -324,7 +324,7 @@ def test_a_line_of_nothing_but_separators_after_an_endless_cell_is_still_a_line(
 
 @pytest.mark.parametrize("cell", ["|", "||", ";", "/", "+"])
 def test_cells_of_separators_alone_hold_no_labels(tmp_path, cell):
-    from sidelight.files.roles.separators import find_separator
+    from sidelight.files.roles.cells import find_separator
 
     assert find_separator([cell, cell * 2]) is None
     assert find_separator([cell, "wren|owl", "owl|jay"]) == "|"

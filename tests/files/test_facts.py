@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sidelight.files.roles import facts
-from sidelight.files.roles.facts import column_facts, n_repeated_rows
+from sidelight.files.roles import builder as facts
+from sidelight.files.roles.builder import column_facts, n_repeated_rows
 
 X = np.array([[1.0, 0, 5], [2, np.nan, 5], [np.inf, -3, 5], [2, -np.inf, 5], [1, 0, 5]])
 

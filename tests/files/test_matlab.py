@@ -15,9 +15,8 @@ from tests.files.test_sparse_files import element, ints, matlab_file, sparse_var
 
 import sidelight as sl
 from sidelight.errors import InvalidData, SidelightError, UnreadableFile
-from sidelight.files.matlab.bags import read_miml
-from sidelight.files.matlab.guard import check_mat5
-from sidelight.files.matlab.shapes import as_names
+from sidelight.files.matlab.bags import as_names, read_miml
+from sidelight.files.matlab.reading import check_mat5
 from sidelight.files.roles.plan import asked
 
 X = np.arange(24.0).reshape(6, 4) / 7

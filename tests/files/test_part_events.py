@@ -8,8 +8,8 @@ import pytest
 
 import sidelight as sl
 from sidelight.errors import InvalidData, UnknownName
-from sidelight.files import part_events
-from sidelight.files.part_events import count_parquet
+from sidelight.files.roles import events as part_events
+from sidelight.files.roles.events import count_parquet
 
 
 @pytest.fixture

@@ -8,14 +8,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sidelight as sl
-from sidelight.errors import SidelightError, UnreadableFile
+from sidelight.errors import InvalidData, SidelightError, UnreadableFile
 from sidelight.files.text import delimited
 
 CELLS = st.one_of(
     st.integers(-999, 999).map(str),
     st.floats(allow_nan=False, width=32).map(repr),
     st.sampled_from(
-        ["", "NA", "?", "nan", "inf", "-inf", "1e3", "1e400", ".5", "5.", "+1", "1_0", "1 000", "owl", "a;b"]
+        [
+            "",
+            "NA",
+            "?",
+            "nan",
+            "inf",
+            "-inf",
+            "1e3",
+            "1e400",
+            ".5",
+            "5.",
+            "+1",
+            "1_0",
+            "1 000",
+            "owl",
+            "a;b",
+            "٣",
+            "１٢.5",
+            "1_000",
+            "ınf",
+        ]
     ),
     st.sampled_from([" 1 ", " wren", '"quoted, twice ""so"""', '"1.5"', "Ä", "\u3000x"]),
 )
@@ -84,3 +104,28 @@ def test_short_and_long_rows_that_cancel_out_are_told_by_line(tmp_path, text, li
     (tmp_path / "t.csv").write_text(text, newline="")
     with pytest.raises(UnreadableFile, match=f"line {line}: expected 2 columns, found {found}"):
         sl.read(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    "cell", ["٣", "１٢.5", "1_000", "ınf"], ids=["Arabic", "full width", "underscore", "dotless i"]
+)
+@pytest.mark.parametrize("small", [True, False])
+def test_digits_of_other_scripts_are_text_in_files_of_any_size(tmp_path, monkeypatch, cell, small):
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 40 + f"{cell},3\n", encoding="utf-8")
+    monkeypatch.setattr(delimited, "_SMALL", (1 << 18) if small else 0)
+    with pytest.raises(InvalidData, match=r"line 42, column 'a': expected a number"):
+        sl.read(tmp_path / "t.csv", features=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.arff", "@relation t\n@attribute a numeric\n@attribute b numeric\n@data\n1,2\n٣,4\n"),
+        ("t.dat", "@relation t\n@attribute a real [0, 9]\n@attribute b real [0, 9]\n@inputs a, b\n@data\n1,2\n٣,4\n"),
+    ],
+    ids=["ARFF", "KEEL"],
+)
+def test_every_reader_has_the_same_grammar_of_a_number(tmp_path, name, text):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidData, match="expected a number"):
+        sl.read(tmp_path / name)

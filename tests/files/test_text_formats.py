@@ -11,7 +11,7 @@ import pytest
 
 import sidelight as sl
 from sidelight.errors import SidelightError, UnreadableFile
-from sidelight.files.noticed import noticing
+from sidelight.files.problems import noticing
 from sidelight.files.roles.plan import asked
 from sidelight.files.source import Source
 from sidelight.files.streaming import RowsInBlocks

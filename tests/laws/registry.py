@@ -18,7 +18,7 @@ from sidelight._terms.information import Balance, Confidence, CrossEntropy, OnRo
 from sidelight.estimators._labelled_bags.coverage import BagPlan
 from sidelight.estimators.coverage.problem import Coverage
 from sidelight.estimators.instances.bag_constraint import BagConstraint
-from sidelight.estimators.instances.bag_term import BagLikeness
+from sidelight.estimators.instances.bag_discriminative import BagLikeness
 from sidelight.estimators.novelty.term import CompactClusters, DisjointLabels, ListedLabels, SmoothManifold
 from sidelight.estimators.relations.answer_terms import PairLikelihood, TripletLikelihood
 

@@ -11,7 +11,7 @@ from sklearn import metrics as sk
 
 from sidelight import metrics
 from sidelight.errors import InvalidData
-from sidelight.metrics._ranks import rank_rows
+from sidelight.metrics.multilabel import rank_rows
 
 
 @st.composite

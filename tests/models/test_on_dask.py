@@ -16,7 +16,7 @@ import sidelight as sl
 from sidelight._models import on_dask
 from sidelight._models.passes import InMemory, Moments, OneLook
 from sidelight.errors import Cancelled, ClusterGone, InvalidData, InvalidParameter, UnreadableFile, WorkerDied
-from sidelight.files import part_events
+from sidelight.files.roles import events as part_events
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # of distributed, about sockets and ports that are taken

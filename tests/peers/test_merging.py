@@ -9,7 +9,7 @@ from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.spatial.distance import cdist, squareform
 from sklearn.metrics import adjusted_rand_score
 
-from sidelight.peers.sources.merging import group_distances, merge
+from sidelight.peers.sources.agglomerative import group_distances, merge
 
 
 @pytest.mark.parametrize("linkage", ["single", "complete", "average"])

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Collection, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
 
 from sidelight.errors import InvalidParameter, nearest
+
+# Is it sparse? Asked without scipy.sparse, whose import takes longer than reading a small table.
+
+
+def is_sparse(X: Any) -> bool:
+    """Say whether X is a sparse matrix or array of scipy: where scipy.sparse was not imported, nothing is."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(X))
 
 
 def check_number(

@@ -19,6 +19,5 @@ __getattr__, __dir__, __all__ = lazy_names(
         "synth.material": ("make_letters", "make_photographs", "make_recordings"),
         "synth.overlapping": ("make_overlapping_bags",),
         "synth.sources": ("make_sources",),
-        "synth.words": ("make_words",),
     },
 )

@@ -15,12 +15,20 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.data import label_forms, label_sets
+from sidelight.data import label_sets
 from sidelight.data.bag_rows import count_distinct, is_numbered, origin_after, renumbered, warn_if_cut
 from sidelight.data.frozen import Frozen, read_only
 from sidelight.data.label_sets import LabelSets
-from sidelight.data.names import Names, check_distinct, encode, flags_of, look_up, sorted_names
-from sidelight.data.row_keys import as_row_index, is_one_row
+from sidelight.data.names import (
+    Names,
+    as_row_index,
+    check_distinct,
+    encode,
+    flags_of,
+    is_one_row,
+    look_up,
+    sorted_names,
+)
 from sidelight.data.summaries import bag_html, bag_summary, bag_text
 from sidelight.errors import BagsWereCut, InvalidData, ignore_warnings
 
@@ -122,7 +130,7 @@ class Bags(Frozen):
     ) -> None:
         names, codes = encode(ids, "bag id")
         code_of = {name: code for code, name in enumerate(names)}
-        sets = label_forms.read(labels, code_of, classes)
+        sets = label_sets.read(labels, code_of, classes)
         self._with_state(names, codes, sets, partial, whole, code_of)
 
     @classmethod
@@ -153,7 +161,7 @@ class Bags(Frozen):
         """
         names, codes = encode(ids, "bag id")
         code_of = {name: code for code, name in enumerate(names)}
-        sets = label_forms.from_frame(table, code_of, classes, (bag, label))
+        sets = label_sets.from_frame(table, code_of, classes, (bag, label))
         return cls.__new__(cls)._with_state(names, codes, sets, partial, whole, code_of)
 
     @classmethod
@@ -178,7 +186,7 @@ class Bags(Frozen):
         """
         bag_names, codes = encode(ids, "bag id")
         code_of = {name: code for code, name in enumerate(bag_names)}
-        sets = label_forms.from_indicator(Y, code_of, classes, names)
+        sets = label_sets.from_indicator(Y, code_of, classes, names)
         return cls.__new__(cls)._with_state(bag_names, codes, sets, partial, whole, code_of)
 
     def _with_state(
@@ -189,8 +197,8 @@ class Bags(Frozen):
                 "names": names,
                 "codes": codes,
                 **_spread(sets),
-                "is_partial": label_forms.read_partial(partial, code_of, sets.is_labelled),
-                "whole": label_forms.read_whole(whole, len(names)),
+                "is_partial": label_sets.read_partial(partial, code_of, sets.is_labelled),
+                "whole": label_sets.read_whole(whole, len(names)),
                 "_origin": None,
             }
         )
@@ -315,11 +323,11 @@ class Bags(Frozen):
         partial : iterable of bag ids, or True, default=()
             As in the constructor.
         """
-        sets = label_forms.read(labels, self._code_of, classes)
+        sets = label_sets.read(labels, self._code_of, classes)
         if classes is None:
             new = set(sets.classes) - set(self.classes)
             sets = label_sets.in_classes(sets, (*self.classes, *sorted_names(new)))
-        return self._with_sets(sets, label_forms.read_partial(partial, self._code_of, sets.is_labelled))
+        return self._with_sets(sets, label_sets.read_partial(partial, self._code_of, sets.is_labelled))
 
     def without_labels(self, names: Any = None) -> Self:
         """Return the same bags with the label sets of these bags forgotten; all of them by default.

@@ -18,7 +18,7 @@ from sidelight.data import table_forms
 from sidelight.data.counting import add_up, coalesce
 from sidelight.data.frozen import Frozen
 from sidelight.data.summaries import table_html
-from sidelight.data.table_checks import (
+from sidelight.data.table_forms import (
     as_clusters,
     axis_index,
     checked_axes,

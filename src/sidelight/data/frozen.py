@@ -9,7 +9,7 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from sidelight._core.sparsity import is_sparse
+from sidelight._core.params import is_sparse
 
 
 class Frozen:

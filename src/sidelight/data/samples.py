@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from sidelight._core.params import as_generator, as_sequence, check_number
 from sidelight.data.bags import Bags
-from sidelight.data.synth.label_counts import draw_label_counts
 from sidelight.errors import InvalidParameter
 
 _N_DIGITS = 10
@@ -132,3 +131,23 @@ def _bags_of_rows(y: NDArray[np.intp], dealt: NDArray[np.bool_], rng: np.random.
         rows, takers = rng.permutation(np.flatnonzero(y == digit)), np.flatnonzero(dealt[:, digit])
         ids[rows] = np.concatenate([takers, rng.choice(takers, size=len(rows) - len(takers))])
     return ids
+
+
+# How many labels each bag carries, when only their average is given.
+
+
+def draw_label_counts(n_bags: int, mean: float, most: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw a number of labels from 1 to ``most`` for each bag, so that the average is ``mean`` to the nearest label.
+
+    The numbers are 1 + Binomial(most - 1, p); then single labels are added or taken at random until the sum fits.
+    """
+    share = (mean - 1) / (most - 1) if most > 1 else 0.0
+    counts = 1 + rng.binomial(most - 1, min(1.0, share), size=n_bags)
+    missing = round(mean * n_bags) - int(counts.sum())
+    while missing:
+        step = 1 if missing > 0 else -1
+        able = np.flatnonzero(counts < most) if step > 0 else np.flatnonzero(counts > 1)
+        chosen = rng.choice(able, size=min(abs(missing), len(able)), replace=False)
+        counts[chosen] += step
+        missing -= step * len(chosen)
+    return counts.astype(np.intp)

@@ -9,7 +9,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "coverage.novelty_test": ("novelty_test",),
         "instances.bag_discriminative": ("BagDiscriminativeClustering",),
         "instances.bag_spectral": ("BagSpectralClustering",),
-        "instances.reading": ("ClusterReading",),
+        "instances.class_shares": ("ClusterReading",),
         "novelty.dmnl": ("DMNL",),
         "novelty.search": ("DMNLCV",),
         "bags.bag_distances": ("bag_distances",),

@@ -5,6 +5,7 @@ methods that name the file when a model that was read from one does not work.
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,7 +19,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _num_samples, check_array, validate_data
 
 from sidelight._core.archive import fitted_anew, read_from
-from sidelight._core.fingerprint import fingerprint
 from sidelight._core.unchanged import passed_before, remember_passed
 from sidelight._solvers.descent import Reporter
 from sidelight.data.bags import Bags
@@ -38,14 +38,11 @@ from sidelight.errors import (
 from sidelight.progress import report
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-
 # The keyword of ``fit`` for each kind of side information; ``y`` may hold it too.
 SIDES: dict[str, type] = {"bags": Bags, "pairs": Pairs, "triplets": Triplets}
 KINDS = (*SIDES.values(), CoOccurrence, LabelTree)
 ROWS = {"accept_sparse": "csr", "dtype": "float64", "order": "C", "ensure_all_finite": False}  # gaps: in our own words
 HUGE = 1e150  # squares of larger numbers are infinite in float64
-
-
 _JUDGING = ("predict", "predict_proba", "predict_log_proba", "predict_labels", "predict_bags", "predict_bags_proba",
             "transform", "decision_function", "score_samples")  # fmt: skip
 
@@ -341,3 +338,20 @@ def reporting(stage: str) -> Reporter:
         report(stage, done, total, note)
 
     return told
+
+
+# A short name for a table of numbers, so that a model file can say which data it saw.
+
+
+_ROWS = 1024  # rows that are read; enough to tell tables apart, cheap for a million rows
+_CELLS = 100_000  # numbers that are read: a wide table costs no more than a narrow one, and stays sparse
+
+
+def fingerprint(X: Any) -> str:
+    """Return 16 hexadecimal digits from the shape and up to 1024 evenly spaced rows; CSR and dense agree."""
+    n = min(X.shape[0], _ROWS, max(1, _CELLS // max(1, X.shape[1])))
+    rows = np.unique(np.linspace(0, X.shape[0] - 1, n).astype(np.intp))
+    sample = X[rows].toarray() if sp.issparse(X) else np.asarray(X)[rows]
+    digest = hashlib.blake2b(repr(tuple(X.shape)).encode(), digest_size=8)
+    digest.update(np.ascontiguousarray(sample, dtype=np.float64).tobytes())
+    return digest.hexdigest()

@@ -8,6 +8,7 @@ the largest gap the largest is taken. No labels are looked at.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,23 +38,38 @@ _TOLERANCE, _STARTS = 1e-4, 5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumberOfClusters:
-    """How clear every number of clusters that was tried is, and the clearest.
+    """How well every number of clusters that was tried does, and the one in use.
 
     Attributes
     ----------
-    tried, gaps, errors : list
-        Numbers of clusters, the relative gap at each and its standard error.
+    tried, scores, errors : sequences
+        Numbers of clusters, a score of each (higher is better) and its standard error.
     chosen : int
-        The clearest number.
+        The number in use.
+    by : str
+        What was asked: the graph of the "rows", halves of the code books ("words"), "sequences", "channels", parts of
+        the "counts" or of the "answers", or what answers prove ("proof").
+    of : str
+        The axis, where each has a number of its own.
     is_clear : bool
-        Whether its gap is wide and its clusters come back from parts of the rows.
+        Whether the chosen number comes back well.
+    seeds_agree : float or None
+        Mean adjusted Rand index between the clusters of several seeds of the method; None where nobody tried.
     """
 
-    tried: list[int]
-    gaps: list[float]
-    errors: list[float]
+    tried: Sequence[int]
+    scores: Sequence[float]
+    errors: Sequence[float]
     chosen: int
+    by: str = "rows"
+    of: str = ""
     is_clear: bool = True
+    seeds_agree: float | None = None
+
+    @property
+    def score(self) -> float:
+        """The score of the number in use."""
+        return float(self.scores[list(self.tried).index(self.chosen)])
 
 
 def clearest_number(points: np.ndarray, generator: np.random.Generator) -> NumberOfClusters:

@@ -18,15 +18,14 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight._core.fingerprint import fingerprint
-from sidelight._core.moments import mean_and_scale, scaled
 from sidelight._core.params import as_sequence, check_choice, check_estimator, check_number
+from sidelight._core.prototypes import mean_and_scale, scaled
 from sidelight._core.unchanged import made_once
 from sidelight._models.passes import Moments, once_over
 from sidelight._models.prepared_rows import KINDS, Preparation, kind_of
 from sidelight.data.parts import PartedRows
 from sidelight.errors import InvalidData, InvalidParameter, nearest
-from sidelight.estimators._base import Estimator, all_or_nothing, naming_file, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import Estimator, all_or_nothing, fingerprint, naming_file, rows_to_fit, rows_to_judge
 
 ROUTED = ("fit", "predict", "score")  # the methods whose side information scikit-learn's tools route
 

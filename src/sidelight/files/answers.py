@@ -13,6 +13,7 @@ from sidelight.data.relations import Pairs, Triplets
 from sidelight.data.relations.reading import EXTRAS, column_of
 from sidelight.errors import SidelightError, UnknownName, UnreadableFile, nearest
 from sidelight.files.formats import label_table
+from sidelight.files.roles.cells import as_number
 from sidelight.words import Setting
 
 YES = {"same": "same", "1": "same", "true": "same", "yes": "same", "must-link": "same", "ml": "same"}
@@ -179,7 +180,7 @@ def _extra(line: tuple[str, ...], extra: dict[str, int], name: str) -> Any:
     if name == "annotator":
         return cell or None
     try:
-        return float(cell) if cell else None
+        return as_number(cell) if cell else None
     except ValueError:
         return cell  # a time may be written as a date
 

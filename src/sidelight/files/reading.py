@@ -12,7 +12,7 @@ from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidParameter, UnreadableFile
 from sidelight.files.formats import read_as
 from sidelight.files.limits import memory_limit, need_dense
-from sidelight.files.noticed import noticing
+from sidelight.files.problems import noticing
 from sidelight.files.recognise import FORMATS, recognise
 from sidelight.files.roles.plan import RoleRequest, asked
 from sidelight.files.source import STANDARD_INPUT, Source, as_path, is_server

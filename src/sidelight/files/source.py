@@ -26,7 +26,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from sidelight.errors import InvalidParameter, UnreadableFile
 from sidelight.files.limits import need
-from sidelight.files.noticed import notice
+from sidelight.files.problems import notice
 
 STANDARD_INPUT = "-"
 _SERVERS = ("postgresql", "postgres", "mysql", "mariadb", "mssql", "oracle")

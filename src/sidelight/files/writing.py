@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sidelight._core.atomic import replacing
-from sidelight._core.sparsity import is_sparse
+from sidelight._core.params import is_sparse
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, InvalidParameter, WrongKind
 from sidelight.files.roles.labels import EMPTY_SET

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.data.relations.facts import Facts
@@ -15,7 +16,10 @@ from sidelight.errors import ConflictingAnswers
 from sidelight.words import in_words
 
 Floats = npt.NDArray[np.float64]
+
+
 Ints = npt.NDArray[np.intp]
+
 
 # Which columns of a triplet are alike, by the column of the odd one out; the odd one comes last.
 ALIKE_FIRST = np.array([[1, 2, 0], [0, 2, 1], [0, 1, 2]])
@@ -106,3 +110,25 @@ def _matched(alike: Ints, differing: Ints, generator: np.random.Generator) -> tu
     """Draw partners so that every answer of the larger side is used once."""
     n = max(len(alike), len(differing)) if len(alike) and len(differing) else 0
     return tuple(generator.permutation(np.resize(generator.permutation(side), n)) for side in (alike, differing))  # type: ignore[return-value] # two sides, two arrays
+
+
+# Differences between pairs of rows, dense or sparse, and products with them.
+
+
+def differences(X: Any, rows: Ints) -> Floats:
+    """Return X[a] - X[b] for every pair (a, b) of ``rows``, as a dense array."""
+    gaps = X[rows[:, 0]] - X[rows[:, 1]]
+    return np.ascontiguousarray(gaps.toarray() if sp.issparse(gaps) else gaps, dtype=np.float64)
+
+
+def squares(X: Any) -> Any:
+    """Return every number squared; sparse rows stay sparse."""
+    return sp.csr_array(X).multiply(X).tocsr() if sp.issparse(X) else X**2
+
+
+def spread_of(X: Any) -> float:
+    """Return the mean squared distance of a row to the mean row."""
+    if sp.issparse(X):
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        return max(float(X.multiply(X).sum() / X.shape[0] - mean @ mean), 0.0)
+    return float(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean())

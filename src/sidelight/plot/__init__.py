@@ -1,6 +1,5 @@
 """PICTURES: Display objects, the only room that imports matplotlib."""
 
-from sidelight.plot.ask import QuestionsDisplay, UncertaintyMapDisplay
 from sidelight.plot.bags import BagMarginDisplay, BagWitnessDisplay, BalanceSizesDisplay, StabilityDisplay
 from sidelight.plot.clusters import ClusterScatterDisplay, TypicalImagesDisplay
 from sidelight.plot.coverage import ClusterContentsDisplay, ClusterLabelDisplay, CountChoiceDisplay, MovedRowsDisplay
@@ -12,7 +11,12 @@ from sidelight.plot.novelty import (
     NovelGroupsDisplay,
     NoveltyCurveDisplay,
 )
-from sidelight.plot.relations import AnswerInformationDisplay, ScoreCurveDisplay
+from sidelight.plot.relations import (
+    AnswerInformationDisplay,
+    QuestionsDisplay,
+    ScoreCurveDisplay,
+    UncertaintyMapDisplay,
+)
 from sidelight.plot.sources import (
     ClusterWeightsDisplay,
     CoclusterDisplay,

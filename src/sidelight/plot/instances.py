@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.errors import InvalidData
-from sidelight.estimators.instances.reading import ClusterReading
+from sidelight.estimators.instances.class_shares import ClusterReading
 from sidelight.plot._axes import axes, colour, plain, tidy
 from sidelight.plot.clusters import ClusterScatterDisplay
 from sidelight.plot.layout import cluster_map

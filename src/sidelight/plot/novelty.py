@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from sidelight._core.moments import mean_and_scale, scaled
+from sidelight._core.prototypes import mean_and_scale, scaled
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidData, InvalidParameter, ignore_warnings
 from sidelight.metrics import novel_instance_f1

@@ -8,7 +8,7 @@ import pytest
 import sidelight as sl
 from sidelight.app.jobs.ask.finding import result_of, share_unsure, write_result
 from sidelight.app.jobs.ask.result import Progress
-from sidelight.app.jobs.pages import page_of
+from sidelight.app.jobs.page import page_of
 from sidelight.data.dataset import Dataset
 
 Y = np.arange(40) % 2

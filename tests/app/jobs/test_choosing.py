@@ -10,7 +10,6 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blob
 import sidelight as sl
 from sidelight.app.jobs.coclusters.how_many import most_telling
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.how_many.rows import clearest
 from sidelight.app.jobs.relations import how_many as answers
 from sidelight.app.jobs.run import run
 from sidelight.app.jobs.samples import write_sample
@@ -19,6 +18,7 @@ from sidelight.app.jobs.sources.how_many import above_chance
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.synth.sources import make_sources
 from sidelight.errors import InvalidData
+from sidelight.estimators._how_many import clearest_number
 
 
 def standardised(X):
@@ -28,18 +28,18 @@ def standardised(X):
 @pytest.mark.parametrize("k", [2, 3, 5, 8])
 def test_as_many_as_there_are_blobs(k):
     X, _ = make_blobs(600, n_features=5, centers=k, random_state=k)
-    assert clearest(standardised(X), np.random.default_rng(0)).chosen == k
+    assert clearest_number(standardised(X), np.random.default_rng(0)).chosen == k
 
 
 @pytest.mark.parametrize(("load", "k"), [(load_wine, 3), (load_breast_cancer, 2), (load_iris, 2)])
 def test_real_rows(load, k):
     """Two of the three species of iris are one cluster: a finding, not a hope."""
-    assert clearest(standardised(load().data), np.random.default_rng(0)).chosen == k
+    assert clearest_number(standardised(load().data), np.random.default_rng(0)).chosen == k
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 7])
 def test_a_few_rows_are_no_trouble(n_rows):
-    assert clearest(np.random.default_rng(0).normal(size=(n_rows, 3)), np.random.default_rng(0)).chosen <= 2
+    assert clearest_number(np.random.default_rng(0).normal(size=(n_rows, 3)), np.random.default_rng(0)).chosen <= 2
 
 
 @pytest.mark.parametrize(("n_people", "seed"), [(2, 0), (3, 0), (3, 1), (3, 2), (5, 0), (7, 0)])
@@ -62,7 +62,7 @@ def test_as_many_clusters_as_channels_agree_on(n_people):
     seen = make_sources(n_people, n_sequences=5 * n_people, n_points=1000, random_state=2)
     parts = [np.asarray(X).reshape(1000, -1) for X in seen.channels.values()]
     assert number_by_channels(parts, 0, np.random.default_rng(0)).chosen == n_people
-    assert clearest(np.hstack([standardised(X) for X in parts]), np.random.default_rng(0)).chosen > n_people
+    assert clearest_number(np.hstack([standardised(X) for X in parts]), np.random.default_rng(0)).chosen > n_people
 
 
 def test_the_rows_are_asked_where_channels_agree_on_nothing():
@@ -176,7 +176,7 @@ def test_answers_find_the_number_of_classes_that_touch(monkeypatch):
     assert found.chosen == 4
     assert found.by == "answers"
     assert found.scores[found.tried.index(4)] >= max(found.scores) - max(found.errors)
-    assert clearest(Z, np.random.default_rng(0)).chosen < 4  # the rows see fewer
+    assert clearest_number(Z, np.random.default_rng(0)).chosen < 4  # the rows see fewer
     assert answers.held_out(Z, {"pairs": sl.Pairs.sample(y, 49, random_state=0)}, 0) is None
 
 
@@ -191,7 +191,7 @@ def test_many_kinds_are_found_and_not_two():
     rng = np.random.default_rng(7)
     kinds = np.repeat(np.arange(15), 40)
     X = rng.normal(scale=2.5, size=(15, 10))[kinds] + rng.normal(size=(600, 10))
-    found = clearest(standardised(X), np.random.default_rng(0))
+    found = clearest_number(standardised(X), np.random.default_rng(0))
     assert found.is_clear
     assert abs(found.chosen - 15) <= 1
 

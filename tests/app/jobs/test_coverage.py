@@ -12,7 +12,7 @@ import sidelight as sl
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.instances import JOB
 from sidelight.app.jobs.instances.coverage import as_meant
-from sidelight.app.jobs.pages import page_of
+from sidelight.app.jobs.page import page_of
 from sidelight.app.jobs.run import run
 from sidelight.errors import InvalidData
 

@@ -12,7 +12,7 @@ import sidelight as sl
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.describe import describe
 from sidelight.app.jobs.hierarchy.work import work
-from sidelight.app.jobs.pages import page_of
+from sidelight.app.jobs.page import page_of
 from sidelight.app.jobs.run import run
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile
 from sidelight.metrics import robinson_foulds

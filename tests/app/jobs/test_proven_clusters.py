@@ -8,7 +8,7 @@ import numpy as np
 
 import sidelight as sl
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.pages.how_many import about_choice
+from sidelight.app.jobs.page import about_choice
 from sidelight.app.jobs.relations.how_many import proven_clusters
 from sidelight.app.jobs.relations.options import Relations
 from sidelight.app.jobs.relations.work import cluster
@@ -49,4 +49,4 @@ def test_few_answers_that_prove_more_clusters_than_the_rows_suggest_decide_their
     result = cluster(data, config, pairs(said, 60))
     assert result.n_clusters_choice[0].by == "proof"
     assert result.n_clusters_choice[0].chosen == 5
-    assert "answers prove" in str(about_choice(result))
+    assert "answers prove" in str(about_choice(result.n_clusters_choice))

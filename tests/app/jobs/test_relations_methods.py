@@ -14,10 +14,9 @@ from sidelight.app.jobs.columns import Columns
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.describe import describe
 from sidelight.app.jobs.options import Roles
-from sidelight.app.jobs.pages import page_of
+from sidelight.app.jobs.page import page_of
 from sidelight.app.jobs.predict import predict
 from sidelight.app.jobs.relations.options import Peers
-from sidelight.app.jobs.relations.page import page
 from sidelight.app.jobs.relations.work import work
 from sidelight.app.jobs.run import run
 from sidelight.errors import ConflictingAnswers, InvalidParameter, UnknownName
@@ -43,7 +42,7 @@ def test_every_method_clusters_a_table(files, method):
     result = work(config)
     assert result.n_pairs == 30
     assert sl.metrics.adjusted_rand_index(y, result.map.labels) > 0.5
-    assert len(page(result).sentences) >= 2
+    assert len(result.page().sentences) >= 2
     assert all(0 <= p <= 1 for p in result.assignments["probability"])
 
 
@@ -60,7 +59,7 @@ def test_contradictions_are_told_with_the_names_of_the_rows(files, method):
     else:
         result = work(config)
         heard = result.heard
-        assert "as if 20% of them were wrong" in " ".join(map(str, page(result).sentences))  # too few to find out
+        assert "as if 20% of them were wrong" in " ".join(map(str, result.page().sentences))  # too few to find out
         assert len(heard) == 1
         assert expected in heard[0]
 

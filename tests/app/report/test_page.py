@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight.app.jobs.pages.reading import about_columns, about_left_out, reading_sections
+from sidelight.app.jobs.page import about_columns, about_left_out, reading_sections
 from sidelight.app.jobs.result import Reading
 from sidelight.app.report import Page, Provenance, Section, to_html
 from sidelight.app.report.components import table

@@ -7,12 +7,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import sqlalchemy as sa
 from tests.app.store.races import at_once, in_processes
+from tests.app.studio.conftest import blobs
 
 from sidelight.app.store import studio_store
-from sidelight.app.store.event_log import EventLog
 from sidelight.app.store.studio_store import NewEvent, StudioStore
-from sidelight.app.studio.answers import Standing
+from sidelight.app.studio.history import EventLog, Replay
+from sidelight.app.studio.studio import Studio
 from sidelight.errors import InvalidData, SidelightError
 
 SAME, DIFFERENT = ({"rows": [0, 1], "answer": word} for word in ("same", "different"))
@@ -96,31 +98,31 @@ def test_numbers_grow_when_the_clock_goes_back(store, ann, monkeypatch):
 
 def test_what_was_decided_cannot_be_decided_twice(store, where, ann):
     """Two servers' logs, of two connections: an answer is taken back once, a question answered once."""
-    standings = [Standing(), Standing()]
+    replays = [Replay(), Replay()]
     others = [store, StudioStore(where)]
-    logs = [EventLog(one, ann.project, standing.take) for one, standing in zip(others, standings)]
+    logs = [EventLog(one, ann.project, replay.take) for one, replay in zip(others, replays)]
 
-    def answer(log, standing, word):
+    def answer(log, replay, word):
         def check():
-            if standing.has(ann.id, (0, 1)):
+            if replay.standing.has(ann.id, (0, 1)):
                 raise InvalidData("answered already")
 
         return log.append_once(ann, NewEvent("answer", {"rows": [0, 1], "answer": word}), check)
 
-    def undo(log, standing):
+    def undo(log, replay):
         def decide():
-            if not standing.answers:
+            if not replay.standing.answers:
                 raise InvalidData("nothing to take back")
-            return [NewEvent("undo", {"of": next(iter(standing.answers))})]
+            return [NewEvent("undo", {"of": next(iter(replay.standing.answers))})]
 
         return log.append(ann, decide)
 
     for _ in range(5):
         found = at_once(
-            *[lambda i=i: answer(logs[i % 2], standings[i % 2], ("same", "different")[i // 2]) for i in range(4)]
+            *[lambda i=i: answer(logs[i % 2], replays[i % 2], ("same", "different")[i // 2]) for i in range(4)]
         )
         assert sum(isinstance(result, InvalidData) for result in found) == 3, found
-        found = at_once(*[lambda i=i: undo(logs[i % 2], standings[i % 2]) for i in range(4)])
+        found = at_once(*[lambda i=i: undo(logs[i % 2], replays[i % 2]) for i in range(4)])
         assert sum(isinstance(result, InvalidData) for result in found) == 3, found
     events = store.events(ann.project)
     assert [event.kind for event in events] == ["answer", "undo"] * 5
@@ -152,3 +154,43 @@ def test_keys_of_an_older_database_are_taken_over_and_doubles_are_left(where, mo
     with pytest.raises(SidelightError, match="another answer"):
         store.append_once(person, "b", "answer", DIFFERENT)
     store.close()
+
+
+@pytest.mark.parametrize("key", ["", "k"])
+def test_an_answer_needs_one_select_of_events(store, tmp_path, key):
+    """The one under the lock: the events of others and of the key; the page and the model need no other."""
+    studio = Studio(tmp_path)
+    studio.store.close()
+    studio.store = store
+    project = studio.project(studio.add("blobs", blobs(30), {}).id)
+    ann = project.owner()
+    project.model.snapshot()
+    statements = []
+    sa.event.listen(
+        store._engine, "before_cursor_execute", lambda *about: statements.append(" ".join(about[2].split()))
+    )
+    project.answer(ann, (0, 1), "same", key=key)
+    project.questions(ann)
+    assert project.status(is_read=True)["answers"] == 1
+    assert project.model.snapshot().version == 1
+    assert len([text for text in statements if text.startswith("SELECT") and "FROM events" in text]) == 1, statements
+    project.close()
+
+
+def test_an_answer_that_is_sent_again_under_its_key_is_not_checked_as_if_it_were_new(store, ann):
+    replay = Replay()
+    log = EventLog(store, ann.project, replay.take)
+    new, checked = NewEvent("answer", SAME, key="k"), []
+    first, is_new = log.append_once(ann, new, lambda: checked.append("first"))
+    log.append(ann, lambda: [NewEvent("note", {"row": 0, "text": "more came in between"})])
+    again, is_new_again = log.append_once(ann, new, lambda: checked.append("again"))
+    assert (first.id, is_new, is_new_again) == (again.id, True, False)
+    assert checked == ["first"]
+    other = EventLog(store, ann.project, Replay().take)  # a server that has read nothing yet
+    found, is_new_elsewhere = other.append_once(ann, new, lambda: checked.append("elsewhere"))
+    assert (found.id, is_new_elsewhere) == (first.id, False)
+    assert checked == ["first"]
+    with pytest.raises(InvalidData, match="another answer"):
+        log.append_once(ann, NewEvent("answer", DIFFERENT, key="k"), lambda: checked.append("other"))
+    assert checked == ["first"]
+    assert [event.kind for event in store.events(ann.project)] == ["answer", "note"]

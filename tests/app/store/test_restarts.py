@@ -10,7 +10,7 @@ from tests.app.studio.conftest import blobs
 
 from sidelight.app.store.studio_store import DatabaseAway, StudioStore
 from sidelight.app.studio.answers import true_answer
-from sidelight.app.studio.model import AWAY
+from sidelight.app.studio.project import AWAY
 from sidelight.app.studio.studio import Studio
 from sidelight.app.studio.web.serving import holding
 from sidelight.errors import CannotWrite
@@ -41,15 +41,14 @@ def test_the_model_goes_on_after_a_restart_and_the_claim_is_taken_again(postgres
             project.answer(ann, rows, true_answer(rows, project.rows.truth))
         assert project.model.snapshot().version == 2
         postgres_server.stop()
-        project.model.changed()  # there may be something to learn
-        assert _until(lambda: project.model.trouble == AWAY)
+        project.model.changed()  # there may be something to learn: the model needs no database for that
         assert project.status()["sentence"] == AWAY
         assert project.status()["answers"] == 2
         assert studio.of(ann.token)[1] == ann  # its link was used before
         with pytest.raises(DatabaseAway):
             project.answer(ann, (0, 6), "same")
         postgres_server.start()
-        assert _until(lambda: not project.model.trouble)
+        assert _until(lambda: project.status()["sentence"] != AWAY)
         project.answer(ann, (0, 6), "same", key="k")
         assert project.model.snapshot().version == 3
         assert project.model.failure == ""
@@ -77,23 +76,3 @@ def test_a_server_whose_database_another_one_took_stops(postgres_server):
         assert first.is_taken_over
         with pytest.raises(CannotWrite, match="Another studio"):
             first.projects()
-
-
-def test_a_model_whose_database_is_away_once_does_not_end(tmp_path, monkeypatch):
-    studio = Studio(tmp_path)
-    project = studio.project(studio.add("blobs", blobs(30), {}).id)
-    project.model.snapshot()
-    read, n_failures = StudioStore.events, 0
-
-    def fail_twice(self, *args, **kwargs):
-        nonlocal n_failures
-        n_failures += 1
-        if n_failures <= 2:
-            raise DatabaseAway("no answer")
-        return read(self, *args, **kwargs)
-
-    monkeypatch.setattr(StudioStore, "events", fail_twice)
-    project.model.changed()
-    assert _until(lambda: n_failures > 2 and not project.model.trouble)
-    assert project.model._thread.is_alive()
-    studio.close()

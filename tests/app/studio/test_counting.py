@@ -16,13 +16,14 @@ from sidelight.app.studio.answers import (
     _PRIOR,
     _ROUNDS,
     Answer,
-    Standing,
+    agreed,
     as_table,
     check_answer,
     check_label,
     true_answer,
     vote_weights,
 )
+from sidelight.app.studio.history import Replay
 from sidelight.errors import InvalidData, UnknownName
 
 NAN = float("nan")
@@ -163,20 +164,17 @@ def event(number, person, kind, **content):
 
 
 def follow(*events):
-    followed = Standing()
-    for one in events:
-        followed.take(one)
-    return followed
+    return Replay(events)
 
 
 def test_people_who_are_set_aside_count_again_when_they_are_brought_back():
     said = [event(1, 1, "answer", rows=[0, 1], answer="same"), event(2, 2, "answer", rows=[2, 3], answer="same")]
     aside = follow(*said, event(3, 1, "aside", of=2, is_aside=True))
-    assert [answer.person for answer in aside.counted()] == [answer.person for answer in aside.agreed()] == [1]
+    assert [answer.person for answer in aside.standing.counted()] == [1]
     aside.take(event(4, 2, "answer", rows=[4, 5], answer="same"))
-    assert [answer.person for answer in aside.agreed()] == [1]
+    assert [answer.person for answer in agreed(aside.standing.counted())] == [1]
     aside.take(event(5, 1, "aside", of=2, is_aside=False))
-    assert [answer.person for answer in aside.agreed()] == [1, 2, 2]
+    assert [answer.person for answer in agreed(aside.standing.counted())] == [1, 2, 2]
 
 
 def test_the_last_label_of_a_person_counts_and_what_the_owner_decides_counts_alone():
@@ -186,11 +184,12 @@ def test_the_last_label_of_a_person_counts_and_what_the_owner_decides_counts_alo
         event(3, 2, "label", row=3, label="owl", is_member=False),
         event(4, 2, "label", row=4, label="", is_unsure=True),
     )
-    words = [(answer.person, answer.rows, answer.words) for answer in followed.answers.values()]
+    words = [(answer.person, answer.rows, answer.words) for answer in followed.standing.answers.values()]
     assert words == [(1, (3,), "robin"), (2, (3,), "not owl"), (2, (4,), "unsure")]
     followed.take(event(5, 3, "label", row=3, label="owl", settles=True))
-    assert followed.settled == {3: "owl"}
-    assert {answer.answer for answer in followed.counted() if answer.rows == (3,)} == {"owl"}
+    assert [(answer.person, answer.words) for answer in followed.standing.counted() if answer.rows == (3,)] == [
+        (3, "owl")
+    ]
 
 
 def test_what_only_confirms_is_no_correction():
@@ -199,10 +198,10 @@ def test_what_only_confirms_is_no_correction():
         event(2, 1, "label", row=1, label="wren", correction=True, confirmation=True),
         event(3, 1, "label", row=2, label="wren"),
     )
-    assert (followed.n_corrections, followed.n_questions) == (1, 1)
+    assert (followed.standing.n_corrections, followed.standing.n_questions) == (1, 1)
     followed.take(event(4, 1, "undo", of=1))
     followed.take(event(5, 1, "undo", of=2))
-    assert (followed.n_corrections, followed.n_questions) == (0, 1)
+    assert (followed.standing.n_corrections, followed.standing.n_questions) == (0, 1)
 
 
 def test_names_follow_a_run_that_was_repeated():
@@ -214,11 +213,11 @@ def test_names_follow_a_run_that_was_repeated():
         event(5, 1, "label", row=2, label="1", settles=True),
         event(6, 1, "run", names={"1": "7", "2": "wren"}),
     )
-    assert [answer.answer for answer in followed.answers.values()] == ["7", "wren", "7"]
-    assert followed.cluster_names == {"7": "owl"}  # what the new run calls a wren needs no other name
-    assert (followed.settled, followed.n_runs, followed.last_run) == ({2: "7"}, 1, 6)
+    assert [answer.answer for answer in followed.standing.answers.values()] == ["7", "wren", "7"]
+    assert followed.standing.cluster_names == {"7": "owl"}  # what the new run calls a wren needs no other name
+    assert [answer.rows for answer in followed.standing.answers.values() if answer.decides] == [(2,)]
     followed.take(event(7, 1, "cluster name", cluster="7", name=""))
-    assert followed.cluster_names == {}
+    assert followed.standing.cluster_names == {}
 
 
 def test_an_edit_changes_the_word_and_an_edit_of_nothing_changes_nothing():
@@ -228,9 +227,8 @@ def test_an_edit_changes_the_word_and_an_edit_of_nothing_changes_nothing():
         event(3, 1, "edit", of=9, answer="wren"),
         event(4, 1, "undo", of=9),
     )
-    (answer,) = followed.answers.values()
+    (answer,) = followed.standing.answers.values()
     assert (answer.words, answer.is_edited) == ("wren", True)
-    assert followed.of(1) == {1: answer}
-    assert followed.of(5) == {}
-    assert followed.has(1, [0])
-    assert not followed.has(2, [0])
+    assert (followed.standing.last_of(1), followed.standing.last_of(5)) == (answer, None)
+    assert followed.standing.has(1, [0])
+    assert not followed.standing.has(2, [0])

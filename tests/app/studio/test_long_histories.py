@@ -12,6 +12,7 @@ from tests.app.studio.conftest import blobs
 
 from sidelight.app.studio import saved_view
 from sidelight.app.studio.answers import true_answer
+from sidelight.app.studio.history import Standing
 from sidelight.app.studio.learner import Learner
 from sidelight.app.studio.studio import Studio
 from sidelight.app.studio.web.asking import part_of
@@ -92,7 +93,7 @@ def test_clusters_in_doubt_are_thrown_away(kept, monkeypatch, doubt):
             np.savez(file, **({name: parts[name] for name in parts.files} | {"labels": np.full(60, -1)}))
     with learning_for_ever(monkeypatch):
         project = studio.project(number)
-        told = [(answer.rows, answer.answer) for answer in project._counted()[1]]
+        told = [(answer.rows, answer.answer) for answer in project._to_learn()[1]]
         other = {"seed": 7} if doubt == "settings" else {}
         assert saved_view.read_view(project.rows, record.settings | other, told) is None
     studio.close()
@@ -118,16 +119,13 @@ def test_the_history_page_shows_a_part_of_a_long_history():
 
 def test_a_request_reads_no_event_twice(tmp_path, monkeypatch):
     """What stands is kept up to date: an answer after thousands costs as much as the first one."""
-    from sidelight.app.studio.answers import Standing
-
     studio = Studio(tmp_path)
     number = studio.add("blobs", blobs(), {"strategy": "fixed", "questions": [[0, 1]]}).id
     ann = studio.store.add_person(number, "Ann")
     project = studio.project(number)
     project.status()
-    taken, take = [], Standing.take
-    monkeypatch.setattr(Standing, "take", lambda self, event: (taken.append(event.id), take(self, event)))
-    project._standing, project._log._follow = project._standing, lambda event: Standing.take(project._standing, event)
+    taken, add = [], Standing.add
+    monkeypatch.setattr(Standing, "add", lambda self, event, answer: (taken.append(event.id), add(self, event, answer)))
     for row in range(2, 12):
         project.answer(ann, (0, row), "same")
         project.status()

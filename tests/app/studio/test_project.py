@@ -165,26 +165,20 @@ def test_names_stay_with_their_rows(project):
     assert set(members) == set(np.flatnonzero(shown.labels == shown.labels[1]).tolist())
 
 
-def test_the_reference_sheet_is_of_the_key_else_of_named_clusters(tmp_path):
+def test_the_reference_sheet_has_the_row_nearest_to_the_mean_of_each_class_of_the_key(tmp_path):
     source = blobs(30)
     Z = standardised(source.X)
     studio = Studio(tmp_path)
-    keyed = studio.project(studio.add("keyed", source, {}).id)
-    sheet = keyed.reference_sheet()
+    sheet = studio.project(studio.add("keyed", source, {}).id).rows.examples
     assert [name for name, _ in sheet] == ["k0", "k1", "k2"]
     for k, (_, row) in enumerate(sheet):
         members = np.arange(k, 30, 3)
         assert row == members[np.linalg.norm(Z[members] - Z[members].mean(axis=0), axis=1).argmin()]
-    bare = studio.project(
-        studio.add("bare", source._replace(y=None) if hasattr(source, "_replace") else _bare(), {}).id
-    )
-    assert bare.reference_sheet() == []
-    shown = bare.model.snapshot()
-    bare.name(bare.owner(), int(shown.labels[0]), "wren")
-    ((name, row),) = bare.reference_sheet()
-    assert (name, row) == ("wren", bare.members(int(shown.labels[0]))[0])
+    bare = studio.project(studio.add("bare", _bare(), {}).id)
+    assert bare.rows.examples == []
     with pytest.raises(InvalidData):
         bare.simulate(1)
+    bare.model.snapshot()
     assert bare.status()["agreement"] is None
     studio.close()
 

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score, f1_score
 
 import sidelight as sl
 from sidelight.errors import ConvergenceWarning, EmptyClusters, InvalidInput, InvalidParameter
-from sidelight.estimators.bags.memberships import members, membership_threshold
+from sidelight.estimators.bags.max_margin import members, membership_threshold
 
 
 def needles(seed=0, n_bags=60, k=3, size=5, noise=0.3):

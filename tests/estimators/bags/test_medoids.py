@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from sidelight.estimators.bags import medoids as module
-from sidelight.estimators.bags.medoids import alternate, faster_pam
+from sidelight.estimators.bags import k_medoids as module
+from sidelight.estimators.bags.k_medoids import alternate, faster_pam
 
 
 def distances(seed=0, n=40):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.estimators.bags.memberships import members, membership_threshold
+from sidelight.estimators.bags.max_margin import members, membership_threshold
 
 
 def best_cut(values):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sidelight._core.forest import depths
 from sidelight.errors import InvalidData
-from sidelight.estimators.hierarchy import arborescence
-from sidelight.estimators.hierarchy.arborescence import maximum_arborescence
+from sidelight.estimators.hierarchy import edges as arborescence
+from sidelight.estimators.hierarchy.edges import maximum_arborescence
 
 
 def total(weights, parents):

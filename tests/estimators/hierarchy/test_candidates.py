@@ -11,7 +11,8 @@ from scipy.stats import norm
 
 import sidelight as sl
 from sidelight._models.label_logits import LabelLogits
-from sidelight.estimators.hierarchy import candidates, edges, evidence, further_parents, loss_rates
+from sidelight.estimators.hierarchy import candidates, edges, evidence, further_parents
+from sidelight.estimators.hierarchy import candidates as loss_rates
 from sidelight.estimators.hierarchy.counts import count_pairs, unique_rows
 from sidelight.estimators.hierarchy.weights import closed_start
 

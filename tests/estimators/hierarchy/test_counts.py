@@ -8,7 +8,8 @@ from scipy.stats import binom
 from sklearn.metrics import mutual_info_score
 
 import sidelight as sl
-from sidelight.estimators.hierarchy import candidates, edges, loss_rates
+from sidelight.estimators.hierarchy import candidates, edges
+from sidelight.estimators.hierarchy import candidates as loss_rates
 from sidelight.estimators.hierarchy.counts import association, count_pairs, mutual_information, unique_rows
 
 

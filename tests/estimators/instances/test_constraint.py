@@ -11,7 +11,7 @@ from sidelight._core.simplex import softmax
 from sidelight.errors import InvalidData
 from sidelight.estimators.instances import _spectral, rounding
 from sidelight.estimators.instances.bag_constraint import BagConstraint
-from sidelight.estimators.instances.bag_term import BagLikeness
+from sidelight.estimators.instances.bag_discriminative import BagLikeness
 from sidelight.estimators.instances.class_shares import bag_agreement, class_shares
 
 RNG = np.random.default_rng(0)

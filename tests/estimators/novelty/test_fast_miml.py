@@ -9,7 +9,7 @@ import sidelight as sl
 from sidelight._core.heaps import cut_between
 from sidelight.errors import InvalidInput
 from sidelight.metrics import hamming_loss
-from sidelight.peers.instances.ranking_passes import best_row, ranking_pass
+from sidelight.peers.instances.fast_miml import best_row, ranking_pass
 
 
 def plain_pass(X, order, starts, listed, bags, draws, W, V, step, decay, bound, before):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sidelight._core.simplex import log_softmax
-from sidelight.estimators.relations.belief_propagation import posterior
+from sidelight.estimators.relations.answered import posterior
 
 NO_PAIRS, NO_TRIPLETS = np.zeros((0, 2), dtype=np.intp), np.zeros((0, 3), dtype=np.intp)
 NO_PAIR_CHANCES, NO_TRIPLET_CHANCES = np.zeros((0, 2)), np.zeros((0, 4))

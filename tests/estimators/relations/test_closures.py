@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import beta
 
 import sidelight as sl
-from sidelight.estimators.relations import closures
-from sidelight.estimators.relations.closures import error_rate
+from sidelight.estimators.relations import trust as closures
+from sidelight.estimators.relations.trust import error_rate
 
 
 def drawn(y, n, noise, seed=0):

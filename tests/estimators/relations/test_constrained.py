@@ -13,7 +13,7 @@ from sidelight._affinity.local_scaling import graph_local_scaling
 from sidelight._affinity.neighbours import nearest_rows
 from sidelight.errors import ConflictingAnswers, InvalidInput
 from sidelight.peers._links import Links, compare
-from sidelight.peers.constrained.label_inference import LabelInference
+from sidelight.peers.constrained.gaussian_mixture import LabelInference
 from sidelight.peers.constrained.mpck_means import Metrics, farthest_gaps
 from sidelight.peers.constrained.propagation import spread
 from sidelight.peers.constrained.sweep import Incidence, _assign, assign_in_turn

@@ -7,11 +7,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sidelight.estimators.relations.in_parts import collect_rows
 
 import sidelight as sl
-from sidelight.estimators.relations import direct, starts, trust, variational
+from sidelight.estimators.relations import direct, trust, variational
+from sidelight.estimators.relations import direct as starts
 from sidelight.estimators.relations.answered import Answered, without_none
-from sidelight.estimators.relations.in_parts import collect_rows
 
 Y = np.arange(40) % 3
 X = 3.0 * np.eye(3)[Y] + np.random.default_rng(0).normal(size=(40, 3))

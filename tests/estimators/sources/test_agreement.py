@@ -11,10 +11,10 @@ from sklearn.metrics import adjusted_mutual_info_score, silhouette_score
 
 import sidelight as sl
 from sidelight.errors import InvalidInput
-from sidelight.estimators.sources import _agreement, _joined, _looks, _smoothed, _votes, _ways, graphs
+from sidelight.estimators.sources import _agreement, _graph_fit, _joined, _smoothed, graphs
 from sidelight.estimators.sources._channels import channel_columns
-from sidelight.estimators.sources._novelty import thresholds
-from sidelight.estimators.sources._votes import votes
+from sidelight.estimators.sources._joined import votes
+from sidelight.estimators.sources.codebook import thresholds
 
 RNG = np.random.default_rng(0)
 
@@ -134,19 +134,10 @@ def test_of_many_rows_structure_is_judged_by_a_sample(monkeypatch):
     assert sizes == [160] * 6
 
 
-def test_looks_share_the_weight_of_their_channel():
-    graphs = random_graph(seed=3), random_graph(seed=4)
-    both, one = _looks.Looks(graphs), _looks.Looks(graphs[:1])
-    assert [weight for _, weight in both.parts(0.6)] == [0.3, 0.3]
-    assert [weight for _, weight in one.parts(0.6)] == [0.6]
-    np.testing.assert_array_equal(both.joined.toarray() > 0, sum(graphs).toarray() > 0)
-    np.testing.assert_array_equal(one.joined.toarray(), graphs[0].toarray())
-
-
 def test_rows_without_the_channel_are_joined_to_nothing():
     rows, there = RNG.normal(size=(40, 3)), np.arange(40) % 4 > 0
-    graph = _looks.graph_of(rows, there, np.random.default_rng(0)).toarray()
-    own = _looks.graph_of(rows[there], np.ones(30, dtype=bool), np.random.default_rng(0)).toarray()
+    graph = graphs.graph_of(rows, there, np.random.default_rng(0)).toarray()
+    own = graphs.graph_of(rows[there], np.ones(30, dtype=bool), np.random.default_rng(0)).toarray()
     assert graph.shape == (40, 40)
     np.testing.assert_array_equal(graph[np.ix_(there, there)], own)
     assert graph[~there].sum() == graph[:, ~there].sum() == 0
@@ -157,53 +148,38 @@ def test_codes_share_information_by_the_likelihood_ratio_test(monkeypatch):
     table = np.array([[32.0, 18.0], [15.0, 35.0]])
     two = sl.CoOccurrence.from_matrix(table)
     assert 2 * two.total * two.mutual_information(*two.axes) == pytest.approx(11.8, abs=0.3)
-    assert _ways.codes_share(two)
-    monkeypatch.setattr(_ways, "_CHANCE", 4e-4)
-    assert not _ways.codes_share(two)
-    monkeypatch.setattr(_ways, "_CHANCE", 1e-3)
-    assert not _ways.codes_share(sl.CoOccurrence.from_matrix(np.outer([3.0, 5.0], [2.0, 4.0])))
-    assert not _ways.codes_share(sl.CoOccurrence.from_matrix(np.array([[30.0], [10.0]])))
+    assert _graph_fit.codes_share(two)
+    monkeypatch.setattr(_graph_fit, "_CHANCE", 4e-4)
+    assert not _graph_fit.codes_share(two)
+    monkeypatch.setattr(_graph_fit, "_CHANCE", 1e-3)
+    assert not _graph_fit.codes_share(sl.CoOccurrence.from_matrix(np.outer([3.0, 5.0], [2.0, 4.0])))
+    assert not _graph_fit.codes_share(sl.CoOccurrence.from_matrix(np.array([[30.0], [10.0]])))
     codes = [np.repeat([0, 0, 1, 1], [32, 18, 15, 35]), np.repeat([0, 1, 0, 1], [32, 18, 15, 35])]
     three = sl.CoOccurrence.from_codes({"a": codes[0], "b": codes[1], "c": np.arange(100) % 2})
-    assert not _ways.codes_share(three)  # three pairs, each at a third of the chance
+    assert not _graph_fit.codes_share(three)  # three pairs, each at a third of the chance
 
 
 def test_finer_groups_hang_together_better_where_there_are_some():
     rng = np.random.default_rng(1)
     four = 20.0 * np.eye(4)[np.arange(80) % 4] + rng.normal(size=(80, 4))
-    assert _ways.finer_groups({"a": four}, 2, np.random.default_rng(0)) > 0.3
-    assert _ways.finer_groups({"a": four, "b": four}, 4, np.random.default_rng(0)) < 0
-    one, two = (_ways.finer_groups({"a": four, "b": rows}, 2, np.random.default_rng(0)) for rows in (four, four[:, :2]))
+    assert _graph_fit.finer_groups({"a": four}, 2, np.random.default_rng(0)) > 0.3
+    assert _graph_fit.finer_groups({"a": four, "b": four}, 4, np.random.default_rng(0)) < 0
+    one, two = (
+        _graph_fit.finer_groups({"a": four, "b": rows}, 2, np.random.default_rng(0)) for rows in (four, four[:, :2])
+    )
     assert one != two
-    assert _ways.finer_groups({"a": four[:19]}, 2, np.random.default_rng(0)) == 0.0  # groups of fewer than five
-    assert _ways.finer_groups({"a": four[:20]}, 2, np.random.default_rng(0)) > 0.3
+    assert _graph_fit.finer_groups({"a": four[:19]}, 2, np.random.default_rng(0)) == 0.0  # groups of fewer than five
+    assert _graph_fit.finer_groups({"a": four[:20]}, 2, np.random.default_rng(0)) > 0.3
 
 
 def test_silhouettes_need_two_clusters_and_one_of_two_rows():
     rows, labels = RNG.normal(size=(12, 2)), np.arange(12) % 3
     chosen = np.array([0, 1, 3, 4, 7, 9])
-    assert _ways.silhouette(rows, labels, chosen) == pytest.approx(silhouette_score(rows[chosen], labels[chosen]))
-    assert _ways.silhouette(rows, labels, np.array([0, 3, 6])) == -1.0
-    assert _ways.silhouette(rows, labels, np.array([0, 1, 2])) == -1.0
-    assert _ways.silhouette(rows, labels, np.array([0, 3, 1])) > -1.0
-    assert _ways.sample_of(np.arange(5), RNG).tolist() == [0, 1, 2, 3, 4]
-
-
-def test_clusters_are_foretold_by_what_near_rows_have():
-    rng = np.random.default_rng(2)
-    y = np.arange(90) % 3
-    clear, noise = 9.0 * np.eye(3)[y] + rng.normal(size=(90, 3)), rng.normal(size=(90, 3))
-    channels, chosen = {"clear": clear, "also": clear[:, ::-1], "noise": noise}, np.arange(90)
-    alike, together = _ways.foretold(channels, {"clear": 1, "also": 1, "noise": 1e-9}, y, 3, chosen, rng)
-    assert alike == pytest.approx(1.0, abs=1e-3)
-    assert together == pytest.approx(1.0)
-    alike, together = _ways.foretold(channels, {"clear": 1e-9, "also": 1e-9, "noise": 1}, y, 3, chosen, rng)
-    assert alike < 0.5
-    assert together < 0.5
-    shares = _ways._votes(_looks.graph_of(clear, np.ones(90, dtype=bool), rng), y, 3)
-    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
-    assert (shares.argmax(axis=1) == y).all()
-    assert _ways._votes(random_graph(90), y, 5).shape == (90, 5)  # clusters that no row of a sample has
+    assert _graph_fit.silhouette(rows, labels, chosen) == pytest.approx(silhouette_score(rows[chosen], labels[chosen]))
+    assert _graph_fit.silhouette(rows, labels, np.array([0, 3, 6])) == -1.0
+    assert _graph_fit.silhouette(rows, labels, np.array([0, 1, 2])) == -1.0
+    assert _graph_fit.silhouette(rows, labels, np.array([0, 3, 1])) > -1.0
+    assert _graph_fit.sample_of(np.arange(5), RNG).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_thresholds_of_novelty_are_distances_to_kin():
@@ -297,12 +273,12 @@ def test_channels_that_cannot_be_are_refused(channels):
 
 
 def test_of_many_rows_a_sample_without_copies_is_taken(monkeypatch):
-    assert _votes.landmarks(5, RNG).tolist() == [0, 1, 2, 3, 4]
-    monkeypatch.setattr(_votes, "_LANDMARKS", 20)
-    some = _votes.landmarks(30, RNG)
+    assert _joined.landmarks(5, RNG).tolist() == [0, 1, 2, 3, 4]
+    monkeypatch.setattr(_joined, "_LANDMARKS", 20)
+    some = _joined.landmarks(30, RNG)
     assert len(set(some.tolist())) == len(some) == 20
     assert (np.diff(some) > 0).all()
-    for take in (_ways._some, _smoothed._some):
+    for take in (_graph_fit._some, _smoothed._some):
         assert take(7, 7, RNG).tolist() == list(range(7))
         assert len(set(take(30, 20, RNG).tolist())) == 20
 

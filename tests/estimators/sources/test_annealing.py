@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidelight.estimators.sources._sweeps.annealing import _proposals, anneal, calibrate
+from sidelight.estimators.sources._sweeps.annealing import _proposals, anneal, calibrate, repair
 from sidelight.estimators.sources._sweeps.cluster_state import (
     OBJECTIVES,
     Cells,
@@ -20,7 +20,6 @@ from sidelight.estimators.sources._sweeps.cluster_state import (
     metropolis,
     move,
 )
-from sidelight.estimators.sources._sweeps.split_merge import repair
 
 
 def random_cells(seed: int, shape: tuple[int, ...]) -> tuple[np.ndarray, Cells]:

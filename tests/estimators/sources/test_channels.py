@@ -13,7 +13,7 @@ import sidelight as sl
 from sidelight._affinity.operators import NormalisedSum
 from sidelight.errors import InvalidInput, SidelightWarning
 from sidelight.estimators.sources import _graph_fit, multisource
-from sidelight.estimators.sources._added import AddedGraphs
+from sidelight.estimators.sources.graphs import AddedGraphs
 from sidelight.metrics import normalized_mutual_information
 
 FIRST = np.array([[6.0, 0.0, 0.0], [0.0, 6.0, 0.0], [0.0, 0.0, 6.0], [-6.0, 0.0, 0.0]])
@@ -337,36 +337,6 @@ def test_groups_that_blur_are_not_left_to_their_counts():
     counts = sl.MultiSourceClustering(3, channels=channels, method="annealed", random_state=0).fit(X)
     own, foil = (normalized_mutual_information(hidden, one.labels_) for one in (ms, counts))
     assert own > foil
-
-
-@pytest.mark.parametrize("seed", [1, 3])
-def test_what_every_channel_shows_wins_over_groups_of_one_of_them_side_by_side(seed):
-    """Groups of both channels lie near each other by chance, so the wrong clusters have the larger silhouette."""
-    generator = np.random.default_rng([seed, 4, 3])
-    y, parts = generator.integers(4, size=800), []
-    for _ in range(2):
-        centres = 2 * generator.normal(size=(12, 4))
-        parts.append(centres[y * 3 + generator.integers(3, size=800)] + 0.6 * generator.normal(size=(800, 4)))
-    channels = {"a": np.arange(4), "b": np.arange(4, 8)}
-    ms = sl.MultiSourceClustering(4, channels=channels, random_state=0).fit(np.hstack(parts))
-    assert ms.choice_["concatenated"] > ms.choice_["graphs"] + 0.02
-    assert ms.method_ == "graphs"
-    assert "more alike" in ms.why_
-    assert normalized_mutual_information(y, ms.labels_) > 0.9
-
-
-def test_words_of_few_rows_are_looked_at_whole_as_well(monkeypatch):
-    generator = np.random.default_rng(14)
-    y = generator.integers(6, size=150)
-    X, channels = sl.stack_channels({name: sp.csr_array(texts(generator, y, 3000, 40, 0.75)) for name in "abc"})
-
-    def found() -> float:
-        fits = (sl.MultiSourceClustering(6, channels=channels, method="graphs", random_state=seed) for seed in range(3))
-        return float(np.mean([normalized_mutual_information(y, ms.fit(X).labels_) for ms in fits]))
-
-    whole = found()
-    monkeypatch.setattr(_graph_fit, "_WHOLE", 0)
-    assert whole > found() + 0.01
 
 
 def test_of_very_many_rows_some_are_joined_and_the_others_placed(monkeypatch):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sidelight.estimators.sources import singular
-from sidelight.estimators.sources.singular import left_singular_vectors, unfold
+from sidelight.estimators.sources import spectral as singular
+from sidelight.estimators.sources.spectral import left_singular_vectors, unfold
 
 
 def test_unfolding_a_two_way_table_is_its_normalisation():

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import sidelight as sl
 from sidelight.errors import InvalidInput
 from sidelight.estimators.sources import _smoothed, annealed, codebook
-from sidelight.estimators.sources._tables import clusters_of_axes, labels_to_start, table_to_fit
+from sidelight.estimators.sources._coclusterer import clusters_of_axes, labels_to_start, table_to_fit
 from sidelight.estimators.sources.information import _split
 from sidelight.estimators.sources.interleaved import _same_partition
 

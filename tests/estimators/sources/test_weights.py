@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from sidelight.estimators import WeightCoclustering
-from sidelight.estimators.sources._sweeps.weights import Multipliers, ascend, penalty, weighted_information
+from sidelight.estimators.sources.weighted import Multipliers, ascend, penalty, weighted_information
 
 
 @pytest.fixture

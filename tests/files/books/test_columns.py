@@ -12,7 +12,8 @@ import pytest
 
 import sidelight as sl
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile
-from sidelight.files.books import archives, databases, records, workbooks
+from sidelight.files import formats as archives
+from sidelight.files.books import databases, records, workbooks
 from sidelight.files.books.columns import as_column, as_text, table_of
 from sidelight.files.books.databases import read_sqlite
 from sidelight.files.books.records import read_records
@@ -145,41 +146,38 @@ def test_records_may_be_deep_and_of_many_fields(tmp_path, monkeypatch):
 
 def test_which_table_of_a_server_is_meant():
     sa = pytest.importorskip("sqlalchemy")
-    from sidelight.files.books import servers
 
     source = Source("postgresql://u@h/d")
     with sa.create_engine("sqlite://").connect() as connection:
         with pytest.raises(InvalidData, match="without tables"):
-            servers._query(connection, source, None)
+            databases._query_on(connection, source, None)
         connection.execute(sa.text("CREATE TABLE one (a)"))
-        assert servers._query(connection, source, None)[1:] == ("table 'one'", [])
+        assert databases._query_on(connection, source, None)[1:] == ("table 'one'", [])
         connection.execute(sa.text("CREATE VIEW two AS SELECT a FROM one"))
-        query, title, (note,) = servers._query(connection, source, None)
+        query, title, (note,) = databases._query_on(connection, source, None)
         assert (title, str(query.compile()).split()) == ("table 'one'", ["SELECT", "*", "FROM", "one"])
         assert "1 other is there: two" in note.replace("'", "")
-        assert servers._query(connection, source, "two")[1:] == ("table 'two'", [])
-        query, title, notes = servers._query(connection, source, "main.two")
+        assert databases._query_on(connection, source, "two")[1:] == ("table 'two'", [])
+        query, title, notes = databases._query_on(connection, source, "main.two")
         assert (title, notes, str(query.compile()).split()[-1]) == ("table 'main.two'", [], "main.two")
         for unknown in ("three", "main.three", "other.two"):
             with pytest.raises(UnknownName, match=unknown):
-                servers._query(connection, source, unknown)
+                databases._query_on(connection, source, unknown)
 
 
 def test_cells_of_servers_and_errors_without_a_password():
     from decimal import Decimal
 
-    from sidelight.files.books import servers
-
-    plain = [servers._plain(cell) for cell in (Decimal("7.0"), Decimal("7.5"), Decimal(2**53), Decimal(2**53 - 1))]
+    plain = [databases._plain(cell) for cell in (Decimal("7.0"), Decimal("7.5"), Decimal(2**53), Decimal(2**53 - 1))]
     assert plain == [7, 7.5, 2.0**53, 2**53 - 1]
     assert [type(cell) for cell in plain] == [int, float, float, int]
-    assert [servers._plain(cell) for cell in (b"x", memoryview(b"x"), ["a", 1], "a")] == [None, None, "a|1", "a"]
+    assert [databases._plain(cell) for cell in (b"x", memoryview(b"x"), ["a", 1], "a")] == [None, None, "a|1", "a"]
 
     class Wrapped(Exception):
         orig = ValueError("secret inside\nmore")
 
     for error, told in ((Wrapped("outside"), "... inside"), (ValueError("secret outside"), "... outside")):
-        with pytest.raises(UnreadableFile, match=rf"\({told}\)"), servers._told(Source("postgresql://u:secret@h/d")):
+        with pytest.raises(UnreadableFile, match=rf"\({told}\)"), databases._told(Source("postgresql://u:secret@h/d")):
             raise error
 
 

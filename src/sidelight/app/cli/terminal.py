@@ -105,7 +105,7 @@ def show_outcome(outcome: Any, *, open_first: str = "report.html") -> None:
     click.echo(f"Wrote {', '.join(outcome.files)} to {outcome.folder}/")
     click.echo(f"Open {outcome.folder / open_first} in a browser.")
     if outcome.result is not None:
-        from sidelight.app.jobs.pages import is_for_studio
+        from sidelight.app.jobs.page import is_for_studio
 
         if is_for_studio(outcome.result):
             click.echo(f"Correct rows in a browser: sidelight studio open {shlex.quote(str(outcome.folder))}")

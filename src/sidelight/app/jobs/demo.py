@@ -25,8 +25,8 @@ def run_demo(
     if only is not None and only not in DEMOS:
         raise UnknownName(f"There is no demo called {only!r}. {nearest(only, DEMOS)}")
     check_free(out, overwrite)
-    from sidelight.app.jobs.pages import page_of  # seconds, which a refusal need not take
-    from sidelight.app.jobs.pages.demos import demo_card, index_page, with_story
+    from sidelight.app.jobs.demonstration import demo_card, index_page, with_story
+    from sidelight.app.jobs.page import page_of  # seconds, which a refusal need not take
 
     chosen = [only] if only else list(DEMOS)
     sentences: list[str] = []

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight._core.sparsity import is_sparse
+from sidelight._core.params import is_sparse
 from sidelight.app.jobs.catalogue import JOBS, find_job
 from sidelight.app.jobs.first_look import is_pattern, matching
 from sidelight.app.jobs.fitting import can_start, has_rows
@@ -25,9 +25,9 @@ from sidelight.data.dataset import Dataset
 from sidelight.data.inseparable import inseparable_labels
 from sidelight.files.answers import find_answers, kind_of_answers, possible_answers
 from sidelight.files.material.listing import Listing
-from sidelight.files.noticed import forgiving
+from sidelight.files.problems import forgiving
 from sidelight.files.reading import read
-from sidelight.files.roles.facts import column_facts, is_finite, n_repeated_rows
+from sidelight.files.roles.builder import column_facts, is_finite, n_repeated_rows
 from sidelight.files.source import Source
 from sidelight.words import Sentence, Setting, counted, some_of
 

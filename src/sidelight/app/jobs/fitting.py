@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sidelight._core.sparsity import is_sparse
+from sidelight._core.params import is_sparse
 from sidelight.data.dataset import Dataset
 from sidelight.errors import SidelightError
 

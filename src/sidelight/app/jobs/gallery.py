@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sidelight._core.moments import mean_and_scale
+from sidelight._core.prototypes import mean_and_scale
 from sidelight.app.jobs.media import MediaReader
 from sidelight.app.report.components.numbers import percent
 from sidelight.app.report.gallery import Gallery, Group, Media, Member, Profile

@@ -85,7 +85,7 @@ def show(model: Any, X: Any, *, bags: Any = None, pairs: Any = None, triplets: A
     >>> page
     <a page about 4 rows; in a notebook it is displayed, .save(path) writes it>
     """
-    from sidelight.app.jobs.pages import page_of
+    from sidelight.app.jobs.page import page_of
     from sidelight.app.report import to_html
 
     if not isinstance(model, BaseEstimator):

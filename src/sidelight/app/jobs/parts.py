@@ -21,9 +21,9 @@ from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.parts import Part
 from sidelight.data.spill import scratch_folder
 from sidelight.errors import InvalidParameter, unknown_column
-from sidelight.files.part_events import count_parquet
 from sidelight.files.part_tables import ParquetRows
 from sidelight.files.parts import Parts
+from sidelight.files.roles.events import count_parquet
 from sidelight.words import Setting
 
 _READ_HERE = ("id", "bag", "label", "bag_label", "label_separator", "features", "ignore", "truth", "show", "keep")

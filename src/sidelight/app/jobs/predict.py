@@ -127,7 +127,7 @@ def predict(
 
 def _cut(model: Any, folder: Source) -> Source:
     """Return the table of a folder, cut as the model's own material was."""
-    from sidelight.files.material.reading import cached_table
+    from sidelight.files.material.folder import cached_table
     from sidelight.files.material.rows import Material
 
     how = getattr(model, "material_", "")
@@ -403,7 +403,7 @@ def _open(
     with memory_limit(roles.max_memory):
         wanted = asked(**{**wishes, "features": None})
         if isinstance(opened, ParquetSource):
-            from sidelight.files.material.reading import with_recipe
+            from sidelight.files.material.folder import with_recipe
             from sidelight.files.material.rows import material_of
 
             material = material_of(opened.path)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sidelight._core.moments import mean_and_scale, scaled
+from sidelight._core.prototypes import mean_and_scale, scaled
 from sidelight._models.prepared_rows import Preparation, kind_of
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.doubts import check_doubts
@@ -18,8 +18,8 @@ from sidelight.app.jobs.options import Roles
 from sidelight.data.dataset import Dataset, LeftOut
 from sidelight.errors import InvalidData, LabelsWithoutRows, SidelightWarning, capture_warnings
 from sidelight.files.reading import read
+from sidelight.files.roles.builder import is_finite
 from sidelight.files.roles.cells import is_gap
-from sidelight.files.roles.facts import is_finite
 from sidelight.files.source import Source
 from sidelight.words import Note, Setting, counted
 

@@ -7,7 +7,7 @@ A job's result is a subclass with the numbers that its page needs, each computed
         share_sure: float                       # goes into the JSON
         map: Map = big()                        # too long for it
 
-        def page(self) -> Page:                 # page.py of the job turns it into sentences and pictures
+        def page(self) -> Page:                 # sentences, pictures and tables, from these numbers alone
             ...
 """
 
@@ -25,7 +25,9 @@ from sidelight.app.report.gallery import Gallery
 from sidelight.data.dataset import ColumnRole, Dataset, LeftOut
 
 if TYPE_CHECKING:
+    from sidelight.app.jobs.truth import Truth
     from sidelight.app.report import Page
+    from sidelight.estimators._how_many import NumberOfClusters
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -33,6 +35,11 @@ Columns = Mapping[str, Sequence[Any]]
 def big(**options: Any) -> Any:
     """Declare a field that is left out of the JSON: models, pictures, one entry for each row."""
     return field(metadata={"big": True}, **options)
+
+
+def if_known() -> Any:
+    """Declare a field that only some methods know; the JSON of the others has no word of it."""
+    return field(metadata={"if known": True}, default=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +175,7 @@ class Result(ABC):
         Rows to look at.
     truth : Truth or None
         How the clusters agree with a column of the table that was not used; the cross table is ``tables["truth"]``.
-    n_clusters_choice : tuple of Stability
+    n_clusters_choice : tuple of NumberOfClusters
         How surely each number of clusters comes back, where the number was left open; one entry for each axis.
     """
 
@@ -178,8 +185,8 @@ class Result(ABC):
     tables: Mapping[str, Columns] = field(default_factory=dict)
     heard: tuple[str, ...] = ()
     gallery: Gallery | None = big(default=None)
-    truth: Any = None
-    n_clusters_choice: tuple[Any, ...] = ()
+    truth: Truth | None = None
+    n_clusters_choice: tuple[NumberOfClusters, ...] = ()
 
     @abstractmethod
     def page(self) -> Page:
@@ -210,7 +217,7 @@ class Result(ABC):
 
     def numbers(self) -> dict[str, Any]:
         """Return everything but what is big, as plain values that can be written as JSON."""
-        return {f.name: _plain(getattr(self, f.name)) for f in fields(self) if not f.metadata.get("big")}
+        return _numbers_of(self)
 
 
 def columns_of(data: Dataset, own: Columns) -> dict[str, Sequence[Any]]:
@@ -226,6 +233,11 @@ def columns_of(data: Dataset, own: Columns) -> dict[str, Sequence[Any]]:
     return table | dict(own)
 
 
+def _numbers_of(found: Any) -> dict[str, Any]:
+    told = [(f, getattr(found, f.name)) for f in fields(found) if not f.metadata.get("big")]
+    return {f.name: _plain(value) for f, value in told if value is not None or not f.metadata.get("if known")}
+
+
 def _plain(value: Any) -> Any:
     """Return numbers, texts, lists and mappings; NaN becomes None, which JSON has a word for."""
     if isinstance(value, np.ndarray):
@@ -233,7 +245,7 @@ def _plain(value: Any) -> Any:
     elif isinstance(value, np.generic):
         value = value.item()
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if not f.metadata.get("big")}
+        return _numbers_of(value)
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):

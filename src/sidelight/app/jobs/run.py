@@ -90,7 +90,7 @@ def publish(
     command: str = "",
 ) -> Outcome:
     """Write what a job found: assignments, tables, model, run.toml and report.html."""
-    from sidelight.app.jobs.pages import page_of
+    from sidelight.app.jobs.page import page_of
     from sidelight.app.report import Provenance, to_html
 
     shown = page or page_of(result)

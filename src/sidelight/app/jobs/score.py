@@ -35,7 +35,7 @@ class Score:
     @property
     def sentences(self) -> list[str]:
         """What a person wants to know."""
-        from sidelight.app.jobs.pages.truth import about_truth  # as above
+        from sidelight.app.jobs.page import about_truth  # as above
 
         told = [about_truth(self.truth, used="")]
         if self.is_by_place:

@@ -107,9 +107,12 @@ class Appending:
     def __init__(self, connection: sa.Connection, project: int) -> None:
         self._connection, self._project = connection, project
 
-    def events(self, after: int) -> list[Event]:
-        """Return the events after event ``after``; none can come in between."""
-        return [_event(row) for row in self._connection.execute(_events_after(self._project, after))]
+    def events(self, after: int, key: str = "") -> list[Event]:
+        """Return the events after event ``after``, before them an older one of ``key``; none can come in between."""
+        wanted = events_table.c.id > after
+        if key:
+            wanted |= events_table.c.key == _checked_key(key)
+        return [_event(row) for row in self._connection.execute(_events_where(self._project, wanted))]
 
     def delete_all(self) -> None:
         """Remove the project with its people and events."""
@@ -119,25 +122,14 @@ class Appending:
         ):  # fmt: skip
             self._connection.execute(table.delete().where(column == self._project))
 
-    def by_key(self, key: str) -> Event | None:
-        """Return the event that was kept under a key."""
-        wanted = sa.select(events_table).where(
-            events_table.c.project == self._project, events_table.c.key == _checked_key(key)
-        )
-        row = self._connection.execute(wanted).first()
-        return None if row is None else _event(row)
-
     def add(self, person: Person, new: NewEvent) -> Event:
         """Add one event; return the one that is kept under its key where there is one."""
-        key = new.key or None
-        kept = None if key is None else self.by_key(key)
-        if kept is not None:
-            if kept.person != person.id or kept.kind != new.kind or not _says(kept.content, new.content):
-                raise InvalidData(
-                    f"The key {key!r} belongs to another answer, which was kept before; this one was not. Send it "
-                    "again with a key of its own."
-                )
-            return kept
+        under_key = events_table.c.key == _checked_key(new.key)
+        kept = self._connection.execute(_events_where(self._project, under_key)).first() if new.key else None
+        return self.insert(person, new) if kept is None else sent_again(_event(kept), person, new)
+
+    def insert(self, person: Person, new: NewEvent) -> Event:
+        """Add one event, of whose key there is none."""
         row = self._row(person, new, time.time())
         made = self._connection.execute(events_table.insert().values(row).returning(events_table.c.id)).scalar_one()
         return Event(
@@ -389,7 +381,7 @@ class StudioStore:
     def events(self, project: int, *, after: int = 0) -> list[Event]:
         """Return the events of a project in their order, those after event ``after``."""
         with self._told("read"), self._engine.connect() as connection:
-            return [_event(row) for row in connection.execute(_events_after(project, after))]
+            return [_event(row) for row in connection.execute(_events_where(project, events_table.c.id > after))]
 
     # -- the database ------------------------------------------------------------------------------------------------
 
@@ -495,15 +487,24 @@ def _checked_key(key: str) -> str:
     return key
 
 
+def sent_again(kept: Event, person: Person, new: NewEvent) -> Event:
+    """Return the event that is kept under the key of a new one, if that says the same."""
+    if kept.person != person.id or kept.kind != new.kind or not _says(kept.content, new.content):
+        raise InvalidData(
+            f"The key {new.key!r} belongs to another answer, which was kept before; this one was not. Send it again "
+            "with a key of its own."
+        )
+    return kept
+
+
 def _says(kept: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Whether two events say the same; databases of before have the key within the content."""
     one, other = ({name: value for name, value in content.items() if name != "key"} for content in (kept, new))
     return json.loads(json.dumps(one)) == json.loads(json.dumps(other))
 
 
-def _events_after(project: int, after: int) -> Any:
-    of_project = (events_table.c.project == project, events_table.c.id > after)
-    return sa.select(events_table).where(*of_project).order_by(events_table.c.id)
+def _events_where(project: int, wanted: Any) -> Any:
+    return sa.select(events_table).where(events_table.c.project == project, wanted).order_by(events_table.c.id)
 
 
 def _without_password(text: str) -> str:

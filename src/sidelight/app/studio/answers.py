@@ -1,7 +1,4 @@
-"""What people said, as it stands now: undone answers are gone, edited ones say what the edit says.
-
-Events are never changed; this file reads them in order and works out which answers count.
-"""
+"""Answers of people: what can be said about one, two or three rows, and what most people say."""
 
 from __future__ import annotations
 
@@ -13,7 +10,6 @@ from typing import Any
 
 from sidelight.active.questions import PAIR_WORDS, TRIPLET_WORDS, UNSURE
 from sidelight.app.jobs.output import disarmed_cells
-from sidelight.app.store.studio_store import Event
 from sidelight.errors import InvalidData, UnknownName, nearest
 
 _PRIOR = (0.5, 9.5)  # wrong and right answers that each person is taken to have given before
@@ -41,8 +37,14 @@ class Answer:
         When, and how long it took.
     correction : bool
         Whether it was a correction of a cluster, and no question.
+    confirms : bool
+        Whether it only confirmed what the cluster was.
+    is_edited : bool
+        Whether it says what an edit made of it.
     is_not : bool
         Whether a label was struck: the row is something else.
+    decides : bool
+        Whether it is the owner's decision about a row that people call differently.
     """
 
     id: int
@@ -54,6 +56,8 @@ class Answer:
     correction: bool = False
     is_edited: bool = False
     is_not: bool = False
+    decides: bool = False
+    confirms: bool = False
 
     @property
     def words(self) -> str:
@@ -89,190 +93,6 @@ def check_label(label: str) -> str:
     return label
 
 
-class Standing:
-    """The answers that count, kept up to date event by event.
-
-    A person has one answer to a question: an event that brings another one while the first stands does not count, as
-    happened in studios that took two answers at the same moment.
-
-    Attributes
-    ----------
-    answers : dict of int to Answer
-        Those that count, by the event that gave them, in their order.
-    names : dict of int to Event
-        Events that named a cluster, by their number.
-    aside : set of int
-        People whose answers are kept and do not count.
-    n_corrections : int
-        How many of the answers are corrections, without those that only confirm.
-    cluster_names : dict of str to str
-        What people call the clusters of a run, by what the run calls them.
-    n_runs, last_run : int
-        How often a run was repeated with what people said, and the event of the last time.
-    later : dict of int to list
-        Questions that a person put off.
-    settled : dict of int to str
-        Rows that people called differently, and what the owner decided.
-    notes : dict of int to Event
-        Notes on rows, by their number.
-    settings : dict of str to object
-        What the owner set since the project was made.
-    """
-
-    def __init__(self) -> None:
-        self.answers: dict[int, Answer] = {}
-        self.names: dict[int, Event] = {}
-        self.aside: set[int] = set()
-        self.cluster_names: dict[str, str] = {}
-        self.later: dict[int, list[tuple[int, ...]]] = {}
-        self.notes: dict[int, Event] = {}
-        self.settled: dict[int, str] = {}
-        self.settings: dict[str, Any] = {}
-        self.n_runs = self.last_run = 0
-        self.n_corrections = self.n_questions = 0
-        self._of_question: dict[tuple[int, frozenset[int]], int] = {}
-        self._of_person: dict[int, dict[int, Answer]] = {}
-        self._confirmations: set[int] = set()
-        self._votes: dict[frozenset[int], list[Answer]] = {}
-        self._agreed: list[Answer] | None = []
-
-    def take(self, event: Event) -> None:
-        """Follow one event."""
-        if event.kind == "answer":
-            self._add(event)
-        elif event.kind == "undo":
-            self._remove(int(event.content["of"]))
-        elif event.kind == "edit":
-            self._edit(int(event.content["of"]), event.content["answer"])
-        elif event.kind == "name" and event.content["name"]:
-            self.names[event.id] = event
-        elif event.kind == "label":
-            self._label(event)
-        elif event.kind == "cluster name":
-            self._name_cluster(str(event.content["cluster"]), str(event.content["name"]))
-        elif event.kind == "later":
-            self.later.setdefault(event.person, []).append(tuple(event.content["rows"]))
-        elif event.kind == "note":
-            self.notes[event.id] = event
-        elif event.kind == "setting":
-            self.settings[str(event.content["name"])] = event.content["value"]
-        elif event.kind == "run":
-            self.last_run = event.id
-            self._rename(event.content["names"])
-        elif event.kind == "aside":
-            (self.aside.add if event.content["is_aside"] else self.aside.discard)(int(event.content["of"]))
-            self._agreed = None
-
-    def counted(self) -> list[Answer]:
-        """Return the answers to learn from: all but those of people who were set aside."""
-        return [answer for answer in self.answers.values() if answer.person not in self.aside and self._counts(answer)]
-
-    def _counts(self, answer: Answer) -> bool:
-        """Whether no decision of the owner says otherwise."""
-        return len(answer.rows) != 1 or self.settled.get(answer.rows[0], answer.answer) == answer.answer
-
-    def of(self, person: int) -> dict[int, Answer]:
-        """Return the answers of one person, by their event."""
-        return self._of_person.get(person, {})
-
-    def has(self, person: int, rows: Sequence[int]) -> bool:
-        """Whether an answer of this person to a question stands."""
-        return (person, frozenset(rows)) in self._of_question
-
-    def agreed(self) -> list[Answer]:
-        """Return one answer a question, as :func:`agreed` does; the list is the caller's."""
-        if self._agreed is None:
-            self._agreed = agreed(self.counted())
-        return self._agreed.copy()
-
-    def _add(self, event: Event, *, is_not: bool = False) -> None:
-        rows, content = tuple(event.content["rows"]), event.content
-        question = frozenset(rows)
-        if (event.person, question) in self._of_question:
-            return
-        is_correction = bool(content.get("correction"))
-        answer = Answer(
-            event.id, event.person, rows, content["answer"], event.at, event.seconds, is_correction, is_not=is_not
-        )
-        self.answers[event.id] = answer
-        self._of_question[event.person, question] = event.id
-        self._of_person.setdefault(event.person, {})[event.id] = answer
-        if content.get("confirmation"):
-            self._confirmations.add(event.id)
-        self._count(answer, 1)
-        votes = self._votes.setdefault(question, [])
-        votes.append(answer)
-        if self._agreed is not None and len(votes) == 1 and answer.person not in self.aside:
-            self._agreed.append(answer)
-        else:
-            self._agreed = None  # what most people say may have changed
-
-    def _label(self, event: Event) -> None:
-        """Take what a person says about one row; the last word of a person counts."""
-        row, content = int(event.content["row"]), event.content
-        before = self._of_question.get((event.person, frozenset((row,))))
-        if before is not None:
-            self._remove(before)
-        word = UNSURE if content.get("is_unsure") else str(content["label"])
-        if content.get("settles"):
-            self.settled[row] = word
-        given = {"rows": [row], "answer": word, "correction": content.get("correction")}
-        given["confirmation"] = content.get("confirmation")
-        self._add(replace(event, content=given), is_not=not content.get("is_member", True))
-
-    def _name_cluster(self, cluster: str, name: str) -> None:
-        self.cluster_names.pop(cluster, None)
-        if name and name != cluster:
-            self.cluster_names[cluster] = name
-
-    def _rename(self, names: Mapping[str, str]) -> None:
-        """Follow a run that was repeated: what people said of its clusters is about clusters of the new one."""
-        self.n_runs += 1
-        for number, answer in list(self.answers.items()):
-            if len(answer.rows) == 1 and answer.answer in names:
-                self._replace(number, replace(answer, answer=names[answer.answer]))
-        self.settled = {row: names.get(word, word) for row, word in self.settled.items()}
-        kept = [(names.get(cluster, cluster), name) for cluster, name in self.cluster_names.items()]
-        self.cluster_names = {cluster: name for cluster, name in kept if name != cluster}
-
-    def _remove(self, number: int) -> None:
-        answer = self.answers.pop(number, None)
-        if answer is None:
-            return
-        question = frozenset(answer.rows)
-        del self._of_question[answer.person, question]
-        del self._of_person[answer.person][number]
-        self._votes[question] = [vote for vote in self._votes[question] if vote.id != number]
-        self._count(answer, -1)
-        self._agreed = None
-
-    def _edit(self, number: int, word: str) -> None:
-        answer = self.answers.get(number)
-        if answer is None:
-            return
-        self._replace(number, replace(answer, answer=word, is_edited=True, is_not=False))
-
-    def _replace(self, number: int, answer: Answer) -> None:
-        self.answers[number] = self._of_person[answer.person][number] = answer
-        question = frozenset(answer.rows)
-        self._votes[question] = [answer if vote.id == number else vote for vote in self._votes[question]]
-        self._agreed = None
-
-    def _count(self, answer: Answer, by: int) -> None:
-        if not answer.correction:
-            self.n_questions += by
-        elif answer.id not in self._confirmations:
-            self.n_corrections += by
-
-
-def standing(events: Iterable[Event]) -> list[Answer]:
-    """Return the answers that count, in the order in which they were given."""
-    followed = Standing()
-    for event in events:
-        followed.take(event)
-    return list(followed.answers.values())
-
-
 def agreed(answers: Iterable[Answer]) -> list[Answer]:
     """Return one answer a question: what most people said; a question that is tied says nothing.
 
@@ -280,10 +100,12 @@ def agreed(answers: Iterable[Answer]) -> list[Answer]:
     person agreed with the others so far: two careless people do not outvote a careful one.
     """
     answers = list(answers)
-    weights = vote_weights(answers)
     votes: dict[frozenset[int], list[Answer]] = {}
     for answer in answers:
         votes.setdefault(frozenset(answer.rows), []).append(answer)
+    if len(votes) == len(answers):
+        return answers
+    weights = vote_weights(answers)
     kept = []
     for said in votes.values():
         if len(said) == 1:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from sidelight.app.jobs.output import write_csv, write_text
 from sidelight.app.store.studio_store import Project, StudioStore
-from sidelight.app.studio.answers import as_table, standing
+from sidelight.app.studio.answers import as_table
+from sidelight.app.studio.history import Replay
 from sidelight.app.studio.rows import read_rows
 from sidelight.errors import CannotWrite, SidelightError
 
@@ -40,7 +41,7 @@ def _answers(folder: Path, store: StudioStore, project: Project, called: dict[in
         rows = read_rows(folder)
     except SidelightError:
         return  # the events are written all the same
-    said = standing(store.events(project.id))
+    said = list(Replay(store.events(project.id)).standing.answers.values())
     write_csv(out / "answers.csv", as_table(said, rows.ids, called))
     labels = [answer for answer in said if len(answer.rows) == 1]
     if labels:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.app.store.studio_store import NewEvent, Person
+from sidelight.app.store.studio_store import Person
 from sidelight.app.studio.project import OpenProject
 from sidelight.errors import InvalidData
 
@@ -62,27 +62,11 @@ def row_with_neighbours(project: OpenProject, row: int) -> dict[str, Any]:
 
 
 def say_together(project: OpenProject, person: Person, rows: Sequence[int], name: str = "") -> int:
-    """Keep that rows belong together, and what they are called; return how many things were said.
-
-    In a project of a run every row gets the name, or the label of most of them. Else each row is said to be the same as
-    the surest of them, and their cluster gets the name.
-    """
+    """Keep that rows belong together, and what they are called; return how many things were said."""
     rows = [project.rows.check(int(row)) for row in dict.fromkeys(rows)]
     if not 2 <= len(rows) <= MOST_TOGETHER:
         raise InvalidData(f"Choose 2 to {MOST_TOGETHER} rows. Got {len(rows)}.")
-    snapshot = project.model.snapshot()
-    if project.start is not None:
-        labels = project.label_names()
-        most = int(np.bincount(snapshot.labels[rows]).argmax())
-        events = [project.labelled(row, name or labels[most]) for row in rows]
-        project.keep_all(person, events)
-        return len(events)
-    surest = max(rows, key=lambda row: (float(snapshot.sure[row]), -row))
-    known = {frozenset(answer.rows) for answer in project.answers() if answer.person == person.id}
-    pairs = [(row, surest) for row in rows if row != surest and frozenset((row, surest)) not in known]
-    said = [NewEvent("answer", {"rows": list(pair), "answer": "same", "correction": True}) for pair in pairs]
-    if name:
-        said.append(NewEvent("name", {"row": surest, "name": name}))
+    said = project.together(person, rows, name, project.model.snapshot())
     project.keep_all(person, said)
     return len(said)
 

@@ -7,7 +7,6 @@ is loaded behind the one on the screen, and the clusters, are worked out when no
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable
@@ -16,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from sidelight.active.people import PersonSoFar
-from sidelight.app.store.studio_store import DatabaseAway
 from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.learner import Contradiction, Learner, Snapshot, told_by
 from sidelight.app.studio.open_questions import AT_ONCE, NOBODY, FixedList, OpenQuestions, RowsAsked
@@ -25,16 +23,10 @@ from sidelight.app.studio.run.learner import RunLearner
 from sidelight.app.studio.saved_view import mark_of, read_view, write_view
 from sidelight.errors import InvalidData, SidelightError
 
-AWAY = (
-    "The database does not answer at the moment. What was acknowledged is kept, and the studio goes on by itself when "
-    "the database is back."
-)
-_log = logging.getLogger("sidelight.studio")
 _QUIET = 0.1  # seconds without an answer after which the clusters are worked out
 _OLDEST = 5.0  # seconds that the clusters may be behind while answers keep coming
 _DOUBTFUL = 100  # rows of which one is asked about while the model is busy
 _POOL, _STALE = 4, 20  # questions that wait for people who have none, and events after which they are chosen anew
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 15.0  # seconds between two tries while the database does not answer
 _KEEP_EVERY = 10.0  # seconds after which the clusters are written down again, for the next start
 _REBUILDING = 1.0  # seconds that a page waits for newer clusters while everything is learnt anew
 _CROWD = 4  # people waiting, from which one more is not kept waiting for the model
@@ -60,8 +52,6 @@ class ProjectModel:
     ----------
     failure : str
         Why the model stopped for good; empty while it works.
-    trouble : str
-        Why it waits, when the database does not answer; it goes on by itself.
     """
 
     def __init__(
@@ -72,7 +62,7 @@ class ProjectModel:
         learner: RunLearner | None = None,
     ) -> None:
         self.rows, self.settings, self._answers = rows, settings, answers
-        self.failure = self.trouble = ""
+        self.failure = ""
         self.second_share = 0.0  # of the questions that go to a second person
         self._learner: Learner | RunLearner = learner or Learner(rows, settings)
         self.kind = self._learner.kind
@@ -234,16 +224,9 @@ class ProjectModel:
     # -- the thread --------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        pause = _FIRST_PAUSE
         try:
             while self._await_work():
-                try:
-                    self._work()
-                    self.trouble, pause = "", _FIRST_PAUSE
-                except DatabaseAway as error:
-                    _log.warning("The model waits %.2f s for the database: %s", pause, error)
-                    self._rest(pause)
-                    pause = min(2 * pause, _LONGEST_PAUSE)
+                self._work()
         except SidelightError as error:
             self._fail(str(error))
         except Exception as error:  # a mistake of ours must show on the page, not only end a thread
@@ -283,13 +266,6 @@ class ProjectModel:
             return
         write_view(self.rows.folder, snapshot, self._learner.curve, mark_of(self.rows, self.settings, told))
         self._kept, self._kept_at = snapshot, time.monotonic()
-
-    def _rest(self, seconds: float) -> None:
-        """Wait for a database that does not answer, and say so on the pages meanwhile."""
-        with self._state:
-            self.trouble = AWAY
-            self._state.notify_all()
-            self._state.wait_for(lambda: self._stop, seconds)
 
     def _fail(self, words: str) -> None:
         with self._state:

@@ -10,6 +10,7 @@ import numpy as np
 from sidelight.app.jobs.gallery import of_many_bags
 from sidelight.app.studio.learner import Snapshot
 from sidelight.app.studio.project import OpenProject
+from sidelight.app.studio.run.project import RunProject
 from sidelight.app.studio.seeing import clusters_of
 from sidelight.words import counted
 
@@ -28,8 +29,8 @@ def overview_of(project: OpenProject, status: Mapping[str, Any]) -> dict[str, An
     return {
         "found": found,
         "steps": next_steps(project, snapshot, found, status),
-        "run": run_part(project),
-        "changed": _with_cards(project, project.again.changed),
+        "run": project.progress() if isinstance(project, RunProject) else None,
+        "changed": _with_cards(project, project.again.changed) if isinstance(project, RunProject) else None,
         "people": people_sentence(project),
     }
 
@@ -54,7 +55,7 @@ def found_so_far(project: OpenProject, snapshot: Snapshot) -> list[dict[str, Any
 
 def _surest(project: OpenProject, snapshot: Snapshot, rows: list[int]) -> list[int]:
     """Return the rows of a cluster to show: the surest, and of different bags where the rows are in bags."""
-    if project.start is None:
+    if not isinstance(project, RunProject):
         return rows[:_SHOWN]
     chosen = of_many_bags(np.array(rows), snapshot.sure, np.asarray(project.start.bags), _SHOWN)
     return [int(row) for row in chosen]
@@ -76,12 +77,12 @@ def next_steps(
     if n_torn:
         steps.append((counted(n_torn, "contradiction") + " to settle", f"{base}/contradictions"))
     n_doubtful = int((snapshot.sure < _UNSURE).sum())
-    if project.start is not None and n_doubtful:
+    if project.is_run and n_doubtful:
         steps.append((f"Look at {counted(n_doubtful, 'doubtful row')}", f"{base}/ask"))
     elif not status["enough"]:
         steps.append(("Answer questions", f"{base}/ask"))
     nameless = [cluster for cluster in found if cluster["is_nameless"]]
-    if nameless and (status["enough"] or project.start is not None):
+    if nameless and (status["enough"] or project.is_run):
         place = f"{base}/clusters/{nameless[0]['cluster']}/wall"
         steps.append(
             (f"Name {nameless[0]['name']}" + (f" and {len(nameless) - 1} more" if nameless[1:] else ""), place)
@@ -89,19 +90,6 @@ def next_steps(
     if status["enough"]:
         steps.append(("Look through the clusters, then take them with you", f"{base}/clusters"))
     return [{"words": words, "go": go} for words, go in steps]
-
-
-def run_part(project: OpenProject) -> dict[str, Any] | None:
-    """Return what the overview says about the run behind a project; None where there is none."""
-    if project.start is None:
-        return None
-    said = [a for a in project.counted() if a.person not in project.of_run and a.answer != "unsure"]
-    since = max((event.id for event in project.events() if event.kind == "run"), default=0)
-    names = sum(event.kind == "cluster name" and event.id > since for event in project.events())
-    return {
-        "job": project.start.job, "can_learn": bool(project.start.takes), "n_said": len(said),
-        "n_new": sum(a.id > since for a in said) + names, "state": project.again.state, "words": project.again.words,
-    }  # fmt: skip
 
 
 def people_sentence(project: OpenProject) -> str:

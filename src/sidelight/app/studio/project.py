@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,13 @@ import numpy as np
 from sidelight.active.oracle import Oracle
 from sidelight.active.questions import UNSURE, Question
 from sidelight.app.report.components import media, profile
-from sidelight.app.store.event_log import EventLog
 from sidelight.app.store.studio_store import DatabaseAway, Event, NewEvent, Person, Project, StudioStore
-from sidelight.app.studio.answers import Answer, Standing, check_answer, check_label, words_of
+from sidelight.app.studio.answers import Answer, agreed, check_answer, words_of
+from sidelight.app.studio.history import EventLog, Replay, Standing
 from sidelight.app.studio.learner import Snapshot
-from sidelight.app.studio.model import AWAY, ProjectModel
-from sidelight.app.studio.rows import Rows, read_rows
-from sidelight.app.studio.run.again import RunAgain
+from sidelight.app.studio.model import ProjectModel
+from sidelight.app.studio.rows import Rows
 from sidelight.app.studio.run.learner import RunLearner
-from sidelight.app.studio.run.start import Start, read_start
 from sidelight.data.relations import Labeller
 from sidelight.errors import InvalidData, UnknownName
 from sidelight.plot.layout import cluster_map
@@ -29,9 +26,12 @@ from sidelight.words import counted
 OWNER = "you"
 SIMULATED = "simulated person"
 THE_RUN = "the run"  # who told a project what a run knew
+AWAY = (
+    "The database does not answer at the moment. What was acknowledged is kept, and the studio goes on by itself when "
+    "the database is back."
+)
 _LONGEST = 3600.0  # seconds of an answer that are believed
 _PATIENCE = 5.0  # seconds that a page waits for clusters that know every answer, before it shows older ones
-_BESIDE = 12  # other rows of a bag that are shown with a row
 _MOST_COMMENT = 2000  # characters of a name or comment
 
 
@@ -40,7 +40,7 @@ class AnsweredAlready(InvalidData):
 
 
 class OpenProject:
-    """A project with its rows and its model.
+    """A project with its rows and its model: what projects of questions and of runs share.
 
     Parameters
     ----------
@@ -48,25 +48,33 @@ class OpenProject:
         Where everything is kept.
     project : Project
         Which one.
-    folder : Path
+    rows : Rows
         Its rows.
     """
 
-    def __init__(self, store: StudioStore, project: Project, folder: Path) -> None:
-        self.store, self.project = store, project
-        self.rows: Rows = read_rows(folder)
-        self._standing = Standing()
-        self._log = EventLog(store, project.id, self._standing.take)
+    is_run = False  # whether the project began with the result of a run
+
+    def __init__(self, store: StudioStore, project: Project, rows: Rows) -> None:
+        self.store, self.project, self.rows = store, project, rows
+        self._replay = Replay()
+        self._log = EventLog(store, project.id, self._replay.take)
         self._log.read()
-        self.start = read_start(folder, self._standing.n_runs, self.rows.n)
-        self._learner = None if self.start is None else self._run_learner(self.start)
-        self.again = RunAgain()
-        self.model = ProjectModel(self.rows, project.settings, self._counted, self._learner)
-        self.model.second_share = float(self._standing.settings.get("second_share", 0.0))
-        for number, questions in self._standing.later.items():
-            for rows in questions:
-                self.model.put_off(number, rows)
+        self.model = ProjectModel(rows, project.settings, self._to_learn, self._first_learner())
+        for setting in self._log.known("setting"):
+            if setting.content["name"] == "second_share":
+                self.model.second_share = float(setting.content["value"])
+        for event in self._log.known("later"):
+            self.model.put_off(event.person, tuple(event.content["rows"]))
         self.model.start()
+
+    def _first_learner(self) -> RunLearner | None:
+        """Return what learns, where it is no session of the project's strategy."""
+        return None
+
+    @cached_property
+    def of_run(self) -> frozenset[int]:
+        """Who told the project what the run knew."""
+        return frozenset(p.id for p in self.people().values() if p.name == THE_RUN and p.is_simulated)
 
     # -- what is kept ------------------------------------------------------------------------------------------------
 
@@ -74,34 +82,32 @@ class OpenProject:
         """Return every event, those of other processes among them."""
         return self._log.read()
 
+    @property
+    def standing(self) -> Standing:
+        """The answers that stand, by the events that were read so far; to be looked at under the lock of the log."""
+        return self._replay.standing
+
     def answers(self) -> list[Answer]:
         """Return the answers that stand; without the database, those that were read before."""
         self._catch_up()
         with self._log.lock:
-            return list(self._standing.answers.values())
+            return list(self.standing.answers.values())
 
     def counted(self) -> list[Answer]:
         """Return the answers that stand and count: those of people who were set aside do not."""
         self._catch_up()
         with self._log.lock:
-            return self._standing.counted()
+            return self.standing.counted()
 
-    @cached_property
-    def of_run(self) -> frozenset[int]:
-        """Who told the project what the run knew."""
-        return frozenset(p.id for p in self.people().values() if p.name == THE_RUN and p.is_simulated)
-
-    def _counted(self) -> tuple[list[Answer], list[Answer]]:
-        """Return the answers that stand, and those to learn; for the model, which waits for the database.
+    def _to_learn(self) -> tuple[list[Answer], list[Answer]]:
+        """Return the answers that count, and those to learn; it asks no database, whoever brought an answer did.
 
         The model weighs several answers to a question itself; of a fixed list, that all people may be asked, it learns
         what people agree on.
         """
-        self._log.read()
         with self._log.lock:
-            counted = self._standing.counted()
-            is_fixed = self.project.settings.get("strategy") == "fixed"
-            return counted, self._standing.agreed() if is_fixed else counted
+            counted = self.standing.counted()
+        return counted, agreed(counted) if self.project.settings.get("strategy") == "fixed" else counted
 
     def _catch_up(self) -> str:
         """Read what is new; where the database does not answer, say so."""
@@ -118,6 +124,15 @@ class OpenProject:
     def owner(self) -> Person:
         """Return the person who runs the studio."""
         return self.store.add_person(self.project.id, OWNER)
+
+    def keep(self, person: Person, kind: str, content: Mapping[str, Any]) -> None:
+        """Add one event of a kind that needs no look at those before."""
+        self._log.append(person, lambda: [NewEvent(kind, content)])
+
+    def keep_all(self, person: Person, events: Sequence[NewEvent]) -> None:
+        """Add answers that need no look at those before, in one step."""
+        self._log.append(person, lambda: events)
+        self.model.changed()
 
     # -- the conversation --------------------------------------------------------------------------------------------
 
@@ -140,15 +155,15 @@ class OpenProject:
         ``wait`` is how many seconds to wait for a question that was chosen with this answer known.
         """
         asked = check_answer(rows, answer, self.rows.n)
-        if answer == "unsure" and self.project.settings.get("no_unsure"):
+        if answer == UNSURE and self.project.settings.get("no_unsure"):
             raise InvalidData('This project takes no "unsure".')
         took = seconds if 0 <= seconds <= _LONGEST else float("nan")
         new = NewEvent("answer", {"rows": list(asked), "answer": answer}, took, key)
         if len(asked) == 1:
-            new = NewEvent("label", self._label(asked[0], answer), took, key)
+            new = self.labelled(asked[0], answer, seconds=took, key=key)
 
         def check() -> None:
-            if self._standing.has(person.id, asked):
+            if self.standing.has(person.id, asked):
                 raise AnsweredAlready("You answered this question already. Take the answer back first, or edit it.")
 
         event, is_new = self._log.append_once(person, new, check)
@@ -156,18 +171,9 @@ class OpenProject:
             self.model.after_answer(person.id, asked, wait=wait)
         return event
 
-    def _label(self, row: int, label: str, **more: bool) -> dict[str, Any]:
-        """Return what is kept of a person who says what a row is."""
-        if self.start is None:
-            raise InvalidData("This project asks about two or three rows; what a row is, is said by its cluster.")
-        if label == UNSURE:
-            return {"row": row, "label": "", "is_unsure": True}
-        called = {name: cluster for cluster, name in self.cluster_names().items()}  # the run's word, not people's
-        return {"row": row, "label": called.get(check_label(label), check_label(label)), **more}
-
-    def labelled(self, row: int, label: str) -> NewEvent:
-        """Return the event that says what a row of a run is, as a correction."""
-        return NewEvent("label", self._label(row, label, correction=True))
+    def labelled(self, row: int, label: str, *, seconds: float = float("nan"), key: str = "", **more: bool) -> NewEvent:
+        """Return the event that says what a row is."""
+        raise InvalidData("This project asks about two or three rows; what a row is, is said by its cluster.")
 
     def put_off(self, person: Person, rows: Sequence[int]) -> None:
         """Ask a person something else now, and this when nothing else is left."""
@@ -187,8 +193,7 @@ class OpenProject:
     def notes(self) -> list[Event]:
         """Return every note on a row, the oldest first."""
         self._catch_up()
-        with self._log.lock:
-            return list(self._standing.notes.values())
+        return self._log.known("note")
 
     def set_second_share(self, share: float) -> None:
         """Choose the share of questions that go to a second person."""
@@ -202,11 +207,11 @@ class OpenProject:
         taken: list[Answer] = []
 
         def decide() -> list[NewEvent]:
-            mine = self._standing.of(person.id)
-            if not mine:
+            last = self.standing.last_of(person.id)
+            if last is None:
                 raise InvalidData("There is no answer to take back.")
-            taken.append(mine[next(reversed(mine))])
-            return [NewEvent("undo", {"of": taken[-1].id})]
+            taken.append(last)
+            return [NewEvent("undo", {"of": last.id})]
 
         self._log.append(person, decide)
         if not taken[-1].correction:
@@ -218,13 +223,14 @@ class OpenProject:
         """Change an answer of the history, or take it back (None); people edit their own, the owner those of all."""
 
         def decide() -> list[NewEvent]:
-            kept = self._standing.answers.get(number)
+            kept = self.standing.answers.get(number)
             if kept is None or not (is_owner or kept.person == person.id):
                 raise UnknownName(f"There is no answer {number} of yours to change.")
             if answer is None:
                 return [NewEvent("undo", {"of": number})]
             check_answer(kept.rows, answer, self.rows.n)
-            word = self._label(kept.rows[0], answer)["label"] or UNSURE if len(kept.rows) == 1 else answer
+            one = len(kept.rows) == 1
+            word = self.labelled(kept.rows[0], answer).content["label"] or UNSURE if one else answer
             return [NewEvent("edit", {"of": number, "answer": word})]
 
         self._log.append(person, decide)
@@ -265,28 +271,11 @@ class OpenProject:
         self, person: Person, row: int, cluster: int, *, is_member: bool, is_confirmation: bool = False
     ) -> None:
         """Place a row in a cluster, or strike it out of it."""
-        self.rows.check(row)
-        if self.start is not None:
-            labels = self.label_names(raw=True)
-            if not 0 <= cluster < len(labels):
-                raise UnknownName(f"There is no cluster {cluster}.")
-            more = {"is_member": is_member, "correction": True, "confirmation": is_confirmation}
-            new = NewEvent("label", self._label(row, labels[cluster], **more))
-            self._log.append(person, lambda: [new])
-            self.model.changed()
-            return
-        snapshot = self.model.snapshot(fresh=False)
-        if not 0 <= cluster <= snapshot.labels.max():
-            raise InvalidData(f"There is no cluster {cluster}.")
-        if cluster >= snapshot.n_known:  # guessed clusters are numbered anew as answers come in: name it by a row
-            others = [member for member in self.members(cluster, snapshot) if member != row]
-            if not others:
-                raise InvalidData(f"Row {row} is the only one of cluster {cluster}: there is nothing to correct.")
-            said = {"rows": [row, others[0]], "answer": "same" if is_member else "different"}
-            _Recorder(self._log, person, is_confirmation).record(said)
-            self.model.changed()
-            return
-        self.model.correct(person.id, row, cluster, is_member, _Recorder(self._log, person, is_confirmation))
+        raise NotImplementedError
+
+    def together(self, person: Person, rows: Sequence[int], name: str, snapshot: Snapshot) -> list[NewEvent]:
+        """Return what says that rows belong together, and what they are called."""
+        raise NotImplementedError
 
     def confirmed(self) -> set[int]:
         """Return the rows that people looked at and placed, struck or confirmed."""
@@ -294,97 +283,51 @@ class OpenProject:
 
     def settle(self, row: int, label: str) -> None:
         """Decide what a row is that people call differently: other labels of it are kept, and count no more."""
-        new = NewEvent("label", self._label(self.rows.check(row), label, settles=True, correction=True))
-        self._log.append(self.owner(), lambda: [new])
-        self.model.changed()
+        new = self.labelled(self.rows.check(row), label, settles=True, correction=True)
+        self.keep_all(self.owner(), [new])
 
     def set_aside(self, number: int, is_aside: bool) -> None:
         """Let the answers of a person count no more, or again; they are kept either way."""
         if number not in self.people():
             raise UnknownName(f"This project has no person with the number {number}.")
-        new = NewEvent("aside", {"of": number, "is_aside": is_aside})
-        self._log.append(self.owner(), lambda: [new])
-        self.model.changed()
+        self.keep_all(self.owner(), [NewEvent("aside", {"of": number, "is_aside": is_aside})])
 
     @property
-    def aside(self) -> set[int]:
+    def aside(self) -> frozenset[int]:
         """People whose answers do not count at present."""
         self._catch_up()
-        with self._log.lock:
-            return self._standing.aside.copy()
+        return self.standing.aside
+
+    # -- names of clusters -------------------------------------------------------------------------------------------
 
     def name(self, person: Person, cluster: int, name: str) -> None:
-        """Give a cluster a name; it stays with the most typical row of the cluster."""
+        """Give a cluster a name."""
         name = name.strip()
         if len(name) > _MOST_COMMENT or not name.isprintable():
             raise InvalidData("A name of a cluster is one line of text.")
-        if self._learner is not None:
-            raw = self._learner.names()
-            if not 0 <= cluster < len(raw):
-                raise UnknownName(f"There is no cluster {cluster}.")
-            new = NewEvent("cluster name", {"cluster": raw[cluster], "name": name})
-            self._log.append(person, lambda: [new])
-            return
-        members = self.members(cluster)
-        self.store.append(person, "name", {"row": members[0], "name": name})
+        self.keep(person, *self._named(cluster, name))
 
-    def cluster_names(self) -> dict[str, str]:
-        """Return what people call the clusters of a run, by what the run calls them."""
-        self._catch_up()
-        with self._log.lock:
-            return self._standing.cluster_names.copy()
-
-    def label_names(self, *, raw: bool = False) -> list[str]:
-        """Return the label of each cluster of a run, as people call it, or ``raw`` as the run does."""
-        assert self._learner is not None  # only projects of a run have labels
-        called = {} if raw else self.cluster_names()
-        return [called.get(label, label) for label in self._learner.label_of()]
-
-    def words_of_row(self, row: int) -> list[str]:
-        """Return the labels to choose from for a row of a run, as people call them."""
-        assert self._learner is not None  # only projects of a run have labels
-        called = self.cluster_names()
-        return [called.get(label, label) for label in self._learner.words(row)]
-
-    def begin_again(self, start: Start) -> None:
-        """Go on from another run of the same rows."""
-        self._catch_up()
-        self.start, self._learner = start, self._run_learner(start)
-        self.model.begin_again(self._learner)
-
-    def _run_learner(self, start: Start) -> RunLearner:
-        return RunLearner(self.rows, start, self.of_run, self._standing.last_run)
-
-    def keep(self, person: Person, kind: str, content: Mapping[str, Any]) -> None:
-        """Add one event of a kind that needs no look at those before."""
-        self._log.append(person, lambda: [NewEvent(kind, content)])
-
-    def keep_all(self, person: Person, events: Sequence[NewEvent]) -> None:
-        """Add answers that were given elsewhere, in one step."""
-        self._log.append(person, lambda: events)
-        self.model.changed()
+    def _named(self, cluster: int, name: str) -> tuple[str, dict[str, Any]]:
+        """Return the kind and content of the event that names a cluster."""
+        raise NotImplementedError
 
     def names(self, labels: np.ndarray, n_known: int = 0) -> list[str]:
         """Return what the clusters are called: by people, else by number; also those asked about that are empty."""
-        if self._learner is not None:
-            called, raw = self.cluster_names(), self._learner.names()
-            more = [f"cluster {k}" for k in range(len(raw), int(labels.max()) + 1)]  # a label was just taken back
-            return [*(called.get(name, name) for name in raw), *more]
-        names = [f"cluster {k}" for k in range(max(int(labels.max()) + 1, n_known))]
-        for event in self._name_events():
-            names[int(labels[event.content["row"]])] = str(event.content["name"])
-        return names
+        raise NotImplementedError
 
-    def _name_events(self) -> list[Event]:
-        self._catch_up()
-        with self._log.lock:
-            return list(self._standing.names.values())
+    def cluster_names(self) -> dict[str, str]:
+        """Return what people call the clusters of a run, by what the run calls them."""
+        return self.standing.cluster_names
+
+    def vocabulary(self) -> list[str]:
+        """Return every label that a row may be given; none where questions are about two or three rows."""
+        return []
 
     @property
     def n_told(self) -> int:
         """How many answers and corrections there are."""
         with self._log.lock:
-            return self._standing.n_questions + self._standing.n_corrections
+            return self.standing.n_questions + self.standing.n_corrections
 
     def members(self, cluster: int, snapshot: Snapshot | None = None, *, doubtful_first: bool = False) -> list[int]:
         """Return the rows of a cluster, the surest and then the most typical first, or the most doubtful."""
@@ -399,8 +342,6 @@ class OpenProject:
 
     def shown(self, rows: tuple[int, ...]) -> dict[str, Any]:
         """Return a question as a page shows it: markup of our own components, in which data is only ever text."""
-        if len(rows) == 1:
-            return asked_row(self, rows[0])
         words = words_of(len(rows))
         if self.project.settings.get("no_unsure"):
             words = words[:-1]
@@ -416,25 +357,16 @@ class OpenProject:
         """Return where a page finds the picture, sound or spectrogram of a row."""
         return f"/media/{self.project.id}/{row}/{part}?of={self.rows.folder.name[:6]}"  # numbers are used again
 
-    def reference_sheet(self) -> list[tuple[str, int]]:
-        """Return one example per class: of the key where there is one, else of every cluster that has a name."""
-        if self.rows.examples:
-            return self.rows.examples
-        snapshot = self.model.snapshot(fresh=False)
-        names = self.names(snapshot.labels)
-        named = {int(snapshot.labels[event.content["row"]]) for event in self._name_events()}
-        return [(names[k], self.members(k, snapshot)[0]) for k in sorted(named)]
-
     @cached_property
     def coordinates(self) -> np.ndarray:
         """Where each row lies on the map: by the clusters when it is first looked at; then rows stay where they are."""
         return cluster_map(self.rows.Z, self.model.snapshot(fresh=False).labels)
 
-    def status(self, *, fresh: bool = False) -> dict[str, Any]:
-        """Return how far the project is, in numbers and one sentence."""
-        trouble = self._catch_up() or self.model.trouble
+    def status(self, *, fresh: bool = False, is_read: bool = False) -> dict[str, Any]:
+        """Return how far the project is, in numbers and one sentence; ``is_read``: the events were read just now."""
+        trouble = "" if is_read else self._catch_up()
         with self._log.lock:
-            n_questions, n_corrections = self._standing.n_questions, self._standing.n_corrections
+            n_questions, n_corrections = self.standing.n_questions, self.standing.n_corrections
         status: dict[str, Any] = {
             "name": self.project.name,
             "rows": self.rows.n,
@@ -468,29 +400,50 @@ class OpenProject:
         return f"{self.rows.n:,} rows named with {answers} and {corrections}."
 
     def close(self) -> None:
-        """Stop the model, and a run that is under way."""
-        self.again.cancel()
+        """Stop the model."""
         self.model.stop()
 
 
-def asked_row(project: OpenProject, row: int) -> dict[str, Any]:
-    """Return the question what a row is: the labels to choose from, what the run says, and the rest of its bag."""
-    start = project.start
-    assert start is not None  # only projects of a run ask so
-    snapshot = project.model.snapshot(fresh=False)
-    names = project.names(snapshot.labels)
-    beside = start.beside(row)[:_BESIDE]
+class QuestionProject(OpenProject):
+    """A project that asks about two or three rows, and finds its clusters by the answers."""
 
-    def found(row: int) -> dict[str, Any]:
-        return {"name": names[int(snapshot.labels[row])], "sure": round(float(snapshot.sure[row]), 4)}
+    def correct(
+        self, person: Person, row: int, cluster: int, *, is_member: bool, is_confirmation: bool = False
+    ) -> None:
+        """Place a row in a cluster, or strike it out of it: an answer about the row and one of the cluster."""
+        self.rows.check(row)
+        snapshot = self.model.snapshot(fresh=False)
+        if not 0 <= cluster <= snapshot.labels.max():
+            raise InvalidData(f"There is no cluster {cluster}.")
+        recorder = _Recorder(self._log, person, is_confirmation)
+        if cluster < snapshot.n_known:
+            self.model.correct(person.id, row, cluster, is_member, recorder)
+            return
+        others = [member for member in self.members(cluster, snapshot) if member != row]
+        if not others:
+            raise InvalidData(f"Row {row} is the only one of cluster {cluster}: there is nothing to correct.")
+        # guessed clusters are numbered anew as answers come in: name this one by a row
+        recorder.record({"rows": [row, others[0]], "answer": "same" if is_member else "different"})
+        self.model.changed()
 
-    bag = int(start.bags[row])
-    return {
-        "kind": "label", "rows": [row], "words": [*project.words_of_row(row), UNSURE], "cards": project.cards([row]),
-        "said": found(row)["name"], "sure": found(row)["sure"],
-        "bag": "" if bag < 0 else start.bag_names[bag],
-        "beside": [card | found(card["row"]) for card in (project.cards(beside) if beside else [])],
-    }  # fmt: skip
+    def together(self, person: Person, rows: Sequence[int], name: str, snapshot: Snapshot) -> list[NewEvent]:
+        """Say that each row is the same as the surest of them; their cluster gets the name."""
+        surest = max(rows, key=lambda row: (float(snapshot.sure[row]), -row))
+        known = {frozenset(answer.rows) for answer in self.answers() if answer.person == person.id}
+        pairs = [(row, surest) for row in rows if row != surest and frozenset((row, surest)) not in known]
+        said = [NewEvent("answer", {"rows": list(pair), "answer": "same", "correction": True}) for pair in pairs]
+        return [*said, *([NewEvent("name", {"row": surest, "name": name})] if name else [])]
+
+    def _named(self, cluster: int, name: str) -> tuple[str, dict[str, Any]]:
+        return "name", {"row": self.members(cluster)[0], "name": name}  # it stays with the most typical row
+
+    def names(self, labels: np.ndarray, n_known: int = 0) -> list[str]:
+        """Return what the clusters are called: by people, else by number; also those asked about that are empty."""
+        names = [f"cluster {k}" for k in range(max(int(labels.max()) + 1, n_known))]
+        for event in self._log.known("name"):
+            cluster = int(labels[event.content["row"]])
+            names[cluster] = str(event.content["name"]) or names[cluster]
+        return names
 
 
 def card_of(rows: Rows, row: int, address: Any, profile_of: Any = None) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sidelight._core.atomic import folder_beside
-from sidelight._core.moments import mean_and_scale, scaled
+from sidelight._core.prototypes import mean_and_scale, scaled
 from sidelight.app.report.gallery import Media, Profile
 from sidelight.errors import CannotWrite, InvalidData, OutputExists, UnreadableFile
 from sidelight.progress import report

@@ -19,11 +19,11 @@ import numpy as np
 
 import sidelight
 from sidelight._core.atomic import replacing
-from sidelight._core.fingerprint import fingerprint
 from sidelight.active.outlook import Outlook
 from sidelight.app.studio.learner import Snapshot
 from sidelight.app.studio.rows import Rows
 from sidelight.errors import SidelightError
+from sidelight.estimators._base import fingerprint
 
 FILE = "view.npz"
 Told = Sequence[tuple[tuple[int, ...], str, int, bool]]

@@ -18,7 +18,7 @@ def clusters_of(project: OpenProject, snapshot: Snapshot) -> list[dict[str, Any]
     names = project.names(snapshot.labels)
     sizes = np.bincount(snapshot.labels, minlength=len(names))
     order = np.argsort(-sizes, kind="stable")
-    n_known = snapshot.n_known if project.start is not None or project.n_told else 0  # before an answer all are guesses
+    n_known = snapshot.n_known if project.is_run or project.n_told else 0  # before an answer all are guesses
     return [
         {"cluster": int(k), "name": names[k], "size": int(sizes[k]), "is_known": bool(k < n_known)}
         for k in order

@@ -16,8 +16,10 @@ import numpy as np
 
 from sidelight.app.store.studio_store import Person, Project, StudioStore
 from sidelight.app.studio.deleting import export_all
-from sidelight.app.studio.project import OWNER, SIMULATED, THE_RUN, OpenProject
+from sidelight.app.studio.project import OWNER, SIMULATED, THE_RUN, OpenProject, QuestionProject
 from sidelight.app.studio.rows import cover_of, read_rows, write_rows
+from sidelight.app.studio.run.project import RunProject
+from sidelight.app.studio.run.start import path_of
 from sidelight.app.studio.settings import check_settings
 from sidelight.app.studio.sources import Source, digits, pictures
 from sidelight.app.studio.study.design import KINDS, Pool, check_size
@@ -138,7 +140,7 @@ class Studio:
                 if project.settings.get("is_study"):
                     raise UnknownName(f"Project {number} is a study, which has pages of its own.")
                 place = str(project.settings["place"])
-                self._open[number] = OpenProject(self.store, project, self.folder / "projects" / place)
+                self._open[number] = open_project(self.store, project, self.folder / "projects" / place)
             return self._open[number]
 
     def add_study(
@@ -267,6 +269,12 @@ class Studio:
             raise OutputExists(
                 f"There is a project called {name.strip()!r} already. Choose another name; nothing was changed."
             )
+
+
+def open_project(store: StudioStore, project: Project, folder: Path) -> OpenProject:
+    """Return a project at work: one of the result of a run where one lies beside its rows, else one of questions."""
+    kind = RunProject if path_of(folder, 0).is_file() else QuestionProject
+    return kind(store, project, read_rows(folder))
 
 
 def _places_of(project: Project) -> list[str]:

@@ -1,14 +1,11 @@
-"""What pairs and triplets share: numbered answers about rows, with optional weight, annotator and time.
-
-Answers are numbered by position. Selecting rows renumbers the rows and drops answers about rows that went; selecting
-answers (``only``, ``without``) keeps all rows.
-"""
+"""How far two annotators agree on the questions that both answered."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from functools import cached_property
+from itertools import combinations
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
@@ -16,17 +13,58 @@ from numpy.typing import NDArray
 
 from sidelight._core.params import check_number
 from sidelight.data.frozen import Frozen
-from sidelight.data.names import Names, check_distinct, encode, look_up
-from sidelight.data.relations import agreement, reading, sampling
-from sidelight.data.relations.facts import Contradiction
-from sidelight.data.relations.labeller import Labeller
-from sidelight.data.relations.questions import question_codes
-from sidelight.data.row_keys import as_row_index, is_one_row
+from sidelight.data.names import Names, as_row_index, check_distinct, encode, is_one_row, look_up
+from sidelight.data.relations import reading
+from sidelight.data.relations.facts import Contradiction, question_codes
+from sidelight.data.relations.labeller import Labeller, draw_questions
 from sidelight.data.summaries import html_table
 from sidelight.errors import ConflictingAnswers, InvalidData, WrongKind
 from sidelight.words import counted
 
 Ints = NDArray[np.intp]
+
+
+class Agreement(NamedTuple):
+    """Two annotators: the questions both answered, the share answered alike, and Cohen's kappa."""
+
+    first: Hashable
+    second: Hashable
+    n_common: int
+    share: float
+    kappa: float
+
+
+def compare(
+    questions: Ints, codes: Ints, annotator_codes: Ints, annotators: tuple[Hashable, ...], n_words: int
+) -> tuple[Agreement, ...]:
+    """Compare every two annotators with a question in common; an annotator's last answer to a question counts."""
+    given = [
+        dict(zip(questions[mine].tolist(), codes[mine].tolist()))
+        for mine in (annotator_codes == code for code in range(len(annotators)))
+    ]
+    rows = []
+    for i, j in combinations(range(len(annotators)), 2):
+        common = given[i].keys() & given[j].keys()
+        if common:
+            table = np.zeros((n_words, n_words))
+            for question in common:
+                table[given[i][question], given[j][question]] += 1
+            rows.append(Agreement(annotators[i], annotators[j], len(common), *_share_and_kappa(table)))
+    return tuple(rows)
+
+
+def _share_and_kappa(table: NDArray[np.float64]) -> tuple[float, float]:
+    """Kappa = (share - chance) / (1 - chance), with chance the agreement of independent annotators (Cohen 1960)."""
+    table = table / table.sum()
+    share = float(np.trace(table))
+    chance = float(table.sum(axis=1) @ table.sum(axis=0))
+    return share, (share - chance) / (1 - chance) if chance < 1 else float("nan")
+
+
+# What pairs and triplets share: numbered answers about rows, with optional weight, annotator and time.
+#
+# Answers are numbered by position. Selecting rows renumbers the rows and drops answers about rows that went; selecting
+# answers (``only``, ``without``) keeps all rows.
 
 
 class Answer(NamedTuple):
@@ -136,7 +174,7 @@ class Answers(Frozen, ABC):
             What the person who answers is called; by default the name of the labeller.
         """
         _, classes = encode(y_true, "true class")
-        rows, rng = sampling.draw_questions(len(classes), cls.WIDTH, n, random_state, f"{cls.__name__}.sample")
+        rows, rng = draw_questions(len(classes), cls.WIDTH, n, random_state, f"{cls.__name__}.sample")
         check_number(f"{cls.__name__}.sample", "noise", noise, low=0, high=1)
         person = Labeller(noise=noise) if labeller is None else labeller
         if not isinstance(person, Labeller):
@@ -213,7 +251,7 @@ class Answers(Frozen, ABC):
         names, codes = reading.as_annotators([*self.annotators, *other.annotators], len(joined["rows"]), self._word)
         return self._make(n_rows=self.n_rows, annotator_names=names, annotator_codes=codes, **joined)
 
-    def agreement(self) -> tuple[agreement.Agreement, ...]:
+    def agreement(self) -> tuple[Agreement, ...]:
         """Compare every two annotators on the questions both answered.
 
         Returns
@@ -223,9 +261,7 @@ class Answers(Frozen, ABC):
             both always gave one and the same answer). Of several answers to one question an annotator's last counts.
         """
         codes = self._comparable_codes()
-        return agreement.compare(
-            self.question_codes, codes, self.annotator_codes, self.annotator_names, len(self.WORDS)
-        )
+        return compare(self.question_codes, codes, self.annotator_codes, self.annotator_names, len(self.WORDS))
 
     def _comparable_codes(self) -> Ints:
         """Return the codes as if the rows of every question were listed in ascending order."""

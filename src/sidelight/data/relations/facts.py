@@ -1,8 +1,4 @@
-"""What follows from facts of the form "these two rows are alike" and "these two are not".
-
-Alike is transitive, so rows fall into groups; unlike carries over from two rows to their whole groups. Two facts of
-unlike imply nothing (there may be any number of clusters).
-"""
+"""Which answers are about the same rows, in whatever order these are listed."""
 
 from __future__ import annotations
 
@@ -18,6 +14,23 @@ from sidelight._core.params import check_number
 from sidelight.errors import InvalidData
 
 Ints = NDArray[np.intp]
+
+
+def question_codes(rows: Ints, n_rows: int) -> Ints:
+    """Number the distinct sets of rows; column by column, so that a key never outgrows an int64."""
+    ordered = np.sort(rows, axis=1)
+    codes = ordered[:, 0]
+    for column in ordered.T[1:]:
+        _, codes = np.unique(codes * n_rows + column, return_inverse=True)
+    return codes.reshape(-1).astype(np.intp)
+
+
+# What follows from facts of the form "these two rows are alike" and "these two are not".
+#
+# Alike is transitive, so rows fall into groups; unlike carries over from two rows to their whole groups. Two facts of
+# unlike imply nothing (there may be any number of clusters).
+
+
 SAME, DIFFERENT, UNKNOWN = 1, 0, -1
 
 

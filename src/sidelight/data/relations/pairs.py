@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.params import check_number
+from sidelight.data.names import as_row_index
 from sidelight.data.relations.answers import Answers, Ints
 from sidelight.data.relations.facts import UNKNOWN, Contradiction, Facts
-from sidelight.data.row_keys import as_row_index
 
 LIMIT = 10_000_000  # answers in a closure: 400 MB
 

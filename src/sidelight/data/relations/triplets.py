@@ -1,27 +1,58 @@
-"""Answers to "which of these three rows is the odd one out?".
-
-[P17] eq. (3.2): "c" says that a and b are of one kind and c of another; "none" says that all three are alike or that
-no two are. So what follows from triplets is a set of pairs, and "none" joins in once one of its pairs is known. What
-could only be found by trying out both meanings of several "none" is not looked for.
-"""
+"""Sorted lists of rows as comparisons of three: the first row, one that is more like it, one that is less."""
 
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import combinations, product
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.params import check_number
+from sidelight.data.names import as_list, as_row_index
 from sidelight.data.relations.answers import Answers, Ints
 from sidelight.data.relations.facts import SAME, UNKNOWN, Contradiction, Facts
 from sidelight.data.relations.pairs import LIMIT, Pairs
-from sidelight.data.relations.ranking import comparisons
-from sidelight.data.row_keys import as_row_index
+from sidelight.errors import InvalidData
+
+
+def comparisons(rankings: Any, n_alike: Any) -> list[tuple[Any, Any, Any]]:
+    """Return (first, closer, farther) for the lists; with a line after ``n_alike`` only those that it separates."""
+    check_number("Triplets.from_ranking", "n_alike", n_alike, integer=True, low=1, none=True)
+    compared = []
+    if isinstance(rankings, np.ndarray) and rankings.ndim == 2:
+        rankings = rankings.tolist()
+    for number, ranking in enumerate(as_list(rankings, "ranking", "question")):
+        try:
+            anchor, *others = as_list(ranking, "row")
+            repeated = len({anchor, *others}) <= len(others)
+        except (ValueError, TypeError, InvalidData) as error:
+            raise InvalidData(
+                f"Triplets.from_ranking: ranking {number} must be a list of rows. Got {ranking!r}."
+            ) from error
+        if repeated:
+            raise InvalidData(f"Triplets.from_ranking: ranking {number} names a row twice: {ranking!r}.")
+        if n_alike is None:
+            compared += [(anchor, closer, farther) for closer, farther in combinations(others, 2)]
+        else:
+            compared += [(anchor, closer, farther) for closer, farther in product(others[:n_alike], others[n_alike:])]
+    return compared
+
+
+# Answers to "which of these three rows is the odd one out?".
+#
+# [P17] eq. (3.2): "c" says that a and b are of one kind and c of another; "none" says that all three are alike or that
+# no two are. So what follows from triplets is a set of pairs, and "none" joins in once one of its pairs is known. What
+# could only be found by trying out both meanings of several "none" is not looked for.
+
 
 NONE = 3
+
+
 SIDES = np.array([[0, 1], [0, 2], [1, 2]])  # the three pairs of a triplet
+
+
 OPPOSITE = np.array([2, 1, 0])  # SIDES[OPPOSITE[odd]] are the two rows that are alike
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sidelight._core.params import as_generator, as_sequence, check_number
 from sidelight.data.bags import Bags
-from sidelight.data.synth.label_counts import draw_label_counts
+from sidelight.data.samples import draw_label_counts
 from sidelight.errors import InvalidParameter
 
 Floats = NDArray[np.float64]

@@ -3,7 +3,7 @@
 Each bag is judged by one row, the witness, that leans most to one cluster. Weights are sought that give every bag a
 witness with a margin of 1. The paper bounds how uneven the clusters' scores of mean rows may be; bags of many rows
 escape that bound, and all fall into one cluster. By default offsets make the scores of best rows equal on average
-instead (:mod:`sidelight.estimators.bags.bag_maxima`). The rule has no intercept, so rows are centred; the scaling
+instead (:mod:`sidelight.estimators.bags.bag_margin`). The rule has no intercept, so rows are centred; the scaling
 happens inside products and X is never copied.
 """
 
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sidelight._core.heaps import cut_between
 from sidelight._core.params import as_generator, check_choice, check_number
 from sidelight._core.simplex import log_softmax
 from sidelight._core.threads import one_thread
@@ -23,10 +24,8 @@ from sidelight.errors import ConvergenceWarning, EmptyClusters, warn
 from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators._weights import weights_of_bags
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
-from sidelight.estimators.bags.bag_margin import BagMargin
-from sidelight.estimators.bags.bag_maxima import BagMaxima
+from sidelight.estimators.bags.bag_margin import BagMargin, BagMaxima
 from sidelight.estimators.bags.cutting_plane import MarginFit, concave_convex
-from sidelight.estimators.bags.memberships import members, membership_threshold
 from sidelight.progress import report
 
 MARGINS = ("rest", "rows", "paper")
@@ -352,3 +351,30 @@ class MaxMarginBagClustering(BagClusterer):
         check_number(self, "tol", self.tol, low=0)
         check_number(self, "inner_tol", self.inner_tol, low=0, open_low=True)
         check_number(self, "max_iter", self.max_iter, integer=True, low=1)
+
+
+# More than one cluster per bag: the threshold above which a margin counts as belonging, found without labels.
+#
+# [Z09] section 5 leaves this open. Margins of clusters that a bag has a row for gather near 1, where training pushes
+# them, and the others lie well below: two heaps, which are parted where the variance between them is greatest (Otsu).
+
+
+def membership_threshold(margins: np.ndarray) -> float:
+    """Return the margin that parts the two heaps of ``margins``, of shape (n_bags, n_clusters).
+
+    Every bag's own cluster is a member anyway, so only the other margins are cut; those above 1 count as 1, because
+    training does not care how far above 1 they are. Where nothing can be parted, no second cluster is let in.
+    """
+    if margins.shape[1] < 2 or len(margins) == 0:
+        return np.inf
+    capped = np.minimum(margins, 1.0)
+    if float(np.ptp(capped)) < 1e-9:  # all alike: margins are of order one, so this is rounding
+        return np.inf
+    return cut_between(capped)
+
+
+def members(margins: np.ndarray, threshold: float) -> np.ndarray:
+    """Return which clusters each bag belongs to: its best one, and all whose margin reaches ``threshold``."""
+    belongs = margins >= threshold
+    belongs[np.arange(len(margins)), margins.argmax(axis=1)] = True
+    return belongs

@@ -28,9 +28,8 @@ from sidelight.estimators._choice import Choice
 from sidelight.estimators._large import fit_on_sample
 from sidelight.estimators._weights import weights_of_bags
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
-from sidelight.estimators.bags.bag_profiles import BagProfiles, learn_profiles
+from sidelight.estimators.bags.bag_profiles import BagProfiles, choose_n_clusters, learn_profiles
 from sidelight.estimators.bags.bag_words import BagWords, WordBooks, learn_books
-from sidelight.estimators.bags.stability import choose_n_clusters
 from sidelight.progress import report
 
 SCALES = {"both": ("standard", "whitened"), "standard": ("standard",), "whitened": ("whitened",)}

@@ -14,7 +14,6 @@ from uuid import uuid4
 
 import numpy as np
 
-from sidelight._core.fingerprint import fingerprint
 from sidelight._core.params import as_generator
 from sidelight._core.tree_sum import Sums
 from sidelight._models.feature_map import squared_distances
@@ -27,6 +26,7 @@ from sidelight.data.bag_lists import Sample, lists_of
 from sidelight.data.bags import Bags
 from sidelight.data.parts import PartedRows
 from sidelight.errors import InvalidData, LabelsWithoutRows, warn
+from sidelight.estimators._base import fingerprint
 from sidelight.estimators._labelled_bags.layout import check_names
 from sidelight.estimators._labelled_bags.supervision import plan_bags, refuse_empty_sets, warn_if_inseparable
 from sidelight.estimators._large import refine

@@ -11,8 +11,8 @@ from scipy.stats import t as student
 from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
-from sidelight._core.moments import mean_and_scale, scaled
 from sidelight._core.params import as_generator, as_seed, check_number
+from sidelight._core.prototypes import mean_and_scale, scaled
 from sidelight.data.coerce import as_bags
 from sidelight.data.splits import BagKFold
 from sidelight.errors import InvalidData, as_invalid_data, ignore_warnings

@@ -35,17 +35,16 @@ from sidelight.estimators._base import (
 from sidelight.estimators._large import fit_large
 from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.hierarchy import decoding
-from sidelight.estimators.hierarchy._labels import LearnsLabelSets, labels_to_fit
 from sidelight.estimators.hierarchy.candidates import Candidate, best_candidate, known_tree, no_tree
 from sidelight.estimators.hierarchy.counts import Entries, Floats, PairCounts, count_pairs
+from sidelight.estimators.hierarchy.decoding import LearnsLabelSets, labels_to_fit
 from sidelight.estimators.hierarchy.evidence import (
     edge_evidence,
     gap_p_values,
     held_out_scores,
     unsupported,
 )
-from sidelight.estimators.hierarchy.further_parents import further_parents
-from sidelight.estimators.hierarchy.given_tree import as_tree
+from sidelight.estimators.hierarchy.further_parents import as_tree, further_parents
 from sidelight.estimators.hierarchy.in_parts import SAMPLE, ManyRows
 from sidelight.estimators.hierarchy.joint import INITS, joint_em, starts
 from sidelight.estimators.hierarchy.weights import learn_weights

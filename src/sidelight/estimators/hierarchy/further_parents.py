@@ -7,15 +7,46 @@ c as often as a parent would be (n_c KL(r | 1 - a) stays small), and far more of
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.data.hierarchy import LabelTree
+from sidelight.data.label_matrix import LabelMatrix
+from sidelight.errors import InvalidData, UnknownName, nearest
 from sidelight.estimators.hierarchy.candidates import Candidate
 from sidelight.estimators.hierarchy.counts import Floats, PairCounts
 from sidelight.estimators.hierarchy.edges import shortfalls, triple_evidence
 
-Ints = NDArray[np.intp]
+# A tree that the user knows, matched with the columns of the labels.
 
+
+def as_tree(tree: Any, labels: LabelMatrix) -> LabelTree:
+    """Return the tree with its labels numbered as the columns.
+
+    A LabelTree is matched by names when the labels have names, else by number. A cycle, a name that only one of them
+    has, and a tree of another size are refused.
+    """
+    if not isinstance(tree, LabelTree):
+        tree = LabelTree(np.asarray(tree), labels.names)
+    if labels.has_names and set(tree.names) != set(labels.names):
+        for name in tree.names:
+            if name not in labels.names:
+                raise UnknownName(f"The tree has the label {name!r}, which y lacks. {nearest(name, labels.names)}")
+        lost = next(name for name in labels.names if name not in tree.names)
+        raise UnknownName(f"y has the label {lost!r}, which the tree lacks. {nearest(lost, tree.names)}")
+    if tree.n_labels != labels.n_labels:
+        raise InvalidData(f"The tree has {tree.n_labels} labels but y has {labels.n_labels} columns.")
+    if not labels.has_names or tree.names == labels.names:
+        return LabelTree(tree.parents, labels.names if labels.has_names else tree.names)
+    column = np.array([labels.names.index(name) for name in tree.names])
+    parents = np.empty(tree.n_labels, dtype=np.intp)
+    parents[column] = np.where(tree.parents >= 0, column[tree.parents], -1)
+    return LabelTree(parents, labels.names)
+
+
+Ints = NDArray[np.intp]
 _MOST_SHORT = 3.0  # nats below the rate of a parent
 _LEAST_EVIDENCE = 5.0  # nats above the rate of an associate
 _ASSOCIATE = 0.6  # of the rate of a parent; 0.7 misses planted links with 100 rows at noise 0.3

@@ -16,7 +16,6 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight._core.fingerprint import fingerprint
 from sidelight._core.label_passes import Inputs, as_inputs, edge_targets, logistic_residual
 from sidelight._core.tree_sum import Sums
 from sidelight._models.label_logits import LabelLogits
@@ -27,12 +26,12 @@ from sidelight.data.bag_lists import BagLists, Sample
 from sidelight.data.label_matrix import LabelMatrix
 from sidelight.data.parts import Look, PartedRows
 from sidelight.errors import InvalidData, InvalidParameter
-from sidelight.estimators._base import reporting
+from sidelight.estimators._base import fingerprint, reporting
 from sidelight.estimators._large import refine
 from sidelight.estimators.hierarchy.candidates import best_candidate, known_tree
 from sidelight.estimators.hierarchy.counts import Entries, Floats, count_pairs
 from sidelight.estimators.hierarchy.evidence import held_out_scores
-from sidelight.estimators.hierarchy.given_tree import as_tree
+from sidelight.estimators.hierarchy.further_parents import as_tree
 from sidelight.estimators.hierarchy.weights import learn_weights
 
 SAMPLE = 100_000  # rows that tests, thresholds and first weights are learnt from

@@ -27,10 +27,9 @@ from sidelight._core.label_passes import (
 )
 from sidelight._models.label_logits import LabelLogits
 from sidelight._solvers.descent import Reporter, silent
-from sidelight.estimators.hierarchy.arborescence import maximum_arborescence
+from sidelight.estimators.hierarchy.candidates import LEAST, MOST
 from sidelight.estimators.hierarchy.counts import Entries, Floats, PairCounts
-from sidelight.estimators.hierarchy.loss_rates import LEAST, MOST
-from sidelight.estimators.hierarchy.spanning_tree import spanning_tree
+from sidelight.estimators.hierarchy.edges import maximum_arborescence, spanning_tree
 from sidelight.estimators.hierarchy.weights import closed_start, fit_weights
 
 Ints = NDArray[np.intp]

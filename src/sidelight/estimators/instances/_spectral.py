@@ -395,7 +395,7 @@ def _called(affinity: Any, X: Any, known: Any) -> Any:
 
 def _same_rows(X: Any, fitted: SpectralFamily) -> bool:
     if fitted.affinity == "precomputed":
-        from sidelight._core.fingerprint import fingerprint
+        from sidelight.estimators._base import fingerprint
 
         return bool(X.shape[0] == len(fitted._labels) and fingerprint(X) == fitted.data_fingerprint_)
     if X.shape != fitted.rows_.shape:

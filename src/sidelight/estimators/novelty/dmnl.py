@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClusterMixin
 
-from sidelight._core.moments import mean_and_scale, scaled
 from sidelight._core.params import as_generator, check_choice, check_number
+from sidelight._core.prototypes import mean_and_scale, scaled
 from sidelight._core.simplex import softmax
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags

@@ -4,43 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import chi2
+from sklearn.cluster import KMeans
+from sklearn.metrics import silhouette_score
 
 from sidelight._core.params import as_seed
+from sidelight._core.quiet import without_library_warnings
+from sidelight._core.threads import one_thread
 from sidelight.data.bag_lists import is_drawn
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.estimators.sources._joined import (
     JoinedChannels,
     Masks,
+    landmarks,
     preparation_of,
     prepared_rows,
     rows_that_tell,
-)
-from sidelight.estimators.sources._votes import landmarks
-from sidelight.estimators.sources._ways import (
-    codes_share,
-    finer_groups,
-    foretold,
-    sample_of,
-    shows_different_things,
-    silhouette,
 )
 from sidelight.estimators.sources.graphs import WAYS, Clustered, beside, cluster_graphs, spread
 
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
 _TIE = 0.005  # silhouettes that differ by less say nothing
-# times, and beyond that by how much, channels foretell the added graphs' clusters more alike where silhouettes mislead
-_TIMES_ALIKE, _ALIKE = 1.1, 0.05
-_NO_WORSE = 0.005  # by which all channels together may foretell them less
 _FEWEST_COMPLETE = 50  # rows with all channels of which a silhouette can be taken
 JOINED = 100_000  # rows, about, that are joined by graphs; of more, a sample: the others are placed as new rows are
 WHOLE = 10  # rows of a sequence that say as much as all of them: of longer ones more sequences are in a sample
 _MORE = 1.2  # times as many rows are joined, too: a sample of whole sequences has only about as many as were wanted
-_WHOLE = 2000  # rows up to which words are looked at whole: more rows teach directions that say all of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +70,6 @@ def choose(
     scores = {way: silhouette(rows, labels, chosen) for way, labels in clustered.ways.items()}
     # clusters that do not hang together anywhere are not told apart by how little they do
     is_added = scores["graphs"] >= scores["concatenated"] - _TIE or scores["concatenated"] <= 0
-    if not is_added and len(channels) > 1:
-        alike, together = zip(*(
-            foretold(channels, clustered.weights, clustered.ways[way], n_clusters, chosen, generator) for way in WAYS
-        ))  # fmt: skip
-        if alike[0] > _TIMES_ALIKE * alike[1] + _ALIKE and together[0] >= together[1] - _NO_WORSE:
-            figures = {**scores, "foretold alike": alike[0], "foretold alike, concatenated": alike[1]}
-            return Choice("graphs", figures, "channels foretell its clusters more alike than those of all side by side")
     names = ("graphs", "concatenated") if is_added else ("concatenated", "graphs")
     clear = f"its clusters hang together better (silhouette {scores[names[0]]:.3f} against {scores[names[1]]:.3f})"
     why = clear if abs(scores[names[0]] - scores[names[1]]) > _TIE else "both graphs have about the same silhouette"
@@ -124,10 +111,8 @@ def fit_graphs(
     preparations = {name: preparation_of(rows, there[name], seed) for name, rows in parts.items()}
     there = rows_that_tell(preparations, parts, there)
     channels = {name: prepared_rows(preparations[name], rows, there[name], None) for name, rows in parts.items()}
-    is_few = len(next(iter(channels.values()))) <= _WHOLE
-    whole = {name: of.weighed(parts[name]) for name, of in preparations.items() if is_few and of.kind == "words"}
     ways: Sequence[str] = WAYS if way == "auto" else (way,)
-    clustered = cluster_graphs(channels, whole, there, n_clusters, home, generator, ways=ways)
+    clustered = cluster_graphs(channels, there, n_clusters, home, generator, ways=ways)
     choice = choose_with(clustered, channels, there) if way == "auto" else Choice(way, {}, "it was asked for")
     labels = clustered.ways[choice.method if choice.method in clustered.ways else "graphs"]
     some = landmarks(len(labels), generator)
@@ -154,3 +139,78 @@ def _sampled(parts: Mapping[str, Any], there: Masks, home: Ints | None) -> tuple
     some = np.flatnonzero(is_drawn(names, numbers if home is None else home, numbers, JOINED / n, WHOLE))
     near = None if home is None else np.unique(home[some], return_inverse=True)[1].astype(np.intp)
     return {name: rows[some] for name, rows in parts.items()}, {name: of[some] for name, of in there.items()}, near
+
+
+# Which way of clustering channels suits them, decided without truth.
+#
+# Two questions. Do the channels show the same thing? Then rows that are near in one channel are near in another, more
+# often than clusters that merely occur together would explain, or no channel has groups of its own that are finer than
+# the clusters; channels of the other kind are left to the counts of their codes. And of the two graphs, which has
+# clusters that hang together: the silhouette of the labels on the balanced concatenation says it; ties go to the added
+# graphs.
+
+
+_SAMPLE = 2000  # rows of which silhouettes are taken
+_FINER_SAMPLE = 1000
+_FINER = (2, 3, 4)  # times as many groups as clusters
+_CLEARLY = 0.15  # by which finer groups must hang together better: below that, added graphs do as well as counts
+_CHANCE = 1e-3  # of codes that share nothing
+
+
+def finer_groups(channels: Mapping[str, Floats], n_clusters: int, generator: np.random.Generator) -> float:
+    """Return by how much groups finer than the clusters hang together better, in the mean of the channels alone.
+
+    It is the silhouette of k-means with two to four times as many groups (the best of them) minus that with K.
+    """
+    gains = []
+    for rows in channels.values():
+        few = rows[_some(len(rows), _FINER_SAMPLE, generator)]
+        seed = as_seed(generator)
+        if _FINER[0] * n_clusters > len(few) // 5:  # groups of fewer than five rows say nothing
+            continue
+        own = _groups(few, n_clusters, seed)
+        finer = [_groups(few, m * n_clusters, seed) for m in _FINER if m * n_clusters <= len(few) // 5]
+        gains.append(max(finer) - own)
+    return float(np.mean(gains)) if gains else 0.0
+
+
+def codes_share(table: CoOccurrence) -> bool:
+    """Say whether some two channels' codes share information: the likelihood-ratio test, corrected for many pairs."""
+    pairs = list(combinations(table.axes, 2))
+    for a, b in pairs:
+        margin = table.margin(a, b)
+        freedom = (margin.shape[0] - 1) * (margin.shape[1] - 1)
+        if freedom > 0 and chi2.sf(2.0 * margin.total * margin.mutual_information(a, b), freedom) < _CHANCE / len(
+            pairs
+        ):
+            return True
+    return False
+
+
+def silhouette(rows: Floats, labels: Ints, chosen: Ints) -> float:
+    """Return the silhouette of labels on a sample of the rows; -1 where it has fewer than two clusters."""
+    own = labels[chosen]
+    if not 2 <= len(np.unique(own)) < len(own):
+        return -1.0
+    with one_thread():
+        return float(silhouette_score(rows[chosen], own))
+
+
+def sample_of(candidates: Ints, generator: np.random.Generator) -> Ints:
+    """Take at most 2,000 of the rows."""
+    return candidates[_some(len(candidates), _SAMPLE, generator)]
+
+
+def shows_different_things(shared: float, finer: float) -> bool:
+    """Say whether channels have groups of their own that only occur together."""
+    return shared < 1.0 and finer > _CLEARLY
+
+
+def _groups(rows: Floats, k: int, seed: int) -> float:
+    with without_library_warnings(), one_thread():
+        labels = KMeans(k, n_init=3, random_state=seed).fit_predict(rows)
+    return silhouette(rows, labels, np.arange(len(rows)))
+
+
+def _some(n: int, most: int, generator: np.random.Generator) -> Ints:
+    return np.arange(n) if n <= most else np.sort(generator.choice(n, size=most, replace=False)).astype(np.intp)

@@ -9,10 +9,16 @@ import numpy as np
 from sidelight._core.params import as_generator, check_choice, check_number
 from sidelight.errors import InvalidParameter
 from sidelight.estimators._base import all_or_nothing
-from sidelight.estimators.sources._coclusterer import Coclusterer, Ints, random_labels
+from sidelight.estimators.sources._coclusterer import (
+    Coclusterer,
+    Ints,
+    clusters_of_axes,
+    labels_to_start,
+    random_labels,
+    table_to_fit,
+)
 from sidelight.estimators.sources._sweeps.annealing import Annealed, anneal
 from sidelight.estimators.sources._sweeps.cluster_state import OBJECTIVES, Cells, State, descend
-from sidelight.estimators.sources._tables import clusters_of_axes, labels_to_start, table_to_fit
 
 MOST_SUMS = 2**27  # numbers that the solver keeps (codes x cells of the other axes' clusters): one gigabyte
 

@@ -1,8 +1,8 @@
 """Channels clustered by nearest-neighbour graphs: those of all channels added up, or that of all channels side by side.
 
 Every channel has the graph of its nearest rows, with self-tuning similarities ([PF14] section 5.1), normalised by its
-degrees, and counts for what ``_agreement`` says; words of few rows have a second graph (``_looks``). So has the
-concatenation, in which every channel has the variance of its weight. All these graphs are added, rows of one sequence
+degrees, and counts for what ``_agreement`` says. So has the concatenation, in which every channel has the variance of
+its weight. All these graphs are added, rows of one sequence
 are joined as well, and the rows of the K leading eigenvectors, of unit length, are clustered by k-means. The graph of
 the concatenation alone is clustered in the same way: channels that each tell some of the clusters have too few common
 eigenvectors. Borders are made straight where that suits them (``_smoothed``). Which of the two is taken is decided in
@@ -13,26 +13,99 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 
+from sidelight._affinity.local_scaling import graph_local_scaling
+from sidelight._affinity.neighbours import nearest_rows
 from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
 from sidelight._core.params import as_seed
 from sidelight._core.quiet import without_library_warnings
 from sidelight._core.threads import one_thread
-from sidelight.estimators.sources._added import AddedGraphs
 from sidelight.estimators.sources._agreement import CommonEdges, Masks, channel_weights
-from sidelight.estimators.sources._looks import Looks, graph_of, looks_of
 from sidelight.estimators.sources._smoothed import smoothed
 from sidelight.progress import report
 
+# The graph of one channel: every row is joined to its nearest ones.
+
+
 Floats = NDArray[np.float64]
+NEIGHBOURS = 10
+
+
+def graph_of(rows: Any, there: NDArray[np.bool_], generator: np.random.Generator) -> Any:
+    """Return the self-tuned graph of the rows that have the channel; the others are joined to nothing."""
+    if there.all():
+        return graph_local_scaling(nearest_rows(rows, NEIGHBOURS, generator=generator))[0]
+    own = np.flatnonzero(there)
+    n = rows.shape[0]
+    small = graph_local_scaling(nearest_rows(rows[own], NEIGHBOURS, generator=generator))[0].tocoo()
+    return sp.csr_array((small.data, (own[small.row], own[small.col])), shape=(n, n))
+
+
+# Graphs of several channels, and of sequences, added up: one symmetric operator, and its leading eigenvectors.
+
+
 Ints = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class AddedGraphs:
+    """A symmetric operator: normalised graphs of several channels, and of sequences, added up."""
+
+    parts: tuple[NormalisedSum, ...]
+    weights: tuple[float, ...]
+    home: Ints | None  # the sequence of each row
+    together: float  # the weight of sequences
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.parts[0].n_rows
+
+    def product(self, V: np.ndarray) -> np.ndarray:
+        """Return the product with a vector or a block of vectors."""
+        out = sum(weight * part.product(V) for weight, part in zip(self.weights, self.parts))
+        if self.home is not None:
+            out = out + self.together * _sequence_means(V, self.home)
+        return np.asarray(out, dtype=V.dtype)
+
+    def take(self, rows: np.ndarray) -> Self:
+        """Return the same among ``rows`` only."""
+        parts = tuple(part.take(rows) for part in self.parts)
+        return type(self)(parts, self.weights, None if self.home is None else self.home[rows], self.together)
+
+    def components(self) -> Ints:
+        """Number the connected components of all graphs together."""
+        groups = [connected_components(part.W, directed=False)[1] for part in self.parts]
+        numbers = groups[0] if self.home is None else self.home
+        for other in groups if self.home is not None else groups[1:]:
+            numbers = _joined(numbers, other)
+        return np.asarray(np.unique(numbers, return_inverse=True)[1], dtype=np.intp)
+
+
+def _joined(first: Ints, second: Ints) -> Ints:
+    """Number rows by the components of two groupings together: rows that share a group of either belong together."""
+    n, m = int(first.max()) + 1, int(second.max()) + 1
+    links = sp.csr_array((np.ones(len(first)), (first, n + second)), shape=(n + m, n + m))
+    return np.asarray(connected_components(links, directed=False)[1][first], dtype=np.intp)
+
+
+def _sequence_means(V: np.ndarray, home: Ints) -> np.ndarray:
+    """Replace every row by the mean of its sequence: a projection, so no eigenvalue above 1."""
+    n = int(home.max()) + 1
+    member = sp.csr_array((np.ones(len(home), dtype=V.dtype), (home, np.arange(len(home)))), shape=(n, len(home)))
+    sizes = np.bincount(home, minlength=n).astype(V.dtype)
+    means = member @ V
+    means = means / (np.maximum(sizes, 1) if V.ndim == 1 else np.maximum(sizes, 1)[:, None])
+    return np.asarray(means[home])
+
 
 WAYS = ("graphs", "concatenated")
 _TOLERANCE = 1e-4  # relative accuracy of eigenvalues: gaps are compared by more
@@ -51,7 +124,6 @@ class Clustered:
 
 def cluster_graphs(
     channels: Mapping[str, Floats],
-    whole: Mapping[str, Any],
     present: Masks,
     n_clusters: int,
     home: Ints | None,
@@ -65,8 +137,6 @@ def cluster_graphs(
     ----------
     channels : mapping of str to ndarray
         The prepared rows of each channel.
-    whole : mapping of str to CSR
-        The words of channels that have a second look.
     present : mapping of str to ndarray of bool
         Which rows have the channel at all.
     n_clusters : int
@@ -80,13 +150,13 @@ def cluster_graphs(
     """
     n_steps = 3 + len(ways)
     report("graphs", 0, n_steps, "channels")
-    looks = looks_of(channels, whole, present, generator)
+    joined = {name: graph_of(rows, present[name], generator) for name, rows in channels.items()}
     report("graphs", 1, n_steps, "what channels share")
-    joined = {name: of.joined for name, of in looks.items()}
     common = CommonEdges.of(joined, present)
+    own = {name: NormalisedSum.of(graph) for name, graph in joined.items()}
 
     def labels_of(name: str) -> Ints:
-        alone = _added(looks[name].parts(1.0), home)
+        alone = _added([(own[name], 1.0)], home)
         return _rounded(_embedding(alone, n_clusters, generator), n_clusters, generator, n_init=3)
 
     weights = channel_weights(
@@ -102,21 +172,21 @@ def cluster_graphs(
     report("graphs", 2, n_steps, "all channels")
     complete = np.all([present[name] for name in channels], axis=0)
     found = {}
-    sides: list[tuple[NormalisedSum, float]] = []
+    side: Any = None
     for number, way in enumerate(ways):
         report("graphs", 3 + number, n_steps, way)
         # the mean that stands in for a missing channel is no place of its own: such rows are left to their channels
         there = complete if way == "graphs" else np.ones(len(complete), dtype=bool)
-        if not sides or not complete.all():
-            sides = _side_by_side(channels, whole, looks, weights, there, complete, generator)
-        own = [part for name, of in looks.items() for part in of.parts(weights[name])] if way == "graphs" else []
-        beside_own = [(graph, _BESIDE * weight) for graph, weight in sides] if own else sides
-        U = _embedding(_added(own + beside_own, home), n_clusters, generator)
+        if side is None or not complete.all():
+            side = NormalisedSum.of(graph_of(beside(channels, weights), there, generator))
+        total = sum(weights.values())
+        parts = [(side, total)]
+        if way == "graphs":
+            parts = [*((graph, weights[name]) for name, graph in own.items()), (side, _BESIDE * total)]
+        U = _embedding(_added(parts, home), n_clusters, generator)
         labels = _rounded(U, n_clusters, generator)
         if home is None:  # rows of a sequence follow it, borders or not
-            labels = _with_straight_borders(
-                beside(channels, weights), labels, n_clusters, sides[0][0].W, complete, generator
-            )
+            labels = _with_straight_borders(beside(channels, weights), labels, n_clusters, side.W, complete, generator)
         found[way] = labels
     report("graphs", n_steps, n_steps)
     return Clustered(found, weights, float(common.excess.max()) if len(channels) > 1 else np.inf)
@@ -135,25 +205,6 @@ def spread(rows: Floats) -> float:
 def beside(channels: Mapping[str, Floats], weights: Mapping[str, float]) -> Floats:
     """Put channels side by side, each with a total variance of its weight."""
     return np.hstack([balanced(rows) * np.sqrt(weights[name]) for name, rows in channels.items()])
-
-
-def _side_by_side(
-    channels: Mapping[str, Floats],
-    whole: Mapping[str, Any],
-    looks: Mapping[str, Looks],
-    weights: Mapping[str, float],
-    there: NDArray[np.bool_],
-    complete: NDArray[np.bool_],
-    generator: np.random.Generator,
-) -> list[tuple[NormalisedSum, float]]:
-    """Return the graphs of prepared channels side by side, and of whole words side by side, with their weights."""
-    prepared = {name: weights[name] * of.share for name, of in looks.items()}
-    out = [(NormalisedSum.of(graph_of(beside(channels, prepared), there, generator)), sum(prepared.values()))]
-    if whole:
-        told = {name: weights[name] * looks[name].share for name in whole}
-        words = sp.csr_array(sp.hstack([rows * np.sqrt(told[name]) for name, rows in whole.items()]))
-        out.append((NormalisedSum.of(graph_of(words, complete, generator)), sum(told.values())))
-    return out
 
 
 def _with_straight_borders(

@@ -14,9 +14,16 @@ from sidelight._core.quiet import without_library_warnings
 from sidelight._core.threads import one_thread
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import all_or_nothing
-from sidelight.estimators.sources._coclusterer import Coclusterer, Ints, random_labels
+from sidelight.estimators.sources._coclusterer import (
+    Coclusterer,
+    Ints,
+    JointTable,
+    clusters_of_axes,
+    labels_to_start,
+    random_labels,
+    table_to_fit,
+)
 from sidelight.estimators.sources._sweeps.alternating import Table, follow, race
-from sidelight.estimators.sources._tables import JointTable, clusters_of_axes, labels_to_start, table_to_fit
 
 
 class InformationCoclustering(Coclusterer):

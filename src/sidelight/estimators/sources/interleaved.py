@@ -14,8 +14,7 @@ from sidelight._core.params import as_generator, as_seed, as_sequence, check_num
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.errors import InvalidParameter, UnknownName, nearest
 from sidelight.estimators._base import Estimator, all_or_nothing
-from sidelight.estimators.sources._coclusterer import check_coclusterer
-from sidelight.estimators.sources._tables import table_to_fit
+from sidelight.estimators.sources._coclusterer import check_coclusterer, table_to_fit
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.progress import report
 

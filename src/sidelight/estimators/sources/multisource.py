@@ -25,9 +25,8 @@ from sidelight.estimators.sources._channels import channel_columns, check_channe
 from sidelight.estimators.sources._coclusterer import check_coclusterer
 from sidelight.estimators.sources._graph_fit import JOINED, WHOLE, Choice, choose, fit_graphs
 from sidelight.estimators.sources._joined import JoinedChannels, Masks, channels_there
-from sidelight.estimators.sources._novelty import thresholds
 from sidelight.estimators.sources.annealed import AnnealedCoclustering
-from sidelight.estimators.sources.codebook import Codebook, sequence_codes
+from sidelight.estimators.sources.codebook import Codebook, sequence_codes, thresholds
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.estimators.sources.interleaved import InterleavedCoclustering
 from sidelight.estimators.sources.spectral import SpectralContingency

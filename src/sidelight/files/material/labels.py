@@ -12,9 +12,8 @@ from types import MappingProxyType
 from sidelight.errors import InvalidData
 from sidelight.files.formats import label_table
 from sidelight.files.material.selections import Selection, is_selection_table, read_selections
-from sidelight.files.roles.cells import is_gap
+from sidelight.files.roles.cells import find_separator, is_gap, is_number
 from sidelight.files.roles.labels import are_ticks, from_cells, from_ticks
-from sidelight.files.roles.separators import find_separator
 from sidelight.words import counted, some_of
 
 Lists = dict[str, frozenset[str]]
@@ -104,11 +103,7 @@ def _label_column(names: Sequence[str], columns: Sequence[object], others: Seque
 
 
 def _is_number(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return is_gap(value)
-    return True
+    return is_gap(value) or is_number(value.strip())
 
 
 def labels_from_folders(files: Sequence[str]) -> Lists:

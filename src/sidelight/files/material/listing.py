@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections import Counter
@@ -18,9 +19,17 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "texts": (".txt", ".md", ".text", ".htm", ".html", ".docx", ".pdf", ".eml"),
     "tables": (".csv", ".tsv", ".parquet", ".xlsx", ".ods", ".sqlite", ".jsonl"),
 }
+
+
 _OF_ENDING = {ending: kind for kind, endings in KINDS.items() for ending in endings}
+
+
 _MATERIAL = ("sounds", "pictures", "texts")
+
+
 _MIXED = 0.1  # share of the files of a second kind from which a folder is mixed
+
+
 _MOST_FILES = 2_000_000
 
 
@@ -102,3 +111,40 @@ def _would_block(path: str) -> bool:
     except OSError:
         return False
     return not stat.S_ISREG(mode)
+
+
+# A short name of a file's content, quick for large files: its size, and its beginning, middle and end.
+
+
+_PIECE = 1 << 16
+
+
+def fingerprint(path: Path) -> str:
+    """Return a name that changes when the file does: files up to 192 kB count whole, of larger ones three pieces."""
+    digest = hashlib.blake2b(digest_size=12)
+    try:
+        size = path.stat().st_size
+        digest.update(str(size).encode())
+        with path.open("rb") as file:
+            for place in sorted({0, max(0, size // 2 - _PIECE // 2), max(0, size - _PIECE)}):
+                file.seek(place)
+                digest.update(file.read(_PIECE))
+    except OSError:
+        return ""
+    return digest.hexdigest()
+
+
+# The note that a table cut from a folder carries; this file is quick to import, what cuts is not.
+
+
+KEY = "sidelight"
+
+
+def recipe_text(path: Path) -> str | None:
+    """Return how a Parquet table was cut, as JSON, or None where it was not cut from a folder."""
+    import polars as pl
+
+    try:
+        return pl.read_parquet_metadata(path).get(KEY)
+    except (Exception, pl.exceptions.PanicException):  # damaged, or no Parquet: its reader says so
+        return None

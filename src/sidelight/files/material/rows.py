@@ -15,11 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.errors import InvalidData, InvalidParameter, SidelightError, UnreadableFile
-from sidelight.files.material.dressing import dressed, roles_of
-from sidelight.files.material.fingerprints import fingerprint
 from sidelight.files.material.labels import Labels, labels_from_folders, labels_from_table, selections_beside
-from sidelight.files.material.listing import Listing
-from sidelight.files.material.metadata import KEY, recipe_text
+from sidelight.files.material.listing import KEY, Listing, fingerprint, recipe_text
 from sidelight.files.material.pictures import PictureRecipe, cut_picture, taken_at
 from sidelight.files.material.selections import Selection
 from sidelight.files.material.sounds import SoundRecipe, common_rate, cut_recording, describe_piece, rate_of
@@ -28,11 +25,20 @@ from sidelight.progress import report
 from sidelight.words import counted, some_of
 
 _VERSION = 1
+
+
 _AT_ONCE = 5_000  # rows that are kept as Python values
+
+
 _IN_THIS_PROCESS = 8  # files up to which starting processes takes longer than the work
 
+
 Recipe = SoundRecipe | PictureRecipe | TextRecipe
+
+
 Row = dict[str, Any]
+
+
 _RECIPES: Mapping[str, Callable[..., Recipe]] = {
     "sounds": SoundRecipe,
     "pictures": PictureRecipe,
@@ -364,3 +370,58 @@ def material_of(path: Path) -> Material | None:
     """Return the recipe of a Parquet table that was cut from a folder, or None."""
     text = recipe_text(path)
     return None if text is None else Material.from_json(text)
+
+
+# What the rows of a folder wear beside their features: labels, what to show, and what every column is for.
+
+
+SEPARATOR = "|"  # between the labels of a file
+
+
+_FIRST = ("row", "folder", "file", "labels", "label", "start", "end", "date", "show")
+
+
+_ASIDE = ("start", "end", "date", "latitude", "longitude", "fragment", "share of the picture", "label", "file")
+
+
+def dressed(frame: Any, folder: Path, beside: Path | None, material: Material, said: Labels) -> Any:
+    """Add what to show (as seen from ``beside``, or by whole paths) and the labels, and put names first."""
+    import polars as pl
+
+    files = frame["file"].to_list()
+    if material.kind != "texts":
+        place = {n: str(folder / n) if beside is None else os.path.relpath(folder / n, beside) for n in set(files)}
+        parts = frame["fragment"].to_list() if "fragment" in frame.columns else [None] * len(files)
+        show = [place[name] + (f"#{part}" if part else "") for name, part in zip(files, parts)]
+        frame = frame.with_columns(pl.Series("show", show, dtype=pl.String))
+    if said.are_of_folders:
+        frame = frame.with_columns(pl.Series("folder", [os.path.dirname(name) or "." for name in files]))
+    if said.lists:
+        joined = {name: SEPARATOR.join(sorted(labels)) for name, labels in said.lists.items()}
+        cells = [joined.get(name) for name in files]
+        frame = frame.with_columns(pl.Series("labels", cells, dtype=pl.String))
+    first = [c for c in _FIRST if c in frame.columns]
+    return frame.select(*first, *[c for c in frame.columns if c not in first])
+
+
+def roles_of(frame: Any, material: Material, said: Labels) -> dict[str, Any]:
+    """Say what the columns are for, as sidelight.read takes it."""
+    roles: dict[str, Any] = {"id": "row"}
+    is_alone = material.recipe.get("by") == "file" or bool(material.recipe.get("whole"))
+    if said.are_of_folders or not is_alone:
+        roles["bag"] = "folder" if said.are_of_folders else "file"
+    if said.lists:
+        roles |= {"label": "labels", "label_separator": SEPARATOR}
+    elif "label" in frame.columns:
+        roles["label"] = "label"
+    if material.kind == "texts":
+        roles["text"] = ["text"]
+    else:  # said, not guessed: "mean time" is a feature here, and no time
+        numbers = [name for name, kind in frame.schema.items() if kind.is_numeric()]
+        roles["features"] = [name for name in numbers if name not in (*_FIRST, *_ASIDE)]
+    used = {value for value in roles.values() if isinstance(value, str)}
+    roles["ignore"] = [c for c in _ASIDE if c in frame.columns and c not in used]
+    roles["keep"] = [c for c in ("file", "start", "end") if c in frame.columns]
+    if "show" in frame.columns or "text" in frame.columns:
+        roles["show"] = "show" if "show" in frame.columns else "text"
+    return roles

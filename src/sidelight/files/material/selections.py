@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sidelight.errors import InvalidData, UnreadableFile
+from sidelight.files.roles.cells import as_number
 from sidelight.files.source import guess_encoding
 
 _RAVEN = ("Selection", "View", "Channel", "Begin Time (s)", "End Time (s)", "Low Freq (Hz)", "High Freq (Hz)")
@@ -188,7 +189,7 @@ def _cell(text: str) -> str:
 
 def _number(cell: str) -> float | None:
     try:
-        value = float(cell.strip().replace(",", "."))
+        value = as_number(cell.strip().replace(",", "."))
     except ValueError:
         return None
     return value if abs(value) < 1e9 else None

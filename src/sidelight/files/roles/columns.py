@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.files.roles.cells import is_gap
+from sidelight.files.roles.cells import as_number, is_gap
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,10 +159,9 @@ class MemorySource:
         values = np.empty(len(column.values))
         for k, value in enumerate(column.values):
             try:
-                values[k] = np.nan if is_gap(value) else float(value)
+                values[k] = np.nan if is_gap(value) else as_number(value)
             except ValueError:
-                from sidelight.files.noticed import forgive
-                from sidelight.files.problems import not_a_number
+                from sidelight.files.problems import forgive, not_a_number
 
                 row = int(np.flatnonzero(column.codes == k)[0])
                 values[k] = np.nan

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from sidelight.files.problems import listing
-from sidelight.files.roles.cells import is_gap, is_number
+from sidelight.files.roles.cells import Writing, is_gap, is_number, writing_of
 from sidelight.files.roles.columns import Coded, Loaded, TableSource
-from sidelight.files.roles.numbers import Writing, writing_of
-from sidelight.files.roles.vocabulary import folded
+from sidelight.files.roles.looks import folded
 
 
 def _names(text: str) -> frozenset[str]:
@@ -91,8 +90,7 @@ class Cleaned:
         return Coded(whole.values, whole.codes[column.codes])
 
     def _numbers(self, j: int, column: Coded) -> np.ndarray:
-        from sidelight.files.noticed import forgive
-        from sidelight.files.problems import not_a_number
+        from sidelight.files.problems import forgive, not_a_number
 
         values = np.full(max(len(column.values), 1), np.nan)
         for k, value in enumerate(column.values):

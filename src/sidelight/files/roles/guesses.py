@@ -18,9 +18,7 @@ from sidelight.files.roles.lists import (
     is_truth_name,
     prefer_lists,
 )
-from sidelight.files.roles.looks import Look
-from sidelight.files.roles.plan import ASKED, LIKELY, Plan, RoleRequest
-from sidelight.files.roles.vocabulary import (
+from sidelight.files.roles.looks import (
     BAGS,
     COUNTS,
     IDS,
@@ -30,8 +28,10 @@ from sidelight.files.roles.vocabulary import (
     SEQUENCES,
     SHOWN,
     TIMES,
+    Look,
     words_of,
 )
+from sidelight.files.roles.plan import ASKED, LIKELY, Plan, RoleRequest
 from sidelight.words import counted
 
 __all__ = ["guess_events", "guess_rest", "is_label_name"]

@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 
 from sidelight.files.roles.lists import Rows, determines, is_truth_name
-from sidelight.files.roles.looks import Look
+from sidelight.files.roles.looks import LABELS, WEAK_LABELS, Look, key_of
 from sidelight.files.roles.plan import ASKED, CLEAR, LIKELY, Plan
-from sidelight.files.roles.vocabulary import LABELS, WEAK_LABELS, key_of
 from sidelight.words import some_of
 
 _PREFIX = re.compile(r"(labels?|class|classe|klasse|clase|tag|target|y|art|label)[_:.\- ].+", re.IGNORECASE)

@@ -16,7 +16,7 @@ from sidelight.files.limits import need
 from sidelight.files.problems import listing, shown
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.columns import Coded
-from sidelight.files.roles.vocabulary import NO, YES, folded
+from sidelight.files.roles.looks import NO, YES, folded
 
 EMPTY_SET = "{}"  # a cell that says: none of the labels; sidelight convert writes it
 _MINUS = ("-1", "-1.0")

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sidelight.files.roles.cells import is_gap
-from sidelight.files.roles.looks import Look
+from sidelight.files.roles.looks import TRUE_WORDS, TRUTHS, Look, words_of
 from sidelight.files.roles.plan import Plan
-from sidelight.files.roles.vocabulary import TRUE_WORDS, TRUTHS, words_of
 
 Rows = Sequence[Sequence[str]]
 _FEWEST_LISTS = 3  # different ones: fewer are determined by many a column

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.errors import UnreadableFile
-from sidelight.files.noticed import notice
-from sidelight.files.problems import unclosed_quote
+from sidelight.files.problems import notice, unclosed_quote
 from sidelight.files.source import LATIN_FROM, Source, not_decodable, read_up_to
 from sidelight.files.text.dialect import LONGEST_ROW, Dialect, split_rows
 from sidelight.words import Setting

@@ -15,7 +15,7 @@ import numpy as np
 from sidelight.data.dataset import Dataset
 from sidelight.errors import UnreadableFile
 from sidelight.files.problems import not_a_number, ragged
-from sidelight.files.roles.cells import is_gap
+from sidelight.files.roles.cells import as_number, is_gap
 from sidelight.files.roles.columns import Coded, MemorySource
 from sidelight.files.roles.plan import RoleRequest
 from sidelight.files.roles.tables import read_table
@@ -124,11 +124,11 @@ def _column(path: Path, cells: list[str], lines: list[int], name: str, is_text: 
     if is_text:
         return Coded.of(cells)
     try:
-        return np.array([np.nan if cell == "?" else float(cell) for cell in cells])
+        return np.array([np.nan if cell == "?" else as_number(cell) for cell in cells])
     except ValueError:
         for line, cell in zip(lines, cells):
             try:
-                float("nan" if is_gap(cell) else cell)
+                as_number("nan" if is_gap(cell) else cell)
             except ValueError:
                 raise not_a_number(path, f"line {line}", name, cell) from None
-        return np.array([np.nan if is_gap(cell) else float(cell) for cell in cells])
+        return np.array([np.nan if is_gap(cell) else as_number(cell) for cell in cells])

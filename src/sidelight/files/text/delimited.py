@@ -10,27 +10,27 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import numpy as np
 
 from sidelight.errors import UnreadableFile
 from sidelight.files.limits import need
-from sidelight.files.noticed import forgive
-from sidelight.files.problems import header_only, not_a_number, ragged, unclosed_quote
-from sidelight.files.roles.cells import MISSING
+from sidelight.files.problems import forgive, header_only, not_a_number, ragged, unclosed_quote
+from sidelight.files.roles.cells import MISSING, Writing, is_gap, is_number, writing_of
 from sidelight.files.roles.columns import Coded, Coder, Loaded
-from sidelight.files.roles.numbers import Writing, writing_of
 from sidelight.files.source import Source
 from sidelight.files.text.blocks import Block, count_byte, rows_with_lines, text_blocks
 from sidelight.files.text.dialect import Dialect, sniff
-from sidelight.files.text.plain import Column, plain_columns
 from sidelight.progress import report
 from sidelight.words import Setting
 
 _WIDE = 20_000  # columns beyond which polars is slower than a loop
+
+
 _SMALL = 1 << 18  # bytes of text that a loop reads in less time than the import of polars takes
 
 
@@ -233,15 +233,8 @@ class DelimitedSource:
         gaps = cells.str.to_lowercase().is_in(MISSING)
         out = plain.with_columns(pl.when(~gaps).then(cells).otherwise(None).cast(pl.Float64, strict=False))
         lost = out.select(cells.is_null()).to_numpy() & ~stripped.select(gaps).to_numpy()
-        while lost.any():
-            column = int(lost.any(axis=0).argmax())
-            row = int(lost[:, column].argmax())
-            line = next((n for k, (n, _) in enumerate(rows_with_lines(block, self.dialect)) if k == row), 0)
-            name = self.names[sorted(as_number)[column]]
-            cell = stripped[names[column]][row]
-            if not forgive(f"line {line or '?'}", name, cell):
-                raise not_a_number(self.path, f"line {line or '?'}", name, cell)
-            lost[:, column] = False  # one of a column is enough to know of in a long table
+        if lost.any():  # the loop says which cells they are, or is told to take them for gaps
+            return self._wide(pl, block, wanted, as_number)
         return out
 
     def _wide(self, pl: Any, block: Block, wanted: list[int], as_number: set[int]) -> Any:
@@ -302,3 +295,49 @@ class _Rows:
 
 def _single_blanks(data: bytes) -> bytes:
     return re.sub(rb"(?m)^ | $", b"", re.sub(rb"[ \t]+", b" ", data))
+
+
+# A block of text cut into columns with Python alone: for small files, and for tables too wide for polars.
+
+
+Column = list[float | None] | list[str]
+
+
+def plain_columns(
+    path: Path,
+    block: Block,
+    dialect: Dialect,
+    wanted: Sequence[int],
+    numbers: Collection[int],
+    writings: Mapping[int, Writing] = MappingProxyType({}),
+) -> dict[int, Column]:
+    """Return the wanted columns, those of ``numbers`` as floats (None for a gap), the others as stripped text.
+
+    ``writings`` says how the numbers of a column are written, where that is not plainly.
+    """
+    lines, rows = zip(*rows_with_lines(block, dialect))
+    for line, row in zip(lines, rows):
+        if len(row) != len(dialect.names):  # a short and a long row have an even number of separators between them
+            raise ragged(path, line, len(dialect.names), len(row))
+    columns: dict[int, Column] = {}
+    for j in wanted:
+        cells = [row[j].strip() for row in rows]
+        columns[j] = _numbers(path, dialect, lines, cells, j, writings.get(j)) if j in numbers else cells
+    return columns
+
+
+def _numbers(
+    path: Path, dialect: Dialect, lines: Sequence[int], cells: Sequence[str], column: int, writing: Writing | None
+) -> list[float | None]:
+    values: list[float | None] = []
+    for line, cell in zip(lines, cells):
+        text = dialect.with_point(cell) if writing is None else writing.plain(cell)
+        if is_gap(cell):
+            values.append(None)
+        elif is_number(text):
+            values.append(float(text))
+        elif forgive(f"line {line}", dialect.names[column], cell):
+            values.append(None)
+        else:
+            raise not_a_number(path, f"line {line}", dialect.names[column], cell)
+    return values

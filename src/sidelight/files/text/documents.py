@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from pathlib import PurePath
 
 from sidelight.errors import UnreadableFile
-from sidelight.files.noticed import notice
+from sidelight.files.problems import notice
 from sidelight.files.source import guess_encoding
 
 MOST_BYTES = 50_000_000  # of one document

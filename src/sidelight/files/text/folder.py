@@ -17,9 +17,9 @@ import numpy as np
 
 from sidelight.data.dataset import Dataset
 from sidelight.errors import UnreadableFile
-from sidelight.files.arff.clus import tree_of
+from sidelight.files.arff.labels import tree_of
 from sidelight.files.limits import need
-from sidelight.files.noticed import notice
+from sidelight.files.problems import notice
 from sidelight.files.roles.builder import Builder
 from sidelight.files.roles.plan import RoleRequest
 from sidelight.files.source import MAX_RATIO, MAX_UNPACKED, guess_encoding

@@ -11,7 +11,7 @@ import numpy as np
 from sidelight.data.dataset import Dataset
 from sidelight.errors import UnreadableFile
 from sidelight.files.problems import not_a_number, ragged, shown
-from sidelight.files.roles.cells import is_gap
+from sidelight.files.roles.cells import as_number, is_gap
 from sidelight.files.roles.columns import Coded, MemorySource
 from sidelight.files.roles.plan import RoleRequest
 from sidelight.files.roles.tables import read_table
@@ -90,7 +90,7 @@ def _column(path: Path, name: str, cells: list[str], lines: list[int], is_text: 
     out = np.empty(len(cells))
     for i, cell in enumerate(cells):
         try:
-            out[i] = np.nan if is_gap(cell) or cell == "<null>" else float(cell)
+            out[i] = np.nan if is_gap(cell) or cell == "<null>" else as_number(cell)
         except ValueError:
             raise not_a_number(path, f"line {lines[i]}", name, cell) from None
     return out

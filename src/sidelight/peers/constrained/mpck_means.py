@@ -16,8 +16,7 @@ from sidelight._core.threads import one_blas_thread
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.estimators._base import reporting
 from sidelight.peers._clusterer import AnswerClusterer
-from sidelight.peers._differences import differences, spread_of, squares
-from sidelight.peers._links import Links
+from sidelight.peers._links import Links, differences, spread_of, squares
 from sidelight.peers.constrained.starts import centres_from_groups, means_of, random_centres
 from sidelight.peers.constrained.sweep import Incidence, assign_in_turn, broken_links, price_of_broken
 

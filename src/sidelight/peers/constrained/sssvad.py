@@ -21,8 +21,7 @@ from sidelight._core.threads import one_blas_thread
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.estimators._base import reporting
 from sidelight.peers._clusterer import AnswerClusterer
-from sidelight.peers._differences import differences, squares
-from sidelight.peers._links import Comparisons, compare
+from sidelight.peers._links import Comparisons, compare, differences, squares
 from sidelight.peers.constrained.mpck_means import Metrics
 from sidelight.peers.constrained.starts import means_of, random_centres
 

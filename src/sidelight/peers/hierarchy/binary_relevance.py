@@ -16,9 +16,8 @@ from sidelight._solvers.descent import descend
 from sidelight.data.coerce import as_label_matrix
 from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
 from sidelight.estimators._weights import weights_of_rows
-from sidelight.estimators.hierarchy._labels import LearnsLabelSets, labels_to_fit
 from sidelight.estimators.hierarchy.counts import Entries, Floats
-from sidelight.estimators.hierarchy.decoding import f1_threshold
+from sidelight.estimators.hierarchy.decoding import LearnsLabelSets, f1_threshold, labels_to_fit
 
 
 class BinaryRelevance(LearnsLabelSets):

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sidelight._core.params import check_flag
 from sidelight.data.hierarchy import LabelTree
 from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit
-from sidelight.estimators.hierarchy._labels import LearnsLabelSets, labels_to_fit
 from sidelight.estimators.hierarchy.counts import count_pairs
-from sidelight.estimators.hierarchy.spanning_tree import spanning_tree
+from sidelight.estimators.hierarchy.decoding import LearnsLabelSets, labels_to_fit
+from sidelight.estimators.hierarchy.edges import spanning_tree
 
 Ints = NDArray[np.intp]
 

@@ -24,15 +24,44 @@ from sidelight._core.params import check_number
 from sidelight._core.threads import one_blas_thread
 from sidelight._models.label_logits import one_scale
 from sidelight._models.scaled_rows import ScaledRows
+from sidelight.data.coerce import as_label_matrix
 from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
+from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.bags.cutting_plane import dual
-from sidelight.estimators.hierarchy._labels import labels_to_fit
 from sidelight.estimators.hierarchy.counts import Entries, Floats
-from sidelight.peers.hierarchy._scored import ScoredByF1
+from sidelight.estimators.hierarchy.decoding import LearnsLabelSets, labels_to_fit
+
+
+class ScoredByF1(LearnsLabelSets):
+    """An estimator whose ``predict`` names label sets, judged by the labels that were seen."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the micro F1 against the labels that were seen; unchecked entries do not count.
+
+        Parameters
+        ----------
+        X, y
+            Rows and what was seen of their labels.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weight of each row.
+        """
+        on = self.predict(X)
+        labels = as_label_matrix(y, n_rows=len(on), names=self.label_names_)
+        weights = weights_of_rows(sample_weight, labels.n_rows)
+        predicted = (on == 1) & labels.is_known
+        hits = float(weights @ (predicted & labels.is_seen).sum(axis=1))
+        return 2 * hits / (float(weights @ (predicted.sum(axis=1) + labels.is_seen.sum(axis=1))) or 1.0)
+
 
 _SWEEPS = 20  # over all labels; the best set is mostly reached after three
+
+
 _IDLE = 20  # a cut whose multiplier was 0 for so many rounds is dropped
+
+
 _MAX_CUTS = 500  # rounds of one machine; a runaway stops here
+
+
 _ENOUGH = 0.001  # share of the objective that a round of links must take off
 
 

@@ -20,9 +20,9 @@ from sidelight._core.threads import one_blas_thread
 from sidelight._models.label_logits import one_scale
 from sidelight._models.scaled_rows import ScaledRows
 from sidelight.estimators._base import all_or_nothing, reporting, rows_to_fit, rows_to_judge
-from sidelight.estimators.hierarchy._labels import labels_to_fit
 from sidelight.estimators.hierarchy.counts import Entries, Floats
-from sidelight.peers.hierarchy._scored import ScoredByF1
+from sidelight.estimators.hierarchy.decoding import labels_to_fit
+from sidelight.peers.hierarchy.clique_generation import ScoredByF1
 
 _RIDGE = 1e-3  # on B, so that a label that was never seen has an equation
 

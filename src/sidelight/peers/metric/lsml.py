@@ -10,8 +10,7 @@ from sidelight._core.params import check_number
 from sidelight._solvers.descent import descend
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.estimators._base import reporting
-from sidelight.peers._differences import differences, spread_of
-from sidelight.peers._links import compare
+from sidelight.peers._links import compare, differences, spread_of
 from sidelight.peers.metric.base import LearntMetric
 
 LEAST = 1e-12  # squared distances below this count as 0

@@ -10,8 +10,7 @@ from scipy.optimize import minimize
 from sidelight._core.params import check_number
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import ConvergenceWarning, warn
-from sidelight.peers._differences import differences
-from sidelight.peers._links import Links
+from sidelight.peers._links import Links, differences
 from sidelight.peers.metric.base import LearntMetric, map_of_weights
 
 

@@ -11,8 +11,7 @@ from scipy.optimize import minimize
 from sidelight._core.params import as_seed, check_number
 from sidelight._solvers.rounding import round_by_kmeans
 from sidelight.data.relations import Pairs, Triplets
-from sidelight.peers._differences import differences
-from sidelight.peers._links import Comparisons, compare
+from sidelight.peers._links import Comparisons, compare, differences
 from sidelight.peers.metric.base import LearntMetric, map_of
 from sidelight.progress import report
 

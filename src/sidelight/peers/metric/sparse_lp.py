@@ -11,8 +11,7 @@ from scipy.optimize import linprog
 from sidelight._core.params import check_choice, check_number
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import InvalidData
-from sidelight.peers._differences import differences
-from sidelight.peers._links import compare
+from sidelight.peers._links import compare, differences
 from sidelight.peers.metric.base import LearntMetric, map_of, map_of_weights
 
 MOST_FEATURES = 20  # a full matrix has features^2 variables; with more features "auto" takes a diagonal one

@@ -13,7 +13,7 @@ from sidelight.active.session import ActiveSession
 from sidelight.app.jobs.ask.result import AskResult, Progress
 from sidelight.app.jobs.gallery import gallery_of
 from sidelight.app.jobs.output import write_csv, write_text
-from sidelight.app.jobs.pages import page_of
+from sidelight.app.jobs.page import page_of
 from sidelight.app.jobs.profiles import cluster_table
 from sidelight.app.jobs.reading import as_dense, standard
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of

@@ -1,15 +1,24 @@
-"""What a conversation found: clusters by the answers of a person."""
+"""What a conversation found, clusters by the answers of a person, and the page about it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from sidelight.app.jobs.page import (
+    MAP_OF_CLUSTERS,
+    STANDS_OUT,
+    clusters_section,
+    gallery_sections,
+    map_section,
+    table_of,
+)
 from sidelight.app.jobs.result import Map, Result, big
+from sidelight.app.report.components import lines, percent
+from sidelight.app.report.page import Page, Section
+from sidelight.words import counted, present, sizes_in_words
 
-if TYPE_CHECKING:
-    from sidelight.app.report import Page
+_DOUBT = 0.02  # share of wrong answers from which the page speaks of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +46,64 @@ class AskResult(Result):
     map: Map = big()
 
     def page(self) -> Page:
-        """Say what was found."""
-        from sidelight.app.jobs.ask.page import page
+        """Say what the answers made of the rows, and whether more of them would help."""
+        n_used = sum(1 for size in self.sizes if size)
+        answered = counted(self.n_answers, "answer")
+        broken = counted(self.n_broken, "answer")
+        listed = (
+            "The questions in their order, the answers, the clusters that the rows are in now, and whether they fit."
+        )
+        return Page(
+            "Clusters by the answers of a person",
+            present(
+                f"After {answered} {counted(self.reading.n_rows, 'row')} lie in {counted(n_used, 'cluster')}"
+                f"{sizes_in_words(self.sizes)}.",
+                f"{counted(self.n_unsure, 'question')} nobody could answer." if self.n_unsure else None,
+                f"The clusters break {broken}; they are marked in the list." if self.n_broken else None,
+                f"About {percent(self.eps)} of the answers seem to be wrong, and were weighed accordingly."
+                if self.eps > _DOUBT
+                else None,
+            ),
+            present(
+                _progress(self.progress),
+                *gallery_sections(self),
+                map_section(self.map, MAP_OF_CLUSTERS),
+                clusters_section(self, STANDS_OUT),
+                Section("The questions", parts=[table_of(self, "questions", listed)]) if self.n_answers else None,
+            ),
+            sure=[f"{percent(self.share_sure)} of the rows have a probability above 90% for their cluster."],
+            next=present(
+                self.outlook,
+                "Look at the answers that the clusters break: they may be slips." if self.n_broken else None,
+                "Give pairs.csv to sidelight relations to cluster further tables with these answers.",
+            ),
+            terms=present(
+                "cluster", "probability", "stands out by", "standard deviation",
+                "rand index, adjusted" if self.progress.agreement else None,
+            ),
+        )  # fmt: skip
 
-        return page(self)
+
+def _progress(went: Progress) -> Section | None:
+    """Show how doubt fell, and how agreement with a truth rose, over the questions."""
+    if len(went.at) < 2:
+        return None
+    doubt = lines(
+        went.at,
+        {"rows that are unsure": went.unsure},
+        "The share of rows that have no cluster with a probability of at least 70%, after so many answers.",
+        alt=f"Unsure rows went from {percent(went.unsure[0])} to {percent(went.unsure[-1])}.",
+        x_title="answers",
+        y_title="unsure rows",
+        is_share=True,
+    )
+    agreement = lines(
+        went.at,
+        {"agreement with the truth": went.agreement},
+        "Adjusted Rand index against a truth that the session never saw, after so many answers.",
+        alt=f"The agreement went from {went.agreement[0]:.2f} to {went.agreement[-1]:.2f}.",
+        x_title="answers",
+        y_title="adjusted Rand index",
+    ) if went.agreement else None  # fmt: skip
+    told = "Every answer helps to place rows that nobody was asked about."
+    return Section("How it went", [told], present(doubt, agreement))

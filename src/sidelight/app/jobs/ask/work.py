@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 from sidelight._core.atomic import replacing
-from sidelight._core.fingerprint import fingerprint
 from sidelight.active.questions import Question
 from sidelight.active.session import ActiveSession
 from sidelight.app.jobs.ask.finding import USES, result_of, share_unsure, write_result
@@ -25,6 +24,7 @@ from sidelight.app.jobs.result import Reading
 from sidelight.app.store.answer_file import AnswerFile
 from sidelight.data.dataset import Dataset
 from sidelight.errors import CannotWrite, InvalidData, InvalidParameter, UnreadableFile
+from sidelight.estimators._base import fingerprint
 from sidelight.words import Setting, Spell
 
 NOTED = 5  # answers after which the share of unsure rows is written down, for the curve of the page

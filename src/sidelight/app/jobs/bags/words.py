@@ -16,13 +16,13 @@ from sidelight.app.jobs.checking import checked_bags
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import gallery_of
 from sidelight.app.jobs.how_many import with_choice, with_number
-from sidelight.app.jobs.how_many.stability import Stability
 from sidelight.app.jobs.options.shared import ENGINE
 from sidelight.app.jobs.profiles import cluster_table
 from sidelight.app.jobs.reading import collect_notes, read_bags
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
+from sidelight.estimators._how_many import NumberOfClusters
 from sidelight.estimators.bags.words import BagWordClustering
 from sidelight.plot.layout import cluster_map
 
@@ -61,8 +61,8 @@ def _fitted(options: Words, data: Dataset, bags: Bags, seed: int) -> BagWordClus
     return BagWordClustering(n_clusters, random_state=seed, **settings).fit(data.X, bags=bags)
 
 
-def _stability(choice: Any) -> Stability:
-    found = Stability(choice["tried"], choice["scores"], choice["errors"], choice["chosen"], by="words")
+def _stability(choice: Any) -> NumberOfClusters:
+    found = NumberOfClusters(choice["tried"], choice["scores"], choice["errors"], choice["chosen"], by="words")
     return replace(found, is_clear=found.score >= _CLEAR)
 
 

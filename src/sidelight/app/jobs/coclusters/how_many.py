@@ -20,12 +20,11 @@ import numpy as np
 
 from sidelight._core.threads import one_thread
 from sidelight._models.prepared_rows import Preparation
-from sidelight.app.jobs.how_many.rows import clearest
-from sidelight.app.jobs.how_many.stability import Stability
 from sidelight.app.jobs.reading import collect_notes
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.errors import InvalidData
 from sidelight.estimators._choice import Choice, choose_best, is_as_good
+from sidelight.estimators._how_many import NumberOfClusters, clearest_number
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.progress import report
 from sidelight.words import Setting
@@ -38,7 +37,7 @@ _BURSTS = 1.5  # variances of Poisson's counts from which counts come in bursts;
 _WHOLE = 0.99  # share of the table in whole numbers from which it counts something
 
 
-def most_telling(table: CoOccurrence, generator: np.random.Generator) -> tuple[Stability, ...]:
+def most_telling(table: CoOccurrence, generator: np.random.Generator) -> tuple[NumberOfClusters, ...]:
     """Choose the number of clusters of each axis.
 
     Parameters
@@ -57,7 +56,7 @@ def most_telling(table: CoOccurrence, generator: np.random.Generator) -> tuple[S
         return _of_axes(table, generator)
 
 
-def _of_axes(table: CoOccurrence, generator: np.random.Generator) -> tuple[Stability, ...]:
+def _of_axes(table: CoOccurrence, generator: np.random.Generator) -> tuple[NumberOfClusters, ...]:
     if table.n_axes == 2:
         return _of_pair(table, generator)
     found = []
@@ -68,7 +67,7 @@ def _of_axes(table: CoOccurrence, generator: np.random.Generator) -> tuple[Stabi
     return tuple(found)
 
 
-def _of_pair(pair: CoOccurrence, generator: np.random.Generator) -> tuple[Stability, Stability]:
+def _of_pair(pair: CoOccurrence, generator: np.random.Generator) -> tuple[NumberOfClusters, NumberOfClusters]:
     parts = _dealt(pair, generator)
     most = [max(1, min(_MOST_CLUSTERS, size)) for size in parts[0][0].shape]  # parts of rare codes share none
     known: dict[tuple[int, int], np.ndarray] = {}
@@ -97,12 +96,12 @@ def _of_pair(pair: CoOccurrence, generator: np.random.Generator) -> tuple[Stabil
 
 
 def _by_profiles(
-    by_counts: tuple[Stability, Stability], pair: CoOccurrence, generator: np.random.Generator
-) -> tuple[Stability, Stability]:
+    by_counts: tuple[NumberOfClusters, NumberOfClusters], pair: CoOccurrence, generator: np.random.Generator
+) -> tuple[NumberOfClusters, NumberOfClusters]:
     """Ask the graph of the profiles of each side; a side without a clear answer has at most as many as the other."""
     rows = pair.to_csr()
     sides = [Preparation.of(side, "words")(side) for side in (rows, rows.T.tocsr())]
-    graphs = [replace(clearest(side, generator), of=told.of) for side, told in zip(sides, by_counts)]
+    graphs = [replace(clearest_number(side, generator), of=told.of) for side, told in zip(sides, by_counts)]
     most = min((graph.chosen for graph in graphs if graph.is_clear), default=_MOST_CLUSTERS)
     first, second = (
         graph if graph.is_clear else replace(told, chosen=min(told.chosen, most), is_clear=False)
@@ -118,10 +117,10 @@ def _simplest(tried: Sequence[int], values: Sequence[np.ndarray]) -> Choice:
     return curve
 
 
-def _stability(curve: Choice, axis: str) -> Stability:
+def _stability(curve: Choice, axis: str) -> NumberOfClusters:
     place = curve["tried"].index(curve["chosen"])
     score, error = curve["scores"][place], curve["errors"][place]
-    return Stability(
+    return NumberOfClusters(
         curve["tried"], curve["scores"], curve["errors"], curve["chosen"], by="counts", of=axis, is_clear=score > error
     )
 

@@ -14,7 +14,7 @@ from sidelight.app.jobs.columns import Columns as Table
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import gallery_of
 from sidelight.app.jobs.hierarchy.options import Hierarchy
-from sidelight.app.jobs.hierarchy.result import HierarchyResult
+from sidelight.app.jobs.hierarchy.result import WEAK, HierarchyResult
 from sidelight.app.jobs.reading import DESCRIBE, collect_notes, read_data
 from sidelight.app.jobs.result import Columns, Reading, columns_of
 from sidelight.app.report.gallery import Gallery
@@ -29,7 +29,6 @@ from sidelight.words import Setting
 
 USES = ("id", "feature", "label", "show")
 RIGHT_ENTRY = "right"  # the empty column for corrections of entries: 0 or 1
-_WEAK = 3.0  # nats: odds of 20 to 1
 
 
 def work(config: RunConfig) -> HierarchyResult:
@@ -112,7 +111,7 @@ def result_of(
         source=fitted.source_,
         depth=fitted.tree_.depth,
         n_linked=int(linked.sum()),
-        n_weak=int((fitted.edge_evidence_[linked] < _WEAK).sum()),
+        n_weak=int((fitted.edge_evidence_[linked] < WEAK).sum()),
         n_tested=int(np.isfinite(fitted.gap_p_values_).sum()),
         n_not_random=int((fitted.gap_p_values_ < NOT_RANDOM).sum()),
         extra_parents=list(fitted.extra_parents_),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sidelight._core.sparsity import is_sparse
+from sidelight._core.params import is_sparse
 from sidelight._models.prepared_rows import kind_of
 from sidelight.app.jobs.checking import RIGHT, checked, row_corrections
 from sidelight.app.jobs.config import RunConfig
@@ -202,79 +203,70 @@ def result_of(
     side = {"bags": bags} if candidates is None else {"candidates": candidates}
     Q = model.predict_proba(data.X, row_labels=row_labels, **side)
     hardest = bag_table(data.X, bags, model, "log likelihood", np.asarray(model.bag_log_likelihood_))
-    return CoverageResult(
-        **named_rows(data, bags, model, P, Q, hardest),
-        choice=model.choice_,
-        uncovered=[(name, list(labels)) for name, labels in model.uncovered_] if candidates is None else [],
-    )
+    uncovered = [(name, list(labels)) for name, labels in model.uncovered_] if candidates is None else []
+    return named_rows(data, bags, model, P, Q, hardest, choice=model.choice_, uncovered=uncovered)
 
 
-def named_rows(data: Dataset, bags: Bags, model: Any, P: np.ndarray, Q: np.ndarray, hardest: Columns) -> dict[str, Any]:
-    """Return what every method that names rows has to show, from the posteriors alone (P) and with the bags (Q)."""
+def named_rows(
+    data: Dataset,
+    bags: Bags,
+    model: Any,
+    P: np.ndarray,
+    Q: np.ndarray,
+    hardest: Columns,
+    *,
+    choice: Mapping[str, Any],
+    uncovered: Sequence[tuple[Any, Sequence[Any]]] = (),
+    noise: Sequence[str] | None = None,
+    objective: Sequence[float] | None = None,
+) -> CoverageResult:
+    """Say what a method that names rows found, from the posteriors alone (P) and with the bags (Q)."""
     to_labels, label_names = model.layout.to_labels(), _objects(model.label_names_)
     alone, with_bags = (label_names[np.argmax(part @ to_labels, axis=1)] for part in (P, Q))
-    names = _objects(model.cluster_names_)
+    names, labels = _objects(model.cluster_names_), np.asarray(model.labels_)
+    texts = [str(name) for name in names]
     class_of = np.asarray(model.class_of_)
-    used = class_of[np.unique(model.labels_)]  # the class of each cluster that holds rows
-    novelty = Q[:, class_of < 0].sum(axis=1)
+    used = class_of[np.unique(labels)]  # the class of each cluster that holds rows
+    novelty, sure = Q[:, class_of < 0].sum(axis=1), Q.max(axis=1)
+    alone_novel, is_novel = P[:, class_of < 0].sum(axis=1), class_of[labels] < 0
+    held = ClusterContentsDisplay.from_posteriors(model, Q, bags, row_ids=data.row_names)
+    moved = MovedRowsDisplay.from_posteriors(P, Q, alone, with_bags, row_ids=data.row_names)
     own = {
         "bag": [str(name) for name in bags],
-        "cluster": names[model.labels_].tolist(),
+        "cluster": names[labels].tolist(),
         "label": [str(name) for name in with_bags],
-        "probability": Q.max(axis=1).tolist(),
+        "probability": sure.tolist(),
         "by features alone": [str(name) for name in alone],
         "novelty": novelty.tolist(),
     }
-    tables = {
-        "clusters": cluster_table(data.X, model.labels_, data.feature_names, [str(name) for name in names]),
-        "bags": hardest,
-    }
-    return {
-        "reading": Reading.of(data, USES),
-        "model": model,
-        "assignments": columns_of(data, own),
-        "tables": tables,
-        "n_bags": bags.n_bags,
-        "n_labelled": int(bags.is_labelled.sum()),
-        "n_labels": len(model.classes_),
-        "n_labels_found": len(np.unique(used[used >= 0])),
-        "n_clusters_used": len(used),
-        "n_novel_allowed": int(np.count_nonzero(class_of < 0)),
-        "n_novel_used": int(np.count_nonzero(used < 0)),
-        "n_bags_novel": int(np.unique(bags.codes[class_of[np.asarray(model.labels_)] < 0]).size),
-        "share_sure": float(np.mean(Q.max(axis=1) > 0.9)),
-        "contents": _contents(data, bags, model, Q),
-        "moved": _moved(data, P, Q, alone, with_bags),
-        "label_shares": ClusterLabelDisplay.from_estimator(model, bags).share,
-        "labels": [str(name) for name in bags.classes],
-        "own_labels": class_of.tolist(),
-        "nearest": nearest_rows(data.X, model.labels_, model.cluster_names_, class_of, data.row_names),
-        "novelty": _novelty(P[:, class_of < 0].sum(axis=1), class_of[np.asarray(model.labels_)] < 0),
-        "map": _map(data, bags, model, Q),
-        "gallery": gallery_of(
-            data, np.asarray(model.labels_), Q.max(axis=1), [str(name) for name in names], novelty=novelty
-        ),
-    }
-
-
-def _novelty(alone: np.ndarray, is_novel: np.ndarray) -> dict[str, np.ndarray]:
-    """Part the novelty of the rows by features alone by where they ended."""
-    return {"known": alone[~is_novel], "novel": alone[is_novel]}
-
-
-def _map(data: Dataset, bags: Bags, model: Any, Q: np.ndarray) -> Map:
-    names, labels = [str(name) for name in model.cluster_names_], np.asarray(model.labels_)
-    return Map(cluster_map(standard(data.X), labels), labels, names, data.row_names, bag_of_rows(bags), Q.max(axis=1))
-
-
-def _contents(data: Dataset, bags: Bags, model: Any, Q: np.ndarray) -> Contents:
-    shown = ClusterContentsDisplay.from_posteriors(model, Q, bags, row_ids=data.row_names)
-    return Contents(shown.names, shown.sizes, shown.typical, shown.bags, shown.n_bags)
-
-
-def _moved(data: Dataset, P: np.ndarray, Q: np.ndarray, alone: np.ndarray, with_bags: np.ndarray) -> Moved:
-    shown = MovedRowsDisplay.from_posteriors(P, Q, alone, with_bags, row_ids=data.row_names)
-    return Moved(shown.rows, shown.before, shown.after, shown.moved, shown.n_moved, shown.n_rows)
+    return CoverageResult(
+        reading=Reading.of(data, USES),
+        model=model,
+        assignments=columns_of(data, own),
+        tables={"clusters": cluster_table(data.X, labels, data.feature_names, texts), "bags": hardest},
+        n_bags=bags.n_bags,
+        n_labelled=int(bags.is_labelled.sum()),
+        n_labels=len(model.classes_),
+        n_labels_found=len(np.unique(used[used >= 0])),
+        n_clusters_used=len(used),
+        n_novel_allowed=int(np.count_nonzero(class_of < 0)),
+        n_novel_used=int(np.count_nonzero(used < 0)),
+        n_bags_novel=int(np.unique(bags.codes[is_novel]).size),
+        share_sure=float(np.mean(sure > 0.9)),
+        choice=choice,
+        uncovered=uncovered,
+        contents=Contents(held.names, held.sizes, held.typical, held.bags, held.n_bags),
+        moved=Moved(moved.rows, moved.before, moved.after, moved.moved, moved.n_moved, moved.n_rows),
+        label_shares=ClusterLabelDisplay.from_estimator(model, bags).share,
+        labels=[str(name) for name in bags.classes],
+        own_labels=class_of.tolist(),
+        nearest=nearest_rows(data.X, model.labels_, model.cluster_names_, class_of, data.row_names),
+        novelty={"known": alone_novel[~is_novel], "novel": alone_novel[is_novel]},
+        map=Map(cluster_map(standard(data.X), labels), labels, texts, data.row_names, bag_of_rows(bags), sure),
+        noise=noise,
+        objective=objective,
+        gallery=gallery_of(data, labels, sure, texts, novelty=novelty),
+    )
 
 
 def bag_table(X: Any, bags: Bags, model: Any, what: str, values: np.ndarray) -> Columns:

@@ -12,19 +12,19 @@ from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.instances.coverage import bag_table, lists_of, named_rows, prepared
 from sidelight.app.jobs.instances.naming import name_clusters
 from sidelight.app.jobs.instances.options import Dmnl
-from sidelight.app.jobs.instances.result import NovelResult
+from sidelight.app.jobs.instances.result import CoverageResult
 from sidelight.app.jobs.reading import collect_notes, read_bags
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.novelty.dmnl import DMNL
 
 
-def work(config: RunConfig) -> NovelResult:
+def work(config: RunConfig) -> CoverageResult:
     """Read rows in bags, and cluster them."""
     return cluster(read_bags(config), config)
 
 
-def cluster(data: Dataset, config: RunConfig) -> NovelResult:
+def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
     """Name the rows, with labels that no list names among the names."""
     options = config.options
     assert isinstance(options, Dmnl)  # the catalogue says so
@@ -38,19 +38,15 @@ def cluster(data: Dataset, config: RunConfig) -> NovelResult:
     return checked(replace(result, heard=(*notes, *heard)), data, judged="label")
 
 
-def result_of(data: Dataset, bags: Bags, model: Any) -> NovelResult:
+def result_of(data: Dataset, bags: Bags, model: Any) -> CoverageResult:
     """Say what a fitted model found: DMNL, FastMIML, or a wrapper that names rows like them."""
     P, Q = model.predict_proba(data.X), model.predict_proba(data.X, bags=bags)
     told_rightly = np.ones(bags.n_bags)
     told_rightly[bags.is_labelled] = model.bag_scores(data.X, bags)
     hardest = bag_table(data.X, bags, model, "labels told rightly", told_rightly)
-    return NovelResult(
-        **named_rows(data, bags, model, P, Q, hardest),
-        choice=getattr(model, "choice_", {}),
-        uncovered=(),
-        noise=list(getattr(model, "noise_labels_", ())),
-        objective=_first_and_last(model),
-    )
+    noise = list(getattr(model, "noise_labels_", ()))
+    choice, objective = getattr(model, "choice_", {}), _first_and_last(model)
+    return named_rows(data, bags, model, P, Q, hardest, choice=choice, noise=noise, objective=objective)
 
 
 def _first_and_last(model: Any) -> list[float]:

@@ -11,19 +11,19 @@ from sidelight.app.jobs.instances.coverage import lists_of, prepared
 from sidelight.app.jobs.instances.dmnl import result_of
 from sidelight.app.jobs.instances.naming import name_clusters
 from sidelight.app.jobs.instances.options import FastMiml
-from sidelight.app.jobs.instances.result import NovelResult
+from sidelight.app.jobs.instances.result import CoverageResult
 from sidelight.app.jobs.reading import collect_notes, read_bags
 from sidelight.data.dataset import Dataset
 from sidelight.peers.instances.fast_miml import FastMIML
 from sidelight.peers.instances.novel_labels import NovelLabels
 
 
-def work(config: RunConfig) -> NovelResult:
+def work(config: RunConfig) -> CoverageResult:
     """Read rows in bags, and cluster them."""
     return cluster(read_bags(config), config)
 
 
-def cluster(data: Dataset, config: RunConfig) -> NovelResult:
+def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
     """Name the rows by the best label of their bag, or as novel."""
     options = config.options
     assert isinstance(options, FastMiml)  # the catalogue says so

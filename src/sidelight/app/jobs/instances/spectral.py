@@ -21,7 +21,7 @@ from sidelight.app.jobs.result import Map, Reading, columns_of
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.instances.bag_spectral import BagSpectralClustering
-from sidelight.estimators.instances.reading import ClusterReading
+from sidelight.estimators.instances.class_shares import ClusterReading
 from sidelight.estimators.scaling import Standardized
 from sidelight.metrics import single_cluster_share
 from sidelight.plot.layout import cluster_map

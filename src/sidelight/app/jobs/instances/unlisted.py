@@ -12,7 +12,6 @@ from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidInput
 from sidelight.estimators.coverage.novelty_test import novelty_test
 
-SURE = 0.01  # p-value below which a novel cluster is suggested
 _FEWEST = 10  # labelled bags that a test can stand on
 _MOST_CELLS = 3_000_000  # rows x features x labels / 10: some ten seconds
 

@@ -13,9 +13,9 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from sidelight.app.jobs.how_many.stability import Stability
 from sidelight.data.relations import Pairs
 from sidelight.errors import AnswersDisagree, ignore_warnings
+from sidelight.estimators._how_many import NumberOfClusters
 from sidelight.estimators.relations.cross_validation import DiscriminativeClusteringCV
 
 FEWEST = 50  # answers from which their folds tell numbers of clusters apart; below the rows are asked
@@ -23,7 +23,7 @@ _MOST_ROWS, _MOST_CLUSTERS, _FOLDS = 2000, 12, 3
 _STARTS = 20  # groups from which a set of clusters that all differ is sought
 
 
-def held_out(points: np.ndarray, answers: Mapping[str, Any], seed: int) -> Stability | None:
+def held_out(points: np.ndarray, answers: Mapping[str, Any], seed: int) -> NumberOfClusters | None:
     """Try numbers of clusters from those that answers prove on, with answers held out; None where these are too few.
 
     Parameters
@@ -44,7 +44,7 @@ def held_out(points: np.ndarray, answers: Mapping[str, Any], seed: int) -> Stabi
     search = DiscriminativeClusteringCV(range(least, most + 1), cv=_FOLDS, random_state=seed)
     with ignore_warnings(AnswersDisagree):  # the fit to all answers says it
         choice = search.fit(_narrow(points[some]), **known).choice_
-    return Stability(
+    return NumberOfClusters(
         [settings[0] for settings in choice["tried"]],
         choice["scores"],
         choice["errors"],

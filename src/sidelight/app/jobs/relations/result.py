@@ -1,15 +1,26 @@
-"""What the relations job found: clusters of rows, and the answers they break."""
+"""What the relations job found, clusters of rows and the answers they break, and the page about it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from sidelight.app.jobs.page import (
+    MAP_OF_CLUSTERS,
+    STANDS_OUT,
+    clusters_section,
+    gallery_sections,
+    map_section,
+    table_of,
+)
 from sidelight.app.jobs.result import Map, Result, big
+from sidelight.app.report.components import percent
+from sidelight.app.report.page import Page, Section
+from sidelight.words import Sentence, Setting, counted, present, sizes_in_words
 
-if TYPE_CHECKING:
-    from sidelight.app.report import Page
+_UNSURE = 0.8  # share of sure rows below which more answers are advised
+_DOUBT = 0.02  # share of wrong answers from which the page speaks of them
+_ERRS = 0.1  # share of wrong answers of one person that is worth a word
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,7 +39,71 @@ class RelationsResult(Result):
     map: Map = big()
 
     def page(self) -> Page:
-        """Say what was found."""
-        from sidelight.app.jobs.relations.page import page
+        """Say how large the clusters are, which answers they break, and what each stands out by."""
+        n_rows, n_answers = self.reading.n_rows, self.n_pairs + self.n_triplets
+        moved = f"{counted(self.n_moved, 'row')} ({percent(self.n_moved / max(1, n_rows))})"
+        is_sure = self.share_sure is not None
+        return Page(
+            "Clusters of rows",
+            [
+                f"{counted(n_rows, 'row')} fell into {counted(sum(1 for size in self.sizes if size), 'cluster')}"
+                f"{sizes_in_words(self.sizes)}.",
+                *_about_answers(self, n_answers),
+            ],
+            present(
+                _broken(self),
+                *gallery_sections(self),
+                map_section(self.map, MAP_OF_CLUSTERS),
+                clusters_section(self, STANDS_OUT),
+            ),
+            sure=present(
+                "This method gives no probabilities."
+                if self.share_sure is None
+                else f"{percent(self.share_sure)} of the rows have a probability above 90% for their cluster.",
+                f"The answers put {moved} into another cluster than the features alone would ('by_features_alone' in "
+                "assignments.csv). New rows have no answers: sidelight predict places every row by its features alone."
+                if n_answers and is_sure
+                else None,
+            ),
+            next=present(
+                "Look at the answers that do not fit: correct the wrong ones and run again." if self.n_broken else None,
+                ["Answer a few questions about pairs (sidelight ask), and give the answers with ", Setting("pairs"),
+                 "."]
+                if not n_answers
+                else None,
+                "More answers about doubtful rows would help: sidelight ask chooses the ones that tell most."
+                if n_answers and self.share_sure is not None and self.share_sure < _UNSURE
+                else None,
+                ["Compare with another number of clusters: ", Setting("n_clusters"), "."],
+            ),
+            terms=["cluster", "probability", "stands out by", "standard deviation"],
+        )  # fmt: skip
 
-        return page(self)
+
+def _about_answers(found: RelationsResult, n_answers: int) -> list[Sentence]:
+    if not n_answers:
+        return ["No answers about pairs or triplets were given: the rows alone decided."]
+    kinds = [counted(n, kind) for n, kind in ((found.n_pairs, "pair"), (found.n_triplets, "triplet")) if n]
+    kept = percent((n_answers - found.n_broken) / n_answers)
+    wrong, errors = percent(found.eps), found.annotator_errors
+    weighed = (
+        f"About {wrong} of the answers seem to be wrong, and were weighed accordingly."
+        if found.eps_is_estimated
+        else f"The answers were weighed as if {wrong} of them were wrong."
+    )
+    worst = max(errors, key=lambda name: errors[name], default="")
+    return present(
+        f"People judged {' and '.join(kinds)}; the clusters keep {kept} of the answers.",
+        weighed if found.eps > _DOUBT else None,
+        f"{worst} errs most often, in about {percent(errors[worst])} of the answers."
+        if errors and errors[worst] > _ERRS
+        else None,
+    )
+
+
+def _broken(found: RelationsResult) -> Section | None:
+    if "broken_answers" not in found.tables:
+        return None
+    told = "Look at these first: either the answer is wrong, or the features cannot tell the rows apart."
+    caption = "Answers that the clusters break: the rows, what was said, and the clusters they are in."
+    return Section("Answers that do not fit", [told], [table_of(found, "broken_answers", caption)])

@@ -14,7 +14,6 @@ from sidelight.app.jobs.checking import MOST, checked
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import gallery_of
 from sidelight.app.jobs.how_many import choose_number, with_choice, with_number
-from sidelight.app.jobs.how_many.stability import Stability
 from sidelight.app.jobs.naming import with_column
 from sidelight.app.jobs.options.shared import ENGINE
 from sidelight.app.jobs.profiles import cluster_table
@@ -26,6 +25,7 @@ from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
 from sidelight.data.dataset import Dataset
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import AnswersDisagree, ConflictingAnswers, UnknownName, ignore_warnings
+from sidelight.estimators._how_many import NumberOfClusters
 from sidelight.estimators.relations.discriminative import DiscriminativeClustering
 from sidelight.estimators.relations.trust import FEWEST
 from sidelight.estimators.scaling import Standardized
@@ -113,7 +113,7 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
 
 def _chosen_number(
     options: Any, X: np.ndarray, answers: dict[str, Any], seed: int
-) -> tuple[Any, tuple[Stability, ...]]:
+) -> tuple[Any, tuple[NumberOfClusters, ...]]:
     """Choose a number of clusters that was left open: by the answers where there are enough, else by the rows.
 
     Clusters that answers prove are the least number.
@@ -125,7 +125,7 @@ def _chosen_number(
     chosen, choices = choose_number(options, lambda: standard(X), seed)
     least = proven_clusters(answers["pairs"]) if choices and "pairs" in answers else 1
     if choices and least > choices[0].chosen:
-        return with_number(options, least), (Stability([least], [float(least)], [0.0], least, by="proof"),)
+        return with_number(options, least), (NumberOfClusters([least], [float(least)], [0.0], least, by="proof"),)
     return chosen, choices
 
 

@@ -20,11 +20,9 @@ from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
 from sidelight._core.quiet import without_library_warnings
 from sidelight._core.threads import one_thread
-from sidelight.app.jobs.how_many.rows import clearest
-from sidelight.app.jobs.how_many.stability import Stability
-from sidelight.estimators.sources._added import AddedGraphs
+from sidelight.estimators._how_many import NumberOfClusters, clearest_number
 from sidelight.estimators.sources._joined import side_by_side
-from sidelight.estimators.sources._looks import graph_of
+from sidelight.estimators.sources.graphs import AddedGraphs, graph_of
 from sidelight.progress import report
 
 _LEAST = 0.1  # agreement below which channels do not show the same things, and the rows are asked instead
@@ -37,7 +35,7 @@ _FLOOR = 0.02  # keeps a fall between eigenvalues that are both 1 but for noise 
 _TOLERANCE, _STARTS = 1e-4, 2
 
 
-def number_by_channels(parts: Sequence[Any], seed: int, generator: np.random.Generator) -> Stability:
+def number_by_channels(parts: Sequence[Any], seed: int, generator: np.random.Generator) -> NumberOfClusters:
     """Choose a number of clusters: what channels agree on, or what the rows show where they agree on nothing.
 
     Parameters
@@ -54,10 +52,10 @@ def number_by_channels(parts: Sequence[Any], seed: int, generator: np.random.Gen
     for part in parts:
         whole &= True if sp.issparse(part) else ~np.isnan(part).any(axis=1)
     agreed = agreed_number([rows[whole] for rows in channels], generator)
-    return clearest(np.hstack(channels), generator) if agreed is None else agreed
+    return clearest_number(np.hstack(channels), generator) if agreed is None else agreed
 
 
-def agreed_number(channels: Sequence[np.ndarray], generator: np.random.Generator) -> Stability | None:
+def agreed_number(channels: Sequence[np.ndarray], generator: np.random.Generator) -> NumberOfClusters | None:
     """Choose the number of clusters that channels agree on; None where they do not, or where rows are too few.
 
     Parameters
@@ -82,7 +80,7 @@ def agreed_number(channels: Sequence[np.ndarray], generator: np.random.Generator
         return None
     errors = agreement.std(axis=0) / np.sqrt(len(agreement))
     best = max(np.flatnonzero(mean >= _NEARLY * mean.max()), key=lambda place: gaps[place])
-    return Stability(
+    return NumberOfClusters(
         tried.tolist(), mean.tolist(), errors.tolist(), int(tried[best]), by="channels",
         is_clear=bool(gaps[best] >= _CLEAR),
     )  # fmt: skip

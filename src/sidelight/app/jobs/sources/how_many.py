@@ -14,7 +14,7 @@ import numpy as np
 
 from sidelight._core.prototypes import group_means, squared_distances
 from sidelight._core.threads import one_thread
-from sidelight.app.jobs.how_many.stability import Stability
+from sidelight.estimators._how_many import NumberOfClusters
 from sidelight.progress import report
 
 FEWEST = 4  # sequences of which a number of groups can be asked
@@ -22,7 +22,7 @@ _DRAWS = 50  # of links by chance; an eigenvalue must exceed all of them
 _MOST_ROWS, _MOST_SEQUENCES, _MOST_CLUSTERS = 8000, 400, 20
 
 
-def above_chance(channels: Sequence[np.ndarray], home: np.ndarray, generator: np.random.Generator) -> Stability:
+def above_chance(channels: Sequence[np.ndarray], home: np.ndarray, generator: np.random.Generator) -> NumberOfClusters:
     """Count the groups of sequences whose eigenvalue exceeds those of links by chance.
 
     Parameters
@@ -47,7 +47,9 @@ def above_chance(channels: Sequence[np.ndarray], home: np.ndarray, generator: np
         excess = (_eigenvalues(links) - chance.max(axis=0))[1 : len(tried) + 1]
     n_large = int(np.argmin(np.append(excess, -1.0) > 0))  # the first that does not exceed chance ends the count
     errors = chance.std(axis=0)[1 : len(tried) + 1]
-    return Stability(tried, excess.tolist(), errors.tolist(), max(n_large + 1, 2), by="sequences", is_clear=n_large > 0)
+    return NumberOfClusters(
+        tried, excess.tolist(), errors.tolist(), max(n_large + 1, 2), by="sequences", is_clear=n_large > 0
+    )
 
 
 def _some_rows(home: np.ndarray, generator: np.random.Generator) -> np.ndarray:

@@ -13,7 +13,6 @@ from sidelight.app.jobs.coclusters.work import blocks_of, curve_columns, curve_o
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import distance_to_centre, gallery_of
 from sidelight.app.jobs.how_many import with_choice, with_number
-from sidelight.app.jobs.how_many.stability import Stability
 from sidelight.app.jobs.options.shared import ENGINE
 from sidelight.app.jobs.reading import DESCRIBE, as_dense, collect_notes, read_as_it_is, standard, without_gaps
 from sidelight.app.jobs.result import Columns, Curve, Map, Reading, columns_of
@@ -23,6 +22,7 @@ from sidelight.app.jobs.sources.options import Sources
 from sidelight.app.jobs.sources.result import Judged, SourcesResult
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, InvalidInput
+from sidelight.estimators._how_many import NumberOfClusters
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.estimators.sources.multisource import BY_GRAPHS, MultiSourceClustering
 from sidelight.files.source import Source
@@ -70,7 +70,7 @@ def cluster(data: Dataset, config: RunConfig) -> SourcesResult:
     assert isinstance(options, Sources)  # the catalogue says so
     X, channels, sequences = as_dense(data), data.channels or {}, _sequences_of(data)
     _refuse_channels_of_no_row(data.path, X, channels)
-    choices: tuple[Stability, ...] = ()
+    choices: tuple[NumberOfClusters, ...] = ()
     if options.n_clusters == "auto":
         choices = (_choice(X, channels, sequences, config.seed),)
         options = with_number(options, choices[0].chosen)
@@ -164,7 +164,7 @@ def _torn(by_sequence: Columns) -> list[Any]:
     return [name for name, share in zip(by_sequence["sequence"], by_sequence["agreement"]) if share < _TORN]
 
 
-def _choice(X: np.ndarray, channels: Mapping[str, slice], sequences: list[Any] | None, seed: int) -> Stability:
+def _choice(X: np.ndarray, channels: Mapping[str, slice], sequences: list[Any] | None, seed: int) -> NumberOfClusters:
     """Ask the sequences how many groups they are; without them the channels, or the rows where channels disagree."""
     generator = np.random.default_rng(seed)
     if sequences is not None:

@@ -17,7 +17,7 @@ from sidelight.progress import Step, progress
 
 if TYPE_CHECKING:
     from sidelight.app.store.studio_store import Person
-    from sidelight.app.studio.project import OpenProject
+    from sidelight.app.studio.run.project import RunProject
 
 _MOST_SHOWN = 40  # rows that moved, to show
 _log = logging.getLogger("sidelight.studio")
@@ -56,7 +56,7 @@ class RunAgain:
             "changed": self.changed,
         }  # fmt: skip
 
-    def begin(self, project: OpenProject, person: Person) -> None:
+    def begin(self, project: RunProject, person: Person) -> None:
         """Start; while one runs there is no second."""
         check(project)
         with self._lock:
@@ -77,7 +77,7 @@ class RunAgain:
         self.stage, self.done, self.total = step.stage, step.done, step.total
         return not self._is_over
 
-    def _run(self, project: OpenProject, person: Person) -> None:
+    def _run(self, project: RunProject, person: Person) -> None:
         try:
             with progress(self._told):
                 self.changed = repeat(project, person)
@@ -91,10 +91,8 @@ class RunAgain:
             self.state, self.words = "failed", f"The run stopped: {type(error).__name__}: {error}. Nothing is lost."
 
 
-def check(project: OpenProject) -> None:
+def check(project: RunProject) -> None:
     """Raise unless the job of a project can learn from what people say."""
-    if project.start is None:
-        raise InvalidData("This project was not made from the results of a run, so there is no run to repeat.")
     if not project.start.takes:
         raise InvalidData(
             f"The job {project.start.job} takes no corrections of rows: what people said is kept here, in names.csv "
@@ -102,7 +100,7 @@ def check(project: OpenProject) -> None:
         )
 
 
-def repeat(project: OpenProject, person: Person) -> dict[str, Any]:
+def repeat(project: RunProject, person: Person) -> dict[str, Any]:
     """Run the job with everything that people said, and go on from there; return what changed."""
     from msgspec import structs
 
@@ -112,7 +110,6 @@ def repeat(project: OpenProject, person: Person) -> dict[str, Any]:
     from sidelight.app.studio.run.writing import CORRECTIONS, home_of, keep_earlier, write_back
 
     before, home = project.start, home_of(project)
-    assert before is not None  # the page was shown before
     config = config_of(home)
     keep_earlier(project, home)
     files = write_back(project)
@@ -132,7 +129,7 @@ def repeat(project: OpenProject, person: Person) -> dict[str, Any]:
     write_start(project.rows.folder, number, after)
     renamed = renaming(before, after)
     project.keep(person, "run", {"number": number, "names": renamed})
-    project.begin_again(after)
+    project.begin_again()
     return changes(project, (snapshot.labels, snapshot.sure, names), renamed)
 
 
@@ -158,7 +155,7 @@ def _is_numbered(name: str) -> bool:
 
 
 def changes(
-    project: OpenProject, before: tuple[np.ndarray, np.ndarray, list[str]], renamed: dict[str, str]
+    project: RunProject, before: tuple[np.ndarray, np.ndarray, list[str]], renamed: dict[str, str]
 ) -> dict[str, Any]:
     """Say which rows are called differently now, the surest first, and how many rows are surer."""
     snapshot = project.model.snapshot()

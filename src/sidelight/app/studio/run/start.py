@@ -88,8 +88,8 @@ def write_start(folder: Path, number: int, start: Start) -> None:
         )  # fmt: skip
 
 
-def read_start(folder: Path, number: int, n_rows: int) -> Start | None:
-    """Return where a run ended; None for a project that was made of no run, or by a studio of before."""
+def read_start(folder: Path, number: int, n_rows: int) -> Start:
+    """Return where a run ended."""
     path = path_of(folder, number)
     try:
         with open(path, "rb") as handle, np.load(handle, allow_pickle=False) as kept:
@@ -102,8 +102,6 @@ def read_start(folder: Path, number: int, n_rows: int) -> Start | None:
             bags, _texts(about["bag_names"]),
             tuple(None if labels_ is None else _texts(labels_) for labels_ in about["lists"]),
         )  # fmt: skip
-    except FileNotFoundError:
-        return None
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError) as error:
         raise UnreadableFile(
             f"Where the run of this project ended cannot be read from {str(path)!r}: {error}. Its answers are kept."

@@ -19,8 +19,8 @@ from sidelight.app.jobs.columns import Columns
 from sidelight.app.jobs.output import disarmed_cells, write_csv, write_text
 from sidelight.app.studio.answers import Answer, as_table
 from sidelight.app.studio.project import OpenProject
+from sidelight.app.studio.run.project import RunProject
 from sidelight.app.studio.run.results import config_of
-from sidelight.app.studio.run.start import Start
 from sidelight.errors import InvalidData, UnreadableFile
 
 CORRECTIONS = "corrections.csv"
@@ -57,17 +57,17 @@ def write_back(project: OpenProject) -> list[str]:
     )
     write_csv(home / "answers.csv", as_table(said, project.rows.ids, called))
     files = ["names.csv", "answers.csv"]
-    if project.start is None or project.start.takes not in ("labels", "pairs"):
+    if not isinstance(project, RunProject) or project.start.takes not in ("labels", "pairs"):
         return files
     if project.start.takes == "pairs":
-        columns = _as_pairs(project, project.start, said)
+        columns = _as_pairs(project, said)
     else:
-        columns = _as_labels(project, project.start, said, home)
+        columns = _as_labels(project, said, home)
     write_csv(home / CORRECTIONS, columns)
     return [*files, CORRECTIONS]
 
 
-def labels_said(project: OpenProject, said: list[Answer]) -> dict[int, str]:
+def labels_said(project: RunProject, said: list[Answer]) -> dict[int, str]:
     """Return what people call rows: the label of the cluster that the answers about each give it.
 
     Of a row that was only struck from a cluster, nothing is told unless one other is likely: no job takes "not".
@@ -79,8 +79,8 @@ def labels_said(project: OpenProject, said: list[Answer]) -> dict[int, str]:
     return {row: labels[int(snapshot.labels[row])] for row in rows}
 
 
-def _as_labels(project: OpenProject, start: Start, said: list[Answer], home: Path) -> dict[str, list[Any]]:
-    ids = project.rows.ids
+def _as_labels(project: RunProject, said: list[Answer], home: Path) -> dict[str, list[Any]]:
+    ids, start = project.rows.ids, project.start
     right = {**earlier(project, home), **{ids[row]: label for row, label in labels_said(project, said).items()}}
     for cluster, name in project.cluster_names().items():
         if cluster in start.names and cluster.startswith("novel-"):  # a name is told by the cluster's surest rows
@@ -91,9 +91,9 @@ def _as_labels(project: OpenProject, start: Start, said: list[Answer], home: Pat
     return {"row": list(right), RIGHT: list(right.values())}
 
 
-def _as_pairs(project: OpenProject, start: Start, said: list[Answer]) -> dict[str, list[Any]]:
+def _as_pairs(project: RunProject, said: list[Answer]) -> dict[str, list[Any]]:
     """Return answers about two rows; a labelled row is the same as the surest rows of its cluster, or different."""
-    lines: dict[frozenset[int], tuple[int, int, str]] = {}
+    start, lines = project.start, dict[frozenset[int], tuple[int, int, str]]()
     for answer in said:
         if len(answer.rows) == 2 and answer.answer != UNSURE:
             lines[frozenset(answer.rows)] = (*answer.rows, answer.answer)

@@ -57,12 +57,11 @@ def ask_page(link: LinkPart) -> Response:
         answer = RedirectResponse(f"/p/{person.project}", status_code=303)
         answer.set_cookie(cookie_of(person.project), person.token, httponly=True, samesite="lax")
         return answer
-    sheet = project.reference_sheet() if project.rows.examples else []
-    reference = [(name, project.cards([row])[0]) for name, row in sheet]
+    reference = [(name, project.cards([row])[0]) for name, row in project.rows.examples]
     shown = page(
         "ask.html", project=project.project, person=person, kind=project.model.kind, reference=reference, tab="ask",
         status=project.status(),
-        labels=[] if project.start is None else sorted({*project.label_names(), *project.start.vocabulary}),
+        labels=project.vocabulary(),
     )  # fmt: skip
     shown.set_cookie(cookie_of(person.project), person.token, httponly=True, samesite="lax")
     return shown
@@ -90,7 +89,7 @@ def answer(link: LinkPart, new: NewAnswer) -> dict[str, Any]:
     return {
         "saved": kept.id,
         "questions": project.questions(person, wait=0.0, wait_more=_SECOND),
-        "status": project.status(),
+        "status": project.status(is_read=True),
     }
 
 

@@ -14,7 +14,7 @@ from sidelight.app.studio.overview import overview_of
 from sidelight.app.studio.run.writing import write_back
 from sidelight.app.studio.web.files import picture
 from sidelight.app.studio.web.pages import page
-from sidelight.app.studio.web.parts import Number, ProjectPart, StudioPart
+from sidelight.app.studio.web.parts import Number, ProjectPart, RunPart, StudioPart
 from sidelight.errors import InvalidData, UnknownName
 
 router = APIRouter()
@@ -149,13 +149,13 @@ def back(project: ProjectPart) -> dict[str, Any]:
 
 
 @router.get("/api/projects/{number}/run", tags=["projects"])
-def run_state(project: ProjectPart) -> dict[str, Any]:
+def run_state(project: RunPart) -> dict[str, Any]:
     """Return how far a run is that was started from the page, and what the last one changed."""
     return project.again.as_dict()
 
 
 @router.post("/api/projects/{number}/run", tags=["projects"])
-def run_again(project: ProjectPart) -> dict[str, Any]:
+def run_again(project: RunPart) -> dict[str, Any]:
     """Run the job of the project's results again, with everything that people said."""
     project.again.begin(project, project.owner())
     return project.again.as_dict()

@@ -16,12 +16,102 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.estimators.sources._sweeps.cluster_state import Cells, State, descend, metropolis
-from sidelight.estimators.sources._sweeps.split_merge import repair
+from sidelight.estimators.sources._sweeps.alternating import add_profiles, assign, log_shares
+from sidelight.estimators.sources._sweeps.cluster_state import TINY, Cells, State, descend, metropolis, slice_values
+from sidelight.estimators.sources._sweeps.information import margin
 from sidelight.progress import report
+
+# Repairing co-clusters by merging two clusters and splitting a third, which no sequence of single moves dares.
+#
+# A bad start of a large table ends with two true clusters in one and a third cut in half. Every single move out of that
+# state loses information, and the barrier grows with the number of codes, so annealing does not climb it. On the small
+# cluster table the repair is cheap: the loss of merging two slices and the gain of splitting one are exact sums.
+
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+
+
+def repair(state: State, objective: int, rng: np.random.Generator, max_rounds: int = 30) -> int:
+    """Apply the best merge-and-split of any axis, descend, and repeat while the objective rises; count the repairs."""
+    n_repairs = 0
+    for _ in range(max_rounds):
+        before, labels = state.value(objective), state.labels.copy()
+        candidates = [_best_swap(state, axis, objective, rng) for axis in range(len(state.n_clusters))]
+        gain, axis, proposal = max(candidates, key=lambda c: c[0])
+        if gain <= 0.0:
+            break
+        start = state.base[axis]
+        state.labels[start : start + proposal.size] = proposal
+        state.refresh()
+        descend(state, objective)
+        if state.value(objective) <= before + 1e-12:  # rounding of a sum of some hundred cells
+            state.labels[:] = labels
+            state.refresh()
+            break
+        n_repairs += 1
+    return n_repairs
+
+
+def _best_swap(state: State, axis: int, objective: int, rng: np.random.Generator) -> tuple[float, int, Ints]:
+    """Return (gain, axis, labels) of the best split of one cluster paid for by the cheapest merge of two others."""
+    k, width = state.n_clusters[axis], int(state.width[axis])
+    n = state.cells.shape[axis]
+    labels = state.labels[state.base[axis] : state.base[axis] + n]
+    if k < 3:
+        return 0.0, axis, labels.copy()
+    profiles = state.slabs[state.slab[axis] : state.slab[axis] + n * width].reshape(n, width)
+    slices = np.moveaxis(state.table.reshape(state.n_clusters), axis, 0).reshape(k, width)
+    weights = _independent(state, axis)
+    worth = slice_values(slices, weights, objective)
+    merged = slice_values(slices[:, None, :] + slices[None, :, :], weights, objective)
+    loss = worth[:, None] + worth[None, :] - merged
+    loss[np.tril_indices(k)] = np.inf
+    best: tuple[float, int, Ints] = (0.0, axis, labels.copy())
+    for r in range(k):
+        members = np.flatnonzero((labels == r) & (profiles.sum(axis=1) > 0.0))
+        if members.size < 2:
+            continue
+        half, gain = _split(profiles[members], worth[r], weights, objective, rng)
+        cost = loss.copy()
+        cost[r, :], cost[:, r] = np.inf, np.inf
+        p, q = np.unravel_index(np.argmin(cost), cost.shape)
+        if gain - cost[p, q] > best[0]:
+            proposal = labels.copy()
+            proposal[labels == q] = p
+            proposal[members[half == 1]] = q
+            best = (float(gain - cost[p, q]), axis, proposal)
+    return best
+
+
+def _split(
+    profiles: Floats, worth: float, weights: Floats, objective: int, rng: np.random.Generator, n_rounds: int = 8
+) -> tuple[Ints, float]:
+    """Cut profiles in two by KL divergence, from the two ends of a random profile's ranking; return halves and gain."""
+    pivot = int(rng.integers(len(profiles)))
+    nearness = profiles @ log_shares(profiles[pivot : pivot + 1])[0] / np.maximum(profiles.sum(axis=1), TINY)
+    half = (nearness < np.median(nearness)).astype(np.intp)
+    profiles = np.ascontiguousarray(profiles)
+    two = np.zeros((2, profiles.shape[1]))
+    for _ in range(n_rounds):
+        two[:] = 0.0
+        add_profiles(profiles, half, two)
+        if assign(profiles, log_shares(two), half) == 0:
+            break
+    two[:] = 0.0
+    add_profiles(profiles, half, two)
+    return half, float(slice_values(two, weights, objective).sum() - worth)
+
+
+def _independent(state: State, axis: int) -> Floats:
+    """Return the product of the other axes' margins, in the order of the slices' cells."""
+    table = state.table.reshape(state.n_clusters)
+    product = np.ones(1)
+    for other in range(table.ndim):
+        if other != axis:
+            product = np.multiply.outer(product, margin(table, other)).ravel()
+    return product
+
 
 HOT, WARM, COLD = 1.2, 0.5, 0.15  # of the temperature at which clusters form: all melted, edges melted, frozen
 
