@@ -59,7 +59,7 @@ def _suggested(cases: Mapping[str, Any]) -> tuple[int, list[str]]:
     from click.testing import CliRunner
 
     from sidelight.app.cli.app import app
-    from sidelight.app.cli.suggest import command_line
+    from sidelight.app.cli.job import command_line
     from sidelight.app.jobs.describe import describe
     from sidelight.app.jobs.options import Roles
 

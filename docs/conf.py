@@ -13,7 +13,7 @@ import click
 
 import sidelight
 from sidelight.app.cli.app import app
-from sidelight.app.cli.wording import flag_of, with_flags
+from sidelight.app.cli.options import WHOLE, flag_of, with_flags
 from sidelight.app.jobs.catalogue import JOBS
 from sidelight.app.jobs.options import Roles, fields_of
 from sidelight.app.report.page import document
@@ -48,7 +48,9 @@ def write_command_pages() -> None:
     lines = ["# Commands", "", "```text", app.get_help(context), "```", ""]
     for name in app.list_commands(context):
         command = app.get_command(context, name)
-        help_text = command.get_help(click.Context(command, info_name=name, parent=context))
+        inner = click.Context(command, info_name=name, parent=context)
+        inner.meta[WHOLE] = True  # all options, as --help-all lists them
+        help_text = command.get_help(inner)
         lines += [f"## sidelight {name}", "", "```text", help_text, "```", ""]
     (folder / "commands.md").write_text("\n".join(lines), encoding="utf-8")
 

@@ -7,7 +7,7 @@ import pytest
 
 from sidelight._affinity.graph_features import graph_features
 from sidelight._models.feature_map import FeatureMap
-from sidelight.active.kernels import CONSTANT, LANDMARKS, N_GRAPH, RowKernels, _map, _whitening
+from sidelight.active.gaussian import CONSTANT, LANDMARKS, N_GRAPH, RowKernels, _map, _whitening
 
 X = np.random.default_rng(0).normal(size=(40, 3)) @ np.array([[3.0, 1.0, 0.0], [0.0, 1.0, 0.5], [0.0, 0.0, 0.1]])
 

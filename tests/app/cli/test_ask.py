@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from sidelight.app.cli.ask import _key, command
+from sidelight.app.cli.ask import _key
+from sidelight.app.cli.ask import ask_command as command
 from sidelight.errors import InvalidData, InvalidParameter
 
 pytest.importorskip("polars")

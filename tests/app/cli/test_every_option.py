@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sidelight.app.jobs.run as running
-from sidelight.app.cli.wording import as_flag
+from sidelight.app.cli.options import as_flag
 from sidelight.app.jobs.catalogue import JOBS
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.options import Kind, Roles, fields_of

@@ -147,7 +147,7 @@ def test_what_parts_cannot_be_told_is_refused_by_name(rows, tmp_path, options, w
 
 
 def as_flag():
-    from sidelight.app.cli.wording import as_flag
+    from sidelight.app.cli.options import as_flag
 
     return as_flag
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sidelight.app.cli.wording import as_flag
+from sidelight.app.cli.options import as_flag
 from sidelight.errors import InvalidData
 from sidelight.words import Setting
 

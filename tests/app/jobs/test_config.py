@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from pathlib import Path
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 
 from sidelight.app.jobs.catalogue import JOBS
 from sidelight.app.jobs.config import RunConfig
+from sidelight.app.jobs.job import RETIRED
 from sidelight.app.jobs.options import Roles, fields_of
-from sidelight.errors import SidelightError
+from sidelight.errors import InvalidParameter, SidelightError
 
 text = st.text(st.characters(exclude_categories=["Cs"]))
 columns = st.lists(text, max_size=3)
@@ -138,3 +140,21 @@ def test_no_flag_is_written_outside_the_command_line():
         if re.search(r"(?<![-\w])--[a-z][a-z-]+", line)
     }
     assert not flags
+
+
+RETIRED_OPTIONS = [(job, name, value) for job, gone in RETIRED.items() for name, value in gone.items()]
+
+
+@pytest.mark.parametrize(("job", "name", "value"), RETIRED_OPTIONS)
+def test_a_retired_option_is_taken_where_it_says_what_is_so_anyway(tmp_path, job, name, value):
+    path = tmp_path / "run.toml"
+    path.write_text(f'job = "{job}"\ntable = "t.csv"\n[options]\n{name} = {json.dumps(value)}\n')
+    assert name not in RunConfig.from_toml(path).options.settings()
+    path.write_text(f'job = "{job}"\ntable = "t.csv"\n[options]\n{name} = "else"\n')
+    with pytest.raises(InvalidParameter, match=f"{name} is no option of {job} any more: it is"):
+        RunConfig.from_toml(path)
+
+
+def test_retired_options_are_no_options_of_their_job():
+    for job, gone in RETIRED.items():
+        assert not {field.name for model in JOBS[job].models.values() for field in fields_of(model)} & set(gone)

@@ -13,8 +13,8 @@ from tests.files.understanding.understanding_cases import CASES, judge, table
 
 import sidelight as sl
 from sidelight.app.cli.app import app
-from sidelight.app.cli.suggest import command_line
-from sidelight.app.cli.wording import as_flag
+from sidelight.app.cli.job import command_line
+from sidelight.app.cli.options import as_flag
 from sidelight.app.jobs.describe import describe
 from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.reading import read_as_it_is

@@ -20,32 +20,23 @@ from typing import Any, TextIO
 import click
 
 import sidelight
-from sidelight.app.cli.wording import as_flag
+from sidelight.app.cli.options import as_flag
 from sidelight.app.jobs.catalogue import JOBS
 from sidelight.errors import Cancelled, SidelightError, SidelightWarning, capture_warnings, nearest
 
 DONE, MACHINE, CALL, INTERRUPTED = 0, 1, 2, 130
-_COMMANDS = {
-    "ask",
-    "compare",
-    "completion",
-    "convert",
-    "demo",
-    "export",
-    "from",
-    "describe",
-    "predict",
-    "run",
-    "sample",
-    "score",
-    "studio",
-}  # the files of this folder that are commands
+_COMMANDS = {  # commands that are no job, and the file of this folder that each is in
+    **{name: name for name in ("ask", "describe", "predict", "studio")},
+    **dict.fromkeys(("compare", "export", "run", "score"), "results"),
+    **dict.fromkeys(("convert", "demo", "from", "sample"), "tables"),
+    "completion": "app",
+}
 _ALIASES = {"coverage": "instances"}  # what an older name means now; not listed
 _noted: set[str] = set()  # warnings that were shown already
 
 
 class Commands(click.Group):
-    """Every job of the catalogue is a command, and so is every file of this folder that ``_COMMANDS`` names."""
+    """Every job of the catalogue is a command, and so is every function that ``_COMMANDS`` names."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of the jobs and of the other commands."""
@@ -61,7 +52,7 @@ class Commands(click.Group):
             return job_command(_ALIASES[cmd_name], called=cmd_name, hidden=True)
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = _module_of(cmd_name).command
+        command: click.Command = getattr(_module_of(cmd_name), f"{cmd_name}_command")
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
@@ -91,6 +82,21 @@ def app(ctx: click.Context, version: bool, verbose: bool) -> None:
         _check_room()
 
 
+@click.command("completion", short_help="Print the script that completes commands in your shell.")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion_command(shell: str) -> None:
+    """Print the completion script of SHELL.
+
+    For bash: sidelight completion bash >> ~/.bashrc. For zsh: sidelight completion zsh >> ~/.zshrc. For fish: sidelight
+    completion fish > ~/.config/fish/completions/sidelight.fish. Then open a new shell.
+    """
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    assert found is not None  # click has all three
+    click.echo(found(app, {}, "sidelight", "_SIDELIGHT_COMPLETE").source())
+
+
 def version_text(*, verbose: bool) -> str:
     """Return the version; ``verbose`` adds the machine and the libraries, for a report."""
     if not verbose:
@@ -115,23 +121,23 @@ _REPORTED = (
 
 def overview(ctx: click.Context) -> str:
     """Say which command fits what the user has."""
-    from sidelight.app.cli.suggest import command_line
+    from sidelight.app.cli.job import command_line
 
     lines = ["You have ...", ""]
     for name in sorted(app.list_commands(ctx), key=_overview_order):
         if name in JOBS:
             lines += [f"  {JOBS[name].you_have}", f"    -> {command_line(name, 'TABLE', JOBS[name].example)}", ""]
             continue
-        module = _module_of(name)
-        if hasattr(module, "YOU_HAVE"):
-            lines += [f"  {module.YOU_HAVE}", f"    -> {module.RUN}", ""]
+        if name in getattr(_module_of(name), "OVERVIEW", {}):
+            you_have, call = _module_of(name).OVERVIEW[name]
+            lines += [f"  {you_have}", f"    -> {call}", ""]
     lines.append("sidelight COMMAND --help says more about each command.")
     return "\n".join(lines)
 
 
 def _module_of(name: str) -> Any:
-    """Return the file of a command; `from` is a word of Python's own."""
-    return import_module(f"sidelight.app.cli.{'from_' if name == 'from' else name}")
+    """Return the file of a command."""
+    return import_module(f"sidelight.app.cli.{_COMMANDS[name]}")
 
 
 def _overview_order(name: str) -> tuple[int, str]:

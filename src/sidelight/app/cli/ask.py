@@ -8,13 +8,24 @@ from typing import Any
 
 import click
 
-from sidelight.app.cli.options import Grouped, role_options, roles_from, seed_option, shown_options, table_argument
+from sidelight.app.cli.options import (
+    Grouped,
+    as_flag,
+    role_options,
+    roles_from,
+    seed_option,
+    shown_options,
+    table_argument,
+)
 from sidelight.app.cli.terminal import show_json
-from sidelight.app.cli.wording import as_flag
 from sidelight.words import counted
 
-YOU_HAVE = "a table of rows, and a person who can tell which of them belong together"
-RUN = "sidelight ask TABLE --out answers"
+OVERVIEW = {
+    "ask": (
+        "a table of rows, and a person who can tell which of them belong together",
+        "sidelight ask TABLE --out answers",
+    )
+}
 INTERRUPTED = 130  # exit code, as of every command
 SEVERAL = 5  # columns that are named, of those that are not shown
 KEYS = {"s": "same", "d": "different", "u": "unsure"}
@@ -32,7 +43,7 @@ KEYS = {"s": "same", "d": "different", "u": "unsure"}
 @role_options
 @seed_option
 @shown_options
-def command(
+def ask_command(
     table: str,
     n_clusters: int | None,
     questions: int,

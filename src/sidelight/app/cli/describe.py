@@ -9,14 +9,12 @@ from typing import Any
 
 import click
 
-from sidelight.app.cli.options import Grouped, role_options, roles_from, shown_options
-from sidelight.app.cli.suggest import command_line
+from sidelight.app.cli.job import command_line
+from sidelight.app.cli.options import Grouped, as_flag, role_options, roles_from, shown_options
 from sidelight.app.cli.terminal import progress_bar
-from sidelight.app.cli.wording import as_flag
 from sidelight.words import Setting, render
 
-YOU_HAVE = "a file, and no idea what to do with it"
-RUN = "sidelight describe FILE"
+OVERVIEW = {"describe": ("a file, and no idea what to do with it", "sidelight describe FILE")}
 _WIDEST = 72  # letters of a column of the table: first, second and last name of many features
 
 
@@ -24,7 +22,7 @@ _WIDEST = 72  # letters of a column of the table: first, second and last name of
 @click.argument("file", type=click.Path())
 @role_options
 @shown_options
-def command(file: str, as_json: bool, quiet: bool, **typed: Any) -> None:
+def describe_command(file: str, as_json: bool, quiet: bool, **typed: Any) -> None:
     """Say what is inside FILE, what each column was taken for and why, and which commands fit it.
 
     FILE may be CSV or any delimited text (also gzipped), Parquet, a workbook, SQLite, JSON, NPZ, MATLAB 5, ARFF, KEEL,
@@ -98,7 +96,7 @@ def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]], asked: 
     return [
         *lines,
         "",
-        "Understood wrongly? Say so: --bag, --label, --truth, --id, --features, --ignore, --text (see --help).",
+        "Understood wrongly? Say so: --bag, --label, --truth, --id, --features, --ignore, --text (see --help-all).",
     ]
 
 

@@ -1,43 +1,195 @@
-"""Click options, made from the typed models of ``jobs/options``: nothing about an option is said here."""
+"""Click options, made from the typed models of the jobs: how each is typed, read, spelled and listed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import shlex
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 import click
 
-from sidelight.app.cli.values import as_word, read_words
-from sidelight.app.cli.wording import flag_of, with_flags
+from sidelight.app.jobs.catalogue import JOBS
 from sidelight.app.jobs.job import Job
 from sidelight.app.jobs.options import Field, Kind, Roles, fields_of
 from sidelight.app.jobs.options.model import build
+from sidelight.app.jobs.options.roles import USUAL
 from sidelight.app.jobs.options.shared import Where
 from sidelight.errors import SidelightError
+from sidelight.words import Setting
+
+# What is typed for a value of each kind, and how typed words are read: one is the inverse of the other.
+
+
+_TAB = ("tab", "\\t")
+_NONE = "none"  # what is typed for "no column"
+
+
+def read_words(field: Field, words: Sequence[str]) -> Any:
+    """Turn words into the kind of value that a field keeps; what cannot be is left for the field to refuse."""
+    kind, word = field.kind, words[0]
+    if field.can_be_none and list(words) == [_NONE]:
+        return False
+    if kind is Kind.COLUMNS:
+        return list(words)
+    if kind is Kind.CHANNELS:
+        return _pairs(field, words)
+    if word in field.choices or kind in (Kind.CHOICE, Kind.TEXT, Kind.PATH, Kind.COLUMN):
+        return word
+    if kind is Kind.MARK:
+        return "\t" if word in _TAB else word
+    if kind is Kind.COUNTS and "=" in word:
+        return _pairs(field, word.split(","))
+    if kind in (Kind.RANGE, Kind.WHOLES):
+        return [_number(part) for part in word.split(":" if kind is Kind.RANGE else ",")]
+    return _number(word)
+
+
+def words_for(field: Field, value: Any) -> list[str]:
+    """Return what to type for a value, a word for each time that the option is typed."""
+    if value is False:
+        return [_NONE]
+    if field.kind is Kind.MARK and value == "\t":
+        return [_TAB[0]]
+    if isinstance(value, dict):
+        pairs = [
+            f"{name}={','.join(part) if isinstance(part, (list, tuple)) else part}" for name, part in value.items()
+        ]
+        return pairs if field.kind.is_repeated else [",".join(pairs)]
+    if isinstance(value, (list, tuple)):
+        words = [str(item) for item in value]
+        return words if field.kind.is_repeated else [(":" if field.kind is Kind.RANGE else ",").join(words)]
+    return [as_word(value)]
+
+
+def as_word(value: Any) -> str:
+    """Return what to type for one number or text."""
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+
+
+def _pairs(field: Field, words: Sequence[str]) -> dict[str, Any]:
+    pairs: dict[str, Any] = {}
+    is_channel = field.kind is Kind.CHANNELS
+    for word in words:
+        name, mark, value = word.partition("=") if is_channel else word.rpartition("=")
+        name = name.strip()
+        if not mark or not name or not value:
+            raise click.BadParameter(f"{field.metavar} expected. Got {word!r} instead.", param_hint=f"--{field.word}")
+        if name in pairs:
+            raise click.BadParameter(
+                f"{name!r} is named twice. Give each a name of its own; several columns go into one word: "
+                f"--{field.word} {name}=a_*,b.",
+                param_hint=f"--{field.word}",
+            )
+        columns = [part.strip() for part in value.split(",") if part.strip()]
+        pairs[name] = columns if is_channel else _number(value.strip())
+    return pairs
+
+
+def _number(word: str) -> Any:
+    """Return a whole number, a number, or the word."""
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return word
+
+
+# How the command line spells a setting: as the option to type.
+
+
+def flag_of(field: Field) -> str:
+    """Return the long option of a field: ``--clusters`` for ``n_clusters``."""
+    return f"--{field.word}"
+
+
+def as_flag(setting: Setting) -> str:
+    """Return ``--ignore note`` for ``ignore="note"``, ``--id none`` for ``id=False``, ``-k`` for ``n_clusters``."""
+    field = _fields().get(setting.name)
+    flag = f"--{setting.name.replace('_', '-')}" if field is None else flag_of(field)
+    if field is not None and field.letter:
+        flag = f"-{field.letter}"
+    if setting.value is None or (field is None and setting.value is True):
+        return flag
+    if field is not None and field.kind is Kind.FLAG:
+        return flag if setting.value else flag.replace("--", "--no-", 1)
+    words = [as_word(setting.value)] if field is None else words_for(field, setting.value)
+    return " ".join(f"{flag} {shlex.quote(word)}" for word in words)
+
+
+def with_flags(text: str) -> str:
+    """Spell the fields that a description speaks of: ``{n_novel}`` becomes ``--novel``."""
+    return text.format_map(_Flags()) if "{" in text else text
+
+
+class _Flags(dict[str, str]):
+    def __missing__(self, name: str) -> str:
+        return as_flag(Setting(name))
+
+
+@cache
+def _fields() -> dict[str, Field]:
+    models = [Roles, *(model for job in JOBS.values() for model in job.models.values())]
+    return {field.name: field for model in reversed(models) for field in fields_of(model)}
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Grouped(click.Command):
-    """A command whose help lists its options under the headings of their fields."""
+    """A command whose help lists the options that most people need; ``--help-all`` lists all, under their headings."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Add ``--help-all`` after ``--help``, where there is more to tell."""
+        params = super().get_params(ctx)
+        return [*params, self._help_all()] if any(_is_rare(param) for param in params) else params
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one block for each heading."""
-        blocks: dict[str, list[tuple[str, str]]] = {}
+        """Write one block for each heading, those of the command first, then of its methods, then of what is read."""
+        is_whole = ctx.meta.get(WHOLE, False)
+        blocks: dict[str, list[tuple[str, str]]] = {"Options": []}
         for param in self.get_params(ctx):
-            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if not isinstance(param, click.Option) or (_is_rare(param) and not is_whole):
+                continue
+            only = f"Only of {param.only}" if isinstance(param, FieldOption) and param.only and is_whole else ""
+            record = param.get_help_record(ctx)
             if record is not None:
-                blocks.setdefault(getattr(param, "group", "") or "Options", []).append(record)
-        for title, records in sorted(blocks.items(), key=lambda block: block[0] != "Options"):
+                blocks.setdefault(getattr(param, "group", "") or only or "Options", []).append(record)
+        for title, records in sorted(
+            blocks.items(), key=lambda block: (block[0] != "Options", block[0][:5] != "Only ")
+        ):
             with formatter.section(title):
                 formatter.write_dl(records)
+
+    @staticmethod
+    def _help_all() -> click.Option:
+        def show(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
+            if is_asked and not ctx.resilient_parsing:
+                ctx.meta[WHOLE] = True
+                click.echo(ctx.get_help(), color=ctx.color)
+                ctx.exit()
+
+        text = "Show all options: of every method, of columns and of files."
+        return click.Option(["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show, help=text)
+
+
+WHOLE = "sidelight.app.cli.options.whole"  # key of a context that lists all options
+
+
+def _is_rare(param: click.Parameter) -> bool:
+    return isinstance(param, FieldOption) and param.is_rare
 
 
 class FieldOption(click.Option):
     """An option that knows its field, and leaves every decision about values to it."""
 
-    def __init__(self, field: Field, **changes: Any) -> None:
+    def __init__(self, field: Field, *, is_rare: bool = False, only: str = "", **changes: Any) -> None:
         self.field, self.group = field, field.group
+        self.is_rare, self.only = (
+            is_rare,
+            only,
+        )  # listed by --help-all alone; the methods that take it, where others do not
         is_flag = field.kind is Kind.FLAG
         flags = [f"--{field.word}/--no-{field.word}" if is_flag else flag_of(field)]
         if field.letter:
@@ -55,6 +207,13 @@ class FieldOption(click.Option):
             settings |= {"type": click.UNPROCESSED, "metavar": field.metavar}
         super().__init__([*flags, field.name], **(settings | changes))
 
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Add the methods that take it, where no heading says so."""
+        record = super().get_help_record(ctx)
+        if record is None or not self.only or (ctx.meta.get(WHOLE, False) and not self.group):
+            return record
+        return record[0], f"{record[1]} [{self.only} only]"
+
     def value_of(self, typed: Any) -> Any:
         """Return what the field keeps of what was typed; None when nothing was."""
         if typed is None or typed == ():
@@ -67,14 +226,18 @@ class FieldOption(click.Option):
             raise click.BadParameter(error.told(), param=self) from None
 
 
-def role_options(function: F) -> F:
-    """What every command that reads a table can be told about it."""
-    return _with(function, fields_of(Roles))
+def role_options(function: F, *, shown: Collection[str] = USUAL) -> F:
+    """What every command that reads a table can be told about it; the help lists those that are ``shown``."""
+    for field in reversed(fields_of(Roles)):
+        function = _with(function, FieldOption(field, is_rare=field.name not in shown))
+    return function
 
 
 def where_options(function: F) -> F:
     """Who goes over the rows of Parquet files."""
-    return _with(function, fields_of(Where))
+    for field in reversed(fields_of(Where)):
+        function = _with(function, FieldOption(field, is_rare=True))
+    return function
 
 
 def where_from(typed: Mapping[str, Any]) -> Where:
@@ -83,7 +246,7 @@ def where_from(typed: Mapping[str, Any]) -> Where:
 
 
 def job_options(job: Job) -> Callable[[F], F]:
-    """The options of all methods of a job, those of the default method first."""
+    """The options of all methods of a job, those of the default method first, and the roles of its table."""
     fields: dict[str, Field] = {}
     methods: dict[str, list[str]] = {}
     for name, model in job.models.items():
@@ -92,13 +255,14 @@ def job_options(job: Job) -> Callable[[F], F]:
             methods.setdefault(field.name, []).append(name)
 
     def decorate(function: F) -> F:
+        function = role_options(function, shown=job.shown or USUAL)
         for field in reversed(fields.values()):
-            changes: dict[str, Any] = {}
+            changes: dict[str, Any] = {"is_rare": bool(job.shown) and field.name not in job.shown}
             if field.name == "method" and len(job.models) > 1:
-                changes = {"metavar": f"[{'|'.join(job.models)}]", "type": click.Choice(list(job.models))}
+                changes |= {"metavar": f"[{'|'.join(job.models)}]", "type": click.Choice(list(job.models))}
             elif len(methods[field.name]) < len(job.models):
-                changes = {"help": f"{_help(field)} [{', '.join(methods[field.name])} only]", "required": False}
-            function = _with(function, [field], **changes)
+                changes |= {"only": ", ".join(methods[field.name]), "required": False}
+            function = _with(function, FieldOption(field, **changes))
         return function
 
     return decorate
@@ -185,12 +349,9 @@ def seed_option(function: F) -> F:
     )
 
 
-def _with(function: F, fields: Iterable[Field], **changes: Any) -> F:
-    params = getattr(function, "__click_params__", None)
-    if params is None:
-        params = []
-        function.__click_params__ = params  # type: ignore[attr-defined]  # where click's own decorators keep them
-    params.extend(FieldOption(field, **changes) for field in reversed(list(fields)))
+def _with(function: F, option: FieldOption) -> F:
+    params = function.__dict__.setdefault("__click_params__", [])  # where click's own decorators keep them
+    params.append(option)
     return function
 
 

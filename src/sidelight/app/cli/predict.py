@@ -8,6 +8,7 @@ import click
 
 from sidelight.app.cli.options import (
     Grouped,
+    as_flag,
     role_options,
     roles_from,
     shown_options,
@@ -16,10 +17,10 @@ from sidelight.app.cli.options import (
     where_options,
 )
 from sidelight.app.cli.terminal import progress_bar, show_json
-from sidelight.app.cli.wording import as_flag
 
-YOU_HAVE = "a model from an earlier run, and new rows"
-RUN = "sidelight predict results TABLE --out placed.csv"
+OVERVIEW = {
+    "predict": ("a model from an earlier run, and new rows", "sidelight predict results TABLE --out placed.csv")
+}
 
 
 @click.command("predict", cls=Grouped, short_help="Apply a saved model to the rows of another table.")
@@ -30,7 +31,9 @@ RUN = "sidelight predict results TABLE --out placed.csv"
 @click.option("--out", required=True, type=click.Path(), help="A folder, or a file that ends with .csv or .parquet.")
 @click.option("--overwrite", is_flag=True, help="Replace what an earlier call wrote.")
 @shown_options
-def command(model: str, table: str, out: str, overwrite: bool, as_json: bool, quiet: bool, **typed: Any) -> None:
+def predict_command(
+    model: str, table: str, out: str, overwrite: bool, as_json: bool, quiet: bool, **typed: Any
+) -> None:
     """Say where each row of TABLE belongs, by MODEL: a model.sidelight, or the folder of the run that wrote it.
 
     Columns are found by name, in any order; further ones are not used. Bags, lists of labels and sequences are used

@@ -9,8 +9,7 @@ import click
 from sidelight.app.cli.options import role_options, roles_from, seed_option
 from sidelight.errors import InvalidParameter, MissingExtra
 
-YOU_HAVE = "rows, people who know them, and a browser"
-RUN = "sidelight studio --demo"
+OVERVIEW = {"studio": ("rows, people who know them, and a browser", "sidelight studio --demo")}
 
 
 def _folder_options(function: Any) -> Any:
@@ -44,7 +43,7 @@ def _folder_options(function: Any) -> Any:
 )
 @click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page in a browser.")
 @click.pass_context
-def command(
+def studio_command(
     ctx: click.Context, folder: str, database: str | None, demo: bool, host: str, port: int, browser: bool
 ) -> None:
     """Open a page on which people answer questions chosen by the model, while the clusters improve.
@@ -64,7 +63,7 @@ def command(
     serve(folder, database, host=host, port=port, demo=demo, browser=browser, say=click.echo)
 
 
-@command.command("demo", short_help="Open projects to try: digits, birds in recordings, things in photographs.")
+@studio_command.command("demo", short_help="Open projects to try: digits, birds in recordings, things in photographs.")
 @_folder_options
 @click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="Port to listen on.")
 @click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page in a browser.")
@@ -78,7 +77,7 @@ def demo_command(folder: str, database: str | None, port: int, browser: bool) ->
     serve(folder, database, host="127.0.0.1", port=port, browser=browser, say=click.echo, demos=True)
 
 
-@command.command("open", short_help="Open the results of a run; what people say goes back into them.")
+@studio_command.command("open", short_help="Open the results of a run; what people say goes back into them.")
 @click.argument("results", type=click.Path())
 @_folder_options
 @click.option("--port", default=8321, show_default=True, type=click.IntRange(0, 65535), help="Port to listen on.")
@@ -94,7 +93,7 @@ def open_command(results: str, folder: str, database: str | None, port: int, bro
     serve(folder, database, host="127.0.0.1", port=port, browser=browser, say=click.echo, results=results)
 
 
-@command.command("study", short_help="Make a study of pairs against triplets on two sets of your own.")
+@studio_command.command("study", short_help="Make a study of pairs against triplets on two sets of your own.")
 @click.argument("first", type=click.Path())
 @click.argument("second", type=click.Path())
 @click.option("--name", help="What the study is called; the names of the files by default.")
@@ -123,7 +122,7 @@ def study(first: str, second: str, name: str | None, folder: str, database: str 
     click.echo(f"Made the study {made!r}. Next: sidelight studio --folder {folder}")
 
 
-@command.command("new", short_help="Make a project from a table or a folder of images.")
+@studio_command.command("new", short_help="Make a project from a table or a folder of images.")
 @click.argument("source", type=click.Path())
 @click.option("--name", help="What the project is called; the name of the file by default.")
 @_folder_options

@@ -5,7 +5,7 @@ Its functions import what they need when they are called, so that the list of jo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,27 @@ if TYPE_CHECKING:
     from sidelight.app.jobs.demonstration import Demo
     from sidelight.app.jobs.result import Result
     from sidelight.data.dataset import Dataset
+
+
+# Options of 0.2.0 that nobody varied, and the value that each has for good: a run.toml may still say them.
+RETIRED: Mapping[str, Mapping[str, Any]] = {
+    "instances": {
+        "affinity": "auto",
+        "rounding": "kmeans",  # spectral
+        "rho": 10.0,
+        "ridge": 0.2,  # dmnl
+        "n_dimensions": 50,
+        "n_subconcepts": 2,
+        "max_iter": 200,  # fast-miml
+        "solver": "lbfgs",
+        "neighbours": 0.0,
+        "cap": 12,
+        "cv": 5,
+        "max_subclusters": 4,
+        "max_novel": 6,  # coverage
+    },
+    "bags": {"max_clusters": 12},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +95,8 @@ class Job:
         ``demo(seed)`` by the name of its folder.
     shows : mapping of str to Shown
         The estimators whose page this job makes, by class name.
+    shown : collection of str
+        Options and roles that a short help lists, a dozen; all where it is empty, with the roles that most runs say.
     """
 
     name: str
@@ -86,6 +109,7 @@ class Job:
     files: Mapping[str, str] = field(default_factory=dict)
     demos: Mapping[str, Callable[[int], Demo]] = field(default_factory=dict)
     shows: Mapping[str, Shown] = field(default_factory=dict)
+    shown: Collection[str] = ()
 
     @property
     def models(self) -> dict[str, type[Options]]:
@@ -98,6 +122,7 @@ class Job:
         method = content.get("method", default) if default and isinstance(content, Mapping) else default
         if not isinstance(method, str) or method not in self.methods:
             raise UnknownName(f"There is no method {method!r:.80}. {nearest(method, self.methods)}")
+        content = self._without_retired(content)
         own = {field.name for field in fields_of(self.methods[method].options)}
         for name in content if isinstance(content, Mapping) else ():
             others = [m for m in self.methods if name in {f.name for f in fields_of(self.methods[m].options)}]
@@ -107,6 +132,19 @@ class Job:
                     do=["Choose it with ", Setting("method", others[0]), ", or leave ", Setting(name), " out."],
                 )
         return build(self.methods[method].options, content, "option")
+
+    def _without_retired(self, content: Any) -> Any:
+        """Take out options of earlier versions that say what is so anyway; refuse another value by name."""
+        gone = RETIRED.get(self.name, {})
+        if not isinstance(content, Mapping):
+            return content
+        for name in content.keys() & gone.keys():
+            if content[name] is not None and content[name] != gone[name]:
+                raise InvalidParameter(
+                    f"{name} is no option of {self.name} any more: it is {gone[name]!r}, and the run says "
+                    f"{content[name]!r:.80}. Leave it out, or set it on the estimator in Python."
+                )
+        return {name: value for name, value in content.items() if name not in gone}
 
     def work(self, config: RunConfig) -> Result:
         """Do what ``config`` says; the libraries it needs are imported now."""

@@ -41,4 +41,8 @@ JOB = Job(
     fits=_fits,
     demos={"bags": _here("demo.films")},
     shows={"BagWordClustering": Shown("bags", _here("words.result_of"))},
-)
+    shown=(
+        "method", "n_clusters", "margin", "distance", "scale", "id", "bag", "truth", "features", "ignore", "show",
+        "text", "missing",
+    ),
+)  # fmt: skip

@@ -15,7 +15,6 @@ class Words(Options, frozen=True):
 
     method: Annotated[Literal["words"], option(_METHOD)] = "words"
     n_clusters: Clusters = "auto"
-    max_clusters: Annotated[int, option("Largest number of clusters that auto tries.", ge=2)] = 12
     scale: Annotated[
         Literal["both", "standard", "whitened"],
         option("Code books of standardised rows, of whitened rows (correlated features), or of both."),

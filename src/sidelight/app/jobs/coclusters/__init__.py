@@ -44,4 +44,7 @@ JOB = Job(
         "curve": "information kept by numbers of clusters",
     },
     demos={"coclusters": _here("demo.visits")},
-)
+    shown=(
+        "n_clusters", "method", "curve", "id", "events", "weight", "truth", "features", "ignore", "missing",
+    ),
+)  # fmt: skip

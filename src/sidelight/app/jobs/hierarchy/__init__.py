@@ -37,4 +37,8 @@ JOB = Job(
     fits=_fits,
     files={"gaps": "every label that was added", "tree": "one line for each label"},
     demos={"hierarchy": _here("demo.kinds_of_numbers")},
-)
+    shown=(
+        "structure", "tree", "learn_tree", "empty", "use", "corrections", "id", "label", "label_file", "features",
+        "ignore", "show", "missing",
+    ),
+)  # fmt: skip

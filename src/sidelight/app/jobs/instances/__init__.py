@@ -71,4 +71,8 @@ JOB = Job(
         **dict.fromkeys(("DMNL", "DMNLCV", "FastMIML", "NovelLabels"), Shown("bags", _here("dmnl.result_of"))),
         "BagSpectralClustering": Shown("bags", _here("spectral.result_of")),
     },
-)
+    shown=(
+        "method", "n_novel", "n_clusters", "corrections", "names", "id", "bag", "label", "label_file", "truth",
+        "features", "ignore", "missing",
+    ),
+)  # fmt: skip

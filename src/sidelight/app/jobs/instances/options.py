@@ -95,8 +95,6 @@ class Dmnl(Options, frozen=True):
         Literal["clusters", "manifold"], option("Compact clusters, or the same label for near rows.")
     ] = "clusters"
     lam: Annotated[float, option("Weight of the structure of the rows.", ge=0)] = 0.1
-    rho: Annotated[float, option("Weight of labels that share no row.", ge=0)] = 10.0
-    ridge: Annotated[float, option("Weight of |W|^2 / 2.", ge=0)] = 0.2
     lists: Lists = "complete"
     empty: Empty = "unlabelled"
     names: Names = {}
@@ -123,14 +121,7 @@ class Spectral(Options, frozen=True):
     constraints: Annotated[
         Literal["all", "ambiguous"], option("ambiguous leaves out what bags with a single label say.")
     ] = "all"
-    affinity: Annotated[
-        Literal["auto", "dense", "neighbours"],
-        option("All similarities, or those of nearest neighbours (auto: above 10,000 rows)."),
-    ] = "auto"
     metric: Annotated[Literal["euclidean", "cosine"], option("Distance between rows.")] = "euclidean"
-    rounding: Annotated[Literal["kmeans", "discretize", "cluster_qr"], option("How eigenvectors become clusters.")] = (
-        "kmeans"
-    )
     scale: Scale = "standard"
     engine: Engine = "auto"
     scheduler: Scheduler = None
@@ -143,7 +134,4 @@ class FastMiml(Options, frozen=True):
 
     method: Annotated[Literal["fast-miml"], option(_METHOD)] = "fast-miml"
     n_novel: Annotated[int, option("Clusters of the rows that no known label wants.", word="novel", ge=0)] = 0
-    n_dimensions: Annotated[int, option("Dimensions of the shared space.", word="dimensions", ge=1)] = 50
-    n_subconcepts: Annotated[int, option("Sub-concepts of each label.", word="subconcepts", ge=1)] = 2
-    max_iter: Annotated[int, option("Most passes over the bags.", word="passes", ge=1)] = 200
     names: Names = {}

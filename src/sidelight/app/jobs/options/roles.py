@@ -11,6 +11,7 @@ from sidelight.errors import InvalidParameter
 from sidelight.words import Setting
 
 COLUMNS, FILE = "Columns", "File"  # headings of the help and of forms
+USUAL = ("id", "bag", "label", "label_file", "truth", "features", "ignore", "text", "missing")  # what most runs say
 _FORBIDS = "none: no column is one."
 
 Column = str | bool | None  # a column, False to forbid the guess, None to guess

@@ -54,4 +54,8 @@ JOB = Job(
         ),
         Shown("answers", _here("work.shown_result")),
     ),
-)
+    shown=(
+        "n_clusters", "method", "pairs", "triplets", "corrections", "eps", "boundary", "id", "truth", "features",
+        "ignore", "text", "missing",
+    ),
+)  # fmt: skip

@@ -44,4 +44,8 @@ JOB = Job(
         "sequences": "one line for each sequence",
     },
     demos={"sources": _here("demo.people")},
-)
+    shown=(
+        "n_clusters", "primary", "method", "reassign", "curve", "judge", "id", "sequence", "channels", "truth",
+        "features", "ignore", "missing",
+    ),
+)  # fmt: skip
