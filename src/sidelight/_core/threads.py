@@ -96,7 +96,7 @@ def map_in_threads(
     with _limiter():
         width = min(n_threads(), len(items))
         if width <= 1 or multiplications < WORTH_A_THREAD:
-            return [work(item) for item in items]
+            return list(map(work, items))
         with ThreadPoolExecutor(width) as pool:
             jobs = [pool.submit(copy_context().run, work, item) for item in items]
             return [job.result() for job in jobs]

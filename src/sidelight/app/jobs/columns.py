@@ -9,7 +9,7 @@ from typing import Any
 from sidelight.app.jobs.first_look import check_there, is_pattern, matching
 from sidelight.app.jobs.headings import words_of
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
-from sidelight.files.formats import open_table
+from sidelight.files.reading import open_table
 from sidelight.files.recognise import recognise
 from sidelight.files.source import Source
 

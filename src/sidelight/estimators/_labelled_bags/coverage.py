@@ -70,7 +70,7 @@ class BagPlan:
 
     def restrict(self, first: int, last: int) -> BagPlan:
         """The plan of the rows ``first`` to ``last`` of an arranged plan; no bag may be cut."""
-        begin, end = (int(b) for b in np.searchsorted(self.starts, (first, last)))
+        begin, end = np.searchsorted(self.starts, (first, last)).tolist()
         lists = slice(int(self.label_starts[begin]), int(self.label_starts[end]))
         return BagPlan(
             order=np.arange(last - first),
@@ -129,7 +129,7 @@ def coverage_posteriors(
     log_P = np.ascontiguousarray(log_P, dtype=np.float64)
     class_of = np.ascontiguousarray(class_of, dtype=np.intp)
     plan_arrays = (plan.order, plan.starts, plan.label_starts, plan.labels, plan.required, plan.others, plan.row_class)
-    Q, log_likelihood = np.empty_like(P), np.empty(plan.n_bags)
+    Q, log_likelihood = np.empty_like(P), np.empty(len(plan.starts) - 1)
 
     def work(first: int, last: int) -> None:
         _some_bags(
@@ -139,7 +139,10 @@ def coverage_posteriors(
     if in_threads:
         _share_out(work, plan)
     else:
-        work(0, plan.n_bags)
+        _some_bags(
+            P, log_P, class_of, *plan_arrays, float(wrong), float(forgotten), int(cap), 0, len(log_likelihood), Q,
+            log_likelihood,
+        )  # fmt: skip
     return Q, log_likelihood
 
 

@@ -26,8 +26,9 @@ from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.data.parts import PartedRows
 from sidelight.errors import InvalidParameter, SidelightWarning, warn
-from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, fit_on_sample, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
+from sidelight.estimators._large import fit_on_sample
 from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.instances.class_shares import class_shares
 from sidelight.estimators.instances.rounding import ROUNDINGS, round_embedding

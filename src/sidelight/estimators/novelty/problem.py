@@ -10,10 +10,9 @@ import scipy.sparse as sp
 
 from sidelight._affinity.local_scaling import graph_local_scaling
 from sidelight._affinity.neighbours import nearest_rows
-from sidelight._models.objective import Objective, Term
-from sidelight._models.softmax_linear import SoftmaxLinear
+from sidelight._models.objective import Objective, SoftmaxLinear, Term
 from sidelight._solvers.descent import descend
-from sidelight._terms.fit import CrossEntropy
+from sidelight._terms.information import CrossEntropy
 from sidelight.data.bags import Bags
 from sidelight.estimators._base import reporting
 from sidelight.estimators._labelled_bags.layout import Layout
