@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import csv
+from types import SimpleNamespace
 
+import httpx
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from tests.app.studio.conftest import blobs, serve
+from tests.app.studio.test_browser import _until as until
+from tests.app.studio.test_web import PNG, Client
 
-from sidelight.app.cli.app import app
+from sidelight.app.report.gallery import Media
+from sidelight.app.studio.cards import cards_of
+from sidelight.app.studio.sources import Source
 from sidelight.app.studio.studio import Studio
-from sidelight.app.studio.study import analysis as study_analysis
-from sidelight.app.studio.study.design import margins, tasks_of
+from sidelight.app.studio.web.security import Access
+from sidelight.errors import SidelightError, UnknownName
+from study import analysis as study_analysis
+from study.design import margins, tasks_of
+from study.run import arguments, prepared
+from study.study import Studies
+from study.web import app_of
 
 
 @pytest.fixture(scope="module")
-def local(running):
-    """A studio with one small study and one of the thesis' size."""
-    server = running()
+def local(tmp_path_factory):
+    """The studies of a folder that holds a project too, served: one small, one of the thesis' size."""
+    studies = Studies(tmp_path_factory.mktemp("study"))
+    studies.add("blobs", blobs(30), {})
+    server, thread, port, listening = serve(studies, app_of=app_of)
+    client = httpx.Client(base_url=f"http://127.0.0.1:{port}", headers={"X-Sidelight": "1"}, timeout=30)
     for name, pairs, triplets in (("small", 6, 6), ("thesis", 195, 130)):
-        made = server.client.post("/api/studies", json={"name": name, "pairs": pairs, "triplets": triplets})
+        made = client.post("/api/studies", json={"name": name, "pairs": pairs, "triplets": triplets})
         assert made.status_code == 200, made.text
-    return server
+    yield SimpleNamespace(studio=studies, client=client, url=f"http://127.0.0.1:{port}")
+    client.close()
+    server.should_exit = True
+    thread.join(timeout=10)
+    studies.close()
+    listening.close()
 
 
 def test_a_participant_goes_from_introduction_to_thanks(local):
@@ -111,6 +130,25 @@ def test_clusterings_by_the_answers_are_kept(local, monkeypatch):
 def test_a_project_is_no_study_and_a_study_no_project(local):
     assert local.client.get("/studies/1").status_code == 404
     assert local.client.get("/p/2").status_code == 404
+    assert local.client.get("/").headers["location"].startswith("/studies/")
+
+
+def test_a_studio_with_a_study_of_before_opens_shows_it_and_says_where_it_went(tmp_path):
+    """Up to 0.2.0 studies lay among projects."""
+    studies = Studies(tmp_path)
+    number = studies.add_study("pairs or triplets?", {"pair": 6, "triplet": 6}).id
+    studies.study(number).simulate(1)
+    studies.close()
+    studio = Studio(tmp_path)
+    made = studio.project(studio.add("blobs", blobs(30), {}).id)
+    assert made.status()["rows"] == 30
+    card = next(card for card in cards_of(studio) if card["id"] == number)
+    assert (card["kind"], card["people"], card["name"]) == ("study", 1, "pairs or triplets?")
+    with pytest.raises(UnknownName, match=r"benchmarks/study/run\.py"):
+        studio.project(number)
+    kept = studio.delete(number)
+    assert (kept / "events.jsonl").read_text().count("study answer") == 24
+    studio.close()
 
 
 @pytest.fixture
@@ -136,15 +174,14 @@ def _listed(tables, levels):
 def _study(tables, *words):
     files = [str(tables / "birds.csv"), str(tables / "frogs.csv")]
     options = ["--folder", str(tables / "studio"), "--pairs", "9", "--triplets", "6"]
-    return CliRunner().invoke(app, ["studio", "study", *files, *options, *words])
+    studies, number = prepared(arguments([*files, *options, *words]))
+    return studies, studies.study(number)
 
 
 @pytest.mark.parametrize("levels", [["difficult"] * 4 + ["easy"] * 8, [9, 8, 7, 6, 0, 1, 2, 3, 0, 1, 2, 3]])
 def test_a_study_of_two_tables_asks_the_questions_that_were_brought(tables, levels):
-    made = _study(tables, *_listed(tables, levels))
-    assert made.exit_code == 0, made.exception
-    studio = Studio(tables / "studio")
-    study = studio.study(studio.store.project_called("birds and frogs").id)
+    studio, study = _study(tables, *_listed(tables, levels))
+    assert study.project.name == "birds and frogs"
     plan = tasks_of(study.sets, study.counts, study.seed, 1, study._pools)
     brought = next(task for task in plan if (task.set, task.kind) == (0, "pair"))
     assert all(b == a + 2 for a, b in brought.questions)
@@ -159,9 +196,7 @@ def test_without_a_column_of_difficulty_the_margin_decides(tables):
     listed = _listed(tables, [""] * 12)
     text = (tables / "pairs.csv").read_text().replace(",difficulty", ",note")
     (tables / "pairs.csv").write_text(text)
-    assert _study(tables, *listed).exit_code == 0
-    studio = Studio(tables / "studio")
-    study = studio.study(1)
+    studio, study = _study(tables, *listed)
     (pool,) = study._pools.values()
     studio.close()
     margin = margins(study.sets[0].Z, study.sets[0].truth)[pool.questions].min(axis=1)
@@ -179,21 +214,18 @@ def test_without_a_column_of_difficulty_the_margin_decides(tables):
     ],
 )
 def test_a_study_that_cannot_be_is_one_message(tables, words, levels, message):
-    told = _study(tables, *_listed(tables, levels), *words)
-    assert told.exit_code != 0
-    assert message in str(told.exception)
+    with pytest.raises(SidelightError, match=message):
+        _study(tables, *_listed(tables, levels), *words)
     assert not (tables / "studio" / "projects").exists()
 
 
 def test_a_word_that_is_no_difficulty_is_named(tables):
-    made = _study(tables, *_listed(tables, ["easy", "difficult", "harder"] * 4))
-    assert "Got 'harder'" in str(made.exception)
+    with pytest.raises(SidelightError, match="Got 'harder'"):
+        _study(tables, *_listed(tables, ["easy", "difficult", "harder"] * 4))
 
 
 def test_clear_answers_alone_are_those_that_name_an_odd_one():
-    from types import SimpleNamespace
-
-    from sidelight.app.studio.study.analysis import _part
+    from study.analysis import _part
 
     events = [SimpleNamespace(content={"answer": word}, seconds=1.0) for word in ("a", "none", "b", "none")]
     answers = {(1, 0, "triplet"): events, (1, 0, "pair"): events[:2]}
@@ -204,3 +236,101 @@ def test_clear_answers_alone_are_those_that_name_an_odd_one():
     assert words("R", "rows") == ["a", "none", "b", "none"]
     assert words("R-C", "rows") == ["a", "b"]
     assert words("R", "time") == ["a", "none"]  # as long as the pairs took
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A small study of two sets with pictures, beside a project."""
+    studies = Studies(tmp_path / "pictures")
+    source = blobs(70)
+    shown = Source(source.X, [f"r{i}" for i in range(70)], source.features, lambda row: Media("image", PNG), source.y)
+    studies.add("first", shown, {})
+    number = studies.add_study("study", {"pair": 6, "triplet": 6}, sets=[("a", shown), ("b", shown)]).id
+    yield studies.study(number), studies
+    studies.close()
+
+
+def test_pictures_of_a_study_are_for_its_participants_and_for_nobody_else(study):
+    _, studies = study
+    participant, other = studies.add_person(2, "Cyd"), studies.add_person(1, "Dee")
+    client = Client(app_of(studies, Access("secret")), {"X-Sidelight": "1"})
+
+    def seen(path, token):
+        return client.get(path, cookie=f"sidelight_person_2={token}").status_code
+
+    assert seen("/study-media/2/0/0/media", participant.token) == 200
+    assert seen("/study-media/2/0/0/media", other.token) == 404
+    assert seen("/study-media/2/1/0/media", participant.token) == 200
+    assert seen("/study-media/2/2/0/media", participant.token) == 404
+    assert seen("/studies/2", participant.token) == 401  # of the owner
+    owner = client.get("/study-media/2/0/0/media", authorization="Bearer secret")
+    assert "immutable" in owner.headers["cache-control"]
+
+
+def test_a_study_lists_its_participants_and_who_is_done(study):
+    opened, studies = study
+    client = Client(app_of(studies), {"X-Sidelight": "1"})
+    assert client.get("/studies/2/analysis").headers["location"] == "/studies/2"
+    link = client.post("/api/studies/2/participants", {"name": "Ann"}).json()["link"]
+    listed = client.get("/api/studies/2").json()
+    assert listed == {
+        "participants": [{"name": "Ann", "is_simulated": False, "link": link, "is_done": False}], "simulated": False
+    }  # fmt: skip
+    assert client.post("/api/studies/2/simulate", {"n": 1}).json() == {"added": 1, "go": "/studies/2/analysis"}
+    listed = client.get("/api/studies/2").json()
+    assert listed["simulated"]
+    assert [one["is_done"] for one in listed["participants"]] == [False, True]
+    assert client.get("/studies/2/analysis").status_code == 200
+    shown = client.post(f"/api{link}/begin").json()
+    rows = shown["questions"][0]["rows"]
+    client.post(f"/api{link}/answers", {"rows": rows, "answer": "same", "seconds": 9999})
+    assert opened.events()[-1].seconds == 3600.0
+    assert f"sidelight_person_2={link[3:]}" in client.get(link).headers["set-cookie"]
+
+
+def test_simulated_people_answer_the_questionnaire_as_those_of_the_thesis(study):
+    study, _ = study
+    study.simulate(40)
+    found = [event.content["performance"] for event in study.events() if event.kind == "questionnaire"]
+    shares = {word: found.count(word) / 40 for word in ("pair", "triplet", "none")}  # [P17] table 3.7: 16, 6, 2 of 24
+    assert shares["pair"] > 0.5 > shares["triplet"] > 0.1 > 0.0
+    assert shares["none"] < 0.25
+
+
+@pytest.fixture
+def visit(chromium, local):
+    """Open a page; afterwards no script failed."""
+    context, trouble = chromium.new_context(), []
+
+    def open_page(path):
+        page = context.new_page()
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.goto(local.url + path)
+        return page
+
+    yield open_page
+    context.close()
+    assert trouble == []
+
+
+def test_a_study_from_the_introduction_to_the_analysis(visit, local):
+    number = local.client.post("/api/studies", json={"name": "by keys", "pairs": 6, "triplets": 6}).json()["id"]
+    link = local.client.post(f"/api/studies/{number}/participants", json={"name": "Ann"}).json()["link"]
+    page = visit(link)
+    page.get_by_role("button", name="Begin").click()
+    for _ in range(80):
+        until(page, lambda: page.locator("#question figcaption").count() or page.locator("fieldset").count())
+        if page.locator("fieldset").count():
+            break
+        page.keyboard.press("d" if page.locator("[data-answer=same]").count() else "n")
+        page.wait_for_timeout(60)
+        assert page.locator("#message").inner_text() == ""  # nothing went wrong
+    for fieldset in page.locator("fieldset").all():
+        fieldset.locator("input").first.check()
+    page.get_by_role("button", name="Finish").click()
+    page.get_by_role("heading", name="Thank you").wait_for()
+    events = local.studio.study(number).events()
+    assert sum(event.kind == "study answer" for event in events) == 24
+    shown = visit(f"/studies/{number}/analysis")
+    assert shown.locator("#t36 tbody tr").count() == 2
+    assert "1/1" in shown.locator("#t37").inner_text()

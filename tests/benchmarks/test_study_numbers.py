@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from sidelight.app.store.studio_store import Event
+from sidelight.app.studio.making import read_questions
 from sidelight.app.studio.rows import standardised
 from sidelight.app.studio.sources import Source
-from sidelight.app.studio.studio import Studio
-from sidelight.app.studio.study.analysis import answers_of, tables
-from sidelight.app.studio.study.design import Pool, are_difficult, check_size, make_pool, margins, practice_of, tasks_of
-from sidelight.app.studio.study.question_file import _said, read_pool, read_questions
-from sidelight.app.studio.study.study import FACTORS
 from sidelight.errors import InvalidData, UnknownName
+from study.analysis import answers_of, tables
+from study.design import Pool, _said, are_difficult, check_size, make_pool, margins, practice_of, read_pool, tasks_of
+from study.study import FACTORS, Studies
+from study.web import _finite
 
 NAN = float("nan")
 # (participant, set, kind, right, answer, seconds, is difficult)
@@ -145,7 +145,7 @@ def source(n=30, seed=0):
 
 def opened(tmp_path, **more):
     """A study of two sets of rows."""
-    studio = Studio(tmp_path / "studio")
+    studio = Studies(tmp_path / "studio")
     sets = [("first", source()), ("second", source(seed=1))]
     made = studio.add_study("study", {"pair": 6, "triplet": 4}, seed=5, sets=sets, **more)
     return studio, studio.study(made.id)
@@ -258,3 +258,7 @@ def test_difficulty_is_said_by_words_or_by_numbers_of_which_the_largest_third_is
     for cells in (["easy", "2"], ["1", "inf"], ["1", ""]):
         with pytest.raises(InvalidData):
             _said("x", cells)
+
+
+def test_numbers_that_json_does_not_have_are_nothing():
+    assert _finite({"a": [1.0, math.nan, (math.inf, "x")], "b": 2}) == {"a": [1.0, None, [None, "x"]], "b": 2}

@@ -1,23 +1,26 @@
-"""A study at work: where each participant is, what they are asked, and people who are simulated."""
+"""Studies of a folder; one at work: where each participant is, what they are asked, and people who are simulated."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import count, islice
+from itertools import count, islice, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sidelight.app.jobs.media import of_array
 from sidelight.app.store.studio_store import Event, Person, Project, StudioStore
 from sidelight.app.studio.answers import check_answer, words_of
 from sidelight.app.studio.project import card_of
 from sidelight.app.studio.rows import read_rows
-from sidelight.app.studio.study.design import KINDS, Pool, Task, practice_of, right, tasks_of
+from sidelight.app.studio.sources import Source, digits
+from sidelight.app.studio.studio import Studio
 from sidelight.data.relations import Labeller, Pairs, Triplets
-from sidelight.errors import InvalidData
+from sidelight.errors import InvalidData, UnknownName
+from study.design import KINDS, Pool, Task, check_size, practice_of, right, tasks_of
 
 FACTORS = {
     "performance": "In which task do you have more confidence about your answers?",
@@ -32,7 +35,50 @@ _SURVEY = {
     "performance": (16, 6, 2), "effort_query": (17, 5, 2), "effort_all": (15, 6, 3), "frustration": (13, 3, 8),
     "preference": (17, 4, 3),
 }  # fmt: skip
+_STUDY_ROWS = 300  # rows of each set of a study
 _STUDY_OF_SET = ("flower", "birdsong")  # whose confusions and times simulated people have on the first and second set
+
+
+class Studies(Studio):
+    """A studio whose projects are studies; one of 0.2.0, where they lay among projects, is opened as it is."""
+
+    def __init__(self, folder: str | Path, database: str | None = None) -> None:
+        super().__init__(folder, database)
+        self._studies: dict[int, OpenStudy] = {}
+
+    def add_study(
+        self, name: str, counts: Mapping[str, int], *, seed: int = 0, sets: Sequence[tuple[str, Source]] = (),
+        pools: Mapping[tuple[int, str], Pool] | None = None, has_unsure: bool = False,
+    ) -> Project:  # fmt: skip
+        """Make a study of pairs against triplets on two sets, by default the bundled digits and generated pictures.
+
+        ``pools`` are questions that were brought for a set (0 or 1) and kind; others are drawn.
+        """
+        self._check_free(name)
+        sets = sets or [
+            ("digits", _some(digits(), _STUDY_ROWS, seed)),
+            ("generated pictures", pictures(_STUDY_ROWS, seed=seed)),
+        ]
+        for (number, (title, source)), kind in product(enumerate(sets), KINDS):
+            n_drawn = 0 if (number, kind) in (pools or {}) else counts[kind]
+            check_size(title, len(source.ids), kind, n_drawn)
+        brought = [
+            [number, kind, pool.questions.tolist(), pool.difficult.tolist()]
+            for (number, kind), pool in (pools or {}).items()
+        ]
+        settings = {"is_study": True, "counts": dict(counts), "seed": seed, "pools": brought, "unsure": has_unsure}
+        with self._places([source for _, source in sets]) as places:
+            placed = [{"name": title, "place": place} for (title, _), (place, _) in zip(sets, places)]
+            return self.store.add_project(name, settings | {"sets": placed})
+
+    def study(self, number: int) -> OpenStudy:
+        """Return a study, opened."""
+        if number not in self._studies:
+            project = self.store.project(number)
+            if not project.settings.get("is_study"):
+                raise UnknownName(f"Project {number} is no study.")
+            self._studies[number] = OpenStudy(self.store, project, self.folder / "projects")
+        return self._studies[number]
 
 
 class OpenStudy:
@@ -253,3 +299,56 @@ def _part(where: Mapping[str, Any]) -> str:
 
 def _without_rows(where: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in where.items() if name != "open"}
+
+
+def _some(source: Source, n: int, seed: int) -> Source:
+    """Return some rows of a source, drawn at random."""
+    chosen = np.sort(np.random.default_rng(seed).choice(len(source.ids), n, replace=False))
+    ids, y = [source.ids[i] for i in chosen], None if source.y is None else [source.y[i] for i in chosen]
+    return Source(source.X[chosen], ids, source.features, lambda row: source.look(int(chosen[row])), y)
+
+
+def pictures(n: int = 400, *, seed: int = 0, side: int = 24) -> Source:
+    """Draw small pictures of seven shapes, of any size and place, on a noisy ground; generated, for studies."""
+    rng = np.random.default_rng(seed)
+    shapes = ("disc", "ring", "square", "frame", "cross", "bar", "triangle")
+    down, across = np.mgrid[0:side, 0:side] / side - 0.5
+    images, classes = [], []
+    for _ in range(n):
+        kind = shapes[int(rng.integers(len(shapes)))]
+        x, y = across - rng.uniform(-0.1, 0.1), down - rng.uniform(-0.1, 0.1)
+        r = rng.uniform(0.2, 0.32)
+        far, box = np.hypot(x, y), np.maximum(np.abs(x), np.abs(y))
+        drawn: Any = {
+            "disc": far < r,
+            "ring": (far < r) & (far > 0.6 * r),
+            "square": box < 0.85 * r,
+            "frame": (box < 0.9 * r) & (box > 0.5 * r),
+            "cross": (box < r) & (np.minimum(np.abs(x), np.abs(y)) < 0.25 * r),
+            "bar": (np.abs(x) < r) & (np.abs(y) < 0.3 * r),
+            "triangle": (y < 0.7 * r) & (y > 2 * np.abs(x) - 0.9 * r),
+        }[kind]
+        images.append(drawn * rng.uniform(0.6, 1.0) + rng.normal(scale=0.12, size=(side, side)))
+        classes.append(kind)
+    X = np.array([_shape_features(image) for image in images])
+    ids = [f"picture {i}" for i in range(n)]
+    return Source(X, ids, [f"feature {j}" for j in range(X.shape[1])], lambda row: of_array(images[row]), classes)
+
+
+def _shape_features(image: np.ndarray) -> np.ndarray:
+    """Return how dark rings around the centre of mass are, and how they vary with the angle: place does not matter."""
+    side = len(image)
+    mass = np.maximum(image - 0.3, 0)  # 0.3: above the noise of the ground, below the faintest shape
+    down, across = np.mgrid[0:side, 0:side]
+    total = mass.sum() or 1.0
+    y, x = down - (mass * down).sum() / total, across - (mass * across).sum() / total
+    spread = np.sqrt((mass * (x**2 + y**2)).sum() / total) or 1.0
+    far, angle = np.hypot(x, y) / spread, np.arctan2(y, x)
+    rings = [(far >= a) & (far < a + 0.4) for a in np.arange(0, 2.0, 0.4)]
+    means = [float(image[ring].mean()) if ring.any() else 0.0 for ring in rings]
+    waves = [
+        abs(complex((image[ring] * np.exp(1j * k * angle[ring])).mean())) if ring.any() else 0.0
+        for ring in rings[2:]
+        for k in (2, 3, 4)
+    ]
+    return np.array([*means, *waves])

@@ -13,8 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from sidelight.app.jobs.columns import Columns
 from sidelight.app.studio.answers import true_answer
-from sidelight.app.studio.rows import Rows
+from sidelight.app.studio.making import read_questions
+from sidelight.app.studio.rows import Rows, standardised
+from sidelight.app.studio.sources import Source
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import InvalidData
 
@@ -23,6 +26,8 @@ PAIRS, TRIPLETS = 195, 130  # [P17] 3.5.1.1: as many rows to look at in either t
 DIFFICULT = 1 / 3  # share of difficult questions in every set
 _POOL = 6  # questions of the pool for each question of a set
 PRACTICE = 3  # questions of either kind before the tasks
+DIFFICULTY = "difficulty"  # the column of a list that says how difficult each question is
+_WORDS = {"easy": False, "difficult": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +115,39 @@ def practice_of(rows: Rows, seed: int) -> list[tuple[int, ...]]:
 def right(rows: Rows, question: Any) -> str:
     """Return the right answer."""
     return true_answer(question, rows.truth)
+
+
+def read_pool(path: str, rows: Source, kind: str, n: int) -> Pool:
+    """Read questions of a study, of which each participant is asked ``n``.
+
+    A column called "difficulty" says easy or difficult, or a number, of which the largest third is difficult. Without
+    it a question is difficult when one of its rows lies near the border between the class means.
+    """
+    questions = np.array(read_questions(path, rows, kind), dtype=int)
+    if len({frozenset(question) for question in questions.tolist()}) < len(questions):
+        raise InvalidData(f"{path!r} has the same question twice.")
+    if len(questions) < n:
+        raise InvalidData(f"{path!r} has {len(questions)} questions; the study asks {n} about a {kind}. Ask fewer.")
+    table = Columns(path)
+    if DIFFICULTY in table.names:
+        return Pool(questions, _said(path, table.cells(DIFFICULTY)))
+    truth = np.unique(np.array(rows.y, dtype=object).astype(str), return_inverse=True)[1]
+    return Pool(questions, are_difficult(margins(standardised(rows.X), truth), questions))
+
+
+def _said(path: str, cells: list[str]) -> np.ndarray:
+    words = [cell.strip().lower() for cell in cells]
+    if all(word in _WORDS for word in words):
+        return np.array([_WORDS[word] for word in words])
+    try:
+        values = np.array([float(word) for word in words])
+    except ValueError:
+        values = np.full(len(words), np.nan)
+    if not np.isfinite(values).all():
+        wrong = next(cell for cell, word in zip(cells, words) if word not in _WORDS)
+        raise InvalidData(
+            f"The column {DIFFICULTY!r} of {path!r} says easy or difficult in every row, or a number in every row. "
+            f"Got {wrong!r:.40}."
+        )
+    hardest = np.argsort(-values, kind="stable")[: round(len(values) * DIFFICULT)]
+    return np.isin(np.arange(len(values)), hardest)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from sidelight.app.store.studio_store import Event
-from sidelight.app.studio.study.design import KINDS
-from sidelight.app.studio.study.study import CHOICES, FACTORS, OpenStudy
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import InvalidData, ignore_warnings
 from sidelight.estimators.relations.discriminative import DiscriminativeClustering
 from sidelight.metrics import pair_precision_recall_f
 from sidelight.progress import report
+from study.design import KINDS
+from study.study import CHOICES, FACTORS, OpenStudy
 
 STEPS = (0.2, 0.4, 0.6, 0.8, 1.0)  # [P17] 3.5.2.3: five parts of the answers, or of the time
 WORDS = {"pair": ("different", "same"), "triplet": ("none", "c", "b", "a")}  # the order of tables 3.8 and 3.9

@@ -1,8 +1,10 @@
-"""Studies: a participant's way through one, and what the owner sees of it."""
+"""The pages of studies: a participant's way through one, and what the owner sees of it."""
 
 from __future__ import annotations
 
 import math
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -12,16 +14,19 @@ from pydantic import BaseModel, Field
 
 from sidelight.app.report.components import lines
 from sidelight.app.store.studio_store import Person
-from sidelight.app.studio.study.analysis import STEPS, clusterings, tables
-from sidelight.app.studio.study.study import CHOICES, FACTORS, OpenStudy
+from sidelight.app.studio.web import files, pages
+from sidelight.app.studio.web.app import make_app
 from sidelight.app.studio.web.asking import NewAnswer
-from sidelight.app.studio.web.pages import page
-from sidelight.app.studio.web.parts import Number, StudioPart, studio_of
+from sidelight.app.studio.web.parts import Number
 from sidelight.app.studio.web.people import NewPerson
 from sidelight.app.studio.web.security import Access, cookie_of, cookies
 from sidelight.errors import UnknownName
+from study.analysis import STEPS, clusterings, tables
+from study.study import CHOICES, FACTORS, OpenStudy, Studies
 
 router = APIRouter()
+page = partial(pages.page, folder=Path(__file__).parent / "templates")
+_OPEN = ("/s/", "/api/s/", "/study-media/")  # paths that ask for no owner; media look for themselves
 Choice = Annotated[str, Field(pattern="^(pair|triplet|none)$")]
 
 
@@ -59,20 +64,36 @@ class Survey(BaseModel):
 
 def study_of(request: Request, number: Annotated[int, PathPart(ge=1, le=2**31 - 1)]) -> OpenStudy:
     """Return the study of the address."""
-    return studio_of(request).study(number)
+    studies: Studies = request.app.state.studio
+    return studies.study(number)
 
 
 def participant_of(
     request: Request, token: Annotated[str, PathPart(min_length=8, max_length=64)]
 ) -> tuple[OpenStudy, Person]:
     """Return the study and the participant of a link."""
-    studio = studio_of(request)
-    person = studio.store.person_of(token)
-    return studio.study(person.project), person
+    studies: Studies = request.app.state.studio
+    person = studies.store.person_of(token)
+    return studies.study(person.project), person
 
 
 StudyPart = Annotated[OpenStudy, Depends(study_of)]
 ParticipantPart = Annotated[tuple[OpenStudy, Person], Depends(participant_of)]
+
+
+def app_of(studies: Studies, access: Access | None = None, *, begin: str = "/") -> Any:
+    """Return the application that serves the studies of a folder."""
+    return make_app(studies, access, begin=begin, routes=(router, files.router), open_to_all=_OPEN)
+
+
+@router.get("/", include_in_schema=False)
+def home(request: Request) -> Response:
+    """Go to the study that was made last."""
+    studies: Studies = request.app.state.studio
+    numbers = [project.id for project in studies.store.projects() if project.settings.get("is_study")]
+    if not numbers:
+        raise UnknownName("There is no study in this folder yet.")
+    return RedirectResponse(f"/studies/{numbers[-1]}", status_code=303)
 
 
 # -- participants ------------------------------------------------------------------------------------------------------
@@ -151,9 +172,10 @@ def study_media(request: Request, study: StudyPart, which: Number, row: Number, 
 
 
 @router.post("/api/studies", tags=["studies"])
-def new_study(studio: StudioPart, new: NewStudy) -> dict[str, Any]:
+def new_study(request: Request, new: NewStudy) -> dict[str, Any]:
     """Make a study."""
-    made = studio.add_study(new.name, {"pair": new.pairs, "triplet": new.triplets}, seed=new.seed)
+    studies: Studies = request.app.state.studio
+    made = studies.add_study(new.name, {"pair": new.pairs, "triplet": new.triplets}, seed=new.seed)
     return {"id": made.id, "name": made.name, "go": f"/studies/{made.id}"}
 
 
@@ -176,9 +198,9 @@ def overview(study: StudyPart) -> dict[str, Any]:
 
 
 @router.post("/api/studies/{number}/participants", tags=["studies"])
-def new_participant(studio: StudioPart, study: StudyPart, new: NewPerson) -> dict[str, Any]:
+def new_participant(request: Request, study: StudyPart, new: NewPerson) -> dict[str, Any]:
     """Add a participant; return the link."""
-    person = studio.add_person(study.project.id, new.name)
+    person = request.app.state.studio.add_person(study.project.id, new.name)
     return {"name": person.name, "link": f"/s/{person.token}"}
 
 
