@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from sidelight.app.jobs.catalogue import JOBS
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.job import RETIRED
-from sidelight.app.jobs.options import Roles, fields_of
+from sidelight.app.jobs.options import fields_of
+from sidelight.app.jobs.roles import Roles
 from sidelight.errors import InvalidParameter, SidelightError
 
 text = st.text(st.characters(exclude_categories=["Cs"]))

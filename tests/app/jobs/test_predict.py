@@ -14,11 +14,11 @@ import pytest
 
 import sidelight as sl
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.placing import place_of
 from sidelight.app.jobs.predict import predict
-from sidelight.app.jobs.relations.options import Peer, Peers
+from sidelight.app.jobs.relations import Peer, Peers
 from sidelight.app.jobs.relations.work import make_estimator
+from sidelight.app.jobs.roles import Roles
 from sidelight.app.jobs.run import run
 from sidelight.app.jobs.samples import write_sample
 from sidelight.data.dataset import Dataset

@@ -20,7 +20,7 @@ from sidelight._models.engines import OneLook
 from sidelight._models.on_dask import OnDask
 from sidelight._models.part_work import AskTogether, rows_of
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.headings import with_headings
+from sidelight.app.jobs.output import with_headings
 from sidelight.app.jobs.parts import TableOfParts, arranged, cluster_of, open_parts
 from sidelight.app.jobs.placing import Place, Placed, place_of
 from sidelight.app.jobs.result import Columns, Result, big, columns_of

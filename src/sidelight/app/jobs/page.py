@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.app.jobs.headings import heading
+from sidelight.app.jobs.checking import Truth
 from sidelight.app.jobs.how_many import ASKED
+from sidelight.app.jobs.output import heading
 from sidelight.app.jobs.result import Blocks, Columns, Curve, Map, Reading, Result
-from sidelight.app.jobs.truth import Truth
 from sidelight.app.report.components import (
     Markup,
     blocks,

@@ -15,7 +15,7 @@ from sidelight._models.engines import engine_for
 from sidelight._models.on_dask import OnDask
 from sidelight._models.part_work import Engine
 from sidelight.app.jobs.first_look import matching
-from sidelight.app.jobs.options import Roles
+from sidelight.app.jobs.roles import Roles
 from sidelight.data.bag_lists import BagLists
 from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.parts import Part

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sidelight.app.jobs.options import Roles
+from sidelight.app.jobs.roles import Roles
 from sidelight.app.studio.sources import Source, from_images, from_table
 from sidelight.app.studio.studio import Studio
 from sidelight.app.studio.study.question_file import read_pool, read_questions
