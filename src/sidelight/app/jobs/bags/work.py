@@ -100,7 +100,7 @@ def words_found(data: Dataset, bags: Bags, model: Any, heard: Sequence[str] = ()
             data,
             model.bag_labels_,
             sure,
-            [f"by_words {name}" for name in names],
+            [f"cluster {name}" for name in names],
             rows=model.witnesses_,
             item_names=bags.names,
             what="bag",
@@ -114,16 +114,16 @@ def _words_table(data: Dataset, bags: Bags, model: BagWordClustering) -> Columns
     second: list[Any] = order[:, 1].tolist() if model.n_clusters_ > 1 else [""] * bags.n_bags
     return {
         "bag": [str(name) for name in bags.names],
-        "by_words": model.bag_labels_.tolist(),
+        "cluster": model.bag_labels_.tolist(),
         "probability": model.bag_proba_.max(axis=1).round(4).tolist(),
-        "next by_words": second,
+        "next cluster": second,
         "witness row": data.row_names[model.witnesses_].tolist(),
         "rows": bags.sizes.tolist(),
     }
 
 
 def _cluster_columns(data: Dataset, model: BagWordClustering) -> Columns:
-    """Return sizes, and what the witnesses and all rows of each by_words stand out by."""
+    """Return sizes, and what the witnesses and all rows of each cluster stand out by."""
     names = [str(k) for k in range(model.n_clusters_)]
     columns = bag_clusters(data.X[model.witnesses_], model.bag_labels_, data.feature_names, model.n_clusters_)
     columns["witnesses stand out by"] = columns.pop("stands out by")
@@ -196,12 +196,12 @@ def _margin_found(
 
 
 def _gallery(data: Dataset, bags: Bags, inner: MaxMarginBagClustering) -> Gallery:
-    """Show the bags of each by_margin by their witnesses, the widest margins first."""
+    """Show the bags of each cluster by their witnesses, the widest margins first."""
     return gallery_of(
         data,
         inner.bag_labels_,
         inner.bag_margins_,
-        [f"by_margin {k}" for k in range(inner.n_clusters)],
+        [f"cluster {k}" for k in range(inner.n_clusters)],
         rows=inner.witnesses_,
         item_names=bags.names,
         is_probability=False,
@@ -218,7 +218,7 @@ def _margin_table(
     ]
     return {
         "bag": [str(name) for name in bags.names],
-        "by_margin": inner.bag_labels_.tolist(),
+        "cluster": inner.bag_labels_.tolist(),
         "probability": sure.round(4).tolist(),
         "margin": inner.bag_margins_.round(4).tolist(),
         "witness row": data.row_names[inner.witnesses_].tolist(),
@@ -276,7 +276,7 @@ def _medoids_found(
         assignments=columns_of(data, row_columns(bags, model.labels_, sure)),
         tables={
             "bags": _medoids_table(bags, model, sure),
-            "clusters": {"by_medoids": clusters["by_medoids"], "medoid": medoids, **clusters},
+            "clusters": {"cluster": clusters["cluster"], "medoid": medoids, **clusters},
         },
         heard=tuple(heard),
         n_bags=bags.n_bags,
@@ -288,7 +288,7 @@ def _medoids_found(
             data,
             model.bag_labels_,
             -model.bag_distances_,
-            [f"by_medoids {k}" for k in numbers],
+            [f"cluster {k}" for k in numbers],
             rows=bags.order[bags.starts[:-1]],
             item_names=names,
             is_probability=False,
@@ -300,7 +300,7 @@ def _medoids_found(
 def _medoids_table(bags: Bags, model: Any, sure: np.ndarray) -> Columns:
     return {
         "bag": [str(name) for name in bags.names],
-        "by_medoids": model.bag_labels_.tolist(),
+        "cluster": model.bag_labels_.tolist(),
         "probability": sure.round(4).tolist(),
         "distance": model.bag_distances_.round(4).tolist(),
         "rows": bags.sizes.tolist(),
