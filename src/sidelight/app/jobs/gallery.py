@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from sidelight._core.prototypes import mean_and_scale
 from sidelight.app.jobs.media import MediaReader
-from sidelight.app.report.components.numbers import percent
+from sidelight.app.report.components.tables import percent
 from sidelight.app.report.gallery import Gallery, Group, Media, Member, Profile
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
