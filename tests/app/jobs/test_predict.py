@@ -167,7 +167,7 @@ def test_a_long_table_needs_the_memory_of_a_block(runs, tmp_path):
         code = (
             "import resource, sys\n"
             "from sidelight.app.jobs.predict import predict\n"
-            "from sidelight.app.jobs.options import Roles\n"
+            "from sidelight.app.jobs.roles import Roles\n"
             "from sidelight.files import streaming\n"
             "from sidelight.files.text import blocks\n"
             "streaming._MOST, blocks.BLOCK = 10_000, 1 << 18\n"

@@ -10,7 +10,6 @@ from sidelight.app.jobs.first_look import check_columns, check_there
 from sidelight.app.jobs.output import check_file_free
 from sidelight.app.jobs.roles import Roles
 from sidelight.errors import InvalidParameter
-from sidelight.files.material.rows import make_table
 from sidelight.files.source import Source
 from sidelight.words import counted
 
@@ -52,6 +51,8 @@ def cut_folder(
         check_there(path)
     if place.exists() and not _is_ours(place):
         check_file_free(place, overwrite=overwrite)
+    from sidelight.files.material.rows import make_table  # slow to load, which a refusal need not wait for
+
     made, notes = make_table(
         Path(folder).expanduser(), place, labels=None if labels is None else Path(labels).expanduser(), kind=kind,
         extractor=extractor, n_jobs=n_jobs, min_confidence=min_confidence, settings=settings,
