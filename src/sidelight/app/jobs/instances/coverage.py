@@ -28,7 +28,7 @@ from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, close_names
-from sidelight.estimators._labelled_bags.candidates import read_candidates
+from sidelight.estimators._labelled_bags.supervision import read_candidates
 from sidelight.estimators.coverage.clustering import CoverageClustering
 from sidelight.estimators.scaling import Standardized
 from sidelight.files.limits import memory_limit, need
