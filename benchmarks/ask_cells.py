@@ -16,7 +16,7 @@ import sidelight as sl
 from relation_sets import load
 from sidelight._core.forest import components, spanning_edges
 from sidelight._core.simplex import binary_entropy
-from sidelight.active.pair_messages import PairForest, pair_marginals
+from sidelight.active.particle_belief import PairForest, pair_marginals
 from sidelight.metrics import pair_precision_recall_f
 
 QUESTIONS = {  # table 4.1; iris and wine as its small sets

@@ -14,7 +14,7 @@ from ask_cells import DROPPED_AT, QUESTIONS, STEP, Cell, compute, random_pairs, 
 from relation_sets import TITLES, load
 from runner import Ledger, Sheet
 from sidelight._core.forest import spanning_edges
-from sidelight.active.criteria import CANDIDATES, SCORED, SHORTLIST, CriterionStrategy
+from sidelight.active.strategies import CANDIDATES, SCORED, SHORTLIST, CriterionStrategy
 
 TITLE = "Ask: the experiments of the thesis' chapter 4"
 RUNS = int(os.environ.get("ASK_RUNS", "30"))

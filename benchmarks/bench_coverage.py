@@ -11,12 +11,11 @@ from scipy.special import log_softmax
 import sidelight as sl
 from datasets import load, title
 from runner import Sheet, peak_megabytes
-from sidelight._models.objective import BlockedObjective, block_cuts
-from sidelight._models.softmax_linear import SoftmaxLinear
+from sidelight._models.objective import BlockedObjective, SoftmaxLinear, block_cuts
 from sidelight._terms.information import Balance, Confidence
 from sidelight.estimators._labelled_bags.coverage import BagPlan, coverage_posteriors
 from sidelight.estimators._labelled_bags.supervision import plan_bags
-from sidelight.estimators.coverage.term import Coverage
+from sidelight.estimators.coverage.problem import Coverage
 
 TITLE = "Coverage: speed and memory"
 LIMITS = {"hja": 2.0, "msrcv2": 1.0, "carroll": 0.3}

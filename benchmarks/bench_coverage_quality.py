@@ -54,8 +54,6 @@ SETTINGS = {
     "default": "default",
     "`information=0`": "likelihood",
     '`penalty="auto"`': "auto",
-    "`neighbours=1`": "neighbours 1",
-    "`neighbours=10`": "neighbours 10",
     "kernel map in front": "kernel",
 }
 UNEVEN_FRACTIONS, UNEVEN_SETTINGS = (0.1, 0.3, 1.0), ("default", "`information=0`", "weight for all rows")
@@ -94,8 +92,6 @@ def cells() -> list[tuple[str, Callable[[], Any]]]:
     for name in ("carroll", "msrcv2", "hja"):
         add(f"rows|{name}|default|1.0|0", rows_cell, name, 1.0, 0, {})
         add(f"rows|{name}|likelihood|1.0|0", rows_cell, name, 1.0, 0, {"information": 0})
-        for weight in (1.0, 10.0):
-            add(f"rows|{name}|neighbours {weight:g}|1.0|0", rows_cell, name, 1.0, 0, {"neighbours": weight})
     for run in range(ROUNDS):
         for name in ("carroll", "msrcv2", "hja"):
             for fraction in FRACTIONS[:-1]:

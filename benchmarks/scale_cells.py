@@ -106,19 +106,21 @@ def fit_parts(what: str, n: int) -> dict[str, Any]:
 def fit_rows(what: str, n: int) -> dict[str, Any]:
     """Fit rows that are all in memory: from a sample ("rows"), without one ("plain"), or without and to the end."""
     import sidelight as sl
-    from sidelight._models.objective import BlockedObjective
-    from sidelight.estimators.coverage import first_fit
+    from sidelight._models.objective import BlockedObjective, PartedObjective
+    from sidelight.estimators.coverage import clustering
 
     if what != "rows":
-        first_fit.LEAST = n  # a sample pays from three times as many rows on
+        clustering.LEAST = n  # a sample pays from three times as many rows on
     X, bags = parts_of(n).sample(10**12)
-    X, calls, plain = X.astype(np.float64), [], BlockedObjective.__call__
+    X, calls = X.astype(np.float64), []
+    kind: Any = PartedObjective if what == "rows" else BlockedObjective
+    plain = kind.__call__
 
     def counted(self: Any, theta: Any) -> Any:
-        calls.extend([1] if len(self.X) == len(X) else [])
+        calls.append(1)
         return plain(self, theta)
 
-    BlockedObjective.__call__ = counted  # type: ignore[method-assign] # measured here, and nowhere else
+    kind.__call__ = counted  # measured here, and nowhere else
     model = sl.CoverageClustering(**SETTINGS, **({"tol": 1e-11, "max_iter": 2000} if what == "tight" else {}))
     begin, before = time.perf_counter(), processor()
     model.fit(X, bags=bags)
@@ -156,7 +158,7 @@ def cluster(n_workers: int, environment: dict[str, Any] | None = None) -> Iterat
 
 def evaluation_seconds() -> list[float]:
     """Keep the processor time of this process for every evaluation over all rows."""
-    from sidelight._models.parted import PartedObjective
+    from sidelight._models.objective import PartedObjective
 
     spent: list[float] = []
     plain = PartedObjective.__call__

@@ -43,8 +43,8 @@ def _numbers(client: httpx.Client) -> dict[str, int]:
     raise SystemExit("The projects to try were not made.")
 
 
-def _answer(client: httpx.Client, number: int, birds: int) -> int:
-    """Let people answer about the digits and the recordings; return the number of a study with simulated people."""
+def _answer(client: httpx.Client, number: int, birds: int) -> None:
+    """Let people answer about the digits and the recordings."""
     for _ in range(4):
         client.post(f"/api/projects/{number}/simulate", json={"n": 20}).raise_for_status()
     called = client.get(f"/api/projects/{birds}/clusters").json()["rows"]["name"]
@@ -53,9 +53,6 @@ def _answer(client: httpx.Client, number: int, birds: int) -> int:
         for row in range(12):
             body = {"rows": [row], "answer": "crow" if name == "Bob" and row == 3 else called[row], "seconds": 2.0}
             client.post(f"/api{link}/answers", json=body).raise_for_status()
-    study = client.post("/api/studies", json={"name": "Pairs or triplets?"}).json()["id"]
-    client.post(f"/api/studies/{study}/simulate", json={"n": 24}).raise_for_status()
-    return int(study)
 
 
 def take(url: str) -> None:
@@ -64,7 +61,7 @@ def take(url: str) -> None:
     with httpx.Client(base_url=url, headers={"X-Sidelight": "1"}, timeout=120, transport=transport) as client:
         numbers = _numbers(client)
         digits, birds, photos = (numbers[n] for n in ("digits", "birds in recordings", "things in photographs"))
-        study = _answer(client, digits, birds)
+        _answer(client, digits, birds)
         novel = next(
             c for c in client.get(f"/api/projects/{birds}/clusters").json()["clusters"] if "novel" in c["name"]
         )
@@ -75,7 +72,6 @@ def take(url: str) -> None:
         ("wall", f"/p/{birds}/clusters/{novel['cluster']}/wall", 1000, 760, "light"),
         ("contradiction", f"/p/{birds}/contradictions", 900, 700, "light"),
         ("clusters", f"/p/{digits}/clusters", 1000, 900, "light"), ("people", f"/p/{birds}/people", 1000, 760, "light"),
-        ("analysis", f"/studies/{study}/analysis", 1000, 900, "light"),
     ]  # fmt: skip
     with sync_playwright() as play:
         browser = play.chromium.launch(

@@ -253,8 +253,10 @@ DOCUMENT = Document(
                 ),
             ],
             text="Neither the answers of the thesis' 24 people nor their pictures are public: generated answers, wrong "
-            "as "
-            "often as people's, stand in for them in figure 3.9 and footnote 4.",
+            "as often as people's, stand in for them in figure 3.9 and footnote 4. The study itself can be held again: "
+            "`python benchmarks/study/run.py` serves its tasks and questionnaire (3.5.1) for two sets of one's own, or "
+            "for the digits and generated pictures, to people or to simulated ones (`--simulate 24`), and works out "
+            "tables 3.6 to 3.9 and figures 3.9 and 3.10 of their answers.",
         ),
         Part(
             "Figure 3.8: equal instances (p. 54)",

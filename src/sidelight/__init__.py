@@ -47,7 +47,7 @@ _HOMES = {name: f"sidelight.{module}" for module, names in _NAMES.items() for na
 _ROOMS = ("active", "data", "errors", "estimators", "metrics", "peers", "plot")  # one import away
 # Parts of models that appear in model files and have no public name.
 _PARTS = {
-    "ByPart": "sidelight.data.by_part",
+    "ByPart": "sidelight.data.parts",
     "FeatureMap": "sidelight._models.feature_map",
     "JoinedChannels": "sidelight.estimators.sources._joined",
     "Preparation": "sidelight._models.prepared_rows",

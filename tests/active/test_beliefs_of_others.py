@@ -9,14 +9,13 @@ from sklearn.base import BaseEstimator
 
 import sidelight as sl
 from sidelight._core.simplex import entropy, softmax
-from sidelight.active import rows_of_belief
-from sidelight.active.clusterer_belief import ClustererBelief, as_belief, name_of
-from sidelight.active.rows_of_belief import RowsOfBelief
+from sidelight.active import belief as beliefs
+from sidelight.active.belief import Belief, ClustererBelief, as_belief, name_of
 
 ROWS = np.array([[0.0], [1.0], [2.5], [10.0], [11.0], [30.0], [33.0]])
 
 
-class Line(RowsOfBelief):
+class Line(Belief):
     """Rows on a line, each as sure as given."""
 
     n_rows, features = 7, ROWS
@@ -67,7 +66,7 @@ def test_places_certainty_and_representatives_follow_from_the_posterior():
         for cluster in range(3):
             members = [r for r in range(7) if labels[r] == cluster and r != row and (row, r) not in taken]
             nearest = min(members, key=lambda r: abs(ROWS[r, 0] - ROWS[row, 0]), default=None)
-            assert belief.representative(row, cluster, lambda a, b: (a, b) not in taken) == nearest
+            assert belief.representative(row, cluster, lambda a, b: (a, b) in taken) == nearest
 
 
 def test_influence_is_the_doubt_near_a_row():
@@ -85,8 +84,8 @@ def test_answers_are_told_one_by_one():
 
 
 def test_of_many_rows_some_are_spread_over_the_table(monkeypatch):
-    monkeypatch.setattr(rows_of_belief, "CANDIDATES", 4)
-    monkeypatch.setattr(rows_of_belief, "REFERENCE", 3)
+    monkeypatch.setattr(beliefs, "CANDIDATES", 4)
+    monkeypatch.setattr(beliefs, "REFERENCE", 3)
     belief = Line()
     assert belief.candidates.tolist() == [0, 2, 4, 6]
     assert belief.position.tolist() == [0, -1, 1, -1, 2, -1, 3]
@@ -111,7 +110,6 @@ def test_what_can_be_a_belief():
         def fit(self, X, **words):
             return self
 
-    assert as_belief(None) is None
     assert as_belief(len) is len
     for clusterer in (Signs(), WithWords()):
         assert isinstance(as_belief(clusterer)(ROWS, 2, np.random.default_rng(0)), ClustererBelief)

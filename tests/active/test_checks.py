@@ -10,8 +10,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import adjusted_rand_score
 
 import sidelight as sl
-from sidelight.active import checks
-from sidelight.active.overlaps import rows_at_risk
+from sidelight.active import consequences as checks
+from sidelight.active.consequences import rows_at_risk
 
 
 def never(*_):

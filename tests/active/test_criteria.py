@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from sidelight._core.simplex import binary_entropy
-from sidelight.active.criteria import REFINED, CriterionStrategy, _pairs, _partners
+from sidelight.active.belief import Belief
+from sidelight.active.strategies import REFINED, CriterionStrategy, _pairs, _partners
 
 N, EPS = 7, 0.1
 PARTICLES = np.random.default_rng(0).dirichlet(np.ones(3), size=(6, N))
@@ -23,7 +24,7 @@ class Rules:
         return PARTICLES
 
 
-class Single:
+class Single(Belief):
     """A belief with one probability a row."""
 
     n_rows, eps = N, EPS

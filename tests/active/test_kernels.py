@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight._affinity.graph_features import graph_features
+from sidelight._affinity.similarities import graph_features
 from sidelight._models.feature_map import FeatureMap
-from sidelight.active.kernels import CONSTANT, LANDMARKS, N_GRAPH, RowKernels, _map, _whitening
+from sidelight.active.gaussian import CONSTANT, LANDMARKS, N_GRAPH, RowKernels, _map, _whitening
 
 X = np.random.default_rng(0).normal(size=(40, 3)) @ np.array([[3.0, 1.0, 0.0], [0.0, 1.0, 0.5], [0.0, 0.0, 0.1]])
 

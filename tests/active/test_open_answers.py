@@ -9,7 +9,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from sidelight.active.checks import WORTH, bridges_of, expected_error, next_check
+from sidelight.active.consequences import WORTH, bridges_of, expected_error, next_check
 
 
 def reached(start, edges):

@@ -10,10 +10,16 @@ from scipy.optimize import check_grad
 from sklearn.datasets import load_iris
 
 import sidelight as sl
-from sidelight.active.criteria import CriterionStrategy
-from sidelight.active.pair_messages import PairForest, best_labels, log_likelihood, pair_marginals
-from sidelight.active.particle_belief import ParticleBelief, Prior
-from sidelight.active.particles import move
+from sidelight.active.particle_belief import (
+    PairForest,
+    ParticleBelief,
+    Prior,
+    best_labels,
+    log_likelihood,
+    move,
+    pair_marginals,
+)
+from sidelight.active.strategies import CriterionStrategy
 
 RNG = np.random.default_rng(0)
 X, Y = load_iris(return_X_y=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.active.expected import expect_answers
+from sidelight.active.belief import Belief
 from sidelight.active.questions import Question, busy_questions, checked_answer, checked_answers, rows_of
 from sidelight.data import Labeller
 from sidelight.errors import InvalidData, InvalidInput, InvalidParameter, UnknownName, WrongKind
@@ -58,22 +58,53 @@ def test_what_is_no_pair_of_question_and_answer_is_refused(one):
 
 
 class Sharing:
-    shares_rows = True
+    """A strategy that notes what it is told to leave alone; ``shares_rows`` as given."""
+
+    def __init__(self, **about):
+        vars(self).update(about)
+        self.busy = None
+
+    def choose(self, belief, asked, generator, busy=frozenset()):
+        self.busy = busy
+        return
+
+    def after_answer(self, belief, rows, answer):
+        """Nothing to note."""
 
 
-class Expecting:
+class Expecting(Belief):
+    """A belief that expects to place the first row of each question."""
+
+    def __init__(self, X, n_clusters, generator):
+        self.n_rows, self.n_clusters, self.is_consistent = len(X), n_clusters, True
+
     def expecting(self, being_asked):
-        return "expected", [rows[0] for rows in being_asked]
+        return self, [rows[0] for rows in being_asked]
 
 
-@pytest.mark.parametrize(("strategy", "belief", "expected"), [
-    (Sharing(), Expecting(), ("expected", frozenset({0, 2}))),
-    (object(), Expecting(), frozenset({0, 1, 2, 3})),
-    (Sharing(), object(), frozenset({0, 1, 2, 3})),
+@pytest.mark.parametrize(("about", "belief", "busy"), [
+    ({"shares_rows": True}, Expecting, {0, 2}), ({"shares_rows": False}, Expecting, {0, 1, 2, 3}),
+    ({}, Expecting, {0, 1, 2, 3}),
 ])  # fmt: skip
-def test_rows_are_shared_where_a_strategy_and_a_belief_can(strategy, belief, expected):
-    found = expect_answers(strategy, belief, [(0, 1), (2, 3)])
-    assert found == (expected if isinstance(expected, tuple) else (belief, expected))
+def test_rows_are_shared_where_a_strategy_and_a_belief_can(about, belief, busy):
+    session = sl.ActiveSession(np.arange(12.0)[:, None], 2, strategy=Sharing(**about), belief=belief)
+    assert session.ask(busy=[(0, 1), (2, 3)]) is None
+    assert session._strategy.busy == busy
+    plain = Belief()
+    assert plain.expecting([(0, 1), (2, 3)]) == (plain, [0, 1, 2, 3])  # who cannot say leaves all rows alone
+
+
+def test_a_belief_says_what_it_can_do():
+    class Silent:
+        def __init__(self, X, n_clusters, generator):
+            self.n_rows = len(X)
+
+    with pytest.raises(InvalidData, match="Silent, which does not say what it can do"):
+        sl.ActiveSession(np.arange(12.0)[:, None], 2, belief=Silent)
+    plain = Expecting(np.zeros((5, 1)), 2, None)
+    assert (plain.anew(), plain.next_check(None), plain.chance_of_same(0, 1), plain.marginals()) == (None,) * 4
+    assert (plain.n_unlike(), plain.can_relink, len(plain.wrong), plain.answer_weights) == (0, False, 0, None)
+    assert plain.typicality().tolist() == [1.0] * 5
 
 
 # -- a simulated person ----------------------------------------------------------------------------------------------

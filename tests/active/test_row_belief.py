@@ -9,10 +9,8 @@ import pytest
 
 from sidelight._core.simplex import binary_entropy, entropy
 from sidelight.active.chains import LabelPool
-from sidelight.active.checks import WORTH, expected_error
-from sidelight.active.overlaps import rows_at_risk
+from sidelight.active.consequences import OPEN, WORTH, Settled, consequences_of, expected_error, rows_at_risk
 from sidelight.active.row_belief import RowBelief
-from sidelight.active.settled import OPEN, Settled, consequences_of
 from sidelight.active.shown import shown_clusters
 
 Y = np.random.default_rng(5).permutation(np.arange(30) % 3)
@@ -130,22 +128,22 @@ def test_a_representative_is_placed_sure_alike_and_not_asked_against(kind):
     belief = BELIEFS[kind]()
     taken = {frozenset((row, other)) for row in range(30) for other in range(row) if (row + other) % 3 == 0}
 
-    def unasked(a, b):
-        return frozenset((a, b)) not in taken
+    def asked(a, b):
+        return frozenset((a, b)) in taken
 
     for row in range(30):
         for cluster in range(belief.n_known):
             members = [
                 t for t, other in enumerate(belief.rows)
-                if belief.labels[t] == cluster and belief.is_placed[t] and other != row and unasked(row, other)
+                if belief.labels[t] == cluster and belief.is_placed[t] and other != row and not asked(row, other)
             ]  # fmt: skip
             worth = [
                 max(belief.process.likeness([belief.rows[t]], row)[0], 1e-3) * belief.q[t, cluster] ** 2
                 for t in members
             ]
             expected = belief.rows[members[int(np.argmax(worth))]] if members else None
-            assert belief.representative(row, cluster, unasked) == expected
-    assert belief.representative(0, 0, lambda a, b: False) is None
+            assert belief.representative(row, cluster, asked) == expected
+    assert belief.representative(0, 0, lambda a, b: True) is None
 
 
 def plain_chances_of_asked(belief):
@@ -463,7 +461,7 @@ def plain_doubtful_clusters(belief, was_asked):
     if risk[a, b] <= WORTH:
         return None
     for t in sorted(by_row[b], key=lambda t: -by_row[b][t][a]):
-        other = belief.representative(belief.rows[t], int(a), lambda one, two: not was_asked(one, two))
+        other = belief.representative(belief.rows[t], int(a), was_asked)
         if other is not None:
             return belief.rows[t], other
     return None

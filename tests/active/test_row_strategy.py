@@ -35,9 +35,9 @@ class Table:
     def certainty(self, row):
         return self.sure
 
-    def representative(self, row, cluster, unasked):
+    def representative(self, row, cluster, asked):
         other = (5, 6)[cluster]
-        return other if other != row and unasked(row, other) else None
+        return other if other != row and not asked(row, other) else None
 
     def next_check(self, was_asked):
         return self.check

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.active.kernels import RowKernels
-from sidelight.active.rows_alone import RowsAlone
-from sidelight.active.shown import shown_clusters
+from sidelight.active.gaussian import RowKernels
+from sidelight.active.shown import RowsAlone, shown_clusters
 from sidelight.errors import InvalidParameter
 from sidelight.metrics import adjusted_rand_index
 

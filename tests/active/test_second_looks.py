@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.active.second_looks import SLOPES, SecondLooks, chance_of_answer
-from sidelight.active.session_file import GivenAnswer
-from sidelight.active.told import Conversation
+from sidelight.active.people import SLOPES, SecondLooks
+from sidelight.active.row_belief import RowBelief
+from sidelight.active.told import Conversation, GivenAnswer
 
 
 def plain_slope(odds):
@@ -94,8 +94,5 @@ class Table:
     ((0, 5), 0.5),
 ])  # fmt: skip
 def test_the_chance_of_an_answer_is_that_of_the_clusters_of_its_rows(rows, expected):
-    chance = chance_of_answer(Table(), *rows, True)
+    chance = RowBelief.chance_of_same(Table(), *rows)
     assert chance == (None if expected is None else pytest.approx(expected))
-    if expected is not None:
-        assert chance_of_answer(Table(), *rows, False) == pytest.approx(1 - expected)
-    assert chance_of_answer(object(), *rows, True) is None

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from sidelight.active.session_file import (
+from sidelight.active.told import (
     GivenAnswer,
     SavedSession,
     checked_about,

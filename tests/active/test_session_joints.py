@@ -9,8 +9,8 @@ import scipy.sparse as sp
 import sidelight as sl
 from sidelight.active.rivals.cobras import CobrasBelief
 from sidelight.active.row_belief import RowBelief
-from sidelight.active.session_file import SavedSession
 from sidelight.active.strategies import RandomStrategy
+from sidelight.active.told import SavedSession
 from sidelight.errors import InvalidData, InvalidParameter
 from sidelight.estimators._base import fingerprint
 
@@ -85,10 +85,37 @@ def test_as_many_questions_are_kept_as_were_asked_for():
     assert session.ask() == questions[0]
     assert [question.number for question in questions] == [0, 1]
     session.tell(questions[1], "unsure")
-    assert session._pending == questions[:1]  # the others were not answered
+    assert session.ask(2)[0] == questions[0]  # it was not answered
     session.tell(questions[0], "different")
-    assert session._pending == []  # they were chosen before this was known
     assert len(session.ask(3)) == 3
+
+
+@pytest.mark.parametrize("strategy", ["rows", "pairs", "random", "info"])
+@pytest.mark.parametrize("word", ["same", "different", "unsure"])
+def test_who_answers_first_is_not_asked_what_the_others_still_have(strategy, word):
+    session = session_of(strategy=strategy)
+    first, second, third = session.ask(3)
+    session.tell(second, word)
+    have = [frozenset(question.rows) for question in (first, third)]
+    for _ in range(4):  # the quick one answers one question after the other
+        question = session.ask()
+        assert frozenset(question.rows) not in have
+        assert session.ask() == question  # the same one until it is answered
+        assert [frozenset(one.rows) for one in session.ask(2)] == have  # the others have theirs all the while
+        session.tell(question, word)
+    session.tell(first, "different")
+    assert session._held == [third]
+    session.tell(third, "different")
+    assert session._held == []
+    session.undo()
+    assert session._held == []  # nobody has anything: it begins anew
+
+
+def test_one_person_is_asked_anew_after_another_answer():
+    session = session_of()
+    question = session.ask()
+    session.tell((question.rows[0], next(row for row in range(9) if row not in question.rows)), "different")
+    assert session._held == []
 
 
 def test_a_question_that_others_have_is_not_kept():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.active.settled import OPEN, consequences_of
+from sidelight.active.consequences import OPEN, consequences_of
 
 SAME, DIFFERENT = 1, 0
 

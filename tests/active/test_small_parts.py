@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from sidelight.active import rows_alone
+from sidelight.active import shown as rows_alone
+from sidelight.active.consequences import LOOKED_NEW, OPEN, consequences_of, rows_at_risk
 from sidelight.active.outlook import PartitionHistory
-from sidelight.active.overlaps import LOOKED_NEW, rows_at_risk
-from sidelight.active.pair_messages import PairForest, best_labels, log_likelihood, pair_marginals
-from sidelight.active.particles import move, resample
+from sidelight.active.particle_belief import PairForest, best_labels, log_likelihood, move, pair_marginals, resample
 from sidelight.active.people import Rates, is_tested, report_people
-from sidelight.active.rows_alone import RowsAlone, _k_means, _more_centres
-from sidelight.active.session_file import GivenAnswer
-from sidelight.active.settled import OPEN, consequences_of
+from sidelight.active.shown import RowsAlone, _k_means, _more_centres
+from sidelight.active.told import GivenAnswer
 
 # -- what follows from answers, against all clusterings ---------------------------------------------------------------
 

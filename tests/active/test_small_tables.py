@@ -9,8 +9,8 @@ import pytest
 
 import sidelight as sl
 from sidelight.active.rivals.cobras import CobrasBelief
-from sidelight.active.session_file import GivenAnswer
 from sidelight.active.strategies import STRATEGIES
+from sidelight.active.told import GivenAnswer
 
 GENERATOR = np.random.default_rng(0)
 COPIES = np.repeat(GENERATOR.normal(size=(4, 3)), 4, axis=0)

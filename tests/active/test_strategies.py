@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import sidelight as sl
-from sidelight.active.clusterer_belief import ClustererBelief
+from sidelight.active.belief import ClustererBelief
 from sidelight.active.rivals.neighbourhoods import NPU, MinMax, Neighbourhoods
 from sidelight.active.strategies import STRATEGIES
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sidelight._core.simplex import entropy
-from sidelight.active.triplets import are_apart, better_triplet, pairs_of
+from sidelight.active.questions import are_apart, better_triplet, pairs_of
 
 PLACES = np.array([
     [0.4, 0.35, 0.2, 0.05], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0],
@@ -29,9 +29,9 @@ class Table:
     def certainty(self, row):
         return self.sure
 
-    def representative(self, row, cluster, unasked):
+    def representative(self, row, cluster, asked):
         other = self.known[cluster]
-        return other if other is not None and unasked(row, other) else None
+        return other if other is not None and not asked(row, other) else None
 
 
 def ask(belief=None, pair=(0, 1), seconds=(1.0, 1.0), asked=(), alike=()):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.active.session_file import GivenAnswer
-from sidelight.active.told import Conversation, Known
+from sidelight.active.told import Conversation, GivenAnswer, Known
 from sidelight.errors import InvalidData
 
 

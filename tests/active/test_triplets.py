@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import sidelight as sl
-from sidelight.active.triplets import better_triplet, pairs_of
+from sidelight.active.questions import better_triplet, pairs_of
 from sidelight.errors import InvalidInput, UnknownName
 
 Y = np.repeat(np.arange(4), 20)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.active.pair_messages import PairForest
+from sidelight.active.particle_belief import PairForest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

@@ -8,9 +8,11 @@ import pytest
 import scipy.sparse as sp
 
 import sidelight as sl
-from sidelight._terms.fit import CrossEntropy
+from sidelight._solvers.descent import descend
+from sidelight._terms.information import CrossEntropy
 from sidelight.errors import InvalidData, TargetIgnored
-from sidelight.estimators import _base, _how_many, _whitening
+from sidelight.estimators import _base, _how_many
+from sidelight.estimators import _linear_rule as _whitening
 from sidelight.estimators._choice import choose_best, is_as_good
 from sidelight.estimators._how_many import clearest_number
 from sidelight.estimators._linear_rule import RuleFit
@@ -168,7 +170,8 @@ def test_a_rule_in_blocks_is_the_rule_of_all_rows():
     log_P = scores - np.logaddexp(*scores.T)[:, None]
     value = -2.0 * (Q * log_P).sum() + 0.35 * np.square(theta[:6]).sum()
     assert plain.objective(terms, 2)(theta)[0] == pytest.approx(value)
-    near = plain.near(one.parameters, X).minimise(terms, 2, np.zeros(8), **how)
+    around = _whitening.ClusterWhitening(X, one.parameters[:6].reshape(3, 2), one.parameters[6:], 0.7, 60)
+    near = descend(plain.objective(terms, 2), np.zeros(8), coordinates=around, max_iter=500, tol=1e-12)
     assert near.value == pytest.approx(one.value)
     assert near.n_iter < 20
 

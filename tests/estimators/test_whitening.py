@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight.estimators import _whitening as module
-from sidelight.estimators._whitening import ClusterWhitening, Whitening
+from sidelight.estimators import _linear_rule as module
+from sidelight.estimators._linear_rule import ClusterWhitening, Whitening
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 5))
@@ -24,7 +24,11 @@ def test_entering_and_leaving_is_the_identity_and_the_factor_is_that_of_the_curv
 
 def test_the_gradient_around_an_objective_is_that_of_the_round_coordinates():
     walk = Whitening(X, 0.1)
-    rounded = walk.around(lambda theta: (0.5 * theta @ theta, theta))
+
+    def rounded(v):
+        theta = walk.leave(v)
+        return 0.5 * theta @ theta, walk.slope(theta)
+
     v, step = rng.normal(size=6 * 2), 1e-6
     numeric = [(rounded(v + step * e)[0] - rounded(v - step * e)[0]) / (2 * step) for e in np.eye(12)]
     np.testing.assert_allclose(rounded(v)[1], numeric, rtol=1e-5)
@@ -49,7 +53,11 @@ def test_coordinates_of_each_cluster_are_round_where_the_rule_is():
     with_one = np.column_stack([X, np.ones(40)])
     wanted = 10 * (with_one * (p * (1 - p))[:, None]).T @ with_one + np.diag([1.5] * 5 + [0.0])
     np.testing.assert_allclose(walk.factors[1].T @ walk.factors[1], wanted, rtol=1e-2, atol=1e-2)
-    rounded = walk.around(lambda t: (0.5 * t @ t, t))
+
+    def rounded(v):
+        theta = walk.leave(v)
+        return 0.5 * theta @ theta, walk.slope(theta)
+
     v, step = rng.normal(size=6 * 3), 1e-6
     numeric = [(rounded(v + step * e)[0] - rounded(v - step * e)[0]) / (2 * step) for e in np.eye(18)]
     np.testing.assert_allclose(rounded(v)[1], numeric, rtol=1e-4, atol=1e-6)

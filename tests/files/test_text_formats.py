@@ -15,9 +15,9 @@ from sidelight.files.problems import noticing
 from sidelight.files.roles.plan import asked
 from sidelight.files.source import Source
 from sidelight.files.streaming import RowsInBlocks
-from sidelight.files.text import blocks, delimited, documents, folder, svmlight
-from sidelight.files.text.documents import text_in, without_mail_header
-from sidelight.files.text.folder import dotted_labels
+from sidelight.files.text import blocks, delimited, folder, svmlight
+from sidelight.files.text import folder as documents
+from sidelight.files.text.folder import dotted_labels, text_in, without_mail_header
 
 
 def put(tmp_path, name, text):

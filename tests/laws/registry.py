@@ -14,14 +14,12 @@ import numpy as np
 import scipy.sparse as sp
 
 import sidelight as sl
-from sidelight._terms.fit import CrossEntropy
-from sidelight._terms.information import Balance, Confidence, OnRows
+from sidelight._terms.information import Balance, Confidence, CrossEntropy, OnRows
 from sidelight.estimators._labelled_bags.coverage import BagPlan
-from sidelight.estimators.coverage.neighbour_term import Smoothness
-from sidelight.estimators.coverage.term import Coverage
+from sidelight.estimators.coverage.problem import Coverage
 from sidelight.estimators.instances.bag_constraint import BagConstraint
 from sidelight.estimators.instances.bag_discriminative import BagLikeness
-from sidelight.estimators.novelty.term import CompactClusters, DisjointLabels, ListedLabels, SmoothManifold
+from sidelight.estimators.novelty.problem import CompactClusters, DisjointLabels, ListedLabels, SmoothManifold
 from sidelight.estimators.relations.answer_terms import PairLikelihood, TripletLikelihood
 
 TWO_OR_FOUR = "the check expects 2 or 4 columns from any predict_proba; this one has as many as clusters"
@@ -323,7 +321,6 @@ TERMS = [
     CrossEntropy(_Q),
     Coverage(_PLAN, np.array([0, 0, 1, -1])),
     Coverage(_PLAN, np.array([0, 0, 1, -1]), wrong=0.1, forgotten=0.1),
-    Smoothness(_RING),
 ]
 _LISTS = sp.csr_array(np.kron(np.eye(3), [0.5, 1.0, 1.0])[:, :7])  # three bags of three, three and one row
 _SIZES = np.array([2.0, 3.0, 1.0, 4.0])

@@ -73,11 +73,9 @@ CASES: list[tuple[type, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {"n_subclusters": 2, **FEW},
         {"bags": BAGS},
         {
-            "n_subclusters": 1, "n_novel": 1, "penalty": 3.0, "solver": "em", "n_init": 2, "max_iter": 3, "tol": 0.1,
-            "wrong": 0.2, "forgotten": 0.2, "information": 0.5, "neighbours": 0.5, "boundary": "curved",
-            "calibrate": False, "random_state": 1, "cap": ({"n_subclusters": 1, "information": 0.0}, 1),
-            "cv": ({"n_subclusters": "auto", "max_subclusters": 2}, 2), "max_novel": ({"n_novel": "auto", "cv": 2}, 1),
-            "max_subclusters": ({"n_subclusters": "auto", "cv": 2}, 1),
+            "n_subclusters": 1, "n_novel": 1, "penalty": 3.0, "n_init": 2, "max_iter": 3, "tol": 0.1,
+            "wrong": 0.2, "forgotten": 0.2, "information": 0.5, "boundary": "curved", "calibrate": False,
+            "random_state": 1,
         },
     ),
     (

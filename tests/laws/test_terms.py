@@ -8,8 +8,7 @@ from scipy.optimize import check_grad
 from tests.laws.registry import TERMS
 
 from sidelight._core.simplex import log_softmax
-from sidelight._models.objective import Objective
-from sidelight._models.softmax_linear import SoftmaxLinear
+from sidelight._models.objective import Objective, SoftmaxLinear
 
 each_term = pytest.mark.parametrize("term", TERMS, ids=lambda term: type(term).__name__)
 X = np.random.default_rng(0).normal(size=(7, 3))

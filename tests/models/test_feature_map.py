@@ -7,8 +7,6 @@ import scipy.sparse as sp
 
 import sidelight as sl
 from sidelight._models.feature_map import FeatureMap
-from sidelight._terms.fit import CrossEntropy
-from sidelight.estimators._linear_rule import RuleFit
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 5)) * [1, 2, 3, 1, 1] + 4
@@ -87,21 +85,8 @@ def test_scores_are_those_of_features_that_are_never_made():
     ):
         found = learn(rows, **options)
         weights = W[: found.n_features]
-        U, shift = found.weights_unprojected(weights)
         features = found(rows)
         scores, nearest = found.scores(rows, weights, b)
         np.testing.assert_allclose(scores, features @ weights + b, atol=1e-9)
-        np.testing.assert_allclose(found.unprojected(rows) @ U + shift, features @ weights, atol=1e-3)  # in float32
         gaps = ((rows[:, None] - found.landmarks) ** 2).sum(axis=2).min(axis=1)
         np.testing.assert_allclose(nearest, gaps, atol=1e-9)
-
-
-def test_an_objective_without_the_projection_is_the_objective():
-    found = learn(n_landmarks=40, rank=None, unit_rows=False)
-    targets = np.eye(3)[RNG.integers(3, size=len(X))]
-    terms = [(1.0, CrossEntropy(targets))]
-    theta = RNG.normal(size=(found.n_features + 1) * 3)
-    value, gradient = RuleFit(found(X), 0.7).objective(terms, 3)(theta)
-    again, slope = RuleFit(found.unprojected(X), 0.7, feature_map=found).objective(terms, 3)(theta)
-    np.testing.assert_allclose(again, value, rtol=1e-5)
-    np.testing.assert_allclose(slope, gradient, atol=1e-4 * np.abs(gradient).max())

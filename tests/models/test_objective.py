@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 
 from sidelight._models import objective as blocked
-from sidelight._models.objective import BlockedObjective, Objective, block_cuts, can_be_blocked
-from sidelight._models.softmax_linear import SoftmaxLinear
-from sidelight._terms.fit import CrossEntropy
-from sidelight._terms.information import Balance, Confidence
+from sidelight._models.objective import BlockedObjective, Objective, SoftmaxLinear, block_cuts, can_be_blocked
+from sidelight._terms.information import Balance, Confidence, CrossEntropy, OnRows
 from sidelight.estimators._labelled_bags.coverage import BagPlan
-from sidelight.estimators.coverage.neighbour_term import Smoothness
-from sidelight.estimators.coverage.term import Coverage
+from sidelight.estimators.coverage.problem import Coverage
 
 N, D, K = 60, 3, 4
 
@@ -71,4 +68,4 @@ def test_a_logit_gap_of_800_stays_finite(setting):
 
 def test_terms_between_rows_cannot_be_cut():
     assert can_be_blocked([(1.0, Balance()), (1.0, Confidence(n_rows=3))])
-    assert not can_be_blocked([(1.0, Smoothness(np.eye(3)))])
+    assert not can_be_blocked([(1.0, OnRows(Balance(), np.arange(3)))])

@@ -14,8 +14,7 @@ import pytest
 
 import sidelight as sl
 from sidelight._models import on_dask
-from sidelight._models.engines import InMemory, OneLook
-from sidelight._models.part_work import Moments
+from sidelight._models.passes import InMemory, Moments, OneLook
 from sidelight.errors import Cancelled, ClusterGone, InvalidData, InvalidParameter, UnreadableFile, WorkerDied
 from sidelight.files.roles import events as part_events
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sidelight._solvers.race import best, race
-from sidelight._solvers.trace import Solution
+from sidelight._solvers.descent import Solution, best, race
 
 
 def walk(start, max_iter, stage):

@@ -346,12 +346,31 @@ class Decoder:
         return class_
 
     def _estimator(self, form: dict[str, Any]) -> Any:
-        estimator = self._class(form["estimator"], "get_params")(
-            **{key: self.decode(part) for key, part in form["params"].items()}
-        )
+        class_ = self._class(form["estimator"], "get_params")
+        params = {key: self.decode(part) for key, part in form["params"].items()}
+        try:
+            params = without_retired(class_, params)
+        except InvalidParameter as error:
+            raise UnsafeArchive(f"{self.source!r}: {error} Older versions of Sidelight read the file.") from None
+        estimator = class_(**params)
         vars(estimator).update({key: self.decode(part) for key, part in form["fitted"].items()})
         _READ_FROM[estimator] = self.source
         return estimator
+
+
+def without_retired(class_: type, params: dict[str, Any]) -> dict[str, Any]:
+    """Return parameters that were written down for a class, without those that it has no more.
+
+    ``RETIRED`` of a class says which these are and the one value that each has always had since.
+    """
+    retired: dict[str, Any] = getattr(class_, "RETIRED", {})
+    for name, value in params.items():
+        if name in retired and value != retired[name]:
+            raise InvalidParameter(
+                f"{class_.__name__} has no parameter {name!r} any more: it is always {retired[name]!r}. "
+                f"Got {value!r}; leave it out."
+            )
+    return {name: value for name, value in params.items() if name not in retired}
 
 
 def _generator(decoder: Decoder, content: Any) -> np.random.Generator:

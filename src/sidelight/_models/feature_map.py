@@ -147,23 +147,6 @@ class FeatureMap:
         for_each_in_threads(fill, range(0, X.shape[0], BLOCK))
         return features
 
-    def unprojected(self, X: Any) -> npt.NDArray[np.float32]:
-        """Return the straight block and the kernels of the landmarks, which the curved block is linear in.
-
-        The projection takes longer than all the rest, and every linear rule can take it into its weights:
-        :meth:`weights_unprojected`.
-        """
-        columns = np.empty((X.shape[0], self.n_straight + len(self.landmarks)), dtype=np.float32)
-
-        def fill(begin: int) -> None:
-            rows = X[begin : begin + BLOCK]
-            columns[begin : begin + BLOCK, : self.n_straight] = self._straight(rows)
-            if len(self.offset):
-                columns[begin : begin + BLOCK, self.n_straight :] = self.kernels(rows)
-
-        for_each_in_threads(fill, range(0, X.shape[0], BLOCK))
-        return columns
-
     def scores(self, X: Any, W: Floats, b: Floats) -> tuple[Floats, Floats]:
         """Return features(x) @ W + b of every row, and its squared distance to the nearest landmark.
 
@@ -217,7 +200,10 @@ class FeatureMap:
         return self._kernels(squared_distances(X, self.landmarks))
 
     def weights_unprojected(self, W: Floats) -> tuple[Floats, Floats]:
-        """Return U and c with features(x) @ W = unprojected(x) @ U + c."""
+        """Return U and c with features(x) @ W = [straight block, kernels(x)] @ U + c.
+
+        The projection takes longer than all the rest, and every linear rule can take it into its weights.
+        """
         straight, curved = W[: self.n_straight], W[self.n_straight :]
         if not len(self.offset):
             return np.vstack([straight, np.zeros((len(self.landmarks), W.shape[1]))]), np.zeros(W.shape[1])

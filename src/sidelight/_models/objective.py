@@ -1,11 +1,21 @@
-"""An objective is a model plus weighted terms plus a penalty on the weights: theta -> (value, gradient).
+"""The softmax-linear belief and its objectives: a model plus weighted terms plus a penalty, theta -> (value, gradient).
 
+P[i, k] is proportional to exp(x_i . W_k + b_k)
 value(theta) = sum_t weight_t * term_t(P, log P) + penalty * |W|^2 / 2        with P = model(theta, X)
+
+Parameters are one vector ``theta`` of W (features x clusters) followed by b, with any leading axes (starts, particles):
+theta (..., d K + K) gives log P (..., n, K). X is touched only by ``@``, so CSR needs no second path.
 
 ``Objective`` is evaluated whole. ``BlockedObjective`` is a sum over blocks of rows, each of which goes from rows to
 value and gradient while it is in the cache: blocks run in threads and are added up by one tree, so no result depends on
-the number of threads. Two passes: the first makes P of every block and adds up the mean posterior, the second asks
-the terms and pulls their gradients back.
+the number of threads. Two passes: the first makes P of every block and adds up the mean posterior, the second asks the
+terms and pulls their gradients back.
+
+``PartedObjective`` asks whoever goes over very many rows the same in two questions, ``Share`` and ``Pull``; posteriors
+are made again for the second one where nobody had room to keep them. Rows lie near 0
+(:class:`~sidelight.data.parts.Look`), and curved features are kernels of landmarks that are made block by block. Scores
+are linear in both, so the weights of features become weights of these *raw columns* before a question is asked, and
+gradients go back the same way: no row is ever standardised, centred or projected.
 """
 
 from __future__ import annotations
@@ -17,12 +27,60 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import NDArray
 
 from sidelight._core.posterior_passes import posteriors_of, pull_back
+from sidelight._core.simplex import log_softmax
 from sidelight._core.threads import map_in_threads
-from sidelight._core.tree_sum import tree_sum
+from sidelight._core.tree_sum import Sums, tree_sum
 from sidelight._models.feature_map import FeatureMap
-from sidelight._models.softmax_linear import SoftmaxLinear
+from sidelight._models.passes import Held, Passes
+from sidelight.data.parts import Look
+
+
+@dataclass(frozen=True, slots=True)
+class SoftmaxLinear:
+    """A linear score per cluster, turned into probabilities by a softmax."""
+
+    n_features: int
+    n_clusters: int
+
+    @property
+    def n_parameters(self) -> int:
+        """Length of ``theta``."""
+        return (self.n_features + 1) * self.n_clusters
+
+    def unpack(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Split ``theta`` (..., d K + K) into views W (..., d, K) and b (..., K)."""
+        d, K = self.n_features, self.n_clusters
+        return theta[..., : d * K].reshape(*theta.shape[:-1], d, K), theta[..., d * K :]
+
+    def pack(self, W: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Join W (..., d, K) and b (..., K) into ``theta``."""
+        return np.concatenate([W.reshape(*W.shape[:-2], -1), b], axis=-1)
+
+    def log_posterior(self, theta: np.ndarray, X: Any) -> np.ndarray:
+        """Log P (..., n, K) of the rows of X."""
+        W, b = self.unpack(theta)
+        if W.ndim == 2:
+            return log_softmax(
+                np.asarray(X @ W.astype(X.dtype, copy=False)) + b
+            )  # never a float64 copy of float32 rows
+        # One product for all starts: fold the leading axes into the columns.
+        lead = W.shape[:-2]
+        folded = np.moveaxis(W, -2, 0).reshape(self.n_features, -1)
+        scores = np.moveaxis(np.asarray(X @ folded).reshape(X.shape[0], *lead, self.n_clusters), 0, -2)
+        return log_softmax(scores + b[..., None, :])
+
+    def pullback(self, D: np.ndarray, X: Any) -> np.ndarray:
+        """Gradient in ``theta`` from D = d value / d scores (..., n, K)."""
+        lead = D.shape[:-2]
+        folded = np.moveaxis(D, -2, 0).reshape(X.shape[0], -1)
+        gradient_W = np.asarray(X.T @ folded.astype(X.dtype, copy=False)).reshape(
+            self.n_features, *lead, self.n_clusters
+        )
+        return self.pack(np.moveaxis(gradient_W, 0, -2), D.sum(axis=-2))
+
 
 # A term maps (P, log P) to (value, G) with G = d value / d log P; leading axes of P are axes of the value.
 Term = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -56,7 +114,6 @@ class Objective:
 
 Floats = npt.NDArray[np.float64]
 Cuts = npt.NDArray[np.intp]
-
 NUMBERS = 1 << 17  # posteriors of a block: 1 MB an array, so that the handful of them stays in the cache
 FEWEST, ROWS = 8, 512  # blocks to share out where there are rows enough, and the fewest rows worth a block
 
@@ -142,27 +199,6 @@ class BlockedObjective:
         return np.asarray(value), self.model.pack(gradient_W + self.penalty * W, gradient_b)
 
 
-@dataclass(frozen=True, slots=True)
-class UnprojectedObjective:
-    """An objective of weights of features, where only the columns are there that features are linear in.
-
-    ``inner`` is the objective of weights of these columns (:meth:`FeatureMap.unprojected`), without a penalty.
-    """
-
-    model: SoftmaxLinear
-    feature_map: FeatureMap
-    inner: Objective | BlockedObjective
-    penalty: float
-
-    def __call__(self, theta: Floats) -> tuple[Floats, Floats]:
-        W, b = self.model.unpack(theta)
-        U, shift = self.feature_map.weights_unprojected(W)
-        value, gradient = self.inner(self.inner.model.pack(U, b + shift))
-        of_U, of_b = self.inner.model.unpack(gradient)
-        of_W = self.feature_map.gradient_projected(of_U, of_b) + self.penalty * W
-        return value + 0.5 * self.penalty * np.square(W).sum(), self.model.pack(of_W, of_b)
-
-
 def of_mean(terms: Sequence[tuple[float, Term]], share: Floats) -> tuple[float, Floats]:
     """Return what the terms of the mean posterior are worth together, and their slope."""
     value, slope = 0.0, np.zeros_like(share)
@@ -196,3 +232,150 @@ def pull_rows(
             value += term.add_rows(*run, weight, P, log_P, G)
     pull_back(P, G, gradient_b)
     return value, np.asarray((G.T.astype(X.dtype, copy=False) @ X).T, dtype=np.float64), gradient_b
+
+
+class TermsOfPart(Protocol):
+    """What a family wishes of the rows of a part; small enough to be sent with every question."""
+
+    @property
+    def key(self) -> str:
+        """A name that no other fit's wishes have: plans are made once for each part."""
+        ...
+
+    def __call__(self, held: Held) -> Sequence[tuple[float, Term]]:
+        """Return weighted terms whose rows are counted from the first row of the part."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NearKernels:
+    """exp(-|x - z|^2 / h) for rows near 0 and landmarks z, in single precision: what a question carries of a map."""
+
+    spread: NDArray[np.float32]
+    points: NDArray[np.float32]  # 2 z / h, one column a landmark
+    lengths: NDArray[np.float32]  # |z|^2 / h
+    width: float
+
+    @classmethod
+    def of(cls, look: Look, curve: FeatureMap) -> NearKernels:
+        """Take the centre off the landmarks of a map; they are not divided, so that distances stay."""
+        near = curve.landmarks - look.centre
+        lengths = np.einsum("ij,ij->i", near, near) / curve.width
+        points = np.ascontiguousarray(near.T * (2.0 / curve.width), dtype=np.float32)
+        return cls(look.spread.astype(np.float32), points, lengths.astype(np.float32), curve.width)
+
+    def __call__(self, near: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the kernels of some rows."""
+        rows = near * self.spread
+        exponents = rows @ self.points
+        exponents -= (np.einsum("ij,ij->i", rows, rows) / np.float32(self.width))[:, None]
+        exponents -= self.lengths
+        # beyond -87 the exponential is no normal number; rows so far that both squares are infinite get it, too
+        return np.exp(np.fmax(exponents, np.float32(-87.0), out=exponents), out=exponents)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """Weights of raw columns, which kernels they need, and a name for "the same rule as in the last question"."""
+
+    W: Floats
+    b: Floats
+    kernels: NearKernels | None
+    name: str
+
+    def columns(self, held: Held, run: tuple[int, int]) -> NDArray[Any]:
+        """Return the raw columns of a block: rows near 0, and kernels of landmarks."""
+        near = held.X[slice(*run)]
+        return near if self.kernels is None else np.hstack([near, self.kernels(near)])
+
+    def believe(self, columns: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
+        """Return P, log P and the sum of P over the rows."""
+        scores = self.W.T.astype(columns.dtype) @ columns.T  # as in BlockedObjective
+        log_P = np.ascontiguousarray(scores.T, dtype=np.float64)
+        P = np.empty_like(log_P)
+        return P, log_P, posteriors_of(log_P, self.b, P)
+
+
+@dataclass(frozen=True, slots=True)
+class RawColumns:
+    """How features come from raw columns: rows in the user's units, or mapped."""
+
+    look: Look
+    feature_map: FeatureMap | None = None
+
+    def rule(self, W: Floats, b: Floats, name: str) -> Rule:
+        """Turn weights of features into weights of raw columns."""
+        curve = self.feature_map
+        if curve is None:
+            straight, kernels, shift = W, W[:0], np.zeros(W.shape[1])
+        else:
+            straight, kernels, shift = curve.weights_of_columns(W)
+        raw = np.vstack([straight * self.look.spread[:, None], kernels])
+        near = NearKernels.of(self.look, curve) if curve is not None and len(kernels) else None
+        return Rule(raw, b + self.look.centre @ straight + shift, near, name)
+
+    def gradient(self, raw: Floats, of_b: Floats) -> Floats:
+        """Turn a gradient by weights of raw columns into one by weights of features."""
+        d = len(self.look.spread)
+        straight = raw[:d] * self.look.spread[:, None] + np.outer(self.look.centre, of_b)
+        if self.feature_map is None:
+            return straight
+        return self.feature_map.gradient_of_columns(straight, raw[d:], of_b)
+
+
+@dataclass(slots=True)
+class PartedObjective:
+    """What a solver goes down: ``objective(theta)`` returns the value and its gradient."""
+
+    model: SoftmaxLinear
+    passes: Passes
+    columns: RawColumns
+    of_part: TermsOfPart
+    of_all: Sequence[tuple[float, Term]]
+    penalty: float
+    n_evaluations: int = 0
+
+    def __call__(self, theta: Floats) -> tuple[Floats, Floats]:
+        self.n_evaluations += 1
+        W, b = self.model.unpack(theta)
+        rule = self.columns.rule(W, b, f"{self.of_part.key}/{self.n_evaluations}")
+        value, slope = 0.0, np.zeros(self.model.n_clusters)
+        if self.of_all:
+            (mass,) = self.passes.sum(Share(rule))
+            value, slope = of_mean(self.of_all, mass / self.passes.n_rows)
+        of_rows, raw, of_b = self.passes.sum(Pull(rule, self.of_part, slope / self.passes.n_rows))
+        value += of_rows + 0.5 * self.penalty * np.square(W).sum()
+        return np.asarray(value), self.model.pack(self.columns.gradient(raw, of_b) + self.penalty * W, of_b)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What do the posteriors add up to?"""
+
+    rule: Rule
+
+    def of_block(self, held: Held, run: tuple[int, int]) -> Sums:
+        """Answer for one block, and keep the posteriors where there is room."""
+        columns = self.rule.columns(held, run)
+        P, log_P, mass = self.rule.believe(columns)
+        if held.keeps:
+            held.made[f"P/{run[0]}"] = self.rule.name, P, log_P
+        return (mass,)
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """What are the terms worth, and what is their gradient?"""
+
+    rule: Rule
+    of_part: TermsOfPart
+    slope: Floats
+
+    def of_block(self, held: Held, run: tuple[int, int]) -> Sums:
+        """Answer for one block."""
+        columns = self.rule.columns(held, run)
+        name, P, log_P = held.made.get(f"P/{run[0]}", ("", None, None))
+        if name != self.rule.name:
+            P, log_P, _ = self.rule.believe(columns)
+        terms = held.once(self.of_part.key, lambda: self.of_part(held))
+        return pull_rows(terms, run, columns, P, log_P, self.slope)

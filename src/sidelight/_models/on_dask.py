@@ -18,11 +18,9 @@ from uuid import uuid4
 
 from sidelight._core.memory import default_limit
 from sidelight._core.tree_sum import Node
-from sidelight._models.engines import A_ROW, check_rows
-from sidelight._models.part_work import Ask, AskPart, AskTogether, Held, Passes, hold, work
+from sidelight._models.passes import A_ROW, Ask, AskPart, AskTogether, Held, Passes, hold, near_copy, work
 from sidelight.data.array_parts import ArrayRows
 from sidelight.data.parts import BLOCKS, Look, Part, PartedRows
-from sidelight.data.spill import scratch_folder, spill
 from sidelight.errors import ClusterGone, InvalidData, InvalidParameter, MissingExtra, WorkerDied
 from sidelight.words import Setting, counted, some_of
 
@@ -92,7 +90,7 @@ class OnDask:
                 "rows of some bags lie apart.",
                 do=["Name a folder that all workers see: ", Setting("scratch"), ", or write Parquet files bag by bag."],
             )
-        return spill(parts, stack.enter_context(scratch_folder(self.scratch)), check_rows)
+        return near_copy(parts, self.scratch, stack)
 
 
 class DaskPasses(Passes):
@@ -321,7 +319,7 @@ def _workers(client: Any) -> list[str]:
 
 def _needs_scratch(parts: PartedRows) -> bool:
     """Whether workers cannot read the rows where they are: they are in this process, or bags lie apart."""
-    here = any(isinstance(getattr(source, "source", source), ArrayRows) for source in parts.sources)
+    here = any(isinstance(source, ArrayRows) for source in parts.sources)
     return here or not parts.survey.is_arranged
 
 

@@ -1,6 +1,6 @@
-"""Terms of information maximisation: I(Y, X; W) = H[mean of P] - mean of H[P_i], [P17] eq. (3.5).
+"""Terms that families share: information, I(Y, X; W) = H[mean of P] - mean of H[P_i], and the pull to given posteriors.
 
-Each is written as something to minimise, so the objective adds both.
+Both parts of the information ([P17] eq. (3.5)) are written as something to minimise, so the objective adds both.
 """
 
 from __future__ import annotations
@@ -11,6 +11,26 @@ from dataclasses import dataclass
 import numpy as np
 
 from sidelight._core.posterior_passes import add_confidence
+
+
+@dataclass(frozen=True, slots=True)
+class CrossEntropy:
+    """Cross entropy between fixed targets Q and the posterior.
+
+    value = -sum_ik Q[i, k] * log P[i, k]
+    """
+
+    Q: np.ndarray
+
+    def add_rows(self, first: int, last: int, weight: float, P: np.ndarray, log_P: np.ndarray, G: np.ndarray) -> float:
+        """Add the part about the rows ``first`` to ``last``: for objectives that visit rows block by block."""
+        value, gradient = CrossEntropy(self.Q[first:last])(P, log_P)
+        G += weight * gradient
+        return weight * float(value)
+
+    def __call__(self, P: np.ndarray, log_P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        value = -np.where(self.Q > 0, self.Q * log_P, 0.0).sum(axis=(-2, -1))  # 0 * -inf counts as 0
+        return value, np.broadcast_to(-self.Q, P.shape)
 
 
 @dataclass(frozen=True, slots=True)

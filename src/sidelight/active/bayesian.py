@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.forest import spanning_edges
 from sidelight._core.params import as_generator, check_choice, check_n_clusters, check_number
 from sidelight._core.simplex import softmax
+from sidelight.active.belief import as_dense
 from sidelight.active.particle_belief import CENTRES, ParticleBelief, Prior
 from sidelight.active.session import ActiveSession, Recorder
-from sidelight.active.session_file import SavedSession
+from sidelight.active.told import SavedSession
 from sidelight.data.coerce import as_pairs
 from sidelight.errors import InvalidParameter
 from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
@@ -190,7 +191,7 @@ class BayesianActiveClustering(ProbabilityColumns, ClusterMixin, Estimator):
         """Return the probability of each cluster for each row of X."""
         check_is_fitted(self)
         X = rows_to_judge(self, X)
-        dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
+        dense = as_dense(X)
         rows = np.column_stack([(dense - self.mean_) / self.scale_, np.ones(len(dense))])
         return np.asarray(softmax(rows @ self.weights_))
 

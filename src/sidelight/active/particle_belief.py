@@ -3,29 +3,179 @@
 The Gaussian of the printed prior is centred on 0. Without answers its mode is W = 0, one cluster, and few answers make
 little of it; centred on a start, a k-means clustering learnt by a ridge rule, many answers are needed where k-means is
 wrong. Unless one of them is asked for, the prior is an even mixture of both, and the answers decide (decision 58).
+
+Particles are resampled by weight and moved by elliptical slice sampling (Murray, Adams and MacKay 2010), which needs no
+tuning and runs over all particles at once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._core.forest import spanning_edges
+from sidelight._core.forest import root_forest, spanning_edges
+from sidelight._core.kernels import kernel
 from sidelight._core.params import as_seed
 from sidelight._core.simplex import softmax
 from sidelight._solvers.descent import descend
 from sidelight._solvers.rounding import round_by_kmeans
-from sidelight.active.pair_messages import PairForest, best_labels, log_likelihood, pair_marginals
-from sidelight.active.particles import move, resample
-from sidelight.active.rows_of_belief import RowsOfBelief
+from sidelight.active.belief import Belief, as_dense
 from sidelight.estimators._base import reporting
 
 Floats = npt.NDArray[np.float64]
+Factor = Callable[[Floats], Floats]  # (n_particles, d) -> log factor of each
+
+
+def resample(log_weights: Floats, generator: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Return the particles to go on with, drawn by systematic resampling."""
+    weights = np.exp(log_weights - log_weights.max())
+    edges = np.cumsum(weights / weights.sum())
+    points = (generator.random() + np.arange(len(weights))) / len(weights)
+    return np.minimum(np.searchsorted(edges, points), len(weights) - 1).astype(np.intp)
+
+
+def move(
+    particles: Floats, mean: Floats, spread: float, factor: Factor, n_moves: int, generator: np.random.Generator
+) -> Floats:
+    """Move every particle ``n_moves`` times along ellipses through N(mean, spread^2 I), times the factor.
+
+    ``mean`` is one for all particles, or one for each.
+    """
+    mean = np.broadcast_to(mean, particles.shape)
+    states = particles - mean
+    levels = factor(states + mean)
+    for _ in range(n_moves):
+        directions = spread * generator.standard_normal(states.shape)
+        threshold = levels + np.log(generator.random(len(states)))
+        angle = generator.uniform(0.0, 2 * np.pi, len(states))
+        low, high = angle - 2 * np.pi, angle.copy()
+        waiting = np.arange(len(states))
+        moved, reached = states.copy(), levels.copy()
+        while len(waiting):
+            turn = angle[waiting][:, None]
+            proposals = states[waiting] * np.cos(turn) + directions[waiting] * np.sin(turn)
+            values = factor(proposals + mean[waiting])
+            accepted = values > threshold[waiting]
+            done = waiting[accepted]
+            moved[done], reached[done] = proposals[accepted], values[accepted]
+            waiting = waiting[~accepted]
+            below = angle[waiting] < 0
+            low[waiting] = np.where(below, angle[waiting], low[waiting])
+            high[waiting] = np.where(below, high[waiting], angle[waiting])
+            angle[waiting] = generator.uniform(low[waiting], high[waiting])
+        states, levels = moved, reached
+    return states + mean
+
+
+# Exact inference on a forest of pair answers, in O(K) a message, for many parameters at once.
+#
+# An answer "same" has the table (1 - eps) on the diagonal and eps beside it, [P17] eq. (4.4), so a message is
+# eps sum_j b(j) + (1 - 2 eps) b(k), and (1 - eps) sum_j b(j) - (1 - 2 eps) b(k) for "different".
+
+
 Ints = npt.NDArray[np.intp]
+
+
+class PairForest(NamedTuple):
+    """Answers that close no cycle, hung from the lowest row of each tree."""
+
+    parents: Ints
+    same: npt.NDArray[np.bool_]  # the answer about each row and its parent; of no meaning at roots
+    order: Ints  # every row after its parent
+
+    @classmethod
+    def of(cls, left: Ints, right: Ints, same: npt.NDArray[np.bool_], n_rows: int) -> PairForest:
+        """Hang the answers; :class:`~sidelight.errors.InvalidData` when they close a cycle."""
+        hung = root_forest(left, right, n_rows)
+        along = np.zeros(n_rows, dtype=bool)
+        has_parent = hung.edges >= 0
+        along[has_parent] = same[hung.edges[has_parent]]
+        return cls(hung.parents, along, hung.order)
+
+
+@kernel("float64(float64[::1])")
+def _normalise(weights: Floats) -> float:
+    total = weights.sum()
+    weights /= total
+    return total
+
+
+@kernel("void(float64[::1], boolean, float64, float64[::1])")
+def _message(belief: Floats, same: bool, eps: float, message: Floats) -> None:
+    """Write what a row tells its neighbour; ``belief`` sums to 1."""
+    for k in range(len(belief)):
+        message[k] = eps + (1 - 2 * eps) * belief[k] if same else (1 - eps) - (1 - 2 * eps) * belief[k]
+
+
+def pair_marginals(P: Floats, forest: PairForest, eps: float) -> tuple[Floats, Floats]:
+    """Return p(label of each row | answers) and the log probability of the answers; P has shape (..., n, K)."""
+    q = np.array(P, dtype=np.float64, order="C")
+    many = q.reshape(-1, *q.shape[-2:])
+    log_Z = _pass_messages(many, forest.parents, forest.same, forest.order, eps, True)
+    return many.reshape(q.shape), log_Z.reshape(q.shape[:-2])
+
+
+def log_likelihood(P: Floats, forest: PairForest, eps: float) -> Floats:
+    """Return the log probability of the answers alone, which needs the messages up the trees only."""
+    many = np.array(P, dtype=np.float64, order="C").reshape(-1, *P.shape[-2:])
+    return _pass_messages(many, forest.parents, forest.same, forest.order, eps, False).reshape(P.shape[:-2])
+
+
+@kernel("float64[::1](float64[:, :, ::1], intp[::1], boolean[::1], intp[::1], float64, boolean)")
+def _pass_messages(
+    q: Floats, parents: Ints, same: npt.NDArray[np.bool_], order: Ints, eps: float, down: bool
+) -> Floats:
+    """Turn P into the marginals, in place: from the leaves up, and ``down`` again; return log p(answers)."""
+    n_tables, n, K = q.shape
+    log_Z, messages, without = np.zeros(n_tables), np.ones((n, K)), np.empty(K)
+    for s in range(n_tables):
+        for at in range(n - 1, -1, -1):
+            v = order[at]
+            log_Z[s] += np.log(_normalise(q[s, v]))
+            if parents[v] >= 0:
+                _message(q[s, v], same[v], eps, messages[v])
+                q[s, parents[v]] *= messages[v]
+        for v in order:
+            if down and parents[v] >= 0:
+                without[:] = q[s, parents[v]] / messages[v]
+                _normalise(without)
+                _message(without, same[v], eps, messages[v])
+                q[s, v] *= messages[v]
+                _normalise(q[s, v])
+    return log_Z
+
+
+def best_labels(P: Floats, forest: PairForest, eps: float) -> Ints:
+    """Return the most probable labels of all rows together; P has shape (n, K), eps is above 0."""
+    log_P = np.log(np.maximum(P, 1e-300))
+    agree, differ = np.log(1 - eps), np.log(eps)
+    score, choice = log_P.copy(), np.zeros(P.shape, dtype=np.intp)
+    for v in forest.order[::-1]:
+        parent = forest.parents[v]
+        if parent < 0:
+            continue
+        on, off = (agree, differ) if forest.same[v] else (differ, agree)
+        first = int(score[v].argmax())
+        others = score[v].copy()
+        others[first] = -np.inf
+        second = int(others.argmax()) if len(others) > 1 else first
+        best_other = np.where(np.arange(len(others)) == first, second, first)
+        stay, leave = score[v] + on, score[v][best_other] + off
+        if len(others) == 1:
+            leave = np.full(1, -np.inf)
+        choice[v] = np.where(stay >= leave, np.arange(len(others)), best_other)
+        score[parent] += np.maximum(stay, leave)
+    labels = np.empty(len(P), dtype=np.intp)
+    for v in forest.order:
+        parent = forest.parents[v]
+        labels[v] = score[v].argmax() if parent < 0 else choice[v, labels[parent]]
+    return labels
+
 
 START_RIDGE, SHARPNESS = 1.0, 4.0  # of the rule that a start is learnt by
 CENTRES = ("either", "zero", "start")
@@ -46,16 +196,17 @@ class Prior:
     n_moves: int = 3
 
 
-class ParticleBelief(RowsOfBelief):
+class ParticleBelief(Belief):
     """Rules W as particles, and what answers about pairs make of them."""
 
     def __init__(self, X: Any, prior: Prior, generator: np.random.Generator) -> None:
-        dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        dense = as_dense(X)
         self.mean, spread = dense.mean(axis=0), dense.std(axis=0)
         self.scale = np.where(spread > 0, spread, 1.0)
         self.X = self._rows(dense)
         self.prior, self.n_rows, self.n_clusters = prior, len(self.X), prior.n_clusters
         self.eps, self.n_known, self.is_consistent = prior.eps, prior.n_clusters, True
+        self._best: tuple[int, Floats] | None = None  # the best rule, and after how many answers
         self.centres = self._centres(generator)
         self.left, self.right, self.same = (np.zeros(0, dtype=np.intp) for _ in range(3))
         self.spread = 1.0 / np.sqrt(prior.penalty)
@@ -195,7 +346,7 @@ class ParticleBelief(RowsOfBelief):
         """Return P of the best rule, given the answers, for all rows or for new ones."""
         W = self._map()
         if X is not None:
-            dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+            dense = as_dense(X)
             return np.asarray(softmax(self._rows(dense) @ W.reshape(-1, self.prior.n_clusters)))
         P = self.rules(W)
         if len(self.left):
@@ -213,7 +364,6 @@ class ParticleBelief(RowsOfBelief):
         return np.asarray(labels)
 
     def _map(self) -> Floats:
-        known = getattr(self, "_best", None)
-        if known is None or known[0] != len(self.left):
+        if self._best is None or self._best[0] != len(self.left):
             self._best = (len(self.left), self.best_rule())
         return self._best[1]

@@ -9,7 +9,7 @@ each person is taken to have given ``SHARED`` tested answers before, as right as
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,14 +20,20 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats import beta
 
 from sidelight.active.chains import ERRORS
-from sidelight.active.checks import bridges_of
+from sidelight.active.consequences import bridges_of
 
 Floats = npt.NDArray[np.float64]
-
 SHARED = 10.0  # tested answers' worth of the common rate in the rate of one person: three answers prove nothing
 LEAST, MOST = 0.005, 0.45  # rates are kept off certainty and off a coin toss
 LIGHTEST, HEAVIEST = 0.1, 2.0  # weights of one answer, in answers of an average person
 WRONG = 0.5  # chance of being wrong from which an answer disagrees with the others
+
+SUSPECT = 0.12  # chance of being wrong from which another person is asked
+SURPRISING = 0.5  # what was likelier than not is not asked again, not even of a careless person: that costs too much
+SLOPES = np.linspace(0.25, 2.0, 15)
+SPREAD = 0.5  # standard deviation of the slope around 1 before anything was foretold
+SUREST = 1e-3  # no answer is foretold with more certainty
+ENOUGH = 3  # answers to one question, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,3 +149,46 @@ def report_people(told: Sequence[Any], sources: Sequence[int], wrong: Floats, ra
             )
         )
     return lines
+
+
+class SecondLooks:
+    """Questions that were answered surprisingly, so that another person should look at them.
+
+    An answer that the belief gave a chance p of being right, by a person who errs with rate e, is wrong with
+    probability e (1 - p) / (e (1 - p) + (1 - e) p). Above ``SUSPECT`` the same question goes to another person; if the
+    two differ, a third decides. p is sharpened or flattened by how well answers were foretold so far. The same person
+    would repeat the same mistake, so a conversation with one person has no second looks.
+    """
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, ...]] = []
+        self._foretold: list[float] = []
+
+    @property
+    def slope(self) -> float:
+        """How much to trust what the belief foretells, 1 for as it is: by the answers so far."""
+        odds = np.array(self._foretold)
+        fit = -np.log1p(np.exp(-np.outer(SLOPES, odds))).sum(axis=1) - (SLOPES - 1.0) ** 2 / (2.0 * SPREAD**2)
+        return float(SLOPES[fit.argmax()])
+
+    def note(self, rows: tuple[int, ...], chance: float, rate: float) -> None:
+        """Take note of an answer that had this chance of being right, by a person who errs with this rate."""
+        odds = float(np.log(np.clip(chance, SUREST, 1 - SUREST) / np.clip(1 - chance, SUREST, 1.0)))
+        p = 1.0 / (1.0 + np.exp(-self.slope * odds))
+        self._foretold.append(odds)
+        if p < SURPRISING and rate * (1.0 - p) > SUSPECT * (rate * (1.0 - p) + (1.0 - rate) * p):
+            self.rows.append(rows)
+
+    def due_for(self, person: Hashable, said: Any, being_asked: Collection[frozenset[int]]) -> tuple[int, ...] | None:
+        """Return the oldest question that a person may look at."""
+        for rows in self.rows:
+            given = said.given(rows)
+            if frozenset(rows) not in being_asked and person not in [one.person for one in given] and _is_open(given):
+                return rows
+        return None
+
+
+def _is_open(given: Sequence[Any]) -> bool:
+    """Whether one answer stands alone, or two differ."""
+    words = [one.answer for one in given if one.answer != "unsure"]
+    return len(given) < ENOUGH and (len(words) == 1 or len(set(words)) > 1)

@@ -13,15 +13,20 @@ from scipy.sparse.csgraph import connected_components
 
 from sidelight._core.matching import match_rows
 from sidelight._core.simplex import binary_entropy, entropy
+from sidelight.active.belief import Belief
 from sidelight.active.chains import MOST, LabelPool, chance_of_new
-from sidelight.active.checks import WORTH, expected_error, next_check
-from sidelight.active.gaussian import LabelProcess
-from sidelight.active.kernels import RowKernels
+from sidelight.active.consequences import (
+    OPEN,
+    WORTH,
+    Settled,
+    consequences_of,
+    expected_error,
+    next_check,
+    rows_at_risk,
+)
+from sidelight.active.gaussian import LabelProcess, RowKernels
 from sidelight.active.outlook import UNSURE_BELOW
-from sidelight.active.overlaps import rows_at_risk
-from sidelight.active.rows_alone import RowsAlone
-from sidelight.active.settled import OPEN, Settled, consequences_of
-from sidelight.active.shown import shown_clusters
+from sidelight.active.shown import RowsAlone, shown_clusters
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.intp]
@@ -38,7 +43,7 @@ TOLD_ENOUGH = 0.5  # of what rows asked about need to be told, from which each i
 ASKED_ENOUGH = 2  # rows with a place for each cluster that rows alone suggest, from which that may be said
 
 
-class RowBelief:
+class RowBelief(Belief):
     """What answers about pairs say about every row.
 
     Parameters
@@ -63,6 +68,8 @@ class RowBelief:
     wrong : ndarray
         The chance of each answer to be wrong.
     """
+
+    can_relink = True
 
     def __init__(self, X: Any, n_clusters: int | None, generator: np.random.Generator) -> None:
         self.n_rows, self.n_clusters = X.shape[0], n_clusters
@@ -127,7 +134,7 @@ class RowBelief:
         return other, placed
 
     @property
-    def rows(self) -> list[int]:
+    def rows(self) -> list[int]:  # type: ignore[override] # they are the process' own
         """The rows asked about."""
         return self.process.rows
 
@@ -269,6 +276,18 @@ class RowBelief:
         """Return the probability of the likeliest cluster of a row that was asked about."""
         return float(self.q[self.at[row], :-1].max())
 
+    def chance_of_same(self, a: int, b: int) -> float | None:
+        """Return the chance that two rows belong together; None where it knows neither."""
+        if b not in self.at:
+            a, b = b, a
+        if b not in self.at or self.position[a] < 0:
+            return None
+        return float(self.places()[self.position[a], :-1] @ self.q[self.at[b], :-1])
+
+    def typicality(self) -> Floats:
+        """Return how near each row is to the middle of the cluster that the rows alone suggest; 1 is in the middle."""
+        return self.rows_alone.typicality
+
     def chance_of_new(self) -> float:
         """Return the chance that the next row belongs to a cluster not met so far."""
         return self._chance_of_new(self.labels, self.n_known)
@@ -295,10 +314,12 @@ class RowBelief:
         doubt = entropy(np.maximum(Q, 1e-12)).astype(np.float32)
         return self.process.influence(doubt[self.process.reference])
 
-    def representative(self, row: int, cluster: int, unasked: Any) -> int | None:
+    def representative(self, row: int, cluster: int, asked: Any) -> int | None:
         """Return the row of a cluster to ask ``row`` against: alike and sure of its cluster."""
-        members = [t for t in np.flatnonzero((self.labels == cluster) & self.is_placed).tolist() if self.rows[t] != row]
-        members = [t for t in members if unasked(row, self.rows[t])]
+        rows, members = self.rows, list[int]()
+        for t in np.flatnonzero((self.labels == cluster) & self.is_placed).tolist():
+            is_new = rows[t] != row and not asked(row, rows[t])
+            members += [t] if is_new else []
         if not members:
             return None
         alike = np.maximum(self.process.likeness([self.rows[t] for t in members], row), 1e-3)
@@ -335,7 +356,7 @@ class RowBelief:
             return None
         for at in members[b][np.argsort(-chances[b][:, a], kind="stable")]:
             row = self.rows[at]
-            other = self.representative(row, int(a), lambda one, two: not was_asked(one, two))
+            other = self.representative(row, int(a), was_asked)
             if other is not None:
                 return row, other
         return None

@@ -16,16 +16,17 @@ from sklearn.utils.validation import check_array
 
 from sidelight._core.params import as_generator, as_seed, as_sequence, check_choice, check_n_clusters, check_number
 from sidelight._core.threads import one_thread
-from sidelight.active.clusterer_belief import as_belief, name_of
-from sidelight.active.expected import expect_answers
+from sidelight.active.belief import Belief, as_belief, name_of
 from sidelight.active.outlook import Outlook, PartitionHistory
-from sidelight.active.people import PersonSoFar, Rates, is_tested, report_people
-from sidelight.active.questions import UNSURE, Question, busy_questions, checked_answers, rows_of
+from sidelight.active.people import PersonSoFar, Rates, SecondLooks, is_tested, report_people
+from sidelight.active.questions import UNSURE, Question, better_triplet, busy_questions, checked_answers, rows_of
 from sidelight.active.rivals.cobras import CobrasBelief
 from sidelight.active.row_belief import RowBelief
-from sidelight.active.second_looks import SecondLooks, chance_of_answer
-from sidelight.active.session_file import (
+from sidelight.active.strategies import STRATEGIES
+from sidelight.active.told import (
+    Conversation,
     GivenAnswer,
+    Known,
     SavedSession,
     checked_about,
     checked_person,
@@ -33,9 +34,6 @@ from sidelight.active.session_file import (
     is_move,
     told_by,
 )
-from sidelight.active.strategies import STRATEGIES
-from sidelight.active.told import Conversation, Known
-from sidelight.active.triplets import better_triplet
 from sidelight.data.names import as_row_index
 from sidelight.data.relations import Pairs
 from sidelight.data.relations.facts import Contradiction, most_damaging_first
@@ -130,23 +128,29 @@ class ActiveSession:
         self.recorder = recorder
         self.seed_ = as_seed(as_generator(random_state))
         self._belief_name = None if belief is None else name_of(belief)
-        self._new_belief = as_belief(belief) or (CobrasBelief if strategy == "cobras" else RowBelief)
+        ours = CobrasBelief if strategy == "cobras" else RowBelief
+        self._new_belief = ours if belief is None else as_belief(belief)
         self._events: list[dict[str, Any]] = []
-        self._belief: Any = None
+        self._belief: Any = Belief()
         self._begun_with: int | None = None  # the seed that the belief began with
         self._begin()
 
     @one_thread()
     def _begin(self) -> None:
-        if hasattr(self._belief, "anew") and self._begun_with == self.seed_:
-            self._belief = self._belief.anew()
-        else:
-            self._belief = self._new_belief(self._X, self.n_clusters, np.random.default_rng([self.seed_, 0]))
+        again = self._belief.anew() if self._begun_with == self.seed_ else None
+        self._belief = again or self._new_belief(self._X, self.n_clusters, np.random.default_rng([self.seed_, 0]))
+        if not isinstance(self._belief, Belief):
+            raise InvalidData(
+                f"ActiveSession: belief makes a {type(self._belief).__name__}, which does not say what it can do. Let "
+                "its class inherit from sidelight.active.belief.Belief."
+            )
         self._begun_with = self.seed_
         self._strategy = STRATEGIES[self.strategy]() if isinstance(self.strategy, str) else copy.deepcopy(self.strategy)
         self._said = Conversation(self._X.shape[0])
         self._known = Known(self._said, self._belief)
         self._pending: list[Question] = []
+        self._held: list[Question] = []  # asked of several people at once, and not answered yet
+        self._are_several = False
         self._second_looks = SecondLooks()
         self._rates_known: Rates | None = None
         self._history, self._is_due = PartitionHistory(), False
@@ -183,14 +187,16 @@ class ActiveSession:
                 return Question(again, len(self._said.told))
         if elsewhere:
             return self._choose(elsewhere)
-        while len(self._pending) < n:
-            question = self._choose([question.rows for question in self._pending])
+        self._are_several |= n > 1
+        held = self._held if n > 1 else []  # for one person: what no other has
+        while len(held) + len(self._pending) < n:
+            question = self._choose([question.rows for question in (*self._held, *self._pending)])
             if question is None:
                 break
             self._pending.append(question)
         if n == 1:
             return self._pending[0] if self._pending else None
-        return self._pending[:n]
+        return [*held, *self._pending][:n]
 
     def _choose(self, being_asked: Sequence[tuple[int, ...]]) -> Question | None:
         """Return the best question besides those that are being asked."""
@@ -198,7 +204,10 @@ class ActiveSession:
         generator = np.random.default_rng([self.seed_, 1, n_told, len(being_asked)])
         busy: frozenset[int] = frozenset()
         if being_asked:
-            belief, busy = expect_answers(self._strategy, belief, being_asked)
+            busy = frozenset(row for rows in being_asked for row in rows)
+            if getattr(self._strategy, "shares_rows", False):  # else it places one row after the other
+                belief, placed = belief.expecting(being_asked)
+                busy = frozenset(placed)
             known = Known(self._said, belief, being_asked)
         chosen = self._strategy.choose(belief, known, generator, busy)
         if chosen is None:
@@ -317,12 +326,15 @@ class ActiveSession:
         n_before = len(self._said.told)
         self._notice_surprises(batch)
         for given in batch:
-            if given.moves and hasattr(self._belief, "relink"):
+            if given.moves and self._belief.can_relink:
                 self._move(given.rows[0], given.rows[1])
         learnt = self._said.add(batch, self._belief)
         n_told = len(self._said.told)
         done = {frozenset(given.rows) for given in batch}
         self._pending = [question for question in self._pending if frozenset(question.rows) not in done]
+        self._held = [question for question in self._held if frozenset(question.rows) not in done]
+        if self._are_several:  # the others still have theirs
+            self._held, self._pending = [*self._held, *self._pending], []
         self._labels = self._rates_known = None
         if learnt:
             generator = np.random.default_rng([self.seed_, 2, n_told])
@@ -345,14 +357,14 @@ class ActiveSession:
         for rows, answer, person, _ in batch:
             if person is None or len(rows) != 2 or answer == UNSURE or self._said.given(rows):
                 continue
-            chance = chance_of_answer(self._belief, rows[0], rows[1], answer == "same")
-            if chance is not None:
-                self._second_looks.note(rows, chance, self._rates.rate(person))
+            same = self._belief.chance_of_same(*rows)
+            if same is not None:
+                self._second_looks.note(rows, same if answer == "same" else 1.0 - same, self._rates.rate(person))
 
     def _weigh_people(self) -> None:
         """Let the belief weigh answers by who gave them, where several people did."""
         people = [self._said.told[source].person for source in self._said.sources]
-        if len(set(people)) > 1 and hasattr(self._belief, "answer_weights"):
+        if len(set(people)) > 1:
             weights = {person: self._rates.weight(person) for person in set(people)}
             self._belief.answer_weights = np.array([weights[person] for person in people])
 
@@ -360,13 +372,15 @@ class ActiveSession:
     def _rates(self) -> Rates:
         """How often people are wrong, by the answers learnt so far."""
         if self._rates_known is None:
-            n_learnt = len(self._said.sources)
-            wrong = np.zeros(n_learnt)
-            found = np.asarray(getattr(self._belief, "wrong", ()))[:n_learnt]
-            wrong[: len(found)] = found
             people = [self._said.told[source].person for source in self._said.sources]
-            self._rates_known = Rates.of(wrong, is_tested(self._links(), self._X.shape[0]), people)
+            self._rates_known = Rates.of(self._wrong(), is_tested(self._links(), self._X.shape[0]), people)
         return self._rates_known
+
+    def _wrong(self) -> np.ndarray:
+        """Return the chance of each answer to be wrong, 0 of those that the belief does not doubt."""
+        wrong, doubted = np.zeros(len(self._said.sources)), self._belief.wrong[: len(self._said.sources)]
+        wrong[: len(doubted)] = doubted
+        return wrong
 
     def _links(self) -> list[tuple[int, int, int]]:
         pairs = self._said.pairs
@@ -387,7 +401,7 @@ class ActiveSession:
         last = max(self._belief.n_known - 1, int(self.labels_.max()))
         check_number("ActiveSession", "cluster", cluster, integer=True, low=0, high=last)
         if cluster < self._belief.n_known:
-            other = self._belief.representative(row, cluster, lambda a, b: not self._said.was_asked(a, b))
+            other = self._belief.representative(row, cluster, self._said.was_asked)
         else:
             others = (int(one) for one in self.typical_rows(cluster) if one != row)
             other = next((one for one in others if not self._said.was_asked(row, one)), None)
@@ -424,8 +438,7 @@ class ActiveSession:
     @property
     def typicality_(self) -> np.ndarray:
         """How near each row is to the middle of the cluster that the rows alone suggest for it; 1 is in the middle."""
-        alone = getattr(self._belief, "rows_alone", None)
-        return np.ones(self._X.shape[0]) if alone is None else np.asarray(alone.typicality, dtype=np.float64)
+        return np.asarray(self._belief.typicality(), dtype=np.float64)
 
     @property
     def eps_(self) -> float:
@@ -453,11 +466,8 @@ class ActiveSession:
 
     def people(self) -> list[PersonSoFar]:
         """Return what the answers say about each person: how many they gave, and how often they seem to be wrong."""
-        wrong = np.zeros(len(self._said.sources))
-        found = np.asarray(getattr(self._belief, "wrong", ()))
-        wrong[: len(found)] = found
         tested = is_tested(self._links(), self._X.shape[0])
-        return report_people(self._said.told, self._said.sources, wrong, self._rates, tested)
+        return report_people(self._said.told, self._said.sources, self._wrong(), self._rates, tested)
 
     def contradictions(self) -> tuple[Contradiction, ...]:
         """Return the answers that cannot all be true, with the chain behind each; the most damaging first."""
@@ -483,8 +493,8 @@ class ActiveSession:
     def outlook(self) -> Outlook:
         """Say whether further questions will change much."""
         self.compare_with_before()
-        n_unlike = self._belief.n_unlike() if hasattr(self._belief, "n_unlike") else 0
-        return self._history.outlook(len(self._said.told), np.asarray(self._belief.posterior()), n_unlike)
+        posterior = np.asarray(self._belief.posterior())
+        return self._history.outlook(len(self._said.told), posterior, self._belief.n_unlike())
 
     # -- files -------------------------------------------------------------------------------------------------------
 

@@ -1,9 +1,10 @@
-"""Bags of consecutive rows as arrays: quick to read, to cut and to join, before anything is made of them."""
+"""Bags of consecutive rows as arrays, quick to read, cut and join; and which of them are in a sample of all rows."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from sidelight.errors import UnknownName, nearest
 
 Ints = NDArray[np.intp]
 WHOLE = 1000  # rows up to which a bag is in a sample as a whole or not at all
+EACH = 5  # bags of each label that are in every sample, where there are so many
 LabelSet = frozenset[Hashable] | None  # None: unlabelled
 
 
@@ -115,7 +117,14 @@ def bag_keys(names: NDArray[Any]) -> NDArray[np.uint64]:
     return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
 
 
-def is_drawn(names: NDArray[Any], home: Ints, numbers: Ints, share: float, whole: int = WHOLE) -> NDArray[np.bool_]:
+def is_drawn(
+    names: NDArray[Any],
+    home: Ints,
+    numbers: Ints,
+    share: float,
+    whole: int = WHOLE,
+    least: NDArray[np.uint64] | None = None,
+) -> NDArray[np.bool_]:
     """Say which rows belong to a sample of about this share of all rows: whole bags, and some rows of long ones.
 
     A bag is drawn with a probability that grows with the rows beyond ``whole``, and then so many of its rows that the
@@ -131,10 +140,13 @@ def is_drawn(names: NDArray[Any], home: Ints, numbers: Ints, share: float, whole
         The share of rows that is wanted.
     whole : int
         Rows up to which a bag is drawn as a whole or not at all; of a longer one there are at least about so many.
+    least : ndarray of uint64, optional
+        Keys up to which a bag is drawn whatever the share is.
     """
     sizes = np.bincount(home, minlength=len(names))
     of_bags = np.minimum(1.0, share * np.maximum(1.0, sizes / whole))
-    drawn = np.asarray(_are_low(bag_keys(names), of_bags)[home])
+    keys = bag_keys(names)
+    drawn = np.asarray((_are_low(keys, of_bags) | (False if least is None else keys <= least))[home])
     thinned = np.flatnonzero(drawn & (sizes > whole)[home])
     drawn[thinned] = _are_low(bag_keys(numbers[thinned]), (share / of_bags)[home[thinned]])
     return drawn
@@ -143,6 +155,61 @@ def is_drawn(names: NDArray[Any], home: Ints, numbers: Ints, share: float, whole
 def _are_low(keys: NDArray[np.uint64], shares: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Say which keys are among the lowest shares of all possible ones."""
     return (shares >= 1.0) | (keys < (np.minimum(shares, 0.9999) * 2.0**64).astype(np.uint64))
+
+
+class Sample(NamedTuple):
+    """Some of all rows, bag by bag, with the numbers that they have among all rows."""
+
+    rows: NDArray[Any]
+    lists: BagLists | None
+    numbers: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Which rows are in a sample: the same ones whoever asks, and whatever files they are in.
+
+    Short bags are in it whole or not at all, of long ones some rows; of each label there are ``EACH`` bags, where so
+    many list it. ``also`` are numbers of rows that must be there, ``least`` as :func:`least_keys` says.
+    """
+
+    share: float
+    whole: int = WHOLE
+    least: Mapping[LabelSet, int] = field(default_factory=dict)
+    also: Ints | None = None
+
+    def kept(self, lists: BagLists | None, numbers: Ints) -> NDArray[np.bool_]:
+        """Say which rows of a part are drawn."""
+        if lists is None:
+            drawn = is_drawn(numbers, np.arange(len(numbers)), numbers, self.share)
+        else:
+            least = np.array([self.least.get(members, 0) for members in lists.sets], dtype=np.uint64)[lists.codes]
+            drawn = is_drawn(lists.names, lists.home, numbers, self.share, self.whole, least)
+        return drawn if self.also is None else drawn | np.isin(numbers, self.also)
+
+    def take(self, rows: NDArray[Any], lists: BagLists | None, numbers: Ints) -> Sample:
+        """Return the drawn rows of a part."""
+        kept = self.kept(lists, numbers)
+        return Sample(rows[kept], None if lists is None else lists.take_rows(kept), numbers[kept])
+
+
+def joined_samples(drawn: Sequence[Sample]) -> Sample:
+    """Put what was drawn of consecutive parts together."""
+    rows, numbers = (np.concatenate([getattr(one, what) for one in drawn]) for what in ("rows", "numbers"))
+    return Sample(rows, joined_lists([one.lists for one in drawn]), numbers)
+
+
+def least_keys(keys: NDArray[np.uint64], codes: Ints, sets: tuple[LabelSet, ...]) -> dict[LabelSet, int]:
+    """Return the key up to which bags with each set are in every sample, from sorted keys and the set of each bag."""
+    order = np.argsort(codes, kind="stable")
+    ends = np.searchsorted(codes[order], np.arange(len(sets) + 1)).tolist()
+    of_label: dict[Any, list[int]] = {}
+    for members, first, last in zip(sets, ends, ends[1:]):
+        lowest = keys[order[first : min(last, first + EACH)]].tolist()
+        for name in members or ():
+            of_label.setdefault(name, []).extend(lowest)
+    bound = {name: sorted(lowest)[:EACH][-1] for name, lowest in of_label.items()}
+    return {members: max((bound[name] for name in members or ()), default=0) for members in sets}
 
 
 def _starts(sizes: Ints) -> Ints:

@@ -30,7 +30,7 @@ from sidelight.data.names import (
     sorted_names,
 )
 from sidelight.data.summaries import bag_html, bag_summary, bag_text
-from sidelight.errors import InvalidData
+from sidelight.errors import BagsWereCut, InvalidData, ignore_warnings
 
 Counts = NDArray[np.intp]
 Flags = NDArray[np.bool_]
@@ -398,6 +398,22 @@ class Bags(Frozen):
             whole=still_whole[present],
             _origin=origin if has_copies else None,
         )
+
+    def drawn(self, rows: Counts) -> Self:
+        """Return the bags of rows that were drawn at random: each stays as whole as it was.
+
+        A label that none of a thousand drawn rows of a bag carries is carried by next to none of its rows, so what a
+        list says of all rows nearly holds for the drawn ones.
+
+        Parameters
+        ----------
+        rows : array of int
+            The rows.
+        """
+        with ignore_warnings(BagsWereCut):
+            some: Self = self[rows]
+        present, _ = renumbered(self.codes[rows], self.n_bags)
+        return self._make(**(some.__getstate__() | {"whole": self.whole[present]}))
 
     @cached_property
     def _n_distinct(self) -> Counts:

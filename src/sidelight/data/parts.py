@@ -8,7 +8,7 @@ can read the part, so that no part lives in one place only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.params import as_sequence
-from sidelight.data.bag_lists import WHOLE, BagLists, bag_keys, is_drawn, joined_lists
+from sidelight.data.bag_lists import (
+    WHOLE,
+    BagLists,
+    Draw,
+    LabelSet,
+    Sample,
+    bag_keys,
+    joined_lists,
+    joined_samples,
+    least_keys,
+)
 from sidelight.data.bags import Bags
 from sidelight.data.names import Names, sorted_names
 from sidelight.errors import InvalidData, InvalidParameter, UnknownName, WrongKind, nearest
@@ -27,6 +37,7 @@ from sidelight.words import counted
 
 Ints = NDArray[np.intp]
 Numbers = NDArray[Any]
+Units = tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]  # what is taken off rows, what divides them
 
 BLOCK = 4_096  # rows of a block: what is computed about them stays in the cache
 BLOCKS = 64  # blocks of a part, where nobody wants other ones
@@ -73,6 +84,7 @@ class Part:
     first_row: int
     first_block: int
     cuts: tuple[int, ...]
+    units: Units = ()
 
     @property
     def n_rows(self) -> int:
@@ -81,8 +93,7 @@ class Part:
 
     def rows(self) -> Numbers:
         """Read the features."""
-        read = [source.rows(first, last) for source, first, last in self.pieces]
-        return read[0] if len(read) == 1 else np.concatenate(read)
+        return _read(self.pieces, self.units)
 
     def lists(self) -> BagLists | None:
         """Read the bags; None where every row is on its own."""
@@ -106,6 +117,19 @@ class Part:
         return f"row {self.first_row + row + 1}"
 
 
+def _read(pieces: Iterable[tuple[Source, int, int]], units: Units) -> Numbers:
+    """Read rows of several sources."""
+    read = [source.rows(first, last) for source, first, last in pieces]
+    return in_units(read[0] if len(read) == 1 else np.concatenate(read), units)
+
+
+def in_units(rows: Numbers, units: Units) -> Numbers:
+    """Return rows of a source, shifted and divided."""
+    for shift, scale in units:
+        rows = (rows - shift) / scale
+    return rows
+
+
 class Survey(NamedTuple):
     """What the bags of all rows look like."""
 
@@ -113,7 +137,8 @@ class Survey(NamedTuple):
     n_bags: int
     classes: Names
     is_arranged: bool  # whether the rows of every bag stand together
-    sets: tuple[Any, ...] = ()  # the different label sets, None where nobody said anything
+    sets: tuple[LabelSet, ...] = ()  # the different label sets, None where nobody said anything
+    least: Mapping[LabelSet, int] = {}  # keys up to which bags with such a set are in every sample
 
 
 @dataclass(frozen=True)
@@ -123,9 +148,9 @@ class Look:
     centre: NDArray[np.float64]
     spread: NDArray[np.float64]
 
-    def near(self, rows: Numbers) -> NDArray[np.float32]:
+    def near(self, rows: Numbers, dtype: Any = np.float32) -> NDArray[Any]:
         """Return rows in these units; their first seven digits are then the ones that matter."""
-        return np.ascontiguousarray((rows - self.centre) / self.spread, dtype=np.float32)
+        return np.ascontiguousarray((rows - self.centre) / self.spread, dtype=dtype)
 
     def far(self, rows: Numbers) -> NDArray[np.float64]:
         """Return rows in the user's own units."""
@@ -146,6 +171,8 @@ class PartedRows:
     classes : sequence, default=None
         The known labels; by default those that occur, sorted.
     """
+
+    units: Units = ()  # what is done to every row that a source reads
 
     def __init__(
         self, sources: Sequence[Source], feature_names: Sequence[str], *, in_bags: bool, classes: Any = None
@@ -199,17 +226,19 @@ class PartedRows:
         if not self.in_bags:
             wanted = np.arange(0, self.n_rows, BLOCK)
             return Survey(np.append(wanted, self.n_rows).astype(np.intp), self.n_rows, (), True)
-        starts, keys, found = self._read_bags()
+        starts, keys, found, codes = self._read_bags()
         sets = sorted(found, key=lambda members: (members is None, sorted(map(str, members or ()))))
         named = sorted_names({name for members in sets if members for name in members})
         classes = named if self._classes is None else self._classes
         unknown = next((name for name in named if name not in set(classes)), None)
         if unknown is not None:
             raise UnknownName(f"A bag lists {unknown!r}, which is not among the classes. {nearest(unknown, classes)}")
-        distinct = len(np.unique(keys))
-        is_arranged = distinct == len(keys)
+        distinct, first = np.unique(keys, return_index=True)
+        is_arranged = len(distinct) == len(keys)
         cuts = block_cuts(starts, self.n_rows) if is_arranged else starts[:0]
-        return Survey(cuts, distinct, classes, is_arranged, tuple(sets))
+        return Survey(
+            cuts, len(distinct), classes, is_arranged, tuple(sets), least_keys(distinct, codes[first], tuple(found))
+        )
 
     @cached_property
     def look(self) -> Look:
@@ -227,8 +256,7 @@ class PartedRows:
 
     def rows(self, first: int, last: int) -> Numbers:
         """Read the features of the rows ``first`` to ``last``."""
-        read = [source.rows(begin, end) for source, begin, end in self._pieces(first, last)]
-        return read[0] if len(read) == 1 else np.concatenate(read)
+        return _read(self._pieces(first, last), self.units)
 
     def parts(self, n_blocks: int | None = None) -> list[Part]:
         """Return recipes for all rows, of at most ``n_blocks`` blocks each (``BLOCKS`` by default)."""
@@ -243,7 +271,7 @@ class PartedRows:
         for number, block in enumerate(range(0, len(cuts) - 1, n_blocks)):
             own = cuts[block : block + n_blocks + 1]
             pieces = tuple(piece[0].only(*piece[1:]) for piece in self._pieces(int(own[0]), int(own[-1])))
-            found.append(Part(number, pieces, int(own[0]), block, tuple((own - own[0]).tolist())))
+            found.append(Part(number, pieces, int(own[0]), block, tuple((own - own[0]).tolist()), self.units))
         return found
 
     def sample(self, n_rows: int = 100_000, *, whole: int = WHOLE) -> tuple[Numbers, Bags | None]:
@@ -259,10 +287,16 @@ class PartedRows:
         """
         if n_rows < 1:
             raise InvalidParameter(f"The 'n_rows' parameter of Parts.sample must be at least 1. Got {n_rows!r}.")
-        drawn = [draw(part.rows(), part.lists(), part.numbers(), n_rows / self.n_rows, whole) for part in self.parts()]
-        rows = np.concatenate([some for some, _ in drawn])
-        lists = joined_lists([bags for _, bags in drawn])
-        return rows, None if lists is None else lists.as_bags(self.classes)
+        drawn = self.drawn(self.draw(n_rows, whole=whole))
+        return drawn.rows, None if drawn.lists is None else drawn.lists.as_bags(self.classes)
+
+    def draw(self, n_rows: int, *, whole: int = WHOLE, also: Ints | None = None) -> Draw:
+        """Return how about so many rows are drawn."""
+        return Draw(n_rows / self.n_rows, whole, self.survey.least, also)
+
+    def drawn(self, draw: Draw) -> Sample:
+        """Read all parts, and keep what is drawn."""
+        return joined_samples([draw.take(part.rows(), part.lists(), part.numbers()) for part in self.parts()])
 
     def apply(self, method: Callable[..., Any], *, bags: bool = False) -> Any:
         """Return what a method of a fitted model says about the rows, part by part and never gathered.
@@ -274,40 +308,40 @@ class PartedRows:
         bags : bool, default=False
             Whether the method is told the bags of the rows, with their labels, as ``bags=``.
         """
-        from sidelight.data.by_part import ByPart
-
         if bags and not self.in_bags:
             raise InvalidParameter(f"{self!r} has no bags to tell. Leave bags=True out.")
         return ByPart(self, method, bags, self.n_rows)
 
     def scaled(self, mean: NDArray[np.float64], scale: NDArray[np.float64]) -> PartedRows:
         """Return the same rows with every feature shifted and divided."""
-        from sidelight.data.scaled_parts import ScaledSource
-
-        sources = [ScaledSource(source, mean, scale) for source in self.sources]
-        scaled = type(self)(sources, self.feature_names, in_bags=self.in_bags, classes=self._classes)
+        scaled = type(self)(self.sources, self.feature_names, in_bags=self.in_bags, classes=self._classes)
+        scaled.units = (*self.units, (mean, scale))
         if "survey" in vars(self):
             vars(scaled)["survey"] = self.survey  # the bags are the same
         return scaled
 
-    def together(self, folder: str | Path) -> Self:
+    def together(self, folder: str | Path, columns: Sequence[str] = ()) -> Self:
         """Write the rows bag by bag into a folder, in single precision, and return them from there.
 
         Parameters
         ----------
         folder : str or path
             An empty folder that stays as long as the rows are needed: for bags whose rows lie apart.
+        columns : sequence of str, default=()
+            Columns of a table that are no features and go along, as text: names of rows, say.
         """
-        from sidelight.data.scaled_parts import ScaledSource
         from sidelight.data.spill import spill
 
-        look, near = self.look, spill(self, Path(folder), lambda place, rows, names: None)
-        sources = [ScaledSource(source, -look.centre / look.spread, 1.0 / look.spread) for source in near.sources]
-        return type(self)(sources, self.feature_names, in_bags=self.in_bags, classes=self.classes)
+        look, near = self.look, spill(self, Path(folder), lambda place, rows, names: None, columns)
+        found = type(self)(near.sources, self.feature_names, in_bags=self.in_bags, classes=self.classes)
+        found.units = ((-look.centre / look.spread, 1.0 / look.spread),)
+        return found
 
     def without_bags(self) -> PartedRows:
         """Return the same rows, each on its own: their bags are never read."""
-        return PartedRows(self.sources, self.feature_names, in_bags=False)
+        alone = PartedRows(self.sources, self.feature_names, in_bags=False)
+        alone.units = self.units
+        return alone
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_rows} rows x {self.n_features} features in {len(self.sources)} sources)"
@@ -320,11 +354,15 @@ class PartedRows:
             yield source, first - begin, min(last, end) - begin
             first, number = min(last, end), number + 1
 
-    def _read_bags(self) -> tuple[Ints, NDArray[np.uint64], set[Any]]:
-        """Return where bags begin, a key of each, and the different label sets; a bag may go on in the next source."""
+    def _read_bags(self) -> tuple[Ints, NDArray[np.uint64], dict[LabelSet, int], Ints]:
+        """Return where bags begin, a key of each, the different label sets, and which each bag has.
+
+        A bag may go on in the next source.
+        """
         starts: list[Ints] = []
         keys: list[NDArray[np.uint64]] = []
-        sets: set[Any] = set()
+        sets: dict[LabelSet, int] = {}
+        codes: list[Ints] = []
         before, kind, row = None, None, 0
         for number, source in enumerate(self.sources):
             report("looking at bags", number, len(self.sources))
@@ -338,9 +376,11 @@ class PartedRows:
                 own = slice(int(before is not None and lists.names[0] == before), None)
                 starts.append(lists.starts[:-1][own] + row)
                 keys.append(bag_keys(lists.names[own]))
-                sets.update(lists.sets)
+                places = np.array([sets.setdefault(members, len(sets)) for members in lists.sets], dtype=np.intp)
+                codes.append(places[lists.codes[own]])
                 before, row = lists.names[-1], row + last - first
-        return np.append(np.concatenate(starts), self.n_rows).astype(np.intp), np.concatenate(keys), sets
+        starts.append(np.array([self.n_rows]))
+        return np.concatenate(starts).astype(np.intp), np.concatenate(keys), sets, np.concatenate(codes)
 
 
 def block_cuts(starts: Ints, n_rows: int) -> Ints:
@@ -349,11 +389,68 @@ def block_cuts(starts: Ints, n_rows: int) -> Ints:
     return np.unique(np.concatenate([[0], starts[np.searchsorted(starts, wanted)], [n_rows]])).astype(np.intp)
 
 
-def draw(
-    rows: Numbers, lists: BagLists | None, numbers: Ints, share: float, whole: int = WHOLE
-) -> tuple[Numbers, BagLists | None]:
-    """Keep about this share of the rows: whole bags and some rows of long ones; single rows where there are no bags."""
-    if lists is None:
-        return rows[is_drawn(numbers, np.arange(len(numbers)), numbers, share)], None
-    kept = is_drawn(lists.names, lists.home, numbers, share, whole)
-    return rows[kept], lists.take_rows(kept)
+class ByPart:
+    """What a method of a fitted model says about the rows of parts.
+
+    Iterating yields one array for each part; ``np.asarray`` gathers all of them in the order in which the user gave the
+    rows, for results that fit into memory.
+    """
+
+    def __init__(
+        self, parts: PartedRows | None, method: Callable[..., Any] | None, with_bags: bool, n_rows: int
+    ) -> None:
+        self.parts, self.method, self.with_bags, self.n_rows = parts, method, with_bags, n_rows
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    @property
+    def shape(self) -> tuple[int]:
+        """One answer for each row."""
+        return (self.n_rows,)
+
+    def refuse_without_rows(self) -> None:
+        """Refuse to answer where the rows are not known."""
+        if self.parts is None or self.method is None:
+            raise InvalidData(
+                f"The labels of {self.n_rows} rows were never gathered, and the model was loaded without the rows. "
+                "Ask again with parts.apply(model.predict)."
+            )
+
+    def each(self) -> Iterator[tuple[Part, NDArray[Any]]]:
+        """Yield every part with what is said about its rows."""
+        self.refuse_without_rows()
+        assert self.parts is not None  # that was the question
+        for part in self.parts.parts():
+            yield part, self.of_rows(part.rows(), part.lists())
+
+    def of_rows(self, rows: NDArray[Any], lists: BagLists | None) -> NDArray[Any]:
+        """Ask about some rows and their bags."""
+        assert self.method is not None  # the caller has parts
+        assert self.parts is not None
+        rows = np.asarray(rows, dtype=np.float64)
+        if not self.with_bags:
+            return np.asarray(self.method(rows))
+        assert lists is not None  # rows are in bags
+        return np.asarray(self.method(rows, bags=lists.as_bags(self.parts.classes)))
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        return (answers for _, answers in self.each())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        gathered: NDArray[Any] | None = None
+        for part, answers in self.each():
+            if gathered is None:
+                gathered = np.empty((self.n_rows, *answers.shape[1:]), dtype=answers.dtype)
+            gathered[part.numbers()] = answers
+        return np.asarray(gathered, dtype=dtype)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.n_rows} rows, made part by part)"
+
+    def __archive__(self) -> dict[str, Any]:
+        return {"n_rows": self.n_rows}
+
+    @classmethod
+    def __unarchive__(cls, state: dict[str, Any]) -> Self:
+        return cls(None, None, False, int(state["n_rows"]))

@@ -11,7 +11,7 @@ import errno
 import itertools
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight._core.memory import in_units
+from sidelight._core.memory import in_units as in_bytes
 from sidelight.data.bag_lists import BagLists, LabelSet, bag_keys
-from sidelight.data.parts import BLOCK, BLOCKS, Part, PartedRows
+from sidelight.data.parts import BLOCK, BLOCKS, Part, PartedRows, in_units
 from sidelight.errors import CannotWrite, InvalidData
 from sidelight.progress import report
 from sidelight.words import Setting
@@ -42,6 +42,7 @@ class SpilledRows:
     in_bags: bool
     sets: tuple[LabelSet, ...]
     first_number: int | None  # None: the numbers are in an array of their own
+    columns: tuple[str, ...] = ()  # what goes with the rows as text
 
     def rows(self, first: int, last: int) -> NDArray[np.float32]:
         """Return these rows near 0, mapped and not read."""
@@ -64,6 +65,11 @@ class SpilledRows:
             return np.arange(self.first_number + first, self.first_number + last)
         return np.asarray(np.load(self._path("numbers"), mmap_mode="r")[first:last], dtype=np.intp)
 
+    def texts(self, first: int, last: int, names: Sequence[str]) -> dict[str, list[str | None]]:
+        """Return these columns of these rows, of those that went with them."""
+        rows = [json.loads(line) for line in _read_texts(Path(self.folder), f"{self.name}-cells", first, last)]
+        return {name: [cells[self.columns.index(name)] for cells in rows] for name in names}
+
     def place(self, row: int) -> str:
         """Say which row it is, counted from 1."""
         return f"row {int(self.numbers(row, row + 1)[0]) + 1}"
@@ -78,7 +84,7 @@ class SpilledRows:
 
 def is_near(part: Part) -> bool:
     """Say whether the rows of a part are stored near 0 already."""
-    return all(isinstance(source, SpilledRows) for source, _, _ in part.pieces)
+    return not part.units and all(isinstance(source, SpilledRows) for source, _, _ in part.pieces)
 
 
 @contextmanager
@@ -94,7 +100,7 @@ def scratch_folder(wanted: str | Path | None) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def spill(parts: PartedRows, folder: Path, check: Any) -> PartedRows:
+def spill(parts: PartedRows, folder: Path, check: Any, columns: Sequence[str] = ()) -> PartedRows:
     """Write all rows into ``folder``, whole bags together, and return where they are now.
 
     Parameters
@@ -105,17 +111,22 @@ def spill(parts: PartedRows, folder: Path, check: Any) -> PartedRows:
         An empty folder.
     check : callable
         Called with (place, rows, names of columns) before rows are written; raises where a number cannot be used.
+    columns : sequence of str, default=()
+        Columns of the sources that go along as text, where bags are brought together.
     """
     times = 1 if parts.survey.is_arranged else 2
     needed = times * 4.2 * parts.n_rows * parts.n_features
     free = shutil.disk_usage(folder).free
     if needed > free:
         raise CannotWrite(
-            f"{folder}: a scratch copy of {parts.n_rows} rows takes {in_units(needed)}, and {in_units(free)} are free.",
+            f"{folder}: a scratch copy of {parts.n_rows} rows takes {in_bytes(needed)}, and {in_bytes(free)} are free.",
             do=["Name a folder with more room: ", Setting("scratch"), "."],
         )
     try:
-        sources = (_in_order if parts.survey.is_arranged else _by_bucket)(parts, folder, check)
+        if parts.survey.is_arranged:
+            sources = _in_order(parts, folder, check)
+        else:
+            sources = _by_bucket(parts, folder, check, tuple(columns))
     except OSError as error:
         if isinstance(error, CannotWrite):
             raise
@@ -148,7 +159,7 @@ def _in_order(parts: PartedRows, folder: Path, check: Any) -> list[SpilledRows]:
     return sources
 
 
-def _by_bucket(parts: PartedRows, folder: Path, check: Any) -> list[SpilledRows]:
+def _by_bucket(parts: PartedRows, folder: Path, check: Any, columns: tuple[str, ...]) -> list[SpilledRows]:
     """Bring the rows of every bag together: each row goes to the bucket of its bag, then buckets are sorted."""
     step = BLOCK * BLOCKS
     n_buckets = -(-parts.n_rows // step)
@@ -156,8 +167,10 @@ def _by_bucket(parts: PartedRows, folder: Path, check: Any) -> list[SpilledRows]
     for source in parts.sources:
         for first in range(0, source.n_rows, step):
             last = min(first + step, source.n_rows)
-            rows, lists, numbers = source.rows(first, last), source.lists(first, last), source.numbers(first, last)
+            rows = in_units(source.rows(first, last), parts.units)
+            lists, numbers = source.lists(first, last), source.numbers(first, last)
             assert lists is not None  # rows without bags are never apart
+            cells = source.texts(first, last, columns) if columns else {}  # tables have columns
             report("bringing bags together", int(numbers[0]), parts.n_rows)
 
             def place(row: int, source: Any = source, first: int = first) -> str:
@@ -165,18 +178,27 @@ def _by_bucket(parts: PartedRows, folder: Path, check: Any) -> list[SpilledRows]
 
             check(place, rows, getattr(source, "feature_names", ()))
             codes = np.array([sets.setdefault(members, len(sets)) for members in lists.sets], dtype=np.intp)
-            _append(folder, n_buckets, parts.look.near(rows), numbers, lists, codes[lists.codes])
+            lines = [json.dumps(row) + "\n" for row in zip(*cells.values())]
+            _append(folder, n_buckets, parts.look.near(rows), numbers, lists, codes[lists.codes], lines)
     known = tuple(sets)
     found = []
     for bucket in range(n_buckets):
         report("sorting bags", bucket, n_buckets)
         n_rows = _sort_bucket(folder, bucket, parts.n_features)
         if n_rows:
-            found.append(SpilledRows(str(folder), f"{bucket:06d}", n_rows, True, known, None))
+            found.append(SpilledRows(str(folder), f"{bucket:06d}", n_rows, True, known, None, columns))
     return found
 
 
-def _append(folder: Path, n_buckets: int, X: NDArray[np.float32], numbers: Ints, lists: BagLists, codes: Ints) -> None:
+def _append(
+    folder: Path,
+    n_buckets: int,
+    X: NDArray[np.float32],
+    numbers: Ints,
+    lists: BagLists,
+    codes: Ints,
+    lines: Sequence[str],
+) -> None:
     """Add rows to the files of their buckets, run by run."""
     keys, sizes = bag_keys(lists.names), np.diff(lists.starts)
     bucket = (keys % np.uint64(n_buckets)).astype(np.intp)
@@ -191,13 +213,17 @@ def _append(folder: Path, n_buckets: int, X: NDArray[np.float32], numbers: Ints,
         for what, array in (("X", X[own_rows]), ("numbers", numbers[own_rows]), ("runs", told[own_runs])):
             with (folder / f"bucket-{b:06d}.{what}").open("ab") as handle:
                 handle.write(array.tobytes())
-        with (folder / f"bucket-{b:06d}.names").open("a", encoding="utf-8") as lines:
-            lines.writelines(json.dumps(name) + "\n" for name in lists.names[own_runs].tolist())
+        texts = {"names": [json.dumps(name) + "\n" for name in lists.names[own_runs].tolist()]}
+        if lines:
+            texts["cells"] = [lines[row] for row in own_rows.tolist()]
+        for what, own in texts.items():
+            with (folder / f"bucket-{b:06d}.{what}").open("a", encoding="utf-8") as handle:
+                handle.writelines(own)
 
 
 def _sort_bucket(folder: Path, bucket: int, n_features: int) -> int:
     """Turn the files of a bucket into arrays, bag by bag; returns how many rows it has."""
-    old = {what: folder / f"bucket-{bucket:06d}.{what}" for what in ("X", "numbers", "runs", "names")}
+    old = {what: folder / f"bucket-{bucket:06d}.{what}" for what in ("X", "numbers", "runs", "names", "cells")}
     if not old["runs"].exists():
         return 0
     runs = np.fromfile(old["runs"], dtype=_RUN)
@@ -222,8 +248,11 @@ def _sort_bucket(folder: Path, bucket: int, n_features: int) -> int:
     own = [names[run] for run in order[first].tolist()]
     of_bags = np.array(own, dtype=np.int64 if isinstance(own[0], int) else object)
     _write_lists(folder, name, BagLists(of_bags, np.append(ends[first], ends[-1]), (), codes[first].astype(np.intp)))
+    if old["cells"].exists():
+        lines = old["cells"].read_text(encoding="utf-8").splitlines()
+        _write_texts(folder, f"{name}-cells", [lines[row] for row in rows.tolist()])
     for path in old.values():
-        path.unlink()
+        path.unlink(missing_ok=True)
     return len(rows)
 
 
@@ -233,22 +262,31 @@ def _write_lists(folder: Path, name: str, lists: BagLists) -> None:
     if lists.names.dtype.kind == "i":
         np.save(folder / f"{name}-names.npy", lists.names)
         return
-    texts = [text.encode("utf-8", "surrogatepass") for text in lists.names]
-    np.save(folder / f"{name}-ends.npy", np.cumsum([0, *map(len, texts)]))
-    (folder / f"{name}-names.txt").write_bytes(b"".join(texts))
+    _write_texts(folder, f"{name}-names", lists.names)
 
 
 def _read_names(folder: Path, name: str, begin: int, end: int) -> NDArray[Any]:
     numbers = folder / f"{name}-names.npy"
     if numbers.exists():
         return np.asarray(np.load(numbers, mmap_mode="r")[begin:end])
-    ends = np.load(folder / f"{name}-ends.npy", mmap_mode="r")[begin : end + 1].tolist()
-    with (folder / f"{name}-names.txt").open("rb") as handle:
+    names = np.empty(end - begin, dtype=object)
+    names[:] = _read_texts(folder, f"{name}-names", begin, end)
+    return names
+
+
+def _write_texts(folder: Path, what: str, texts: Iterable[str]) -> None:
+    """Write texts one after the other, and where each begins."""
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    np.save(folder / f"{what}-ends.npy", np.cumsum([0, *map(len, encoded)]))
+    (folder / f"{what}.txt").write_bytes(b"".join(encoded))
+
+
+def _read_texts(folder: Path, what: str, begin: int, end: int) -> list[str]:
+    ends = np.load(folder / f"{what}-ends.npy", mmap_mode="r")[begin : end + 1].tolist()
+    with (folder / f"{what}.txt").open("rb") as handle:
         handle.seek(ends[0])
         text = handle.read(ends[-1] - ends[0])
-    names = np.empty(end - begin, dtype=object)
-    names[:] = [text[a - ends[0] : z - ends[0]].decode("utf-8", "surrogatepass") for a, z in itertools.pairwise(ends)]
-    return names
+    return [text[a - ends[0] : z - ends[0]].decode("utf-8", "surrogatepass") for a, z in itertools.pairwise(ends)]
 
 
 def _cannot(where: object, error: OSError) -> CannotWrite:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import _num_samples, check_array, validate_data
 
 from sidelight._core.archive import fitted_anew, read_from
 from sidelight._core.unchanged import passed_before, remember_passed
-from sidelight._solvers.trace import Reporter
+from sidelight._solvers.descent import Reporter
 from sidelight.data.bags import Bags
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.hierarchy import LabelTree
@@ -174,33 +174,12 @@ def refuse_parts(estimator: Any, X: Any) -> None:
         )
 
 
-def fit_on_sample(estimator: Any, parts: PartedRows, n_rows: int, **sides: Any) -> Any:
-    """Fit an estimator to a sample of whole bags, and let all rows be asked about part by part.
-
-    Parameters
-    ----------
-    estimator : estimator
-        One whose ``predict`` extends its clusters to new rows.
-    parts : PartedRows
-        All rows.
-    n_rows : int
-        About how many rows the sample has.
-    **sides : objects
-        What came beside the parts, which bring their own bags.
-    """
-    refuse_beside_parts(estimator, **sides)
-    X, bags = parts.sample(n_rows)
-    estimator.fit(np.asarray(X, dtype=np.float64), bags=bags)
-    estimator.labels_ = parts.apply(estimator.predict, bags=parts.in_bags)
-    return estimator
-
-
 def refuse_beside_parts(estimator: Any, **sides: Any) -> None:
     """Refuse side information beside Parts, which bring their own."""
     there = [name for name, side in sides.items() if side is not None]
     if there:
         raise InvalidData(
-            f"{type(estimator).__name__} got Parts and {there[0]}=. Parts bring their bags and lists with them; name "
+            f"{type(estimator).__name__} got Parts and {there[0]}=. Parts bring their bags, sequences and lists; name "
             "their columns: Parts.from_parquet(..., bag=..., labels=...)."
         )
 

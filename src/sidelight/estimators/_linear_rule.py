@@ -1,41 +1,200 @@
 """What families with a softmax-linear rule share: the fit of the rule, starts from k-means, and judging new rows.
 
 A family brings its terms; the rule, its parameters, its coordinates and its predictions are the same for all of them.
+
+The coordinates make the objective round, so that L-BFGS needs half the iterations. The Hessian of a softmax cross
+entropy is at most 1/2 (I - 11'/K) kron [X 1]'[X 1] (Bohning 1992). With the Cholesky factor R of [X 1]'[X 1] / 4 + the
+penalty, the solver walks in v = R (W, b) and the estimator never notices. The factor depends on X and the penalty
+alone, so one of them serves every number of clusters and every step of a fit. Where a solution of a sample is known,
+the curvature of each cluster there says more than the bound, and a climb over all rows takes a quarter of the
+evaluations (:class:`ClusterWhitening`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from scipy.linalg import cholesky, solve_triangular
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, check_number
+from sidelight._core.simplex import log_softmax
 from sidelight._core.threads import one_blas_thread
-from sidelight._models.feature_map import FeatureMap
 from sidelight._models.objective import (
     BlockedObjective,
     Objective,
+    SoftmaxLinear,
     Term,
-    UnprojectedObjective,
     block_cuts,
     can_be_blocked,
 )
-from sidelight._models.part_work import Passes
-from sidelight._models.parted import PartedObjective, RawColumns, TermsOfPart
-from sidelight._models.softmax_linear import SoftmaxLinear
-from sidelight._solvers.descent import ValueAndGradient, descend
-from sidelight._solvers.race import best, race
+from sidelight._solvers.descent import Solution, ValueAndGradient, best, descend, race
 from sidelight._solvers.rounding import round_by_kmeans
-from sidelight._solvers.trace import Solution
-from sidelight._terms.fit import CrossEntropy
+from sidelight._terms.information import CrossEntropy
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import Estimator, reporting, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
-from sidelight.estimators._whitening import ClusterWhitening, Whitening
+
+MOST_FEATURES = 1000  # a factor of more features takes longer than the iterations it saves
+
+
+BLOCK = 8_192  # rows in float64 at a time
+
+
+MOST_PRODUCTS = 1e10  # multiplications for the curvature of all clusters: a second or two
+
+
+HEAVY = 5_000  # rows that show the curvature of a cluster where all of them would take longer than that
+
+
+class Whitening:
+    """A change of coordinates for softmax-linear rules on one X; the identity when X has too many features."""
+
+    is_round = False  # it is a bound: a full step is often too short
+
+    def __init__(self, X: Any, penalty: float) -> None:
+        self.n_features = X.shape[1]
+        self._X, self._penalty = X, penalty
+
+    @cached_property
+    def factor(self) -> np.ndarray | None:
+        """R, made when a solver first walks: rows that are only judged never need it."""
+        n, d = self._X.shape
+        if d > MOST_FEATURES or n == 0:
+            return None
+        with one_blas_thread():  # at a few hundred features two threads of BLAS take more time than one
+            return cholesky(_curvature(self._X, self._penalty))
+
+    def enter(self, theta: np.ndarray) -> np.ndarray:
+        """From the model's parameters to the round coordinates."""
+        return theta if self.factor is None else (self.factor @ self._table(theta)).ravel()
+
+    def leave(self, v: np.ndarray) -> np.ndarray:
+        """From the round coordinates back to the model's parameters."""
+        if self.factor is None:
+            return v
+        return np.asarray(solve_triangular(self.factor, self._table(v), check_finite=False)).ravel()
+
+    def slope(self, gradient: np.ndarray) -> np.ndarray:
+        """From a gradient by the parameters to one by the round coordinates."""
+        if self.factor is None:
+            return gradient
+        return np.asarray(solve_triangular(self.factor, self._table(gradient), trans="T", check_finite=False)).ravel()
+
+    def _table(self, theta: np.ndarray) -> np.ndarray:
+        # W (d x K) followed by b (K) is already the table (d + 1) x K, row by row.
+        return theta.reshape(self.n_features + 1, -1)
+
+
+class ClusterWhitening:
+    """A change of coordinates around one rule: v_k = R_k (W_k, b_k) with a factor for each cluster.
+
+    R_k'R_k = n / m * sum_i P_ik (1 - P_ik) [x_i 1]'[x_i 1] + penalty        over a sample of m of the n rows
+
+    Parameters
+    ----------
+    X : array of shape (m, n_features)
+        Features of the sample.
+    W, b : arrays of shape (n_features, n_clusters) and (n_clusters,)
+        The rule.
+    penalty : float
+        The penalty of W.
+    n_rows : int
+        n, the number of all rows.
+    """
+
+    is_round = True
+
+    def __init__(self, X: Any, W: np.ndarray, b: np.ndarray, penalty: float, n_rows: int) -> None:
+        self.n_features = X.shape[1]
+        with one_blas_thread():
+            P = np.exp(log_softmax(np.asarray(X @ W.astype(X.dtype, copy=False), dtype=np.float64) + b))
+            self.factors = [self._factor(X, P[:, k], penalty, n_rows, P.shape[1]) for k in range(P.shape[1])]
+
+    @staticmethod
+    def _factor(X: Any, p: np.ndarray, penalty: float, n_rows: int, n_clusters: int) -> np.ndarray:
+        m, d = X.shape
+        weight = p * (1.0 - p)
+        weight = np.maximum(weight, 1e-3 * max(float(weight.mean()), 1e-6))  # a certain row may be moved, too
+        weight *= n_rows / m
+        if float(m) * n_clusters * (d + 1) ** 2 > MOST_PRODUCTS:
+            rows, weight = _heaviest(weight, max(HEAVY, 5 * d))
+            X = X[rows]
+        scaled = X * np.sqrt(weight)[:, None].astype(X.dtype, copy=False)
+        curvature = np.empty((d + 1, d + 1))
+        curvature[:d, :d] = scaled.T @ scaled
+        curvature[:d, d] = curvature[d, :d] = X.T @ weight.astype(X.dtype, copy=False)
+        curvature[d, d] = weight.sum()
+        return cholesky(definite(curvature, penalty))
+
+    def enter(self, theta: np.ndarray) -> np.ndarray:
+        """From the model's parameters to the round coordinates."""
+        table = self._table(theta)
+        return np.stack([R @ table[:, k] for k, R in enumerate(self.factors)], axis=1).ravel()
+
+    def leave(self, v: np.ndarray) -> np.ndarray:
+        """From the round coordinates back to the model's parameters."""
+        return self._solve(v, "N")
+
+    def slope(self, gradient: np.ndarray) -> np.ndarray:
+        """From a gradient by the parameters to one by the round coordinates."""
+        return self._solve(gradient, "T")
+
+    def _solve(self, v: np.ndarray, trans: str) -> np.ndarray:
+        table = self._table(v)
+        columns = [
+            solve_triangular(R, table[:, k], trans=trans, check_finite=False) for k, R in enumerate(self.factors)
+        ]
+        return np.stack(columns, axis=1).ravel()
+
+    def _table(self, theta: np.ndarray) -> np.ndarray:
+        return theta.reshape(self.n_features + 1, -1)
+
+
+def _heaviest(weight: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows that weigh most, and some of the others with the weight of all others, and their weights.
+
+    Rows of which a cluster is uncertain make its curvature; most rows are certain and add next to nothing. An
+    even sample of all rows would hold few of the uncertain ones.
+    """
+    order = np.argpartition(-weight, min(most, len(weight)) - 1)
+    heavy, light = np.sort(order[:most]), np.sort(order[most:])
+    some = light[:: max(1, 2 * len(light) // most)]
+    of_light = weight[some] * (len(light) / max(len(some), 1))
+    return np.concatenate([heavy, some]), np.concatenate([weight[heavy], of_light])
+
+
+def definite(curvature: np.ndarray, penalty: float) -> np.ndarray:
+    """Add the penalty of the weights and, as constant features leave a sum singular, a millionth of its scale."""
+    d = len(curvature) - 1
+    curvature[np.arange(d), np.arange(d)] += penalty
+    curvature[np.arange(d + 1), np.arange(d + 1)] += 1e-6 * max(np.trace(curvature) / (d + 1), 1e-300)
+    return curvature
+
+
+def _curvature(X: Any, penalty: float) -> np.ndarray:
+    """[X 1]'[X 1] / 4 plus the penalty of the weights, made definite."""
+    n, d = X.shape
+    products = np.empty((d + 1, d + 1))
+    square = X.T @ X if X.dtype == np.float64 else _square(X)
+    products[:d, :d] = square.toarray() if hasattr(square, "toarray") else square
+    products[:d, d] = products[d, :d] = X.T @ np.ones(n, dtype=X.dtype)
+    products[d, d] = n
+    return definite(0.25 * products, penalty)
+
+
+def _square(X: np.ndarray) -> np.ndarray:
+    """X'X of float32 rows in float64, a block at a time: a Cholesky factor needs the precision."""
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for begin in range(0, X.shape[0], BLOCK):
+        rows = X[begin : begin + BLOCK].astype(np.float64)
+        total += rows.T @ rows
+    return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,54 +202,29 @@ class RuleFit:
     """Softmax-linear rules on one X under one penalty; the whitening of X is made once, for all of them.
 
     ``whitening`` serves objectives that sum over rows; None walks in the parameters themselves. ``starts`` says where
-    bags of consecutive rows begin: terms that allow it are then visited in blocks of whole bags, in threads. With a
-    ``feature_map``, X holds the columns of the map before its projection, and rules are about its features.
+    bags of consecutive rows begin: terms that allow it are then visited in blocks of whole bags, in threads.
     """
 
     X: Any
     penalty: float
-    whitening: Whitening | ClusterWhitening | None = field(default=None)
-    starts: np.ndarray | None = field(default=None)
-    feature_map: FeatureMap | None = field(default=None)
+    whitening: Whitening | None = None
+    starts: np.ndarray | None = None
 
     @classmethod
     def whitened(cls, X: Any, penalty: float, starts: np.ndarray | None = None) -> RuleFit:
         """Fit rules in coordinates in which the sum over the rows of X is round."""
         return cls(X, penalty, Whitening(X, penalty), starts)
 
-    @staticmethod
-    def over(passes: Passes, penalty: float, feature_map: FeatureMap | None = None) -> PartedRuleFit:
-        """Fit rules to rows that an engine reads part by part."""
-        return PartedRuleFit(passes, penalty, feature_map)
-
-    def near(self, theta: np.ndarray, sample: Any) -> RuleFit:
-        """The same fit in coordinates that are round near a rule, as a sample of the features shows it."""
-        W, b = SoftmaxLinear(self.n_features, theta.size // (self.n_features + 1)).unpack(theta)
-        return replace(self, whitening=ClusterWhitening(sample, W, b, self.penalty, self.X.shape[0]))
-
-    @property
-    def n_features(self) -> int:
-        """How many features rules are about."""
-        return int(self.X.shape[1]) if self.feature_map is None else self.feature_map.n_features
-
     def model(self, n_clusters: int) -> SoftmaxLinear:
         """The rule with so many clusters."""
-        return SoftmaxLinear(self.n_features, n_clusters)
-
-    @property
-    def _resolution(self) -> float:
-        """Relative rounding of an objective on these rows; curved features are of single precision."""
-        return float(np.finfo(self.X.dtype).eps)
+        return SoftmaxLinear(self.X.shape[1], n_clusters)
 
     def objective(self, terms: Sequence[tuple[float, Term]], n_clusters: int) -> ValueAndGradient:
         """The weighted terms plus ``penalty * |W|^2 / 2``, as a function of the parameters of so many clusters."""
-        model, penalty = SoftmaxLinear(self.X.shape[1], n_clusters), self.penalty if self.feature_map is None else 0.0
-        objective: Objective | BlockedObjective = Objective(model, self.X, list(terms), penalty)
+        model = self.model(n_clusters)
         if self.starts is not None and can_be_blocked(terms):
-            objective = BlockedObjective(model, self.X, list(terms), penalty, block_cuts(self.starts, n_clusters))
-        if self.feature_map is None:
-            return objective
-        return UnprojectedObjective(self.model(n_clusters), self.feature_map, objective, self.penalty)
+            return BlockedObjective(model, self.X, list(terms), self.penalty, block_cuts(self.starts, n_clusters))
+        return Objective(model, self.X, list(terms), self.penalty)
 
     def minimise(
         self,
@@ -103,73 +237,15 @@ class RuleFit:
         stage: str,
     ) -> Solution:
         """Minimise the weighted terms plus ``penalty * |W|^2 / 2`` from ``start``, or from equal weights."""
-        model, objective = self.model(n_clusters), self.objective(terms, n_clusters)
-        theta = np.zeros(model.n_parameters) if start is None else start
-        return _descend(objective, theta, self.whitening, max_iter, tol, self._resolution, stage)
-
-
-@dataclass(frozen=True, slots=True)
-class PartedRuleFit:
-    """Softmax-linear rules on rows that an engine reads part by part, from a rule that a sample has found."""
-
-    passes: Passes
-    penalty: float
-    feature_map: FeatureMap | None = None
-
-    @property
-    def columns(self) -> RawColumns:
-        """How features come from the rows that are read."""
-        return RawColumns(self.passes.look, self.feature_map)
-
-    def minimise(
-        self,
-        of_part: TermsOfPart,
-        of_all: Sequence[tuple[float, Term]],
-        start: np.ndarray,
-        sample: Any,
-        *,
-        max_iter: int,
-        tol: float,
-        stage: str,
-    ) -> Solution:
-        """Minimise terms about rows and about their mean posterior plus the penalty, in coordinates round at ``start``.
-
-        Parameters
-        ----------
-        of_part : TermsOfPart
-            The terms about rows, for each part.
-        of_all : sequence of (float, Term)
-            The terms of the mean posterior.
-        start : array
-            The rule that the sample has found.
-        sample : array of shape (n_sample, n_features)
-            Features of the sample, which show how round the objective is.
-        max_iter, tol, stage
-            As in :meth:`RuleFit.minimise`.
-        """
-        model = SoftmaxLinear(sample.shape[1], start.size // (sample.shape[1] + 1))
-        whitening = ClusterWhitening(sample, *model.unpack(start), self.penalty, self.passes.n_rows)
-        objective = PartedObjective(model, self.passes, self.columns, of_part, of_all, self.penalty)
-        resolution = float(np.finfo(np.float32).eps)
-        return _descend(objective, start, whitening, max_iter, tol, resolution, stage)
-
-
-def _descend(
-    objective: ValueAndGradient,
-    theta: np.ndarray,
-    whitening: Whitening | ClusterWhitening | None,
-    max_iter: int,
-    tol: float,
-    resolution: float,
-    stage: str,
-) -> Solution:
-    """Go down in the coordinates of a whitening, and come back from them."""
-    how: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "resolution": resolution, "report": reporting(stage)}
-    if whitening is None:
-        return descend(objective, theta, **how)
-    is_round = isinstance(whitening, ClusterWhitening)  # the other one is a bound: a full step is often too short
-    solution = descend(whitening.around(objective), whitening.enter(theta), is_round=is_round, **how)
-    return replace(solution, parameters=whitening.leave(solution.parameters))
+        return descend(
+            self.objective(terms, n_clusters),
+            np.zeros(self.model(n_clusters).n_parameters) if start is None else start,
+            coordinates=self.whitening,
+            max_iter=max_iter,
+            tol=tol,
+            resolution=float(np.finfo(self.X.dtype).eps),  # curved features are of single precision
+            report=reporting(stage),
+        )
 
 
 class LinearRule(ProbabilityColumns, ClusterMixin, Estimator):

@@ -21,8 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.params import as_sequence, check_choice, check_estimator, check_number
 from sidelight._core.prototypes import mean_and_scale, scaled
 from sidelight._core.unchanged import made_once
-from sidelight._models.engines import once_over
-from sidelight._models.part_work import Moments
+from sidelight._models.passes import Moments, once_over
 from sidelight._models.prepared_rows import KINDS, Preparation, kind_of
 from sidelight.data.parts import PartedRows
 from sidelight.errors import InvalidData, InvalidParameter, nearest
@@ -315,7 +314,7 @@ class Standardized(MetaEstimatorMixin, Estimator):
         self.n_features_in_, self.feature_names = parts.n_features, self.feature_names or parts.feature_names
         self._name_columns(parts.n_features)
         self.data_fingerprint_ = fingerprint(seen)
-        with once_over(side.get("engine")).over(parts.without_bags()) as passes:
+        with once_over(side.get("engine"), parts).over(parts.without_bags()) as passes:
             total, squares = passes.sum(Moments())
             mean = total / passes.n_rows
             deviation = np.sqrt(np.maximum(squares / passes.n_rows - mean**2, 0.0)) * passes.look.spread

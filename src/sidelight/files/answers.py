@@ -12,7 +12,7 @@ from sidelight.data.names import Names
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.data.relations.reading import EXTRAS, column_of
 from sidelight.errors import SidelightError, UnknownName, UnreadableFile, nearest
-from sidelight.files.formats import label_table
+from sidelight.files.reading import label_table
 from sidelight.files.roles.cells import as_number
 from sidelight.words import Setting
 

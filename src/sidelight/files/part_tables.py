@@ -108,6 +108,13 @@ class TableRows(ABC):
     def cells(self, first: int, last: int, names: Sequence[str]) -> Any:
         """Return these columns of these rows as a polars frame."""
 
+    def texts(self, first: int, last: int, names: Sequence[str]) -> dict[str, list[str | None]]:
+        """Return these columns of these rows as text; None where a cell is empty."""
+        frame = self.cells(first, last, names)
+        return {
+            name: [None if value is None else str(value) for value in frame[name].to_list()] for name in frame.columns
+        }
+
     def rows(self, first: int, last: int) -> NDArray[Any]:
         """Return the features; a gap is NaN."""
         import polars as pl

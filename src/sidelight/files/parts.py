@@ -14,13 +14,11 @@ import numpy as np
 
 from sidelight._core.atomic import folder_beside
 from sidelight._core.params import as_sequence, check_choice
-from sidelight._models.engines import engine_for
-from sidelight._models.part_work import rows_of
+from sidelight._models.passes import engine_for, rows_of
 from sidelight.data.array_parts import ArrayRows
 from sidelight.data.bags import Bags
-from sidelight.data.by_part import ByPart
 from sidelight.data.coerce import as_bags
-from sidelight.data.parts import Look, Part, PartedRows
+from sidelight.data.parts import ByPart, Look, Part, PartedRows
 from sidelight.errors import InvalidData, InvalidParameter, OutputExists, UnreadableFile, WrongKind
 from sidelight.files.part_tables import Columns, DaskRows, LazyRows, ParquetRows, settle_columns
 from sidelight.progress import report

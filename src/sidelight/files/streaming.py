@@ -19,7 +19,7 @@ import numpy as np
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, nearest
 from sidelight.files.arrays.parquet import ParquetSource
-from sidelight.files.formats import label_table
+from sidelight.files.reading import label_table
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.choosing import match_columns, plan_roles
 from sidelight.files.roles.columns import Coded, Coder, MemorySource

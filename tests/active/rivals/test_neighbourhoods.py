@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sidelight.active.belief import squared_distances
 from sidelight.active.rivals import neighbourhoods
 from sidelight.active.rivals.neighbourhoods import NPU, MinMax, Neighbourhoods
-from sidelight.active.rows_of_belief import squared_distances
 
 PLACES = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 12.5, 30.0, 31.0])
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import sidelight as sl
-from sidelight._models.engines import OneLook
+from sidelight._models.passes import OneLook
 from sidelight.app.cli.app import app
 from sidelight.app.jobs.relations import in_parts as relations_in_parts
 from sidelight.data import parts as parts_module
@@ -292,13 +292,25 @@ def test_workers_must_see_bags_that_were_brought_together(rows, tmp_path):
     assert "Name a folder that all workers see: scratch" in str(run.exception)
 
 
-def test_columns_cannot_go_with_bags_that_lie_apart(rows, tmp_path):
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_names_and_other_columns_go_with_rows_whose_bags_lie_apart(rows, tmp_path, engine):
     folder, frame, _ = rows
-    frame[::-1].sort("f0").write_parquet(folder / "0.parquet")
-    run = call(
-        "instances", f"{folder}/0.parquet", *COLUMNS, "--engine", "memory", "--keep", "n", "--out", tmp_path / "o"
+    named = frame.with_columns(
+        pl.Series("name", [f"row «{i}»\n" for i in range(len(frame))]), pl.Series("kept", range(len(frame)))
     )
-    assert "column 'n' cannot go with them" in str(run.exception)
+    apart = named.sort("f0")
+    for path in folder.iterdir():
+        path.unlink()
+    apart[:300].write_parquet(folder / "0.parquet")
+    apart[300:].write_parquet(folder / "1.parquet")
+    columns = ("--id", "name", "--keep", "kept", "--ignore", "n", "--engine", engine)
+    run = call("instances", f"{folder}/*.parquet", *COLUMNS, *columns, "--out", tmp_path / "o")
+    assert run.exit_code == 0, run.output
+    found = pl.read_parquet(tmp_path / "o" / "assignments" / "*.parquet").sort("row")
+    assert found["row"].to_list() == list(range(1, len(frame) + 1))
+    assert found["name"].to_list() == apart["name"].to_list()
+    assert found["kept"].cast(pl.Int64).to_list() == apart["kept"].to_list()
+    assert found["bag"].to_list() == apart["recording"].to_list()
 
 
 def test_other_files_of_a_pattern_are_named(rows, tmp_path):

@@ -41,12 +41,12 @@ def awaited(coroutine):
         return pool.submit(asyncio.run, coroutine).result()
 
 
-def serve(studio, access=None, **options):
+def serve(studio, access=None, *, app_of=make_app, **options):
     """Serve a studio on a free port of this machine."""
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     port = listening.getsockname()[1]
-    config = uvicorn.Config(make_app(studio, access), log_level="error", access_log=False, lifespan="off", **options)
+    config = uvicorn.Config(app_of(studio, access), log_level="error", access_log=False, lifespan="off", **options)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

@@ -109,29 +109,6 @@ def test_a_cluster_is_corrected_by_key(visit, local):
     assert "1 correction." in page.locator("#saved").inner_text()
 
 
-def test_a_study_from_the_introduction_to_the_analysis(visit, local):
-    number = local.client.post("/api/studies", json={"name": "by keys", "pairs": 6, "triplets": 6}).json()["id"]
-    link = local.client.post(f"/api/studies/{number}/participants", json={"name": "Ann"}).json()["link"]
-    page = visit(link)
-    page.get_by_role("button", name="Begin").click()
-    for _ in range(80):
-        _until(page, lambda: page.locator("#question figcaption").count() or page.locator("fieldset").count())
-        if page.locator("fieldset").count():
-            break
-        page.keyboard.press("d" if page.locator("[data-answer=same]").count() else "n")
-        page.wait_for_timeout(60)
-        assert page.locator("#message").inner_text() == ""  # nothing went wrong
-    for fieldset in page.locator("fieldset").all():
-        fieldset.locator("input").first.check()
-    page.get_by_role("button", name="Finish").click()
-    page.get_by_role("heading", name="Thank you").wait_for()
-    events = local.studio.study(number).events()
-    assert sum(event.kind == "study answer" for event in events) == 24
-    shown = visit(f"/studies/{number}/analysis")
-    assert shown.locator("#t36 tbody tr").count() == 2
-    assert "1/1" in shown.locator("#t37").inner_text()
-
-
 @pytest.mark.parametrize("path", ["/p/1/ask", "/p/1", "/p/1/clusters", "/p/2/history", "/p/2/people", "/"])
 def test_pages_fit_a_phone_and_axe_finds_nothing_serious(visit, path):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()

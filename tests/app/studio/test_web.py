@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 import time
 from types import SimpleNamespace
 
@@ -30,7 +29,6 @@ from sidelight.app.studio.web.making import in_form
 from sidelight.app.studio.web.pace import Pace
 from sidelight.app.studio.web.pages import status_of, without_paths
 from sidelight.app.studio.web.security import Access
-from sidelight.app.studio.web.studies import _finite
 from sidelight.errors import (
     CannotWrite,
     InvalidData,
@@ -74,13 +72,12 @@ def client_of(studio, token="", **headers):
 
 @pytest.fixture
 def studio(tmp_path):
-    """Two projects with pictures and a small study."""
+    """Two projects with pictures."""
     made = Studio(tmp_path / "studio")
     source = blobs(70)
     shown = Source(source.X, [f"r{i}" for i in range(70)], source.features, lambda row: Media("image", PNG), source.y)
     for name in ("first", "second"):
         made.add(name, shown, {"strategy": "rows", "kind": "pair", "clusters": 3})
-    made.add_study("study", {"pair": 6, "triplet": 6}, sets=[("a", shown), ("b", shown)])
     yield made
     made.close()
 
@@ -158,7 +155,6 @@ def test_links_of_annotators_ask_and_those_of_viewers_go_to_the_overview(studio)
 
 def test_pictures_are_for_people_of_the_project_and_for_nobody_else(studio):
     ann, bob = studio.add_person(1, "Ann"), studio.add_person(2, "Bob")
-    participant, other = studio.add_person(3, "Cyd"), studio.add_person(1, "Dee")
     client = client_of(studio, TOKEN)
 
     def seen(path, project, token):
@@ -166,10 +162,6 @@ def test_pictures_are_for_people_of_the_project_and_for_nobody_else(studio):
 
     assert seen("/media/1/0/media", 1, ann.token) == 200
     assert seen("/media/1/0/media", 1, bob.token) == 404
-    assert seen("/study-media/3/0/0/media", 3, participant.token) == 200
-    assert seen("/study-media/3/0/0/media", 3, other.token) == 404
-    assert seen("/study-media/3/1/0/media", 3, participant.token) == 200
-    assert seen("/study-media/3/2/0/media", 3, participant.token) == 404
     owner = client_of(studio, TOKEN, Authorization=f"Bearer {TOKEN}")
     picture = owner.get("/media/1/3/media")
     assert (picture.content, picture.headers["content-type"]) == (b"picture", "image/png")
@@ -177,7 +169,6 @@ def test_pictures_are_for_people_of_the_project_and_for_nobody_else(studio):
     same = owner.get("/media/1/3/media", if_none_match=picture.headers["etag"])
     assert (same.status_code, same.content) == (304, b"")
     assert owner.get("/media/1/3/media", if_none_match='"other"').status_code == 200
-    assert "immutable" in owner.get("/study-media/3/0/0/media").headers["cache-control"]
     assert owner.get("/static/nothing.js").status_code == 404
     assert owner.get("/static/ask.js").headers["cache-control"] == "no-cache"
 
@@ -283,30 +274,6 @@ def test_maps_and_files(studio):
     assert client.get("/p/1/answers.csv").text.splitlines()[0].startswith("left,right,answer")
 
 
-def test_a_study_lists_its_participants_and_who_is_done(studio):
-    client = client_of(studio)
-    assert client.get("/studies/3/analysis").headers["location"] == "/studies/3"
-    link = client.post("/api/studies/3/participants", {"name": "Ann"}).json()["link"]
-    listed = client.get("/api/studies/3").json()
-    assert listed == {
-        "participants": [{"name": "Ann", "is_simulated": False, "link": link, "is_done": False}], "simulated": False
-    }  # fmt: skip
-    assert client.post("/api/studies/3/simulate", {"n": 1}).json() == {"added": 1, "go": "/studies/3/analysis"}
-    listed = client.get("/api/studies/3").json()
-    assert listed["simulated"]
-    assert [one["is_done"] for one in listed["participants"]] == [False, True]
-    assert client.get("/studies/3/analysis").status_code == 200
-    shown = client.post(f"/api{link}/begin").json()
-    rows = shown["questions"][0]["rows"]
-    client.post(f"/api{link}/answers", {"rows": rows, "answer": "same", "seconds": 9999})
-    assert studio.study(3).events()[-1].seconds == 3600.0
-    assert f"sidelight_person_3={link[3:]}" in client.get(link).headers["set-cookie"]
-
-
-def test_numbers_that_json_does_not_have_are_nothing():
-    assert _finite({"a": [1.0, math.nan, (math.inf, "x")], "b": 2}) == {"a": [1.0, None, [None, "x"]], "b": 2}
-
-
 def test_a_page_of_a_long_history():
     lines = [{"id": i} for i in range(130)]
     part = part_of(lines, 60)
@@ -407,15 +374,6 @@ def test_everything_said_in_a_project_that_is_deleted_is_written_first(studio, t
         export_all(studio.store, project.project, studio.folder / "projects", tmp_path / "out")
 
 
-def test_simulated_people_answer_the_questionnaire_as_those_of_the_thesis(studio):
-    study = studio.study(3)
-    study.simulate(40)
-    found = [event.content["performance"] for event in study.events() if event.kind == "questionnaire"]
-    shares = {word: found.count(word) / 40 for word in ("pair", "triplet", "none")}  # [P17] table 3.7: 16, 6, 2 of 24
-    assert shares["pair"] > 0.5 > shares["triplet"] > 0.1 > 0.0
-    assert shares["none"] < 0.25
-
-
 def test_names_of_the_studio_and_unknown_roles_are_refused_and_tokens_open_one_project(studio):
     for name, role in (("you", "annotator"), ("Simulated person 7", "annotator"), ("Ann", "king")):
         with pytest.raises(InvalidData):
@@ -424,8 +382,6 @@ def test_names_of_the_studio_and_unknown_roles_are_refused_and_tokens_open_one_p
     assert (studio.role_of(viewer.token, 1), studio.role_of(viewer.token, 2), studio.role_of("x" * 20, 1)) == (
         "viewer", "", ""
     )  # fmt: skip
-    with pytest.raises(UnknownName):
-        studio.study(1)
     with pytest.raises(OutputExists):
         studio.add(" first ", blobs(9), {})
     assert studio.demo().id == studio.demo().id

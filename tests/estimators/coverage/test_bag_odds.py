@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sidelight._solvers.descent import descend
-from sidelight.estimators.coverage.bag_odds import BagOdds, correction, log_odds
+from sidelight.estimators.coverage.held_out import BagOdds, correction, log_odds
 
 
 def test_plain_odds_are_the_product_over_rows():

@@ -11,14 +11,15 @@ import polars as pl
 import pytest
 
 import sidelight as sl
-from sidelight._models.engines import InMemory, OnDisk, engine_for
 from sidelight._models.feature_map import FeatureMap
-from sidelight._models.parted import NearKernels, PartedObjective, RawColumns
-from sidelight._models.softmax_linear import SoftmaxLinear
+from sidelight._models.objective import NearKernels, PartedObjective, RawColumns, SoftmaxLinear
+from sidelight._models.passes import InMemory, OnDisk, engine_for
 from sidelight.data import parts as parts_module
 from sidelight.data import spill as spill_module
 from sidelight.errors import CannotWrite, InvalidData, InvalidParameter, WrongKind
-from sidelight.estimators.coverage import first_fit, in_parts
+from sidelight.estimators.coverage import clustering, many_rows
+from sidelight.estimators.coverage.problem import Told
+from sidelight.estimators.coverage.settle import Settings, settle
 
 N_BAGS, D, K = 150, 4, 5
 
@@ -56,7 +57,8 @@ def _small_blocks(monkeypatch):
     monkeypatch.setattr(parts_module, "BLOCKS", 3)
     monkeypatch.setattr(spill_module, "BLOCK", 48)
     monkeypatch.setattr(spill_module, "BLOCKS", 3)
-    monkeypatch.setattr(first_fit, "LEAST", 500)
+    monkeypatch.setattr(many_rows, "LEAST", 500)
+    monkeypatch.setattr(clustering, "LEAST", 10**6)  # rows in memory are fitted whole unless a test says so
 
 
 def fit(parts, engine=None, **options):
@@ -98,18 +100,17 @@ def test_the_fit_of_parts_is_the_fit_of_rows():
 def test_the_objective_of_parts_is_the_objective(boundary):
     X, bags, _ = make()
     estimator = sl.CoverageClustering(boundary=boundary, n_novel=1, random_state=0)
-    first = first_fit.FirstFit.of(
-        estimator, X, bags, [None] * len(X), np.random.default_rng(0), n_rows=len(X), one_of=False, in_parts=True
-    )  # fmt: skip
+    told = Told(X, bags, np.full(len(X), -1))
+    first = settle(Settings.of(estimator), told, np.random.default_rng(0))
     problem = first.problem
     theta = np.random.default_rng(1).normal(size=problem.model.n_parameters) * 0.01
     terms = [(1.0, problem.coverage), *problem.others]
     value, gradient = problem.fit.objective(terms, first.layout.n_clusters)(theta)
     weight = 0.3 * len(X)
-    wishes = in_parts.ListsOfPart("a", bags.classes, first.layout.class_of, 0.0, 0.0, 12, weight, len(X))
+    wishes = many_rows.ListsOfPart("a", bags.classes, first.layout.class_of, 0.0, 0.0, weight, len(X))
     with InMemory().over(sl.Parts.from_arrays(X, bags)) as passes:
-        columns = RawColumns(passes.look, first.rows.feature_map)
-        model = SoftmaxLinear(first.rows.features.shape[1], first.layout.n_clusters)
+        columns = RawColumns(passes.look, first.feature_map)
+        model = SoftmaxLinear(first.boundary.features.shape[1], first.layout.n_clusters)
         of_all = [pair for pair in problem.others if hasattr(pair[1], "of_share")]
         again, slope = PartedObjective(model, passes, columns, wishes, of_all, first.penalty)(theta)
     assert again == pytest.approx(float(value), rel=1e-5)
@@ -168,16 +169,6 @@ def test_standardised_rows_by_parts():
     assert np.mean(model.predict(X) == rows.predict(X)) > 0.99
     assert np.mean(np.asarray(model.labels_) == rows.labels_) > 0.99
     assert np.array_equal(np.asarray(model.labels_), model.predict(X, bags=bags))
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [({"neighbours": 1.0}, "neighbours=1"), ({"solver": "em"}, 'solver="em"')],
-)
-def test_what_is_no_sum_over_rows_is_refused_by_name(options, words):
-    X, bags, _ = make(n_bags=30)
-    with pytest.raises(InvalidParameter, match=words):
-        fit(sl.Parts.from_arrays(X, bags), **options)
 
 
 def test_others_are_refused_by_name_with_what_to_do():
@@ -304,9 +295,9 @@ def test_memory_decides_where_nobody_says():
 def test_very_many_rows_in_memory_are_climbed_from_a_sample(monkeypatch):
     X, bags, _ = make(n_bags=600)
     settings = {"random_state": 0, "tol": 1e-9, "max_iter": 1000}  # both reach the optimum, whatever road they take
-    monkeypatch.setattr(first_fit, "LEAST", 10**6)
     plain = sl.CoverageClustering(boundary="straight", **settings).fit(X, bags=bags)
-    monkeypatch.setattr(first_fit, "LEAST", 800)
+    for module in (clustering, many_rows):
+        monkeypatch.setattr(module, "LEAST", 800)
     for boundary in ("straight", "curved"):
         few = sl.CoverageClustering(boundary=boundary, **settings).fit(X, bags=bags)
         assert few.boundary_ == boundary

@@ -19,11 +19,11 @@ from sidelight.errors import (
     ignore_warnings,
 )
 from sidelight.estimators._labelled_bags.coverage import coverage_posteriors
-from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators._labelled_bags.supervision import plan_bags
-from sidelight.estimators.coverage import boundary, choose, first_fit, held_out, novelty_test, starts
-from sidelight.estimators.coverage.problem import Problem, _near_graph
-from sidelight.estimators.coverage.term import Coverage
+from sidelight.estimators._labelled_bags.supervision import Layout, plan_bags
+from sidelight.estimators.coverage import boundary, held_out, many_rows, novelty_test, settle
+from sidelight.estimators.coverage import problem as problem_module
+from sidelight.estimators.coverage.problem import Coverage, Problem, Told
+from sidelight.estimators.coverage.settle import Settings
 
 RNG = np.random.default_rng(0)
 Y = np.arange(48) % 3
@@ -33,30 +33,35 @@ BAGS = sl.Bags(CODES, labels={int(b): set(np.array(list("abc"))[Y[b == CODES]]) 
 LAYOUT = Layout.of(BAGS.classes, 1, 0)
 
 
+NOBODY = np.full(48, -1)
+TOLD = Told(X, BAGS, NOBODY)
+
+
+def of(**options):
+    return Settings.of(sl.CoverageClustering(**options))
+
+
 def problem(rows, layout=LAYOUT, **options):
-    plan = plan_bags(BAGS, np.full(48, -1), anything_novel=layout.n_novel > 0, wrong=0.0, forgotten=0.0)
-    settings = sl.CoverageClustering(**options)
-    return Problem.of(settings, rows, plan, layout, 1.5, np.random.default_rng(0))
+    return Problem.of(of(**options), Told(rows, BAGS, NOBODY), layout, 1.5)
 
 
-@pytest.mark.parametrize("solver", ["lbfgs", "em"])
-def test_rows_that_are_arranged_by_bags_come_back_in_their_order(solver):
+def test_rows_that_are_arranged_by_bags_come_back_in_their_order():
     """Dense rows are arranged inside, sparse ones are not: both say the same of every row."""
-    dense, sparse = (problem(rows, solver=solver) for rows in (X, sp.csr_array(X)))
+    dense, sparse = (problem(rows) for rows in (X, sp.csr_array(X)))
     assert dense.order is not None
     assert sparse.order is None
     theta = np.random.default_rng(1).normal(size=dense.model.n_parameters)
     for one, other in zip(dense.posteriors(theta), sparse.posteriors(theta)):
         np.testing.assert_allclose(one, other, atol=1e-9)
     log_P = dense.model.log_posterior(theta, X)
-    for one, other in zip(dense.given_bags(np.exp(log_P), log_P), dense.posteriors(theta)):
+    for one, other in zip(dense.lists.posteriors(np.exp(log_P), log_P), dense.posteriors(theta)):
         np.testing.assert_allclose(one, other, atol=1e-9)
-    np.testing.assert_allclose(dense.coarse_posteriors(LAYOUT), sparse.coarse_posteriors(LAYOUT), atol=1e-3)
+    np.testing.assert_allclose(dense._coarse_posteriors(LAYOUT), sparse._coarse_posteriors(LAYOUT), atol=1e-3)
     targets = np.eye(3)[Y]
-    np.testing.assert_allclose(dense.fit_targets(targets), sparse.fit_targets(targets), atol=1e-3)
-    fitted = dense.model.log_posterior(dense.fit_targets(targets), X)
+    np.testing.assert_allclose(dense._near_targets(targets), sparse._near_targets(targets), atol=1e-3)
+    fitted = dense.model.log_posterior(dense._near_targets(targets), X)
     assert (fitted.argmax(axis=1) == Y).all()
-    ends = [one.climb(np.zeros(one.model.n_parameters), 50, "a climb") for one in (dense, sparse)]
+    ends = [one.climb(np.zeros(one.model.n_parameters), 50, "a climb", 1e-6) for one in (dense, sparse)]
     assert ends[0].value == pytest.approx(ends[1].value, rel=1e-5)
 
 
@@ -64,18 +69,13 @@ def test_one_cluster_a_class_knows_no_further_wishes():
     plain, wishing = (problem(X, information=weight) for weight in (0.0, 5.0))
     assert len(plain.others) == 0
     assert len(wishing.others) == 2
-    np.testing.assert_array_equal(plain.coarse_posteriors(LAYOUT), wishing.coarse_posteriors(LAYOUT))
-    near = problem(X, neighbours=0.5)
-    assert near.order is None
-    assert len(near.others) == 3
+    np.testing.assert_array_equal(plain._coarse_posteriors(LAYOUT), wishing._coarse_posteriors(LAYOUT))
 
 
-def test_a_tolerance_of_a_climb_replaces_that_of_the_estimator():
+def test_a_tolerance_ends_a_climb():
     start = np.zeros(problem(X).model.n_parameters)
-    loose, tight = (problem(X, tol=tol).climb(start, 200, "a") for tol in (0.1, 1e-9))
+    loose, tight = (problem(X).climb(start, 200, "a", tol) for tol in (0.1, 1e-9))
     assert loose.n_iter < tight.n_iter
-    again = problem(X, tol=1e-9).climb(start, 200, "a", tol=0.1)
-    assert again.n_iter == loose.n_iter
 
 
 def test_zero_is_a_start_unless_it_is_a_saddle():
@@ -88,7 +88,7 @@ def test_zero_is_a_start_unless_it_is_a_saddle():
     assert len({start.tobytes() for start in centred}) == 12
 
 
-class Scripted(choose.Folds):
+class Scripted(settle.Folds):
     """Held-out likelihoods that are given."""
 
     def __init__(self, values):
@@ -114,108 +114,93 @@ class Scripted(choose.Folds):
 def test_candidates_are_tried_until_held_out_lists_stop_gaining(name, means, n_tried, chosen):
     spread = np.array([-2.0, 2.0, -2.0, 2.0, 0.0, 0.0])  # a standard error of about .7
     folds = Scripted([mean + spread for mean in means])
-    found = folds.best_of(name, range(1, len(means) + 1), {"penalty": 1, "n_novel": 0, "n_subclusters": 1})
+    found = folds.best_of(name, range(1, len(means) + 1), of(penalty=1))
     assert len(found["tried"]) == n_tried
     assert found["chosen"] == chosen
-    assert [settings[name] for _, settings in folds.asked] == list(range(1, n_tried + 1))
+    assert [getattr(settings, name) for _, settings in folds.asked] == list(range(1, n_tried + 1))
     assert [stage[1:] for stage, _ in folds.asked] == [(2 * i, 2 * len(means)) for i in range(n_tried)]
 
 
 def test_an_empty_list_demands_something_novel_unless_it_is_partial():
-    assert choose._least_novel(BAGS) == 0
-    assert choose._least_novel(sl.Bags([0, 1], labels={0: {"a"}, 1: set()})) == 1
-    assert choose._least_novel(sl.Bags([0, 1], labels={0: {"a"}})) == 0
-    assert choose._least_novel(sl.Bags([0, 1], labels={0: {"a"}, 1: set()}, partial=[1])) == 0
+    assert settle._least_novel(BAGS) == 0
+    assert settle._least_novel(sl.Bags([0, 1], labels={0: {"a"}, 1: set()})) == 1
+    assert settle._least_novel(sl.Bags([0, 1], labels={0: {"a"}})) == 0
+    assert settle._least_novel(sl.Bags([0, 1], labels={0: {"a"}, 1: set()}, partial=[1])) == 0
 
 
 def test_counts_that_are_open_are_laid_out_as_large_as_they_may_become():
-    make = sl.CoverageClustering
-    assert choose._least_layout(make(n_subclusters=2, n_novel=1), BAGS).n_clusters == 7
-    assert choose._least_layout(make(n_subclusters="auto", max_subclusters=3), BAGS).n_clusters == 9
-    assert choose._least_layout(make(n_novel="auto", max_novel=4), BAGS).n_novel == 4
-    assert choose._least_layout(make(n_subclusters=17), BAGS).n_clusters == 51
-    assert choose._least_layout(make(n_subclusters=18), BAGS).n_clusters == 3  # more than rows and classes
+    assert settle._least_layout(of(n_subclusters=2, n_novel=1), BAGS).n_clusters == 7
+    assert settle._least_layout(of(n_subclusters="auto"), BAGS).n_clusters == 3 * settle.MOST_SUBCLUSTERS
+    assert settle._least_layout(of(n_novel="auto"), BAGS).n_novel == settle.MOST_NOVEL
+    assert settle._least_layout(of(n_subclusters=17), BAGS).n_clusters == 51
+    assert settle._least_layout(of(n_subclusters=18), BAGS).n_clusters == 3  # more than rows and classes
 
 
-def test_as_many_labelled_bags_as_folds_are_enough():
-    few = sl.Bags(CODES, labels={b: BAGS.labels[b] for b in range(4)}, classes=BAGS.classes)
-    names = [None] * 48
-    assert len(choose.Folds(sl.CoverageClustering(cv=4), X, few, names, RNG, False).splits) == 4
-    with pytest.raises(InvalidParameter, match="cv=5"):
-        choose.Folds(sl.CoverageClustering(cv=5), X, few, names, RNG, False)
+@pytest.mark.parametrize("n_labelled", [4, 5])
+def test_as_many_labelled_bags_as_folds_are_enough(n_labelled):
+    few = sl.Bags(CODES, labels={b: BAGS.labels[b] for b in range(n_labelled)}, classes=BAGS.classes)
+    told = Told(X, few, NOBODY)
+    if n_labelled == settle.FOLDS:
+        assert len(settle.Folds(of(), told, RNG).splits) == settle.FOLDS
+        return
+    with pytest.raises(InvalidParameter, match="at least 5 labelled bags"):
+        settle.Folds(of(), told, RNG)
 
 
 def test_held_out_lists_are_judged_by_fits_that_did_not_see_them():
-    folds = choose.Folds(
-        sl.CoverageClustering(cv=3, random_state=1), X, BAGS, [None] * 48, np.random.default_rng(0), False
-    )
     settings = {"penalty": 2.0, "n_novel": 0, "n_subclusters": 2}
-    found = folds._held_out(("a", 0, 3), "b", settings)
+    folds = settle.Folds(of(), TOLD, np.random.default_rng(0))
+    found = folds._held_out(("a", 0, 3), "b", of(**settings))
     expected = []
     for train, test in folds.splits:
         model = sl.CoverageClustering(
             **settings, boundary="straight", calibrate=False, n_init=4, random_state=folds.seed
         )
         expected.append(model.fit(X[train], bags=BAGS[train]).bag_scores(X[test], bags=BAGS[test]))
-    np.testing.assert_array_equal(found, np.concatenate(expected))
-    told = np.where(np.arange(48) % 4 == 0, np.array(list("abc"))[Y], None).tolist()
-    knowing = choose.Folds(sl.CoverageClustering(cv=3, random_state=1), X, BAGS, told, np.random.default_rng(0), False)
-    assert (knowing._held_out(("a", 0, 3), "b", settings) != found).any()
+    np.testing.assert_allclose(found, np.concatenate(expected), atol=1e-12)
+    told = Told(X, BAGS, np.where(np.arange(48) % 4 == 0, Y, -1))
+    knowing = settle.Folds(of(), told, np.random.default_rng(0))
+    assert (knowing._held_out(("a", 0, 3), "b", of(**settings)) != found).any()
 
 
 def test_clusters_of_a_class_share_its_rows():
     coarse, fine = Layout.of(("a", "b"), 1, 0), Layout.of(("a", "b"), {"a": 2, "b": 1}, 0)
     rows = np.array([[0.0], [0.1], [9.0], [9.1], [5.0]])
     Q = np.array([[1.0, 0.0], [1.0, 0.0], [0.9, 0.1], [1.0, 0.0], [0.0, 1.0]])
-    targets = starts.split_targets(rows, Q, coarse, fine, np.random.default_rng(0))
+    targets = problem_module.split_targets(rows, Q, coarse, fine, np.random.default_rng(0))
     own = np.flatnonzero(fine.class_of == 0)
     np.testing.assert_allclose(targets[:, own].sum(axis=1), Q[:, 0])
     np.testing.assert_array_equal(targets[:, np.flatnonzero(fine.class_of == 1)[0]], Q[:, 1])
     assert targets[0, own].argmax() == targets[1, own].argmax() != targets[2, own].argmax() == targets[3, own].argmax()
     scarce = np.zeros((5, 2))
     scarce[0, 0] = 0.5
-    even = starts.split_targets(rows, scarce, coarse, fine, np.random.default_rng(0))
+    even = problem_module.split_targets(rows, scarce, coarse, fine, np.random.default_rng(0))
     assert even[0, own].tolist() == [0.25, 0.25]
 
 
 @pytest.mark.parametrize(("n_init", "n_fitted"), [(1, 0), (2, 1), (5, 2)])
-def test_half_of_the_starts_split_the_clusters_of_classes(n_init, n_fitted):
+def test_half_of_the_starts_split_the_clusters_of_classes(monkeypatch, n_init, n_fitted):
     fine = Layout.of(BAGS.classes, 2, 2)
     one = problem(X, fine)
-    asked = []
-
-    def coarse(layout):
-        asked.append(layout)
-        return np.full((48, layout.n_clusters), 1.0 / layout.n_clusters)
-
-    def fit(targets):
-        return targets
-
-    drawn = starts.draw_starts(n_init, one.model, X, fine, coarse, fit, np.random.default_rng(0), list)
+    asked, targets = [], []
+    monkeypatch.setattr(
+        Problem, "_coarse_posteriors",
+        lambda self, layout: asked.append(layout) or np.full((48, layout.n_clusters), 1.0 / layout.n_clusters),
+    )  # fmt: skip
+    monkeypatch.setattr(Problem, "_near_targets", lambda self, found: targets.append(found) or found)
+    drawn = one.starts(X, n_init, np.random.default_rng(0))
     assert len(drawn) == n_init
-    assert sum(start.ndim == 2 for start in drawn) == n_fitted
+    assert len(targets) == n_fitted
     assert [layout.n_novel for layout in asked] == [1] * (n_fitted > 0)
-    alone = starts.draw_starts(n_init, one.model, X, LAYOUT, coarse, fit, RNG, lambda: ["first"])
-    assert alone == ["first"]
+    assert len(problem(X).starts(X, n_init, RNG)) == 1
     W, b = one.model.unpack(drawn[0])
     scores = X @ W + b
-    np.testing.assert_allclose(scores.std(axis=0), starts.SPREAD)
+    np.testing.assert_allclose(scores.std(axis=0), problem_module.SPREAD)
     np.testing.assert_allclose(scores.mean(axis=0), 0.0, atol=1e-12)
 
 
-def test_of_very_many_rows_whole_bags_are_drawn(monkeypatch):
-    names = list(range(48))
-    assert first_fit.some_bags(X, BAGS, names)[0] is X
-    monkeypatch.setattr(first_fit, "LEAST", 16)
-    rows, bags, told = first_fit.some_bags(X, BAGS, names)
-    assert 3 <= len(rows) < 40
-    assert len(rows) == len(told) == bags.n_rows
-    np.testing.assert_array_equal(rows, X[told])
-    assert set(bags.sizes.tolist()) == {3}
-    monkeypatch.setattr(first_fit, "LEAST", 17)
-    assert first_fit.some_bags(X, BAGS, names)[0] is X
-    monkeypatch.undo()
-    assert [first_fit.sample_size(n) for n in (160_000, 1_000_000, 10_000_000)] == [40_000, 62_500, 100_000]
+def test_a_sixteenth_of_very_many_rows_settles_a_fit():
+    assert [many_rows.sample_size(n) for n in (160_000, 1_000_000, 10_000_000)] == [40_000, 62_500, 100_000]
 
 
 def test_the_variance_of_rows_is_that_of_dense_and_sparse_ones():
@@ -226,13 +211,13 @@ def test_the_variance_of_rows_is_that_of_dense_and_sparse_ones():
 
 
 def test_a_map_is_near_for_one_cluster_a_class_and_wide_for_several():
-    near, wide = (boundary.map_rows(X, layout, RNG).feature_map for layout in (LAYOUT, Layout.of(BAGS.classes, 2, 0)))
+    near, wide = (boundary.map_rows(X, layout, RNG)[0] for layout in (LAYOUT, Layout.of(BAGS.classes, 2, 0)))
     assert wide.width / near.width == pytest.approx(boundary.WIDE / boundary.NEAR)
     assert near.width == pytest.approx(boundary.NEAR * X.var(axis=0).sum())
     assert boundary.reach_of(None, np.ones(2)) == np.inf
     assert boundary.reach_of(near, np.array([1e9, 1.0])) == 1e9
     assert boundary.reach_of(near, np.zeros(0)) == boundary.FAR * near.width
-    assert boundary.map_rows(X, LAYOUT, RNG).features.dtype == np.float32
+    assert boundary.map_rows(X, LAYOUT, RNG)[1].dtype == np.float32
 
 
 def test_boundaries_are_straight_where_lists_are_few_or_rows_too_many():
@@ -256,9 +241,9 @@ def test_probabilities_of_bags_are_corrected_where_lists_are_taken_at_their_word
     bags = sl.Bags(ids, labels={int(b): set(np.array(list("abc"))[y[b == ids]]) for b in range(20)})
     rows = 2.0 * np.eye(3)[y] + RNG.normal(size=(60, 3))
 
-    def odds(bags, known=None, **more):
-        settings = sl.CoverageClustering(**options)
-        return held_out.correct_odds(settings, rows[: bags.n_rows], bags, [None] * bags.n_rows, RNG, known, **more)
+    def odds(bags, **more):
+        told = Told(rows[: bags.n_rows], bags, np.full(bags.n_rows, -1), **more)
+        return held_out.correct_odds(of(**options), told.X, told, RNG, None)
 
     assert (odds(bags).slope != 1.0) == is_corrected
     assert odds(bags, one_of=True).slope == 1.0
@@ -281,7 +266,7 @@ def test_what_is_known_of_held_out_lists_is_not_asked_again(monkeypatch):
     )
     for known, folds in ((None, [0, 1]), (few, [1]), (many, [])):
         calls.clear()
-        held_out.correct_odds(sl.CoverageClustering(), rows, bags, [None] * 60, RNG, known)
+        held_out.correct_odds(of(), rows, Told(rows, bags, np.full(60, -1)), RNG, known)
         assert calls == folds
 
 
@@ -367,7 +352,7 @@ def test_doubts_about_lists_reach_the_term():
     plan = plan_bags(BAGS, np.full(48, -1), anything_novel=False, wrong=0.2, forgotten=0.1)
     P = RNG.dirichlet(np.ones(3), size=48)
     class_of = np.arange(3)
-    doubts = {"wrong": 0.2, "forgotten": 0.1, "cap": 2}
+    doubts = {"wrong": 0.2, "forgotten": 0.1}
     found = Coverage(plan, class_of, **doubts).posteriors(P, np.log(P))
     for one, other in zip(found, coverage_posteriors(P, np.log(P), class_of, plan, **doubts)):
         np.testing.assert_array_equal(one, other)
@@ -376,19 +361,11 @@ def test_doubts_about_lists_reach_the_term():
         assert np.abs(other[1] - found[1]).max() > 1e-3, name
 
 
-def test_features_of_all_rows_must_be_held_unless_they_are_read_part_by_part():
-    many = 2 * boundary.MOST_NUMBERS // (3 + boundary.LANDMARKS)
-    make = sl.CoverageClustering(calibrate=False, max_iter=3, n_init=1)
-    for in_parts, is_curved in ((False, False), (True, True)):
-        first = first_fit.FirstFit.of(
-            make, X, BAGS, [None] * 48, np.random.default_rng(0), n_rows=many, one_of=False, in_parts=in_parts
-        )
-        assert ("note" not in first.choice["boundary"]) == is_curved
-
-
-def test_counts_that_are_open_are_tried_up_to_the_most():
+def test_counts_that_are_open_are_tried_up_to_the_most(monkeypatch):
+    monkeypatch.setattr(settle, "MOST_NOVEL", 1)
+    monkeypatch.setattr(settle, "MOST_SUBCLUSTERS", 2)
     make = sl.CoverageClustering(
-        n_novel="auto", n_subclusters="auto", max_novel=1, max_subclusters=2, cv=2, boundary="straight",
+        n_novel="auto", n_subclusters="auto", boundary="straight",
         calibrate=False, max_iter=5, n_init=1, random_state=0,
     )  # fmt: skip
     with ignore_warnings():
@@ -404,8 +381,8 @@ def test_candidates_of_rough_fits_are_read_as_one_of_them():
     either = sl.Bags(ids, labels={int(i): {"abc"[Y[i]], "abc"[(Y[i] + 1 + i % 2) % 3]} for i in ids})
     values = []
     for one_of in (True, False):
-        make = sl.CoverageClustering(forgotten=0.3)
-        fits = held_out.RoughFits(make, either, [None] * 48, np.random.default_rng(0), one_of=one_of)
+        told = Told(X, either, NOBODY, one_of)
+        fits = held_out.RoughFits(of(forgotten=0.3), told, np.random.default_rng(0))
         values.append(fits.hold_out(X, 0, "a").values.mean())
     assert values[0] > values[1]
 
@@ -418,12 +395,3 @@ def test_lists_that_rows_of_parts_cannot_carry_are_told_once():
     with ignore_warnings(ConvergenceWarning), pytest.warns(LabelsWithoutRows) as told:
         make.fit(sl.Parts.from_arrays(X, short))
     assert len([one for one in told if issubclass(one.category, LabelsWithoutRows)]) == 1
-
-
-def test_the_graph_of_near_rows_holds_rows_that_are_near_to_nobody():
-    rows = np.vstack([RNG.normal(size=(14, 2)), [[90.0, 90.0]]])
-    graph = _near_graph(rows, np.random.default_rng(0))
-    assert graph.shape == (15, 15)
-    np.testing.assert_allclose(graph.toarray(), graph.toarray().T)
-    assert graph.sum() == pytest.approx(15)
-    assert graph.toarray()[14].sum() == pytest.approx(0.5)  # its own ten neighbours, half each way

@@ -107,13 +107,3 @@ def test_parts_bring_their_own_lists(beside):
     told = {"y": BAGS, "bags": BAGS, "row_labels": ROWS, "candidates": CANDIDATES}[beside]
     with pytest.raises(InvalidData, match="bring their"):
         sl.CoverageClustering().fit(parts, **{beside: told})
-
-
-def test_only_dense_rows_without_neighbours_are_sampled():
-    import scipy.sparse as sp
-
-    make = sl.CoverageClustering
-    assert make()._can_be_sampled(X)
-    assert not make()._can_be_sampled(sp.csr_array(X))
-    assert not make(solver="em")._can_be_sampled(X)
-    assert not make(neighbours=0.1)._can_be_sampled(X)

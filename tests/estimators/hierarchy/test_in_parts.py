@@ -95,7 +95,7 @@ def test_the_objective_of_parts_is_the_objective(sample):
 
 
 def in_parts_passes(parts):
-    from sidelight._models.engines import InMemory
+    from sidelight._models.passes import InMemory
 
     return InMemory().over(parts)
 

@@ -12,7 +12,6 @@ import sidelight as sl
 from sidelight.estimators.relations import direct, trust, variational
 from sidelight.estimators.relations import direct as starts
 from sidelight.estimators.relations.answered import Answered, without_none
-from sidelight.estimators.relations.in_parts import collect_rows
 
 Y = np.arange(40) % 3
 X = 3.0 * np.eye(3)[Y] + np.random.default_rng(0).normal(size=(40, 3))
@@ -191,12 +190,12 @@ def test_agreement_space_parts_rows_said_to_differ():
 
 def test_rows_of_parts_are_those_with_answers_and_about_as_many_as_are_wanted():
     parts = sl.Parts.from_arrays(X)
-    rows, numbers = collect_rows(parts, np.array([3, 30]), 10)
+    rows, _, numbers = parts.drawn(parts.draw(10, also=np.array([3, 30])))
     assert {3, 30} <= set(numbers.tolist())
     assert 4 < len(numbers) < 20
     np.testing.assert_array_equal(rows, X[numbers])
     for enough in (40, 41):
-        assert collect_rows(parts, np.array([3, 30]), enough)[1].tolist() == list(range(40))
+        assert parts.drawn(parts.draw(enough, also=np.array([3, 30]))).numbers.tolist() == list(range(40))
 
 
 def test_answers_among_some_rows_keep_their_chances():

@@ -7,7 +7,6 @@ import pytest
 
 import sidelight as sl
 from sidelight.data import parts as parts_module
-from sidelight.estimators.relations.in_parts import collect_rows
 
 
 @pytest.fixture(autouse=True)
@@ -40,17 +39,18 @@ def test_answers_about_rows_of_any_part_decide(joined):
     assert len(list(model.labels_)) == 5  # parts
 
 
-def test_all_rows_with_answers_are_collected_in_order():
+def test_all_rows_with_answers_are_collected():
     X, _ = rows()
     X[:, 1] = np.arange(len(X))
     parts = sl.Parts.from_arrays(X, sl.Bags(np.random.default_rng(0).integers(0, 30, size=len(X))))  # in another order
     answered = np.array([3, 700, 899])
-    found, numbers = collect_rows(parts, answered, 100)
+    each = parts.without_bags()
+    found, _, numbers = each.drawn(each.draw(100, also=answered))
     assert set(answered) <= set(numbers.tolist())
-    assert (np.diff(numbers) > 0).all()
+    assert len(set(numbers.tolist())) == len(numbers)
     assert np.array_equal(found[:, 1], numbers)
     assert 50 < len(found) < 160
-    assert len(collect_rows(parts, answered, 10_000)[0]) == len(X)
+    assert len(each.drawn(each.draw(10_000)).rows) == len(X)
 
 
 def test_few_rows_give_the_fit_of_rows():

@@ -8,7 +8,7 @@ import pytest
 import sidelight as sl
 from sidelight.data import parts as parts_module
 from sidelight.errors import InvalidData
-from sidelight.estimators.sources import _graph_fit, in_parts
+from sidelight.estimators.sources import _graph_fit, multisource
 from sidelight.metrics import normalized_mutual_information
 
 
@@ -23,7 +23,7 @@ def talks():
 def test_a_sample_of_whole_sequences_is_fitted_and_all_rows_get_a_label(monkeypatch):
     monkeypatch.setattr(parts_module, "BLOCK", 64)
     monkeypatch.setattr(parts_module, "BLOCKS", 3)
-    monkeypatch.setattr(in_parts, "JOINED", 300)
+    monkeypatch.setattr(multisource, "JOINED", 300)
     X, channels, sequences, kind = talks()
     model = sl.MultiSourceClustering(3, channels=channels, primary="face", random_state=0)
     parts = sl.Parts.from_arrays(X, sl.Bags(sequences))
@@ -34,14 +34,14 @@ def test_a_sample_of_whole_sequences_is_fitted_and_all_rows_get_a_label(monkeypa
     assert len(model.channel_labels_["voice"]) % 10 == 0  # whole sequences
     assert normalized_mutual_information(kind, labels) > 0.9
     assert np.array_equal(labels, model.predict(X, sequences=sequences))
-    with pytest.raises(InvalidData, match="bring their sequences"):
+    with pytest.raises(InvalidData, match="bring their bags, sequences"):
         model.fit(parts, sequences=sequences)
     assert len(np.asarray(model.fit(sl.Parts.from_arrays(X)).labels_)) == 900  # without sequences
 
 
 @pytest.mark.parametrize("in_sequences", [True, False])
 def test_the_same_rows_are_joined_whether_all_are_in_memory_or_not(monkeypatch, in_sequences):
-    for module in (in_parts, _graph_fit):
+    for module in (multisource, _graph_fit):
         monkeypatch.setattr(module, "JOINED", 300)
     X, channels, sequences, _ = talks()
     in_memory = sl.MultiSourceClustering(3, channels=channels, method="graphs", random_state=0)

@@ -12,7 +12,7 @@ import pytest
 
 import sidelight as sl
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile
-from sidelight.files import formats as archives
+from sidelight.files import reading as archives
 from sidelight.files.books import databases, records, workbooks
 from sidelight.files.books.columns import as_column, as_text, table_of
 from sidelight.files.books.databases import read_sqlite

@@ -10,7 +10,7 @@ import pytest
 
 import sidelight as sl
 from sidelight.errors import UnreadableFile
-from sidelight.files.text.documents import text_in
+from sidelight.files.text.folder import text_in
 from sidelight.files.text.words import count_words, counting_known
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sklearn.cluster import KMeans
 
 from sidelight._core.params import as_seed
-from sidelight.active.rows_of_belief import RowsOfBelief, squared_distances
+from sidelight.active.belief import Belief, as_dense, squared_distances
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.intp]
@@ -35,7 +35,7 @@ class SuperInstance:
     medoid: int
 
 
-class CobrasBelief(RowsOfBelief):
+class CobrasBelief(Belief):
     """The clusters of COBRAS, and the question it waits for.
 
     Parameters
@@ -53,7 +53,7 @@ class CobrasBelief(RowsOfBelief):
 
     def __init__(self, X: Any, n_clusters: int | None, generator: np.random.Generator) -> None:
         self.n_rows, self.n_clusters = X.shape[0], None
-        self._features: Floats = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        self._features: Floats = as_dense(X)
         self._generator = generator
         self.rows: list[int] = []
         self._told: dict[frozenset[int], bool] = {}
@@ -163,7 +163,7 @@ class CobrasBelief(RowsOfBelief):
         return self._features
 
     @property
-    def n_known(self) -> int:
+    def n_known(self) -> int:  # type: ignore[override] # here it follows from the answers
         """How many clusters there are."""
         return len(self._shown)
 
@@ -180,7 +180,7 @@ class CobrasBelief(RowsOfBelief):
         if X is None:
             return np.asarray(np.eye(self.n_known)[self.partition(self._generator)])
         medoids = [(part.medoid, number) for number, cluster in enumerate(self._shown) for part in cluster]
-        new = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        new = as_dense(X)
         nearest = squared_distances(new, self._features[[medoid for medoid, _ in medoids]]).argmin(axis=1)
         return np.asarray(np.eye(self.n_known)[[medoids[at][1] for at in nearest]])
 

@@ -15,7 +15,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from sidelight._core.params import as_seed
 from sidelight._core.simplex import entropy
-from sidelight.active.rows_of_belief import squared_distances
+from sidelight.active.belief import squared_distances
 
 Floats = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.intp]
@@ -175,6 +175,10 @@ class MinMax(Neighbourhoods):
 class NPU(Neighbourhoods):
     """Ask about the row of largest entropy over neighbourhoods, for each question it is expected to cost."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._known_leaves: tuple[int, Ints] | None = None  # after how many answers, and the leaves of the forest
+
     def next_row(self, belief: Any, free: Ints, generator: np.random.Generator) -> int:
         """Return the row of largest normalised uncertainty."""
         p = self._chances(belief, np.arange(belief.n_rows), generator)
@@ -205,9 +209,8 @@ class NPU(Neighbourhoods):
 
     def _leaves(self, belief: Any, generator: np.random.Generator) -> Ints:
         """Return the leaf of each row in each tree of a forest that learns the present clusters."""
-        known = getattr(self, "_known_leaves", None)
-        if known is None or known[0] != self.n_heard:
+        if self._known_leaves is None or self._known_leaves[0] != self.n_heard:
             labels = belief.partition(generator)
             forest = RandomForestClassifier(TREES, random_state=as_seed(generator)).fit(belief.features, labels)
-            self._known_leaves = known = (self.n_heard, forest.apply(belief.features))
-        return np.asarray(known[1])
+            self._known_leaves = (self.n_heard, forest.apply(belief.features))
+        return np.asarray(self._known_leaves[1])

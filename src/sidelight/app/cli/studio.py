@@ -93,35 +93,6 @@ def open_command(results: str, folder: str, database: str | None, port: int, bro
     serve(folder, database, host="127.0.0.1", port=port, browser=browser, say=click.echo, results=results)
 
 
-@studio_command.command("study", short_help="Make a study of pairs against triplets on two sets of your own.")
-@click.argument("first", type=click.Path())
-@click.argument("second", type=click.Path())
-@click.option("--name", help="What the study is called; the names of the files by default.")
-@_folder_options
-@click.option("--pairs", default=195, show_default=True, type=click.IntRange(6, 1000), help="Pairs a set.")
-@click.option("--triplets", default=130, show_default=True, type=click.IntRange(6, 1000), help="Triplets a set.")
-@click.option(
-    "--questions",
-    multiple=True,
-    type=(click.IntRange(1, 2), click.Choice(["pair", "triplet"]), click.Path()),
-    metavar="SET KIND PATH",
-    help="Table of questions for set 1 or 2 and pair or triplet: two or three columns of row names, and perhaps one "
-    "called difficulty. Without, questions are drawn.",
-)
-@click.option("--unsure", is_flag=True, help='Let participants answer "unsure".')
-@role_options
-@seed_option
-def study(first: str, second: str, name: str | None, folder: str, database: str | None, **typed: Any) -> None:
-    """Make a study of FIRST and SECOND: tables with labels, or folders of images with a folder for each class."""
-    from sidelight.app.studio.making import make_study
-
-    made = make_study(
-        (first, second), name, folder, database, roles_from(typed), questions=typed["questions"], seed=typed["seed"],
-        counts={"pair": typed["pairs"], "triplet": typed["triplets"]}, has_unsure=typed["unsure"],
-    )  # fmt: skip
-    click.echo(f"Made the study {made!r}. Next: sidelight studio --folder {folder}")
-
-
 @studio_command.command("new", short_help="Make a project from a table or a folder of images.")
 @click.argument("source", type=click.Path())
 @click.option("--name", help="What the project is called; the name of the file by default.")

@@ -11,7 +11,7 @@ from sidelight.app.jobs.output import words_of
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, SidelightError, UnknownName, UnreadableFile, nearest
 from sidelight.files.answers import find_answers
-from sidelight.files.formats import open_table
+from sidelight.files.reading import open_table
 from sidelight.files.recognise import recognise
 from sidelight.files.source import Source
 from sidelight.words import Sentence, Setting

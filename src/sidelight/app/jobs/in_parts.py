@@ -9,24 +9,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from shutil import move
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from sidelight._models.engines import OneLook
 from sidelight._models.on_dask import OnDask
-from sidelight._models.part_work import AskTogether, rows_of
+from sidelight._models.passes import AskTogether, OneLook, rows_of
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.output import with_headings
-from sidelight.app.jobs.parts import TableOfParts, arranged, cluster_of, open_parts
+from sidelight.app.jobs.parts import Cells, TableOfParts, arranged, cluster_of, open_parts
 from sidelight.app.jobs.placing import Place, Placed, place_of
 from sidelight.app.jobs.result import Columns, Result, big, columns_of
-from sidelight.data.bag_lists import WHOLE, BagLists, joined_lists
+from sidelight.data.bag_lists import WHOLE, Draw, Sample, joined_samples
 from sidelight.data.dataset import Dataset
-from sidelight.data.parts import Look, Part, draw
+from sidelight.data.parts import Look, Part
 from sidelight.files.parts import Parts, write_part
 from sidelight.progress import report
 from sidelight.words import counted
@@ -144,40 +144,29 @@ def work_on_sample(
     return in_parts(kind, result, {**n_all, **figures(result, total)}, folder, n_shown=data.n_rows, learnt=True)
 
 
-class Drawn(NamedTuple):
-    """Some rows of a part."""
-
-    first_row: int
-    rows: Any
-    lists: BagLists | None
-    numbers: Any
-    cells: Any
-
-
 @dataclass(frozen=True, slots=True)
 class DrawRows:
-    """Which rows belong to a sample of this share, or have one of these names?"""
+    """Which rows belong to a sample, or have one of these names?"""
 
-    share: float
+    draw: Draw
     table: TableOfParts
     named: frozenset[str]
-    whole: int  # rows up to which a bag is drawn as a whole
 
-    def of_parts(self, parts: Sequence[Part], look: Look) -> list[Drawn]:
-        """Read part after part, and keep what is drawn."""
-        return [self._drawn(part, look) for part in parts]
+    def of_parts(self, parts: Sequence[Part], look: Look) -> list[tuple[int, Sample, Cells]]:
+        """Read part after part, and keep what is drawn: the part's first row, the sample and its other columns."""
+        return [(part.first_row, *self._drawn(part, look)) for part in parts]
 
-    def _drawn(self, part: Part, look: Look) -> Drawn:
-        report("drawing a sample", part.number, None)
-        numbers, cells = part.numbers(), self.table.cells(part)
-        kept, lists = draw(np.arange(part.n_rows), part.lists(), numbers, self.share, self.whole)
+    def _drawn(self, part: Part, look: Look) -> tuple[Sample, Cells]:
+        report("drawing a sample", part.first_row, None)
+        numbers, lists, cells = part.numbers(), part.lists(), self.table.cells(part)
+        kept = self.draw.kept(lists, numbers)
         if self.named:
             own = self.table.roles.id
-            names = (numbers + 1).tolist() if not isinstance(own, str) else cells[own].to_list()
-            there = np.flatnonzero([str(name) in self.named for name in names])
-            kept, lists = np.union1d(kept, there), None  # jobs that name rows have no bags
+            names = (numbers + 1).tolist() if not isinstance(own, str) else cells[own].tolist()
+            kept |= np.array([str(name) in self.named for name in names], dtype=bool)
         rows = rows_of(part, look)[kept]
-        return Drawn(part.first_row, rows, lists, numbers[kept], None if cells is None else cells[kept.tolist()])
+        drawn = Sample(rows, None if lists is None else lists.take_rows(kept), numbers[kept])
+        return drawn, {name: column[kept] for name, column in cells.items()}
 
 
 def sample_of(
@@ -189,19 +178,10 @@ def sample_of(
     whole: int = WHOLE,
 ) -> Dataset:
     """Return about so many rows, in whole bags unless they are long, as a table of their own."""
-    import polars as pl
-
-    drawn: list[Drawn] = sorted(
-        (
-            one
-            for share in ask_all(parts, DrawRows(n_rows / parts.n_rows, table, named, whole), options)
-            for one in share
-        ),
-        key=lambda one: one.first_row,
-    )
-    cells = None if drawn[0].cells is None else pl.concat([one.cells for one in drawn])
-    numbers = np.concatenate([one.numbers for one in drawn])
-    rows, lists = np.concatenate([one.rows for one in drawn]), joined_lists([one.lists for one in drawn])
+    asked = ask_all(parts, DrawRows(parts.draw(n_rows, whole=whole), table, named), options)
+    drawn = sorted(chain.from_iterable(asked), key=lambda one: one[0])
+    rows, lists, numbers = joined_samples([sample for _, sample, _ in drawn])
+    cells = {name: np.concatenate([own[name] for _, _, own in drawn]) for name in table.columns}
     return table.dataset(rows, lists, numbers, cells)
 
 

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sidelight._models.engines import engine_for
 from sidelight._models.on_dask import OnDask
-from sidelight._models.part_work import Engine
+from sidelight._models.passes import Engine, engine_for
 from sidelight.app.jobs.first_look import matching
 from sidelight.app.jobs.roles import Roles
 from sidelight.data.bag_lists import BagLists
@@ -27,6 +27,7 @@ from sidelight.files.roles.events import count_parquet
 from sidelight.words import Setting
 
 _READ_HERE = ("id", "bag", "label", "bag_label", "label_separator", "features", "ignore", "truth", "show", "keep")
+Cells = dict[str, Any]  # columns that go with rows, as arrays of text or None
 _OF_FILES = ("max_memory", "disarm", "yes", "format")  # said of any table, and harmless here
 
 
@@ -123,13 +124,6 @@ def arranged(parts: Parts, roles: Roles, options: Any) -> Iterator[Parts]:
     if parts.survey.is_arranged:
         yield parts
         return
-    carried = carried_columns(roles)
-    if carried:
-        raise InvalidParameter(
-            "The rows of some bags lie apart and are brought together on disk, where only their features go: column "
-            f"{carried[0]!r} cannot go with them.",
-            do=["Sort the files by ", Setting("bag"), ", or leave it out: assignments have the numbers of the rows."],
-        )
     if options.scratch is None and cluster_of(options) is not None:
         raise InvalidParameter(
             "The rows of some bags lie apart and are brought together on disk, and workers have to see them there.",
@@ -142,7 +136,7 @@ def arranged(parts: Parts, roles: Roles, options: Any) -> Iterator[Parts]:
             ],
         )
     with scratch_folder(options.scratch) as folder:
-        yield parts.together(folder)
+        yield parts.together(folder, carried_columns(roles))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,20 +154,14 @@ class TableOfParts:
         """The columns that go with the rows and are no features."""
         return carried_columns(self.roles)
 
-    def cells(self, part: Part) -> Any:
-        """Read these columns of a part as a polars frame; None where there are none."""
-        import polars as pl
+    def cells(self, part: Part) -> Cells:
+        """Read these columns of a part as text; None where a cell is empty."""
+        read = [source.texts(first, last, self.columns) for source, first, last in part.pieces if self.columns]  # type: ignore[attr-defined] # columns go with tables only
+        return {name: _as_texts(chain.from_iterable(texts[name] for texts in read)) for name in self.columns}
 
-        if not self.columns:
-            return None
-        return pl.concat([source.cells(first, last, self.columns) for source, first, last in part.pieces])  # type: ignore[attr-defined] # columns go with tables only: `arranged` looked
-
-    def dataset(self, rows: Any, lists: BagLists | None, numbers: Any, cells: Any, location: Any = None) -> Dataset:
+    def dataset(self, rows: Any, lists: BagLists | None, numbers: Any, texts: Cells, location: Any = None) -> Dataset:
         """Return some rows as the data of a table, numbered as in all files together."""
-        roles, texts = self.roles, {}
-        for name in self.columns:
-            cell = [None if value is None else str(value) for value in cells[name].to_list()]
-            texts[name] = np.array([*cell, None], dtype=object)[:-1]
+        roles = self.roles
         shown = [name for name in self.columns if name not in (roles.id, roles.truth, *roles.keep)]
         truth = texts[roles.truth] if isinstance(roles.truth, str) else None
         in_bags, of_rows = (lists if self.lists_are == kind else None for kind in ("bags", "rows"))
@@ -186,7 +174,7 @@ class TableOfParts:
             channels=self._channels() if self.lists_are == "sequences" else None,
             label_names=tuple(map(str, self.classes)), roles=self._column_roles(), reader="parquet",
             row_ids=texts[roles.id] if isinstance(roles.id, str) else None, row_numbers=np.asarray(numbers) + 1,
-            truth=None if truth is None else np.array([value or "" for value in truth] + [""], dtype=object)[:-1],
+            truth=None if truth is None else _as_texts(value or "" for value in truth),
             show={name: texts[name] for name in shown}, kept={name: texts[name] for name in roles.keep},
             **({} if location is None else {"location": location}),
         )  # fmt: skip
@@ -217,6 +205,10 @@ class TableOfParts:
         if isinstance(roles.truth, str):
             found.append(ColumnRole(roles.truth, "truth", said, "text"))
         return tuple(found)
+
+
+def _as_texts(values: Iterable[Any]) -> Any:
+    return np.array([*values, None], dtype=object)[:-1]  # an array of texts alone would be no array of objects
 
 
 def _entries(lists: BagLists, classes: tuple[Any, ...]) -> Any:

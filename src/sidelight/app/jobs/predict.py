@@ -32,9 +32,9 @@ from sidelight.app.jobs.run import versions_in_use
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData
 from sidelight.files.arrays.parquet import ParquetSource
-from sidelight.files.formats import open_table
 from sidelight.files.limits import memory_limit
 from sidelight.files.part_tables import ParquetRows
+from sidelight.files.reading import open_table
 from sidelight.files.roles.plan import asked
 from sidelight.files.source import Source
 from sidelight.files.streaming import RowsInBlocks, align

@@ -28,7 +28,7 @@ def cards_of(studio: Studio) -> list[dict[str, Any]]:
                 "made_at": project.made_at,
                 "is_study": is_study,
                 "is_archived": bool(settings.get("is_archived")),
-                "go": f"/{'studies' if is_study else 'p'}/{project.id}",
+                "go": f"/p/{project.id}",
                 "kind": "study" if is_study else f"run of {settings['job']}" if settings.get("job") else "questions",
                 "pictures": [f"/cover/{project.id}/{i}" for i in range(len(shown.get("pictures", [])))],
                 "is_tiny": bool(shown.get("is_tiny")),

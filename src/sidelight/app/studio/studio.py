@@ -8,11 +8,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import product
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from sidelight.app.store.studio_store import Person, Project, StudioStore
 from sidelight.app.studio.deleting import export_all
@@ -21,15 +18,12 @@ from sidelight.app.studio.rows import cover_of, read_rows, write_rows
 from sidelight.app.studio.run.project import RunProject
 from sidelight.app.studio.run.start import path_of
 from sidelight.app.studio.settings import check_settings
-from sidelight.app.studio.sources import Source, digits, pictures
-from sidelight.app.studio.study.design import KINDS, Pool, check_size
-from sidelight.app.studio.study.study import OpenStudy
+from sidelight.app.studio.sources import Source, digits
 from sidelight.errors import CannotWrite, InvalidData, OutputExists, SidelightError, UnknownName
 
 DEMO = "digits"
 ROLES = ("annotator", "viewer", "owner")  # what the link of a person opens
 RESERVED = (OWNER, SIMULATED, THE_RUN)
-_STUDY_ROWS = 300  # rows of each set of a study
 _DEFAULTS: dict[str, Any] = {"strategy": "rows", "kind": "pair", "clusters": None, "seed": 0}
 
 
@@ -52,7 +46,6 @@ class Studio:
             raise CannotWrite(f"Cannot make the studio's folder {str(folder)!r}: {error.strerror}.") from error
         self.store = StudioStore(database or self.folder / "studio.db")
         self._open: dict[int, OpenProject] = {}
-        self._studies: dict[int, OpenStudy] = {}
         self._opening = threading.Lock()
         self._covers: dict[int, dict[str, Any]] = {}
         self.preparing = ""  # what is made in the background, for the first page
@@ -106,7 +99,6 @@ class Studio:
         project = self.store.update_project(number, name=name)
         if number in self._open:
             self._open[number].project = project
-        self._studies.pop(number, None)
         return project
 
     def archive(self, number: int, is_archived: bool) -> None:
@@ -123,7 +115,6 @@ class Studio:
         export_all(self.store, project, self.folder / "projects", kept)
         with self._opening:
             opened = self._open.pop(number, None)
-            self._studies.pop(number, None)
             if opened is not None:
                 opened.close()
             self._people = {token: person for token, person in self._people.items() if person.project != number}
@@ -138,35 +129,13 @@ class Studio:
             if number not in self._open:
                 project = self.store.project(number)
                 if project.settings.get("is_study"):
-                    raise UnknownName(f"Project {number} is a study, which has pages of its own.")
+                    raise UnknownName(
+                        f"Project {number} is a study, which has pages of its own: run benchmarks/study/run.py of "
+                        "Sidelight's sources with the same folder."
+                    )
                 place = str(project.settings["place"])
                 self._open[number] = open_project(self.store, project, self.folder / "projects" / place)
             return self._open[number]
-
-    def add_study(
-        self, name: str, counts: Mapping[str, int], *, seed: int = 0, sets: Sequence[tuple[str, Source]] = (),
-        pools: Mapping[tuple[int, str], Pool] | None = None, has_unsure: bool = False,
-    ) -> Project:  # fmt: skip
-        """Make a study of pairs against triplets on two sets, by default the bundled digits and generated pictures.
-
-        ``pools`` are questions that were brought for a set (0 or 1) and kind; others are drawn.
-        """
-        self._check_free(name)
-        sets = sets or [
-            ("digits", _some(digits(), _STUDY_ROWS, seed)),
-            ("generated pictures", pictures(_STUDY_ROWS, seed=seed)),
-        ]
-        for (number, (title, source)), kind in product(enumerate(sets), KINDS):
-            n_drawn = 0 if (number, kind) in (pools or {}) else counts[kind]
-            check_size(title, len(source.ids), kind, n_drawn)
-        brought = [
-            [number, kind, pool.questions.tolist(), pool.difficult.tolist()]
-            for (number, kind), pool in (pools or {}).items()
-        ]
-        settings = {"is_study": True, "counts": dict(counts), "seed": seed, "pools": brought, "unsure": has_unsure}
-        with self._places([source for _, source in sets]) as places:
-            placed = [{"name": title, "place": place} for (title, _), (place, _) in zip(sets, places)]
-            return self.store.add_project(name, settings | {"sets": placed})
 
     def cover_of(self, project: Project) -> dict[str, Any]:
         """Return what shows a project on a card; of one that a studio of before made, its rows are read once."""
@@ -184,16 +153,6 @@ class Studio:
         """Say how far a project is, if it is open, without waiting for its model."""
         opened = self._open.get(number)
         return "" if opened is None else str(opened.status()["sentence"])
-
-    def study(self, number: int) -> OpenStudy:
-        """Return a study, opened."""
-        with self._opening:
-            if number not in self._studies:
-                project = self.store.project(number)
-                if not project.settings.get("is_study"):
-                    raise UnknownName(f"Project {number} is no study.")
-                self._studies[number] = OpenStudy(self.store, project, self.folder / "projects")
-            return self._studies[number]
 
     def of(self, token: str) -> tuple[OpenProject, Person]:
         """Return the project and the person of a link."""
@@ -281,10 +240,3 @@ def _places_of(project: Project) -> list[str]:
     """Return the folders of a project's rows, as its settings name them."""
     sets = project.settings.get("sets", [])
     return [str(place) for place in (project.settings.get("place"), *(one["place"] for one in sets)) if place]
-
-
-def _some(source: Source, n: int, seed: int) -> Source:
-    """Return some rows of a source, drawn at random."""
-    chosen = np.sort(np.random.default_rng(seed).choice(len(source.ids), n, replace=False))
-    ids, y = [source.ids[i] for i in chosen], None if source.y is None else [source.y[i] for i in chosen]
-    return Source(source.X[chosen], ids, source.features, lambda row: source.look(int(chosen[row])), y)

@@ -2,7 +2,7 @@
 
 A row picks a cluster with probability P[i, k]; a cluster belongs to a class or is novel. A bag that lists m labels says
 that no row carries another known label and that each of the m is carried: a pass over the subsets covered so far
-(:mod:`sidelight.estimators._labelled_bags.subset_passes`), O(2^m m) for a row. What no list asks for is free: novel
+(:mod:`sidelight.estimators._labelled_bags.one_bag`), O(2^m m) for a row. What no list asks for is free: novel
 clusters, sub-clusters and unlisted classes only add to a row's weights. Only a bag whose coverage is less likely than
 1e-200 goes through the pass in logarithms.
 """
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sidelight._core.kernels import kernel
 from sidelight._core.threads import for_each_in_threads, n_threads
-from sidelight.estimators._labelled_bags.bag_posteriors import log_bag, plain_bag
+from sidelight.estimators._labelled_bags.one_bag import log_bag, plain_bag
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -70,7 +70,7 @@ class BagPlan:
 
     def restrict(self, first: int, last: int) -> BagPlan:
         """The plan of the rows ``first`` to ``last`` of an arranged plan; no bag may be cut."""
-        begin, end = (int(b) for b in np.searchsorted(self.starts, (first, last)))
+        begin, end = np.searchsorted(self.starts, (first, last)).tolist()
         lists = slice(int(self.label_starts[begin]), int(self.label_starts[end]))
         return BagPlan(
             order=np.arange(last - first),
@@ -129,7 +129,7 @@ def coverage_posteriors(
     log_P = np.ascontiguousarray(log_P, dtype=np.float64)
     class_of = np.ascontiguousarray(class_of, dtype=np.intp)
     plan_arrays = (plan.order, plan.starts, plan.label_starts, plan.labels, plan.required, plan.others, plan.row_class)
-    Q, log_likelihood = np.empty_like(P), np.empty(plan.n_bags)
+    Q, log_likelihood = np.empty_like(P), np.empty(len(plan.starts) - 1)
 
     def work(first: int, last: int) -> None:
         _some_bags(
@@ -139,7 +139,10 @@ def coverage_posteriors(
     if in_threads:
         _share_out(work, plan)
     else:
-        work(0, plan.n_bags)
+        _some_bags(
+            P, log_P, class_of, *plan_arrays, float(wrong), float(forgotten), int(cap), 0, len(log_likelihood), Q,
+            log_likelihood,
+        )  # fmt: skip
     return Q, log_likelihood
 
 

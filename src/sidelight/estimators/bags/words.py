@@ -23,8 +23,9 @@ from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.data.parts import PartedRows
 from sidelight.errors import EmptyClusters, InvalidParameter, warn
-from sidelight.estimators._base import all_or_nothing, checks_y, fit_on_sample, rows_to_fit
+from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators._choice import Choice
+from sidelight.estimators._large import fit_on_sample
 from sidelight.estimators._weights import weights_of_bags
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
 from sidelight.estimators.bags.bag_profiles import BagProfiles, choose_n_clusters, learn_profiles

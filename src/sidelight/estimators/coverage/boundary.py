@@ -17,8 +17,9 @@ from sidelight._core.threads import one_blas_thread
 from sidelight._models.feature_map import FeatureMap
 from sidelight.data.bags import Bags
 from sidelight.estimators._choice import Choice, choose_best
-from sidelight.estimators._labelled_bags.layout import Layout
+from sidelight.estimators._labelled_bags.supervision import Layout
 from sidelight.estimators.coverage.held_out import FEWEST_BAGS, HeldOut, RoughFits
+from sidelight.estimators.coverage.problem import Told
 from sidelight.progress import report
 
 STRAIGHT, CURVED = "straight", "curved"
@@ -26,15 +27,7 @@ LANDMARKS = 500
 NEAR, WIDE = 0.6, 3.0  # widths h of the kernel exp(-|x - z|^2 / h), in total variances of the rows
 FAR = 4.0  # squared distances from the nearest landmark, in widths, from which the kernel (e^-4) says nothing
 STRENGTH = 2.3  # root mean square length of the curved features; standardised rows have the root of their number
-MOST_NUMBERS = 1 << 29  # features of all rows: 2 GB in float32
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Rows as the rule sees them: as they came, or mapped."""
-
-    features: Any
-    feature_map: FeatureMap | None = None
+MOST_NUMBERS = 1 << 29  # features of rows that all settle a fit, as sparse ones do: 2 GB in float32
 
 
 def reach_of(feature_map: FeatureMap | None, squares: np.ndarray) -> float:
@@ -47,7 +40,7 @@ def reach_of(feature_map: FeatureMap | None, squares: np.ndarray) -> float:
     return max(float(squares.max(initial=0.0)), FAR * feature_map.width)
 
 
-def map_rows(X: Any, layout: Layout, generator: np.random.Generator) -> Rows:
+def map_rows(X: Any, layout: Layout, generator: np.random.Generator) -> tuple[FeatureMap, Any]:
     """Learn the map that fits a layout, and map the rows."""
     h = (WIDE if layout.has_subclusters else NEAR) * _total_variance(X)
     report("landmarks", 0, 1)
@@ -57,45 +50,47 @@ def map_rows(X: Any, layout: Layout, generator: np.random.Generator) -> Rows:
             landmarks="centres" if layout.n_novel > 1 else "rows", strength=STRENGTH, unit_rows=False,
         )  # fmt: skip
         features = feature_map.map(X, dtype=np.float32)  # twice as fast; the clusters are the same
-    return Rows(features, feature_map)
+    return feature_map, features
 
 
-def choose_boundary(
-    estimator: Any,
-    X: Any,
-    bags: Bags,
-    names: list[Any],
-    layout: Layout,
-    generator: np.random.Generator,
-    *,
-    one_of: bool = False,
-    n_rows: int | None = None,
-) -> tuple[Rows, Choice | None, HeldOut | None]:
-    """Return the rows as the rule shall see them and, where it was "auto", how that was chosen and by which bags.
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """The rows as the rule shall see them, mapped or as they came.
 
-    One bag in four is held out, once: its list is judged under both boundaries, pair by pair.
+    Where the boundary was "auto", also how that was chosen and what was found out about held-out bags.
     """
-    if estimator.boundary == STRAIGHT:
-        return Rows(X), None, None
-    if estimator.boundary == CURVED:
-        return map_rows(X, layout, generator), None, None
-    note = _why_straight(X.shape[0] if n_rows is None else n_rows, X.shape[1], bags)
+
+    features: Any
+    feature_map: FeatureMap | None = None
+    choice: Choice | None = None
+    held_out: HeldOut | None = None
+
+
+def choose_boundary(options: Any, told: Told, layout: Layout, generator: np.random.Generator) -> Boundary:
+    """Map the rows, or not; where that is open, one bag in four is held out, once, and judged pair by pair."""
+    if options.boundary == STRAIGHT:
+        return Boundary(told.X)
+    if options.boundary == CURVED:
+        feature_map, features = map_rows(told.X, layout, generator)
+        return Boundary(features, feature_map)
+    note = _why_straight(told.X.shape[0], told.X.shape[1], told.bags)
     if note:
-        return Rows(X), {"tried": [STRAIGHT], "scores": [], "errors": [], "chosen": STRAIGHT, "note": note}, None
-    rows = map_rows(X, layout, generator)
-    fits = RoughFits(estimator, bags, names, generator, one_of=one_of)
+        choice: Choice = {"tried": [STRAIGHT], "scores": [], "errors": [], "chosen": STRAIGHT, "note": note}
+        return Boundary(told.X, choice=choice)
+    feature_map, features = map_rows(told.X, layout, generator)
+    fits = RoughFits(options, told, generator)
     held_out = []
-    for done, features in enumerate((X, rows.features)):
+    for done, some in enumerate((told.X, features)):
         report("choosing the boundary", done, 2)
-        held_out.append(fits.hold_out(features, 0, "choosing the boundary"))
-    scores = [judged.values for judged in held_out]
-    choice = choose_best([STRAIGHT, CURVED], scores)
-    gain = scores[1] - scores[0]
+        held_out.append(fits.hold_out(some, 0, "choosing the boundary"))
+    straight, curved = held_out
+    choice = choose_best([STRAIGHT, CURVED], [straight.values, curved.values])
+    gain = curved.values - straight.values
     if gain.mean() <= gain.std() / np.sqrt(len(gain)):  # of two boundaries that explain lists as well, the simpler
         choice["chosen"] = STRAIGHT
     if choice["chosen"] == CURVED:
-        return rows, choice, held_out[1]
-    return Rows(X), choice, held_out[0]
+        return Boundary(features, feature_map, choice, curved)
+    return Boundary(told.X, None, choice, straight)
 
 
 def _total_variance(X: Any) -> float:

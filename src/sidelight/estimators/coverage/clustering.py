@@ -1,14 +1,13 @@
 """Coverage clustering: explain every row by the labels of its bag, and every label of a bag by one of its rows.
 
 The likelihood of a bag's list is exact (:mod:`sidelight.estimators._labelled_bags.coverage`), and so is its gradient,
-X'(P - Q). So L-BFGS climbs the likelihood itself; EM, which the papers use, reaches the same place in more steps
-(``solver="em"``).
+X'(P - Q). So L-BFGS climbs the likelihood itself; EM, which the papers use, reaches the same place in more steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import Any, Self
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
@@ -18,11 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.params import as_generator, as_sequence, check_choice, check_flag, check_number
 from sidelight._core.simplex import log_softmax
 from sidelight._core.threads import one_blas_thread
-from sidelight._models.engines import engine_for
 from sidelight._models.feature_map import FeatureMap
-from sidelight._models.softmax_linear import SoftmaxLinear
-from sidelight._solvers.race import best
-from sidelight._solvers.trace import Solution
+from sidelight._models.objective import SoftmaxLinear
+from sidelight._models.passes import InMemory, engine_for
+from sidelight._solvers.descent import Solution, best
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.data.parts import PartedRows
@@ -37,26 +35,26 @@ from sidelight.estimators._base import (
     rows_to_judge,
 )
 from sidelight.estimators._columns import ProbabilityColumns
-from sidelight.estimators._labelled_bags.candidates import read_candidates
-from sidelight.estimators._labelled_bags.coverage import CAP, BagPlan
-from sidelight.estimators._labelled_bags.layout import Layout, check_counts, check_names
+from sidelight.estimators._labelled_bags.coverage import CAP
 from sidelight.estimators._labelled_bags.supervision import (
+    Layout,
+    check_counts,
+    check_names,
     code_rows,
     mean_over_lists,
-    plan_bags,
+    read_candidates,
     read_row_labels,
     require_lists,
     warn_if_inseparable,
     with_classes_of_rows,
 )
+from sidelight.estimators._large import fit_large
 from sidelight.estimators._linear_rule import warn_unless_converged
-from sidelight.estimators.coverage.bag_odds import BagOdds, log_odds
 from sidelight.estimators.coverage.boundary import CURVED, STRAIGHT, reach_of
-from sidelight.estimators.coverage.first_fit import FirstFit, some_bags
-from sidelight.estimators.coverage.in_parts import fit_parts
-from sidelight.estimators.coverage.problem import Problem
-from sidelight.estimators.coverage.term import Coverage
-from sidelight.estimators.coverage.uncovered import left_uncovered
+from sidelight.estimators.coverage.held_out import BagOdds, log_odds
+from sidelight.estimators.coverage.many_rows import LEAST, MANY, ManyRows, sample_size
+from sidelight.estimators.coverage.problem import Coverage, Problem, Told, left_uncovered
+from sidelight.estimators.coverage.settle import FOLDS, MOST_NOVEL, MOST_SUBCLUSTERS, Settings, Settled, settle
 
 
 class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
@@ -91,10 +89,6 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         Whether the probabilities of bags (:meth:`predict_bags`) are corrected by held-out lists, so that rare labels
         are not predicted too often. The probabilities of rows do not depend on it. Nothing is corrected with fewer than
         20 labelled bags, with cut bags, or with ``wrong``, ``forgotten`` or ``candidates``.
-    neighbours : float, default=0.0
-        Weight of the difference between the posteriors of each row and of its 10 nearest rows.
-    solver : {"lbfgs", "em"}, default="lbfgs"
-        How to climb the likelihood.
     n_init : int, default=12
         Starts, when sub-clusters or several novel clusters make a choice of start matter. The best quarter after 30
         iterations is followed to the end, and the highest objective wins.
@@ -103,14 +97,6 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
     tol : float, default=1e-6
         Relative change of the objective at which a start has converged; where the boundary is curved, features are of
         single precision and no change below 1e-7 is looked for.
-    cap : int, default=12
-        Bags with more labels than this are approximated: the labels that are hardest to cover stay exact.
-    cv : int, default=5
-        Folds of whole bags for every "auto".
-    max_subclusters : int, default=4
-        The most sub-clusters of a label that "auto" tries.
-    max_novel : int, default=6
-        The most novel clusters that "auto" tries.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the starts and folds.
 
@@ -197,6 +183,14 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
     ['wren', 'wren', 'owl', 'owl', 'wren', 'owl']
     """
 
+    # parameters of 0.2, and what they always are now
+    RETIRED: ClassVar[dict[str, Any]] = {
+        "neighbours": 0.0, "solver": "lbfgs", "cap": CAP, "cv": FOLDS, "max_subclusters": MOST_SUBCLUSTERS,
+        "max_novel": MOST_NOVEL,
+    }  # fmt: skip
+    # the peers that coverage contains climb by EM
+    _climb: Callable[..., Solution] = staticmethod(Problem.climb)
+
     __metadata_request__fit = {"bags": True, "row_labels": True, "candidates": True}
     __metadata_request__predict = {"bags": True, "row_labels": True, "candidates": True}
     __metadata_request__score = {"bags": True, "candidates": True}
@@ -212,15 +206,9 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         information: float = 0.3,
         boundary: str = "auto",
         calibrate: bool = True,
-        neighbours: float = 0.0,
-        solver: str = "lbfgs",
         n_init: int = 12,
         max_iter: int = 300,
         tol: float = 1e-6,
-        cap: int = CAP,
-        cv: int = 5,
-        max_subclusters: int = 4,
-        max_novel: int = 6,
         random_state: Any = None,
     ) -> None:
         self.n_subclusters = n_subclusters
@@ -231,15 +219,9 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         self.information = information
         self.boundary = boundary
         self.calibrate = calibrate
-        self.neighbours = neighbours
-        self.solver = solver
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
-        self.cap = cap
-        self.cv = cv
-        self.max_subclusters = max_subclusters
-        self.max_novel = max_novel
         self.random_state = random_state
 
     @all_or_nothing
@@ -276,29 +258,16 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         self._check_parameters()
         if isinstance(X, PartedRows):
             refuse_beside_parts(self, y=y, bags=bags, row_labels=row_labels, candidates=candidates)
-            return fit_parts(self, X, engine_for(engine, X))
+            fit_large(ManyRows(self, X), X, engine_for(engine, X), sample_size(X.n_rows))
+            return self
         X = rows_to_fit(self, X)
-        names = read_row_labels(row_labels, X.shape[0])
-        bags = with_classes_of_rows(_lists(bags, candidates, n_rows=X.shape[0], y=y), names)
-        one_of = candidates is not None
-        row_class = code_rows(names, bags.classes)
-        require_lists(self, bags, row_class)
-        if not one_of:
-            warn_if_inseparable(self, bags, row_class)
-        check_names(self.n_subclusters, bags.classes)
-
-        generator = as_generator(self.random_state)
-        some, some_of_bags, some_names = some_bags(X, bags, names) if self._can_be_sampled(X) else (X, bags, names)
-        first = FirstFit.of(
-            self, some, some_of_bags, some_names, generator, n_rows=X.shape[0], one_of=one_of, in_parts=False
-        )
-        self.choice_, self.bag_slope_, self.bag_offsets_ = first.choice, first.odds.slope, first.odds.offsets
-        if some is X:
-            return self._publish(first.problem, X, first.rows.feature_map, bags, first.solutions)
-        plan = self._plan(bags, row_class, first.layout, one_of)
-        problem = Problem.of_all(self, X, first.rows.feature_map, plan, first.layout, first.penalty, generator)
-        solution = problem.refine(first.best.parameters, first.rows.features, "all rows")
-        return self._publish(problem, X, first.rows.feature_map, bags, [solution])
+        told = self._read(X, y, bags, row_labels, candidates)
+        if X.shape[0] >= MANY * LEAST and not issparse(X):
+            many = ManyRows(self, told)
+            fit_large(many, many.rows, InMemory(np.float64), sample_size(X.shape[0]))
+            return self
+        settled = settle(Settings.of(self), told, as_generator(self.random_state))
+        return self._publish(told, settled, settled.problem.lists, settled.solutions)
 
     def predict(self, X: Any, *, bags: Any = None, row_labels: Any = None, candidates: Any = None) -> np.ndarray:
         """Return the most probable cluster of each row: by features alone, or with the labels of its bag.
@@ -433,14 +402,20 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
     ) -> tuple[np.ndarray, np.ndarray]:
         lists = _lists(bags, candidates, n_rows=len(P), classes=self.classes_)
         row_class = code_rows(read_row_labels(row_labels, len(P)), self.classes_)
-        plan = self._plan(lists, row_class, self.layout, candidates is not None)
-        return Coverage(plan, self.class_of_, self.wrong, self.forgotten, self.cap).posteriors(P, log_P)
+        told = Told(P, lists, row_class, candidates is not None)
+        plan = told.plan(self, self.layout, warn=True)
+        return Coverage(plan, self.class_of_, self.wrong, self.forgotten).posteriors(P, log_P)
 
-    def _plan(self, bags: Bags, row_class: np.ndarray, layout: Layout, one_of: bool) -> BagPlan:
-        return plan_bags(
-            bags, row_class, anything_novel=layout.n_novel > 0, wrong=self.wrong, forgotten=self.forgotten,
-            one_of=one_of,
-        )  # fmt: skip
+    def _read(self, X: Any, y: Any, bags: Any, row_labels: Any, candidates: Any) -> Told:
+        """Read what was said of rows, and refuse what cannot be learnt from."""
+        names = read_row_labels(row_labels, X.shape[0])
+        bags = with_classes_of_rows(_lists(bags, candidates, n_rows=X.shape[0], y=y), names)
+        told = Told(X, bags, code_rows(names, bags.classes), candidates is not None)
+        require_lists(self, bags, told.row_class)
+        if not told.one_of:
+            warn_if_inseparable(self, bags, told.row_class)
+        check_names(self.n_subclusters, bags.classes)
+        return told
 
     @property
     def layout(self) -> Layout:
@@ -448,62 +423,46 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         check_is_fitted(self)
         return Layout(self.classes_, self.class_of_, self.cluster_names_)
 
-    def _publish(
-        self, problem: Problem, X: Any, feature_map: FeatureMap | None, bags: Bags, solutions: list[Solution]
-    ) -> Self:
-        solution, layout = best(solutions), problem.layout
-        warn_unless_converged(self, solution, "Raise max_iter or tol, or standardise the features.")
-        W, b = problem.model.unpack(solution.parameters)
-        log_P, squares = _log_posterior(X, feature_map, W, b)  # as ``predict`` will, to the last bit
+    def _publish(self, told: Told, settled: Settled, lists: Coverage, solutions: list[Solution]) -> Self:
+        solution, layout = best(solutions), settled.layout
+        W, b = settled.problem.model.unpack(solution.parameters)
+        log_P, squares = _log_posterior(told.X, settled.feature_map, W, b)  # as ``predict`` will, to the last bit
         P = np.exp(log_P)
-        reach = reach_of(feature_map, squares)
-        self._publish_rule(layout, problem.fit.penalty, W, b, feature_map, reach, P.mean(axis=0), solution)
-        Q, values = problem.given_bags(P, log_P)
+        self._publish_rule(settled, W, b, reach_of(settled.feature_map, squares), P.mean(axis=0), solution)
+        Q, values = lists.posteriors(P, log_P)
         self.labels_ = np.argmax(Q, axis=1)
         self.bag_log_likelihood_, self.log_likelihood_ = values, float(values.sum())
-        self.uncovered_ = left_uncovered(bags, problem.plan.required, layout.class_of[self.labels_])
+        self.uncovered_ = left_uncovered(told.bags, lists.plan.required, layout.class_of[self.labels_])
         self.start_values_ = -np.array([solution.value for solution in solutions])
         return self
 
     def _publish_rule(
-        self,
-        layout: Layout,
-        penalty: float,
-        W: np.ndarray,
-        b: np.ndarray,
-        feature_map: FeatureMap | None,
-        reach: float,
-        shares: np.ndarray,
-        solution: Solution,
+        self, settled: Settled, W: np.ndarray, b: np.ndarray, reach: float, shares: np.ndarray, solution: Solution
     ) -> None:
+        warn_unless_converged(self, solution, "Raise max_iter or tol, or standardise the features.", stacklevel=6)
+        layout, odds = settled.layout, settled.odds
+        self.choice_, self.bag_slope_, self.bag_offsets_ = settled.choice, odds.slope, odds.offsets
         self.classes_, self.class_of_, self.cluster_names_ = layout.classes, layout.class_of, layout.names
-        self.label_names_, self.penalty_ = layout.label_names, penalty
+        self.label_names_, self.penalty_ = layout.label_names, settled.penalty
         self.weights_, self.intercept_ = W.copy(), b.copy()
-        self.feature_map_, self.reach_ = feature_map, reach
-        self.boundary_ = STRAIGHT if feature_map is None else CURVED
+        self.feature_map_, self.reach_ = settled.feature_map, reach
+        self.boundary_ = STRAIGHT if settled.feature_map is None else CURVED
         self.cluster_shares_ = np.maximum(shares, 1e-12) / np.maximum(shares, 1e-12).sum()  # their logarithm is needed
         # finding the start good enough is a round too
         self.trace_, self.n_iter_ = -solution.trace, max(1, solution.n_iter)
-
-    def _can_be_sampled(self, X: Any) -> bool:
-        """Whether a sample of very many rows shows what all of them would: not what lies between two rows."""
-        return self.solver == "lbfgs" and self.neighbours == 0 and not issparse(X)
 
     def _check_parameters(self) -> None:
         check_counts(self, self.n_subclusters, self.n_novel)
         if not (isinstance(self.penalty, str) and self.penalty == "auto"):
             check_number(self, "penalty", self.penalty, low=0, advice='It may also be "auto".')
-        for name in ("information", "neighbours", "tol"):
+        for name in ("information", "tol"):
             check_number(self, name, getattr(self, name), low=0)
         for name in ("wrong", "forgotten"):
             check_number(self, name, getattr(self, name), low=0, high=1, open_high=True)
         check_flag(self, "calibrate", self.calibrate)
-        check_choice(self, "solver", self.solver, ("lbfgs", "em"))
         check_choice(self, "boundary", self.boundary, ("auto", STRAIGHT, CURVED))
-        for name in ("n_init", "max_iter", "max_subclusters", "max_novel"):
+        for name in ("n_init", "max_iter"):
             check_number(self, name, getattr(self, name), integer=True, low=1)
-        check_number(self, "cap", self.cap, integer=True, low=1, high=20, advice="2^cap numbers are kept for a row.")
-        check_number(self, "cv", self.cv, integer=True, low=2)
 
     @property
     def _n_features_out(self) -> int:

@@ -1,21 +1,30 @@
-"""Rough fits with one cluster a class, and what they say of bags whose lists they did not see.
+"""Rough fits with one cluster a class, what they say of bags whose lists they did not see, and how odds are corrected.
 
-The choice of the boundary asks how probable the lists are; the probabilities of bags are corrected by what is on them.
+The choice of the boundary asks how probable held-out lists are; the probabilities of bags are corrected by what is on
+them. If the errors of rows were independent, a bag would carry label c with odds e = 1 / prod_i (1 - P_ic) - 1. They
+are not: many rows that are each a little wrong add up, so rare labels are predicted far too often. Held-out lists
+correct it,
+
+    logit P(c in bag) = slope * log e + offset_c,
+
+with one positive slope for all labels and offsets that are drawn towards their mean: a label that few bags carry leans
+on the others. Slope 1 and offsets 0 are the plain product.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
-from sidelight._solvers.descent import descend
+from sidelight._solvers.descent import best, descend
 from sidelight.data.bags import Bags
-from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators._labelled_bags.supervision import code_rows, plan_bags
-from sidelight.estimators.coverage.bag_odds import BagOdds, correction, log_odds
-from sidelight.estimators.coverage.problem import Problem
+from sidelight.estimators._labelled_bags.supervision import Layout
+from sidelight.estimators.coverage.problem import Problem, Told
 from sidelight.progress import report
 
 FEWEST_BAGS = 10  # labelled bags below which holding some out says nothing
@@ -23,6 +32,10 @@ MOST_ROWS = 20_000  # rows that the rough fits look at
 FOLDS = 4  # one bag in four is held out
 STEPS, TOL = 15, 1e-3  # of a fit that is only compared
 ENOUGH_BAGS = 60  # held-out lists that settle a slope; with fewer in a fold a second fold is held out, too
+SURE = 30.0  # the most that -sum log(1 - P) may say: the odds of e^30 are certainty
+DOUBT = 1e-9  # the least: no row has the label
+APART = 1.0  # standard deviation of offsets around their mean
+STEEP = 1.0  # standard deviation of the logarithm of the slope around 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,67 +50,80 @@ class HeldOut:
 class RoughFits:
     """The bags that are looked at, their folds, and one rough fit for each map of the rows and fold."""
 
-    def __init__(
-        self, estimator: Any, bags: Bags, names: list[Any], generator: np.random.Generator, *, one_of: bool
-    ) -> None:
-        self.options, self.one_of = estimator, one_of
-        self.rows = _some_bags(bags, generator)
-        self.bags = bags[self.rows]
-        self.row_class = code_rows([names[i] for i in self.rows], bags.classes)
-        empty = np.diff(self.bags.label_matrix.indptr) == 0
-        is_empty = bool((empty & self.bags.is_labelled).any())
-        novel = estimator.n_novel == "auto" or estimator.n_novel > 0 or is_empty
+    def __init__(self, options: Any, told: Told, generator: np.random.Generator) -> None:
+        self.options = options
+        self.rows = _some_bags(told.bags, generator)
+        self.told = told.take(self.rows)
+        bags = self.told.bags
+        empty = np.diff(bags.label_matrix.indptr) == 0
+        novel = options.n_novel == "auto" or options.n_novel > 0 or bool((empty & bags.is_labelled).any())
         self.layout = Layout.of(bags.classes, 1, int(novel))
-        self.penalty = 1.5 if isinstance(estimator.penalty, str) else float(estimator.penalty)
+        self.penalty = 1.5 if isinstance(options.penalty, str) else float(options.penalty)
         from sidelight.data.splits import BagKFold  # scikit-learn's model selection takes .1 s; predicting needs none
 
         split = BagKFold(FOLDS, shuffle=True, random_state=int(generator.integers(2**31)))
-        self.folds = list(split.split(np.empty((self.bags.n_rows, 0)), groups=self.bags))
-        self.seed = int(generator.integers(2**31))
+        self.folds = list(split.split(np.empty((bags.n_rows, 0)), groups=bags))
 
     def hold_out(self, features: Any, fold: int, stage: str) -> HeldOut:
         """Fit the bags of the other folds, and say what the fit thinks of the labelled bags of this one."""
-        train, test = self.folds[fold]
-        features = features[self.rows]
-        problem = self._problem(features[train], train)
-        ends = [problem.climb(start, STEPS, stage, tol=TOL) for start in problem.first_starts()]
-        theta = min(ends, key=lambda end: end.value).parameters
-        held_out = self._problem(features[test], test)
-        values, bags = held_out.posteriors(theta)[1], self.bags[test]
-        P = np.exp(problem.model.log_posterior(theta, features[test])) @ self.layout.to_labels()
+        told = replace(self.told, X=features[self.rows])
+        train, test = (told.take(rows) for rows in self.folds[fold])
+        problem = Problem.of(self.options, train, self.layout, self.penalty)
+        climb = partial(problem.climb, max_iter=STEPS, stage=stage, tol=TOL)
+        theta, bags = best(list(map(climb, problem.first_starts()))).parameters, test.bags
+        values = Problem.of(self.options, test, self.layout, self.penalty).posteriors(theta)[1]
+        P = np.exp(problem.model.log_posterior(theta, test.X)) @ self.layout.to_labels()
         evidence = log_odds(P, bags.order, bags.starts)[:, : len(bags.classes)]
         kept = bags.is_labelled
         return HeldOut(values[kept], evidence[kept], bags.label_matrix.toarray()[kept].astype(float))
 
-    def _problem(self, features: Any, rows: np.ndarray) -> Problem:
-        plan = plan_bags(
-            self.bags[rows], self.row_class[rows], anything_novel=self.layout.n_novel > 0,
-            wrong=self.options.wrong, forgotten=self.options.forgotten, one_of=self.one_of, warn=False,
-        )  # fmt: skip
-        generator = np.random.default_rng(self.seed)
-        return Problem.of(self.options, features, plan, self.layout, self.penalty, generator)
+
+def log_odds(P: np.ndarray, order: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return log e of every bag and label, from the probabilities of rows and the rows of each bag."""
+    missed = np.log1p(-np.minimum(P, 1.0 - 1e-12))  # log 0 would spoil the sums
+    missing = np.clip(-np.add.reduceat(missed[order], starts[:-1], axis=0), DOUBT, SURE)
+    return np.asarray(np.log(np.expm1(missing)))
+
+
+@dataclass(frozen=True, slots=True)
+class BagOdds:
+    """The correction: one slope, and an offset for each known label; whatever stands behind them is left alone."""
+
+    slope: float
+    offsets: np.ndarray
+
+    @classmethod
+    def plain(cls, n_labels: int) -> BagOdds:
+        """Correct nothing."""
+        return cls(1.0, np.zeros(n_labels))
+
+    @classmethod
+    def unpack(cls, theta: np.ndarray) -> BagOdds:
+        """Read the parameters of :func:`correction`."""
+        return cls(float(np.exp(theta[0])), theta[1] + theta[2:])
+
+    def probability(self, evidence: np.ndarray) -> np.ndarray:
+        """Return the probability of every label for every bag, from log e."""
+        scores = np.array(evidence)
+        known = scores[:, : len(self.offsets)]
+        known *= self.slope
+        known += self.offsets
+        return np.asarray(expit(scores))
 
 
 def correct_odds(
-    estimator: Any,
-    features: Any,
-    bags: Bags,
-    names: list[Any],
-    generator: np.random.Generator,
-    known: HeldOut | None,
-    *,
-    one_of: bool = False,
+    options: Any, features: Any, told: Told, generator: np.random.Generator, known: HeldOut | None
 ) -> BagOdds:
     """Learn how the probabilities of bags are corrected, from lists that rough fits did not see.
 
     Nothing is corrected where lists are too few, cut, or not taken at their word (``wrong``, ``forgotten``,
     candidates). ``known`` holds what the choice of the boundary has found out already.
     """
-    n_labelled = int(bags.is_labelled.sum())
-    doubted = one_of or estimator.wrong > 0 or estimator.forgotten > 0 or bags.is_partial.any()
-    if not estimator.calibrate or doubted or n_labelled < 2 * FEWEST_BAGS or not len(bags.classes):
+    bags, n_labelled = told.bags, int(told.bags.is_labelled.sum())
+    doubted = told.one_of or options.wrong > 0 or options.forgotten > 0 or bags.is_partial.any()
+    if not options.calibrate or doubted or n_labelled < 2 * FEWEST_BAGS or not len(bags.classes):
         return BagOdds.plain(len(bags.classes))
-    fits = RoughFits(estimator, bags, names, generator, one_of=False)
+    fits = RoughFits(options, told, generator)
     held_out = [] if known is None else [known]
     for fold in range(len(held_out), 2):
         if sum(len(part.values) for part in held_out) >= ENOUGH_BAGS:
@@ -106,6 +132,33 @@ def correct_odds(
         held_out.append(fits.hold_out(features, fold, "probabilities of bags"))
     evidence, listed = (np.concatenate([getattr(part, what) for part in held_out]) for what in ("evidence", "listed"))
     return BagOdds.unpack(descend(*correction(evidence, listed), tol=1e-8).parameters)
+
+
+def correction(
+    evidence: np.ndarray, listed: np.ndarray
+) -> tuple[Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], np.ndarray]:
+    """Return what a correction minimises, minus the log likelihood of held-out lists, and where to start.
+
+    The parameters are the logarithm of the slope, the mean of the offsets, and how far each is from it.
+
+    Parameters
+    ----------
+    evidence : ndarray of shape (n_bags, n_labels)
+        log e of bags whose lists the model did not see.
+    listed : ndarray of shape (n_bags, n_labels)
+        1 where the label is on the list.
+    """
+
+    def objective(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        slope, middle, apart = np.exp(theta[0]), theta[1], theta[2:]
+        scores = slope * evidence + middle + apart
+        residual = expit(scores) - listed
+        value = np.logaddexp(0.0, scores).sum() - (listed * scores).sum()
+        value += 0.5 * (apart @ apart) / APART**2 + 0.5 * theta[0] ** 2 / STEEP**2
+        by_slope = slope * (residual * evidence).sum() + theta[0] / STEEP**2
+        return value, np.r_[by_slope, residual.sum(), residual.sum(axis=0) + apart / APART**2]
+
+    return objective, np.zeros(evidence.shape[1] + 2)
 
 
 def _some_bags(bags: Bags, generator: np.random.Generator) -> np.ndarray:

@@ -1,4 +1,8 @@
-"""One fit as a problem: the rule, the terms, and the two ways up the likelihood."""
+"""One fit as a problem: the term of labelled bags, the rule, where it starts, and the way up the likelihood.
+
+Clusters of one class enter the likelihood by their sum, so from equal weights they would stay equal for ever. Half of
+the starts draw small random scores; the others first fit one cluster a class, then split its rows by k-means.
+"""
 
 from __future__ import annotations
 
@@ -8,88 +12,130 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from sidelight._affinity.neighbours import nearest_rows
+from sidelight._core.params import as_seed
 from sidelight._core.threads import one_blas_thread
-from sidelight._models.feature_map import FeatureMap
-from sidelight._models.objective import Term
-from sidelight._models.softmax_linear import SoftmaxLinear
-from sidelight._solvers.em import alternate
-from sidelight._solvers.trace import Solution
-from sidelight._terms.fit import CrossEntropy
-from sidelight._terms.information import Balance, Confidence
-from sidelight.estimators._base import reporting
-from sidelight.estimators._labelled_bags.coverage import BagPlan
-from sidelight.estimators._labelled_bags.layout import Layout
+from sidelight._models.objective import SoftmaxLinear, Term
+from sidelight._solvers.descent import Solution
+from sidelight._terms.information import Balance, Confidence, CrossEntropy
+from sidelight.data.bags import Bags
+from sidelight.estimators._labelled_bags.coverage import BagPlan, coverage_posteriors
+from sidelight.estimators._labelled_bags.supervision import Layout, plan_bags
 from sidelight.estimators._linear_rule import RuleFit
-from sidelight.estimators.coverage.neighbour_term import Smoothness
-from sidelight.estimators.coverage.starts import random_start
-from sidelight.estimators.coverage.term import Coverage
 
-N_NEIGHBOURS = 10
+SPREAD = 0.1  # standard deviation of random scores: far from 0 to break ties, near enough to favour no cluster
 _ASIDE = 12  # starts beside a saddle: half of them may run to where classes have changed places
 _SADDLE = 1e-6  # of the gradient beside zero: below this the gradient at zero is rounding
-M_STEPS = 10  # L-BFGS iterations of one M-step: more fit posteriors that the next round will change anyway
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Rows and what was said about them: lists of their bags or, ``one_of``, candidates; and labels of single rows."""
+
+    X: Any
+    bags: Bags
+    row_class: np.ndarray
+    one_of: bool = False
+
+    def take(self, rows: np.ndarray) -> Told:
+        """Some of the rows."""
+        return Told(self.X[rows], self.bags[rows], self.row_class[rows], self.one_of)
+
+    def plan(self, options: Any, layout: Layout, *, warn: bool = False) -> BagPlan:
+        """What every bag demands and allows."""
+        return plan_bags(
+            self.bags, self.row_class, anything_novel=layout.n_novel > 0, wrong=options.wrong,
+            forgotten=options.forgotten, one_of=self.one_of, warn=warn,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Minus the log likelihood of what the bags say, summed over bags.
+
+    value = -sum_b log P(labels of bag b | its rows)
+    G     = -Q, the row posteriors given the bags: the derivative of a log-sum is the share of its parts
+    """
+
+    plan: BagPlan
+    class_of: np.ndarray
+    wrong: float = 0.0
+    forgotten: float = 0.0
+
+    def add_rows(self, first: int, last: int, weight: float, P: np.ndarray, log_P: np.ndarray, G: np.ndarray) -> float:
+        """Add the part about the rows ``first`` to ``last``: whole bags of consecutive rows; the caller has threads."""
+        Q, log_likelihood = coverage_posteriors(
+            P, log_P, self.class_of, self.plan.restrict(first, last), wrong=self.wrong, forgotten=self.forgotten,
+            in_threads=False,
+        )  # fmt: skip
+        if weight != 1.0:
+            Q *= weight
+        G -= Q
+        return -weight * float(log_likelihood.sum())
+
+    def __call__(self, P: np.ndarray, log_P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if P.ndim > 2:
+            values, gradients = zip(*(self(p, log_p) for p, log_p in zip(P, log_P)))
+            return np.stack(values), np.stack(gradients)
+        Q, log_likelihood = self.posteriors(P, log_P)
+        Q *= -1.0
+        return -log_likelihood.sum(), Q
+
+    def posteriors(self, P: np.ndarray, log_P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return Q (rows x clusters) and the log likelihood of each bag."""
+        return coverage_posteriors(P, log_P, self.class_of, self.plan, wrong=self.wrong, forgotten=self.forgotten)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Rows, bags and clusters of one fit; the objective is minus the penalised log likelihood.
 
-    Rows go in and come out in the caller's order. Inside, dense rows are arranged bag by bag, so that the objective can
-    visit them in blocks of whole bags; ``order`` says where they come from, None that they were not moved.
+    Rows go in and come out in the caller's order, in which ``lists`` speaks of them. Inside, dense rows are arranged
+    bag by bag, so that the objective can visit them in blocks of whole bags; ``order`` says where they come from, None
+    that they were not moved.
     """
 
-    options: Any
     fit: RuleFit
-    plan: BagPlan
     layout: Layout
+    lists: Coverage
     coverage: Coverage
     others: tuple[tuple[float, Term], ...]
     order: np.ndarray | None
 
     @classmethod
-    def of(
-        cls, options: Any, X: Any, plan: BagPlan, layout: Layout, penalty: float, generator: np.random.Generator
-    ) -> Problem:
-        """Put together what the estimator's parameters (``options``) ask for, with a penalty that is settled."""
-        others: list[tuple[float, Term]] = []
+    def of(cls, options: Any, told: Told, layout: Layout, penalty: float, *, warn: bool = False) -> Problem:
+        """Put together what the parameters of an estimator (``options``) ask for, with a penalty that is settled."""
+        plan, X, order = told.plan(options, layout, warn=warn), told.X, None
+        lists = coverage = Coverage(plan, layout.class_of, options.wrong, options.forgotten)
         # Even clusters are a guess about how common each kind is. It weighs at most the rows with side information.
         weight = options.information * np.count_nonzero(plan.is_told)
+        others: tuple[tuple[float, Term], ...] = ()
         if weight > 0:
-            others += [(weight, Balance()), (weight, Confidence(n_rows=X.shape[0]))]
-        order = None
-        in_blocks = not issparse(X) and options.neighbours == 0
-        if in_blocks and not plan.is_arranged:
+            others = ((weight, Balance()), (weight, Confidence(n_rows=X.shape[0])))
+        if not issparse(X) and not plan.is_arranged:
             order = plan.order
-            X, plan = X[order], plan.arranged()
-        if options.neighbours > 0 and X.shape[0] > 1:
-            others.append((options.neighbours, Smoothness(_near_graph(X, generator))))
-        fit = RuleFit.whitened(X, penalty, plan.starts if in_blocks else None)
-        return cls(options, fit, plan, layout, _coverage(options, plan, layout), tuple(others), order)
-
-    @classmethod
-    def of_all(
-        cls,
-        options: Any,
-        X: Any,
-        feature_map: FeatureMap | None,
-        plan: BagPlan,
-        layout: Layout,
-        penalty: float,
-        generator: np.random.Generator,
-    ) -> Problem:
-        """The problem of very many rows, whose features are never projected: the rule's weights are."""
-        if feature_map is None:
-            return cls.of(options, X, plan, layout, penalty, generator)
-        with one_blas_thread():
-            columns = feature_map.unprojected(X)
-        problem = cls.of(options, columns, plan, layout, penalty, generator)
-        return replace(problem, fit=replace(problem.fit, feature_map=feature_map))
+            X, coverage = X[order], replace(lists, plan=plan.arranged())
+        fit = RuleFit.whitened(X, penalty, None if issparse(X) else plan.starts)
+        return cls(fit, layout, lists, coverage, others, order)
 
     @property
     def model(self) -> SoftmaxLinear:
         """The rule that is fitted."""
         return self.fit.model(self.layout.n_clusters)
+
+    def climb(self, start: np.ndarray, max_iter: int, stage: str, tol: float) -> Solution:
+        """Climb the likelihood from one start."""
+        terms: list[tuple[float, Term]] = [(1.0, self.coverage), *self.others]
+        return self.fit.minimise(terms, self.layout.n_clusters, start, max_iter=max_iter, tol=tol, stage=stage)
+
+    @one_blas_thread()
+    def posteriors(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return Q of the rows given the bags, and the log likelihood of each bag."""
+        log_P = self.model.log_posterior(theta, self.fit.X)
+        Q, values = self.coverage.posteriors(np.exp(log_P), log_P)
+        if self.order is not None:
+            arranged, Q = Q, np.empty_like(Q)
+            Q[self.order] = arranged
+        return Q, values
 
     def first_starts(self) -> list[np.ndarray]:
         """Return where a fit without symmetries begins: at zero, or at several random places where zero is a saddle.
@@ -106,79 +152,67 @@ class Problem:
             return [zero]
         return [first, *(random_start(self.model, self.fit.X, generator) for _ in range(_ASIDE - 1))]
 
-    def climb(self, start: np.ndarray, max_iter: int, stage: str, *, tol: float | None = None) -> Solution:
-        """Climb the likelihood from one start."""
-        tol = self.options.tol if tol is None else tol
-        if self.options.solver == "em":
-            return self._by_em(start, max_iter, stage, tol)
-        return self._down([(1.0, self.coverage), *self.others], start, max_iter, tol, stage)
+    def starts(self, X: Any, n_init: int, generator: np.random.Generator) -> list[np.ndarray]:
+        """Return the starts, from rows in the caller's order; one is enough if no two clusters could change places."""
+        fine = self.layout
+        if not fine.is_symmetric:
+            return self.first_starts()
+        starts = [random_start(self.model, X, generator) for _ in range((n_init + 1) // 2)]
+        if n_init > 1:
+            coarse = Layout.of(fine.classes, 1, min(fine.n_novel, 1))
+            Q = self._coarse_posteriors(coarse)
+            starts += [self._near_targets(split_targets(X, Q, coarse, fine, generator)) for _ in range(n_init // 2)]
+        return starts
 
-    def refine(self, theta: np.ndarray, sample: Any, stage: str) -> Solution:
-        """Climb from where a sample of the features has ended, in coordinates that are round there."""
-        near = replace(self, fit=self.fit.near(theta, sample))
-        return near.climb(theta, self.options.max_iter, stage)
-
-    def posteriors(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return Q of the rows given the bags, and the log likelihood of each bag."""
-        Q, values = self._posteriors(theta)
-        if self.order is not None:
-            arranged, Q = Q, np.empty_like(Q)
-            Q[self.order] = arranged
-        return Q, values
-
-    def given_bags(self, P: np.ndarray, log_P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the same for rows whose posteriors are known, in the caller's order."""
-        if self.order is None:
-            return self.coverage.posteriors(P, log_P)
-        Q = np.empty_like(P)
-        Q[self.order], values = self.coverage.posteriors(P[self.order], log_P[self.order])
-        return Q, values
-
-    def coarse_posteriors(self, coarse: Layout) -> np.ndarray:
+    def _coarse_posteriors(self, coarse: Layout) -> np.ndarray:
         """Fit one cluster a class, roughly, and return its posteriors: what starts split."""
-        coverage = _coverage(self.options, self.plan, coarse)
-        rough = replace(self, layout=coarse, coverage=coverage, others=())
-        solution = rough._down([(1.0, coverage)], None, 60, 1e-4, "one cluster a class")
-        return rough.posteriors(solution.parameters)[0]
+        rough = replace(self, layout=coarse, coverage=replace(self.coverage, class_of=coarse.class_of), others=())
+        start = np.zeros(rough.model.n_parameters)
+        return rough.posteriors(rough.climb(start, 60, "one cluster a class", 1e-4).parameters)[0]
 
-    def fit_targets(self, targets: np.ndarray) -> np.ndarray:
+    def _near_targets(self, targets: np.ndarray) -> np.ndarray:
         """Return parameters whose posteriors are near the targets."""
         targets = targets if self.order is None else targets[self.order]
-        return self._down([(1.0, CrossEntropy(targets))], None, 15, 1e-3, "fitting a start").parameters
-
-    @one_blas_thread()
-    def _posteriors(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        log_P = self.model.log_posterior(theta, self.fit.X)
-        return self.coverage.posteriors(np.exp(log_P), log_P)
-
-    def _down(
-        self, terms: list[tuple[float, Term]], start: np.ndarray | None, max_iter: int, tol: float, stage: str
-    ) -> Solution:
-        return self.fit.minimise(terms, self.layout.n_clusters, start, max_iter=max_iter, tol=tol, stage=stage)
-
-    def _by_em(self, start: np.ndarray, max_iter: int, stage: str, tol: float) -> Solution:
-        objective = self.fit.objective([(1.0, self.coverage), *self.others], self.layout.n_clusters)
-
-        def expect(theta: np.ndarray) -> tuple[float, np.ndarray]:
-            return float(objective(theta)[0]), self._posteriors(theta)[0]
-
-        def maximise(theta: np.ndarray, Q: np.ndarray) -> np.ndarray:
-            terms: list[tuple[float, Term]] = [(1.0, CrossEntropy(Q)), *self.others]
-            return self._down(terms, theta, M_STEPS, tol, stage).parameters
-
-        return alternate(expect, maximise, start, max_iter=max_iter, tol=tol, report=reporting(stage))
+        terms = [(1.0, CrossEntropy(targets))]
+        found = self.fit.minimise(terms, self.layout.n_clusters, max_iter=15, tol=1e-3, stage="fitting a start")
+        return found.parameters
 
 
-def _coverage(options: Any, plan: BagPlan, layout: Layout) -> Coverage:
-    return Coverage(plan, layout.class_of, options.wrong, options.forgotten, options.cap)
+def random_start(model: SoftmaxLinear, X: Any, generator: np.random.Generator) -> np.ndarray:
+    """Draw W so that every score has mean 0 and standard deviation ``SPREAD`` over the rows."""
+    W = generator.normal(size=(model.n_features, model.n_clusters))
+    scores = np.asarray(X @ W.astype(X.dtype, copy=False))
+    W *= SPREAD / np.maximum(scores.std(axis=0), 1e-12)  # constant rows: any W is as good as another
+    return model.pack(W, -np.asarray(X @ W.astype(X.dtype, copy=False)).mean(axis=0))
 
 
-def _near_graph(X: Any, generator: np.random.Generator) -> Any:
-    """Return the symmetric graph of nearest rows; every row's weights sum to about one."""
-    from scipy.sparse import csr_array
+def split_targets(
+    X: Any, coarse_Q: np.ndarray, coarse: Layout, fine: Layout, generator: np.random.Generator
+) -> np.ndarray:
+    """Share out the posteriors of one cluster a class among its sub-clusters, by k-means of its rows."""
+    from sklearn.cluster import KMeans  # .1 s, which placing rows with a fitted model need not wait for
 
-    n = X.shape[0]
-    k = min(N_NEIGHBOURS, n - 1)
-    near = nearest_rows(X, k, generator=generator).indices
-    W = csr_array((np.full(n * k, 0.5 / k), near.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
-    return (W + W.T).tocsr()
+    targets = np.zeros((X.shape[0], fine.n_clusters))
+    for j, c in enumerate(coarse.class_of):
+        parts = np.flatnonzero(fine.class_of == c)
+        share = coarse_Q[:, j]
+        if len(parts) == 1 or np.count_nonzero(share > 0.01) < len(parts):  # too few rows to be split
+            targets[:, parts] = share[:, None] / len(parts)
+            continue
+        split = KMeans(len(parts), random_state=as_seed(generator))
+        with one_blas_thread():
+            group = split.fit_predict(X, sample_weight=share + 1e-9)  # k-means wants no weights of exactly zero
+        targets[np.arange(len(group)), parts[group]] = share
+    return targets
+
+
+def left_uncovered(bags: Bags, required: np.ndarray, row_class: np.ndarray) -> tuple[tuple[Any, Any], ...]:
+    """Name the bags that were asked to carry only some of their labels, and the labels that no row got."""
+    starts, listed = bags.label_matrix.indptr, bags.label_matrix.indices
+    short = np.flatnonzero(bags.whole & (required < np.diff(starts)))
+    uncovered = []
+    for b in short.tolist():
+        carried = set(row_class[bags.order[bags.starts[b] : bags.starts[b + 1]]].tolist())
+        missing = tuple(bags.classes[c] for c in listed[starts[b] : starts[b + 1]].tolist() if c not in carried)
+        uncovered.append((bags.names[b], missing))
+    return tuple(uncovered)

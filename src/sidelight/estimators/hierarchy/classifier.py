@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.label_passes import Inputs, as_inputs, best_states, posterior
 from sidelight._core.params import as_generator, check_choice, check_number
 from sidelight._core.threads import one_blas_thread
-from sidelight._models.engines import engine_for
 from sidelight._models.label_logits import LabelLogits, one_scale
+from sidelight._models.passes import engine_for
 from sidelight._models.scaled_rows import ScaledRows
 from sidelight.data.coerce import as_label_matrix
 from sidelight.data.hierarchy import LabelTree
@@ -32,6 +32,7 @@ from sidelight.estimators._base import (
     rows_to_fit,
     rows_to_judge,
 )
+from sidelight.estimators._large import fit_large
 from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.hierarchy import decoding
 from sidelight.estimators.hierarchy.candidates import Candidate, best_candidate, known_tree, no_tree
@@ -44,7 +45,7 @@ from sidelight.estimators.hierarchy.evidence import (
     unsupported,
 )
 from sidelight.estimators.hierarchy.further_parents import as_tree, further_parents
-from sidelight.estimators.hierarchy.in_parts import fit_parts
+from sidelight.estimators.hierarchy.in_parts import SAMPLE, ManyRows
 from sidelight.estimators.hierarchy.joint import INITS, joint_em, starts
 from sidelight.estimators.hierarchy.weights import learn_weights
 from sidelight.words import Setting
@@ -212,7 +213,10 @@ class LatentHierarchyClassifier(LearnsLabelSets):
         if isinstance(parts, PartedRows):
             if X is not None:
                 refuse_beside_parts(self, y=y)
-            return fit_parts(self, parts, engine_for(engine, parts), use_features=X is not None)
+            many = ManyRows(self, parts, use_features=X is not None)
+            with one_blas_thread():  # steps are small
+                fit_large(many, parts, engine_for(engine, parts), SAMPLE)
+            return self
         X = None if X is None else rows_to_fit(self, X)
         labels = labels_to_fit(self, X, y)
         Z = labels.values

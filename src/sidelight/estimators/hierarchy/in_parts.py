@@ -17,18 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.label_passes import Inputs, as_inputs, edge_targets, logistic_residual
-from sidelight._core.threads import one_blas_thread
 from sidelight._core.tree_sum import Sums
 from sidelight._models.label_logits import LabelLogits
-from sidelight._models.part_work import Engine, Held, Moments, Passes
+from sidelight._models.passes import Held, Moments, Passes
 from sidelight._models.scaled_rows import ScaledRows
-from sidelight._solvers.descent import descend
-from sidelight._solvers.trace import Solution
-from sidelight.data.bag_lists import BagLists
+from sidelight._solvers.descent import Solution
+from sidelight.data.bag_lists import BagLists, Sample
 from sidelight.data.label_matrix import LabelMatrix
 from sidelight.data.parts import Look, PartedRows
 from sidelight.errors import InvalidData, InvalidParameter
 from sidelight.estimators._base import fingerprint, reporting
+from sidelight.estimators._large import refine
 from sidelight.estimators.hierarchy.candidates import best_candidate, known_tree
 from sidelight.estimators.hierarchy.counts import Entries, Floats, count_pairs
 from sidelight.estimators.hierarchy.evidence import held_out_scores
@@ -108,40 +107,71 @@ class PartedLabels:
         return np.asarray(self.model.ridge(theta) - float(value)), gradient
 
 
-def fit_parts(estimator: Any, parts: PartedRows, engine: Engine, *, use_features: bool) -> Any:
-    """Fit ``estimator`` to the parts: count label sets, settle on a sample, climb on all rows."""
-    _refuse(estimator, parts)
-    classes = parts.classes
-    with engine.over(parts) as passes, one_blas_thread():
-        Z, times = _distinct(passes, classes)
-        X, lists = passes.sample(SAMPLE)
-        assert lists is not None  # rows have labels
-        some = LabelMatrix(entries_of(lists, classes), map(str, classes))
+class ManyRows:
+    """A fit of rows in parts, as :class:`sidelight.estimators._large.Family` wants it."""
+
+    X: Any
+    some: LabelMatrix
+    distinct: tuple[Entries, Floats]  # the distinct rows of labels, and how often each occurs
+    tree: Inputs
+
+    def __init__(self, estimator: Any, parts: PartedRows, *, use_features: bool) -> None:
+        _refuse(estimator, parts)
+        self.estimator, self.parts, self.use_features = estimator, parts, use_features
+
+    def look(self, passes: Passes) -> None:
+        """Count label sets, and see where the rows are."""
+        self.distinct = _distinct(passes, self.parts.classes)
+        self.model = _model(self.estimator, passes, len(self.parts.classes), use_features=self.use_features)
+
+    def settle(self, sample: Sample) -> None:
+        """Choose the tree; whether gaps depend on features is asked of the sample."""
+        assert sample.lists is not None  # rows have labels: the fit looked
+        self.X, classes = sample.rows, self.parts.classes
+        self.some = some = LabelMatrix(entries_of(sample.lists, classes), map(str, classes))
         if not some.is_seen.any():
             raise InvalidData(
-                f"The sample of {parts!r} holds no label: there are too few rows with labels. Use arrays."
+                f"The sample of {self.parts!r} holds no label: there are too few rows with labels. Use arrays."
             )
-        model = _model(estimator, passes, len(classes), use_features=use_features)
-        of_sample = _restricted(model, X)
-        held_out = cache(lambda: held_out_scores(of_sample, some.values))
+        self.of_sample = _restricted(self.model, self.X)
+        self.held_out = cache(lambda: held_out_scores(self.of_sample, some.values))
+        estimator, (Z, times) = self.estimator, self.distinct
         estimator.candidates_ = {}
         if estimator.tree is None:
-            chosen, judged, counts = best_candidate(Z, estimator.eps, rates=estimator.alpha, weights=times)
+            self.chosen, judged, self.counts = best_candidate(Z, estimator.eps, rates=estimator.alpha, weights=times)
             estimator.candidates_ = {candidate.source: candidate.value for candidate in judged}
-            chosen = estimator._unless_overlapping(chosen, some.values, held_out)
+            self.chosen = estimator._unless_overlapping(self.chosen, some.values, self.held_out)
         else:
-            counts = count_pairs(Z, times)
-            chosen = known_tree(Z, as_tree(estimator.tree, some).parents, rates=estimator.alpha, weights=times)
-        tree = as_inputs(chosen.alphas, chosen.parents, estimator.eps)
-        solution = _climb(estimator, passes, model, of_sample, some.values, (Z, times), tree, classes)
+            self.counts = count_pairs(Z, times)
+            parents = as_tree(estimator.tree, some).parents
+            self.chosen = known_tree(Z, parents, rates=estimator.alpha, weights=times)
+        self.tree = as_inputs(self.chosen.alphas, self.chosen.parents, estimator.eps)
+
+    def refine(self, passes: Passes) -> Solution:
+        """Learn the weights: of the sample, and from there of all rows; without features distinct rows are enough."""
+        how: dict[str, Any] = {"max_iter": self.estimator.max_iter, "tol": self.estimator.tol}
+        if not self.use_features:
+            report = reporting("weights given the tree")
+            return learn_weights(
+                self.model, self.distinct[0], self.tree, weights=self.distinct[1], report=report, **how
+            )
+        report = reporting("weights of the sample")
+        first = learn_weights(self.of_sample, self.some.values, self.tree, report=report, **how)
+        if self.of_sample.n_rows == self.model.n_rows:
+            return first
+        objective = PartedLabels(self.model, passes, self.tree, self.parts.classes, uuid4().hex)
+        return refine(objective, first.parameters, passes.dtype, **how)
+
+    def publish(self, passes: Passes, solution: Solution) -> None:
+        """Write down tree and weights; where to round is learnt from the sample."""
+        estimator, some = self.estimator, self.some
         estimator.label_names_ = some.names
-        estimator._keep(model, solution.parameters, -solution.trace, solution.converged)
-        estimator._publish(chosen, counts, some, held_out)
-        estimator._choose_thresholds(of_sample.scores(solution.parameters), some.values)
-    if use_features:
-        estimator.n_features_in_ = parts.n_features
-    estimator.data_fingerprint_ = fingerprint(X)
-    return estimator
+        estimator._keep(self.model, solution.parameters, -solution.trace, solution.converged)
+        estimator._publish(self.chosen, self.counts, some, self.held_out)
+        estimator._choose_thresholds(self.of_sample.scores(solution.parameters), some.values)
+        if self.use_features:
+            estimator.n_features_in_ = self.parts.n_features
+        estimator.data_fingerprint_ = fingerprint(self.X)
 
 
 def _distinct(passes: Passes, classes: Names) -> tuple[Entries, Floats]:
@@ -180,29 +210,6 @@ def _restricted(model: LabelLogits, X: Any) -> LabelLogits:
     if model.rows is not None:
         rows = ScaledRows(X, model.rows.mean, model.rows.inverse_scale, np.ones(len(X)))
     return LabelLogits(rows, len(X), model.n_labels, model.penalty * len(X) / model.n_rows)
-
-
-def _climb(
-    estimator: Any,
-    passes: Passes,
-    model: LabelLogits,
-    of_sample: LabelLogits,
-    some: Entries,
-    distinct: tuple[Entries, Floats],
-    tree: Inputs,
-    classes: Names,
-) -> Solution:
-    """Learn the weights: of the sample, and from there of all rows; without features distinct rows are enough."""
-    how: dict[str, Any] = {"max_iter": estimator.max_iter, "tol": estimator.tol}
-    if model.rows is None:
-        report = reporting("weights given the tree")
-        return learn_weights(model, distinct[0], tree, weights=distinct[1], report=report, **how)
-    first = learn_weights(of_sample, some, tree, report=reporting("weights of the sample"), **how)
-    if of_sample.n_rows == model.n_rows:
-        return first
-    objective = PartedLabels(model, passes, tree, classes, uuid4().hex)
-    resolution = float(np.finfo(np.float32).eps)  # rows near 0 are of single precision
-    return descend(objective, first.parameters, resolution=resolution, report=reporting("all rows"), **how)
 
 
 def _refuse(estimator: Any, parts: PartedRows) -> None:

@@ -26,7 +26,7 @@ from sidelight._core.label_passes import (
     posterior,
 )
 from sidelight._models.label_logits import LabelLogits
-from sidelight._solvers.trace import Reporter, silent
+from sidelight._solvers.descent import Reporter, silent
 from sidelight.estimators.hierarchy.candidates import LEAST, MOST
 from sidelight.estimators.hierarchy.counts import Entries, Floats, PairCounts
 from sidelight.estimators.hierarchy.edges import maximum_arborescence, spanning_tree

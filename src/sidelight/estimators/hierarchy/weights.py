@@ -16,8 +16,7 @@ from scipy.special import expit, logit
 from sidelight._core.forest import parents_first
 from sidelight._core.label_passes import Inputs, edge_targets, logistic_residual, parent_columns, weighted_targets
 from sidelight._models.label_logits import LabelLogits
-from sidelight._solvers.descent import ValueAndGradient, descend
-from sidelight._solvers.trace import Reporter, Solution, silent
+from sidelight._solvers.descent import Reporter, Solution, ValueAndGradient, descend, silent
 from sidelight.estimators.hierarchy.counts import Entries, Floats, unique_rows
 
 Ints = NDArray[np.intp]

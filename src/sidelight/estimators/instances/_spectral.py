@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight._affinity.components import coupled_components, fragments
+from sidelight._affinity.links import coupled_components, fragments
 from sidelight._affinity.neighbours import METRICS, as_metric_rows, nearest_of
 from sidelight._affinity.similarities import Similarities, make_similarities, similarities_of_new_rows
 from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
@@ -26,8 +26,9 @@ from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.data.parts import PartedRows
 from sidelight.errors import InvalidParameter, SidelightWarning, warn
-from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, fit_on_sample, rows_to_fit, rows_to_judge
+from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
+from sidelight.estimators._large import fit_on_sample
 from sidelight.estimators._weights import weights_of_rows
 from sidelight.estimators.instances.class_shares import class_shares
 from sidelight.estimators.instances.rounding import ROUNDINGS, round_embedding

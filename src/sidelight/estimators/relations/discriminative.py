@@ -13,7 +13,7 @@ from sidelight._core.params import as_generator, check_choice, check_flag, check
 from sidelight._core.simplex import log_softmax
 from sidelight._core.threads import one_blas_thread, one_thread
 from sidelight._models.feature_map import MOST_COLUMNS, FeatureMap
-from sidelight._models.softmax_linear import SoftmaxLinear
+from sidelight._models.objective import SoftmaxLinear
 from sidelight._terms.information import Balance, Confidence
 from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.data.parts import PartedRows
@@ -25,7 +25,6 @@ from sidelight.estimators._linear_rule import warn_unless_converged
 from sidelight.estimators.relations import direct, variational
 from sidelight.estimators.relations.answered import Answered, without_none
 from sidelight.estimators.relations.direct import TRUSTED
-from sidelight.estimators.relations.in_parts import collect_rows
 from sidelight.estimators.relations.noise import ErrorRates
 from sidelight.estimators.relations.trust import Trust, beliefs_about, doubtful, estimate_error_rate
 
@@ -234,8 +233,11 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
     def _fit_parts(self, parts: PartedRows, pairs: Pairs, triplets: Triplets) -> DiscriminativeClustering:
         """Fit the rows that the objective looks at, and let the others be asked about part by part."""
         answered = np.unique(np.concatenate([pairs.rows.ravel(), triplets.rows.ravel()]))
-        X, numbers = collect_rows(parts, answered, self.max_rows)
-        self.fit(X, pairs=pairs[numbers], triplets=triplets[numbers])
+        each = parts.without_bags()
+        drawn = each.drawn(each.draw(self.max_rows, also=answered))
+        order = np.argsort(drawn.numbers, kind="stable")
+        rows, numbers = np.asarray(drawn.rows, dtype=np.float64)[order], drawn.numbers[order]
+        self.fit(rows, pairs=pairs[numbers], triplets=triplets[numbers])
         self.labels_, self.probabilities_ = parts.apply(self.predict), parts.apply(self.predict_proba)
         return self
 

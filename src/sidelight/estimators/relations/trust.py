@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 
 from sidelight._core.params import as_seed
 from sidelight._core.simplex import log_softmax
-from sidelight._models.softmax_linear import SoftmaxLinear
+from sidelight._models.objective import SoftmaxLinear
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.data.splits import AnswerKFold
 from sidelight.estimators.relations import direct

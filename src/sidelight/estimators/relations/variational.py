@@ -14,13 +14,11 @@ import numpy.typing as npt
 
 from sidelight._core.params import as_seed
 from sidelight._core.simplex import xlogx
-from sidelight._models.objective import Objective, Term
-from sidelight._models.softmax_linear import SoftmaxLinear
-from sidelight._solvers.em import alternate
+from sidelight._models.objective import Objective, SoftmaxLinear, Term
+from sidelight._solvers.descent import alternate
 from sidelight._solvers.mean_field import infer
 from sidelight._solvers.rounding import round_by_kmeans
-from sidelight._terms.fit import CrossEntropy
-from sidelight._terms.information import Balance, Confidence, OnRows
+from sidelight._terms.information import Balance, Confidence, CrossEntropy, OnRows
 from sidelight.estimators._base import reporting
 from sidelight.estimators._linear_rule import RuleFit
 from sidelight.estimators.relations.answer_terms import pair_truths, triplet_truths

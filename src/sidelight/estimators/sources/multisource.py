@@ -20,13 +20,13 @@ from sidelight.data.parts import PartedRows
 from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, warn
 from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
+from sidelight.estimators._large import fit_on_sample
 from sidelight.estimators.sources._channels import channel_columns, check_channel
 from sidelight.estimators.sources._coclusterer import check_coclusterer
-from sidelight.estimators.sources._graph_fit import Choice, choose, fit_graphs
+from sidelight.estimators.sources._graph_fit import JOINED, WHOLE, Choice, fit_graphs
 from sidelight.estimators.sources._joined import JoinedChannels, Masks, channels_there
 from sidelight.estimators.sources.annealed import AnnealedCoclustering
 from sidelight.estimators.sources.codebook import Codebook, sequence_codes, thresholds
-from sidelight.estimators.sources.in_parts import fit_parts
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.estimators.sources.interleaved import InterleavedCoclustering
 from sidelight.estimators.sources.spectral import SpectralContingency
@@ -201,7 +201,7 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
         """
         self._check_parameters()
         if isinstance(X, PartedRows):
-            return fit_parts(self, X, sequences)
+            return fit_on_sample(self, X, JOINED, whole=WHOLE, as_what="sequences", sequences=sequences)
         if isinstance(X, Mapping) and not sp.issparse(X):  # scipy's DOK arrays are mappings too
             raise InvalidData(
                 f"{type(self).__name__}.fit needs one matrix with the channels side by side, got a mapping. Stack it "
@@ -431,10 +431,7 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
                 f"most {int(home.max()) + 1}, bring more sequences, or let rows leave their sequence: reassign=False."
             )
 
-        def choose_with(found: Any, channels: Any, told: Masks) -> Choice:
-            return choose(found, channels, told, table, k, rng)
-
-        choice, joined = fit_graphs(parts, there, k, home, rng, way=self.method, choose_with=choose_with)
+        choice, joined = fit_graphs(parts, there, k, home, rng, way=self.method, table=table)
         return choice, None if choice.method == "annealed" else joined
 
     def _voted(

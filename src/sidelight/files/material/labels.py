@@ -10,8 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sidelight.errors import InvalidData
-from sidelight.files.formats import label_table
 from sidelight.files.material.selections import Selection, is_selection_table, read_selections
+from sidelight.files.reading import label_table
 from sidelight.files.roles.cells import find_separator, is_gap, is_number
 from sidelight.files.roles.labels import are_ticks, from_cells, from_ticks
 from sidelight.words import counted, some_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sidelight.errors import UnreadableFile
-from sidelight.files.text.documents import MOST_BYTES, text_in
+from sidelight.files.text.folder import MOST_BYTES, text_in
 
 
 @dataclass(frozen=True, slots=True)

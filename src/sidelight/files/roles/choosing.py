@@ -11,7 +11,7 @@ from sidelight.errors import InvalidParameter
 from sidelight.files.problems import no_such_column
 from sidelight.files.roles.columns import TableSource
 from sidelight.files.roles.guesses import guess_events, guess_rest
-from sidelight.files.roles.lists import guess_truth_of_items
+from sidelight.files.roles.label_guesses import guess_truth_of_items
 from sidelight.files.roles.looks import inspect_column
 from sidelight.files.roles.plan import Plan, RoleRequest
 

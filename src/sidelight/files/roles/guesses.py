@@ -6,14 +6,16 @@ comes with a question: ``plan.ask``. Decision 39 says which guesses are strong e
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from sidelight.files.roles.label_guesses import guess_label, is_label_name
-from sidelight.files.roles.lists import (
+from sidelight.files.roles.label_guesses import (
     Rows,
     determines,
     guess_bag_of_lists,
+    guess_label,
     guess_truth,
+    is_label_name,
     is_name,
     is_truth_name,
     prefer_lists,
@@ -35,6 +37,25 @@ from sidelight.files.roles.plan import ASKED, LIKELY, Plan, RoleRequest
 from sidelight.words import counted
 
 __all__ = ["guess_events", "guess_rest", "is_label_name"]
+
+
+# Channels hidden in the names of columns: face_1, face_2, upper_1, upper_2 are two channels of two columns.
+
+
+_PARTS = re.compile(r"([A-Za-z][A-Za-z0-9 ]*?)[_.:\-](.+)")
+
+
+def guess_channels(names: Sequence[str]) -> dict[str, list[str]] | None:
+    """Return channel -> columns when every column has one of 2 to 20 prefixes, with two columns each on average."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        match = _PARTS.fullmatch(name)
+        if match is None:
+            return None
+        groups.setdefault(match.group(1), []).append(name)
+    enough = 2 <= len(groups) <= 20 and len(names) >= 2 * len(groups)
+    return groups if enough else None
+
 
 _SURELY_RUNNING = 25  # rows of 1, 2, 3, ... that are no measurement
 _CLASS_SIZE = 20  # rows of each value from which on a running number looks like sorted classes

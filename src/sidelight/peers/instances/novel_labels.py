@@ -12,13 +12,16 @@ from sidelight._core.heaps import cut_between
 from sidelight._core.params import as_generator, as_seed, check_number
 from sidelight._core.prototypes import kmeans_prototypes, mean_and_scale, squared_distances, standardised
 from sidelight._core.simplex import softmax
+from sidelight._models.objective import Term
+from sidelight._solvers.descent import Solution, alternate
+from sidelight._terms.information import CrossEntropy
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidParameter
-from sidelight.estimators._base import Estimator, all_or_nothing, rows_to_fit
-from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators._labelled_bags.supervision import require_lists
+from sidelight.estimators._base import Estimator, all_or_nothing, reporting, rows_to_fit
+from sidelight.estimators._labelled_bags.supervision import Layout, require_lists
 from sidelight.estimators.coverage.clustering import CoverageClustering
+from sidelight.estimators.coverage.problem import Problem
 from sidelight.estimators.novelty.naming import NamesRows, check_enough_rows
 
 SOFTNESS = 0.25  # how fast novelty falls above the threshold, in standard deviations of the best scores
@@ -182,6 +185,25 @@ def _without_empty_lists(bags: Bags) -> Bags:
 # programming, an M-step of some gradient steps (generalised EM).
 
 
+M_STEPS = 10  # L-BFGS iterations of one M-step: more fit posteriors that the next round will change anyway
+
+
+def climb_by_em(problem: Problem, start: np.ndarray, max_iter: int, stage: str, tol: float) -> Solution:
+    """Climb the likelihood of coverage as the papers do."""
+    fit, n_clusters = problem.fit, problem.layout.n_clusters
+    objective = fit.objective([(1.0, problem.coverage), *problem.others], n_clusters)
+
+    def expect(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        log_P = problem.model.log_posterior(theta, fit.X)
+        return float(objective(theta)[0]), problem.coverage.posteriors(np.exp(log_P), log_P)[0]
+
+    def maximise(theta: np.ndarray, Q: np.ndarray) -> np.ndarray:
+        terms: list[tuple[float, Term]] = [(1.0, CrossEntropy(Q)), *problem.others]
+        return fit.minimise(terms, n_clusters, theta, max_iter=M_STEPS, tol=tol, stage=stage).parameters
+
+    return alternate(expect, maximise, start, max_iter=max_iter, tol=tol, report=reporting(stage))
+
+
 class OredLogisticRegression(CoverageClustering):
     """ORLR (Pham, Raich and Fern 2014): a bag's label set is the union (OR) of the labels of its rows.
 
@@ -212,6 +234,7 @@ class OredLogisticRegression(CoverageClustering):
     """
 
     _N_NOVEL = 0
+    _climb = staticmethod(climb_by_em)
 
     def __init__(
         self, *, penalty: float | str = 0.01, max_iter: int = 200, tol: float = 1e-5, random_state: Any = None
@@ -222,7 +245,6 @@ class OredLogisticRegression(CoverageClustering):
             information=0.0,
             boundary="straight",
             calibrate=False,
-            solver="em",
             n_init=1,
             max_iter=max_iter,
             tol=tol,

@@ -25,7 +25,7 @@ from sidelight.app.jobs.roles import ENGINE, Roles
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, InvalidInput, close_names
-from sidelight.estimators._labelled_bags.candidates import read_candidates
+from sidelight.estimators._labelled_bags.supervision import read_candidates
 from sidelight.estimators.coverage.clustering import CoverageClustering
 from sidelight.estimators.coverage.novelty_test import novelty_test
 from sidelight.estimators.scaling import Standardized

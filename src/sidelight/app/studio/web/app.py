@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio.to_thread
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 import sidelight
 from sidelight.app.studio.studio import Studio
-from sidelight.app.studio.web import asking, files, making, people, projects, seeing, studies, taking
+from sidelight.app.studio.web import asking, files, making, people, projects, seeing, taking
 from sidelight.app.studio.web.guesses import Guesses
 from sidelight.app.studio.web.pages import page, told
 from sidelight.app.studio.web.security import Access, Guard
 from sidelight.errors import SidelightError
 
 _log = logging.getLogger("sidelight.studio")
+_ROUTES = tuple(part.router for part in (projects, making, asking, seeing, people, taking, files))
 _AT_ONCE = 200  # requests that may wait for the model at the same time
 _ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"description": words}
@@ -41,8 +42,18 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def make_app(studio: Studio, access: Access | None = None, *, begin: str = "/") -> Any:
-    """Return the application that serves a studio; ``begin`` is the page to begin with."""
+def make_app(
+    studio: Studio,
+    access: Access | None = None,
+    *,
+    begin: str = "/",
+    routes: Sequence[APIRouter] = _ROUTES,
+    open_to_all: tuple[str, ...] = (),
+) -> Any:
+    """Return the application that serves a studio.
+
+    ``begin`` is the page to begin with; further paths that are ``open_to_all`` ask for no owner.
+    """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -62,13 +73,13 @@ def make_app(studio: Studio, access: Access | None = None, *, begin: str = "/") 
     access = Access(access.token if access else "", studio.role_of)
     app.state.studio, app.state.access, app.state.guesses = studio, access, Guesses()
     app.state.begin = begin
-    for routes in (projects, making, asking, seeing, people, taking, studies, files):
-        app.include_router(routes.router)
+    for router in routes:
+        app.include_router(router)
     app.add_exception_handler(SidelightError, _ours)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unexpected)
-    return Guard(app, app.state.access)
+    return Guard(app, app.state.access, open_to_all)
 
 
 def _ours(request: Request, error: Exception) -> Response:

@@ -6,7 +6,7 @@ import re
 import tempfile
 from functools import cache
 from importlib.resources import files as package_files
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from fastapi import Request
@@ -29,9 +29,10 @@ from sidelight.errors import (
 
 
 @cache
-def _environment() -> Environment:
-    folder = package_files("sidelight.app.studio.web") / "templates"
-    texts = {item.name: item.read_text(encoding="utf-8") for item in folder.iterdir() if item.name.endswith(".html")}
+def _environment(more: Path | None) -> Environment:
+    folders = [package_files("sidelight.app.studio.web") / "templates", *([more] if more else [])]
+    items = [item for folder in folders for item in folder.iterdir() if item.name.endswith(".html")]
+    texts = {item.name: item.read_text(encoding="utf-8") for item in items}
     made = Environment(
         loader=DictLoader(texts), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -39,10 +40,10 @@ def _environment() -> Environment:
     return made
 
 
-def page(template: str, *, code: int = 200, **content: Any) -> HTMLResponse:
-    """Return a page made from a template; whatever data says is escaped."""
+def page(template: str, *, code: int = 200, folder: Path | None = None, **content: Any) -> HTMLResponse:
+    """Return a page made from a template, of the studio or of a ``folder``; whatever data says is escaped."""
     given: dict[str, Any] = {"project": None, "status": None, "person": None, "tab": "", "role": role_now.get()}
-    return HTMLResponse(_environment().get_template(template).render(given | content), status_code=code)
+    return HTMLResponse(_environment(folder).get_template(template).render(given | content), status_code=code)
 
 
 def status_of(error: Exception) -> int:

@@ -43,18 +43,7 @@ _HEADERS = {
     b"cross-origin-opener-policy": b"same-origin",
     b"cross-origin-resource-policy": b"same-origin",
 }
-_OPEN = (
-    "/a/",
-    "/api/a/",
-    "/s/",
-    "/api/s/",
-    "/static/",
-    "/media/",
-    "/study-media/",
-    "/enter",
-)  # paths that ask for no owner; media look for themselves
-
-
+_OPEN = ("/a/", "/api/a/", "/static/", "/media/", "/enter")  # paths that ask for no owner; media look for themselves
 _OF_PROJECT = re.compile(r"/(?:api/projects|p)/(\d{1,10})(?:/|$)")
 _VIEWED = re.compile(
     r"/p/\d+(?:/(?:clusters(?:/\d+(?:/wall)?)?|map|row/\d+|history|contradictions|[a-z-]+\.(?:csv|json)))?"
@@ -105,10 +94,10 @@ def cookies(headers: MutableMapping[bytes, bytes]) -> dict[str, str]:
 
 
 class Guard:
-    """Stands before the application."""
+    """Stands before the application; further paths that are ``open_to_all`` ask for no owner."""
 
-    def __init__(self, app: Any, access: Access) -> None:
-        self.app, self.access, self.pace = app, access, Pace()
+    def __init__(self, app: Any, access: Access, open_to_all: tuple[str, ...] = ()) -> None:
+        self.app, self.access, self.pace, self.open = app, access, Pace(), (*_OPEN, *open_to_all)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on and add the headers to its answer."""
@@ -143,7 +132,7 @@ class Guard:
         """Refuse who is neither the owner nor has a link that opens this page; let templates know the role."""
         path = scope["path"]
         role_now.set("owner")
-        if path.startswith(_OPEN) or self.access.is_owner(headers):
+        if path.startswith(self.open) or self.access.is_owner(headers):
             return None
         found = _OF_PROJECT.match(path)
         token = cookies(headers).get(cookie_of(int(found[1])), "") if found else ""

@@ -1,1 +1,0 @@
-"""Studies: which way of asking serves people best."""
