@@ -1,6 +1,6 @@
 # Two commands matter: `make demo` and `make test`. Everything is installed into .venv, from requirements.lock.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types contract tests wheel-test bench reproduce mutants docs lock test-oldest clean
+.PHONY: help demo test test-slow lint types contract tests bench reproduce mutants docs lock test-oldest clean
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
@@ -22,7 +22,10 @@ $(VENV)/installed: requirements.lock pyproject.toml
 demo: $(VENV)/installed ## install, then cluster scikit-learn's digits and write a report
 	$(BIN)/python -m sidelight demo --out sidelight-demo --overwrite
 
-test: lint types contract tests ## install, then run every check: format, lint, types, import contract, tests
+test: lint types contract tests ## install, then run the checks that a change needs: format, lint, types, import contract, tests
+
+test-slow: $(VENV)/installed ## run the tests that take long, and every property on ten times the examples
+	SIDELIGHT_THOROUGH=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(PYTEST_JOBS) --dist worksteal -m "slow or hypothesis"
 
 lint: $(VENV)/installed
 	$(BIN)/ruff format --check .
@@ -35,7 +38,7 @@ contract: $(VENV)/installed
 	$(BIN)/lint-imports --no-cache
 
 tests: $(VENV)/installed
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(PYTEST_JOBS) --dist worksteal
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(PYTEST_JOBS) --dist worksteal -m "not slow"
 
 bench: $(VENV)/installed ## measure speed and quality, and write the tables in docs/benchmarks (BENCH=name for one)
 	$(BIN)/python benchmarks/run.py $(BENCH)
@@ -64,7 +67,7 @@ OLDEST_WITHOUT := --deselect tests/models/test_on_dask.py::test_the_same_bits_fr
 test-oldest: $(VENV)/installed ## run the quick half of the tests with the oldest versions that pyproject.toml allows
 	@test -x $(VENV)-oldest/bin/python || $(PYTHON) -m venv $(VENV)-oldest
 	@if $(BIN)/uv pip install --quiet --python $(VENV)-oldest/bin/python --resolution lowest-direct --only-binary :all: --no-binary sidelight -e ".[all]" --group test; \
-	then OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)-oldest/bin/python -m pytest -n $(PYTEST_JOBS) --dist worksteal -W default $(OLDEST) $(OLDEST_WITHOUT); \
+	then OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)-oldest/bin/python -m pytest -n $(PYTEST_JOBS) --dist worksteal -m "not slow" -W default $(OLDEST) $(OLDEST_WITHOUT); \
 	elif [ -n "$(OLDEST_OR_SKIP)" ]; then echo "test-oldest: skipped, there are no wheels of the oldest versions for $$($(VENV)-oldest/bin/python --version)"; \
 	else exit 1; fi
 

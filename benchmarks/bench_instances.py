@@ -16,11 +16,10 @@ import sidelight as sl
 from datasets import load, made, title
 from protocol import scores
 from runner import Sheet, peak_megabytes, seconds
-from sidelight._affinity.components import degrees
-from sidelight._affinity.local_scaling import dense_local_scaling, graph_local_scaling
+from sidelight._affinity.links import degrees
 from sidelight._affinity.neighbours import nearest_rows
 from sidelight._affinity.operators import NormalisedSum
-from sidelight._affinity.similarities import graph_alpha_scale
+from sidelight._affinity.similarities import dense_local_scaling, graph_alpha_scale, graph_local_scaling
 from sidelight.estimators.instances.bag_constraint import BagConstraint
 
 TITLE = "Instances: speed, memory and growth"

@@ -26,7 +26,7 @@ from protocol import (
     without_single_label_bags,
 )
 from runner import Ledger, Sheet
-from sidelight._affinity.local_scaling import dense_local_scaling
+from sidelight._affinity.similarities import dense_local_scaling
 from sidelight.estimators.instances.rounding import round_embedding
 
 TITLE = "Instances: the experiments of [PF14]"

@@ -16,10 +16,8 @@ import sidelight as sl
 from sidelight._core.simplex import softmax
 from sidelight._models.objective import Objective
 from sidelight._solvers.descent import descend
-from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators.novelty.problem import STEPS, Problem
-from sidelight.estimators.novelty.starts import draw_labels
-from sidelight.estimators.novelty.term import DisjointLabels
+from sidelight.estimators._labelled_bags.supervision import Layout
+from sidelight.estimators.novelty.problem import STEPS, DisjointLabels, Problem, draw_labels
 
 ROUNDS = 30
 RATE = (

@@ -17,9 +17,8 @@ from coverage_cells import bag_f1, in_order
 from datasets import made
 from novel_sets import sample
 from sidelight._core.prototypes import mean_and_scale, scaled
-from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators.novelty.problem import Problem
-from sidelight.estimators.novelty.starts import draw_labels
+from sidelight.estimators._labelled_bags.supervision import Layout
+from sidelight.estimators.novelty.problem import Problem, draw_labels
 from sidelight.metrics import hamming_loss, novel_instance_f1
 
 FIRST_SEED = 200  # away from the seeds of the tests, of the coverage page and of the choice of defaults (100 to 104)

@@ -24,9 +24,16 @@ _cache = Path(tempfile.gettempdir()) / f"sidelight-numba-{os.getuid()}" / _kerne
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_cache))
 
 from hypothesis import HealthCheck, settings  # noqa: E402 - numba reads its environment when it is first imported
+from tests.examples import up_to  # noqa: E402
 
 # The first example may compile a kernel, so no deadline; derandomised, so that a red run can be repeated.
-settings.register_profile("sidelight", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "sidelight",
+    deadline=None,
+    derandomize=True,
+    max_examples=up_to(100),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("sidelight")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sidelight._affinity.graph_features import graph_features
+from sidelight._affinity.similarities import graph_features
 from sidelight._models.feature_map import FeatureMap
 from sidelight.active.gaussian import CONSTANT, LANDMARKS, N_GRAPH, RowKernels, _map, _whitening
 

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from sidelight._affinity.local_scaling import dense_local_scaling, graph_local_scaling, similarities_to, working_dtype
 from sidelight._affinity.neighbours import nearest_rows
+from sidelight._affinity.similarities import dense_local_scaling, graph_local_scaling, similarities_to, working_dtype
 
 
 def plain_similarities(X, t=7):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import up_to
 
 import sidelight as sl
 from sidelight.errors import InvalidData, SidelightError, UnreadableFile
@@ -56,7 +57,7 @@ def _read(path, monkeypatch, small):
     return repr([*parts, *texts, sets, data.counts, data.roles, [str(note) for note in data.notes]])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=up_to(150), deadline=None)
 @given(rows=ROWS, end=st.sampled_from(["", "\n", "\n\n"]))
 def test_small_files_are_read_as_large_ones_are(tmp_path_factory, rows, end):
     path = tmp_path_factory.mktemp("small") / "t.csv"

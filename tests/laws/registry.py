@@ -19,7 +19,7 @@ from sidelight.estimators._labelled_bags.coverage import BagPlan
 from sidelight.estimators.coverage.problem import Coverage
 from sidelight.estimators.instances.bag_constraint import BagConstraint
 from sidelight.estimators.instances.bag_discriminative import BagLikeness
-from sidelight.estimators.novelty.term import CompactClusters, DisjointLabels, ListedLabels, SmoothManifold
+from sidelight.estimators.novelty.problem import CompactClusters, DisjointLabels, ListedLabels, SmoothManifold
 from sidelight.estimators.relations.answer_terms import PairLikelihood, TripletLikelihood
 
 TWO_OR_FOUR = "the check expects 2 or 4 columns from any predict_proba; this one has as many as clusters"

@@ -30,12 +30,34 @@ OF_BAGS = ("predict_bags", "predict_bags_proba", "predict_bag_clusters", "predic
 _FAILURES = {case.name: dict(case.expected_failures) for case in CASES}
 
 
-@parametrize_with_checks(
-    [with_lists(case.estimator) if case.needs_lists else case.estimator for case in CASES],
-    expected_failed_checks=lambda estimator: _FAILURES[type(estimator).__name__],
-)
-@pytest.mark.filterwarnings("ignore::sidelight.errors.SidelightWarning")  # the checks know no bags, and pass labels
+def _checks_of(cases):
+    """Parametrize by scikit-learn's own checks, which know no bags, and pass labels."""
+    return parametrize_with_checks(
+        [with_lists(case.estimator) if case.needs_lists else case.estimator for case in cases],
+        expected_failed_checks=lambda estimator: _FAILURES[type(estimator).__name__],
+    )
+
+
+def _split():
+    """Return the first constructor of every estimator of ours, and all others, peers among them."""
+    first = {type(case.estimator): case for case in reversed(CASES)}
+    ours = [case for of, case in first.items() if not of.__module__.startswith("sidelight.peers")]
+    return ours[::-1], [case for case in CASES if case not in ours]
+
+
+OURS, OTHERS = _split()
+
+
+@_checks_of(OURS)
+@pytest.mark.filterwarnings("ignore::sidelight.errors.SidelightWarning")
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@_checks_of(OTHERS)
+@pytest.mark.filterwarnings("ignore::sidelight.errors.SidelightWarning")
+def test_scikit_learn_checks_of_peers_and_other_constructors(estimator, check):
     check(estimator)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import up_to
 
 import sidelight as sl
 from sidelight.errors import BagsWereCut, InvalidInput
@@ -143,7 +144,7 @@ def test_answers_are_valid_or_refused(column: object, words: object, n_rows: obj
     accept(lambda: sl.Pairs.sample(column, 1, random_state=0))
 
 
-@settings(max_examples=25)  # each one writes a file
+@settings(max_examples=up_to(25))  # each one writes a file
 @given(some_bags() | some_answers(), st.data())
 def test_writing_and_reading_changes_nothing(thing: sl.Bags | sl.Pairs | sl.Triplets, data: st.DataObject) -> None:
     thing = thing[data.draw(rows_of(len(thing), repeated=isinstance(thing, sl.Bags)))]

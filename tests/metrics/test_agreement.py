@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sk
+from tests.examples import up_to
 
 from sidelight import metrics
 from sidelight.errors import InvalidData
@@ -28,7 +29,7 @@ def split(rows):
     return list(true), list(pred)
 
 
-@settings(max_examples=40)  # scikit-learn takes a while
+@settings(max_examples=up_to(40))  # scikit-learn takes a while
 @given(labellings)
 def test_nmi_and_ari_are_those_of_scikit_learn(rows):
     true, pred = split(rows)
@@ -82,7 +83,7 @@ def test_accuracy_is_the_best_over_all_renamings(rows):
 
 
 @pytest.mark.parametrize("judge", JUDGES, ids=lambda f: f.__name__)
-@settings(max_examples=30)
+@settings(max_examples=up_to(30))
 @given(rows=labellings, seed=st.integers(0, 99))
 def test_neither_names_nor_the_order_of_rows_matter(judge, rows, seed):
     true, pred = split(rows)

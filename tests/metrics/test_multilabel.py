@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import coo_array, csr_array
 from sklearn import metrics as sk
+from tests.examples import up_to
 
 from sidelight import metrics
 from sidelight.errors import InvalidData
@@ -23,7 +24,7 @@ def answers(draw):
     return Y, rng.integers(0, 2, size=shape), scores
 
 
-@settings(max_examples=25)  # scikit-learn takes a while
+@settings(max_examples=up_to(25))  # scikit-learn takes a while
 @given(answers())
 def test_f1_and_hamming_are_those_of_scikit_learn(case):
     Y, G, _ = case

@@ -15,8 +15,7 @@ import numpy as np
 from scipy.linalg import get_blas_funcs
 from scipy.sparse.linalg import LinearOperator
 
-from sidelight._affinity.components import degrees
-from sidelight._affinity.links import MustBlocks
+from sidelight._affinity.links import MustBlocks, degrees
 
 
 class Extra(Protocol):

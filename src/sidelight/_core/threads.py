@@ -12,9 +12,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ContextDecorator, contextmanager
 from contextvars import copy_context
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, TypeVar
 
 import threadpoolctl
@@ -26,7 +27,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class _Limiter:
+class _Limiter(ContextDecorator):
     """One BLAS thread while anybody is inside; what was set before comes back when the last one leaves."""
 
     def __init__(self) -> None:
@@ -41,8 +42,7 @@ class _Limiter:
         with self._lock:
             return self._allowed if self._inside else _blas_threads(_pools())
 
-    @contextmanager
-    def __call__(self) -> Iterator[None]:
+    def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
                 pools = _pools()
@@ -50,15 +50,14 @@ class _Limiter:
                 _let_any_thread_set_blas()
                 self._limits = pools.limit(limits=1, user_api="blas")
             self._inside += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._inside -= 1
-                if self._inside == 0:
-                    _let_any_thread_set_blas()  # the last to leave need not be the first that came
-                    self._limits.restore_original_limits()
-                    _let_any_thread_set_blas()
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                _let_any_thread_set_blas()  # the last to leave need not be the first that came
+                self._limits.restore_original_limits()
+                _let_any_thread_set_blas()
 
 
 _limiter = _Limiter()
@@ -69,17 +68,15 @@ def n_threads() -> int:
     return _limiter.allowed
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> _Limiter:
     """Let linear algebra inside the block use one thread; what was set before comes back afterwards."""
-    with _limiter():
-        yield
+    return _limiter
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Let linear algebra and OpenMP inside the block use one thread; OpenMP's limit is the calling thread's own."""
-    with _limiter(), _pools().limit(limits=1, user_api="openmp"):
+    with _limiter, _pools().limit(limits=1, user_api="openmp"):
         yield
 
 
@@ -93,7 +90,7 @@ def map_in_threads(
     ``multiplications`` that it is done before a thread has started stays in the caller's thread.
     """
     items = list(items)
-    with _limiter():
+    with _limiter:
         width = min(n_threads(), len(items))
         if width <= 1 or multiplications < WORTH_A_THREAD:
             return list(map(work, items))
@@ -129,4 +126,4 @@ def _let_any_thread_set_blas() -> None:
 
 
 def _blas_threads(pools: ThreadpoolController) -> int:
-    return max((int(pool["num_threads"]) for pool in pools.select(user_api="blas").info()), default=1)
+    return int(max(map(itemgetter("num_threads"), pools.select(user_api="blas").info()), default=1))

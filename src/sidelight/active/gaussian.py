@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._affinity.graph_features import graph_features
 from sidelight._affinity.neighbours import nearest_of
+from sidelight._affinity.similarities import graph_features
 from sidelight._affinity.spectral import unit_rows
 from sidelight._core.simplex import softmax
 from sidelight._core.threads import one_blas_thread

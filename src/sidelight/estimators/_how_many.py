@@ -16,9 +16,9 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
-from sidelight._affinity.local_scaling import graph_local_scaling
 from sidelight._affinity.neighbours import nearest_rows
 from sidelight._affinity.operators import NormalisedSum
+from sidelight._affinity.similarities import graph_local_scaling
 from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
 from sidelight._core.quiet import without_library_warnings
 from sidelight._core.threads import one_thread

@@ -1,11 +1,13 @@
-"""Coordinates in which a softmax-linear objective is round, so that L-BFGS needs half the iterations.
+"""What families with a softmax-linear rule share: the fit of the rule, starts from k-means, and judging new rows.
 
-The Hessian of a softmax cross entropy is at most 1/2 (I - 11'/K) kron [X 1]'[X 1] (Bohning 1992). With the Cholesky
-factor R of [X 1]'[X 1] / 4 + the penalty, the solver walks in v = R (W, b) and the estimator never notices. The factor
-depends on X and the penalty alone, so one of them serves every number of clusters and every step of a fit.
+A family brings its terms; the rule, its parameters, its coordinates and its predictions are the same for all of them.
 
-Where a solution of a sample is known, the curvature of each cluster there says more than the bound, and a climb over
-all rows takes a quarter of the evaluations (:class:`ClusterWhitening`).
+The coordinates make the objective round, so that L-BFGS needs half the iterations. The Hessian of a softmax cross
+entropy is at most 1/2 (I - 11'/K) kron [X 1]'[X 1] (Bohning 1992). With the Cholesky factor R of [X 1]'[X 1] / 4 + the
+penalty, the solver walks in v = R (W, b) and the estimator never notices. The factor depends on X and the penalty
+alone, so one of them serves every number of clusters and every step of a fit. Where a solution of a sample is known,
+the curvature of each cluster there says more than the bound, and a climb over all rows takes a quarter of the
+evaluations (:class:`ClusterWhitening`).
 """
 
 from __future__ import annotations
@@ -193,11 +195,6 @@ def _square(X: np.ndarray) -> np.ndarray:
         rows = X[begin : begin + BLOCK].astype(np.float64)
         total += rows.T @ rows
     return total
-
-
-# What families with a softmax-linear rule share: the fit of the rule, starts from k-means, and judging new rows.
-#
-# A family brings its terms; the rule, its parameters, its coordinates and its predictions are the same for all of them.
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from tests.examples import up_to
 
 from sidelight.app.store.studio_store import Event
 from sidelight.app.studio import history
@@ -160,7 +161,7 @@ def small_steps():
         yield
 
 
-Histories.TestCase.settings = settings(max_examples=150, stateful_step_count=25, deadline=None)
+Histories.TestCase.settings = settings(max_examples=up_to(150), stateful_step_count=25, deadline=None)
 TestHistories = Histories.TestCase
 
 

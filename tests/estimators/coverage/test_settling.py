@@ -19,8 +19,7 @@ from sidelight.errors import (
     ignore_warnings,
 )
 from sidelight.estimators._labelled_bags.coverage import coverage_posteriors
-from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators._labelled_bags.supervision import plan_bags
+from sidelight.estimators._labelled_bags.supervision import Layout, plan_bags
 from sidelight.estimators.coverage import boundary, held_out, many_rows, novelty_test, settle
 from sidelight.estimators.coverage import problem as problem_module
 from sidelight.estimators.coverage.problem import Coverage, Problem, Told

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import up_to
 
 from sidelight._core.forest import depths
 from sidelight.errors import InvalidData
@@ -45,7 +46,7 @@ def test_no_choice_of_parents_weighs_more(n, seed):
     assert total(weights, parents) == best
 
 
-@settings(max_examples=30)
+@settings(max_examples=up_to(30))
 @given(st.integers(2, 14), st.integers(0, 9999), st.sampled_from([0.0, 0.6]))
 def test_weighs_as_much_as_networkx_finds(n, seed, missing):
     rng = np.random.default_rng(seed)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 import sidelight as sl
-from sidelight._affinity.local_scaling import dense_local_scaling
+from sidelight._affinity.similarities import dense_local_scaling
 from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning
 from sidelight.estimators.instances.class_shares import bag_agreement, class_shares
 from sidelight.metrics import normalized_mutual_information, purity, single_cluster_share

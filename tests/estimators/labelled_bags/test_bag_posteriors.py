@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sidelight.estimators._labelled_bags import bag_posteriors as kernels
+from sidelight.estimators._labelled_bags import one_bag as kernels
 
 CLASS_OF = np.array([0, 0, 1, 2, 3, -1], dtype=np.intp)
 ROWS = np.array([4, 0, 2, 5], dtype=np.intp)  # of seven, in any order

@@ -9,9 +9,8 @@ from scipy.optimize import check_grad
 
 import sidelight as sl
 from sidelight.errors import InvalidInput, SidelightWarning
-from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators.novelty.problem import Lists, Problem
-from sidelight.estimators.novelty.starts import allowed_labels, draw_labels
+from sidelight.estimators._labelled_bags.supervision import Layout
+from sidelight.estimators.novelty.problem import Lists, Problem, allowed_labels, draw_labels
 from sidelight.metrics import novel_instance_f1
 
 CENTRES = np.array([[0.0, 0.0], [7.0, 0.0], [0.0, 7.0], [7.0, 7.0]])

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 import sidelight as sl
 from sidelight.errors import InvalidInput, SidelightWarning
-from sidelight.estimators.novelty.choose import choose_n_novel
+from sidelight.estimators.novelty.dmnl import choose_n_novel
 
 
 def kinds(n_bags=60, seed=0):

@@ -9,8 +9,8 @@ import pytest
 from sklearn.cluster import KMeans
 
 import sidelight as sl
-from sidelight._affinity.local_scaling import graph_local_scaling
 from sidelight._affinity.neighbours import nearest_rows
+from sidelight._affinity.similarities import graph_local_scaling
 from sidelight.errors import ConflictingAnswers, InvalidInput
 from sidelight.peers._links import Links, compare
 from sidelight.peers.constrained.gaussian_mixture import LabelInference

@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import sidelight as sl
-from sidelight._affinity.local_scaling import graph_local_scaling
 from sidelight._affinity.neighbours import nearest_rows
+from sidelight._affinity.similarities import graph_local_scaling
 from sidelight.estimators.sources import graphs
 from sidelight.estimators.sources._smoothed import Discriminant, neighbours_say, smoothed
 from sidelight.metrics import normalized_mutual_information

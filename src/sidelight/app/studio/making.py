@@ -7,10 +7,10 @@ from typing import Any
 
 from sidelight.app.jobs.columns import Columns
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.folder_samples import write_folder
-from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.output import MANIFEST, write_csv
+from sidelight.app.jobs.roles import Roles
 from sidelight.app.jobs.run import run
+from sidelight.app.jobs.samples import write_folder
 from sidelight.app.store.studio_store import Project
 from sidelight.app.studio.run.results import open_results
 from sidelight.app.studio.sources import Source, from_images, from_table

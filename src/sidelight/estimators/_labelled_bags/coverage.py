@@ -2,7 +2,7 @@
 
 A row picks a cluster with probability P[i, k]; a cluster belongs to a class or is novel. A bag that lists m labels says
 that no row carries another known label and that each of the m is carried: a pass over the subsets covered so far
-(:mod:`sidelight.estimators._labelled_bags.subset_passes`), O(2^m m) for a row. What no list asks for is free: novel
+(:mod:`sidelight.estimators._labelled_bags.one_bag`), O(2^m m) for a row. What no list asks for is free: novel
 clusters, sub-clusters and unlisted classes only add to a row's weights. Only a bag whose coverage is less likely than
 1e-200 goes through the pass in logarithms.
 """
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sidelight._core.kernels import kernel
 from sidelight._core.threads import for_each_in_threads, n_threads
-from sidelight.estimators._labelled_bags.bag_posteriors import log_bag, plain_bag
+from sidelight.estimators._labelled_bags.one_bag import log_bag, plain_bag
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]

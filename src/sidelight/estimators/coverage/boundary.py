@@ -17,7 +17,7 @@ from sidelight._core.threads import one_blas_thread
 from sidelight._models.feature_map import FeatureMap
 from sidelight.data.bags import Bags
 from sidelight.estimators._choice import Choice, choose_best
-from sidelight.estimators._labelled_bags.layout import Layout
+from sidelight.estimators._labelled_bags.supervision import Layout
 from sidelight.estimators.coverage.held_out import FEWEST_BAGS, HeldOut, RoughFits
 from sidelight.estimators.coverage.problem import Told
 from sidelight.progress import report

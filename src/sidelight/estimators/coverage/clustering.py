@@ -35,12 +35,14 @@ from sidelight.estimators._base import (
     rows_to_judge,
 )
 from sidelight.estimators._columns import ProbabilityColumns
-from sidelight.estimators._labelled_bags.candidates import read_candidates
 from sidelight.estimators._labelled_bags.coverage import CAP
-from sidelight.estimators._labelled_bags.layout import Layout, check_counts, check_names
 from sidelight.estimators._labelled_bags.supervision import (
+    Layout,
+    check_counts,
+    check_names,
     code_rows,
     mean_over_lists,
+    read_candidates,
     read_row_labels,
     require_lists,
     warn_if_inseparable,

@@ -23,7 +23,7 @@ from scipy.special import expit
 
 from sidelight._solvers.descent import best, descend
 from sidelight.data.bags import Bags
-from sidelight.estimators._labelled_bags.layout import Layout
+from sidelight.estimators._labelled_bags.supervision import Layout
 from sidelight.estimators.coverage.problem import Problem, Told
 from sidelight.progress import report
 

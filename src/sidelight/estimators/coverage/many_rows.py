@@ -27,8 +27,12 @@ from sidelight.data.bags import Bags
 from sidelight.data.parts import PartedRows
 from sidelight.errors import InvalidData, LabelsWithoutRows, warn
 from sidelight.estimators._base import fingerprint
-from sidelight.estimators._labelled_bags.layout import check_names
-from sidelight.estimators._labelled_bags.supervision import plan_bags, refuse_empty_sets, warn_if_inseparable
+from sidelight.estimators._labelled_bags.supervision import (
+    check_names,
+    plan_bags,
+    refuse_empty_sets,
+    warn_if_inseparable,
+)
 from sidelight.estimators._large import refine
 from sidelight.estimators._linear_rule import ClusterWhitening
 from sidelight.estimators.coverage.boundary import FAR

@@ -19,8 +19,7 @@ from sidelight._solvers.descent import Solution
 from sidelight._terms.information import Balance, Confidence, CrossEntropy
 from sidelight.data.bags import Bags
 from sidelight.estimators._labelled_bags.coverage import BagPlan, coverage_posteriors
-from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators._labelled_bags.supervision import plan_bags
+from sidelight.estimators._labelled_bags.supervision import Layout, plan_bags
 from sidelight.estimators._linear_rule import RuleFit
 
 SPREAD = 0.1  # standard deviation of random scores: far from 0 to break ties, near enough to favour no cluster

@@ -19,7 +19,7 @@ from sidelight._solvers.descent import Solution, best, race
 from sidelight.data.bags import Bags
 from sidelight.errors import InvalidParameter, ignore_warnings
 from sidelight.estimators._choice import Choice, choose_best
-from sidelight.estimators._labelled_bags.layout import Layout, count_clusters
+from sidelight.estimators._labelled_bags.supervision import Layout, count_clusters
 from sidelight.estimators.coverage.boundary import STRAIGHT, Boundary, choose_boundary
 from sidelight.estimators.coverage.held_out import BagOdds, correct_odds
 from sidelight.estimators.coverage.problem import Problem, Told

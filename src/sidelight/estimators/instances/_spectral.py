@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight._affinity.components import coupled_components, fragments
+from sidelight._affinity.links import coupled_components, fragments
 from sidelight._affinity.neighbours import METRICS, as_metric_rows, nearest_of
 from sidelight._affinity.similarities import Similarities, make_similarities, similarities_of_new_rows
 from sidelight._affinity.spectral import leading_eigenvectors, unit_rows

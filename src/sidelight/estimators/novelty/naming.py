@@ -12,8 +12,7 @@ from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidParameter
 from sidelight.estimators._base import checks_y, count_rows, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
-from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators._labelled_bags.supervision import mean_over_lists
+from sidelight.estimators._labelled_bags.supervision import Layout, mean_over_lists
 from sidelight.estimators.novelty.problem import Lists
 
 

@@ -1,22 +1,181 @@
-"""The optimisation of DMNL: eq. (3) of [Z17] with its constraint as a penalty, in rounds between which sizes change."""
+"""The optimisation of DMNL: eq. (3) of [Z17] with its constraint as a penalty, in rounds between which sizes change.
+
+Its terms are the labels of bags, compact clusters or a smooth manifold, and near-disjoint labels, of H = P S^-1/2 with
+S the sizes of the labels, as the paper has it; sizes and shares are fixed while a term is used. It starts from k-means
+in which a row may only join a label of its bag or a novel cluster.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from sidelight._affinity.local_scaling import graph_local_scaling
 from sidelight._affinity.neighbours import nearest_rows
+from sidelight._affinity.similarities import graph_local_scaling
 from sidelight._models.objective import Objective, SoftmaxLinear, Term
 from sidelight._solvers.descent import descend
 from sidelight._terms.information import CrossEntropy
 from sidelight.data.bags import Bags
 from sidelight.estimators._base import reporting
-from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators.novelty.term import CompactClusters, DisjointLabels, ListedLabels, SmoothManifold
+from sidelight.estimators._labelled_bags.supervision import Layout
+
+Valued = tuple[np.ndarray, np.ndarray]
+
+
+def _each(term: Callable[[np.ndarray, np.ndarray], Valued], P: np.ndarray, log_P: np.ndarray) -> Valued:
+    """Visit the leading axis one by one: sparse products have none."""
+    values, gradients = zip(*(term(p, log_p) for p, log_p in zip(P, log_P)))
+    return np.stack(values), np.stack(gradients)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedLabels:
+    """How far what the rows of each bag carry is from its list, for the known labels ([Z17] proposition 1).
+
+    value = 1/2 * sum_bc told[b, c] * (Y[b, c] - sum_i shares[b, i] * P[i, c])^2        over the known labels c
+
+    ``shares`` (bags x rows, sparse) holds 1 / (number of rows of the bag with the row's label), ``told`` is 0 where
+    the list says nothing.
+    """
+
+    shares: Any
+    Y: np.ndarray
+    told: np.ndarray
+
+    def __call__(self, P: np.ndarray, log_P: np.ndarray) -> Valued:
+        if P.ndim > 2:
+            return _each(self, P, log_P)
+        c = self.Y.shape[1]
+        gap = self.told * (self.shares @ P[:, :c] - self.Y)
+        G = np.zeros_like(P)
+        G[:, :c] = P[:, :c] * (self.shares.T @ gap)
+        return 0.5 * np.square(gap).sum(), G
+
+
+@dataclass(frozen=True, slots=True)
+class CompactClusters:
+    """How little of the rows' spread lies between the labels ([Z17] proposition 2, k-means as a trace).
+
+    value = -|A' H|^2        with A = scale * X, rows whose mean is 0
+
+    A A' is never formed, and X is touched only by ``@``.
+    """
+
+    X: Any
+    scale: float
+    sizes: np.ndarray
+
+    def __call__(self, P: np.ndarray, log_P: np.ndarray) -> Valued:
+        if P.ndim > 2:
+            return _each(self, P, log_P)
+        H = P / np.sqrt(self.sizes)
+        between = self.scale * np.asarray(self.X.T @ H)
+        back = self.scale * np.asarray(self.X @ between)
+        return -np.square(between).sum(), -2.0 * H * back
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothManifold:
+    """How much the posteriors of neighbours differ, for a normalised symmetric adjacency ``N`` ([Z17] remark 1).
+
+    value = Tr(P' (I - N) P)
+    """
+
+    N: Any
+
+    def __call__(self, P: np.ndarray, log_P: np.ndarray) -> Valued:
+        if P.ndim > 2:
+            return _each(self, P, log_P)
+        rough = P - self.N @ P
+        return (P * rough).sum(), 2.0 * P * rough
+
+
+@dataclass(frozen=True, slots=True)
+class DisjointLabels:
+    """How far the labels are from sharing no row: the constraint of [Z17] eq. (3) as a penalty.
+
+    value = 1/2 * |H' H - I|^2
+    """
+
+    sizes: np.ndarray
+
+    def __call__(self, P: np.ndarray, log_P: np.ndarray) -> Valued:
+        H = P / np.sqrt(self.sizes)
+        excess = np.swapaxes(H, -1, -2) @ H - np.eye(P.shape[-1])
+        return 0.5 * np.square(excess).sum(axis=(-2, -1)), 2.0 * H * (H @ excess)
+
+
+ROUNDS = 30  # of k-means; what is left to move after that is moved by the descent
+
+
+def allowed_labels(bags: Bags, layout: Layout) -> np.ndarray:
+    """Return which clusters each row may join, shape (n_rows, n_clusters): those of its bag's list, and novel ones."""
+    known = bags.row_label_mask()
+    return np.hstack([known, np.ones((bags.n_rows, layout.n_novel), dtype=bool)])
+
+
+def draw_labels(X: Any, bags: Bags, layout: Layout, generator: np.random.Generator) -> np.ndarray:
+    """Return a cluster for each row.
+
+    Known centres begin at the mean of the rows of the bags that list the label, a long list counting less. Novel ones
+    begin at rows of bags without any known label, else at rows far from every centre that they may join.
+    """
+    squares = np.asarray((X.multiply(X) if sp.issparse(X) else np.square(X)).sum(axis=1)).ravel()
+    allowed = allowed_labels(bags, layout)
+    listed = np.asarray(bags.label_matrix.toarray(), dtype=np.float64)
+    weights = (listed / np.maximum(listed.sum(axis=1, keepdims=True), 1.0))[bags.codes]
+    is_listed = weights.sum(axis=0) > 0
+    allowed[:, : len(layout.classes)] &= is_listed  # a label that no bag lists has no known look
+    centres = np.zeros((layout.n_clusters, X.shape[1]))
+    centres[: len(layout.classes)] = _means(X, weights)
+    nearest = _least(X, squares, centres[: len(layout.classes)], allowed[:, : len(layout.classes)])
+    _seed_novel(X, squares, bags, centres[len(layout.classes) :], nearest, generator)
+    z = np.full(X.shape[0], -1)
+    for _ in range(ROUNDS):
+        before, z = z, np.argmin(np.where(allowed, _distances(X, squares, centres), np.inf), axis=1)
+        if (z == before).all():
+            break
+        held = np.bincount(z, minlength=layout.n_clusters) > 0
+        centres[held] = _means(X, np.eye(layout.n_clusters)[z])[held]
+    return z
+
+
+def _seed_novel(
+    X: Any, squares: np.ndarray, bags: Bags, centres: np.ndarray, nearest: np.ndarray, generator: np.random.Generator
+) -> None:
+    """Draw each novel centre with odds of the squared distance to the nearest one so far, as k-means++ does."""
+    empty = np.asarray(bags.label_matrix.sum(axis=1)).ravel() == 0
+    nameless = (empty & bags.is_labelled & ~bags.is_partial)[bags.codes]
+    for j in range(len(centres)):
+        odds = np.where(np.isfinite(nearest), nearest, 1.0)  # no centre yet: any row will do
+        if (odds * nameless).sum() > 0:
+            odds = odds * nameless
+        total = odds.sum()
+        row = generator.choice(len(odds), p=odds / total if total > 0 else None)
+        centres[j] = X[[row]].toarray()[0] if sp.issparse(X) else X[row]
+        nearest = np.minimum(nearest, _distances(X, squares, centres[j : j + 1])[:, 0])
+
+
+def _least(X: Any, squares: np.ndarray, centres: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """Return the squared distance of each row to the nearest centre that it may join; infinite without any."""
+    if not len(centres):
+        return np.full(X.shape[0], np.inf)
+    return np.asarray(np.where(allowed, _distances(X, squares, centres), np.inf).min(axis=1))
+
+
+def _distances(X: Any, squares: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    crossed = np.asarray(X @ centres.T)
+    return np.maximum(squares[:, None] - 2.0 * crossed + np.square(centres).sum(axis=1), 0.0)
+
+
+def _means(X: Any, weights: np.ndarray) -> np.ndarray:
+    total = weights.sum(axis=0)
+    return np.asarray(X.T @ weights).T / np.where(total > 0, total, 1.0)[:, None]
+
 
 STEPS = 10  # L-BFGS steps of a round; with many more the labels collapse before their sizes are taken anew
 N_NEIGHBOURS = 10  # of the manifold's graph

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sidelight._affinity.graph_features import graph_features
+from sidelight._affinity.similarities import graph_features
 from sidelight._affinity.spectral import unit_rows
 from sidelight._core.params import as_seed
 from sidelight._core.threads import map_in_threads, one_blas_thread

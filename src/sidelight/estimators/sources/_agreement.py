@@ -105,7 +105,7 @@ def channel_weights(
     leading : callable
         The mean of the leading eigenvalues of the graph of some rows.
     """
-    labels = {name: labels_of(name) for name in channels} if len(channels) > 2 else {}
+    labels = dict(zip(channels, map(labels_of, channels))) if len(channels) > 2 else {}
     copies = _copies(common.share, graphs, labels, there) if labels else np.zeros_like(common.share, dtype=bool)
     n_voices, voice = connected_components(sp.csr_array(copies), directed=False)
     q = np.ones(n_voices)
@@ -114,7 +114,9 @@ def channel_weights(
     weights = q[voice] / np.bincount(voice)[voice]
     alone = common.excess.max(axis=1, initial=0.0) < _NOTHING_SHARED
     if len(weights) > 1 and alone.any():
-        structure = np.array([_structure(rows[there[name]], generator, leading) for name, rows in channels.items()])
+        structure = np.zeros(len(weights))
+        for k, (name, rows) in enumerate(channels.items()):
+            structure[k] = _structure(rows[there[name]], generator, leading)
         if structure.max() > _STRUCTURE:
             weights[alone & (structure < _NOISE)] = 0.0
     return dict(zip(channels, np.maximum(weights / weights.max(), LEAST).tolist()))
@@ -170,8 +172,9 @@ def _structure(rows: Floats, generator: np.random.Generator, leading: Callable[[
     few = rows if len(rows) <= _MOST else rows[np.sort(generator.choice(len(rows), _MOST, replace=False))]
     centred = few - few.mean(axis=0)
     mixed = generator.standard_normal((len(few), len(few))) @ centred / np.sqrt(len(few))
-    clouds = (generator.permuted(few, axis=0), mixed + few.mean(axis=0))
-    return leading(few) - min(leading(_lengths_of(few, cloud)) for cloud in clouds)
+    dealt, cloud = generator.permuted(few, axis=0), mixed + few.mean(axis=0)
+    own = leading(few)
+    return own - min(leading(_lengths_of(few, dealt)), leading(_lengths_of(few, cloud)))
 
 
 def _lengths_of(rows: Floats, cloud: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -85,7 +85,7 @@ def fit_graphs(
     generator: np.random.Generator,
     *,
     way: str,
-    choose_with: Callable[..., Choice],
+    table: CoOccurrence,
 ) -> tuple[Choice, JoinedChannels]:
     """Prepare channels, cluster them in one way or in both, and return the choice and its model.
 
@@ -103,8 +103,8 @@ def fit_graphs(
         Where the randomness comes from.
     way : {"auto", "graphs", "concatenated"}
         What was asked for.
-    choose_with : callable
-        Takes what was found and the prepared channels, and chooses.
+    table : CoOccurrence
+        How often codes of the channels occurred together.
     """
     seed = as_seed(generator)
     parts, there, home = _sampled(parts, there, home)
@@ -113,7 +113,9 @@ def fit_graphs(
     channels = {name: prepared_rows(preparations[name], rows, there[name], None) for name, rows in parts.items()}
     ways: Sequence[str] = WAYS if way == "auto" else (way,)
     clustered = cluster_graphs(channels, there, n_clusters, home, generator, ways=ways)
-    choice = choose_with(clustered, channels, there) if way == "auto" else Choice(way, {}, "it was asked for")
+    choice = Choice(way, {}, "it was asked for")
+    if way == "auto":
+        choice = choose(clustered, channels, there, table, n_clusters, generator)
     labels = clustered.ways[choice.method if choice.method in clustered.ways else "graphs"]
     some = landmarks(len(labels), generator)
     return choice, JoinedChannels(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -21,9 +22,9 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 
-from sidelight._affinity.local_scaling import graph_local_scaling
 from sidelight._affinity.neighbours import nearest_rows
 from sidelight._affinity.operators import NormalisedSum
+from sidelight._affinity.similarities import graph_local_scaling
 from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
 from sidelight._core.params import as_seed
 from sidelight._core.quiet import without_library_warnings
@@ -71,7 +72,9 @@ class AddedGraphs:
 
     def product(self, V: np.ndarray) -> np.ndarray:
         """Return the product with a vector or a block of vectors."""
-        out = sum(weight * part.product(V) for weight, part in zip(self.weights, self.parts))
+        out: Any = 0.0
+        for weight, part in zip(self.weights, self.parts):
+            out = out + weight * part.product(V)
         if self.home is not None:
             out = out + self.together * _sequence_means(V, self.home)
         return np.asarray(out, dtype=V.dtype)
@@ -166,7 +169,7 @@ def cluster_graphs(
         common,
         generator,
         labels_of=labels_of,
-        leading=lambda rows: _leading(rows, n_clusters, generator),
+        leading=partial(_leading, n_clusters, generator),
     )
     del joined
     report("graphs", 2, n_steps, "all channels")
@@ -224,7 +227,7 @@ def _added(parts: Sequence[tuple[NormalisedSum, float]], home: Ints | None) -> A
     return AddedGraphs(graphs, weights, home, sum(weights))
 
 
-def _leading(rows: Floats, n_clusters: int, generator: np.random.Generator) -> float:
+def _leading(n_clusters: int, generator: np.random.Generator, rows: Floats) -> float:
     """Return the mean of the second to the K-th eigenvalue of the graph of rows."""
     graph = graph_of(rows, np.ones(len(rows), dtype=bool), generator)
     operator = _added([(NormalisedSum.of(graph), 1.0)], None)

@@ -23,7 +23,7 @@ from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._large import fit_on_sample
 from sidelight.estimators.sources._channels import channel_columns, check_channel
 from sidelight.estimators.sources._coclusterer import check_coclusterer
-from sidelight.estimators.sources._graph_fit import JOINED, WHOLE, Choice, choose, fit_graphs
+from sidelight.estimators.sources._graph_fit import JOINED, WHOLE, Choice, fit_graphs
 from sidelight.estimators.sources._joined import JoinedChannels, Masks, channels_there
 from sidelight.estimators.sources.annealed import AnnealedCoclustering
 from sidelight.estimators.sources.codebook import Codebook, sequence_codes, thresholds
@@ -431,10 +431,7 @@ class MultiSourceClustering(ProbabilityColumns, ClusterMixin, Estimator):
                 f"most {int(home.max()) + 1}, bring more sequences, or let rows leave their sequence: reassign=False."
             )
 
-        def choose_with(found: Any, channels: Any, told: Masks) -> Choice:
-            return choose(found, channels, told, table, k, rng)
-
-        choice, joined = fit_graphs(parts, there, k, home, rng, way=self.method, choose_with=choose_with)
+        choice, joined = fit_graphs(parts, there, k, home, rng, way=self.method, table=table)
         return choice, None if choice.method == "annealed" else joined
 
     def _voted(

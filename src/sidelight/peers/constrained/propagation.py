@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sidelight._affinity.components import similarity_components
-from sidelight._affinity.local_scaling import graph_local_scaling
+from sidelight._affinity.links import similarity_components
 from sidelight._affinity.neighbours import nearest_of, nearest_rows
 from sidelight._affinity.operators import NormalisedSum
+from sidelight._affinity.similarities import graph_local_scaling
 from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
 from sidelight._core.params import as_seed, check_number
 from sidelight._core.threads import one_blas_thread

@@ -17,10 +17,9 @@ from sidelight._core.simplex import softmax
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.estimators._base import Estimator, all_or_nothing, rows_to_fit, rows_to_judge
-from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators._labelled_bags.supervision import refuse_empty_sets, require_lists
+from sidelight.estimators._labelled_bags.supervision import Layout, refuse_empty_sets, require_lists
 from sidelight.estimators.novelty.naming import NamesRows
-from sidelight.estimators.novelty.starts import allowed_labels
+from sidelight.estimators.novelty.problem import allowed_labels
 from sidelight.progress import report
 
 PATIENCE, WORTH = 20, 0.99  # a fit ends when so many passes did not lower the mean loss to that share of the lowest

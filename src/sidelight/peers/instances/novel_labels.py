@@ -19,8 +19,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.errors import InvalidParameter
 from sidelight.estimators._base import Estimator, all_or_nothing, reporting, rows_to_fit
-from sidelight.estimators._labelled_bags.layout import Layout
-from sidelight.estimators._labelled_bags.supervision import require_lists
+from sidelight.estimators._labelled_bags.supervision import Layout, require_lists
 from sidelight.estimators.coverage.clustering import CoverageClustering
 from sidelight.estimators.coverage.problem import Problem
 from sidelight.estimators.novelty.naming import NamesRows, check_enough_rows

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sidelight._affinity.components import degrees, similarity_components
-from sidelight._affinity.links import BagLinks, MustBlocks
+from sidelight._affinity.links import BagLinks, MustBlocks, degrees, similarity_components
 from sidelight._affinity.operators import AdditiveSum, NormalisedSum
 from sidelight._affinity.similarities import Similarities
 from sidelight._core.params import check_choice
