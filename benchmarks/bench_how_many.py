@@ -16,8 +16,7 @@ import sidelight as sl
 import view_sets
 from runner import Sheet
 from sidelight.app.jobs.coclusters.how_many import most_telling
-from sidelight.app.jobs.sources.agreement import number_by_channels
-from sidelight.app.jobs.sources.how_many import above_chance
+from sidelight.app.jobs.sources.how_many import above_chance, number_by_channels
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.synth.sources import make_sources
 from sidelight.estimators._how_many import clearest_number

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from runner import WORK, Sheet, seconds
-from sidelight.app.jobs.gallery import gallery_of
+from sidelight.app.jobs.gallery import cluster_table, gallery_of
 from sidelight.app.jobs.page import page_of
-from sidelight.app.jobs.profiles import cluster_table
 from sidelight.app.jobs.relations.result import RelationsResult
 from sidelight.app.jobs.result import Map, Reading, columns_of
 from sidelight.app.report import Provenance, to_html

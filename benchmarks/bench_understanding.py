@@ -61,7 +61,7 @@ def _suggested(cases: Mapping[str, Any]) -> tuple[int, list[str]]:
     from sidelight.app.cli.app import app
     from sidelight.app.cli.job import command_line
     from sidelight.app.jobs.describe import describe
-    from sidelight.app.jobs.options import Roles
+    from sidelight.app.jobs.roles import Roles
 
     n_run, failed = 0, []
     for name, write in cases.items():

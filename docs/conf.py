@@ -15,7 +15,8 @@ import sidelight
 from sidelight.app.cli.app import app
 from sidelight.app.cli.options import WHOLE, flag_of, with_flags
 from sidelight.app.jobs.catalogue import JOBS
-from sidelight.app.jobs.options import Roles, fields_of
+from sidelight.app.jobs.options import fields_of
+from sidelight.app.jobs.roles import Roles
 from sidelight.app.report.page import document
 
 GENERATED = Path(__file__).parent / "reference" / "generated"

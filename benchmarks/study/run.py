@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import uvicorn
 
-from sidelight.app.jobs.options import Roles
-from sidelight.app.jobs.options.model import build
+from sidelight.app.jobs.options import build
+from sidelight.app.jobs.roles import Roles
 from sidelight.app.studio.making import read_source
 from sidelight.errors import InvalidData, SidelightError
 from study.design import KINDS, read_pool

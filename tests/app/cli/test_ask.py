@@ -60,7 +60,7 @@ def test_answers_about_other_rows_are_refused(table, tmp_path):
 
 def sitting(table, folder, n_clusters=None):
     from sidelight.app.jobs.ask.work import Sitting
-    from sidelight.app.jobs.options import Roles
+    from sidelight.app.jobs.roles import Roles
 
     return Sitting(str(table), Roles(), str(folder), n_clusters=n_clusters, seed=0)
 

@@ -12,7 +12,8 @@ import sidelight.app.jobs.run as running
 from sidelight.app.cli.options import as_flag
 from sidelight.app.jobs.catalogue import JOBS
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.options import Kind, Roles, fields_of
+from sidelight.app.jobs.options import Kind, fields_of
+from sidelight.app.jobs.roles import Roles
 
 # What is typed after the option, and what is kept: each differs from every default.
 TYPED = {

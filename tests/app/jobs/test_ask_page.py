@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import sidelight as sl
-from sidelight.app.jobs.ask.finding import result_of, share_unsure, write_result
 from sidelight.app.jobs.ask.result import Progress
+from sidelight.app.jobs.ask.work import result_of, share_unsure, write_result
 from sidelight.app.jobs.page import page_of
 from sidelight.data.dataset import Dataset
 

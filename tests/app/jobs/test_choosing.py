@@ -10,11 +10,10 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blob
 import sidelight as sl
 from sidelight.app.jobs.coclusters.how_many import most_telling
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.relations import how_many as answers
+from sidelight.app.jobs.relations import work as answers
 from sidelight.app.jobs.run import run
 from sidelight.app.jobs.samples import write_sample
-from sidelight.app.jobs.sources.agreement import agreed_number, number_by_channels
-from sidelight.app.jobs.sources.how_many import above_chance
+from sidelight.app.jobs.sources.how_many import above_chance, agreed_number, number_by_channels
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.synth.sources import make_sources
 from sidelight.errors import InvalidData

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from sidelight.app.jobs.catalogue import JOBS
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.job import RETIRED
-from sidelight.app.jobs.options import Roles, fields_of
+from sidelight.app.jobs.options import fields_of
+from sidelight.app.jobs.roles import Roles
 from sidelight.errors import InvalidParameter, SidelightError
 
 text = st.text(st.characters(exclude_categories=["Cs"]))
@@ -158,3 +159,18 @@ def test_a_retired_option_is_taken_where_it_says_what_is_so_anyway(tmp_path, job
 def test_retired_options_are_no_options_of_their_job():
     for job, gone in RETIRED.items():
         assert not {field.name for model in JOBS[job].models.values() for field in fields_of(model)} & set(gone)
+
+
+def test_a_path_in_a_run_is_looked_for_beside_the_run_before_the_working_folder(tmp_path, monkeypatch):
+    (tmp_path / "run").mkdir()
+    for folder in (tmp_path, tmp_path / "run"):
+        for name in ("t.csv", "check.csv"):
+            (folder / name).write_text("a,b\n1,2\n")
+    path = tmp_path / "run" / "run.toml"
+    path.write_text('job = "instances"\ntable = "t.csv"\n[options]\ncorrections = "check.csv"\n')
+    monkeypatch.chdir(tmp_path)
+    found = RunConfig.from_toml(path)
+    assert Path(found.table) == tmp_path / "run" / "t.csv"
+    assert Path(found.options.corrections) == tmp_path / "run" / "check.csv"
+    (tmp_path / "run" / "t.csv").unlink()
+    assert RunConfig.from_toml(path).table == "t.csv"  # runs of 0.1 were seen from the working folder

@@ -8,7 +8,7 @@ import pytest
 
 from sidelight.app.jobs.columns import Columns
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.headings import heading, words_of
+from sidelight.app.jobs.output import heading, words_of
 from sidelight.app.jobs.run import run
 from sidelight.app.jobs.samples import write_sample
 

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from sidelight.app.cli.app import app
-from sidelight.app.jobs.folder_samples import write_folder
-from sidelight.app.jobs.fragments import WHOLE, Fragment
+from sidelight.app.jobs.media import WHOLE, Fragment
+from sidelight.app.jobs.samples import write_folder
 from sidelight.errors import InvalidData, SidelightError
 from sidelight.files.material.selections import read_selections
 

@@ -13,17 +13,6 @@ import pytest
 import sidelight
 
 FILES = {
-    "options.py": """
-from typing import Annotated
-
-from sidelight.app.jobs.options.model import Options, option
-
-
-class Averages(Options, frozen=True):
-    '''The mean of every column.'''
-
-    digits: Annotated[int, option("Digits after the point.", ge=0)] = 2
-""",
     "result.py": """
 from dataclasses import dataclass
 
@@ -58,10 +47,19 @@ def work(config):
     )
 """,
     "__init__.py": """
-from sidelight.app.jobs.averages.options import Averages
+from typing import Annotated
+
 from sidelight.app.jobs.fitting import has_rows
 from sidelight.app.jobs.job import Fit, Job, Method
+from sidelight.app.jobs.options import Options, option
 from sidelight.lazy import functions_of
+
+
+class Averages(Options, frozen=True):
+    '''The mean of every column.'''
+
+    digits: Annotated[int, option("Digits after the point.", ge=0)] = 2
+
 
 _here = functions_of(__name__)
 JOB = Job(

@@ -14,11 +14,11 @@ import pytest
 
 import sidelight as sl
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.placing import place_of
 from sidelight.app.jobs.predict import predict
-from sidelight.app.jobs.relations.options import Peer, Peers
+from sidelight.app.jobs.relations import Peer, Peers
 from sidelight.app.jobs.relations.work import make_estimator
+from sidelight.app.jobs.roles import Roles
 from sidelight.app.jobs.run import run
 from sidelight.app.jobs.samples import write_sample
 from sidelight.data.dataset import Dataset
@@ -167,7 +167,7 @@ def test_a_long_table_needs_the_memory_of_a_block(runs, tmp_path):
         code = (
             "import resource, sys\n"
             "from sidelight.app.jobs.predict import predict\n"
-            "from sidelight.app.jobs.options import Roles\n"
+            "from sidelight.app.jobs.roles import Roles\n"
             "from sidelight.files import streaming\n"
             "from sidelight.files.text import blocks\n"
             "streaming._MOST, blocks.BLOCK = 10_000, 1 << 18\n"

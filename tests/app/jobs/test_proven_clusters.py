@@ -9,9 +9,8 @@ import numpy as np
 import sidelight as sl
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.page import about_choice
-from sidelight.app.jobs.relations.how_many import proven_clusters
-from sidelight.app.jobs.relations.options import Relations
-from sidelight.app.jobs.relations.work import cluster
+from sidelight.app.jobs.relations import Relations
+from sidelight.app.jobs.relations.work import cluster, proven_clusters
 
 
 def pairs(said, n_rows=40):

@@ -13,11 +13,11 @@ from sidelight.app.jobs.catalogue import find_job
 from sidelight.app.jobs.columns import Columns
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.describe import describe
-from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.page import page_of
 from sidelight.app.jobs.predict import predict
-from sidelight.app.jobs.relations.options import Peers
+from sidelight.app.jobs.relations import Peers
 from sidelight.app.jobs.relations.work import work
+from sidelight.app.jobs.roles import Roles
 from sidelight.app.jobs.run import run
 from sidelight.errors import ConflictingAnswers, InvalidParameter, UnknownName
 

@@ -10,8 +10,8 @@ import pytest
 
 import sidelight as sl
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.predict import predict
+from sidelight.app.jobs.roles import Roles
 from sidelight.app.jobs.run import run
 from sidelight.errors import InvalidInput, InvalidParameter
 from sidelight.words import in_words, sizes_in_words, some_of

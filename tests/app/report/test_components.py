@@ -13,7 +13,7 @@ from docs.components import EXAMPLES
 from sidelight.app.report import components as parts
 from sidelight.app.report.components.maps import MOST_DRAWN, drawn_rows
 from sidelight.app.report.components.markup import Markup, clean, clip, data_block, element, escape, join
-from sidelight.app.report.components.numbers import number, percent, ticks
+from sidelight.app.report.components.tables import number, percent, ticks
 from sidelight.app.report.gallery import Group, Media, Member, Profile
 
 HOSTILE = [

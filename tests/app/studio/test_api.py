@@ -259,7 +259,7 @@ def test_a_project_is_made_in_the_page_from_a_table(local):
 
 
 def test_texts_that_differ_in_every_row_name_the_rows(tmp_path):
-    from sidelight.app.jobs.options import Roles
+    from sidelight.app.jobs.roles import Roles
     from sidelight.app.studio.sources import from_table
     from sidelight.errors import InvalidData
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from tests.app.studio.conftest import awaited, blobs
 
-from sidelight.app.jobs.options import Roles
+from sidelight.app.jobs.roles import Roles
 from sidelight.app.report.gallery import Media
 from sidelight.app.studio.deleting import export_all
 from sidelight.app.studio.people import _rate

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import sidelight as sl
-from sidelight.app.jobs.folder_samples import write_folder
+from sidelight.app.jobs.samples import write_folder
 from sidelight.data.synth.material import make_photographs
 from sidelight.errors import InvalidData, InvalidParameter, UnreadableFile
 from sidelight.files.material.rows import Material, material_of

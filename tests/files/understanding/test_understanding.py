@@ -16,8 +16,8 @@ from sidelight.app.cli.app import app
 from sidelight.app.cli.job import command_line
 from sidelight.app.cli.options import as_flag
 from sidelight.app.jobs.describe import describe
-from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.reading import read_as_it_is
+from sidelight.app.jobs.roles import Roles
 from sidelight.files.roles.cells import writing_of
 from sidelight.files.roles.gaps import find_gap_words
 from sidelight.words import render
@@ -62,7 +62,7 @@ def test_a_suggested_command_runs_to_its_end(tmp_path, name):
 
 
 def test_a_folder_with_a_table_of_its_lists_suggests_naming_rows(tmp_path):
-    from sidelight.app.jobs.folder_samples import write_folder
+    from sidelight.app.jobs.samples import write_folder
 
     write_folder("letters", str(tmp_path / "letters"), seed=0)
     why, command = describe(str(tmp_path / "letters")).next[0]

@@ -11,10 +11,8 @@ import click
 
 from sidelight.app.jobs.catalogue import JOBS
 from sidelight.app.jobs.job import Job
-from sidelight.app.jobs.options import Field, Kind, Roles, fields_of
-from sidelight.app.jobs.options.model import build
-from sidelight.app.jobs.options.roles import USUAL
-from sidelight.app.jobs.options.shared import Where
+from sidelight.app.jobs.options import Field, Kind, build, fields_of
+from sidelight.app.jobs.roles import USUAL, Roles, Where
 from sidelight.errors import SidelightError
 from sidelight.words import Setting
 

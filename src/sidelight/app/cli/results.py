@@ -64,7 +64,7 @@ def compare_command(runs: tuple[str, ...], out: str | None, overwrite: bool, as_
         check_there(folder)
     if out is not None:
         check_free(Path(out), overwrite)
-    from sidelight.app.jobs.compare import compare, write_comparison
+    from sidelight.app.jobs.score import compare, write_comparison
 
     found = compare(runs)
     files = [] if out is None else write_comparison(found, out, overwrite=overwrite)

@@ -31,8 +31,7 @@ def sample_command(name: str | None, out: str | None, seed: int, overwrite: bool
 
     Without a name, list the samples.
     """
-    from sidelight.app.jobs.folder_samples import FOLDERS, write_folder
-    from sidelight.app.jobs.samples import SAMPLES, write_sample
+    from sidelight.app.jobs.samples import FOLDERS, SAMPLES, write_folder, write_sample
 
     listed = {key: sample.what for key, sample in SAMPLES.items()}
     listed |= {key: sample.what for key, sample in FOLDERS.items()}
@@ -82,7 +81,7 @@ def from_command(
     from a table beside the folder, from selection tables of Raven, Audacity or BirdNET, or from the folders they lie
     in. A file that cannot be read is named and left out. Running again cuts only what is new or has changed.
     """
-    from sidelight.app.jobs.cutting import cut_folder
+    from sidelight.app.jobs.convert import cut_folder
 
     said = {name: value for name, value in settings.items() if value is not None and value is not False}
     with progress_bar(quiet):

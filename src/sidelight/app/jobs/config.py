@@ -16,8 +16,8 @@ from typing import Any
 from msgspec import structs
 
 from sidelight.app.jobs.catalogue import ALIASES, find_job
-from sidelight.app.jobs.options import Options, Roles
-from sidelight.app.jobs.options.model import build
+from sidelight.app.jobs.options import Options, build
+from sidelight.app.jobs.roles import Roles
 from sidelight.errors import InvalidInput, UnknownName, UnreadableFile, nearest
 from sidelight.files.source import Source, is_server
 

@@ -15,12 +15,11 @@ import numpy as np
 
 from sidelight._core.params import is_sparse
 from sidelight.app.jobs.catalogue import JOBS, find_job
+from sidelight.app.jobs.columns import answers_by_column, columns_that_repeat
 from sidelight.app.jobs.first_look import is_pattern, matching
-from sidelight.app.jobs.fitting import can_start, has_rows
+from sidelight.app.jobs.fitting import can_start, fit_of_folder, fit_of_lists, has_rows, lists_inside
 from sidelight.app.jobs.job import Fit
-from sidelight.app.jobs.lists_beside import fit_of_folder, fit_of_lists, lists_inside
-from sidelight.app.jobs.naming import answers_by_column, columns_that_repeat
-from sidelight.app.jobs.options import Roles
+from sidelight.app.jobs.roles import Roles
 from sidelight.data.dataset import Dataset
 from sidelight.data.inseparable import inseparable_labels
 from sidelight.files.answers import find_answers, kind_of_answers, possible_answers

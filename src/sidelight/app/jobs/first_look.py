@@ -14,8 +14,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from sidelight._core.atomic import check_folder
-from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.output import check_file_free, check_free
+from sidelight.app.jobs.roles import Roles
 from sidelight.errors import OutputExists, UnreadableFile, unknown_column
 from sidelight.files.source import STANDARD_INPUT, Source, is_server, refuse_web, split_part
 from sidelight.words import Setting

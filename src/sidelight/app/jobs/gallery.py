@@ -1,4 +1,4 @@
-"""Which rows to look at: the typical, doubtful and novel members of every cluster, and what to show of them."""
+"""What clusters look like: the features that they stand out by, and the typical, doubtful and novel members of each."""
 
 from __future__ import annotations
 
@@ -11,18 +11,43 @@ import scipy.sparse as sp
 
 from sidelight._core.prototypes import mean_and_scale
 from sidelight.app.jobs.media import MediaReader
-from sidelight.app.report.components.numbers import percent
+from sidelight.app.report.components.tables import percent
 from sidelight.app.report.gallery import Gallery, Group, Media, Member, Profile
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.words import counted
+
+
+def cluster_table(X: Any, labels: np.ndarray, features: Sequence[str], names: Sequence[str]) -> dict[str, list[Any]]:
+    """Return size, share and standing-out features of every cluster, as columns.
+
+    A feature stands out by the difference between its mean in the cluster and over all rows, in standard deviations.
+    """
+    K, n = len(names), X.shape[0]
+    sizes = np.bincount(labels, minlength=K)
+    members = sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(K, n))
+    mean, scale = mean_and_scale(X)
+    inside = members @ (X @ sp.diags_array(1.0 / scale) if sp.issparse(X) else X / scale)
+    inside = inside.toarray() if sp.issparse(inside) else np.asarray(inside)
+    z = inside / np.maximum(sizes, 1)[:, None] - mean / scale
+    return {
+        "cluster": list(names),
+        "rows": sizes.tolist(),
+        "share": (sizes / n).round(4).tolist(),
+        "stands out by": [_words(z[k], features) if sizes[k] else "(empty)" for k in range(K)],
+    }
+
+
+def _words(z: np.ndarray, features: Sequence[str], most: int = 4) -> str:
+    order = np.argsort(-np.abs(z), kind="stable")[:most]
+    return ", ".join(f"{features[j]} {'high' if z[j] > 0 else 'low'} ({z[j]:+.1f})" for j in order if abs(z[j]) >= 0.5)
+
 
 _SHOWN = {"typical": 6, "doubtful": 3, "novel": 3}  # members of a cluster, by kind
 _MOST_GROUPS = 24  # clusters; a page with more is no longer looked at
 _DOUBT = 0.9  # a member is doubtful below this probability
 _NOVEL = 0.3  # and novel from this one
 _FEATURES = 6  # values that a small chart shows
-
 Look = Callable[[int], Media | None]
 
 

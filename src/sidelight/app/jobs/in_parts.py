@@ -20,7 +20,7 @@ import numpy as np
 from sidelight._models.on_dask import OnDask
 from sidelight._models.passes import AskTogether, OneLook, rows_of
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.headings import with_headings
+from sidelight.app.jobs.output import with_headings
 from sidelight.app.jobs.parts import Cells, TableOfParts, arranged, cluster_of, open_parts
 from sidelight.app.jobs.placing import Place, Placed, place_of
 from sidelight.app.jobs.result import Columns, Result, big, columns_of

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sidelight.app.jobs.options.model import Options, build, fields_of
+from sidelight.app.jobs.options import Options, build, fields_of
 from sidelight.errors import InvalidParameter, UnknownName, nearest
 from sidelight.words import Setting
 

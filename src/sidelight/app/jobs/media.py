@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import io
 import os
+import re
 import wave
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -17,15 +18,72 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.app.jobs.fragments import WHOLE, Fragment
 from sidelight.app.report.gallery import Media
 from sidelight.words import counted, in_words
+
+# Parts of media by the ending of their name: ``call.wav#t=1.2,1.8`` and ``photo.jpg#xywh=percent:10,0,50,40``.
+#
+# These are the media fragments of the W3C, as far as rows of recordings and pictures need them.
+
+
+_TIME = re.compile(r"t=(\d+(?:\.\d+)?),(\d+(?:\.\d+)?)$")
+_BOX = re.compile(r"xywh=percent:(\d+(?:\.\d+)?),(\d+(?:\.\d+)?),(\d+(?:\.\d+)?),(\d+(?:\.\d+)?)$")
+_AROUND = 0.1  # seconds before and after a piece that are heard with it
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """Seconds of a recording, or a box of a picture (left, top, width, height) in percent; or all of it."""
+
+    start: float = 0.0
+    end: float | None = None
+    box: tuple[float, float, float, float] | None = None
+
+    @classmethod
+    def split(cls, text: str) -> tuple[str, Fragment]:
+        """Return the name of a file without its fragment, and the fragment."""
+        name, mark, rest = text.rpartition("#")
+        if mark and (found := _TIME.fullmatch(rest)) and float(found[2]) >= float(found[1]):
+            return name, cls(max(0.0, float(found[1]) - _AROUND), float(found[2]) + _AROUND)
+        if mark and (found := _BOX.fullmatch(rest)):
+            return name, cls(box=(float(found[1]), float(found[2]), float(found[3]), float(found[4])))
+        return text, WHOLE
+
+    def crop(self, image: Any) -> Any:
+        """Return the box of an image of Pillow's."""
+        if self.box is None:
+            return image
+        left, top, width, height = (value / 100 for value in self.box)
+        right, bottom = min(1.0, left + width), min(1.0, top + height)
+        size = np.array([image.width, image.height] * 2)
+        corners = np.rint(np.array([left, top, right, bottom]) * size).astype(int).tolist()
+        corners[2], corners[3] = max(corners[2], corners[0] + 1), max(corners[3], corners[1] + 1)
+        return image.crop(corners)
+
+    def samples(self, path: Path, seconds: float) -> tuple[int, np.ndarray]:
+        """Return the rate and at most ``seconds`` of one channel; WAV files need nothing but scipy."""
+        until = min(self.start + seconds, self.end if self.end is not None else np.inf)
+        if path.suffix.lower() in (".wav", ".wave"):
+            from scipy.io import wavfile
+
+            rate, samples = wavfile.read(path, mmap=True)
+            samples = samples[int(self.start * rate) : int(until * rate)]
+            return rate, np.array(samples if samples.ndim == 1 else samples[:, 0], dtype=np.float64)
+        import soundfile
+
+        with soundfile.SoundFile(path) as file:
+            rate = int(file.samplerate)
+            file.seek(int(self.start * rate))
+            return rate, file.read(int((until - self.start) * rate), dtype="float64", always_2d=True)[:, 0]
+
+
+WHOLE = Fragment()
+
 
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
 SOUNDS = {".mp3": "mpeg", ".ogg": "ogg", ".oga": "ogg", ".opus": "ogg", ".flac": "flac", ".m4a": "mp4", ".aac": "aac"}
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "WEBP", "TIFF", "PPM")  # what Pillow may try: no format that runs programs
 _HEADS = (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2", b"\xff\xf1", b"\xff\xf9", b"OggS", b"fLaC")  # of sounds
-
 PAGE_LIMIT = 2_000_000  # characters that images and sounds may take on one page
 _SIDE = 144  # pixels of a thumbnail: 9 rem wide on a fine screen
 _LARGE = 800  # pixels of the larger copy of an image

@@ -12,21 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.app.jobs.headings import heading
+from sidelight.app.jobs.checking import Truth
 from sidelight.app.jobs.how_many import ASKED
+from sidelight.app.jobs.output import heading
 from sidelight.app.jobs.result import Blocks, Columns, Curve, Map, Reading, Result
-from sidelight.app.jobs.truth import Truth
-from sidelight.app.report.components import (
-    Markup,
-    blocks,
-    gallery,
-    lines,
-    number,
-    percent,
-    picture,
-    row_map,
-    table,
-)
+from sidelight.app.report.components import Markup, blocks, gallery, lines, number, percent, picture, row_map, table
 from sidelight.app.report.components.tables import MOST
 from sidelight.app.report.page import Page, Section
 from sidelight.data.dataset import ColumnRole

@@ -15,7 +15,7 @@ import numpy as np
 from sidelight._models.on_dask import OnDask
 from sidelight._models.passes import Engine, engine_for
 from sidelight.app.jobs.first_look import matching
-from sidelight.app.jobs.options import Roles
+from sidelight.app.jobs.roles import Roles
 from sidelight.data.bag_lists import BagLists
 from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.data.parts import Part

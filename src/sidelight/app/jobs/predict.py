@@ -21,15 +21,13 @@ import sidelight
 from sidelight._core.atomic import folder_beside
 from sidelight.app.jobs.config import as_toml, read_toml
 from sidelight.app.jobs.first_look import check_prediction, is_pattern, matching
-from sidelight.app.jobs.headings import with_headings
 from sidelight.app.jobs.in_parts import PlaceRows, ask_all
-from sidelight.app.jobs.options import Roles
-from sidelight.app.jobs.options.shared import Where
-from sidelight.app.jobs.output import MANIFEST, disarmed, output_folder
+from sidelight.app.jobs.output import MANIFEST, disarmed, output_folder, with_headings
 from sidelight.app.jobs.parts import DatasetsOfParts, arranged
 from sidelight.app.jobs.placing import Placed, feature_names_of, inner_of, place_of, takes
 from sidelight.app.jobs.reading import read_as_it_is, without_gaps
 from sidelight.app.jobs.result import Columns, columns_of
+from sidelight.app.jobs.roles import Roles, Where
 from sidelight.app.jobs.run import versions_in_use
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData

@@ -13,15 +13,30 @@ import scipy.sparse as sp
 from sidelight._core.prototypes import mean_and_scale, scaled
 from sidelight._models.prepared_rows import Preparation, kind_of
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.doubts import check_doubts
-from sidelight.app.jobs.options import Roles
+from sidelight.app.jobs.roles import Roles
 from sidelight.data.dataset import Dataset, LeftOut
-from sidelight.errors import InvalidData, LabelsWithoutRows, SidelightWarning, capture_warnings
+from sidelight.errors import InvalidData, LabelsWithoutRows, SidelightWarning, Undecided, capture_warnings
 from sidelight.files.reading import read
 from sidelight.files.roles.builder import is_finite
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.source import Source
 from sidelight.words import Note, Setting, counted
+
+
+def check_doubts(data: Dataset, roles: Roles) -> None:
+    """Raise the first unanswered question about a file; a yes takes the first reading."""
+    if roles.yes or not data.doubts:
+        return
+    doubt = data.doubts[0]
+    advice: list[str | Setting] = ["Say which: "]
+    for words, settings in doubt.readings:
+        for name, value in settings.items():
+            advice += [Setting(name, value), " "]
+        advice += [f"({words}), "]
+    advice[-1] = f"{str(advice[-1])[:-2]}; or take the first with "
+    others = f" ({counted(len(data.doubts) - 1, 'other question')} follow.)" if len(data.doubts) > 1 else ""
+    raise Undecided(f"{data.path!r}: {doubt.question}{others}", do=[*advice, Setting("yes", True), "."])
+
 
 _DENSE_LIMIT = 1 << 30  # bytes that a sparse table may take when a job needs it dense
 DROP, MEAN, IGNORE = Setting("missing", "drop"), Setting("missing", "mean"), Setting("ignore")

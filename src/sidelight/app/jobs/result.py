@@ -25,7 +25,7 @@ from sidelight.app.report.gallery import Gallery
 from sidelight.data.dataset import ColumnRole, Dataset, LeftOut
 
 if TYPE_CHECKING:
-    from sidelight.app.jobs.truth import Truth
+    from sidelight.app.jobs.checking import Truth
     from sidelight.app.report import Page
     from sidelight.estimators._how_many import NumberOfClusters
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from sidelight.app.jobs.columns import Columns
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.folder_samples import write_folder
 from sidelight.app.jobs.output import MANIFEST, write_csv
 from sidelight.app.jobs.run import run
+from sidelight.app.jobs.samples import write_folder
 from sidelight.app.store.studio_store import Project
 from sidelight.app.studio.run.results import open_results
 from sidelight.app.studio.studio import Studio

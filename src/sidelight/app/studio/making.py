@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.app.jobs.columns import Columns
-from sidelight.app.jobs.options import Roles
+from sidelight.app.jobs.roles import Roles
 from sidelight.app.studio.sources import Source, from_images, from_table
 from sidelight.app.studio.studio import Studio
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest

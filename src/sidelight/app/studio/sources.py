@@ -12,9 +12,9 @@ import numpy as np
 
 from sidelight.app.jobs.gallery import looker_of
 from sidelight.app.jobs.media import IMAGES, MediaReader, of_array, thumbnail
-from sidelight.app.jobs.options import Roles
 from sidelight.app.jobs.reading import as_dense
 from sidelight.app.jobs.reading import read_rows as read_table
+from sidelight.app.jobs.roles import Roles
 from sidelight.app.report.gallery import Media
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, UnreadableFile

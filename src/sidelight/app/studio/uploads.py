@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from sidelight.app.jobs.columns import Columns
-from sidelight.app.jobs.cutting import cut_folder
+from sidelight.app.jobs.convert import cut_folder
 from sidelight.app.jobs.describe import describe
 from sidelight.app.jobs.media import IMAGES, MediaReader, NotShown, thumbnail
-from sidelight.app.jobs.options import Roles
-from sidelight.app.jobs.options.model import build
+from sidelight.app.jobs.options import build
+from sidelight.app.jobs.roles import Roles
 from sidelight.app.report.gallery import Media
 from sidelight.app.studio.rows import write_rows
 from sidelight.app.studio.sources import Source, describe_image, from_table, image_features

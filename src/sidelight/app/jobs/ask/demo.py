@@ -10,8 +10,8 @@ from sklearn.datasets import load_digits
 
 from sidelight.active.oracle import Oracle
 from sidelight.active.session import ActiveSession
-from sidelight.app.jobs.ask.finding import result_of, share_unsure, write_result
 from sidelight.app.jobs.ask.result import AskResult, Progress
+from sidelight.app.jobs.ask.work import result_of, share_unsure, write_result
 from sidelight.app.jobs.demonstration import Story, images_to_show
 from sidelight.app.report import Page
 from sidelight.data.dataset import Dataset

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.datasets import load_digits
 
-from sidelight.app.jobs.bags.margin import cluster
+from sidelight.app.jobs.bags.work import by_margin
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.demonstration import Demo, Story, images_to_show
 from sidelight.data.bags import Bags
@@ -29,7 +29,7 @@ def films(seed: int) -> Demo:
     data = Dataset(X, names, bags=films, path="films made of scikit-learn's digits", show=shown)
     options = {"method": "margin", "n_clusters": 3, "scale": "none", "n_init": 10}
     config = RunConfig("bags", data.path, options=options, seed=seed)
-    result = cluster(data, config)
+    result = by_margin(data, config)
     return Demo(config, result, Story(*_BAGS, clustering_accuracy(truth, result.bag_labels)))
 
 

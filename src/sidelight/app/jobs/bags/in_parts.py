@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.app.jobs.bags.result import WordsResult
-from sidelight.app.jobs.bags.words import SURE, cluster
+from sidelight.app.jobs.bags.work import SURE, by_words
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.in_parts import InParts, work_on_sample
 from sidelight.app.jobs.placing import Placed
@@ -25,7 +25,7 @@ class PartedWordsResult(InParts, WordsResult):
 def words(config: RunConfig) -> PartedWordsResult:
     """Learn from a sample of whole bags, and place all bags."""
     return work_on_sample(
-        config, cluster, PartedWordsResult, n_rows=MOST_ROWS, needs=("bag",), figures=_figures, count=count_bags
+        config, by_words, PartedWordsResult, n_rows=MOST_ROWS, needs=("bag",), figures=_figures, count=count_bags
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -10,26 +11,30 @@ import scipy.sparse as sp
 
 from sidelight._core.simplex import softmax
 from sidelight.app.jobs.checking import checked
-from sidelight.app.jobs.coclusters.held_out import preferred
+from sidelight.app.jobs.coclusters import Coclusters
 from sidelight.app.jobs.coclusters.how_many import most_telling
-from sidelight.app.jobs.coclusters.options import Coclusters
 from sidelight.app.jobs.coclusters.result import CoclustersResult
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.how_many import with_choice
-from sidelight.app.jobs.options.shared import ENGINE
 from sidelight.app.jobs.reading import collect_notes, read_data
 from sidelight.app.jobs.result import Blocks, Columns, Curve, Reading, columns_of
+from sidelight.app.jobs.roles import ENGINE
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, InvalidParameter
+from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.estimators.sources.interleaved import InterleavedCoclustering
 from sidelight.estimators.sources.multisource import METHODS
+from sidelight.estimators.sources.spectral import SpectralContingency
 from sidelight.plot import CoclusterDisplay, PreservedInformationDisplay
 from sidelight.words import Setting
 
 USES = ("id", "feature", "event", "weight", "truth")
 _SPECTRAL_STARTS = 10
 _MOST_TRIED = 12  # numbers of clusters on the curve
+TRIED = {"information": InformationCoclustering, "spectral": SpectralContingency}
+_HALF = 0.5
+_SMOOTH = 0.5  # counts added to every cell of the table of clusters
 
 
 def work(config: RunConfig) -> CoclustersResult:
@@ -261,3 +266,67 @@ def _information(model: Any) -> tuple[float, float, bool]:
         kept = float(sum(model.information_.values()))
         return kept, kept + float(model.information_loss_), True
     return float(model.information_), float(model.total_information_), False
+
+
+@dataclass(frozen=True, slots=True)
+class Preferred:
+    """The method that held-out counts prefer, and what the clusters of each tell about one of them, in nats."""
+
+    method: Literal["information", "spectral"]
+    told: dict[str, float]
+    is_counted: bool
+
+    def sentence(self) -> str:
+        """Say what was preferred, and by how much."""
+        other = next(name for name in self.told if name != self.method)
+        kind = "counts" if self.is_counted else "weights (they are no whole numbers, and are taken as they are)"
+        own, others = (f"{self.told[name] / np.log(2):.3f}" for name in (self.method, other))
+        if own == others:
+            return (
+                f"The {self.method} method was taken: it and the {other} method tell {own} bits about held-out {kind}."
+            )
+        return (
+            f"The {self.method} method was taken: its clusters of one half tell {own} bits about each of the held-out "
+            f"{kind}, those of the {other} method {others}."
+        )
+
+
+def preferred(table: CoOccurrence, n_clusters: tuple[int, ...], seed: int) -> Preferred | None:
+    """Cluster half of the counts of a two-way table by both methods, and judge by the other half.
+
+    Parameters
+    ----------
+    table : CoOccurrence
+        The counts, over two axes.
+    n_clusters : tuple of int
+        Clusters of each axis.
+    seed : int
+        Of the halves and the methods.
+    """
+    P = sp.csr_array(table.to_csr(), dtype=np.float64)
+    is_counted = bool((P.data == np.round(P.data)).all())
+    generator = np.random.default_rng(seed)
+    seen = P.copy()
+    seen.data = (
+        generator.binomial(P.data.astype(np.int64), _HALF).astype(np.float64)
+        if is_counted
+        else P.data * (generator.random(P.data.size) < _HALF)
+    )
+    rest = (P - seen).tocoo()
+    seen.eliminate_zeros()
+    if not seen.nnz or not rest.data.sum() or min(n_clusters) < 2:
+        return None
+    told = {name: _told(method, seen, rest, n_clusters, seed) for name, method in TRIED.items()}
+    is_spectral = told["spectral"] > told["information"]
+    return Preferred("spectral" if is_spectral else "information", told, is_counted)
+
+
+def _told(method: Any, seen: Any, rest: Any, n_clusters: tuple[int, ...], seed: int) -> float:
+    """Return log P(x^, y^) / P(x^) P(y^) of the seen half, in the mean of the held-out counts; unseen codes tell 0."""
+    model = method(n_clusters, random_state=seed).fit(seen)
+    T = model.cluster_table_ * seen.sum() + _SMOOTH
+    T = T / T.sum()
+    gain = np.log(T / np.outer(T.sum(axis=1), T.sum(axis=0)))
+    rows, columns = model.row_labels_[rest.row], model.column_labels_[rest.col]
+    value = np.where((rows >= 0) & (columns >= 0), gain[np.maximum(rows, 0), np.maximum(columns, 0)], 0.0)
+    return float((rest.data * value).sum() / rest.data.sum())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.hierarchy.options import Hierarchy
+from sidelight.app.jobs.hierarchy import Hierarchy
 from sidelight.app.jobs.hierarchy.result import HierarchyResult
 from sidelight.app.jobs.hierarchy.work import RIGHT_ENTRY, filled, known_tree, labels_of, make_model, result_of
 from sidelight.app.jobs.in_parts import SHOWN, InParts, in_parts, sample_of, write_all

@@ -13,7 +13,7 @@ from sidelight.app.jobs.checking import MOST, row_numbers
 from sidelight.app.jobs.columns import Columns as Table
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import gallery_of
-from sidelight.app.jobs.hierarchy.options import Hierarchy
+from sidelight.app.jobs.hierarchy import Hierarchy
 from sidelight.app.jobs.hierarchy.result import WEAK, HierarchyResult
 from sidelight.app.jobs.reading import DESCRIBE, collect_notes, read_data
 from sidelight.app.jobs.result import Columns, Reading, columns_of

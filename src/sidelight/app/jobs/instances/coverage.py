@@ -14,22 +14,20 @@ from sidelight._core.params import is_sparse
 from sidelight._models.prepared_rows import kind_of
 from sidelight.app.jobs.checking import RIGHT, checked, row_corrections
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.gallery import bag_of_rows, gallery_of
-from sidelight.app.jobs.headings import heading
+from sidelight.app.jobs.gallery import bag_of_rows, cluster_table, gallery_of
+from sidelight.app.jobs.instances import Coverage
 from sidelight.app.jobs.instances.naming import about_labels_of_their_own, name_by_rows, name_clusters, without_cluster
-from sidelight.app.jobs.instances.options import Coverage
 from sidelight.app.jobs.instances.result import Contents, CoverageResult, Moved
-from sidelight.app.jobs.instances.unlisted import p_of_unlisted
-from sidelight.app.jobs.options import Roles
-from sidelight.app.jobs.options.shared import ENGINE
-from sidelight.app.jobs.profiles import cluster_table
+from sidelight.app.jobs.output import heading
 from sidelight.app.jobs.reading import DESCRIBE, check_bags, check_rows, collect_notes, read_data, standard
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
+from sidelight.app.jobs.roles import ENGINE, Roles
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
-from sidelight.errors import InvalidData, close_names
+from sidelight.errors import InvalidData, InvalidInput, close_names
 from sidelight.estimators._labelled_bags.supervision import read_candidates
 from sidelight.estimators.coverage.clustering import CoverageClustering
+from sidelight.estimators.coverage.novelty_test import novelty_test
 from sidelight.estimators.scaling import Standardized
 from sidelight.files.limits import memory_limit, need
 from sidelight.plot import ClusterContentsDisplay, ClusterLabelDisplay, MovedRowsDisplay
@@ -314,3 +312,32 @@ def _objects(names: Any) -> np.ndarray:
 
 def _joined(names: Any) -> str:
     return "|".join(sorted(str(name) for name in names))
+
+
+_FEWEST = 10  # labelled bags that a test can stand on
+_MOST_CELLS = 3_000_000  # rows x features x labels / 10: some ten seconds
+
+
+def p_of_unlisted(data: Dataset, bags: Bags, *, seed: int) -> float | None:
+    """Return the p-value of "every row is of a listed kind"; None for tables, few bags, and what would take long.
+
+    Where lists are complete a novel cluster costs a few points, and where a third of the sounds are knocks and wind it
+    gains many: so neither is the default, and held-out lists say which it is.
+
+    Parameters
+    ----------
+    data : Dataset
+        The rows; only those cut from a folder are tested.
+    bags : Bags
+        Their lists.
+    seed : int
+        Of the folds and starts.
+    """
+    n_labelled = int(bags.is_labelled.sum())
+    cost = data.n_rows * min(data.n_features, 200) * bags.n_classes / 10
+    if not data.material or n_labelled < _FEWEST or bags.n_classes < 2 or cost > _MOST_CELLS:
+        return None
+    try:
+        return novelty_test(standard(data.X), bags, random_state=seed).p_value
+    except InvalidInput:  # folds that cannot be made: lists that all say the same
+        return None

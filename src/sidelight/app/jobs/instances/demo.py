@@ -7,7 +7,7 @@ import numpy as np
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.demonstration import Demo, Story, images_to_show, pixel_names
 from sidelight.app.jobs.instances.coverage import cluster as cluster_by_lists
-from sidelight.app.jobs.instances.dmnl import cluster as cluster_with_novel
+from sidelight.app.jobs.instances.novel import cluster as cluster_with_novel
 from sidelight.app.jobs.instances.spectral import cluster as cluster_graph
 from sidelight.app.jobs.media import Clip
 from sidelight.data.bags import Bags

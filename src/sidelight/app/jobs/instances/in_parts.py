@@ -21,15 +21,15 @@ from sidelight.app.jobs.in_parts import (
     work_on_sample,
     write_all,
 )
+from sidelight.app.jobs.instances import Coverage
 from sidelight.app.jobs.instances.coverage import result_of
 from sidelight.app.jobs.instances.naming import name_clusters
-from sidelight.app.jobs.instances.options import Coverage
 from sidelight.app.jobs.instances.result import CoverageResult, SpectralResult
 from sidelight.app.jobs.instances.spectral import cluster as cluster_by_similarity
-from sidelight.app.jobs.options.shared import ENGINE
 from sidelight.app.jobs.parts import TableOfParts, arranged, engine_of, open_parts
 from sidelight.app.jobs.placing import Placed
 from sidelight.app.jobs.reading import collect_notes
+from sidelight.app.jobs.roles import ENGINE
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidParameter
 from sidelight.estimators.coverage.clustering import CoverageClustering

@@ -10,14 +10,13 @@ import numpy as np
 
 from sidelight.app.jobs.checking import checked
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.gallery import bag_of_rows, distance_to_centre, gallery_of
+from sidelight.app.jobs.gallery import bag_of_rows, cluster_table, distance_to_centre, gallery_of
 from sidelight.app.jobs.how_many import choose_number, with_choice, with_number
-from sidelight.app.jobs.instances.options import Spectral
+from sidelight.app.jobs.instances import Spectral
 from sidelight.app.jobs.instances.result import SpectralResult
-from sidelight.app.jobs.options.shared import ENGINE
-from sidelight.app.jobs.profiles import cluster_table
 from sidelight.app.jobs.reading import as_dense, collect_notes, read_bags, standard
 from sidelight.app.jobs.result import Map, Reading, columns_of
+from sidelight.app.jobs.roles import ENGINE
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.instances.bag_spectral import BagSpectralClustering

@@ -13,7 +13,7 @@ from typing import Any
 
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.in_parts import InParts, count_rows, work_on_sample
-from sidelight.app.jobs.relations.options import Relations
+from sidelight.app.jobs.relations import Relations
 from sidelight.app.jobs.relations.result import RelationsResult
 from sidelight.app.jobs.relations.work import cluster_with_answers
 from sidelight.data.relations import Pairs, Triplets

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from sidelight._core.prototypes import group_means, squared_distances
 from sidelight._core.simplex import softmax
 from sidelight.app.jobs.checking import MOST, checked
+from sidelight.app.jobs.columns import with_column
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.gallery import gallery_of
+from sidelight.app.jobs.gallery import cluster_table, gallery_of
 from sidelight.app.jobs.how_many import choose_number, with_choice, with_number
-from sidelight.app.jobs.naming import with_column
-from sidelight.app.jobs.options.shared import ENGINE
-from sidelight.app.jobs.profiles import cluster_table
 from sidelight.app.jobs.reading import as_dense, collect_notes, read_rows, standard
-from sidelight.app.jobs.relations.how_many import held_out, proven_clusters
-from sidelight.app.jobs.relations.options import Peer, Relations
+from sidelight.app.jobs.relations import Peer, Relations
 from sidelight.app.jobs.relations.result import RelationsResult
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
+from sidelight.app.jobs.roles import ENGINE
 from sidelight.data.dataset import Dataset
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import AnswersDisagree, ConflictingAnswers, UnknownName, ignore_warnings
 from sidelight.estimators._how_many import NumberOfClusters
+from sidelight.estimators.relations.cross_validation import DiscriminativeClusteringCV
 from sidelight.estimators.relations.discriminative import DiscriminativeClustering
 from sidelight.estimators.relations.trust import FEWEST
 from sidelight.estimators.scaling import Standardized
@@ -44,6 +45,9 @@ USES = ("id", "feature", "show", "truth")
 _BEYOND_DOUBT = 0.99  # an answer about such a row would tell nothing new
 _FEWEST_ASKED = 5  # rows that are asked about all the same, for a result that is sure and may be wrong
 _SOME_ROWS = 1000  # tell in how many directions rows spread
+_FEWEST_HELD_OUT = 50  # answers from which their folds tell numbers of clusters apart; below the rows are asked
+_MOST_ROWS, _MOST_CLUSTERS, _FOLDS = 2000, 12, 3
+_STARTS = 20  # groups from which a set of clusters that all differ is sought
 ESTIMATORS: dict[str, Any] = {
     "cop-kmeans": COPKMeans,
     "pck-means": PCKMeans,
@@ -268,3 +272,81 @@ def _broken_table(data: Dataset, fitted: Any, pairs: Any, triplets: Any) -> dict
         return {}
     titles = ("rows", "answer", "clusters", "annotator")
     return {"broken_answers": {title: list(column) for title, column in zip(titles, zip(*broken))}}
+
+
+def held_out(points: np.ndarray, answers: Mapping[str, Any], seed: int) -> NumberOfClusters | None:
+    """Try numbers of clusters from those that answers prove on, with answers held out; None where these are too few.
+
+    Answers say more than rows: classes that touch are one cluster for the rows, and "different" for a person. Too few
+    clusters cannot keep the answers, further ones gain nothing.
+
+    Parameters
+    ----------
+    points : ndarray
+        Standardised rows. Of many, some are taken, those with answers first.
+    answers : mapping
+        Pairs and triplets about them, by these names.
+    seed : int
+        Draws the folds and the rows.
+    """
+    some = _rows(len(points), answers, np.random.default_rng(seed))
+    known = {name: side[some] for name, side in answers.items()}
+    least = max(2, proven_clusters(known["pairs"]) if "pairs" in known else 2)
+    most = max(min(_MOST_CLUSTERS, len(some) // 4), least + 1)
+    if sum(side.n_answers for side in known.values()) < _FEWEST_HELD_OUT or len(some) < 12:
+        return None
+    search = DiscriminativeClusteringCV(range(least, most + 1), cv=_FOLDS, random_state=seed)
+    with ignore_warnings(AnswersDisagree):  # the fit to all answers says it
+        choice = search.fit(_narrow(points[some]), **known).choice_
+    return NumberOfClusters(
+        [settings[0] for settings in choice["tried"]],
+        choice["scores"],
+        choice["errors"],
+        choice["chosen"][0],
+        by="answers",
+    )
+
+
+def proven_clusters(pairs: Pairs) -> int:
+    """Return how many groups of rows answers prove to be different clusters, all of them from each other; at least 1.
+
+    A group is two rows or more that answers join: one slip alone proves no cluster. Groups with answers that cannot all
+    be true prove nothing.
+    """
+    same = pairs.codes == pairs.WORDS.index("same")
+    ends = pairs.rows
+    graph = coo_array((np.ones(int(same.sum())), tuple(ends[same].T)), shape=(pairs.n_rows, pairs.n_rows))
+    group = connected_components(graph, directed=False)[1]
+    sizes = np.bincount(group)
+    apart: dict[int, set[int]] = {}
+    broken: set[int] = set()
+    for a, b in group[ends[~same]].tolist():
+        if a == b:
+            broken.add(a)
+        elif min(sizes[a], sizes[b]) > 1:
+            apart.setdefault(a, set()).add(b)
+            apart.setdefault(b, set()).add(a)
+    best = 1
+    for start in sorted(apart.keys() - broken, key=lambda one: (-len(apart[one]), one))[:_STARTS]:
+        clique, others = [start], apart[start] - broken
+        while others:
+            clique.append(max(others, key=lambda one: (len(apart[one] & others), -one)))
+            others = others & apart[clique[-1]]
+        best = max(best, len(clique))
+    return best
+
+
+def _narrow(points: np.ndarray) -> np.ndarray:
+    """Turn wide rows into as many directions as there are rows: all distances stay, and 33 fits take seconds."""
+    if points.shape[1] <= points.shape[0]:
+        return points
+    directions, sizes, _ = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    return np.asarray(directions * sizes)
+
+
+def _rows(n_rows: int, answers: Mapping[str, Any], generator: np.random.Generator) -> np.ndarray:
+    asked = np.zeros(n_rows)
+    for side in answers.values():
+        asked[side.rows.ravel()] = 1.0
+    order = np.argsort(generator.random(n_rows) - asked, kind="stable")
+    return np.sort(order[:_MOST_ROWS])

@@ -8,7 +8,7 @@ from typing import Any
 
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.in_parts import InParts, count_rows, work_on_sample
-from sidelight.app.jobs.sources.options import Sources
+from sidelight.app.jobs.sources import Sources
 from sidelight.app.jobs.sources.result import SourcesResult
 from sidelight.app.jobs.sources.work import cluster
 from sidelight.errors import InvalidInput, InvalidParameter

@@ -13,12 +13,11 @@ from sidelight.app.jobs.coclusters.work import blocks_of, curve_columns, curve_o
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import distance_to_centre, gallery_of
 from sidelight.app.jobs.how_many import with_choice, with_number
-from sidelight.app.jobs.options.shared import ENGINE
 from sidelight.app.jobs.reading import DESCRIBE, as_dense, collect_notes, read_as_it_is, standard, without_gaps
 from sidelight.app.jobs.result import Columns, Curve, Map, Reading, columns_of
-from sidelight.app.jobs.sources.agreement import number_by_channels
-from sidelight.app.jobs.sources.how_many import FEWEST, above_chance
-from sidelight.app.jobs.sources.options import Sources
+from sidelight.app.jobs.roles import ENGINE
+from sidelight.app.jobs.sources import Sources
+from sidelight.app.jobs.sources.how_many import FEWEST, above_chance, number_by_channels
 from sidelight.app.jobs.sources.result import Judged, SourcesResult
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, InvalidInput

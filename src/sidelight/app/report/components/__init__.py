@@ -4,16 +4,12 @@ They know nothing of jobs. Their looks are in ``page.css``, what happens on hove
 files are inlined in a report and can be served as they are.
 """
 
-from sidelight.app.report.components.bars import bars
-from sidelight.app.report.components.figures import figure
+from sidelight.app.report.components.charts import bars, figure, histogram, lines
 from sidelight.app.report.components.galleries import gallery, media, profile
 from sidelight.app.report.components.heat import blocks, heat
-from sidelight.app.report.components.histogram import histogram
-from sidelight.app.report.components.lines import lines
 from sidelight.app.report.components.maps import picture, row_map
 from sidelight.app.report.components.markup import Markup, clip, element, escape, join
-from sidelight.app.report.components.numbers import number, percent
-from sidelight.app.report.components.tables import table
+from sidelight.app.report.components.tables import number, percent, table
 from sidelight.app.report.components.texts import (
     card,
     cards,

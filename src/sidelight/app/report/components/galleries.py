@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sidelight.app.report.components.colours import swatch
+from sidelight.app.report.components.charts import swatch
 from sidelight.app.report.components.markup import Markup, clean, clip, element
-from sidelight.app.report.components.numbers import number
+from sidelight.app.report.components.tables import number
 from sidelight.app.report.gallery import Group, Media, Member, Profile
 
 _WORDS = {"typical": "Typical", "doubtful": "Doubtful", "novel": "Most novel"}

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.app.report.components.figures import figure
+from sidelight.app.report.components.charts import figure
 from sidelight.app.report.components.markup import Markup, clean, clip, element
-from sidelight.app.report.components.numbers import percent
+from sidelight.app.report.components.tables import percent
 
 LEVELS = 8  # shades, from nothing to the most
 _MOST_CELLS = 72  # rows and columns of a drawn table: more could not be seen on a phone

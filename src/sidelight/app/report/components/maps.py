@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from sidelight.app.report.components.colours import mark, shape_of, swatch
-from sidelight.app.report.components.figures import figure
+from sidelight.app.report.components.charts import figure, mark, shape_of, swatch
 from sidelight.app.report.components.markup import Markup, clean, clip, data_block, element
-from sidelight.app.report.components.numbers import number
+from sidelight.app.report.components.tables import number
 
 MOST_DRAWN = 20_000  # dots; more rows are sampled
 _AT_LEAST = 50  # rows of a small cluster that a sample keeps

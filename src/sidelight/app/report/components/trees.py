@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sidelight.app.report.components.figures import figure
+from sidelight.app.report.components.charts import figure
 from sidelight.app.report.components.markup import Markup, clip, element, short
 
 _OPEN = 60  # lines that are open at first; deeper branches wait to be asked

@@ -1,4 +1,4 @@
-"""DMNL: known labels from the lists of bags, novel labels from the structure of the rows."""
+"""DMNL and FastMIML: known labels from the lists of bags, novel labels from the structure of the rows."""
 
 from __future__ import annotations
 
@@ -9,27 +9,36 @@ import numpy as np
 
 from sidelight.app.jobs.checking import checked
 from sidelight.app.jobs.config import RunConfig
+from sidelight.app.jobs.instances import Dmnl, FastMiml
 from sidelight.app.jobs.instances.coverage import bag_table, lists_of, named_rows, prepared
 from sidelight.app.jobs.instances.naming import name_clusters
-from sidelight.app.jobs.instances.options import Dmnl
 from sidelight.app.jobs.instances.result import CoverageResult
 from sidelight.app.jobs.reading import collect_notes, read_bags
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.novelty.dmnl import DMNL
+from sidelight.peers.instances.fast_miml import FastMIML
+from sidelight.peers.instances.novel_labels import NovelLabels
 
 
 def work(config: RunConfig) -> CoverageResult:
-    """Read rows in bags, and cluster them."""
+    """Read rows in bags, and name them."""
     return cluster(read_bags(config), config)
 
 
 def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
     """Name the rows, with labels that no list names among the names."""
     options = config.options
-    assert isinstance(options, Dmnl)  # the catalogue says so
-    bags = lists_of(data, config, options.lists, options.empty)
-    inner = DMNL(random_state=config.seed, **options.without("method", "lists", "empty", "names"))
+    assert isinstance(options, Dmnl | FastMiml)  # the catalogue says so
+    inner: Any
+    if isinstance(options, Dmnl):
+        bags = lists_of(data, config, options.lists, options.empty)
+        inner = DMNL(random_state=config.seed, **options.without("method", "lists", "empty", "names"))
+    else:
+        bags = lists_of(data, config, "complete", "unlabelled")
+        inner = FastMIML(random_state=config.seed)
+        if options.n_novel:  # clusters of the rows that no known label wants
+            inner = NovelLabels(inner, options.n_novel, random_state=config.seed)
     model: Any = prepared(inner, data)
     with collect_notes() as heard:
         model.fit(data.X, bags=bags)
