@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 import sidelight as sl
+from sidelight.data import parts
+from sidelight.data.array_parts import ArrayRows
 from sidelight.data.bag_lists import WHOLE, is_drawn
 
 
@@ -42,10 +46,32 @@ def test_a_share_of_one_is_everything():
 
 def test_parts_of_a_few_long_bags_have_a_sample_with_all_of_them():
     ids = np.repeat([0, 1, 2], 4000)
-    parts = sl.Parts.from_arrays(np.arange(24_000.0).reshape(-1, 2), sl.Bags(ids, labels={1: {"wren"}}))
-    X, bags = parts.sample(6000)
+    rows = sl.Parts.from_arrays(np.arange(24_000.0).reshape(-1, 2), sl.Bags(ids, labels={1: {"wren"}}))
+    X, bags = rows.sample(6000)
     assert bags is not None
     assert set(bags) == {0, 1, 2}
     assert len(X) == len(bags) == pytest.approx(6000, abs=300)
     np.testing.assert_array_equal(X[:, 0] // 8000, np.asarray(list(bags)))
     assert bags.labels[1] == frozenset({"wren"})
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_bags_of_some_rows_are_those_of_the_rows(shuffled):
+    """Also where a range begins or ends within a bag: a bag that was cut has the rows that are there."""
+    ids = np.repeat(np.arange(5), [3, 1, 4, 2, 2])
+    ids = np.random.default_rng(0).permutation(ids) if shuffled else ids
+    source = ArrayRows.of(np.arange(12.0)[:, None], sl.Bags(ids.tolist(), labels={2: {"wren"}}))
+    home = ids[source.numbers(0, 12)]
+    for first, last in itertools.combinations(range(13), 2):
+        lists = source.lists(first, last)
+        np.testing.assert_array_equal(lists.names[lists.home], home[first:last])
+        assert [lists.sets[code] is not None for code in lists.codes] == [name == 2 for name in lists.names]
+        np.testing.assert_array_equal(source.rows(first, last)[:, 0], source.numbers(first, last))
+
+
+@pytest.mark.parametrize("sizes", [[64] * 8, [63, 65, 64, 1, 191, 128], [512], [1] * 512])
+def test_blocks_of_parts_end_where_bags_end(monkeypatch, sizes):
+    monkeypatch.setattr(parts, "BLOCK", 64)
+    starts = np.cumsum([0, *sizes])
+    wanted = {int(starts[starts >= place].min()) for place in range(64, 512, 64)}
+    assert parts.block_cuts(starts, 512).tolist() == sorted({0, 512} | wanted)

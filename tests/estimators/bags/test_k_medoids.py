@@ -48,3 +48,13 @@ def test_infinite_distances_are_refused():
 def test_more_clusters_than_bags_are_refused():
     with pytest.raises(InvalidInput, match="3 clusters but got 2 bags"):
         sl.estimators.BagKMedoids(3).fit(np.eye(4), bags=[0, 0, 1, 1])
+
+
+def test_weights_of_rows_weigh_the_bags_of_a_score():
+    X, codes, _ = clouds()
+    found = sl.estimators.BagKMedoids(3, random_state=0).fit(X, bags=codes)
+    each = [found.score(X[codes == b], bags=codes[codes == b]) for b in range(24)]
+    assert np.std(each) > 0.1
+    weights = np.random.default_rng(0).random(24)
+    assert found.score(X, bags=codes, sample_weight=weights[codes]) == pytest.approx(np.average(each, weights=weights))
+    assert found.score(X, bags=codes) == pytest.approx(np.mean(each))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.sparse import csr_array
+from scipy.special import log_softmax, softmax
 from threadpoolctl import threadpool_limits
 
 import sidelight as sl
-from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, UnknownName
+from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, UnknownName, UnsafeArchive
 from sidelight.metrics import adjusted_rand_index
 
 CENTRES = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0], [6.0, 6.0], [-6.0, 0.0], [0.0, -6.0]])
@@ -596,3 +599,47 @@ def test_probabilities_are_the_same_bits_on_one_thread_and_on_two():
             found.append([model.predict_proba(X), model.predict_proba(X, bags=bags), model.predict_bags_proba(X, bags)])
     for one, two in zip(*found):
         np.testing.assert_array_equal(one, two)
+
+
+def test_beyond_the_reach_belief_fades_with_the_squared_distance():
+    X, bags, _ = rings()
+    model = sl.CoverageClustering(boundary="curved", random_state=0).fit(X, bags=bags)
+    generator = np.random.default_rng(0)
+    rows = np.vstack([X[:20], generator.normal(size=(20, 2)) * 4.0, generator.normal(size=(20, 2)) * 30.0])
+    scores, squares = model.feature_map_.scores(rows, model.weights_, model.intercept_)
+    log_P = log_softmax(scores, axis=1)
+    trust = (model.reach_ / np.maximum(squares, model.reach_))[:, None]
+    assert 10 < np.count_nonzero(trust == 1.0) < 50
+    expected = softmax(trust * log_P + (1.0 - trust) * np.log(model.cluster_shares_), axis=1)
+    np.testing.assert_allclose(model.predict_proba(rows), expected, atol=1e-9)
+
+
+def test_parameters_that_are_gone_are_dropped_from_model_files_or_refused(tmp_path):
+    X, bags, _ = recordings(n_bags=10)
+    model = sl.Standardized(sl.CoverageClustering(random_state=0)).fit(X, bags=bags)
+    sl.save(model, tmp_path / "new")
+
+    def with_old(**changed):
+        path = tmp_path / "old"
+        with zipfile.ZipFile(tmp_path / "new") as new, zipfile.ZipFile(path, "w") as old:
+            for name in new.namelist():
+                content = new.read(name)
+                if name == "manifest.json":
+                    manifest = json.loads(content)
+                    del manifest["fingerprint"]  # as files of 0.2
+                    before = {**sl.CoverageClustering.RETIRED, **changed}
+                    manifest["content"]["params"]["estimator"]["params"] |= before
+                    manifest["content"]["fitted"]["estimator_"]["params"] |= before
+                    content = json.dumps(manifest)
+                old.writestr(name, content)
+        return path
+
+    loaded = sl.load(with_old())
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert set(loaded.estimator.get_params()) == set(sl.CoverageClustering().get_params())
+    assert len(sl.CoverageClustering().get_params()) == 12
+    for name, value in (("cap", 5), ("solver", "em")):
+        with pytest.raises(
+            UnsafeArchive, match=rf"CoverageClustering has no parameter '{name}' any more.*Got {value!r}"
+        ):
+            sl.load(with_old(**{name: value}))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import log_softmax
 from threadpoolctl import threadpool_limits
 
-from sidelight.estimators._labelled_bags import coverage
+from sidelight.estimators._labelled_bags import coverage, one_bag
 from sidelight.estimators._labelled_bags.coverage import BagPlan, coverage_posteriors
 
 
@@ -141,9 +141,11 @@ def test_logarithms_and_plain_numbers_agree():
     assert values[0][1] == pytest.approx(values[1][1], abs=1e-9)
 
 
-def test_long_bags_walked_in_blocks_equal_a_chain_of_posteriors():
-    """A bag above the block size gives the same as the recursion says: Q of listed rows still sums to one."""
-    n, m = 9000, 8  # 9000 * 2^8 doubles exceed one block
+@pytest.mark.parametrize("n", [9000, 95 * 94 - 1, 95 * 94, 95 * 94 + 1])
+def test_long_bags_walked_in_blocks_equal_a_chain_of_posteriors(n):
+    """A bag above the block size gives the same as the recursion says, wherever its last block of 95 rows ends."""
+    m = 8
+    assert n * 2**m > one_bag.BLOCK
     log_P = draw_log_P(3, n, m)
     log_P[:, 0] -= 12.0  # label 0 is rare, so that coverage matters
     log_P = log_softmax(log_P, axis=1)
@@ -203,3 +205,17 @@ def test_a_label_may_be_wrong_beyond_the_cap_too():
     assert abs(near - exact) < 0.1  # what the approximation of four labels of fourteen costs
     np.testing.assert_allclose(near_Q, exact_Q, atol=0.02)
     assert exact - value(0.0, n_labels)[1] > 0.5  # so that forgetting ``wrong`` would show
+
+
+def test_some_bags_of_a_plan_are_whole_bags():
+    """A row too few at the end of a block would belong to no bag, or make a bag shorter."""
+    sizes, lists = [3, 1, 2, 4, 1], [[0], [1, 2], [], [0, 3], [2]]
+    row_class = np.arange(11) % 4
+    plan = plan_of(sizes, lists, others=[0, 1, 0, 0, 1], row_class=row_class)
+    for begin, end in itertools.combinations(range(6), 2):
+        first, last = plan.starts[begin], plan.starts[end]
+        some = plan.restrict(first, last)
+        expected = plan_of(sizes[begin:end], lists[begin:end], others=[0, 1, 0, 0, 1][begin:end])
+        for name in ("order", "starts", "label_starts", "labels", "required", "others"):
+            np.testing.assert_array_equal(getattr(some, name), getattr(expected, name), err_msg=name)
+        np.testing.assert_array_equal(some.row_class, row_class[first:last])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -377,3 +378,20 @@ def test_components_are_those_of_all_graphs_together(with_days):
         expected = connected_components(dense, directed=False)[1]
         assert len(set(zip(operator.components().tolist(), expected.tolist()))) == expected.max() + 1
         assert operator.components().max() == expected.max()
+
+
+def test_channels_vote_on_new_rows_with_their_weights():
+    X, channels, _ = blobs(1, complement=True)
+    model = sl.MultiSourceClustering(4, channels=channels, method="graphs", random_state=0).fit(X[:200])
+    new = X[200:] + np.random.default_rng(0).normal(scale=2.0, size=(100, 5))
+    parts = {name: new[:, columns] for name, columns in channels.items()}
+    there = {name: np.ones(len(new), dtype=bool) for name in channels}
+
+    def said(a, b):
+        return replace(model.joined_, weights={"a": a, "b": b}).proba(parts, there)
+
+    assert np.abs(said(1.0, 0.0) - said(0.0, 1.0)).max() > 0.2
+    np.testing.assert_allclose(said(3.0, 1.0), (3.0 * said(1.0, 0.0) + said(0.0, 1.0)) / 4.0, atol=1e-12)
+    alone = {"a": there["a"], "b": np.zeros(len(new), dtype=bool)}
+    of_a = replace(model.joined_, weights={"a": 0.2, "b": 5.0}).proba(parts, alone)
+    np.testing.assert_allclose(of_a, model.joined_.channel_proba("a", parts["a"]), atol=1e-12)
