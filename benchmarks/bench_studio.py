@@ -24,8 +24,8 @@ import numpy as np
 from runner import Sheet
 from sidelight.app.report.gallery import Media
 from sidelight.app.studio.answers import true_answer
+from sidelight.app.studio.learner import new_session
 from sidelight.app.studio.project import OpenProject
-from sidelight.app.studio.settings import new_session
 from sidelight.app.studio.sources import Source, digits
 from sidelight.app.studio.studio import Studio
 from sidelight.metrics import adjusted_rand_index

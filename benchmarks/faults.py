@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 QUIET = {"warn", "report", "reporting", "counted", "check_number", "check_choice"}  # words for people, not joints
 # ties, copies and advice change no result; the encoding of a text file is held by the linter
 UNSEEN = {"stacklevel", "dtype", "axis", "kind", "copy", "do", "encoding"}
-DRAWN = {"app/studio/sources.py", "app/studio/demos.py"}  # material of the demo, which is drawn at random
+DRAWN = {"app/studio/sources.py", "app/studio/making.py"}  # material of the demo, which is drawn at random
 TURNED = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.In: "not in",
     ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",

@@ -39,9 +39,9 @@ def metric(name: str) -> Make:
     return lambda K, seed: sl.peers.MetricKMeans(K, metric=name, n_init=KMEANS_STARTS, random_state=seed)
 
 
-def thesis(**settings: Any) -> Make:
+def thesis(of: Callable[..., Any] = sl.DiscriminativeClustering, **settings: Any) -> Make:
     """The thesis' method with tau = 1 and lambda = 2^-6, the middle of its grid."""
-    return lambda K, seed: sl.DiscriminativeClustering(K, objective="variational", random_state=seed, **settings)
+    return lambda K, seed: of(K, objective="variational", random_state=seed, **settings)
 
 
 METHODS: dict[str, Make] = {
@@ -49,7 +49,7 @@ METHODS: dict[str, Make] = {
     "ours": lambda K, seed: sl.DiscriminativeClustering(K, random_state=seed),
     "DC": thesis(),
     "DC hard": thesis(eps=0, on_conflict="soften"),
-    "DC without none": thesis(use_none=False),
+    "DC without none": thesis(of=relation_sets.WithoutNone),
     "Xing": metric("mmc"),
     "ITML": metric("itml"),
     "LSML": metric("lsml"),

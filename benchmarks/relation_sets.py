@@ -11,6 +11,7 @@ import numpy as np
 from sklearn import datasets as bundled
 
 import datasets
+import sidelight as sl
 
 TITLES = {
     "ionosphere": "ionosphere",
@@ -104,3 +105,12 @@ _SETS = {
     "uneven": _uneven,
     "crabs": _crabs,
 }
+
+
+class WithoutNone(sl.DiscriminativeClustering):
+    """DC-R-C of [P17]: triplets answered "none" are left out."""
+
+    def fit(self, X, y=None, *, pairs=None, triplets=None):
+        """Fit to the other answers."""
+        told = None if triplets is None else triplets.only(triplets.odd >= 0)
+        return super().fit(X, y, pairs=pairs, triplets=told)

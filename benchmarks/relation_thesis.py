@@ -39,10 +39,10 @@ def _metric(made: Callable[..., Any]) -> Callable[..., Any]:
     return lambda K, seed, **settings: sl.peers.MetricKMeans(K, metric=made(**settings), n_init=50, random_state=seed)
 
 
-def _dc(**fixed: Any) -> Callable[..., Any]:
+def _dc(of: Callable[..., Any] = sl.DiscriminativeClustering, **fixed: Any) -> Callable[..., Any]:
     def make(K: int, seed: int, **settings: Any) -> Any:
         settings = {"eps": EPS, **settings, **fixed}
-        return sl.DiscriminativeClustering(K, objective="variational", random_state=seed, **settings)
+        return of(K, objective="variational", random_state=seed, **settings)
 
     return make
 
@@ -56,7 +56,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "SSSVaD": lambda K, seed, **s: sl.peers.SSSVaD(K, n_init=5, random_state=seed, **s),
     "sparse LP": _metric(sl.peers.SparseLPMetric),
     "DC": _dc(),
-    "DC without none": _dc(use_none=False),
+    "DC without none": _dc(relation_sets.WithoutNone),
     "DC hard": _dc(eps=0, on_conflict="soften"),
     "ours": lambda K, seed: sl.DiscriminativeClustering(K, random_state=seed),
 }

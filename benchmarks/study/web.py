@@ -17,8 +17,8 @@ from sidelight.app.store.studio_store import Person
 from sidelight.app.studio.web import files, pages
 from sidelight.app.studio.web.app import make_app
 from sidelight.app.studio.web.asking import NewAnswer
-from sidelight.app.studio.web.parts import Number
-from sidelight.app.studio.web.people import NewPerson
+from sidelight.app.studio.web.pages import Number
+from sidelight.app.studio.web.projects import NewPerson
 from sidelight.app.studio.web.security import Access, cookie_of, cookies
 from sidelight.errors import UnknownName
 from study.analysis import STEPS, clusterings, tables

@@ -13,9 +13,8 @@ from tests.app.studio.test_browser import _until as until
 from tests.app.studio.test_web import PNG, Client
 
 from sidelight.app.report.gallery import Media
-from sidelight.app.studio.cards import cards_of
 from sidelight.app.studio.sources import Source
-from sidelight.app.studio.studio import Studio
+from sidelight.app.studio.studio import Studio, cards_of
 from sidelight.app.studio.web.security import Access
 from sidelight.errors import SidelightError, UnknownName
 from study import analysis as study_analysis

@@ -20,7 +20,7 @@ from sidelight.estimators.coverage.problem import Coverage
 from sidelight.estimators.instances.bag_constraint import BagConstraint
 from sidelight.estimators.instances.bag_discriminative import BagLikeness
 from sidelight.estimators.novelty.problem import CompactClusters, DisjointLabels, ListedLabels, SmoothManifold
-from sidelight.estimators.relations.answer_terms import PairLikelihood, TripletLikelihood
+from sidelight.estimators.relations.answered import PairLikelihood, TripletLikelihood
 
 TWO_OR_FOUR = "the check expects 2 or 4 columns from any predict_proba; this one has as many as clusters"
 PROBA_COLUMNS = {"check_estimator_sparse_array": TWO_OR_FOUR, "check_estimator_sparse_matrix": TWO_OR_FOUR}

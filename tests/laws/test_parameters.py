@@ -55,7 +55,7 @@ CASES: list[tuple[type, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         ANSWERS,
         {
             "n_clusters": 2, "objective": "variational", "boundary": "straight", "tau": 2.0, "penalty": 0.5,
-            "eps": 0.3, "n_init": 2, "max_iter": ({"tol": 0.0}, 2), "tol": 0.1, "max_rows": 20, "random_state": 1,
+            "eps": 0.3, "n_init": 2, "max_iter": ({"tol": 0.0}, 2), "tol": 0.1, "random_state": 1,
         },
     ),
     (
@@ -154,7 +154,6 @@ NOT_HERE = {  # changes nothing on such data, or nothing that a fit keeps
     ("BagSpectralClustering", "eigen_tol"),  # few rows are decomposed whole
     ("LatentHierarchyClassifier", "n_init"),  # the best of several starts may be the first
     ("DiscriminativeClustering", "errors"),  # how answers are mistaken needs many of them
-    ("DiscriminativeClustering", "use_none"),  # about triplets
     ("DiscriminativeClustering", "on_conflict"),  # an error or none
     ("BagKMedoids", "metric"),  # another kind of X
     ("MultiSourceClustering", "reassign"),  # about sequences

@@ -7,7 +7,7 @@ import pytest
 
 from sidelight._core.simplex import log_softmax, xlogx
 from sidelight._solvers.mean_field import infer
-from sidelight.estimators.relations.answer_terms import pair_truths, triplet_truths
+from sidelight.estimators.relations.answered import pair_truths, triplet_truths
 
 NO_PAIRS, NO_TRIPLETS = np.zeros((0, 2), dtype=np.intp), np.zeros((0, 3), dtype=np.intp)
 NONE = np.zeros(0, dtype=np.intp)

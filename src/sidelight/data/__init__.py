@@ -15,9 +15,8 @@ __getattr__, __dir__, __all__ = lazy_names(
         "splits": ("AnswerKFold", "BagKFold"),
         "samples": ("load_digit_bags",),
         "synth.label_tree": ("make_label_tree",),
-        "synth.rectangles": ("make_rectangles",),
         "synth.material": ("make_letters", "make_photographs", "make_recordings"),
-        "synth.overlapping": ("make_overlapping_bags",),
+        "synth.bags": ("make_overlapping_bags", "make_rectangles"),
         "synth.sources": ("make_sources",),
     },
 )

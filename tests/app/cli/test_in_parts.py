@@ -17,6 +17,7 @@ from sidelight.app.jobs.relations import in_parts as relations_in_parts
 from sidelight.data import parts as parts_module
 from sidelight.data import spill as spill_module
 from sidelight.errors import InvalidParameter
+from sidelight.estimators.relations import discriminative
 
 N_BAGS, SIZE = 120, 6
 
@@ -239,7 +240,8 @@ def test_every_job_of_parts_writes_all_rows_and_the_page_of_a_table(rows, tmp_pa
 
 def test_rows_with_answers_are_learnt_from_wherever_they_are(rows, tmp_path, monkeypatch):
     folder, frame, truth = rows
-    monkeypatch.setattr(relations_in_parts.DiscriminativeClustering, "__init__", few_rows)
+    for module in (discriminative, relations_in_parts):
+        monkeypatch.setattr(module, "MOST_ROWS", 100)
     pairs = [(1, 720, truth[0] == truth[719]), (300, 301, truth[299] == truth[300])]
     lines = [f"{a},{b},{'same' if same else 'different'}" for a, b, same in pairs]
     (tmp_path / "pairs.csv").write_text("\n".join(["left,right,answer", *lines]) + "\n")
@@ -251,13 +253,6 @@ def test_rows_with_answers_are_learnt_from_wherever_they_are(rows, tmp_path, mon
     assert f"learnt from {numbers['n_shown']} rows drawn by a hash" in (tmp_path / "out" / "report.html").read_text()
     assert 50 < numbers["n_shown"] < 250
     assert sum(numbers["sizes"]) == len(frame)
-
-
-def few_rows(self, n_clusters=2, **settings):
-    plain_init(self, n_clusters, **{**settings, "max_rows": 100})
-
-
-plain_init = relations_in_parts.DiscriminativeClustering.__init__
 
 
 @pytest.mark.parametrize(

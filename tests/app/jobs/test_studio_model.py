@@ -6,9 +6,8 @@ import pytest
 from tests.app.studio.conftest import blobs
 
 from sidelight.app.studio.answers import Answer, true_answer
-from sidelight.app.studio.learner import Learner
+from sidelight.app.studio.learner import Learner, new_session
 from sidelight.app.studio.open_questions import FixedList, OpenQuestions
-from sidelight.app.studio.settings import new_session
 from sidelight.app.studio.studio import Studio
 
 SETTINGS = {"strategy": "rows", "kind": "pair", "clusters": None, "seed": 0}

@@ -16,9 +16,9 @@ import pytest
 from PIL import Image
 from tests.app.studio.conftest import blobs
 
-from sidelight.app.studio.limited import limited
 from sidelight.app.studio.seeing import clusters_of
 from sidelight.app.studio.sources import digits
+from sidelight.app.studio.uploads import limited
 from sidelight.errors import InvalidData, TooLarge
 
 

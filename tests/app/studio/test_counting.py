@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from sidelight.app.store.studio_store import Event
-from sidelight.app.studio.agreement import alpha
 from sidelight.app.studio.answers import (
     _LEAST,
     _MOST,
@@ -24,6 +23,7 @@ from sidelight.app.studio.answers import (
     vote_weights,
 )
 from sidelight.app.studio.history import Replay
+from sidelight.app.studio.people import alpha
 from sidelight.errors import InvalidData, UnknownName
 
 NAN = float("nan")

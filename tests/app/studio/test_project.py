@@ -12,13 +12,21 @@ from tests.app.studio.conftest import blobs
 from sidelight.app.report.gallery import Media
 from sidelight.app.studio import rows as rows_module
 from sidelight.app.studio.answers import true_answer
-from sidelight.app.studio.mapping import MOST_TOGETHER, packed_map, row_with_neighbours, say_together
-from sidelight.app.studio.overview import found_so_far, next_steps, overview_of, people_sentence
+from sidelight.app.studio.learner import check_settings, new_session
 from sidelight.app.studio.people import accuracy, agreement_of_all, agreement_table, people_table
 from sidelight.app.studio.project import AnsweredAlready
 from sidelight.app.studio.rows import cover_of, read_rows, standardised, write_rows
 from sidelight.app.studio.saved_view import FILE, mark_of, read_view, write_view
-from sidelight.app.studio.settings import check_settings, new_session
+from sidelight.app.studio.seeing import (
+    MOST_TOGETHER,
+    found_so_far,
+    next_steps,
+    overview_of,
+    packed_map,
+    people_sentence,
+    row_with_neighbours,
+    say_together,
+)
 from sidelight.app.studio.studio import Studio
 from sidelight.errors import InvalidData, OutputExists, UnknownName, UnreadableFile
 

@@ -7,8 +7,7 @@ import polars
 import pytest
 from tests.app.studio.runs import results_of, write_tables
 
-from sidelight.app.studio.run.results import open_results
-from sidelight.app.studio.run.writing import write_back
+from sidelight.app.studio.run.results import open_results, write_back
 from sidelight.app.studio.studio import Studio
 
 

@@ -11,12 +11,10 @@ import pytest
 
 from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.rows import Rows
-from sidelight.app.studio.run.again import RunAgain, changes, check, renaming
-from sidelight.app.studio.run.belief import WRONG, Belief
-from sidelight.app.studio.run.learner import RunLearner, _entropy
-from sidelight.app.studio.run.rates import people_of
+from sidelight.app.studio.run.learner import WRONG, Belief, RunLearner, _entropy, people_of
+from sidelight.app.studio.run.project import RunAgain, changes, check, renaming
+from sidelight.app.studio.run.results import _as_pairs
 from sidelight.app.studio.run.start import Start, path_of, read_start, write_start
-from sidelight.app.studio.run.writing import _as_pairs
 from sidelight.errors import InvalidData, UnreadableFile
 
 NAN = float("nan")

@@ -11,7 +11,7 @@ import pytest
 from tests.app.studio.conftest import HOSTILE, blobs, serve
 
 from sidelight.app.studio.studio import Studio
-from sidelight.app.studio.web import punctual, security
+from sidelight.app.studio.web import security, serving
 from sidelight.app.studio.web.security import MOST_BODY
 
 TOKEN = "owner-token-owner-token-owner"
@@ -244,10 +244,10 @@ def test_what_people_typed_is_no_formula_in_a_file(local):
 
 
 def test_half_a_request_is_not_waited_for_for_ever(tmp_path, monkeypatch):
-    monkeypatch.setattr(punctual, "SLOWEST", 0.4)
+    monkeypatch.setattr(serving, "SLOWEST", 0.4)
     monkeypatch.setattr(security, "SLOWEST", 0.4)
     studio = Studio(tmp_path)
-    server, thread, port, listening = serve(studio, http=punctual.PunctualProtocol, timeout_keep_alive=1)
+    server, thread, port, listening = serve(studio, http=serving.PunctualProtocol, timeout_keep_alive=1)
     head = b"POST /api/projects/1/people HTTP/1.1\r\nHost: localhost\r\nX-Sidelight: 1\r\n"
     for half in (b"", b"GET / HTTP/1.1\r\nHost: loc", head + b"Content-Length: 40\r\n\r\n{"):
         with socket.create_connection(("127.0.0.1", port), timeout=10) as client:

@@ -11,9 +11,8 @@ from PIL import Image
 from tests.app.studio.conftest import blobs
 
 from sidelight.app.jobs.media import NotShown
-from sidelight.app.studio.cards import ago
 from sidelight.app.studio.sources import Source
-from sidelight.app.studio.studio import Studio
+from sidelight.app.studio.studio import Studio, ago
 from sidelight.app.studio.taking import bring_pairs, label_studio, labels_table, merged_table, notes_table
 from sidelight.app.studio.uploads import SentOnly, _by_name, _found, _of_images, _short, _with_images, _without_place
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile

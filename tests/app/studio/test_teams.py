@@ -11,11 +11,11 @@ import httpx
 import pytest
 from tests.app.studio.conftest import blobs
 
-from sidelight.app.studio.agreement import alpha
 from sidelight.app.studio.answers import Answer, true_answer
 from sidelight.app.studio.model import _CROWD
+from sidelight.app.studio.people import alpha
 from sidelight.app.studio.studio import Studio
-from sidelight.app.studio.web.pace import Pace
+from sidelight.app.studio.web.security import Pace
 from sidelight.errors import InvalidData
 
 TOKEN = "t" * 32

@@ -13,22 +13,20 @@ from tests.app.studio.conftest import awaited, blobs
 
 from sidelight.app.jobs.roles import Roles
 from sidelight.app.report.gallery import Media
-from sidelight.app.studio.deleting import export_all
 from sidelight.app.studio.people import _rate
 from sidelight.app.studio.project import AnsweredAlready
 from sidelight.app.studio.sources import Source
 from sidelight.app.studio.studio import Studio
+from sidelight.app.studio.taking import export_all
 from sidelight.app.studio.uploads import source_of
-from sidelight.app.studio.web import guesses as guesses_module
-from sidelight.app.studio.web import pace as pace_module
+from sidelight.app.studio.web import security as guesses_module
+from sidelight.app.studio.web import security as pace_module
 from sidelight.app.studio.web.app import make_app
 from sidelight.app.studio.web.asking import part_of
-from sidelight.app.studio.web.early import _response
-from sidelight.app.studio.web.guesses import Guesses
 from sidelight.app.studio.web.making import in_form
-from sidelight.app.studio.web.pace import Pace
 from sidelight.app.studio.web.pages import status_of, without_paths
-from sidelight.app.studio.web.security import Access
+from sidelight.app.studio.web.security import Access, Guesses, Pace
+from sidelight.app.studio.web.serving import _response
 from sidelight.errors import (
     CannotWrite,
     InvalidData,

@@ -20,6 +20,7 @@ from sidelight.errors import (
     SidelightWarning,
     UnknownName,
 )
+from sidelight.estimators.relations import discriminative
 
 DIGITS, DIGIT = load_digits(return_X_y=True)
 WINE, KIND = load_wine(return_X_y=True)
@@ -135,12 +136,13 @@ def test_without_answers_it_beats_k_means_on_digits():
 # -- many rows -------------------------------------------------------------------------------------------------------
 
 
-def test_information_of_a_sample_of_rows_is_enough():
+def test_information_of_a_sample_of_rows_is_enough(monkeypatch):
+    monkeypatch.setattr(discriminative, "MOST_ROWS", 500)
     generator = np.random.default_rng(0)
     y = np.arange(3000) % 3
     X = 3 * generator.normal(size=(3, 5))[y] + generator.normal(size=(3000, 5))
     pairs = sl.Pairs.sample(y, 100, random_state=0)
-    fitted = sl.DiscriminativeClustering(3, n_init=1, max_rows=500, random_state=0).fit(X, pairs=pairs)
+    fitted = sl.DiscriminativeClustering(3, n_init=1, random_state=0).fit(X, pairs=pairs)
     assert adjusted_rand_score(y, fitted.labels_) > 0.95
 
 

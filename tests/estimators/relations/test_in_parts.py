@@ -7,6 +7,7 @@ import pytest
 
 import sidelight as sl
 from sidelight.data import parts as parts_module
+from sidelight.estimators.relations import discriminative
 
 
 @pytest.fixture(autouse=True)
@@ -23,14 +24,15 @@ def rows(n=900):
 
 
 @pytest.mark.parametrize("joined", [(0, 1), (1, 2)])
-def test_answers_about_rows_of_any_part_decide(joined):
+def test_answers_about_rows_of_any_part_decide(joined, monkeypatch):
+    monkeypatch.setattr(discriminative, "MOST_ROWS", 200)
     X, y = rows()
     truth = np.isin(y, joined).astype(int)
     generator = np.random.default_rng(1)
     asked = generator.integers(0, len(X), size=(80, 2))
     answers = [(int(a), int(b), "same" if truth[a] == truth[b] else "different") for a, b in asked if a != b]
     pairs = sl.Pairs.from_table(answers, n_rows=len(X))
-    model = sl.DiscriminativeClustering(2, max_rows=200, random_state=0).fit(sl.Parts.from_arrays(X), pairs=pairs)
+    model = sl.DiscriminativeClustering(2, random_state=0).fit(sl.Parts.from_arrays(X), pairs=pairs)
     labels = np.asarray(model.labels_)
     assert len(labels) == len(X)
     assert max(np.mean(labels == truth), np.mean(labels != truth)) > 0.9

@@ -9,6 +9,7 @@ import pytest
 
 import sidelight as sl
 from sidelight._models.feature_map import FeatureMap
+from sidelight.estimators.relations import discriminative
 from sidelight.metrics import adjusted_rand_index
 
 N = 600
@@ -29,29 +30,32 @@ def mapped(monkeypatch):
     return seen
 
 
-def test_a_fit_maps_the_rows_that_it_looks_at_only(mapped):
+def test_a_fit_maps_the_rows_that_it_looks_at_only(mapped, monkeypatch):
+    monkeypatch.setattr(discriminative, "MOST_ROWS", 100)
     pairs = sl.Pairs.sample(Y, 40, random_state=0)
-    model = sl.DiscriminativeClustering(3, max_rows=100, random_state=0).fit(X, pairs=pairs)
+    model = sl.DiscriminativeClustering(3, random_state=0).fit(X, pairs=pairs)
     assert 0 < max(mapped) <= 100 + len(np.unique(pairs.rows))
     assert model.labels_.shape == (N,)
     assert model.probabilities_.shape == (N, 3)
     assert adjusted_rand_index(Y, model.labels_) > 0.95
     assert model.violated_["pairs"].tolist() == []
-    again = sl.DiscriminativeClustering(3, max_rows=100, random_state=0).fit(X, pairs=pairs)
+    again = sl.DiscriminativeClustering(3, random_state=0).fit(X, pairs=pairs)
     np.testing.assert_array_equal(again.probabilities_, model.probabilities_)
 
 
-def test_broken_answers_are_named_by_their_own_numbers():
+def test_broken_answers_are_named_by_their_own_numbers(monkeypatch):
+    monkeypatch.setattr(discriminative, "MOST_ROWS", 100)
     told = sl.Pairs.sample(Y, 60, noise=0.3, random_state=0)
-    model = sl.DiscriminativeClustering(3, max_rows=100, random_state=0).fit(X, pairs=told)
+    model = sl.DiscriminativeClustering(3, random_state=0).fit(X, pairs=told)
     left, right = told.rows.T
     broken = np.flatnonzero((model.labels_[left] == model.labels_[right]) != told.same)
     assert len(broken) > 3
     np.testing.assert_array_equal(np.sort(model.violated_["pairs"]), broken)
 
 
-def test_all_rows_are_looked_at_where_they_are_few(mapped):
-    sl.DiscriminativeClustering(3, max_rows=300, random_state=0).fit(X)
+def test_all_rows_are_looked_at_where_they_are_few(mapped, monkeypatch):
+    monkeypatch.setattr(discriminative, "MOST_ROWS", 300)
+    sl.DiscriminativeClustering(3, random_state=0).fit(X)
     assert max(mapped) == N
 
 

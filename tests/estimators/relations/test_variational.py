@@ -44,12 +44,6 @@ def test_certain_answers_must_not_contradict():
         fit(pairs=[(0, 1, "same"), (1, 2, "same"), (0, 2, "different")], eps=0)
 
 
-def test_none_answers_can_be_left_out():
-    triplets = sl.Triplets.sample(Y, 60, random_state=0)
-    kept = triplets.only(triplets.odd >= 0)
-    np.testing.assert_array_equal(fit(triplets=triplets, use_none=False).labels_, fit(triplets=kept).labels_)
-
-
 def test_without_answers_it_is_information_maximisation():
     fitted = fit(tau=1.0, penalty=0.05)
     P = fitted.predict_proba(X)

@@ -18,7 +18,7 @@ from sidelight.estimators.sources._sweeps.alternating import (
     shift_codes,
     sum_codes,
 )
-from sidelight.estimators.sources._sweeps.information import sum_xlogx, table_information
+from sidelight.estimators.sources._sweeps.cluster_state import sum_xlogx, table_information
 from sidelight.progress import progress
 
 # [B04] section 1.4.3

@@ -271,7 +271,7 @@ def test_bags_of_parts_are_sequences():
     model = sl.MultiSourceClustering(3, channels=where, random_state=0).fit(parts)
     assert len(model.codebooks_["a"].prototypes_) == len(np.unique(days))
     assert len(set(zip(days.tolist(), np.asarray(model.labels_).tolist()))) == len(np.unique(days))
-    with pytest.raises(InvalidInput, match="bring their sequences"):
+    with pytest.raises(InvalidInput, match="Parts bring their bags, sequences"):
         sl.MultiSourceClustering(3, channels=where).fit(parts, sequences=days)
 
 

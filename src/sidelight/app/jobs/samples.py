@@ -67,7 +67,7 @@ def _digit_bags(seed: int) -> Dataset:
 
 
 def _rectangles(seed: int) -> Dataset:
-    from sidelight.data.synth.rectangles import make_rectangles
+    from sidelight.data.synth.bags import make_rectangles
 
     drawn = make_rectangles(n_test=1, random_state=seed)
     return _with_bags(drawn.X, drawn.bags, ["x1", "x2"], None)

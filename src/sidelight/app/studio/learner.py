@@ -14,21 +14,22 @@ from typing import Any
 import numpy as np
 
 from sidelight._core.matching import match_rows
+from sidelight.active.bayesian import BayesianActiveClustering
 from sidelight.active.outlook import Outlook, PartitionHistory
 from sidelight.active.people import PersonSoFar
 from sidelight.active.session import ActiveSession
 from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.rows import Rows
-from sidelight.app.studio.settings import new_session
 from sidelight.data.relations import Pairs
 from sidelight.data.relations.facts import most_damaging_first
+from sidelight.errors import InvalidData
 from sidelight.metrics import adjusted_rand_index
 
+STRATEGIES = ("rows", "pairs", "info", "uncertain", "random", "fixed")
+KINDS = ("pair", "triplet")
 _TRIES = 20  # questions of the strategy that may have been asked already, before there are none
 _MOST_SHOWN = 50  # contradictions that a page lists: one wrong answer contradicts many
 _STEPS = 300  # of learning everything anew: fewer answers are learnt one by one, as they came from one person
-
-
 Told = tuple[tuple[int, ...], str, int, bool]  # rows, answer, person, and whether it corrects the place of a row
 Contradiction = tuple[tuple[int, ...], list[Answer], list[Answer]]  # rows, and the answers for and against
 
@@ -280,3 +281,28 @@ def _corrected(labels: np.ndarray, sure: np.ndarray, P: np.ndarray, answers: Seq
         elif labels[row] == labels[other] and P.shape[1] > 1:
             best = next(int(k) for k in np.argsort(-P[row], kind="stable") if k != labels[other])
             labels[row], sure[row] = best, P[row, best]
+
+
+def new_session(rows: Rows, settings: Any) -> ActiveSession:
+    """Begin a session of the project's strategy."""
+    strategy, K, seed = settings.get("strategy", "rows"), settings.get("clusters"), int(settings.get("seed", 0))
+    if strategy in ("info", "uncertain"):
+        return BayesianActiveClustering(int(K or 8), criterion=strategy, random_state=seed).start(rows.Z)
+    return ActiveSession(rows.Z, K, strategy="rows" if strategy == "fixed" else strategy, random_state=seed)
+
+
+def check_settings(settings: Any, n_rows: int) -> None:
+    """Raise when a project's settings make no sense."""
+    if settings.get("strategy") not in STRATEGIES:
+        raise InvalidData(
+            f"A project's strategy is one of {', '.join(STRATEGIES)}. Got {settings.get('strategy')!r:.40}."
+        )
+    if settings.get("kind") not in KINDS:
+        raise InvalidData(f"A project asks about a pair or a triplet. Got {settings.get('kind')!r:.40}.")
+    if settings.get("strategy") in ("info", "uncertain") and not settings.get("clusters"):
+        raise InvalidData("The strategies info and uncertain need the number of clusters.")
+    if settings.get("strategy") == "fixed" and not settings.get("questions"):
+        raise InvalidData("The strategy fixed needs a list of questions.")
+    K = settings.get("clusters")
+    if K is not None and not 2 <= int(K) <= n_rows:
+        raise InvalidData(f"The number of clusters lies between 2 and the {n_rows} rows. Got {K}.")

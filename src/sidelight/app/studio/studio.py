@@ -11,15 +11,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sidelight.app.store.studio_store import Person, Project, StudioStore
-from sidelight.app.studio.deleting import export_all
+from sidelight.app.store.studio_store import Activity, Person, Project, StudioStore
+from sidelight.app.studio.learner import check_settings
 from sidelight.app.studio.project import OWNER, SIMULATED, THE_RUN, OpenProject, QuestionProject
 from sidelight.app.studio.rows import cover_of, read_rows, write_rows
 from sidelight.app.studio.run.project import RunProject
 from sidelight.app.studio.run.start import path_of
-from sidelight.app.studio.settings import check_settings
 from sidelight.app.studio.sources import Source, digits
+from sidelight.app.studio.taking import export_all
 from sidelight.errors import CannotWrite, InvalidData, OutputExists, SidelightError, UnknownName
+from sidelight.words import counted
 
 DEMO = "digits"
 ROLES = ("annotator", "viewer", "owner")  # what the link of a person opens
@@ -189,7 +190,7 @@ class Studio:
 
     def write_back(self) -> list[str]:
         """Write what people said into the results folders of the projects that are open; say what was written."""
-        from sidelight.app.studio.run.writing import write_back  # it opens studios
+        from sidelight.app.studio.run.results import write_back  # it opens studios
 
         said = []
         for project in self._open.values():
@@ -240,3 +241,51 @@ def _places_of(project: Project) -> list[str]:
     """Return the folders of a project's rows, as its settings name them."""
     sets = project.settings.get("sets", [])
     return [str(place) for place in (project.settings.get("place"), *(one["place"] for one in sets)) if place]
+
+
+_STEPS = ((60.0, "minute"), (3600.0, "hour"), (86_400.0, "day"))
+
+
+def cards_of(studio: Studio) -> list[dict[str, Any]]:
+    """Return every project, the one in which something happened last first."""
+    active = studio.store.activity()
+    cards = []
+    for project in studio.store.projects():
+        settings = project.settings
+        done = active.get(project.id, Activity(0, 0, project.made_at))
+        shown = studio.cover_of(project)
+        is_study = bool(settings.get("is_study"))
+        cards.append(
+            {
+                "id": project.id,
+                "name": project.name,
+                "made_at": project.made_at,
+                "is_study": is_study,
+                "is_archived": bool(settings.get("is_archived")),
+                "go": f"/p/{project.id}",
+                "kind": "study" if is_study else f"run of {settings['job']}" if settings.get("job") else "questions",
+                "pictures": [f"/cover/{project.id}/{i}" for i in range(len(shown.get("pictures", [])))],
+                "is_tiny": bool(shown.get("is_tiny")),
+                "texts": shown.get("texts", []),
+                "rows": shown.get("rows"),
+                "answers": done.n_answers,
+                "people": done.n_people,
+                "last_at": max(done.last_at, project.made_at),
+                "last": ago(time.time() - max(done.last_at, project.made_at)),
+                "sentence": studio.sentence_of(project.id),
+            }
+        )
+    return sorted(cards, key=lambda card: (-card["last_at"], card["id"]))
+
+
+def ago(seconds: float) -> str:
+    """Say how long ago something was.
+
+    >>> ago(30), ago(150), ago(8000), ago(200_000)
+    ('just now', '2 minutes ago', '2 hours ago', '2 days ago')
+    """
+    words = "just now"
+    for length, unit in _STEPS:
+        if seconds >= length:
+            words = f"{counted(int(seconds // length), unit)} ago"
+    return words

@@ -1,8 +1,9 @@
-"""What a project hands over: one merged table, notes, labels, tasks of Label Studio; and pairs that come from there."""
+"""What a project hands over: tables, notes, tasks of Label Studio, all before it is deleted; and pairs from there."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from sidelight.active.questions import PAIR_WORDS, UNSURE
-from sidelight.app.jobs.output import disarmed_cells
-from sidelight.app.store.studio_store import NewEvent
-from sidelight.app.studio.answers import Answer
+from sidelight.app.jobs.output import disarmed_cells, write_csv, write_text
+from sidelight.app.store.studio_store import NewEvent, Project, StudioStore
+from sidelight.app.studio.answers import Answer, as_table
+from sidelight.app.studio.history import Replay
 from sidelight.app.studio.project import OpenProject
+from sidelight.app.studio.rows import read_rows
 from sidelight.data.relations import Pairs
-from sidelight.errors import InvalidData, UnreadableFile
+from sidelight.errors import CannotWrite, InvalidData, SidelightError, UnreadableFile
 from sidelight.files.answers import read_answers
 
 _MOST = 200_000  # answers of a file that is brought
@@ -154,3 +157,44 @@ def _word(annotation: Any) -> str:
         if said in _YES or said in _NO:
             return PAIR_WORDS[0] if said in _YES else PAIR_WORDS[1]
     return ""
+
+
+def export_all(store: StudioStore, project: Project, places: Path, out: Path) -> None:
+    """Write settings, people, every event, and the answers by the names of their rows."""
+    events, people = store.events(project.id), store.people(project.id)
+    about = {"name": project.name, "made_at": project.made_at, "settings": dict(project.settings)}
+    called = {person.id: person.name for person in people}
+    lines = [
+        {"id": e.id, "person": called.get(e.person, ""), "kind": e.kind, "content": dict(e.content), "at": e.at,
+         "seconds": None if e.seconds != e.seconds else e.seconds}
+        for e in events
+    ]  # fmt: skip
+    try:
+        out.mkdir(parents=True)
+        write_text(out / "project.json", json.dumps(about, ensure_ascii=False, indent=1))
+        write_text(out / "events.jsonl", "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+        place = project.settings.get("place")
+        if place:
+            _answers(places / str(place), store, project, called, out)
+    except OSError as error:
+        shutil.rmtree(out, ignore_errors=True)
+        raise CannotWrite(f"Cannot write the answers first: {error.strerror}. The project was not deleted.") from error
+
+
+def _answers(folder: Path, store: StudioStore, project: Project, called: dict[int, str], out: Path) -> None:
+    try:
+        rows = read_rows(folder)
+    except SidelightError:
+        return  # the events are written all the same
+    said = list(Replay(store.events(project.id)).standing.answers.values())
+    write_csv(out / "answers.csv", as_table(said, rows.ids, called))
+    labels = [answer for answer in said if len(answer.rows) == 1]
+    if labels:
+        write_csv(
+            out / "labels.csv",
+            {
+                "row": [rows.ids[a.rows[0]] for a in labels],
+                "label": [a.words for a in labels],
+                "person": [called.get(a.person, "") for a in labels],
+            },
+        )

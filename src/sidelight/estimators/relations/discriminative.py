@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sidelight._core.params import as_generator, check_choice, check_flag, check_n_clusters, check_number
+from sidelight._core.params import as_generator, check_choice, check_n_clusters, check_number
 from sidelight._core.simplex import log_softmax
 from sidelight._core.threads import one_blas_thread, one_thread
 from sidelight._models.feature_map import MOST_COLUMNS, FeatureMap
@@ -23,13 +23,14 @@ from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows
 from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._linear_rule import warn_unless_converged
 from sidelight.estimators.relations import direct, variational
-from sidelight.estimators.relations.answered import Answered, without_none
+from sidelight.estimators.relations.answered import Answered
 from sidelight.estimators.relations.direct import TRUSTED
 from sidelight.estimators.relations.noise import ErrorRates
-from sidelight.estimators.relations.trust import Trust, beliefs_about, doubtful, estimate_error_rate
+from sidelight.estimators.relations.trust import Trust, beliefs_about, estimate_error_rate
 
 LANDMARKS = 300  # of the curved features
-MANY = 2  # times max_rows: of more rows, a fit looks at those with answers and a sample
+MOST_ROWS = 20_000  # that the objective looks at, beside those that answers are about
+MANY = 2  # times as many: of more rows, a fit looks at those with answers and a sample
 
 
 class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
@@ -61,8 +62,6 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
     errors : {"even", "confusion"}, default="even"
         What ``eps="auto"`` learns: one rate at which all wrong answers are equally likely, or which answers are
         mistaken for which ([P17] 3.5.2.2).
-    use_none : bool, default=True
-        Learn from triplets answered "none" too; False leaves them out (the thesis' DC-R-C).
     on_conflict : {"soften", "raise"}, default="soften"
         Answers that cannot all be true are warned about and weighed against each other, or refused.
     n_init : int, default=2
@@ -71,9 +70,6 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         Most L-BFGS iterations, or rounds of variational EM.
     tol : float, default=1e-6
         Relative change of the objective at which a fit has converged.
-    max_rows : int, default=20000
-        The information is taken over that many rows at most, drawn at random; rows with answers always count. Of more
-        than twice as many rows, these are all that a fit looks at.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the landmarks, starts and samples.
 
@@ -133,6 +129,8 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
     True
     """
 
+    RETIRED: ClassVar[dict[str, Any]] = {"use_none": True, "max_rows": MOST_ROWS}
+
     __metadata_request__fit = {"pairs": True, "triplets": True}
     __metadata_request__score = {"pairs": True, "triplets": True}
 
@@ -146,12 +144,10 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         penalty: float | None = None,
         eps: float | str = "auto",
         errors: str = "even",
-        use_none: bool = True,
         on_conflict: str = "soften",
         n_init: int = 2,
         max_iter: int = 300,
         tol: float = 1e-6,
-        max_rows: int = 20_000,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -161,12 +157,10 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         self.penalty = penalty
         self.eps = eps
         self.errors = errors
-        self.use_none = use_none
         self.on_conflict = on_conflict
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
-        self.max_rows = max_rows
         self.random_state = random_state
 
     @all_or_nothing
@@ -177,7 +171,7 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n_rows, n_features), or Parts
-            The rows. Of Parts, those with answers and about ``max_rows`` others are collected in one pass; ``labels_``
+            The rows. Of Parts, those with answers and about 20,000 others are collected in one pass; ``labels_``
             and ``probabilities_`` are then made part by part, by features alone.
         y : Pairs, Triplets or None
             Answers, for tools that know only ``y``.
@@ -202,7 +196,16 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         else:
             seen, about_pairs, about_triplets = self._looked_at(X, pairs, triplets, generator)
             feature_map = self._feature_map(seen, generator)
-            fit, trust = self._follow_answers(seen, feature_map(seen), about_pairs, about_triplets, generator)
+            told = Answered.evenly(about_pairs, about_triplets, TRUSTED)
+            terrain = direct.StartSpace.of(seen, feature_map(seen), told, self.n_clusters, generator)
+            settings, uneven = self._settings(), self.errors == "confusion"
+            trust = (
+                estimate_error_rate(terrain, about_pairs, about_triplets, settings, generator, confusion=uneven)
+                if self.eps == "auto"
+                else Trust(ErrorRates.evenly(float(self.eps)), float(self.eps), settings.tau)
+            )
+            told, settings = trust.answered(about_pairs, about_triplets), replace(settings, tau=trust.tau)
+            fit = direct.learn(terrain, told, settings, trust.eps, generator)
             answered = trust.answered(pairs, triplets)
         return self._publish(X, feature_map, fit, answered, trust)
 
@@ -214,9 +217,9 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         The features of a row that bend take some 150 numbers, so those of a million rows would fill a gigabyte.
         """
         n = X.shape[0]
-        if n <= MANY * self.max_rows:
+        if n <= MANY * MOST_ROWS:
             return X, pairs, triplets
-        drawn = generator.choice(n, self.max_rows, replace=False)
+        drawn = generator.choice(n, MOST_ROWS, replace=False)
         rows = np.unique(np.concatenate([drawn, pairs.rows.ravel(), triplets.rows.ravel()]))
         return X[rows], pairs[rows], triplets[rows]
 
@@ -234,28 +237,12 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         """Fit the rows that the objective looks at, and let the others be asked about part by part."""
         answered = np.unique(np.concatenate([pairs.rows.ravel(), triplets.rows.ravel()]))
         each = parts.without_bags()
-        drawn = each.drawn(each.draw(self.max_rows, also=answered))
+        drawn = each.drawn(each.draw(MOST_ROWS, also=answered))
         order = np.argsort(drawn.numbers, kind="stable")
         rows, numbers = np.asarray(drawn.rows, dtype=np.float64)[order], drawn.numbers[order]
         self.fit(rows, pairs=pairs[numbers], triplets=triplets[numbers])
         self.labels_, self.probabilities_ = parts.apply(self.predict), parts.apply(self.predict_proba)
         return self
-
-    def _follow_answers(
-        self, X: Any, features: np.ndarray, pairs: Pairs, triplets: Triplets, generator: np.random.Generator
-    ) -> tuple[direct.Fitted, Trust]:
-        """Fit at the share of wrong answers that was given, or that held-out answers speak for."""
-        settings, everything = self._settings(), Answered.evenly(pairs, triplets, TRUSTED)
-        terrain = direct.StartSpace.of(X, features, everything, self.n_clusters, generator)
-        if self.eps == "auto":
-            uneven = self.errors == "confusion"
-            trust = estimate_error_rate(terrain, pairs, triplets, settings, generator, confusion=uneven) or doubtful(
-                settings.tau
-            )
-            settings = replace(settings, tau=trust.tau)
-        else:
-            trust = Trust(ErrorRates.evenly(float(self.eps)), float(self.eps), settings.tau)
-        return direct.learn(terrain, trust.answered(pairs, triplets), settings, trust.eps, generator), trust
 
     def _publish(
         self, X: Any, feature_map: FeatureMap, fit: Any, answered: Answered, trust: Trust
@@ -351,8 +338,7 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         return _log_posterior(model, parameters, self.feature_map_, rows_to_judge(self, X))
 
     def _read_answers(self, n_rows: int, y: Any, pairs: Any, triplets: Any) -> tuple[Pairs, Triplets]:
-        found = as_pairs(pairs, n_rows=n_rows, y=y), as_triplets(triplets, n_rows=n_rows, y=y)
-        return found[0], found[1] if self.use_none else without_none(found[1])
+        return as_pairs(pairs, n_rows=n_rows, y=y), as_triplets(triplets, n_rows=n_rows, y=y)
 
     def _look_for_conflicts(self, pairs: Pairs, triplets: Triplets) -> None:
         for answers in (pairs, triplets):
@@ -379,9 +365,7 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         return self.boundary or ("curved" if self.objective == "answers" else "straight")
 
     def _settings(self) -> direct.Settings:
-        return direct.Settings(
-            self.n_clusters, self.tau, self.penalty, self.n_init, self.max_iter, self.tol, self.max_rows
-        )
+        return direct.Settings(self.n_clusters, self.tau, self.penalty, self.n_init, self.max_iter, self.tol, MOST_ROWS)
 
     def _check_parameters(self) -> None:
         check_number(self, "n_clusters", self.n_clusters, integer=True, low=1)
@@ -397,9 +381,8 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
                 "Give eps a small number, such as 0.01."
             )
         check_choice(self, "errors", self.errors, ("even", "confusion"))
-        check_flag(self, "use_none", self.use_none)
         check_choice(self, "on_conflict", self.on_conflict, ("soften", "raise"))
-        for name in ("n_init", "max_iter", "max_rows"):
+        for name in ("n_init", "max_iter"):
             check_number(self, name, getattr(self, name), integer=True, low=1)
         check_number(self, "tol", self.tol, low=0)
 

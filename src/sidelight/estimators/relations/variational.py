@@ -21,8 +21,7 @@ from sidelight._solvers.rounding import round_by_kmeans
 from sidelight._terms.information import Balance, Confidence, CrossEntropy, OnRows
 from sidelight.estimators._base import reporting
 from sidelight.estimators._linear_rule import RuleFit
-from sidelight.estimators.relations.answer_terms import pair_truths, triplet_truths
-from sidelight.estimators.relations.answered import Answered
+from sidelight.estimators.relations.answered import Answered, pair_truths, triplet_truths
 from sidelight.estimators.relations.direct import Fitted, Settings
 
 Floats = npt.NDArray[np.float64]

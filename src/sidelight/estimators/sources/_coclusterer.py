@@ -17,8 +17,7 @@ from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.errors import InvalidData, InvalidParameter, UnknownName, nearest
 from sidelight.estimators._base import Estimator, fingerprint, rows_to_fit
 from sidelight.estimators.sources._sweeps.alternating import Side, Table, cluster_sums
-from sidelight.estimators.sources._sweeps.cluster_state import Cells
-from sidelight.estimators.sources._sweeps.information import table_information, total_correlation
+from sidelight.estimators.sources._sweeps.cluster_state import Cells, table_information, total_correlation
 
 # The door for tables: a matrix (dense, CSR) or a CoOccurrence becomes joint probabilities over named axes.
 

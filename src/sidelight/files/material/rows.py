@@ -20,7 +20,7 @@ from sidelight.files.material.listing import KEY, Listing, fingerprint, recipe_t
 from sidelight.files.material.pictures import PictureRecipe, cut_picture, taken_at
 from sidelight.files.material.selections import Selection
 from sidelight.files.material.sounds import SoundRecipe, common_rate, cut_recording, describe_piece, rate_of
-from sidelight.files.material.texts import TextRecipe, cut_text
+from sidelight.files.text.folder import TextRecipe, cut_text
 from sidelight.progress import report
 from sidelight.words import counted, some_of
 

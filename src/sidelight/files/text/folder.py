@@ -12,7 +12,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
@@ -29,9 +29,6 @@ from sidelight.files.roles.plan import RoleRequest
 from sidelight.files.source import MAX_RATIO, MAX_UNPACKED, guess_encoding
 from sidelight.files.text.words import count_words
 from sidelight.progress import report
-
-# The text of one document: plain, Markdown, HTML without its markup, mail without its headers, Word, PDF.
-
 
 MOST_BYTES = 50_000_000  # of one document
 _MOST_RATIO = 200  # how far a Word document may unpack
@@ -293,3 +290,27 @@ def _from_tar(path: Path) -> Iterator[tuple[str, bytes]]:
                 yield member.name, data
     except (tarfile.TarError, EOFError, OSError, zlib.error, UnicodeDecodeError) as error:
         raise UnreadableFile(f"{path}: a damaged archive ({error}). Fetch it again.") from None
+
+
+# A document as rows: one, or one for each paragraph; its words are the features when the table is read.
+
+
+@dataclass(frozen=True, slots=True)
+class TextRecipe:
+    """How a folder of texts is cut: a row a ``"file"``, or a row a ``"paragraph"``."""
+
+    by: str = "file"
+
+
+def cut_text(path: Path, recipe: TextRecipe) -> list[str]:
+    """Return the text of a file, or its paragraphs; empty ones are left out."""
+    try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise UnreadableFile(f"{path}: {size:,} bytes are no text that a person wrote.")
+        content = path.read_bytes()
+    except OSError as error:
+        raise UnreadableFile(f"{path}: cannot be read ({error.strerror or error}).") from None
+    text = text_in(str(path), content)
+    parts = re.split(r"\n\s*\n", text) if recipe.by == "paragraph" else [text]
+    return [part.strip() for part in parts if part.strip()]

@@ -15,8 +15,7 @@ from sidelight.errors import ConflictingAnswers
 from sidelight.estimators._base import reporting
 from sidelight.peers._clusterer import AnswerClusterer
 from sidelight.peers._links import Links
-from sidelight.peers.constrained.starts import means_of, random_centres
-from sidelight.peers.constrained.sweep import NOWHERE, Incidence, assign_in_turn
+from sidelight.peers.constrained.sweep import NOWHERE, Incidence, assign_in_turn, means_of, random_centres
 from sidelight.words import in_words
 
 REPAIRS = 200  # orders tried before a dead end counts: a group without a cluster moves to the front each time

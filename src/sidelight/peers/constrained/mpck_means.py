@@ -17,8 +17,15 @@ from sidelight.data.relations import Pairs, Triplets
 from sidelight.estimators._base import reporting
 from sidelight.peers._clusterer import AnswerClusterer
 from sidelight.peers._links import Links, differences, spread_of, squares
-from sidelight.peers.constrained.starts import centres_from_groups, means_of, random_centres
-from sidelight.peers.constrained.sweep import Incidence, assign_in_turn, broken_links, price_of_broken
+from sidelight.peers.constrained.sweep import (
+    Incidence,
+    assign_in_turn,
+    broken_links,
+    centres_from_groups,
+    means_of,
+    price_of_broken,
+    random_centres,
+)
 
 LEAST_VARIANCE = 1e-3  # of the mean variance of a feature: keeps a metric finite where a cluster is flat
 

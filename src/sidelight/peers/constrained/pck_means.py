@@ -13,8 +13,14 @@ from sidelight.data.relations import Pairs, Triplets
 from sidelight.estimators._base import reporting
 from sidelight.peers._clusterer import AnswerClusterer
 from sidelight.peers._links import Links, spread_of
-from sidelight.peers.constrained.starts import centres_from_groups, means_of, random_centres
-from sidelight.peers.constrained.sweep import Incidence, assign_in_turn, price_of_broken
+from sidelight.peers.constrained.sweep import (
+    Incidence,
+    assign_in_turn,
+    centres_from_groups,
+    means_of,
+    price_of_broken,
+    random_centres,
+)
 
 
 class Start(NamedTuple):

@@ -23,7 +23,7 @@ from sidelight.estimators._base import reporting
 from sidelight.peers._clusterer import AnswerClusterer
 from sidelight.peers._links import Comparisons, compare, differences, squares
 from sidelight.peers.constrained.mpck_means import Metrics
-from sidelight.peers.constrained.starts import means_of, random_centres
+from sidelight.peers.constrained.sweep import means_of, random_centres
 
 
 class Start(NamedTuple):

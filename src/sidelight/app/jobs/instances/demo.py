@@ -13,8 +13,8 @@ from sidelight.app.jobs.media import Clip
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.data.samples import load_digit_bags
+from sidelight.data.synth.bags import make_rectangles
 from sidelight.data.synth.material import RATE, make_recordings
-from sidelight.data.synth.rectangles import make_rectangles
 from sidelight.metrics import normalized_mutual_information, novel_instance_f1, purity
 
 _INSTANCES = (

@@ -17,7 +17,7 @@ from sidelight.app.jobs.relations import Relations
 from sidelight.app.jobs.relations.result import RelationsResult
 from sidelight.app.jobs.relations.work import cluster_with_answers
 from sidelight.data.relations import Pairs, Triplets
-from sidelight.estimators.relations.discriminative import DiscriminativeClustering
+from sidelight.estimators.relations.discriminative import MOST_ROWS
 from sidelight.files.answers import names_in
 
 
@@ -29,7 +29,7 @@ class PartedRelationsResult(InParts, RelationsResult):
 def work(config: RunConfig) -> PartedRelationsResult:
     """Learn from the rows with answers and a sample, and place all rows by their features."""
     return work_on_sample(
-        config, cluster_with_answers, PartedRelationsResult, n_rows=DiscriminativeClustering().max_rows, needs=(),
+        config, cluster_with_answers, PartedRelationsResult, n_rows=MOST_ROWS, needs=(),
         figures=_figures, count=count_rows, named=frozenset(_answered(config)),
     )  # fmt: skip
 

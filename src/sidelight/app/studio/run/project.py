@@ -1,24 +1,30 @@
-"""The project of a run: it asks what the doubtful rows are, and the job can learn from what people say."""
+"""The project of a run: it asks what the doubtful rows are, and the job runs again with what people say."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from sidelight._core.matching import match_rows
 from sidelight.active.questions import UNSURE
 from sidelight.app.store.studio_store import NewEvent, Person, Project, StudioStore
 from sidelight.app.studio.answers import check_label
 from sidelight.app.studio.learner import Snapshot
 from sidelight.app.studio.project import OpenProject
 from sidelight.app.studio.rows import Rows
-from sidelight.app.studio.run.again import RunAgain
 from sidelight.app.studio.run.learner import RunLearner
-from sidelight.app.studio.run.start import Start, read_start
-from sidelight.errors import UnknownName
+from sidelight.app.studio.run.start import Start, read_start, write_start
+from sidelight.errors import Cancelled, InvalidData, SidelightError, UnknownName
+from sidelight.progress import Step, progress
 
 _BESIDE = 12  # other rows of a bag that are shown with a row
+_MOST_SHOWN = 40  # rows that moved, to show
+_log = logging.getLogger("sidelight.studio")
 
 
 class RunProject(OpenProject):
@@ -139,3 +145,160 @@ class RunProject(OpenProject):
         """Stop the model, and a run that is under way."""
         self.again.cancel()
         super().close()
+
+
+@dataclass
+class RunAgain:
+    """How far a run is that was started from the page.
+
+    Attributes
+    ----------
+    state : str
+        ``"idle"``, ``"running"``, ``"done"`` or ``"failed"``.
+    stage, done, total : str, int and int or None
+        What it is doing.
+    words : str
+        Why it failed.
+    changed : dict
+        What it changed: how many rows moved, the first of them, and how many became surer.
+    """
+
+    state: str = "idle"
+    stage: str = ""
+    done: int = 0
+    total: int | None = None
+    words: str = ""
+    changed: dict[str, Any] = field(default_factory=dict)
+    _is_over: bool = False
+    _thread: threading.Thread | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what a page shows."""
+        return {
+            "state": self.state, "stage": self.stage, "done": self.done, "total": self.total, "words": self.words,
+            "changed": self.changed,
+        }  # fmt: skip
+
+    def begin(self, project: RunProject, person: Person) -> None:
+        """Start; while one runs there is no second."""
+        check(project)
+        with self._lock:
+            if self.state == "running":
+                raise InvalidData("The run is under way already.")
+            self.state, self.stage, self.done, self.total, self.words = "running", "writing", 0, None, ""
+            self._is_over = False
+        self._thread = threading.Thread(target=self._run, args=(project, person), name="run again", daemon=True)
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """End a run that is under way; nothing of it stays."""
+        self._is_over = True
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(timeout=10)
+
+    def _told(self, step: Step) -> bool:
+        self.stage, self.done, self.total = step.stage, step.done, step.total
+        return not self._is_over
+
+    def _run(self, project: RunProject, person: Person) -> None:
+        try:
+            with progress(self._told):
+                self.changed = repeat(project, person)
+            self.state = "done"
+        except Cancelled:
+            self.state, self.words = "failed", "Stopped; nothing was changed."
+        except SidelightError as error:
+            self.state, self.words = "failed", error.told(str)
+        except Exception as error:  # a mistake of ours must show on the page, not only end a thread
+            _log.error("The run failed: %s", type(error).__name__, exc_info=error)
+            self.state, self.words = "failed", f"The run stopped: {type(error).__name__}: {error}. Nothing is lost."
+
+
+def check(project: RunProject) -> None:
+    """Raise unless the job of a project can learn from what people say."""
+    if not project.start.takes:
+        raise InvalidData(
+            f"The job {project.start.job} takes no corrections of rows: what people said is kept here, in names.csv "
+            "and in clusters.csv."
+        )
+
+
+def repeat(project: RunProject, person: Person) -> dict[str, Any]:
+    """Run the job with everything that people said, and go on from there; return what changed."""
+    from msgspec import structs
+
+    from sidelight.app.jobs.reading import read_rows
+    from sidelight.app.jobs.run import run
+    from sidelight.app.studio.run.results import CORRECTIONS, config_of, home_of, keep_earlier, start_of, write_back
+
+    before, home = project.start, home_of(project)
+    config = config_of(home)
+    keep_earlier(project, home)
+    files = write_back(project)
+    told: dict[str, Any] = {"corrections": str(home / CORRECTIONS)} if CORRECTIONS in files else {}
+    if before.takes == "names":
+        mine = {cluster: name for cluster, name in project.cluster_names().items() if cluster in before.names}
+        told["names"] = {**getattr(config.options, "names", {}), **mine}
+    options: Any = structs.replace(config.options, **told)
+    config = type(config)(config.job, config.table, config.roles, options, config.seed)
+    snapshot, names = project.model.snapshot(), project.names(project.model.snapshot().labels)
+    run(config, home, overwrite=True)
+    data = read_rows(config.table, config.roles)
+    after = start_of(home, config, data)
+    if len(after.labels) != project.rows.n:
+        raise InvalidData("The table has other rows now: open its results as a new project. This one is unchanged.")
+    number = sum(event.kind == "run" for event in project.events()) + 1
+    write_start(project.rows.folder, number, after)
+    renamed = renaming(before, after)
+    project.keep(person, "run", {"number": number, "names": renamed})
+    project.begin_again()
+    return changes(project, (snapshot.labels, snapshot.sure, names), renamed)
+
+
+def renaming(before: Start, after: Start) -> dict[str, str]:
+    """Return which cluster of the new run each of the old one is: by its name, else by its rows."""
+    kept = {name for name in before.names if name in after.names and not _is_numbered(name)}
+    old = [k for k, name in enumerate(before.names) if name not in kept]
+    new = [k for k, name in enumerate(after.names) if name not in kept]
+    if not old or not new:
+        return {}
+    counts = np.zeros((len(before.names), len(after.names)))
+    np.add.at(counts, (before.labels, after.labels), 1)
+    shared = counts[np.ix_(old, new)]
+    matched = enumerate(match_rows(shared).tolist())
+    found = {before.names[old[i]]: after.names[new[to]] for i, to in matched if to >= 0 and shared[i, to] > 0}
+    return {name: to for name, to in found.items() if name != to}
+
+
+def _is_numbered(name: str) -> bool:
+    """Whether a name is a number that the next run may give to other rows."""
+    head, _, number = name.replace("-", " ").rpartition(" ")
+    return number.isdigit() and head in ("cluster", "novel")
+
+
+def changes(
+    project: RunProject, before: tuple[np.ndarray, np.ndarray, list[str]], renamed: dict[str, str]
+) -> dict[str, Any]:
+    """Say which rows are called differently now, the surest first, and how many rows are surer."""
+    snapshot = project.model.snapshot()
+    old_labels, old_sure, old_names = before
+    names = project.names(snapshot.labels)
+    called = project.cluster_names()
+    was = [called.get(renamed.get(name, name), renamed.get(name, name)) for name in old_names]
+    pairs = zip(old_labels.tolist(), snapshot.labels.tolist())
+    moved = np.array([row for row, (a, b) in enumerate(pairs) if was[a] != names[b]], dtype=int)
+    order = moved[np.argsort(-snapshot.sure[moved], kind="stable")] if moved.size else moved
+    shown = [
+        {
+            "row": int(row), "id": project.rows.ids[row], "from": was[int(old_labels[row])],
+            "to": names[int(snapshot.labels[row])], "before": round(float(old_sure[row]), 4),
+            "after": round(float(snapshot.sure[row]), 4),
+        }
+        for row in order[:_MOST_SHOWN]
+    ]  # fmt: skip
+    sure: Callable[[np.ndarray], float] = lambda values: round(float(np.mean(values >= 0.9)), 4)  # noqa: E731
+    return {
+        "n_moved": int(moved.size), "moved": shown, "sure_before": sure(old_sure), "sure_after": sure(snapshot.sure),
+        "n_surer": int((snapshot.sure > old_sure + 0.05).sum()), "n_less": int((snapshot.sure < old_sure - 0.05).sum()),
+    }  # fmt: skip

@@ -9,8 +9,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 
 from sidelight.app.studio.answers import words_of
-from sidelight.app.studio.web.pages import page
-from sidelight.app.studio.web.parts import LinkPart
+from sidelight.app.studio.web.pages import LinkPart, page
 from sidelight.app.studio.web.security import cookie_of
 
 router = APIRouter()

@@ -16,10 +16,15 @@ from fastapi import APIRouter, File, Form, Request, UploadFile
 from fastapi.responses import HTMLResponse, Response
 from fastapi.routing import APIRoute
 
-from sidelight.app.studio.limited import limited
-from sidelight.app.studio.uploads import IMAGE_ENDINGS, MATERIAL_ENDINGS, TABLE_ENDINGS, describe_sent, write_sent
-from sidelight.app.studio.web.pages import page
-from sidelight.app.studio.web.parts import StudioPart
+from sidelight.app.studio.uploads import (
+    IMAGE_ENDINGS,
+    MATERIAL_ENDINGS,
+    TABLE_ENDINGS,
+    describe_sent,
+    limited,
+    write_sent,
+)
+from sidelight.app.studio.web.pages import StudioPart, page
 from sidelight.errors import CannotWrite, InvalidData, SidelightError
 from sidelight.words import Setting
 

@@ -1,4 +1,4 @@
-"""From what a route found to a page: one frame, one template a page, and pages for errors."""
+"""What routes need of a request, and from what a route found to a page: one frame, one template a page, errors too."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ import tempfile
 from functools import cache
 from importlib.resources import files as package_files
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import Depends, Request
+from fastapi import Path as PathPart
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from jinja2 import DictLoader, Environment, StrictUndefined
+from starlette.exceptions import HTTPException
 
 from sidelight.app.report.components import number, percent
-from sidelight.app.studio.project import AnsweredAlready
+from sidelight.app.store.studio_store import Person
+from sidelight.app.studio.project import AnsweredAlready, OpenProject
+from sidelight.app.studio.run.project import RunProject
 from sidelight.app.studio.studio import Studio
 from sidelight.app.studio.web.security import role_now
 from sidelight.errors import (
     CannotWrite,
+    InvalidData,
     InvalidInput,
     MissingExtra,
     OutputExists,
@@ -78,3 +83,43 @@ def told(request: Request, error: SidelightError) -> Response:
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": words}, status_code=code)
     return page("error.html", code=code, title="This did not work", words=words)
+
+
+_MOST = 2**31 - 1  # the largest number that both databases keep
+
+
+def studio_of(request: Request) -> Studio:
+    """Return the studio that this server serves."""
+    studio: Studio = request.app.state.studio
+    return studio
+
+
+def project_of(request: Request, number: Annotated[int, PathPart(ge=1, le=_MOST)]) -> OpenProject:
+    """Return the project of the address."""
+    return studio_of(request).project(number)
+
+
+StudioPart = Annotated[Studio, Depends(studio_of)]
+ProjectPart = Annotated[OpenProject, Depends(project_of)]
+
+
+def run_of(project: ProjectPart) -> RunProject:
+    """Return the project of the address, which has to be one of a run."""
+    if not isinstance(project, RunProject):
+        raise InvalidData("This project was not made from the results of a run, so there is no run to repeat.")
+    return project
+
+
+def link_of(
+    request: Request, token: Annotated[str, PathPart(min_length=8, max_length=64)]
+) -> tuple[OpenProject, Person]:
+    """Return the project and the person of a link; who may only look changes nothing by it."""
+    project, person = studio_of(request).of(token)
+    if person.role == "viewer" and request.method not in ("GET", "HEAD"):
+        raise HTTPException(403, "Your link lets you look at this project, not change it.")
+    return project, person
+
+
+RunPart = Annotated[RunProject, Depends(run_of)]
+LinkPart = Annotated[tuple[OpenProject, Person], Depends(link_of)]
+Number = Annotated[int, PathPart(ge=0, le=_MOST)]

@@ -3,6 +3,7 @@
 - Without a token the studio answers only to names of this machine, so that no page elsewhere can reach it by a name of
   its own; with a token everything but the annotators' links asks for it.
 - What changes something must come from a page of the studio (``Origin``) or carry a header that other pages cannot set.
+- A link sends no more than a person can, and wrong tokens are counted by where they come from.
 - Bodies are limited; pages run no script but ours and load nothing from elsewhere.
 """
 
@@ -11,6 +12,9 @@ from __future__ import annotations
 import asyncio
 import hmac
 import re
+import threading
+import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -20,12 +24,65 @@ from urllib.parse import urlsplit
 
 import anyio.to_thread
 
-from sidelight.app.studio.web.pace import Pace
+_A_SECOND, _AT_ONCE = 40.0, 400.0  # requests of one link: in the long run, and after a rest
+_MOST_LINKS = 10_000  # that are remembered
+
+
+class Pace:
+    """A bucket of requests for each link; the clock only ever goes forward."""
+
+    def __init__(self, a_second: float = _A_SECOND, at_once: float = _AT_ONCE) -> None:
+        self._a_second, self._at_once = a_second, at_once
+        self._left: dict[str, tuple[float, float]] = {}
+        self._lock = threading.Lock()
+
+    def take(self, link: str) -> bool:
+        """Count one request of a link; say whether it may be answered."""
+        with self._lock:
+            now = time.monotonic()
+            left, since = self._left.pop(link, (self._at_once, now))
+            left = min(self._at_once, left + self._a_second * (now - since))
+            while len(self._left) >= _MOST_LINKS:
+                del self._left[next(iter(self._left))]  # the link that was heard of longest ago
+            self._left[link] = (max(left - 1.0, 0.0), now)
+            return left >= 1.0
+
+
+_MOST, _WINDOW = 10, 60.0  # wrong tokens from one place, and in how many seconds
+_MOST_PLACES = 10_000  # that are remembered
+
+
+class Guesses:
+    """Counts wrong tokens by where they came from; the clock only ever goes forward."""
+
+    def __init__(self) -> None:
+        self._at: dict[str, deque[float]] = {}
+        self._lock = threading.Lock()
+
+    def are_too_many(self, place: str) -> bool:
+        """Whether so many came from a place lately that it has to wait."""
+        with self._lock:
+            return len(self._recent(place)) >= _MOST
+
+    def note(self, place: str) -> None:
+        """Count one."""
+        with self._lock:
+            recent = self._recent(place)
+            recent.append(time.monotonic())
+            while len(self._at) >= _MOST_PLACES and place not in self._at:
+                del self._at[next(iter(self._at))]  # the place that was noted first
+            self._at[place] = recent
+
+    def _recent(self, place: str) -> deque[float]:
+        recent = self._at.get(place, deque(maxlen=_MOST))
+        while recent and recent[0] < time.monotonic() - _WINDOW:
+            recent.popleft()
+        return recent
+
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OWNER_COOKIE, PERSON_COOKIE, HEADER = "sidelight_owner", "sidelight_person", "x-sidelight"
 MOST_UPLOAD, MOST_BODY = 200_000_000, 1_000_000  # bytes of an upload, and of any other request

@@ -10,13 +10,19 @@ from fastapi.responses import HTMLResponse, Response
 from pydantic import BaseModel, Field
 
 from sidelight.app.studio.answers import as_table
-from sidelight.app.studio.mapping import MOST_TOGETHER, packed_map, row_with_neighbours, say_together
-from sidelight.app.studio.overview import found_so_far
-from sidelight.app.studio.seeing import clusters_of, clusters_table, moved_rows
+from sidelight.app.studio.seeing import (
+    MOST_TOGETHER,
+    clusters_of,
+    clusters_table,
+    found_so_far,
+    moved_rows,
+    packed_map,
+    row_with_neighbours,
+    say_together,
+)
 from sidelight.app.studio.web.asking import Edit, Row, Start, lines_of, part_of, with_cards
-from sidelight.app.studio.web.pages import page
-from sidelight.app.studio.web.parts import Number, ProjectPart
-from sidelight.app.studio.web.taking import csv_file
+from sidelight.app.studio.web.files import csv_file
+from sidelight.app.studio.web.pages import Number, ProjectPart, page
 from sidelight.errors import InvalidData
 
 router = APIRouter()

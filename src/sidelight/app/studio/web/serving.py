@@ -1,25 +1,121 @@
-"""Starting the server: the socket first, then the studio, then the page in a browser."""
+"""Starting the server: first the socket, which says that the studio is starting, then the studio, then the browser."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import secrets
 import socket
 import threading
 import webbrowser
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from sidelight.app.studio.web.early import answering_early
-from sidelight.app.studio.web.security import LOOPBACK, Access
+from sidelight.app.studio.web.security import LOOPBACK, SLOWEST, Access
 from sidelight.errors import CannotWrite, SidelightError
 from sidelight.words import Setting
 
 if TYPE_CHECKING:
     from sidelight.app.store.studio_store import StudioStore
     from sidelight.app.studio.studio import Studio
+
+
+_PAGE = (
+    "<!DOCTYPE html><html lang=en><head><meta charset=utf-8><meta name=viewport content='width=device-width'>"
+    "<meta http-equiv=refresh content=1><title>Sidelight Studio</title></head>"
+    "<body><main><h1>Sidelight Studio</h1><p role=status>The studio is starting …</p></main></body></html>"
+)
+_JSON = '{"error": "The studio is starting. Try again in a moment."}'
+_PATIENCE = 2.0  # seconds for the head of a request
+_LOOK = 0.2  # seconds between two looks whether everything is loaded
+_MOST = 8192  # bytes of a request that are read
+
+
+@contextmanager
+def answering_early(listening: socket.socket) -> Iterator[None]:
+    """Answer every request on a socket with a page that asks again, until the block ends."""
+    listening.listen(128)
+    listening.settimeout(_LOOK)
+    is_over = threading.Event()
+    thread = threading.Thread(target=_answer_all, args=(listening, is_over), name="early", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+        listening.settimeout(None)
+
+
+def _answer_all(listening: socket.socket, is_over: threading.Event) -> None:
+    while not is_over.is_set():
+        try:
+            connection, _ = listening.accept()
+        except TimeoutError:
+            continue
+        except OSError:
+            return
+        with connection, suppress(OSError):
+            connection.settimeout(_PATIENCE)
+            head = connection.recv(_MOST)
+            path = head.split(b" ", 2)[1] if head.count(b" ") >= 2 else b""
+            connection.sendall(_response(path.startswith(b"/api/")))
+
+
+def _response(is_for_programs: bool) -> bytes:
+    body, kind = (_JSON, "application/json") if is_for_programs else (_PAGE, "text/html; charset=utf-8")
+    content = body.encode()
+    head = (
+        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nCache-Control: no-store\r\nConnection: close\r\n"
+        "X-Content-Type-Options: nosniff\r\nContent-Security-Policy: default-src 'none'\r\n"
+        f"Content-Type: {kind}\r\nContent-Length: {len(content)}\r\n\r\n"
+    )
+    return head.encode() + content
+
+
+class PunctualProtocol(H11Protocol):
+    """HTTP over one connection, closed when the head of a request takes too long; bodies are timed by the guard."""
+
+    _patience: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of a request; stop waiting when its head is whole."""
+        super().data_received(data)
+        if self._is_answering():
+            self._stop_waiting()
+        elif self._patience is None:
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _wait(self) -> None:
+        self._patience = self.loop.call_later(SLOWEST, self._give_up)
+
+    def _stop_waiting(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    def _give_up(self) -> None:
+        self._patience = None
+        if not self._is_answering() and not self.transport.is_closing():
+            self.transport.close()
+
 
 _WATCH = 0.5  # seconds between two looks whether the database is still ours
 _DEMOS = "Projects to try are being made: recordings and photographs are cut into rows and named. This takes a minute."
@@ -82,7 +178,7 @@ def _first_page(studio: Studio, demo: bool, results: str) -> str:
 
 def _make_demos(studio: Studio) -> None:
     """Make the projects to try while the first page is open."""
-    from sidelight.app.studio.demos import demo_projects
+    from sidelight.app.studio.making import demo_projects
 
     studio.preparing = _DEMOS
     try:
@@ -93,8 +189,6 @@ def _make_demos(studio: Studio) -> None:
 
 
 def _run(app: Any, studio: Studio, listening: socket.socket, say: Callable[[str], Any]) -> None:
-    from sidelight.app.studio.web.punctual import PunctualProtocol
-
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, server_header=False, date_header=False, http=PunctualProtocol,
         ws="none",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sidelight._core.kernels import kernel
 from sidelight._core.threads import map_in_threads
-from sidelight.estimators.sources._sweeps.information import table_information
+from sidelight.estimators.sources._sweeps.cluster_state import table_information
 from sidelight.progress import report
 
 Floats = NDArray[np.float64]

@@ -17,8 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.estimators.sources._sweeps.alternating import add_profiles, assign, log_shares
-from sidelight.estimators.sources._sweeps.cluster_state import TINY, Cells, State, descend, metropolis, slice_values
-from sidelight.estimators.sources._sweeps.information import margin
+from sidelight.estimators.sources._sweeps.cluster_state import (
+    TINY,
+    Cells,
+    State,
+    descend,
+    margin,
+    metropolis,
+    slice_values,
+)
 from sidelight.progress import report
 
 # Repairing co-clusters by merging two clusters and splitting a third, which no sequence of single moves dares.
