@@ -14,7 +14,7 @@ BAGS, X = labelled_bags(), pure_bags()
 WEIGHTS = np.random.default_rng(0).uniform(0.5, 2.0, size=len(X))
 SEARCHES = [
     ours.MaxMarginBagClusteringCV(
-        2, Cs=[2.0, 8.0], balances=[0.5, 3.0], n_resamples=2, share=0.6, margin="paper", scale="standard",
+        2, Cs=[2.0, 8.0], balances=[0.5, 3.0], n_resamples=2, margin="paper", scale="standard",
         init="normal", n_init=2, tol=0.05, inner_tol=0.02, max_iter=7, random_state=0,
     ),
     ours.DMNLCV(
@@ -90,8 +90,9 @@ def test_the_score_of_margins_is_what_can_be_seen_of_them():
 
 
 @pytest.mark.parametrize(("share", "n_kept"), [(0.6, 9), (0.01, 2), (1.0, 15)])
-def test_resamples_are_whole_bags(share, n_kept):
-    search = ours.MaxMarginBagClusteringCV(2, share=share)
+def test_resamples_are_whole_bags(share, n_kept, monkeypatch):
+    monkeypatch.setattr("sidelight.estimators.bags.search.SHARE", share)
+    search = ours.MaxMarginBagClusteringCV(2)
     rows = search._resample(BAGS, np.random.default_rng(0))
     kept = np.unique(BAGS.codes[rows])
     assert len(kept) == n_kept

@@ -28,7 +28,7 @@ def test_prefers_what_comes_back_and_keeps_its_clusters():
     assert search.decision_function(X, bags=codes).shape == search.memberships(X, bags=codes).shape == (36, 3)
 
 
-@pytest.mark.parametrize("grid", [{"Cs": []}, {"balances": [-1.0]}, {"Cs": [0.0]}, {"share": 0}])
+@pytest.mark.parametrize("grid", [{"Cs": []}, {"balances": [-1.0]}, {"Cs": [0.0]}])
 def test_a_grid_that_cannot_be_tried_is_refused(grid):
     with pytest.raises(InvalidParameter):
         sl.estimators.MaxMarginBagClusteringCV(2, **grid).fit(np.eye(4))

@@ -132,7 +132,8 @@ def test_too_few_answers_tell_nothing_of_how_often_they_are_wrong():
     terrain, _ = space()
     few = PAIRS.only(slice(trust.FEWEST - 1))
     rng = np.random.default_rng(0)
-    assert trust.estimate_error_rate(terrain, few, TRIPLETS, SETTINGS, rng, confusion=False) is None
+    told = trust.estimate_error_rate(terrain, few, TRIPLETS, SETTINGS, rng, confusion=False)
+    assert (told.rates.eps, told.eps, told.sharpness) == (trust.UNKNOWN, 0.25, trust.DOUBTFUL_SHARPNESS)
     enough = PAIRS.only(slice(trust.FEWEST))
     found = trust.estimate_error_rate(terrain, enough, TRIPLETS, SETTINGS, rng, confusion=False)
     assert found.rates.eps < 0.1

@@ -148,17 +148,14 @@ class Grouped(click.Command):
         is_whole = ctx.meta.get(WHOLE, False)
         blocks: dict[str, list[tuple[str, str]]] = {"Options": []}
         for param in self.get_params(ctx):
-            if not isinstance(param, click.Option) or (_is_rare(param) and not is_whole):
-                continue
-            only = f"Only of {param.only}" if isinstance(param, FieldOption) and param.only and is_whole else ""
-            record = param.get_help_record(ctx)
+            is_listed = isinstance(param, click.Option) and (is_whole or not _is_rare(param))
+            record = param.get_help_record(ctx) if is_listed else None
             if record is not None:
-                blocks.setdefault(getattr(param, "group", "") or only or "Options", []).append(record)
-        for title, records in sorted(
-            blocks.items(), key=lambda block: (block[0] != "Options", block[0][:5] != "Only ")
-        ):
+                heading = param.heading(ctx) if isinstance(param, FieldOption) else "Options"
+                blocks.setdefault(heading, []).append(record)
+        for title in sorted(blocks, key=lambda title: 0 if title == "Options" else 1 if title.startswith(_ONLY) else 2):
             with formatter.section(title):
-                formatter.write_dl(records)
+                formatter.write_dl(blocks[title])
 
     @staticmethod
     def _help_all() -> click.Option:
@@ -173,6 +170,7 @@ class Grouped(click.Command):
 
 
 WHOLE = "sidelight.app.cli.options.whole"  # key of a context that lists all options
+_ONLY = "Only of "
 
 
 def _is_rare(param: click.Parameter) -> bool:
@@ -184,10 +182,8 @@ class FieldOption(click.Option):
 
     def __init__(self, field: Field, *, is_rare: bool = False, only: str = "", **changes: Any) -> None:
         self.field, self.group = field, field.group
-        self.is_rare, self.only = (
-            is_rare,
-            only,
-        )  # listed by --help-all alone; the methods that take it, where others do not
+        self.is_rare = is_rare  # listed by --help-all alone
+        self.only = only  # the methods that take it, where others do not
         is_flag = field.kind is Kind.FLAG
         flags = [f"--{field.word}/--no-{field.word}" if is_flag else flag_of(field)]
         if field.letter:
@@ -205,10 +201,14 @@ class FieldOption(click.Option):
             settings |= {"type": click.UNPROCESSED, "metavar": field.metavar}
         super().__init__([*flags, field.name], **(settings | changes))
 
+    def heading(self, ctx: click.Context) -> str:
+        """Return what it is about or, where all options are listed, the methods that take it."""
+        return self.group or (f"{_ONLY}{self.only}" if self.only and ctx.meta.get(WHOLE, False) else "Options")
+
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Add the methods that take it, where no heading says so."""
         record = super().get_help_record(ctx)
-        if record is None or not self.only or (ctx.meta.get(WHOLE, False) and not self.group):
+        if record is None or not self.only or self.heading(ctx).startswith(_ONLY):
             return record
         return record[0], f"{record[1]} [{self.only} only]"
 

@@ -7,7 +7,7 @@ and margin (what bags reach of the margin of 1). The guide says how far this is 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
@@ -20,6 +20,8 @@ from sidelight.estimators._base import all_or_nothing, checks_y, rows_to_fit
 from sidelight.estimators.bags._bags import BagClusterer, check_bag_clusters
 from sidelight.estimators.bags.max_margin import MaxMarginBagClustering
 from sidelight.progress import progress, report
+
+SHARE = 0.8  # of the bags in each resample
 
 
 class MaxMarginBagClusteringCV(BagClusterer):
@@ -34,9 +36,7 @@ class MaxMarginBagClusteringCV(BagClusterer):
     balances : sequence of float, default=(0.0, 0.1, 1.0, 5.0)
         Values of ``balance`` to try; it only matters for ``margin="paper"``.
     n_resamples : int, default=5
-        How often part of the bags is clustered for the stability.
-    share : float, default=0.8
-        The part of the bags in each resample.
+        How often four of five bags are clustered for the stability.
     margin, scale, init, n_init, tol, inner_tol, max_iter : various
         As in :class:`MaxMarginBagClustering`.
     random_state : int, RandomState, Generator or None, default=None
@@ -69,6 +69,8 @@ class MaxMarginBagClusteringCV(BagClusterer):
     ['C', 'balance']
     """
 
+    RETIRED: ClassVar[dict[str, Any]] = {"share": SHARE}
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -76,7 +78,6 @@ class MaxMarginBagClusteringCV(BagClusterer):
         Cs: Any = (1.0, 4.0, 16.0, 64.0),
         balances: Any = (0.0, 0.1, 1.0, 5.0),
         n_resamples: int = 5,
-        share: float = 0.8,
         margin: str = "rest",
         scale: str = "whitened",
         init: str = "spread",
@@ -90,7 +91,6 @@ class MaxMarginBagClusteringCV(BagClusterer):
         self.Cs = Cs
         self.balances = balances
         self.n_resamples = n_resamples
-        self.share = share
         self.margin = margin
         self.scale = scale
         self.init = init
@@ -178,7 +178,7 @@ class MaxMarginBagClusteringCV(BagClusterer):
 
     def _resample(self, bags: Bags, generator: np.random.Generator) -> np.ndarray:
         """Draw whole bags without putting them back, and return their rows."""
-        count = min(bags.n_bags, max(self.n_clusters, round(self.share * bags.n_bags)))
+        count = min(bags.n_bags, max(self.n_clusters, round(SHARE * bags.n_bags)))
         kept = np.zeros(bags.n_bags, dtype=bool)
         kept[generator.choice(bags.n_bags, count, replace=False)] = True
         return np.flatnonzero(kept[bags.codes])
@@ -206,7 +206,6 @@ class MaxMarginBagClusteringCV(BagClusterer):
 
     def _check_grid(self) -> list[tuple[float, float]]:
         check_number(self, "n_resamples", self.n_resamples, integer=True, low=1)
-        check_number(self, "share", self.share, low=0, high=1, open_low=True)
         Cs, balances = (
             as_sequence(self, name, getattr(self, name), "a sequence of numbers") for name in ("Cs", "balances")
         )

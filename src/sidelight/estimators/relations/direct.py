@@ -198,7 +198,9 @@ def follow(
         rows = np.union1d(chosen, answered.rows)
         features, answered, sample = features[rows], answered.among(rows), np.searchsorted(rows, chosen)
     terms = _terms(answered, weights.tau, sample)
-    return _minimise(features, terms, settings, weights, start, settings.max_iter, "following the answers")
+    return RuleFit(features, weights.penalty).minimise(
+        terms, settings.n_clusters, start, max_iter=settings.max_iter, tol=settings.tol, stage="following the answers"
+    )
 
 
 def _terms(answered: Answered, tau: float, rows: Ints | None = None) -> list[tuple[float, Term]]:
@@ -206,19 +208,6 @@ def _terms(answered: Answered, tau: float, rows: Ints | None = None) -> list[tup
     if rows is not None:
         information = [OnRows(term, rows) for term in information]
     return [*answered.terms(), *((tau, term) for term in information)]
-
-
-def _minimise(
-    features: npt.NDArray[Any],
-    terms: list[tuple[float, Term]],
-    settings: Settings,
-    weights: Weights,
-    start: Floats,
-    max_iter: int,
-    stage: str,
-) -> Solution:
-    fit = RuleFit(features, weights.penalty)
-    return fit.minimise(terms, settings.n_clusters, start, max_iter=max_iter, tol=settings.tol, stage=stage)
 
 
 def _compare_starts(
@@ -242,9 +231,11 @@ def _compare_starts(
     }
     terms = _terms(answered, weights.tau)
 
+    fit = RuleFit(features, weights.penalty)
+
     def try_start(name: str) -> Solution:
         stage = f"trying a start: {name}"
-        return _minimise(features, terms, settings, weights, starts[name], START_STEPS, stage)
+        return fit.minimise(terms, K, starts[name], max_iter=START_STEPS, tol=settings.tol, stage=stage)
 
     tried = map_in_threads(try_start, starts, multiplications=features.size * K * START_STEPS)
     return dict(zip(starts, tried))

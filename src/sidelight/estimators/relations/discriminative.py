@@ -26,7 +26,7 @@ from sidelight.estimators.relations import direct, variational
 from sidelight.estimators.relations.answered import Answered
 from sidelight.estimators.relations.direct import TRUSTED
 from sidelight.estimators.relations.noise import ErrorRates
-from sidelight.estimators.relations.trust import Trust, beliefs_about, doubtful, estimate_error_rate
+from sidelight.estimators.relations.trust import Trust, beliefs_about, estimate_error_rate
 
 LANDMARKS = 300  # of the curved features
 MOST_ROWS = 20_000  # that the objective looks at, beside those that answers are about
@@ -196,7 +196,16 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         else:
             seen, about_pairs, about_triplets = self._looked_at(X, pairs, triplets, generator)
             feature_map = self._feature_map(seen, generator)
-            fit, trust = self._follow_answers(seen, feature_map(seen), about_pairs, about_triplets, generator)
+            told = Answered.evenly(about_pairs, about_triplets, TRUSTED)
+            terrain = direct.StartSpace.of(seen, feature_map(seen), told, self.n_clusters, generator)
+            settings, uneven = self._settings(), self.errors == "confusion"
+            trust = (
+                estimate_error_rate(terrain, about_pairs, about_triplets, settings, generator, confusion=uneven)
+                if self.eps == "auto"
+                else Trust(ErrorRates.evenly(float(self.eps)), float(self.eps), settings.tau)
+            )
+            told, settings = trust.answered(about_pairs, about_triplets), replace(settings, tau=trust.tau)
+            fit = direct.learn(terrain, told, settings, trust.eps, generator)
             answered = trust.answered(pairs, triplets)
         return self._publish(X, feature_map, fit, answered, trust)
 
@@ -234,22 +243,6 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         self.fit(rows, pairs=pairs[numbers], triplets=triplets[numbers])
         self.labels_, self.probabilities_ = parts.apply(self.predict), parts.apply(self.predict_proba)
         return self
-
-    def _follow_answers(
-        self, X: Any, features: np.ndarray, pairs: Pairs, triplets: Triplets, generator: np.random.Generator
-    ) -> tuple[direct.Fitted, Trust]:
-        """Fit at the share of wrong answers that was given, or that held-out answers speak for."""
-        settings, everything = self._settings(), Answered.evenly(pairs, triplets, TRUSTED)
-        terrain = direct.StartSpace.of(X, features, everything, self.n_clusters, generator)
-        if self.eps == "auto":
-            uneven = self.errors == "confusion"
-            trust = estimate_error_rate(terrain, pairs, triplets, settings, generator, confusion=uneven) or doubtful(
-                settings.tau
-            )
-            settings = replace(settings, tau=trust.tau)
-        else:
-            trust = Trust(ErrorRates.evenly(float(self.eps)), float(self.eps), settings.tau)
-        return direct.learn(terrain, trust.answered(pairs, triplets), settings, trust.eps, generator), trust
 
     def _publish(
         self, X: Any, feature_map: FeatureMap, fit: Any, answered: Answered, trust: Trust

@@ -196,15 +196,15 @@ def estimate_error_rate(
     generator: np.random.Generator,
     *,
     confusion: bool,
-) -> Trust | None:
-    """Estimate how often answers are wrong from answers that were held out; None when they are too few.
+) -> Trust:
+    """Estimate how often answers are wrong from answers that were held out; too few of them are taken for doubtful.
 
     Held-out answers that are broken may be wrong, or right ones about rows whose classes overlap. And where answers are
     wrong the rows may have to count more, or may mislead, because the classes are not where the rows are dense. So
     held-out answers also decide whether to fit with doubt at all, and whether tau grows with it.
     """
     if max(pairs.n_answers, triplets.n_answers) < FEWEST:
-        return None
+        return doubtful(settings.tau)
     eps, seed = direct.TRUSTED, as_seed(generator)
     reached: list[Floats] = []  # where the fit of each fold ended: the next round goes on from there
     tried: list[tuple[float, float, float | None, float]] = []  # likelihood of held-out answers; eps, tau, sharpness
