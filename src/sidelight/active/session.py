@@ -165,7 +165,8 @@ class ActiveSession:
         Parameters
         ----------
         n : int, default=1
-            How many different ones, for several people at once; more than one are returned as a list.
+            How many different ones, for several people at once; more than one are returned as a list. Who asks alone
+            after that is not given what another of them still has.
         busy : iterable of Question or tuple of int, default=()
             Questions that other people have. With some, another question is returned that counts on their being
             answered, and the session does not keep it.
