@@ -282,11 +282,17 @@ class Rule:
     b: Floats
     kernels: NearKernels | None
     name: str
+    keeps: bool = False  # whether kernels are kept from one question to the next
 
     def columns(self, held: Held, run: tuple[int, int]) -> NDArray[Any]:
         """Return the raw columns of a block: rows near 0, and kernels of landmarks."""
-        near = held.X[slice(*run)]
-        return near if self.kernels is None else np.hstack([near, self.kernels(near)])
+        near, kernels = held.X[slice(*run)], self.kernels
+        if kernels is None:
+            return near
+        near = near.astype(np.float32, copy=False)
+        if not self.keeps:
+            return np.hstack([near, kernels(near)])
+        return np.asarray(held.once(f"columns/{run[0]}", lambda: np.hstack([near, kernels(near)])))
 
     def believe(self, columns: NDArray[Any]) -> tuple[Floats, Floats, Floats]:
         """Return P, log P and the sum of P over the rows."""
@@ -302,6 +308,7 @@ class RawColumns:
 
     look: Look
     feature_map: FeatureMap | None = None
+    keeps: bool = False
 
     def rule(self, W: Floats, b: Floats, name: str) -> Rule:
         """Turn weights of features into weights of raw columns."""
@@ -312,7 +319,7 @@ class RawColumns:
             straight, kernels, shift = curve.weights_of_columns(W)
         raw = np.vstack([straight * self.look.spread[:, None], kernels])
         near = NearKernels.of(self.look, curve) if curve is not None and len(kernels) else None
-        return Rule(raw, b + self.look.centre @ straight + shift, near, name)
+        return Rule(raw, b + self.look.centre @ straight + shift, near, name, self.keeps)
 
     def gradient(self, raw: Floats, of_b: Floats) -> Floats:
         """Turn a gradient by weights of raw columns into one by weights of features."""

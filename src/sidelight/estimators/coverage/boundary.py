@@ -27,7 +27,7 @@ LANDMARKS = 500
 NEAR, WIDE = 0.6, 3.0  # widths h of the kernel exp(-|x - z|^2 / h), in total variances of the rows
 FAR = 4.0  # squared distances from the nearest landmark, in widths, from which the kernel (e^-4) says nothing
 STRENGTH = 2.3  # root mean square length of the curved features; standardised rows have the root of their number
-MOST_NUMBERS = 1 << 29  # features of rows that all settle a fit, as sparse ones do: 2 GB in float32
+MOST_NUMBERS = 1 << 29  # features of rows that are held at once: 2 GB in float32
 
 
 def reach_of(feature_map: FeatureMap | None, squares: np.ndarray) -> float:

@@ -35,7 +35,7 @@ from sidelight.estimators._labelled_bags.supervision import (
 )
 from sidelight.estimators._large import refine
 from sidelight.estimators._linear_rule import ClusterWhitening
-from sidelight.estimators.coverage.boundary import FAR
+from sidelight.estimators.coverage.boundary import FAR, MOST_NUMBERS
 from sidelight.estimators.coverage.problem import Coverage, Told, left_uncovered
 from sidelight.estimators.coverage.settle import Settings, Settled, settle
 from sidelight.words import counted
@@ -222,7 +222,8 @@ class ManyRows:
         of_all: list[tuple[float, Term]] = [(weight, Balance())] if weight > 0 else []
         features, start = settled.boundary.features, best(settled.solutions).parameters
         model = SoftmaxLinear(features.shape[1], layout.n_clusters)
-        self.columns = RawColumns(passes.look, settled.feature_map)
+        has_room = self.told is not None and passes.n_rows * features.shape[1] <= MOST_NUMBERS
+        self.columns = RawColumns(passes.look, settled.feature_map, keeps=has_room)
         return refine(
             PartedObjective(model, passes, self.columns, self.wishes, of_all, settled.penalty), start,
             passes.dtype if settled.feature_map is None else np.float32,  # kernels are of single precision
