@@ -161,7 +161,7 @@ def small_steps():
         yield
 
 
-Histories.TestCase.settings = settings(max_examples=up_to(150), stateful_step_count=25, deadline=None)
+Histories.TestCase.settings = settings(max_examples=up_to(600), stateful_step_count=25, deadline=None)
 TestHistories = Histories.TestCase
 
 
@@ -196,6 +196,12 @@ def test_a_decision_lasts_while_the_owner_confirms_it_and_counts_no_more_when_th
     assert words(replay) == [(OWNER, 3, "jay")]
     replay.take(event(5, OWNER, "aside", of=OWNER, is_aside=True))
     assert words(replay) == [(ANN, 3, "wren"), (BOB, 3, "owl")]
+
+
+def test_an_owner_who_is_unsure_decides_nothing():
+    replay = torn()
+    replay.take(event(4, OWNER, "edit", of=3, answer="unsure"))
+    assert words(replay) == [(ANN, 3, "wren"), (BOB, 3, "owl"), (OWNER, 3, "unsure")]
 
 
 def test_a_row_that_is_struck_out_of_a_second_cluster_stays_struck_out_of_the_first():

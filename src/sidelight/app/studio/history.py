@@ -1,7 +1,7 @@
 """The events of a project in memory, each read once and in order, and the answers that stand by them.
 
 What stands is a fold over the events that nobody took back: `Standing.add` is the only step that changes anything. An
-undo leaves an answer and its edits out and folds the rest again, from the last copy that was made before them.
+undo leaves an answer out and folds the rest again, from the last copy that was made before it.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class Replay:
         self.standing.add(event, answer)
 
     def _forget(self, number: int) -> None:
-        """Fold again without an answer that stands, and its edits."""
+        """Fold again without an answer that stands; its edits change nothing then."""
         if number not in self.standing.answers:
             return
         at = next(i for i in reversed(range(len(self._stood))) if self._stood[i][0].id == number)
@@ -185,7 +185,7 @@ class Replay:
         again, self.standing = self._stood[begin:], standing
         del self._stood[begin:]
         for event, answer in again:
-            if event.id != number and not (event.kind == "edit" and int(event.content["of"]) == number):
+            if event.id != number:
                 self._add(event, answer)
 
 
