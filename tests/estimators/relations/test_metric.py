@@ -11,9 +11,8 @@ from sklearn.pipeline import make_pipeline
 import sidelight as sl
 from sidelight.errors import InvalidParameter
 from sidelight.peers._links import compare
-from sidelight.peers.metric.lsml import lsml_objective
-from sidelight.peers.metric.mmc import mmc_objective
-from sidelight.peers.metric.sparse_lp import diagonal_metric, dominant_metric
+from sidelight.peers.metric.from_comparisons import diagonal_metric, dominant_metric, lsml_objective
+from sidelight.peers.metric.from_pairs import mmc_objective
 
 METRICS = [sl.peers.ITML, sl.peers.DiagonalMMC, sl.peers.LSML, sl.peers.SCML, sl.peers.SparseLPMetric]
 

@@ -13,11 +13,8 @@ from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import InvalidParameter
 from sidelight.peers._clusterer import AnswerClusterer
 from sidelight.peers.metric.base import LearntMetric
-from sidelight.peers.metric.itml import ITML
-from sidelight.peers.metric.lsml import LSML
-from sidelight.peers.metric.mmc import DiagonalMMC
-from sidelight.peers.metric.scml import SCML
-from sidelight.peers.metric.sparse_lp import SparseLPMetric
+from sidelight.peers.metric.from_comparisons import LSML, SCML, SparseLPMetric
+from sidelight.peers.metric.from_pairs import ITML, DiagonalMMC
 
 METRICS: dict[str, type[LearntMetric]] = {
     "itml": ITML,

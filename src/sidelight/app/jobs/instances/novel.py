@@ -17,8 +17,7 @@ from sidelight.app.jobs.reading import collect_notes, read_bags
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.estimators.novelty.dmnl import DMNL
-from sidelight.peers.instances.fast_miml import FastMIML
-from sidelight.peers.instances.novel_labels import NovelLabels
+from sidelight.peers import FastMIML, NovelLabels
 
 
 def work(config: RunConfig) -> CoverageResult:

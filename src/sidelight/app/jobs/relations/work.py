@@ -31,13 +31,16 @@ from sidelight.estimators.relations.discriminative import DiscriminativeClusteri
 from sidelight.estimators.relations.trust import FEWEST
 from sidelight.estimators.scaling import Standardized
 from sidelight.files.answers import read_answers
-from sidelight.peers.constrained.cop_kmeans import COPKMeans
-from sidelight.peers.constrained.gaussian_mixture import ConstrainedGaussianMixture
-from sidelight.peers.constrained.mpck_means import MPCKMeans
-from sidelight.peers.constrained.pck_means import PCKMeans
-from sidelight.peers.constrained.propagation import ConstraintPropagation
-from sidelight.peers.constrained.sssvad import SSSVaD
-from sidelight.peers.metric.kmeans import METRICS, MetricKMeans
+from sidelight.peers import (
+    ConstrainedGaussianMixture,
+    ConstraintPropagation,
+    COPKMeans,
+    MetricKMeans,
+    MPCKMeans,
+    PCKMeans,
+    SSSVaD,
+)
+from sidelight.peers.metric.kmeans import METRICS
 from sidelight.plot.layout import cluster_map
 from sidelight.words import Sentence, Setting
 
