@@ -98,14 +98,6 @@ def test_undo_takes_the_last_answer_back():
     assert session.n_answers == 12
 
 
-def test_undo_does_not_look_at_all_rows_again(monkeypatch):
-    session = sl.ActiveSession(X, 3, random_state=0)
-    session.run(sl.Oracle(Y), budget=4)
-    monkeypatch.setattr("sidelight.active.row_belief.RowKernels", None)
-    session.undo()
-    assert session.n_answers == 3
-
-
 def test_a_saved_session_goes_on_as_it_would_have(tmp_path):
     oracle = sl.Oracle(Y)
     one = sl.ActiveSession(X, 3, random_state=0)

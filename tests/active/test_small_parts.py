@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from sidelight.active import shown as rows_alone
 from sidelight.active.consequences import LOOKED_NEW, OPEN, consequences_of, rows_at_risk
 from sidelight.active.outlook import PartitionHistory
 from sidelight.active.particle_belief import PairForest, best_labels, log_likelihood, move, pair_marginals, resample
 from sidelight.active.people import Rates, is_tested, report_people
-from sidelight.active.shown import RowsAlone, _k_means, _more_centres
+from sidelight.active.shown import RowsAlone, _k_means
 from sidelight.active.told import GivenAnswer
 
 # -- what follows from answers, against all clusterings ---------------------------------------------------------------
@@ -303,43 +302,3 @@ def test_k_means_finds_what_a_search_over_all_assignments_finds():
 
     least = min(cost(z) for z in itertools.product(range(3), repeat=8) if len(set(z)) == 3)
     assert cost(labels) == pytest.approx(least)
-
-
-def test_of_many_rows_a_sample_without_repetition_finds_the_centres(monkeypatch):
-    monkeypatch.setattr(rows_alone, "SAMPLE", 12)
-    for seed in range(3):
-        labels = _k_means(Seen.known, 3, np.random.default_rng(seed))
-        assert all(len(set(labels[kind::3].tolist())) == 1 for kind in range(3))
-        assert len(labels) == 30
-    drawn, again = np.random.default_rng(0), np.random.default_rng(0)
-    monkeypatch.setattr(rows_alone, "SAMPLE", 30)  # at the bound itself nothing is drawn but starts
-    monkeypatch.setattr(rows_alone, "STARTS", 1)
-    _k_means(Seen.known, 1, drawn)
-    again.choice(30, 1)
-    assert drawn.integers(10**9) == again.integers(10**9)
-    monkeypatch.setattr(rows_alone, "SAMPLE", 29)
-    _k_means(Seen.known, 1, drawn := np.random.default_rng(0))
-    again = np.random.default_rng(0)
-    again.choice(30, 29, replace=False)
-    again.choice(29, 1)
-    assert drawn.integers(10**9) == again.integers(10**9)
-
-
-def test_further_centres_are_far_from_those_there_are_and_copies_are_no_trouble():
-    rows = np.append(np.linspace(0.0, 0.2, 80), 9.0)[:, None]
-    for seed in range(5):  # of eight tries by squared distance one is the last row for certain
-        centres = _more_centres(rows, rows[[0]], 1, np.random.default_rng(seed))
-        assert centres[:, 0].tolist() == [0.0, 9.0]
-    assert _more_centres(np.ones((4, 1)), np.ones((1, 1)), 2, np.random.default_rng(0)).shape == (3, 1)
-    assert _k_means(np.ones((4, 1)), 3, np.random.default_rng(0)).tolist() == [0, 0, 0, 0]
-    labels = _k_means(np.array([[0.0], [0.0], [9.0], [9.0]]), 3, np.random.default_rng(0))
-    assert labels[0] == labels[1] != labels[2] == labels[3]  # one of three centres has no rows
-
-
-def test_of_starts_that_are_as_good_the_first_numbers_the_clusters(monkeypatch):
-    rows = np.repeat([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]], 4, axis=0)
-    for seed in range(4):
-        labels = _k_means(rows, 3, np.random.default_rng(seed))
-        with monkeypatch.context() as once:
-            once.setattr(rows_alone, "STARTS", 1)
-            assert _k_means(rows, 3, np.random.default_rng(seed)).tolist() == labels.tolist()

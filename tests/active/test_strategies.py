@@ -100,14 +100,3 @@ def test_an_unknown_number_of_clusters_grows_with_rows_that_fit_nowhere():
     assert len(strategy.groups) == 2
     strategy.after_answer(belief, (5, 0), "different")
     assert strategy.groups == [[0], [3], [5]]
-
-
-def test_a_clusterer_is_fitted_only_when_its_clusters_are_needed():
-    belief = _belief()
-    belief.tell(0, 5, False, np.random.default_rng(0))
-    belief.tell(0, 1, True, np.random.default_rng(0))
-    assert belief._fitted_on == -1
-    labels = belief.partition(np.random.default_rng(0))
-    assert labels[0] == labels[1] != labels[5]
-    assert belief.posterior().argmax(axis=1).tolist() == labels.tolist()
-    assert np.allclose(belief.posterior().sum(axis=1), 1.0)

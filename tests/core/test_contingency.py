@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidelight._core import names as module
 from sidelight._core.contingency import contingency, encode
 from sidelight.errors import InvalidData
 
@@ -116,13 +115,6 @@ def test_codes_outside_the_table_are_refused():
         contingency([0, 2], [0, 0], (2, 1))
     with pytest.raises(InvalidData, match="shapes"):
         contingency([0, 2], [0])
-
-
-def test_integer_labels_need_no_sorting(monkeypatch):
-    monkeypatch.setattr(module.np, "unique", lambda *args, **kwargs: pytest.fail("sorted"))
-    codes, names = encode(np.arange(1000) % 7)
-    assert codes.tolist() == [i % 7 for i in range(1000)]
-    assert list(names) == list(range(7))
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), max_size=20))

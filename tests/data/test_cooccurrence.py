@@ -121,18 +121,6 @@ def test_counting_does_not_depend_on_where_the_table_is_cut(rows, cuts):
     assert CoOccurrence.from_batches(pieces) == CoOccurrence.from_table({"number": number, "letter": letter})
 
 
-def test_merging_keeps_memory_to_the_distinct_combinations(monkeypatch):
-    from sidelight.data import counting
-
-    monkeypatch.setattr(counting, "_MERGE_AFTER", 10)
-    counter = counting.EventCounter(("a", "b"))
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        counter.add({"a": rng.integers(4, size=30), "b": rng.integers(3, size=30)})
-        assert counter._n_aside + len(counter._merged[1] if counter._merged else ()) <= 2 * 12 + 10
-    assert counter.result()[1].sum() == 1500
-
-
 @given(hnp.arrays(np.intp, (3, 12), elements=st.integers(0, 3)), hnp.arrays(float, 12, elements=st.integers(0, 3)))
 def test_both_ways_to_coalesce_agree(codes, counts):
     coords, sums = coalesce(list(codes), counts, (4, 4, 4))

@@ -219,13 +219,6 @@ def test_views_in_a_cell_are_asked_about_only_where_nothing_else_lies_beside_the
     assert not of({"X": cell(A, B), "Y": np.ones((6, 2))}).doubts
 
 
-@pytest.mark.parametrize(("n", "is_read"), [(50, True), (51, False)])
-def test_a_cell_of_very_many_matrices_is_none_of_views(n, is_read):
-    members = [np.ones((6, 2)) / (k + 2) for k in range(n)]
-    assert (read_bundle(Path("a"), "NPZ", {"X": cell(*members), "gt": GT}, asked()) is not None) == is_read
-    assert bundles._MOST_VIEWS == 50
-
-
 # ---- labels, candidates and the truth
 
 

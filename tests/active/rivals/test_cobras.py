@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 import sidelight as sl
-from sidelight.active.rivals import cobras
-from sidelight.active.rivals.cobras import CobrasBelief, CobrasStrategy, SuperInstance
+from sidelight.active.rivals.cobras import CobrasBelief, CobrasStrategy
 
 Y = np.repeat([0, 1, 2], 30)
 X = np.random.default_rng(0).normal(size=(90, 2)) + 5.0 * np.array([[0, 0], [1, 0], [0, 1]])[Y]
@@ -155,13 +153,6 @@ def test_two_rows_that_are_alike_are_one_cluster_and_two_that_are_not_are_two():
 def test_a_half_of_two_rows_is_halved_too():
     belief = on_a_line(np.array([0.0, 10.0, 50.0, 51.0, 52.0])[:, None])
     assert answered(belief, 2, lambda a, b: False)[1] == {0, 1}
-
-
-def test_parts_are_the_best_of_ten_starts(monkeypatch):
-    asked = []
-    monkeypatch.setattr(cobras, "KMeans", lambda *args, **options: asked.append(options) or KMeans(*args, **options))
-    on_a_line()._split(SuperInstance(np.arange(9), 0), 3)
-    assert asked[-1]["n_init"] == 10  # as in the authors' code
 
 
 def test_new_rows_belong_with_the_nearest_medoid():

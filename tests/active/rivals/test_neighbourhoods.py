@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from sidelight.active.belief import squared_distances
-from sidelight.active.rivals import neighbourhoods
 from sidelight.active.rivals.neighbourhoods import NPU, MinMax, Neighbourhoods
 
 PLACES = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 12.5, 30.0, 31.0])
@@ -189,14 +188,6 @@ def test_npu_grows_one_forest_an_answer_and_its_chances_sum_to_one():
     strategy.after_answer(belief, (2, 0), "same")
     strategy._leaves(belief, np.random.default_rng(1))
     assert belief.n_fits == 2
-
-
-def test_the_same_seed_grows_the_same_forest():
-    belief = Line(2, np.random.default_rng(0).normal(size=40) + 5)
-    leaves = [NPU()._leaves(belief, np.random.default_rng(seed)) for seed in (3, 3, 4)]
-    assert (leaves[0] == leaves[1]).all()
-    assert (leaves[0] != leaves[2]).any()
-    assert leaves[0].shape == (40, neighbourhoods.TREES)
 
 
 def test_squared_distances_are_those_of_the_definition():

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 import sidelight as sl
 from sidelight._models.label_logits import LabelLogits
-from sidelight.estimators.hierarchy import candidates, edges, evidence, further_parents
+from sidelight.estimators.hierarchy import candidates, edges, evidence
 from sidelight.estimators.hierarchy import candidates as loss_rates
 from sidelight.estimators.hierarchy.counts import count_pairs, unique_rows
 from sidelight.estimators.hierarchy.weights import closed_start
@@ -98,27 +98,6 @@ def test_every_further_rate_costs_half_a_log_of_the_rows():
     assert values[0] - values[1] == pytest.approx(0.5 * (n_inner - 1) * np.log(300))
 
 
-def test_candidates_that_agree_are_judged_once(monkeypatch):
-    calls, own = [], candidates._value
-    monkeypatch.setattr(candidates, "_value", lambda *told: calls.append(told[0]) or own(*told))
-    _, judged, _ = candidates.best_candidate(seen_labels()[0], 1e-3)
-    different = {(one.parents.tobytes(), one.alphas.tobytes()) for one in judged}
-    assert len(calls) == len(different) < len(judged)
-    for one in judged:
-        assert any(one.value == own(call, *unique_rows(seen_labels()[0]), 1e-3) for call in calls)
-
-
-def test_a_gate_lets_through_what_reaches_it_and_no_more():
-    Z, _ = seen_labels(400)
-    counts, alphas = count_pairs(Z), np.full(6, 0.25)
-    short = edges.shortfalls(counts, alphas)
-    gains = edges.edge_gains(counts, alphas)
-    p, c = np.argwhere((short > 0) & counts.is_positive)[0]
-    assert edges.gated(counts, gains, short, short[p, c])[p, c] == gains[p, c]
-    assert edges.gated(counts, gains, short, np.nextafter(short[p, c], 0))[p, c] == edges._FORBIDDEN
-    assert (edges.gated(counts, gains, short, np.inf)[~counts.is_positive] == edges._FORBIDDEN).all()
-
-
 def test_labels_move_only_to_parents_that_the_gate_allows():
     rng = np.random.default_rng(5)
     g = rng.random(4000) < 0.6
@@ -164,17 +143,6 @@ def test_a_lift_is_tested_as_two_shares():
     assert evidence._p_value_of_lift(10, 10, 12, 12) == 1.0
 
 
-def test_scores_that_do_not_vary_tell_nothing():
-    seen = np.array([0.0, 1.0, 1.0, 0.0])
-    assert evidence._correlation_p_value(seen, np.ones(4)) == 0.5
-    assert evidence._correlation_p_value(seen, seen) == pytest.approx(norm.sf(2.0))
-
-
-def test_five_expected_rows_in_every_cell_are_enough():
-    five = np.array([10.0, 9.0]), np.array([10.0, 10.0]), np.array([20.0, 20.0])
-    assert evidence._g_tests(np.array([5.0, 5.0]), *five)[1].tolist() == [True, False]
-
-
 def test_a_link_whose_parent_is_seen_no_more_often_with_its_child_is_refuted():
     rng = np.random.default_rng(0)
     parent = rng.random(900) < 0.5
@@ -202,16 +170,6 @@ def test_evidence_is_that_of_the_triple_and_counts_those_of_the_rows_looked_at()
                 assert nats[c] == pytest.approx(own)
                 on = (Z[:, c] == 1) & (Z[:, p] >= 0)
                 assert seen[c].tolist() == [(on & (Z[:, p] == 1)).sum(), on.sum()]
-
-
-def test_ways_through_a_tree():
-    parents = np.array([-1, 0, 1, 0, 3, -1])
-    above = further_parents._above(parents)
-    assert {tuple(pair) for pair in np.argwhere(above).tolist()} == {(0, 1), (0, 2), (1, 2), (0, 3), (0, 4), (3, 4)}
-    assert further_parents._meeting_point(parents, above, 4, 2) == 0
-    assert further_parents._meeting_point(parents, above, 5, 2) == -1
-    assert further_parents._child_towards(parents, 2, 0) == 1
-    assert further_parents._child_towards(parents, 2, -1) == 0
 
 
 def test_a_threshold_is_exceeded_not_reached():

@@ -189,10 +189,3 @@ def test_odd_input_is_survived():
     assert np.isfinite(sl.DMNL(n_novel=1, n_init=1, random_state=0).fit(flat, bags=bags).weights_).all()
     constant = sl.DMNL(n_novel=1, n_init=1, random_state=0).fit(np.ones((len(X), 2)), bags=bags)
     assert np.isfinite(constant.predict_proba(np.ones((1, 2)))).all()
-
-
-def test_two_rows_are_neighbours():
-    from sidelight.estimators.novelty.problem import _normalised_graph
-
-    graph = _normalised_graph(np.array([[0.0], [1.0]]), np.random.default_rng(0)).toarray()
-    assert graph[0, 1] > 0

@@ -55,43 +55,6 @@ def test_starts_come_from_every_kind_of_coordinates_or_from_those_that_are_named
     assert set(direct.learn(terrain, nothing, SETTINGS, 0.05, np.random.default_rng(0)).kinds) == kinds
 
 
-def test_the_lowest_of_the_starts_that_are_followed_is_kept():
-    terrain, told = space()
-    weights = direct.weigh(SETTINGS, terrain, 0.05)
-    reached = direct._compare_starts(terrain, told, SETTINGS, weights, np.random.default_rng(0), ())
-    ends = [
-        direct.follow(terrain.features, told, SETTINGS, weights, at.parameters, np.random.default_rng(0)).value
-        for at in sorted(reached.values(), key=lambda at: at.value)
-    ]
-    for n_followed in (1, 3):
-        fit = direct.learn(terrain, told, SETTINGS, 0.05, np.random.default_rng(0), n_followed=n_followed)
-        assert fit.solution.value == pytest.approx(min(ends[:n_followed]), rel=1e-12)
-        assert fit.penalty == weights.penalty
-    rough = direct.learn(terrain, told, SETTINGS, 0.05, np.random.default_rng(0), n_followed=1, rough=True)
-    assert rough.solution.value == pytest.approx(ends[0], rel=1e-3)
-    assert rough.solution.value != ends[0]  # in single precision
-
-
-def test_few_rows_are_all_looked_at_and_of_many_those_with_answers_and_some_others(monkeypatch):
-    told = Answered.evenly(PAIRS.only(slice(5)), sl.Triplets.empty(40), 0.05)
-    rng = np.random.default_rng(0)
-    monkeypatch.setattr(direct, "FEW_ROWS", 40)
-    assert direct._rows_for_starts(told, 40, rng).tolist() == list(range(40))
-    monkeypatch.setattr(direct, "FEW_ROWS", 18)
-    rows = direct._rows_for_starts(told, 40, rng)
-    assert len(rows) == 18
-    assert set(told.rows) <= set(rows.tolist())
-    monkeypatch.setattr(direct, "FEW_ROWS", 6)
-    rows = direct._rows_for_starts(told, 40, rng)
-    assert set(told.rows) < set(rows.tolist())
-    assert len(rows) == len(told.rows) + 1
-    monkeypatch.setattr(direct, "START_ROWS", 9)
-    monkeypatch.setattr(direct, "FEW_ROWS", 8)
-    rows = direct._rows_for_starts(told, 40, rng)
-    assert len(rows) == 9  # one pair of START_ROWS // 8, and others
-    assert any(set(pair) <= set(rows.tolist()) for pair in told.pairs.rows.tolist())
-
-
 def test_information_of_a_sample_counts_where_rows_are_many():
     terrain, told = space()
     weights = direct.Weights(0.5, 0.01)
