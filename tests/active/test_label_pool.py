@@ -57,26 +57,26 @@ def test_the_labeling_that_agrees_most_is_that_of_the_most_common_pairs():
     assert effective_number(np.array([0, 0, 1, 1, 2, 2])) == pytest.approx(3.0)
 
 
-@pytest.mark.parametrize(("n_clusters", "D"), [(2, 1.0), (3, 2**0.75), (5, 4**0.75), (None, (1 / 0.36 - 1) ** 0.75)])
-def test_a_problem_has_every_answer_once_and_the_weight_of_its_rows(n_clusters, D):
-    pool = pool_of(n_clusters, [0, 0, 1, 1, 2])
-    problem = problem_of(pool)
-    votes = np.zeros((5, 5))
-    for a, b, same in LINKS:
-        votes[a, b] += 1 if same else -1
-        votes[b, a] += 1 if same else -1
-    np.testing.assert_array_equal(problem.votes, votes)
-    assert problem.ends.tolist() == [[0, 1], [0, 2], [1, 2], [2, 3], [3, 4]]
-    assert pytest.approx(D) == problem.D
-    assert problem.price == price_of_cluster(5, 2) > 0
-    assert problem.n_free == (n_clusters or 1)
-    assert problem.n_labels == pool.n_labels
-    assert pytest.approx(D) == problem_of(pool, most_weighed=5).D
-    assert pytest.approx(D * 2 / 4) == problem_of(pool, most_weighed=3).D
-    weights = np.array([2.0, 1.0, 0.5, 1.0, 1.0, 0.1])
-    weighed = problem_of(pool, answer_weights=weights)
-    assert weighed.votes[0, 1] == weighed.votes[1, 0] == pytest.approx(2.1)
-    assert weighed.votes[0, 2] == pytest.approx(-0.5)
+def test_a_problem_has_every_answer_once_and_the_weight_of_its_rows():
+    for n_clusters, D in [(2, 1.0), (3, 2**0.75), (5, 4**0.75), (None, (1 / 0.36 - 1) ** 0.75)]:
+        pool = pool_of(n_clusters, [0, 0, 1, 1, 2])
+        problem = problem_of(pool)
+        votes = np.zeros((5, 5))
+        for a, b, same in LINKS:
+            votes[a, b] += 1 if same else -1
+            votes[b, a] += 1 if same else -1
+        np.testing.assert_array_equal(problem.votes, votes)
+        assert problem.ends.tolist() == [[0, 1], [0, 2], [1, 2], [2, 3], [3, 4]]
+        assert pytest.approx(D) == problem.D
+        assert problem.price == price_of_cluster(5, 2) > 0
+        assert problem.n_free == (n_clusters or 1)
+        assert problem.n_labels == pool.n_labels
+        assert pytest.approx(D) == problem_of(pool, most_weighed=5).D
+        assert pytest.approx(D * 2 / 4) == problem_of(pool, most_weighed=3).D
+        weights = np.array([2.0, 1.0, 0.5, 1.0, 1.0, 0.1])
+        weighed = problem_of(pool, answer_weights=weights)
+        assert weighed.votes[0, 1] == weighed.votes[1, 0] == pytest.approx(2.1)
+        assert weighed.votes[0, 2] == pytest.approx(-0.5)
 
 
 def test_kernels_are_inverted_and_centred_one_by_one():

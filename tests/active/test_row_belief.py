@@ -88,9 +88,8 @@ def with_a_row_alone():
 # -- chances ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("n_clusters", "labels", "n_known", "expected"),
-    [
+def test_the_chance_of_a_new_cluster_heeds_how_many_there_are():
+    for n_clusters, labels, n_known, expected in [
         (None, [0], 1, 0.75),
         (None, [0, 0, 0], 1, 0.5 / 4),
         (None, list(range(20)), 20, 0.9),  # never certain
@@ -99,12 +98,10 @@ def with_a_row_alone():
         (3, [0, 1], 2, 2 / 3),  # no more than twice that share
         (4, [0], 1, 0.75),
         (100, list(range(20)), 20, 0.9),
-    ],
-)
-def test_the_chance_of_a_new_cluster_heeds_how_many_there_are(n_clusters, labels, n_known, expected):
-    belief = told(n_clusters and 3)
-    belief.n_clusters, belief.labels, belief.n_known = n_clusters, np.array(labels), n_known
-    assert belief.chance_of_new() == pytest.approx(expected)
+    ]:
+        belief = told(n_clusters and 3)
+        belief.n_clusters, belief.labels, belief.n_known = n_clusters, np.array(labels), n_known
+        assert belief.chance_of_new() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("kind", BELIEFS)

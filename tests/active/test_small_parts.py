@@ -222,26 +222,26 @@ def outlook(changes, sure=(0.9,) * 10, n_unlike=None, n_answers=40):
     return history.outlook(n_answers, P, *(() if n_unlike is None else (n_unlike,)))
 
 
-@pytest.mark.parametrize(("changes", "options", "enough"), [
-    ([0.0, 0.0], {}, False), ([0.0, 0.0, 0.0], {}, True), ([0.5, 0.01, 0.01, 0.01], {}, True),
-    ([0.0, 0.02, 0.0], {}, False), ([0.0, 0.0, 0.5], {}, False), ([0.0] * 3, {"n_unlike": 1}, False),
-    ([0.0] * 3, {"n_unlike": 0}, True), ([0.5] * 3, {"n_unlike": 1}, False),
-    ([0.0] * 3, {"sure": [0.6, *[0.9] * 49]}, True),  # one row in fifty may be unsure
-    ([0.0] * 3, {"sure": [0.6, 0.6, *[0.9] * 48]}, False), ([0.0] * 3, {"sure": [0.7] * 10}, True),
-])  # fmt: skip
-def test_it_is_enough_when_three_comparisons_were_calm_and_nothing_is_doubtful(changes, options, enough):
-    assert outlook(changes, **options).enough == enough
+def test_it_is_enough_when_three_comparisons_were_calm_and_nothing_is_doubtful():
+    for changes, options, enough in [
+        ([0.0, 0.0], {}, False), ([0.0, 0.0, 0.0], {}, True), ([0.5, 0.01, 0.01, 0.01], {}, True),
+        ([0.0, 0.02, 0.0], {}, False), ([0.0, 0.0, 0.5], {}, False), ([0.0] * 3, {"n_unlike": 1}, False),
+        ([0.0] * 3, {"n_unlike": 0}, True), ([0.5] * 3, {"n_unlike": 1}, False),
+        ([0.0] * 3, {"sure": [0.6, *[0.9] * 49]}, True),  # one row in fifty may be unsure
+        ([0.0] * 3, {"sure": [0.6, 0.6, *[0.9] * 48]}, False), ([0.0] * 3, {"sure": [0.7] * 10}, True),
+    ]:  # fmt: skip
+        assert outlook(changes, **options).enough == enough
 
 
-@pytest.mark.parametrize(("changes", "options", "words"), [
-    ([0.0] * 3, {"n_unlike": 1}, "One row looks"), ([0.0] * 3, {"n_unlike": 2}, "2 rows look"),
-    ([0.5] * 3, {"n_unlike": 2}, "it pays to go on"), ([0.0] * 3, {"sure": [0.5] * 4}, "100% of the rows are unsure"),
-    ([], {"n_answers": 0}, "No question was answered"), ([], {"n_answers": 1}, "1 question was answered"),
-    ([], {"n_answers": 2}, "2 questions were answered"), ([0.01], {}, "changed little"),
-    ([0.02], {}, "changed 2% of"), ([0.3], {"sure": [0.5] * 4}, "100% of the rows are unsure: it pays"),
-])  # fmt: skip
-def test_the_outlook_says_why(changes, options, words):
-    assert words in outlook(changes, **options).sentence
+def test_the_outlook_says_why():
+    for changes, options, words in [
+        ([0.0] * 3, {"n_unlike": 1}, "One row looks"), ([0.0] * 3, {"n_unlike": 2}, "2 rows look"),
+        ([0.0] * 3, {"sure": [0.5] * 4}, "100% of the rows are unsure"), ([0.5] * 3, {"n_unlike": 2}, "it pays to go on"),
+        ([], {"n_answers": 0}, "No question was answered"), ([], {"n_answers": 1}, "1 question was answered"),
+        ([], {"n_answers": 2}, "2 questions were answered"), ([0.01], {}, "changed little"),
+        ([0.02], {}, "changed 2% of"), ([0.3], {"sure": [0.5] * 4}, "100% of the rows are unsure: it pays"),
+    ]:  # fmt: skip
+        assert words in outlook(changes, **options).sentence
 
 
 def test_partitions_are_compared_with_the_one_before():
@@ -282,14 +282,14 @@ def test_typical_rows_lie_along_the_middle_of_their_cluster():
         assert alone.typicality[row] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("n_same", "n_different", "eps", "expected"), [
-    (0, 0, 0.0, 1.0), (0, 5, 0.0, 1.0), (2, 0, 0.0, (0.33 - 2 / 12) / 0.18), (3, 2, 0.1, (0.33 - 0.1 / 0.8) / 0.18),
-    (30, 0, 0.0, 0.0), (3, 2, 0.3, 1.0),
-])  # fmt: skip
-def test_the_number_is_trusted_by_the_share_of_same_between_clusters(n_same, n_different, eps, expected):
-    alone = RowsAlone(Seen, 3, 0)
-    links = [(0, 1, 1)] * n_same + [(1, 0, 0)] * n_different + [(0, 2, 1)] * 9  # rows 0 and 3 are of one kind
-    assert alone.trust_in_number([0, 1, 3], links, eps) == pytest.approx(np.clip(expected, 0, 1))
+def test_the_number_is_trusted_by_the_share_of_same_between_clusters():
+    for n_same, n_different, eps, expected in [
+        (0, 0, 0.0, 1.0), (0, 5, 0.0, 1.0), (2, 0, 0.0, (0.33 - 2 / 12) / 0.18), (3, 2, 0.1, (0.33 - 0.1 / 0.8) / 0.18),
+        (30, 0, 0.0, 0.0), (3, 2, 0.3, 1.0),
+    ]:  # fmt: skip
+        alone = RowsAlone(Seen, 3, 0)
+        links = [(0, 1, 1)] * n_same + [(1, 0, 0)] * n_different + [(0, 2, 1)] * 9  # rows 0 and 3 are of one kind
+        assert alone.trust_in_number([0, 1, 3], links, eps) == pytest.approx(np.clip(expected, 0, 1))
 
 
 def test_k_means_finds_what_a_search_over_all_assignments_finds():

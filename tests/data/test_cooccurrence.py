@@ -57,14 +57,14 @@ def test_the_thesis_example_loses_0137_bits():
     assert np.linalg.norm(BOUVRIE - Q, 2) == pytest.approx(0.0400, abs=5e-5)  # printed with four digits
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_information_agrees_with_brute_force(seed):
-    table = three_way(seed)
-    dense = table.to_array()
-    assert table.total_correlation() == pytest.approx(brute_total_correlation(dense))
-    assert table.mutual_information("upper", "height", unit="bits") == pytest.approx(
-        brute_total_correlation(dense.sum(axis=0)) / np.log(2)
-    )
+def test_information_agrees_with_brute_force():
+    for seed in range(3):
+        table = three_way(seed)
+        dense = table.to_array()
+        assert table.total_correlation() == pytest.approx(brute_total_correlation(dense))
+        assert table.mutual_information("upper", "height", unit="bits") == pytest.approx(
+            brute_total_correlation(dense.sum(axis=0)) / np.log(2)
+        )
 
 
 def test_independent_axes_share_no_information():

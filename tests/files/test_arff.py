@@ -39,9 +39,8 @@ def role_of(data):
 # ---- headers and values
 
 
-@pytest.mark.parametrize(
-    ("text", "attribute"),
-    [
+def test_attributes():
+    for text, attribute in [
         ("a numeric", Attribute("a", "numeric")),
         ("'a b' REAL", Attribute("a b", "numeric")),
         ('"a \\" b" integer', Attribute('a " b', "numeric")),
@@ -51,10 +50,8 @@ def role_of(data):
         ("a string", Attribute("a", "string")),
         ("a date 'yyyy'", Attribute("a", "date")),
         ("a hierarchical 1, 1/2,,3", Attribute("a", "hierarchical", ("1", "1/2", "3"))),
-    ],
-)
-def test_attributes(text, attribute):
-    assert header("% note", "", f"@ATTRIBUTE {text}").attributes == (attribute,)
+    ]:
+        assert header("% note", "", f"@ATTRIBUTE {text}").attributes == (attribute,)
 
 
 @pytest.mark.parametrize(
@@ -90,9 +87,8 @@ def test_relations_hold_attributes_of_their_own():
         parse_header(PATH, iter([(1, "@attribute a numeric")]))
 
 
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
+def test_values_of_a_row():
+    for text, values in [
         ("1, 2 ,3", ["1", "2", "3"]),
         ("1\t2\t3", ["1", "2", "3"]),
         ("1\t2,3", ["1\t2", "3"]),
@@ -103,10 +99,8 @@ def test_relations_hold_attributes_of_their_own():
         ("'a',", ["a", ""]),
         ("'a' , x y ", ["a", "x y"]),
         ("x,'a'", ["x", "a"]),
-    ],
-)
-def test_values_of_a_row(text, values):
-    assert split_values(PATH, 1, text) == values
+    ]:
+        assert split_values(PATH, 1, text) == values
 
 
 @pytest.mark.parametrize("text", ["'a,b", "x,'a", "'a'b,c", '"a'])
@@ -172,18 +166,15 @@ def test_rows_that_do_not_fit_the_header_say_in_which_line(tmp_path):
 # ---- sparse rows
 
 
-@pytest.mark.parametrize(
-    ("text", "pairs"),
-    [
+def test_pairs_of_a_sparse_row():
+    for text, pairs in [
         ("{}", []),
         ("{0 1.5, 2 x}", [(0, "1.5"), (2, "x")]),
         ("{0 'a, b',2 \"c\"}", [(0, "a, b"), (2, "c")]),
         ("{0 'a\\'b, c',2 d}", [(0, "a\\'b, c"), (2, "d")]),
         (" {1 2} % note", [(1, "2")]),
-    ],
-)
-def test_pairs_of_a_sparse_row(text, pairs):
-    assert list(sparse_pairs(PATH, 1, text, 3)) == pairs
+    ]:
+        assert list(sparse_pairs(PATH, 1, text, 3)) == pairs
 
 
 @pytest.mark.parametrize("text", ["0 1}", "{0 1", "{3 1}", "{x 1}", "{0}", "{0 }", "{-1 2}", "{0 'a}", "{0 1,}"])

@@ -168,28 +168,28 @@ TEXT = '# é\nname,"a\nb"\n1,ü\n2,"x\ny €"\n3,"😀,\n\n""q"""\n44,z\n5,é'
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("size", range(1, 26))
-def test_blocks_of_any_size_hold_whole_rows_and_know_their_line(tmp_path, monkeypatch, size, end):
-    monkeypatch.setattr(blocks, "BLOCK", size)
+def test_blocks_of_any_size_hold_whole_rows_and_know_their_line(tmp_path, monkeypatch, end):
     path = tmp_path / "a.csv"
     path.write_bytes(TEXT.replace("\n", end).encode())
     found = sniff(Source(path))
     assert (found.skip, found.names) == (1, ("name", "a\nb" if end == "\n" else "a\r\nb"))
-    pieces = list(text_blocks(Source(path), found, strict=False))
-    body = TEXT.split('b"\n')[1]
-    assert b"".join(piece.data for piece in pieces).decode() == body
-    before = 4
-    for piece in pieces:
-        assert piece.line == before
-        before += piece.data.count(b"\n")
-    rows = [row for piece in pieces for row in rows_with_lines(piece, found)]
-    assert rows == [
-        (4, ["1", "ü"]),
-        (5, ["2", "x\ny €"]),
-        (7, ["3", '😀,\n\n"q"']),
-        (10, ["44", "z"]),
-        (11, ["5", "é"]),
-    ]
+    for size in range(1, 26):
+        monkeypatch.setattr(blocks, "BLOCK", size)
+        pieces = list(text_blocks(Source(path), found, strict=False))
+        body = TEXT.split('b"\n')[1]
+        assert b"".join(piece.data for piece in pieces).decode() == body
+        before = 4
+        for piece in pieces:
+            assert piece.line == before
+            before += piece.data.count(b"\n")
+        rows = [row for piece in pieces for row in rows_with_lines(piece, found)]
+        assert rows == [
+            (4, ["1", "ü"]),
+            (5, ["2", "x\ny €"]),
+            (7, ["3", '😀,\n\n"q"']),
+            (10, ["44", "z"]),
+            (11, ["5", "é"]),
+        ]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 100])
@@ -242,13 +242,13 @@ def test_as_many_strange_bytes_as_accents_are_latin():
     assert not blocks._is_mostly_utf8("ab é".encode() + b"\xe9")
 
 
-@pytest.mark.parametrize("letter", ["a", "\x7f", "\x80", "é", "\u07ff", "\u0800", "€", "\uffff", "\U00010000", "😀"])
-def test_a_cut_falls_between_characters(letter):
-    whole = letter.encode()
-    for n in range(len(whole) + 1):
-        data = b"a" + whole[:n]
-        assert blocks._utf8_cut(data) == (len(data) if n in (0, len(whole)) else 1)
-        assert blocks._utf8_cut(whole[:n]) == (n if n in (0, len(whole)) else 0)
+def test_a_cut_falls_between_characters():
+    for letter in ["a", "\x7f", "\x80", "é", "\u07ff", "\u0800", "€", "\uffff", "\U00010000", "😀"]:
+        whole = letter.encode()
+        for n in range(len(whole) + 1):
+            data = b"a" + whole[:n]
+            assert blocks._utf8_cut(data) == (len(data) if n in (0, len(whole)) else 1)
+            assert blocks._utf8_cut(whole[:n]) == (n if n in (0, len(whole)) else 0)
 
 
 def test_text_that_is_not_of_its_encoding(tmp_path):

@@ -81,19 +81,16 @@ def test_square_bags_stay_as_they_are():
     assert not any("rows were taken" in note for note in data.notes)
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
+def test_other_cells_are_no_classes_of_rows():
+    for rows in [
         cell(np.ones((2, 1)), np.ones((4, 1))),  # two for three bags
         cell(np.ones((2, 1)), np.ones((4, 1)), np.ones((2, 1))),
         cell(np.ones((2, 1)), np.ones((4, 1)), np.ones((3, 2))),
         cell(np.ones((2, 1)), np.ones((4, 1)), np.array(["abc"])),
         cell(np.ones((2, 1)), np.ones((4, 1)), np.empty((0, 0))),
         np.ones((3, 4)) / 3,
-    ],
-)
-def test_other_cells_are_no_classes_of_rows(rows):
-    assert miml({"bags": cell(*BAGS), "rows": rows}).y is None
+    ]:
+        assert miml({"bags": cell(*BAGS), "rows": rows}).y is None
 
 
 def test_bags_without_rows_are_left_out_with_their_labels():
@@ -287,9 +284,8 @@ EMPTY = element(14, b"")
 FIELDS = element(5, ints([2])) + element(1, b"a\0b\0")
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_files_that_are_as_long_as_they_say_pass_the_guard():
+    for content in [
         matlab_file(matrix()),
         matlab_file(matrix(dims=(0, 3), body=element(9, b""))),
         matlab_file(matrix(name=b"n" * 255)),
@@ -302,11 +298,8 @@ FIELDS = element(5, ints([2])) + element(1, b"a\0b\0")
         matlab_file(matrix(flags=0x800, body=2 * element(9, np.ones(2).tobytes()))),
         matlab_file(sparse_variable((4, 3), [0, 2, 3], [0, 0, 3, 3], [1.0, 2.0, 3.0])),
         nested(20),
-    ],
-    ids=count(),
-)
-def test_files_that_are_as_long_as_they_say_pass_the_guard(content):
-    check_mat5(Path("a.mat"), content)
+    ]:
+        check_mat5(Path("a.mat"), content)
 
 
 @pytest.mark.parametrize(

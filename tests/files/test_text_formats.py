@@ -206,9 +206,8 @@ def told(function, *args):
     return found, list(notes)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "text"),
-    [
+def test_the_text_of_a_document():
+    for name, content, text in [
         ("a.txt", b"one\r\ntwo\rthree", "one\ntwo\nthree"),
         ("a.txt", "é".encode("latin-1"), "é"),
         ("a.txt", "é".encode("utf-16"), "é"),
@@ -218,10 +217,8 @@ def told(function, *args):
         ("a.txt", b"<p>one", "<p>one"),
         ("a.html", b"</script>one", "one"),
         ("a.html", b"<template>x<template>y</template>z</template>one", "one"),
-    ],
-)
-def test_the_text_of_a_document(name, content, text):
-    assert text_in(name, content) == text
+    ]:
+        assert text_in(name, content) == text
 
 
 def test_the_encoding_that_was_said_is_believed():
@@ -255,9 +252,8 @@ def test_word_documents_and_what_is_none(monkeypatch):
     assert size > 10
 
 
-@pytest.mark.parametrize(
-    ("text", "body"),
-    [
+def test_the_headers_of_mails_are_left_out():
+    for text, body in [
         ("From: a\nTo: b\n\nhello", "hello"),
         ("From: a\n more\nTo: b\n\nhello\n\nyou", "hello\n\nyou"),
         ("A: 1\nB: 2\nC: 3\nD: 4\nodd\n\nhello", "hello"),  # four of five lines
@@ -266,12 +262,10 @@ def test_word_documents_and_what_is_none(monkeypatch):
         ("From: a\nTo: b", None),
         ("hello\nTo: b\nCc: c\nX: d\nY: e\n\nyou", None),
         ("Note: this\nis prose\n\nhello", None),
-    ],
-)
-def test_the_headers_of_mails_are_left_out(text, body):
-    found, notes = told(without_mail_header, text)
-    assert found == (text if body is None else body)
-    assert len(notes) == (body is not None)
+    ]:
+        found, notes = told(without_mail_header, text)
+        assert found == (text if body is None else body)
+        assert len(notes) == (body is not None)
 
 
 # ---- folders of texts

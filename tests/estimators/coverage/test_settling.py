@@ -91,9 +91,8 @@ class Scripted(settle.Folds):
         return next(self.values)
 
 
-@pytest.mark.parametrize(
-    ("name", "means", "n_tried", "chosen"),
-    [
+def test_candidates_are_tried_until_held_out_lists_stop_gaining():
+    for name, means, n_tried, chosen in [
         ("penalty", [0.0, -1.0, 5.0], 2, 1),  # no patience with penalties
         ("penalty", [0.0, 1.0, 2.0, 1.0], 4, 3),
         ("n_novel", [0.0, -1.0, -1.0, 5.0], 3, 1),
@@ -101,16 +100,14 @@ class Scripted(settle.Folds):
         ("n_subclusters", [0.0, 0.01, 0.02, 9.0], 3, 1),  # rises by less than a tenth of an error are none
         ("n_novel", [0.0, 0.4, 0.2, 0.1], 4, 1),  # the smallest within an error
         ("penalty", [0.0, 0.4, 0.2, 0.1], 3, 2),  # the best
-    ],
-)
-def test_candidates_are_tried_until_held_out_lists_stop_gaining(name, means, n_tried, chosen):
-    spread = np.array([-2.0, 2.0, -2.0, 2.0, 0.0, 0.0])  # a standard error of about .7
-    folds = Scripted([mean + spread for mean in means])
-    found = folds.best_of(name, range(1, len(means) + 1), of(penalty=1))
-    assert len(found["tried"]) == n_tried
-    assert found["chosen"] == chosen
-    assert [getattr(settings, name) for _, settings in folds.asked] == list(range(1, n_tried + 1))
-    assert [stage[1:] for stage, _ in folds.asked] == [(2 * i, 2 * len(means)) for i in range(n_tried)]
+    ]:
+        spread = np.array([-2.0, 2.0, -2.0, 2.0, 0.0, 0.0])  # a standard error of about .7
+        folds = Scripted([mean + spread for mean in means])
+        found = folds.best_of(name, range(1, len(means) + 1), of(penalty=1))
+        assert len(found["tried"]) == n_tried
+        assert found["chosen"] == chosen
+        assert [getattr(settings, name) for _, settings in folds.asked] == list(range(1, n_tried + 1))
+        assert [stage[1:] for stage, _ in folds.asked] == [(2 * i, 2 * len(means)) for i in range(n_tried)]
 
 
 @pytest.mark.parametrize("n_labelled", [4, 5])

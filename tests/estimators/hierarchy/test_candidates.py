@@ -28,29 +28,29 @@ def seen_labels(n=1500, rates=0.25, seed=0, unknown=0.1):
     return Z, np.asarray(sample.tree.parents)
 
 
-@pytest.mark.parametrize(("kind", "rates"), [("auto", 0.25), ("auto", RATES), ("shared", RATES), ("label", 0.25)])
-def test_weights_are_repeated_rows(kind, rates):
-    Z, parents = seen_labels(rates=rates)
-    few, times = unique_rows(Z)
-    whole, weighted = (
-        candidates.best_candidate(rows, 1e-3, rates=kind, weights=some) for rows, some in ((Z, None), (few, times))
-    )
-    assert [one.source for one in whole[1]] == [one.source for one in weighted[1]]
-    for one, other in zip((whole[0], *whole[1]), (weighted[0], *weighted[1])):
-        np.testing.assert_array_equal(one.parents, other.parents)
-        np.testing.assert_allclose(one.alphas, other.alphas)
-        assert (one.gate, one.shared) == (other.gate, other.shared)
-        assert one.value == pytest.approx(other.value)
-        assert one.alpha == pytest.approx(other.alpha)
-    given, counted = (
-        candidates.known_tree(rows, parents, rates=kind, weights=some) for rows, some in ((Z, None), (few, times))
-    )
-    np.testing.assert_allclose(given.alphas, counted.alphas)
-    is_label = kind == "label" or (kind == "auto" and np.ndim(rates) > 0)
-    assert given.shared != is_label
-    wanted = {"gate 4", "gate 6", "ungated"} if kind != "label" else set()
-    wanted |= {"per label", "per label, ungated"} if is_label else set()
-    assert {one.source for one in whole[1]} == wanted
+def test_weights_are_repeated_rows():
+    for kind, rates in [("auto", 0.25), ("auto", RATES), ("shared", RATES), ("label", 0.25)]:
+        Z, parents = seen_labels(rates=rates)
+        few, times = unique_rows(Z)
+        whole, weighted = (
+            candidates.best_candidate(rows, 1e-3, rates=kind, weights=some) for rows, some in ((Z, None), (few, times))
+        )
+        assert [one.source for one in whole[1]] == [one.source for one in weighted[1]]
+        for one, other in zip((whole[0], *whole[1]), (weighted[0], *weighted[1])):
+            np.testing.assert_array_equal(one.parents, other.parents)
+            np.testing.assert_allclose(one.alphas, other.alphas)
+            assert (one.gate, one.shared) == (other.gate, other.shared)
+            assert one.value == pytest.approx(other.value)
+            assert one.alpha == pytest.approx(other.alpha)
+        given, counted = (
+            candidates.known_tree(rows, parents, rates=kind, weights=some) for rows, some in ((Z, None), (few, times))
+        )
+        np.testing.assert_allclose(given.alphas, counted.alphas)
+        is_label = kind == "label" or (kind == "auto" and np.ndim(rates) > 0)
+        assert given.shared != is_label
+        wanted = {"gate 4", "gate 6", "ungated"} if kind != "label" else set()
+        wanted |= {"per label", "per label, ungated"} if is_label else set()
+        assert {one.source for one in whole[1]} == wanted
 
 
 def test_a_given_tree_without_anything_certain_loses_nothing():

@@ -165,19 +165,16 @@ def test_the_nearest_known_rows_vote_by_how_near_they_are():
     np.testing.assert_allclose(counted, [9 / 14, 5 / 14, 0.0])
 
 
-@pytest.mark.parametrize(
-    ("channels", "expected"),
-    [
+def test_channels_are_slices_numbers_or_masks():
+    for channels, expected in [
         (None, {"0": [0], "1": [1], "2": [2], "3": [3]}),
         ({"a": slice(0, 2), "b": slice(2, 4)}, {"a": [0, 1], "b": [2, 3]}),
         ({"a": slice(1), "b": slice(2, None)}, {"a": [0], "b": [2, 3]}),
         ({"a": 3, 7: np.array([0, 1], dtype=np.uint8)}, {"a": [3], "7": [0, 1]}),
         ({"a": np.array([True, False, True, False]), "b": [3]}, {"a": [0, 2], "b": [3]}),
-    ],
-)
-def test_channels_are_slices_numbers_or_masks(channels, expected):
-    found = channel_columns(object(), channels, 4)
-    assert {name: where.tolist() for name, where in found.items()} == expected
+    ]:
+        found = channel_columns(object(), channels, 4)
+        assert {name: where.tolist() for name, where in found.items()} == expected
 
 
 @pytest.mark.parametrize(

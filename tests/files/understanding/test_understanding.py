@@ -117,33 +117,27 @@ def test_a_missing_word_is_overruled(tmp_path):
     assert any("'-999'" in note for note in sl.read(path).notes)
 
 
-@pytest.mark.parametrize(
-    ("cells", "words"),
-    [
+def test_gap_words_come_back_and_lie_far_away():
+    for cells, words in [
         (["3", "4", "-9", "5"], set()),
         (["12", "<5", "<5", "13", "11"], set()),
         (["1", "2", "99", "99", "99", "3"], {"99"}),
         (["rot", "blau", "k. A.", "rot"], {"k. A."}),
-    ],
-)
-def test_gap_words_come_back_and_lie_far_away(cells, words):
-    assert find_gap_words(cells) == words
+    ]:
+        assert find_gap_words(cells) == words
 
 
-@pytest.mark.parametrize(
-    ("cells", "comma", "plain"),
-    [
+def test_a_column_agrees_on_how_its_numbers_are_written():
+    for cells, comma, plain in [
         (["1.234,56", "7,5"], False, ["1234.56", "7.5"]),
         (["1 234.5", "12.25"], False, ["1234.5", "12.25"]),
         (["12.345", "1.000"], True, ["12345", "1000"]),
         (["1'000", "25"], False, ["1000", "25"]),
         (["1,234.5", "1.234,5"], False, None),
         (["1.5", "2.25"], False, None),
-    ],
-)
-def test_a_column_agrees_on_how_its_numbers_are_written(cells, comma, plain):
-    way = writing_of(cells, decimal_comma=comma)
-    assert (None if way is None else [way.plain(cell) for cell in cells]) == plain
+    ]:
+        way = writing_of(cells, decimal_comma=comma)
+        assert (None if way is None else [way.plain(cell) for cell in cells]) == plain
 
 
 def test_a_folder_of_tables_and_pictures_gets_a_sentence(tmp_path):
