@@ -17,7 +17,6 @@ from sidelight.active.chains import (
     chance_of_new,
     effective_number,
     most_agreed,
-    price_of_cluster,
 )
 from sidelight.active.label_chains import NU
 
@@ -42,41 +41,10 @@ def test_the_chance_of_a_new_cluster_is_that_of_good_and_turing(labels, chance):
     assert chance_of_new(np.array(labels)) == pytest.approx(chance)
 
 
-def test_a_further_cluster_is_dear_where_few_were_met_among_enough_rows():
-    for n, k, factor, more in ((14, 2, 1, 0), (15, 3, 1.5, 1), (15, 4, 1, 0), (40, 3, 1.5, 1), (40, 12, 1, 0)):
-        alpha = n * np.exp(-(price_of_cluster(n, k) - more) / factor)
-        assert alpha * np.log1p(n / alpha) == pytest.approx(k)
-    assert price_of_cluster(5, 5) == 0.0
-    assert price_of_cluster(3, 4) == 0.0
-    assert price_of_cluster(2, 2) == 0.0
-
-
 def test_the_labeling_that_agrees_most_is_that_of_the_most_common_pairs():
     Z = np.array([[0, 1, 2, 0], [1, 1, 0, 0], [0, 0, 1, 1], [2, 2, 0, 0], [0, 0, 0, 1]])
     assert most_agreed(Z) in (1, 2, 3)
     assert effective_number(np.array([0, 0, 1, 1, 2, 2])) == pytest.approx(3.0)
-
-
-def test_a_problem_has_every_answer_once_and_the_weight_of_its_rows():
-    for n_clusters, D in [(2, 1.0), (3, 2**0.75), (5, 4**0.75), (None, (1 / 0.36 - 1) ** 0.75)]:
-        pool = pool_of(n_clusters, [0, 0, 1, 1, 2])
-        problem = problem_of(pool)
-        votes = np.zeros((5, 5))
-        for a, b, same in LINKS:
-            votes[a, b] += 1 if same else -1
-            votes[b, a] += 1 if same else -1
-        np.testing.assert_array_equal(problem.votes, votes)
-        assert problem.ends.tolist() == [[0, 1], [0, 2], [1, 2], [2, 3], [3, 4]]
-        assert pytest.approx(D) == problem.D
-        assert problem.price == price_of_cluster(5, 2) > 0
-        assert problem.n_free == (n_clusters or 1)
-        assert problem.n_labels == pool.n_labels
-        assert pytest.approx(D) == problem_of(pool, most_weighed=5).D
-        assert pytest.approx(D * 2 / 4) == problem_of(pool, most_weighed=3).D
-        weights = np.array([2.0, 1.0, 0.5, 1.0, 1.0, 0.1])
-        weighed = problem_of(pool, answer_weights=weights)
-        assert weighed.votes[0, 1] == weighed.votes[1, 0] == pytest.approx(2.1)
-        assert weighed.votes[0, 2] == pytest.approx(-0.5)
 
 
 def test_kernels_are_inverted_and_centred_one_by_one():
@@ -118,20 +86,6 @@ def test_trust_is_drawn_from_the_share_of_broken_answers():
     for drawn, v in zip(trust, (2, 6)):
         eps = np.clip(beta(0.3 + v, 6 + 6 - v).ppf((np.arange(2000) + 0.5) / 2000), 1e-4, 0.3)
         assert drawn.mean() == pytest.approx(np.clip(np.log((1 - eps) / eps), 0, 6.5).mean(), abs=0.05)
-
-
-def test_chains_begin_with_rows_joined_by_reweighted_answers_and_by_looks():
-    pool = pool_of(2, [0, 0, 0, 1, 1])
-    three = np.array([(0, 1, 0), (1, 2, 0), (0, 2, 0)], dtype=np.intp)  # with two labels one of them is broken
-    apart = pool._problem(three, np.stack([np.eye(5)] * 2), WEIGHTS, LOG_PRIOR, 2)  # no two rows look alike
-    begun = np.array([apart.contracted(np.random.default_rng(seed)) for seed in range(60)])
-    broken = apart.broken(begun)[apart.violated(begun) == 1]
-    assert broken.any(axis=0).all()  # what an answer weighs is drawn for each chain: each is the one
-    seen = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
-    alike = np.stack([np.outer(seen, seen)] * 2)
-    for seed in range(5):
-        z = pool._problem(LINKS[:0], alike, WEIGHTS, LOG_PRIOR, 2).contracted(np.random.default_rng(seed))
-        assert z.tolist() == [0, 0, 0, 0, 0] or (z == z[0]).tolist() == [True, True, True, False, False]
 
 
 def plain_chances(pool):

@@ -7,7 +7,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sidelight._core.simplex import entropy
 from sidelight.active.consequences import OPEN, consequences_of, expected_error
 from sidelight.active.row_belief import RowBelief
 
@@ -86,36 +85,6 @@ def with_a_row_alone():
 
 
 # -- chances ---------------------------------------------------------------------------------------------------------
-
-
-def test_the_chance_of_a_new_cluster_heeds_how_many_there_are():
-    for n_clusters, labels, n_known, expected in [
-        (None, [0], 1, 0.75),
-        (None, [0, 0, 0], 1, 0.5 / 4),
-        (None, list(range(20)), 20, 0.9),  # never certain
-        (2, [0, 1], 2, 0.0),  # all were met
-        (3, [0, 0, 0, 0, 0, 0, 1, 1, 1], 2, 0.5 / 3),  # no less than half the share of clusters that were not met
-        (3, [0, 1], 2, 2 / 3),  # no more than twice that share
-        (4, [0], 1, 0.75),
-        (100, list(range(20)), 20, 0.9),
-    ]:
-        belief = told(n_clusters and 3)
-        belief.n_clusters, belief.labels, belief.n_known = n_clusters, np.array(labels), n_known
-        assert belief.chance_of_new() == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("kind", BELIEFS)
-def test_places_are_those_of_the_process_except_of_rows_asked_about(kind):
-    belief = BELIEFS[kind]()
-    Q, new = belief.places(), belief.process.novelty() * belief.chance_of_new()
-    P = belief.process.posterior()
-    for row in range(30):
-        expected = belief.q[belief.at[row]] if row in belief.at else [*P[row] * (1 - new[row]), new[row]]
-        np.testing.assert_allclose(Q[row], expected)
-    assert 0 in belief.at  # the first of the candidates is no other than the rest
-    np.testing.assert_allclose(
-        belief.influence(Q), belief.process.influence(entropy(np.maximum(Q, 1e-12))[belief.process.reference]), 1e-4
-    )
 
 
 @pytest.mark.parametrize("kind", BELIEFS)
@@ -260,25 +229,6 @@ def test_a_belief_begun_anew_knows_what_a_new_one_knows():
 # -- checks ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["three clusters", "two clusters", "an unknown number"])
-def test_a_block_surprises_by_the_log_odds_of_its_likeliest_other_place(kind):
-    belief = BELIEFS[kind]()
-    surprises = []
-    for k in range(belief.n_known):
-        for size in (1, 2):
-            rows = np.flatnonzero(belief.labels == k)[:size]
-            P = belief.process.without(rows)
-            if belief.n_clusters == 2:
-                here, there = np.log(P[:, k]).sum(), np.log(P[:, 1 - k]).sum()
-            else:
-                new = belief.process.novelty_without(rows) * belief.chance_of_new()
-                totals = np.log(np.maximum(np.column_stack([P * (1 - new[:, None]), new]), 1e-12)).sum(axis=0)
-                here, there = totals[k], max(total for other, total in enumerate(totals) if other != k)
-            surprises.append(there - here)
-            assert belief._surprise(rows.tolist()) == pytest.approx(np.clip(there - here, 0.0, 3.0), abs=1e-5)
-    assert min(surprises) < 0
-
-
 def test_checks_are_of_answers_that_agree():
     assert disagreeing(3).next_check(anybody) is None
     chain = [(row, row + 1, True) for row in range(14)]
@@ -290,14 +240,6 @@ def test_checks_are_of_answers_that_agree():
 
 
 # -- what is shown ---------------------------------------------------------------------------------------------------
-
-
-def test_what_follows_is_what_the_answers_alone_say():
-    belief = told(3)
-    plain = consequences_of(np.array(belief.links), len(belief.rows), 3)
-    np.testing.assert_array_equal(belief.is_placed, plain.labels != OPEN)
-    for label in range(3):
-        assert len(set(plain.labels[belief.labels == label])) == 1
 
 
 def test_two_clusters_of_an_unknown_number_may_be_one_and_a_single_one_may_not():

@@ -7,8 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 import sidelight as sl
-from sidelight.active.rivals.cobras import CobrasBelief
-from sidelight.active.row_belief import RowBelief
 from sidelight.active.strategies import RandomStrategy
 from sidelight.active.told import SavedSession
 from sidelight.errors import InvalidData, InvalidParameter
@@ -47,16 +45,6 @@ def test_seconds_are_two(seconds):
     with pytest.raises((InvalidData, InvalidParameter), match="seconds"):
         session_of(seconds=seconds)
     assert session_of(seconds=[1, 2]).seconds == (1.0, 2.0)
-
-
-def test_beliefs_go_with_strategies_unless_one_is_given():
-    assert isinstance(session_of()._belief, RowBelief)
-    assert isinstance(session_of(strategy="cobras")._belief, CobrasBelief)
-    assert isinstance(session_of(belief=CobrasBelief)._belief, CobrasBelief)
-    assert isinstance(session_of(strategy="cobras", belief=RowBelief)._belief, RowBelief)
-    assert session_of(strategy=(mine := RandomStrategy()))._strategy is not mine  # a copy, which undo begins anew
-    assert repr(session_of()) == "ActiveSession(24 rows, 3 clusters, 0 answers)"
-    assert "an unknown number of clusters" in repr(session_of(None))
 
 
 def test_sparse_rows_are_asked_about_as_dense_ones_are(told):

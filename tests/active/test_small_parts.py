@@ -236,7 +236,8 @@ def test_it_is_enough_when_three_comparisons_were_calm_and_nothing_is_doubtful()
 def test_the_outlook_says_why():
     for changes, options, words in [
         ([0.0] * 3, {"n_unlike": 1}, "One row looks"), ([0.0] * 3, {"n_unlike": 2}, "2 rows look"),
-        ([0.0] * 3, {"sure": [0.5] * 4}, "100% of the rows are unsure"), ([0.5] * 3, {"n_unlike": 2}, "it pays to go on"),
+        ([0.0] * 3, {"sure": [0.5] * 4}, "100% of the rows are unsure"),
+        ([0.5] * 3, {"n_unlike": 2}, "it pays to go on"),
         ([], {"n_answers": 0}, "No question was answered"), ([], {"n_answers": 1}, "1 question was answered"),
         ([], {"n_answers": 2}, "2 questions were answered"), ([0.01], {}, "changed little"),
         ([0.02], {}, "changed 2% of"), ([0.3], {"sure": [0.5] * 4}, "100% of the rows are unsure: it pays"),

@@ -9,8 +9,7 @@ import pytest
 
 import sidelight as sl
 from sidelight.errors import InvalidData, SidelightError, UnreadableFile
-from sidelight.files.arff import labels as mulan
-from sidelight.files.arff.header import Attribute, parse_header, split_values, unquote
+from sidelight.files.arff.header import Attribute, parse_header, split_values
 from sidelight.files.arff.labels import node_parents
 from sidelight.files.arff.reading import sparse_pairs
 
@@ -107,12 +106,6 @@ def test_values_of_a_row():
 def test_quotation_marks_that_are_not_closed(text):
     with pytest.raises(UnreadableFile, match="line 7: a quotation mark"):
         split_values(PATH, 7, text)
-
-
-def test_names_lose_their_quotation_marks():
-    assert [unquote(t) for t in ("'a b'", '"a"', " a ", "'", "'a\"", "'a\\'b'", "a'b'")] == [
-        "a b", "a", "a", "'", "'a\"", "a'b", "a'b'",
-    ]  # fmt: skip
 
 
 # ---- dense rows
@@ -331,15 +324,6 @@ def test_labels_are_listed_in_the_xml_whose_name_fits_best(tmp_path):
     assert arff(tmp_path, attributes, rows).columns("label") == ()
     with pytest.raises(SidelightError, match="z"):
         arff(tmp_path, attributes, rows, label_file=tmp_path / "a.xml")
-
-
-def test_a_list_of_labels_of_huge_size_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "l.xml").write_text(xml("p"))
-    monkeypatch.setattr(mulan, "_LARGEST", len(xml("p")))
-    assert arff(tmp_path, ["p {0,1}", "f numeric"], ["0,1"], label_file=tmp_path / "l.xml").columns("label") == ("p",)
-    monkeypatch.setattr(mulan, "_LARGEST", len(xml("p")) - 1)
-    with pytest.raises(UnreadableFile, match="huge size"):
-        arff(tmp_path, ["p {0,1}", "f numeric"], ["0,1"], label_file=tmp_path / "l.xml")
 
 
 @pytest.mark.parametrize("text", ["<labels/>", "<labels><tag name='p'/></labels>", "<labels><label/></labels>", "<la",

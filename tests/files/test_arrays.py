@@ -9,7 +9,6 @@ import pytest
 import scipy.sparse as sp
 
 from sidelight.errors import InvalidData, SidelightError
-from sidelight.files.arrays import bundles
 from sidelight.files.arrays.bundles import read_bundle
 from sidelight.files.arrays.npz import from_matrices
 from sidelight.files.roles.plan import ASKED, LIKELY, asked
@@ -247,13 +246,6 @@ def test_of_two_matrices_of_labels_the_one_that_was_said_is_read():
     assert of(arrays).Y.tolist() == SETS.tolist()
     assert of(arrays, label="labels2").Y.tolist() == (1 - SETS).tolist()
     assert of(arrays, label="labels1").Y.tolist() == SETS.tolist()
-
-
-def test_more_marks_than_labels_can_be_are_a_view(monkeypatch):
-    monkeypatch.setattr(bundles, "_MOST_LABELS", 3)
-    assert of({"X1": B, "M": SETS}).Y is not None
-    monkeypatch.setattr(bundles, "_MOST_LABELS", 2)
-    assert views_of(of({"X1": A, "X2": B, "M": SETS})) == {"X1": 3, "X2": 4, "M": 3}
 
 
 MAYBE = np.clip(HOT + np.roll(HOT, 1, axis=1), 0, 1)

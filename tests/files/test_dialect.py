@@ -86,12 +86,6 @@ def test_names_without_a_header_are_as_many_as_most_rows_have_cells(look):
     assert look("1,2,3\n1,2\n3,4\n5,6\n").names == ("column_1", "column_2")
 
 
-def test_what_is_done_to_names_is_told_five_times_at_most(look):
-    assert len(look(",".join("a" * 9) + "\n" + ",".join("1" * 9) + "\n").notes) == 5
-    assert any("0, 1, 2" in note for note in look("0,1,2,y\n5,6,7,a\n").notes)
-    assert look("x,y\n1,2\n").notes == ()
-
-
 def test_what_was_said_is_believed(look):
     assert look("x,y\n1,2\n", header=False).names == ("column_1", "column_2")
     assert look("1,2\n3,4\n", header=True).names == ("1", "2")
@@ -148,17 +142,6 @@ def test_the_first_rows_are_seen_whole_and_the_last_one_may_be_cut(look, monkeyp
     assert look("x,y\n1,2\n3,4\n5,6\n7,8\n9").rows[-1] == ("9",)  # all of it was seen
     monkeypatch.setattr(dialect, "LONGEST_ROW", 16)
     assert len(look("x,y\n" + "1" * 99 + ",2\n").rows[0][0]) == 18
-
-
-def test_bounds_of_width_and_of_lines_in_a_name(look, monkeypatch):
-    monkeypatch.setattr(dialect, "MAX_COLUMNS", 3)
-    assert len(look("a,b,c\n1,2,3\n").names) == 3
-    with pytest.raises(UnreadableFile, match="line 2: 4 columns"):
-        look("# c\na,b,c,d\n1,2,3,4\n")
-    monkeypatch.setattr(dialect, "_LINES_IN_A_CELL", 2)
-    assert look('"a\n\n",b\n1,2\n').names[1] == "b"
-    with pytest.raises(UnreadableFile, match="line 2"):
-        look('# c\n"a\n\n\n",b\n1,2\n')
 
 
 # ---- blocks
@@ -235,11 +218,6 @@ def test_damage_among_accents_of_utf8_is_refused(tmp_path, monkeypatch, size, ta
     with pytest.raises(UnreadableFile, match="line 13: expected utf-8"):
         list(text_blocks(late(tmp_path, tail), found, strict=False))
     assert file.path.exists()
-
-
-def test_as_many_strange_bytes_as_accents_are_latin():
-    assert blocks._is_mostly_utf8("ab é ö".encode() + b"\xe9")
-    assert not blocks._is_mostly_utf8("ab é".encode() + b"\xe9")
 
 
 def test_a_cut_falls_between_characters():

@@ -15,7 +15,7 @@ from tests.files.test_sparse_files import element, ints, matlab_file, sparse_var
 
 import sidelight as sl
 from sidelight.errors import InvalidData, SidelightError, UnreadableFile
-from sidelight.files.matlab.bags import as_names, read_miml
+from sidelight.files.matlab.bags import read_miml
 from sidelight.files.matlab.reading import check_mat5
 from sidelight.files.roles.plan import asked
 
@@ -214,10 +214,6 @@ def test_the_label_of_a_plain_matrix(tmp_path, variables, label):
     assert read(tmp_path, {"fea": X} | variables, label=False).y is None
 
 
-def test_one_row_has_no_label_of_its_own(tmp_path):
-    assert read(tmp_path, {"fea": X[:1], "m": np.ones((1, 3))}).columns("label") == ()
-
-
 def test_what_was_said_of_plain_matrices_is_obeyed(tmp_path):
     variables = {"fea": X, "m": Y, "small": X[:, :2], "words": cell(*"abcabc"), "marks": np.eye(6)[:, :3]}
     data = read(tmp_path, variables, label="words", bag="m", features="small")
@@ -243,16 +239,6 @@ def test_cells_of_words_name_rows_and_columns(tmp_path):
     assert (data.feature_names, data.row_ids) == (("f0", "f1", "f2", "f3"), None)
     data = read(tmp_path, {"fea": X, "cols": cell("u", "v", np.array(["w", "q"], dtype=object), "x")})
     assert data.feature_names[0] == "f0"
-
-
-def test_numbers_of_classes_are_written_without_a_fraction():
-    assert as_names(np.array([14.0, 2.5, np.nan, 1e15, -1e14])).tolist() == [
-        "14",
-        "2.5",
-        "",
-        "1000000000000000.0",
-        "-1e+14",
-    ]
 
 
 # ---- the guard

@@ -15,7 +15,7 @@ from sidelight.files.problems import noticing
 from sidelight.files.roles.plan import asked
 from sidelight.files.source import Source
 from sidelight.files.streaming import RowsInBlocks
-from sidelight.files.text import blocks, delimited, folder, svmlight
+from sidelight.files.text import blocks, delimited, folder
 from sidelight.files.text import folder as documents
 from sidelight.files.text.folder import dotted_labels, text_in, without_mail_header
 
@@ -77,14 +77,6 @@ def test_bags_of_rows_of_pairs(tmp_path):
 def test_rows_of_pairs_that_are_wrong(tmp_path, text, where):
     with pytest.raises(UnreadableFile, match=where):
         svm(tmp_path, text)
-
-
-@pytest.mark.parametrize("batch", [1, 2, 3])
-def test_lines_are_read_some_at_a_time(tmp_path, monkeypatch, batch):
-    monkeypatch.setattr(svmlight, "_BATCH", batch)
-    data = svm(tmp_path, "1 1:1\n2 2:2\n3 1:1\n")  # the same index at the end of one row and the begin of the next
-    assert data.X.toarray().tolist() == [[1, 0], [0, 2], [1, 0]]
-    assert svm(tmp_path, "1 1:1\n2 1:2\n3\n").X.toarray().tolist() == [[1], [2], [0]]
 
 
 # ---- C4.5

@@ -13,14 +13,12 @@ from sidelight.errors import (
     ConvergenceWarning,
     InseparableLabels,
     InvalidData,
-    InvalidParameter,
     LabelsWithoutRows,
     ignore_warnings,
 )
 from sidelight.estimators._labelled_bags.coverage import coverage_posteriors
 from sidelight.estimators._labelled_bags.supervision import Layout, plan_bags
-from sidelight.estimators.coverage import boundary, held_out, many_rows, settle
-from sidelight.estimators.coverage import problem as problem_module
+from sidelight.estimators.coverage import boundary, held_out, settle
 from sidelight.estimators.coverage.problem import Coverage, Problem, Told
 from sidelight.estimators.coverage.settle import Settings
 
@@ -70,16 +68,6 @@ def test_a_tolerance_ends_a_climb():
     assert loose.n_iter < tight.n_iter
 
 
-def test_zero_is_a_start_unless_it_is_a_saddle():
-    assert [start.any() for start in problem(X).first_starts()] == [False]
-    sums = np.zeros((16, 3))
-    np.add.at(sums, BAGS.codes, X)
-    centred = problem(X - (sums / BAGS.sizes[:, None])[BAGS.codes]).first_starts()
-    assert len(centred) == 12
-    assert all(start.any() for start in centred)
-    assert len({start.tobytes() for start in centred}) == 12
-
-
 class Scripted(settle.Folds):
     """Held-out likelihoods that are given."""
 
@@ -110,17 +98,6 @@ def test_candidates_are_tried_until_held_out_lists_stop_gaining():
         assert [stage[1:] for stage, _ in folds.asked] == [(2 * i, 2 * len(means)) for i in range(n_tried)]
 
 
-@pytest.mark.parametrize("n_labelled", [4, 5])
-def test_as_many_labelled_bags_as_folds_are_enough(n_labelled):
-    few = sl.Bags(CODES, labels={b: BAGS.labels[b] for b in range(n_labelled)}, classes=BAGS.classes)
-    told = Told(X, few, NOBODY)
-    if n_labelled == settle.FOLDS:
-        assert len(settle.Folds(of(), told, RNG).splits) == settle.FOLDS
-        return
-    with pytest.raises(InvalidParameter, match="at least 5 labelled bags"):
-        settle.Folds(of(), told, RNG)
-
-
 def test_held_out_lists_are_judged_by_fits_that_did_not_see_them():
     settings = {"penalty": 2.0, "n_novel": 0, "n_subclusters": 2}
     folds = settle.Folds(of(), TOLD, np.random.default_rng(0))
@@ -135,35 +112,6 @@ def test_held_out_lists_are_judged_by_fits_that_did_not_see_them():
     told = Told(X, BAGS, np.where(np.arange(48) % 4 == 0, Y, -1))
     knowing = settle.Folds(of(), told, np.random.default_rng(0))
     assert (knowing._held_out(("a", 0, 3), "b", of(**settings)) != found).any()
-
-
-def test_clusters_of_a_class_share_its_rows():
-    coarse, fine = Layout.of(("a", "b"), 1, 0), Layout.of(("a", "b"), {"a": 2, "b": 1}, 0)
-    rows = np.array([[0.0], [0.1], [9.0], [9.1], [5.0]])
-    Q = np.array([[1.0, 0.0], [1.0, 0.0], [0.9, 0.1], [1.0, 0.0], [0.0, 1.0]])
-    targets = problem_module.split_targets(rows, Q, coarse, fine, np.random.default_rng(0))
-    own = np.flatnonzero(fine.class_of == 0)
-    np.testing.assert_allclose(targets[:, own].sum(axis=1), Q[:, 0])
-    np.testing.assert_array_equal(targets[:, np.flatnonzero(fine.class_of == 1)[0]], Q[:, 1])
-    assert targets[0, own].argmax() == targets[1, own].argmax() != targets[2, own].argmax() == targets[3, own].argmax()
-    scarce = np.zeros((5, 2))
-    scarce[0, 0] = 0.5
-    even = problem_module.split_targets(rows, scarce, coarse, fine, np.random.default_rng(0))
-    assert even[0, own].tolist() == [0.25, 0.25]
-
-
-def test_a_sixteenth_of_very_many_rows_settles_a_fit():
-    assert [many_rows.sample_size(n) for n in (160_000, 1_000_000, 10_000_000)] == [40_000, 62_500, 100_000]
-
-
-def test_a_map_is_near_for_one_cluster_a_class_and_wide_for_several():
-    near, wide = (boundary.map_rows(X, layout, RNG)[0] for layout in (LAYOUT, Layout.of(BAGS.classes, 2, 0)))
-    assert wide.width / near.width == pytest.approx(boundary.WIDE / boundary.NEAR)
-    assert near.width == pytest.approx(boundary.NEAR * X.var(axis=0).sum())
-    assert boundary.reach_of(None, np.ones(2)) == np.inf
-    assert boundary.reach_of(near, np.array([1e9, 1.0])) == 1e9
-    assert boundary.reach_of(near, np.zeros(0)) == boundary.FAR * near.width
-    assert boundary.map_rows(X, LAYOUT, RNG)[1].dtype == np.float32
 
 
 def test_boundaries_are_straight_where_lists_are_few_or_rows_too_many():

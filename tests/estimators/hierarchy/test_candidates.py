@@ -172,29 +172,11 @@ def test_evidence_is_that_of_the_triple_and_counts_those_of_the_rows_looked_at()
                 assert seen[c].tolist() == [(on & (Z[:, p] == 1)).sum(), on.sum()]
 
 
-def test_a_threshold_is_exceeded_not_reached():
-    Y = np.eye(4, dtype=np.int8)[np.random.default_rng(0).integers(4, size=200)]
-    model = sl.LatentHierarchyClassifier(threshold=0.0).fit(None, Y)
-    assert model.alpha_ == 0  # so what was not seen has the probability 0
-    np.testing.assert_array_equal(model.complete(None, Y), Y)
-
-
 def test_rates_of_a_given_tree_are_those_that_labels_were_lost_at():
     Z, parents = seen_labels(8000, RATES)
     found = candidates.known_tree(Z, parents, rates="label")
     inner = np.unique(parents[parents >= 0])
     np.testing.assert_allclose(found.alphas[inner], RATES[inner], atol=0.05)
-
-
-@pytest.mark.parametrize(("n_gaps", "is_asked"), [(5, True), (4, False)])
-def test_gaps_are_asked_of_features_where_a_parent_has_five_of_them(n_gaps, is_asked):
-    tree = candidates.Candidate("a", np.array([-1, 0]), np.full(2, 0.2), 0.2, True, 4.0)
-    Z = np.ones((12, 2), dtype=np.int8)
-    Z[:n_gaps, 0] = 0
-    asked = []
-    found = evidence.gap_p_values(Z, tree, lambda: asked.append(1) or np.arange(24.0).reshape(12, 2))
-    assert bool(asked) == is_asked
-    assert np.isnan(found[1]) != is_asked
 
 
 def test_first_weights_are_shares_of_closed_labels():

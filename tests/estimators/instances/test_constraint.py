@@ -8,7 +8,6 @@ import pytest
 import sidelight as sl
 from sidelight._core.simplex import softmax
 from sidelight.errors import InvalidData
-from sidelight.estimators.instances import rounding
 from sidelight.estimators.instances.bag_constraint import BagConstraint
 from sidelight.estimators.instances.bag_discriminative import BagLikeness
 from sidelight.estimators.instances.class_shares import bag_agreement, class_shares
@@ -198,12 +197,6 @@ def test_a_rule_scores_information_and_how_alike_bags_are():
     expected = 2.0 * information - 3.0 * float(alike(P, np.log(P))[0])
     assert model.score(X, bags=bags) == pytest.approx(expected)
     assert model.score(X, bags) == pytest.approx(expected)
-
-
-def test_rotations_leave_clusters_empty_where_no_row_needs_them():
-    V = np.eye(3)[np.array([0, 1, 0, 1, 1])]
-    labels = rounding.round_by_rotation(V)
-    assert len(set(zip(labels.tolist(), [0, 1, 0, 1, 1]))) == 2
 
 
 def test_of_weights_that_carry_the_lists_equally_well_the_smallest_is_taken():

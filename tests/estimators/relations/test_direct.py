@@ -24,23 +24,6 @@ def space():
     return direct.StartSpace.of(X, X - X.mean(axis=0), told, 3, np.random.default_rng(0)), told
 
 
-def test_tau_and_the_penalty_grow_with_doubt_unless_they_were_given():
-    terrain, _ = space()
-    centred = X - X.mean(axis=0)
-    assert terrain.largest_variance == pytest.approx(np.linalg.norm(centred, 2) ** 2 / 40)
-    trusting = direct.weigh(SETTINGS, terrain, direct.TRUSTED)
-    assert trusting.tau == pytest.approx(direct.TAU)
-    assert trusting.penalty == pytest.approx(direct.PENALTY * direct.TAU * terrain.largest_variance / 3)
-    doubting = direct.weigh(SETTINGS, terrain, 0.2)
-    doubt = (0.9 / 0.6) ** 3
-    assert doubting.tau == pytest.approx(doubt * trusting.tau)
-    assert doubting.penalty == pytest.approx(doubt**2 * trusting.penalty)
-    given = direct.weigh(replace(SETTINGS, tau=0.7), terrain, 0.2)
-    assert given.tau == 0.7
-    assert given.penalty == pytest.approx(direct.PENALTY * 0.7 * doubt * terrain.largest_variance / 3)
-    assert direct.weigh(replace(SETTINGS, penalty=0.0), terrain, 0.2) == direct.Weights(doubting.tau, 0.0)
-
-
 def test_starts_come_from_every_kind_of_coordinates_or_from_those_that_are_named():
     terrain, told = space()
     kinds = {"rows", "features", "graph", "narrow graph"}
@@ -89,21 +72,6 @@ def test_every_answer_is_held_out_once_and_those_of_a_rare_kind_never(n_pairs, n
             assert sorted(held_out.tolist()) == sorted(answers.rows.tolist())
     assert len(list(trust._folds(PAIRS.only(slice(10)), triplets, 2, 0, 10))) == 2
     assert [out[0].n_answers for _, out in trust._folds(PAIRS.only(slice(10)), triplets, 2, 0, 10)] == [5, 5]
-
-
-def test_too_few_answers_tell_nothing_of_how_often_they_are_wrong():
-    terrain, _ = space()
-    few = PAIRS.only(slice(trust.FEWEST - 1))
-    rng = np.random.default_rng(0)
-    told = trust.estimate_error_rate(terrain, few, TRIPLETS, SETTINGS, rng, confusion=False)
-    assert (told.rates.eps, told.eps, told.sharpness) == (trust.UNKNOWN, 0.25, trust.DOUBTFUL_SHARPNESS)
-    enough = PAIRS.only(slice(trust.FEWEST))
-    found = trust.estimate_error_rate(terrain, enough, TRIPLETS, SETTINGS, rng, confusion=False)
-    assert found.rates.eps < 0.1
-    assert trust.doubtful(0.7).tau == 0.7
-    assert trust.doubtful(None).eps == trust.cautious(trust.UNKNOWN) == 0.25
-    assert trust.cautious(0.0) == direct.TRUSTED
-    assert trust.cautious(0.12) == pytest.approx(0.15)
 
 
 def test_the_sharpness_of_beliefs_is_the_one_that_makes_held_out_answers_likeliest():
@@ -172,13 +140,6 @@ def test_answers_among_some_rows_keep_their_chances():
     assert 0 < kept[0].sum() < 30
     whole = told.log_likelihoods_of(told.truths(P))[np.concatenate(kept)]
     np.testing.assert_allclose(few.log_likelihoods_of(few.truths(P[rows])), whole)
-
-
-def test_a_graph_needs_more_rows_than_clusters_and_one():
-    for n, has_graph in ((4, False), (5, True)):
-        nothing = Answered.evenly(sl.Pairs.empty(n), sl.Triplets.empty(n), 0.05)
-        found = direct.StartSpace.of(X[:n], X[:n], nothing, 3, np.random.default_rng(0)).coordinates
-        assert ("graph" in found) == ("narrow graph" in found) == has_graph
 
 
 def test_without_answers_or_weights_there_is_no_mean_likelihood():

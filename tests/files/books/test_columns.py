@@ -13,10 +13,9 @@ import pytest
 import sidelight as sl
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile
 from sidelight.files import reading as archives
-from sidelight.files.books import databases, records, workbooks
+from sidelight.files.books import databases
 from sidelight.files.books.columns import as_column, as_text, table_of
 from sidelight.files.books.databases import read_sqlite
-from sidelight.files.books.records import read_records
 from sidelight.files.books.workbooks import _header
 from sidelight.files.roles.columns import Coded
 from sidelight.files.source import Source
@@ -123,19 +122,6 @@ def test_the_first_table_of_a_database_is_read_and_others_are_told(tmp_path, mon
         read_sqlite(path, str(query))
 
 
-def test_records_may_be_deep_and_of_many_fields(tmp_path, monkeypatch):
-    path = tmp_path / "a.json"
-    monkeypatch.setattr(records, "_DEEPEST", 2)
-    path.write_text('[{"a": {"b": {"c": {"d": 1}}}, "e": 2}, {"f": 3}]')
-    found = read_records(path)
-    assert found.names == ("a.b.c", "e", "f")
-    monkeypatch.setattr(records, "_MOST_FIELDS", 3)
-    assert read_records(path).n_rows == 2
-    monkeypatch.setattr(records, "_MOST_FIELDS", 2)
-    with pytest.raises(InvalidData, match="more than 2 different fields"):
-        read_records(path)
-
-
 def test_which_table_of_a_server_is_meant():
     sa = pytest.importorskip("sqlalchemy")
 
@@ -171,15 +157,3 @@ def test_cells_of_servers_and_errors_without_a_password():
     for error, told in ((Wrapped("outside"), "... inside"), (ValueError("secret outside"), "... outside")):
         with pytest.raises(UnreadableFile, match=rf"\({told}\)"), databases._told(Source("postgresql://u:secret@h/d")):
             raise error
-
-
-def test_the_bounds_of_a_workbook(tmp_path, monkeypatch):
-    path = tmp_path / "a.xlsx"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("x", b"0" * 1000)
-    workbooks._check_size(path)
-    monkeypatch.setattr(workbooks, "_MOST_UNPACKED", 1000)
-    workbooks._check_size(path)
-    monkeypatch.setattr(workbooks, "_MOST_UNPACKED", 999)
-    with pytest.raises(UnreadableFile, match="bomb"):
-        workbooks._check_size(path)
