@@ -70,6 +70,7 @@ def test_a_choice_is_the_best_or_the_first_within_an_error_of_it():
     assert is_as_good([np.array([0.0, 1.0]), np.array([0.1, 0.9])]) == [True, True]
 
 
+@pytest.mark.slow
 def test_the_clearest_number_of_clusters_is_that_of_the_groups():
     for k in (2, 3, 5):
         y = np.arange(40 * k) % k
