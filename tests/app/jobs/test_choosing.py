@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import pdist
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
 
 import sidelight as sl
@@ -177,13 +176,6 @@ def test_answers_find_the_number_of_classes_that_touch(monkeypatch):
     assert found.scores[found.tried.index(4)] >= max(found.scores) - max(found.errors)
     assert clearest_number(Z, np.random.default_rng(0)).chosen < 4  # the rows see fewer
     assert answers.held_out(Z, {"pairs": sl.Pairs.sample(y, 49, random_state=0)}, 0) is None
-
-
-def test_wide_rows_keep_their_distances_in_fewer_directions():
-    X = np.random.default_rng(0).normal(size=(12, 90))
-    assert answers._narrow(X).shape == (12, 12)
-    np.testing.assert_allclose(pdist(answers._narrow(X)), pdist(X))
-    assert answers._narrow(X.T).shape == (90, 12)
 
 
 def test_many_kinds_are_found_and_not_two():

@@ -15,7 +15,6 @@ from sidelight.app.studio.answers import (
     _PRIOR,
     _ROUNDS,
     Answer,
-    agreed,
     as_table,
     check_answer,
     check_label,
@@ -167,43 +166,6 @@ def follow(*events):
     return Replay(events)
 
 
-def test_people_who_are_set_aside_count_again_when_they_are_brought_back():
-    said = [event(1, 1, "answer", rows=[0, 1], answer="same"), event(2, 2, "answer", rows=[2, 3], answer="same")]
-    aside = follow(*said, event(3, 1, "aside", of=2, is_aside=True))
-    assert [answer.person for answer in aside.standing.counted()] == [1]
-    aside.take(event(4, 2, "answer", rows=[4, 5], answer="same"))
-    assert [answer.person for answer in agreed(aside.standing.counted())] == [1]
-    aside.take(event(5, 1, "aside", of=2, is_aside=False))
-    assert [answer.person for answer in agreed(aside.standing.counted())] == [1, 2, 2]
-
-
-def test_the_last_label_of_a_person_counts_and_what_the_owner_decides_counts_alone():
-    followed = follow(
-        event(1, 1, "label", row=3, label="wren"),
-        event(2, 1, "label", row=3, label="robin"),
-        event(3, 2, "label", row=3, label="owl", is_member=False),
-        event(4, 2, "label", row=4, label="", is_unsure=True),
-    )
-    words = [(answer.person, answer.rows, answer.words) for answer in followed.standing.answers.values()]
-    assert words == [(1, (3,), "robin"), (2, (3,), "not owl"), (2, (4,), "unsure")]
-    followed.take(event(5, 3, "label", row=3, label="owl", settles=True))
-    assert [(answer.person, answer.words) for answer in followed.standing.counted() if answer.rows == (3,)] == [
-        (3, "owl")
-    ]
-
-
-def test_what_only_confirms_is_no_correction():
-    followed = follow(
-        event(1, 1, "label", row=0, label="wren", correction=True),
-        event(2, 1, "label", row=1, label="wren", correction=True, confirmation=True),
-        event(3, 1, "label", row=2, label="wren"),
-    )
-    assert (followed.standing.n_corrections, followed.standing.n_questions) == (1, 1)
-    followed.take(event(4, 1, "undo", of=1))
-    followed.take(event(5, 1, "undo", of=2))
-    assert (followed.standing.n_corrections, followed.standing.n_questions) == (0, 1)
-
-
 def test_names_follow_a_run_that_was_repeated():
     followed = follow(
         event(1, 1, "label", row=0, label="1"),
@@ -218,17 +180,3 @@ def test_names_follow_a_run_that_was_repeated():
     assert [answer.rows for answer in followed.standing.answers.values() if answer.decides] == [(2,)]
     followed.take(event(7, 1, "cluster name", cluster="7", name=""))
     assert followed.standing.cluster_names == {}
-
-
-def test_an_edit_changes_the_word_and_an_edit_of_nothing_changes_nothing():
-    followed = follow(
-        event(1, 1, "label", row=0, label="owl", is_member=False),
-        event(2, 1, "edit", of=1, answer="wren"),
-        event(3, 1, "edit", of=9, answer="wren"),
-        event(4, 1, "undo", of=9),
-    )
-    (answer,) = followed.standing.answers.values()
-    assert (answer.words, answer.is_edited) == ("wren", True)
-    assert (followed.standing.last_of(1), followed.standing.last_of(5)) == (answer, None)
-    assert followed.standing.has(1, [0])
-    assert not followed.standing.has(2, [0])

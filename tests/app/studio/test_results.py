@@ -186,14 +186,6 @@ def test_a_question_that_is_put_off_comes_back_at_the_end(opened):
     assert [(note.content["row"], note.content["text"]) for note in project.notes()] == [(row, "very far away")]
 
 
-def test_a_row_is_never_compared_with_itself(opened):
-    project, _ = opened("relations")
-    learner = project.model._learner
-    pairs = [rows for row in range(90) for _, rows in learner._pairs(row)]
-    assert pairs
-    assert all(first != second for first, second in pairs)
-
-
 def test_a_row_is_compared_with_others_and_never_with_itself(opened):
     project, _ = opened("relations")
     project.model.snapshot()

@@ -19,10 +19,8 @@ from sidelight.app.studio.sources import Source
 from sidelight.app.studio.studio import Studio
 from sidelight.app.studio.taking import export_all
 from sidelight.app.studio.uploads import source_of
-from sidelight.app.studio.web import security as guesses_module
-from sidelight.app.studio.web import security as pace_module
+from sidelight.app.studio.web import security
 from sidelight.app.studio.web.app import make_app
-from sidelight.app.studio.web.asking import part_of
 from sidelight.app.studio.web.making import in_form
 from sidelight.app.studio.web.pages import status_of, without_paths
 from sidelight.app.studio.web.security import Access, Guesses, Pace
@@ -93,7 +91,7 @@ def test_a_path_with_a_slash_at_its_end_is_the_same_page(studio):
 
 
 def test_the_token_of_the_printed_link_becomes_a_cookie_and_wrong_ones_are_counted(studio, monkeypatch):
-    monkeypatch.setattr(guesses_module, "_MOST", 2)
+    monkeypatch.setattr(security, "_MOST", 2)
     client = client_of(studio, TOKEN)
     entered = client.get(f"/enter?token={TOKEN}")
     assert (entered.status_code, entered.headers["location"]) == (303, "/p/1")
@@ -103,39 +101,17 @@ def test_the_token_of_the_printed_link_becomes_a_cookie_and_wrong_ones_are_count
     assert "set-cookie" not in client_of(studio).get("/enter").headers
 
 
-def test_guesses_are_forgotten_after_a_while_and_places_when_there_are_many(monkeypatch):
-    clock = SimpleNamespace(monotonic=lambda: now[0])
-    monkeypatch.setattr(guesses_module, "time", clock)
-    monkeypatch.setattr(guesses_module, "_MOST_PLACES", 2)
-    now, guesses = [0.0], Guesses()
-    for _ in range(9):
-        guesses.note("here")
-    assert not guesses.are_too_many("here")
-    guesses.note("here")
-    assert guesses.are_too_many("here")
-    assert not guesses.are_too_many("there")
-    now[0] = 60.0
-    assert guesses.are_too_many("here")
-    now[0] = 60.1
-    assert not guesses.are_too_many("here")
-    for place in ("a", "b", "c"):
-        guesses.note(place)
-    assert set(guesses._at) == {"b", "c"}
-
-
-def test_a_link_sends_as_much_as_it_may_and_rests(monkeypatch):
+def test_wrong_tokens_and_hasty_links_are_forgiven_after_a_while(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(pace_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    monkeypatch.setattr(pace_module, "_MOST_LINKS", 2)
-    pace = Pace(a_second=1.0, at_once=2.0)
+    monkeypatch.setattr(security, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    guesses, pace = Guesses(), Pace(a_second=1.0, at_once=2.0)
+    for _ in range(10):
+        guesses.note("here")
+    assert [guesses.are_too_many(place) for place in ("here", "there")] == [True, False]
     assert [pace.take("a") for _ in range(3)] == [True, True, False]
-    assert pace.take("b")
-    now[0] = 1.0
-    assert [pace.take("a") for _ in range(2)] == [True, False]
-    now[0] = 100.0
+    now[0] = 61.0
+    assert not guesses.are_too_many("here")
     assert [pace.take("a") for _ in range(3)] == [True, True, False]
-    pace.take("c")
-    assert set(pace._left) == {"a", "c"}
 
 
 def test_links_of_annotators_ask_and_those_of_viewers_go_to_the_overview(studio):
@@ -245,20 +221,6 @@ def test_clusters_their_members_walls_and_groups(studio):
     assert corrected.json()["status"]["corrections"] == project.status()["corrections"]
 
 
-def test_contradictions_are_shown_one_at_a_time(studio):
-    project, client = studio.project(1), client_of(studio)
-    you = project.owner()
-    for pair, word in (((0, 3), "same"), ((3, 6), "same"), ((0, 6), "different")):
-        project.answer(you, pair, word)
-    project.model.snapshot()
-    (found,) = client.get("/api/projects/1/contradictions").json()["contradictions"]
-    assert set(found["ids"]) == {"r0", "r6"}
-    assert [line["ids"] for line in found["together"]] == [["r0", "r3"], ["r3", "r6"]]
-    assert [line["ids"] for line in found["apart"]] == [["r0", "r6"]]
-    assert "r3" in client.get("/p/1/contradictions").text
-    assert "r3" not in client.get("/p/1/contradictions?at=1").text
-
-
 def test_maps_and_files(studio):
     client = client_of(studio)
     plain = client.get("/api/projects/1/map").json()
@@ -270,12 +232,6 @@ def test_maps_and_files(studio):
     assert len(table.text.splitlines()) == 71
     assert "clusters.csv" in table.headers["content-disposition"]
     assert client.get("/p/1/answers.csv").text.splitlines()[0].startswith("left,right,answer")
-
-
-def test_a_page_of_a_long_history():
-    lines = [{"id": i} for i in range(130)]
-    part = part_of(lines, 60)
-    assert (part["lines"][0]["id"], part["lines"][-1]["id"], part["n"], part["step"]) == (60, 119, 130, 60)
 
 
 @pytest.mark.parametrize(
