@@ -50,6 +50,7 @@ def test_a_key_used_again_for_something_else_is_refused_and_says_so(store, ann):
     assert len(store.events(ann.project)) == 1
 
 
+@pytest.mark.slow
 def test_a_reader_after_the_last_event_misses_none(store, where):
     project = store.add_project("birds", {}).id
     writers = in_processes(where, project, ["Ann", "Bob", "Cid"], 25)

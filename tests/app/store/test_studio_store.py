@@ -110,6 +110,7 @@ def test_no_database_and_a_broken_one_are_messages(tmp_path):
             StudioStore(address)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_a_message_and_the_answers_before_it_stay(tmp_path):
     store = StudioStore(tmp_path / "studio.db")
     person = store.add_person(store.add_project("birds", {}).id, "Ann")
@@ -146,6 +147,7 @@ for number in range(100_000):
 """
 
 
+@pytest.mark.slow
 def test_kill_9_at_any_moment_loses_no_acknowledged_answer(tmp_path):
     path = tmp_path / "studio.db"
     store = StudioStore(path)

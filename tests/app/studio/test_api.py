@@ -80,6 +80,7 @@ def test_the_model_is_rebuilt_from_the_answers_alone(local):
     np.testing.assert_array_equal(after.labels, before.labels)
 
 
+@pytest.mark.slow
 def test_triplets_find_the_classes_too(local):
     truth = local.studio.project(2).rows.truth
     assert answer_some(local.client, person(local, 2, "Ann"), 25, truth) == 25
@@ -247,6 +248,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the servers are forked, which this system cannot")
 def test_a_server_killed_at_random_moments_loses_no_acknowledged_answer(tmp_path):
     from sidelight.app.studio.studio import Studio

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.app.studio.conftest import PHONE, blobs, fits_a_phone, until
+from tests.examples import but_slow
 
 from sidelight.app.studio.answers import true_answer
 from sidelight.app.studio.sources import digits
@@ -51,6 +52,7 @@ def test_twelve_answers_by_keyboard_then_undo(visit, local):
     assert page.locator("#reference .members li").count() == 10
 
 
+@pytest.mark.slow
 def test_two_people_are_asked_different_questions(visit, local):
     links = [local.studio.store.add_person(2, name).token for name in ("Ann", "Bob")]
     pages = [visit(f"/a/{token}") for token in links]
@@ -65,6 +67,7 @@ def test_two_people_are_asked_different_questions(visit, local):
     assert len(people) == 2
 
 
+@pytest.mark.slow
 def test_a_cluster_is_corrected_by_key(visit, local):
     page = visit("/p/1/clusters/0")
     page.locator(".finish li").first.focus()
@@ -73,7 +76,9 @@ def test_a_cluster_is_corrected_by_key(visit, local):
     assert "1 correction." in page.locator("#saved").inner_text()
 
 
-@pytest.mark.parametrize("path", ["/p/1/ask", "/p/1", "/p/1/clusters", "/p/2/history", "/p/2/people", "/"])
+@pytest.mark.parametrize(
+    "path", but_slow(["/p/1/ask", "/p/1", "/p/1/clusters", "/p/2/history", "/p/2/people", "/"], "/p/1/ask")
+)
 def test_pages_fit_a_phone_and_axe_finds_nothing_serious(visit, path):
     page = visit(path, size=PHONE, scheme="dark")
     if path.endswith("ask"):

@@ -11,6 +11,8 @@ from tests.app.studio.conftest import PHONE, blobs, fits_a_phone, until
 
 from sidelight.app.studio.sources import digits
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def local(running):

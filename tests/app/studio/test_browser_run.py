@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from tests.app.studio.conftest import PHONE, fits_a_phone, until
 from tests.app.studio.runs import results_of, write_tables
+from tests.examples import but_slow
 
 from sidelight.app.studio.run.results import open_results
 
@@ -57,6 +58,7 @@ def test_doubtful_rows_are_named_by_key_with_their_bag_beside_them(visit, local)
     assert len(local.project.answers()) == before - 1
 
 
+@pytest.mark.slow
 def test_a_page_that_is_out_of_date_says_so_and_goes_on(visit, local):
     page = visit(f"{local.path}/ask")
     page.wait_for_selector("#question .pair.one figure img")
@@ -68,6 +70,7 @@ def test_a_page_that_is_out_of_date_says_so_and_goes_on(visit, local):
     until(page, lambda: page.locator("#question figcaption").first.inner_text() != local.project.rows.ids[row])
 
 
+@pytest.mark.slow
 def test_a_wall_is_struck_and_confirmed_and_the_kind_gets_its_name(visit, local):
     novel = local.project.start.names.index("novel-1")
     page = visit(f"{local.path}/clusters/{novel}/wall")
@@ -85,6 +88,7 @@ def test_a_wall_is_struck_and_confirmed_and_the_kind_gets_its_name(visit, local)
     assert sum(answer.is_not for answer in said) == 1
 
 
+@pytest.mark.slow
 def test_the_run_is_repeated_from_the_page_and_says_what_changed(visit, local):
     local.project.answer(local.project.store.add_person(local.project.project.id, "Cleo"), [11], "owl")
     local.project.name(local.project.owner(), local.project.start.names.index("novel-1"), "jay")
@@ -98,7 +102,9 @@ def test_the_run_is_repeated_from_the_page_and_says_what_changed(visit, local):
     assert "jay" in (local.home / "assignments.csv").read_text()
 
 
-@pytest.mark.parametrize("path", ["/ask", "", "/clusters/0/wall", "/clusters", "/history", "/contradictions"])
+@pytest.mark.parametrize(
+    "path", but_slow(["/ask", "", "/clusters/0/wall", "/clusters", "/history", "/contradictions"], "/clusters/0/wall")
+)
 def test_pages_of_a_run_fit_a_phone_and_axe_finds_nothing_serious(visit, local, path):
     page = visit(local.path + path, size=PHONE, scheme="dark")
     if path == "/ask":

@@ -34,6 +34,7 @@ def _stopped(studio, server, thread, listening):
     listening.close()
 
 
+@pytest.mark.slow
 def test_a_conversation_by_keys_is_kept_and_found_again_after_a_restart(chromium, place):
     studio, server, thread, port, listening = _served(place)
     studio.add("blobs", blobs(), {})

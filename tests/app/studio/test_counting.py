@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import permutations
 
 import numpy as np
@@ -10,16 +9,11 @@ import pytest
 
 from sidelight.app.store.studio_store import Event
 from sidelight.app.studio.answers import (
-    _LEAST,
-    _MOST,
-    _PRIOR,
-    _ROUNDS,
     Answer,
     as_table,
     check_answer,
     check_label,
     true_answer,
-    vote_weights,
 )
 from sidelight.app.studio.history import Replay
 from sidelight.app.studio.people import alpha
@@ -80,42 +74,6 @@ def test_alpha_says_nothing_where_nobody_can_be_compared_and_one_where_nobody_di
     correction = Answer(3, 2, (0, 1), "different", 0.0, NAN, correction=True)
     struck = Answer(3, 2, (0, 1), "different", 0.0, NAN, is_not=True)
     assert alpha([*alone, correction]) == alpha([*alone, struck]) == (None, 0)
-
-
-def plain_weights(answers, n_words):
-    """Dawid and Skene by enumeration: what is true, given what the others say, one word after the other."""
-    people = sorted({answer.person for answer in answers})
-    rates = dict.fromkeys(people, _PRIOR[0] / sum(_PRIOR))
-    for _ in range(_ROUNDS):
-        wrong = {person: [_PRIOR[0]] for person in people}
-        for answer in answers:
-            others = [other for other in answers if other.rows == answer.rows and other.person != answer.person]
-            if not others:
-                continue
-            chances = []
-            for truth in range(n_words):  # words of the others come first; the rest were said by nobody
-                said = sorted({other.answer for other in [*others, answer]})
-                chance = 1.0
-                for other in others:
-                    right = said.index(other.answer) == truth
-                    chance *= 1.0 - rates[other.person] if right else rates[other.person] / (n_words - 1)
-                chances.append(chance)
-            mine = chances[said.index(answer.answer)] / sum(chances)
-            wrong[answer.person].append(1.0 - mine)
-        n = {person: len(wrong[person]) - 1 + sum(_PRIOR) for person in people}
-        rates = {person: min(max(sum(wrong[person]) / n[person], _LEAST), _MOST) for person in people}
-    return {person: math.log((1.0 - rate) / rate) for person, rate in rates.items()}
-
-
-@pytest.mark.parametrize("width", [2, 3])
-def test_votes_weigh_what_enumeration_says(width):
-    answers = random_answers(np.random.default_rng(5), width=width)
-    assert vote_weights(answers) == pytest.approx(plain_weights(answers, 2 if width == 2 else 4))
-
-
-def test_a_person_alone_weighs_as_the_prior_says():
-    (weight,) = vote_weights([Answer(1, 7, (0, 1), "same", 0.0, NAN)]).values()
-    assert weight == pytest.approx(math.log(_PRIOR[1] / _PRIOR[0]))
 
 
 def test_a_table_of_answers_holds_the_triplets_where_there_are_some_and_no_doubtful_ones():

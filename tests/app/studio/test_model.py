@@ -7,8 +7,8 @@ from tests.app.studio.conftest import blobs
 
 from sidelight.app.studio.answers import Answer, true_answer
 from sidelight.app.studio.learner import Learner, moved_rows, new_session, told_by
-from sidelight.app.studio.model import _POOL, ProjectModel
-from sidelight.app.studio.open_questions import NOBODY, FixedList, OpenQuestions
+from sidelight.app.studio.model import ProjectModel
+from sidelight.app.studio.open_questions import OpenQuestions
 from sidelight.app.studio.rows import read_rows, write_rows
 from sidelight.app.studio.studio import Studio
 
@@ -56,26 +56,6 @@ class Conversation:
         self.model.questions(person, wait=0.0)
         self.model._work()
         return self.model.questions(person, wait=0.0)
-
-
-def test_a_person_gets_a_question_and_one_behind_it(rows):
-    talk = Conversation(rows)
-    assert len(talk.asked(1)) == 2
-    first, second = talk.asked(1)
-    assert set(first) != set(second)
-    assert talk.asked(1) == [first, second]  # nothing new was said, so nothing changes
-
-
-def test_no_two_people_are_asked_the_same_and_a_pool_waits_for_more(rows):
-    talk = Conversation(rows)
-    for person in (1, 2, 3):
-        talk.asked(person)
-    every = [frozenset(question) for person in (1, 2, 3) for question in talk.model.questions(person, wait=0.0)]
-    assert len(every) == len(set(every)) >= 6
-    assert talk.model._open.n_fresh(NOBODY) == _POOL
-    alone = Conversation(rows)
-    alone.asked(1)
-    assert alone.model._open.n_fresh(NOBODY) == 0
 
 
 def test_an_answer_is_learnt_and_not_asked_again(rows):
@@ -200,17 +180,6 @@ def test_who_waits_too_long_gets_the_question_that_was_loaded(project):
     assert project.model.questions(ann.id)[0] == tuple(session.ask().rows)
 
 
-def test_a_restart_brings_back_the_session_and_the_curve(project):
-    told, learner = answers(project.rows, 25), Learner(project.rows, SETTINGS)
-    for n in range(1, 26):
-        learner.catch_up(told[:n], lambda: False)
-    again = Learner(project.rows, SETTINGS)
-    again.catch_up(told, lambda: False)
-    assert (again.look(told, None).labels == learner.look(told, None).labels).all()
-    assert [n for n, _ in again.curve] == [10, 20, 25]
-    assert again.curve[-1] == learner.curve[-1]
-
-
 def test_triplets_are_told_to_the_session_as_they_are(project):
     learner = Learner(project.rows, SETTINGS | {"kind": "triplet"})
     told = [Answer(i, 1, rows, true_answer(rows, project.rows.truth), 0.0, 1.0)
@@ -236,17 +205,3 @@ def test_what_was_put_off_comes_back_once_the_oldest_first():
     questions.note(1, (4, 5))
     assert [questions.bring_back(1) for _ in range(3)] == [(1, 0), (6, 7), None]
     assert questions.bring_back(2) is None
-
-
-def test_a_fixed_list_is_shared_out_or_asked_of_all():
-    rows, known = [(0, 1), (2, 3), (4, 5), (6, 7), (8, 9)], OpenQuestions()
-    shared, common = FixedList(rows, has_overlap=False), FixedList(rows, has_overlap=True)
-    assert [shared.of(person, known) for person in (1, 2, 1, 3)] == [
-        [(0, 1), (2, 3)], [(4, 5), (6, 7)], [(0, 1), (2, 3)], [(8, 9)]
-    ]  # fmt: skip
-    assert [common.of(person, known) for person in (1, 2)] == [[(0, 1), (2, 3)]] * 2
-    known.note(1, (0, 1))
-    assert shared.of(1, known) == [(2, 3)]
-    assert [common.of(person, known) for person in (1, 2)] == [[(2, 3), (4, 5)], [(0, 1), (2, 3)]]
-    shared.leave(2)
-    assert shared.of(1, known) == [(2, 3), (4, 5)]

@@ -83,33 +83,6 @@ def test_a_label_that_the_run_does_not_know_is_a_cluster_of_its_own(begun):
     assert np.allclose(belief.P[5], by_hand(P, 5, [np.array([WRONG, WRONG, WRONG, 1 - WRONG])]))
 
 
-@pytest.mark.parametrize("word", ["same", "different"])
-def test_an_answer_about_two_rows_weighs_by_what_is_believed_of_the_other(begun, word):
-    belief = Belief(*begun)
-    P = belief.P.copy()
-    belief.learn([said(1, 1, (1, 2), word)])
-    a, b = (0.5 * P[row] + 0.5 / 3 for row in (1, 2))
-    for _ in range(2):
-        like_b, like_a = (p if word == "same" else 1 - p for p in (b, a))
-        a_new = a * ((1 - WRONG) * like_b + WRONG * (1 - like_b))
-        b_new = b * ((1 - WRONG) * like_a + WRONG * (1 - like_a))
-        a, b = a_new / a_new.sum(), b_new / b_new.sum()
-    assert np.allclose(belief.P[1], a)
-    assert np.allclose(belief.P[2], b)
-
-
-def test_the_chance_of_a_wrong_label_comes_from_the_run_and_the_others(begun):
-    belief = Belief(*begun)
-    mine, other = said(1, 1, 0, "owl"), said(2, 2, 0, "owl")
-    prior = 0.5 * belief.P[0] + 0.5 / 3
-    assert belief.chance_wrong(mine, [], lambda _: WRONG) == pytest.approx(1 - prior[1])
-    weighed = prior * np.array([0.2, 0.8, 0.2])
-    expected = weighed[1] / weighed.sum()
-    assert belief.chance_wrong(mine, [other], lambda person: 0.2) == pytest.approx(1 - expected)
-    struck = said(3, 3, 0, "owl", is_not=True)
-    assert belief.chance_wrong(struck, [other], lambda person: 0.2) == pytest.approx(expected)
-
-
 def test_people_are_rated_by_rows_that_others_labelled_too(begun):
     belief = Belief(*begun)
     answers = [said(i, 1, row, "wren") for i, row in enumerate((0, 1))]

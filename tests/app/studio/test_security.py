@@ -227,6 +227,7 @@ def test_what_people_typed_is_no_formula_in_a_file(local):
     assert ",@" not in clusters
 
 
+@pytest.mark.slow
 def test_half_a_request_is_not_waited_for_for_ever(tmp_path, monkeypatch):
     monkeypatch.setattr(serving, "SLOWEST", 0.4)
     monkeypatch.setattr(security, "SLOWEST", 0.4)
