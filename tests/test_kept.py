@@ -19,5 +19,8 @@ KEPT = Path(__file__).parent / "kept"
 
 @pytest.mark.parametrize("path", sorted(KEPT.glob("*.sidelight")), ids=lambda path: path.stem)
 def test_a_model_of_0_2_0_loads_and_says_the_same(path):
-    with np.load(KEPT / "expected.npz") as expected, ignore_warnings():  # about bags= where a clusterer of bags lacks it
+    with (
+        np.load(KEPT / "expected.npz") as expected,
+        ignore_warnings(),
+    ):  # about bags= where a clusterer of bags lacks it
         np.testing.assert_array_equal(sl.load(path).predict(expected["new"]), expected[path.stem])
