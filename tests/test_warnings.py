@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from sidelight._core.quiet import without_library_warnings
+from sidelight._core.process import without_library_warnings
 from sidelight.errors import BagsWereCut, ConvergenceWarning, SidelightWarning, capture_warnings, ignore_warnings, warn
 
 

@@ -102,7 +102,8 @@ def _room_of(name: str) -> Any:
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+        found = globals()[name] = getattr(import_module(_HOMES[name]), name)  # asked for once
+        return found
     if name in _ROOMS:
         return import_module(f"sidelight.{name}")
     room = None if name.startswith("_") else _room_of(name)

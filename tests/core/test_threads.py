@@ -14,7 +14,7 @@ import scipy.linalg  # noqa: F401 - its own BLAS has to be there before threads 
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import sidelight as sl
-from sidelight._core.threads import map_in_threads, n_threads, one_blas_thread
+from sidelight._core.process import map_in_threads, n_threads, one_blas_thread
 
 
 def blas_threads():

@@ -29,10 +29,10 @@ def table(tmp_path):
 
 
 @pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("value", ODD, ids=lambda value: type(value).__name__)
-def test_odd_values_give_data_or_a_message(table, role, value):
-    with suppress(SidelightError):  # anything else that is raised fails
-        assert sl.read(table, **{role: value}).n_rows == 12
+def test_odd_values_give_data_or_a_message(table, role):
+    for value in ODD:
+        with suppress(SidelightError):  # anything else that is raised fails
+            assert sl.read(table, **{role: value}).n_rows == 12
 
 
 @pytest.mark.parametrize("path", ["", "\0", 5, None, b"a.csv", "\udcff\0", 1.5, [], "a" * 5000, "/a/b/\ud800"])

@@ -216,7 +216,7 @@ def test_no_scheduler(rows, monkeypatch):
 def test_a_scheduler_that_goes_in_a_pass(rows, monkeypatch):
     monkeypatch.setattr(on_dask, "GLANCE", 0.2)
     local = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0")
-    client = distributed.Client(local)
+    client = distributed.Client(local, set_as_default=False)  # Dask would go on looking for it after the test
     passes = sl.OnDask(client, deadline=60).over(parts_of(rows))
     threading.Timer(0.5, lambda: local.close(timeout=2)).start()
     with pytest.raises(ClusterGone, match=r"[Ss]tart"):

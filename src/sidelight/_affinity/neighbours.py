@@ -21,9 +21,8 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from sidelight._core.kernels import kernel
 from sidelight._core.params import as_seed
-from sidelight._core.quiet import without_library_warnings
+from sidelight._core.process import for_each_in_threads, one_blas_thread, without_library_warnings
 from sidelight._core.segments import group_rows
-from sidelight._core.threads import for_each_in_threads, one_blas_thread
 from sidelight.errors import InvalidParameter
 from sidelight.progress import report
 
@@ -77,7 +76,7 @@ def nearest_rows(X: Any, k: int, *, generator: np.random.Generator, exact_up_to:
     if k < 1:
         return Neighbours(np.empty((n_rows, 0), dtype=np.intp), np.empty((n_rows, 0)), 1.0)
     if n_rows <= exact_up_to:
-        return Neighbours(*_brute_force(X, k), recall=1.0)
+        return Neighbours(*drop_self(*nearest_of(X, X, k + 1)), recall=1.0)
     return Neighbours(*search(X, k, generator=generator))
 
 
@@ -91,11 +90,6 @@ def nearest_of(X: Any, queries: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
     distances = exact_distances(queries, X, indices)  # its own are roots of differences of large numbers
     order = np.argsort(distances, axis=1, kind="stable")
     return np.take_along_axis(indices, order, axis=1), np.take_along_axis(distances, order, axis=1)
-
-
-def _brute_force(X: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-    indices, distances = nearest_of(X, X, k + 1)
-    return drop_self(indices, distances)
 
 
 def drop_self(indices: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

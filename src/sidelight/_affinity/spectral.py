@@ -13,9 +13,8 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh, lobpcg
 
 from sidelight._affinity.operators import as_linear_operator
-from sidelight._core.quiet import without_library_warnings
+from sidelight._core.process import one_blas_thread, without_library_warnings
 from sidelight._core.segments import group_rows
-from sidelight._core.threads import one_blas_thread
 from sidelight.errors import SidelightError
 from sidelight.progress import report
 

@@ -39,7 +39,7 @@ from sidelight.errors import InvalidData, InvalidInput, InvalidParameter, Unread
 FORMAT = 1
 _MEMBER = re.compile(r"manifest\.json|arrays/[0-9]{1,9}\.npy")
 Resolve = Callable[[str], type | None]
-_READ_FROM: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()  # estimators, and their files
+READ_FROM: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()  # estimators, and their files
 
 
 def write(thing: Any, path: str | os.PathLike[str], *, resolve: Resolve, library_version: str) -> None:
@@ -109,12 +109,7 @@ def read(path: str | os.PathLike[str], *, resolve: Resolve) -> Any:
 
 def read_from(estimator: Any) -> str:
     """Return the file that an estimator was read from and not fitted since; empty for any other."""
-    return _READ_FROM.get(estimator, "")
-
-
-def fitted_anew(estimator: Any) -> None:
-    """Forget the file of an estimator: what it holds now was not in it."""
-    _READ_FROM.pop(estimator, None)
+    return READ_FROM.get(estimator, "")
 
 
 def _fingerprint(content: Any, arrays: list[np.ndarray]) -> str:
@@ -354,7 +349,7 @@ class Decoder:
             raise UnsafeArchive(f"{self.source!r}: {error} Older versions of Sidelight read the file.") from None
         estimator = class_(**params)
         vars(estimator).update({key: self.decode(part) for key, part in form["fitted"].items()})
-        _READ_FROM[estimator] = self.source
+        READ_FROM[estimator] = self.source
         return estimator
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from sidelight._core.forest import parents_first
 from sidelight._core.kernels import kernel
-from sidelight._core.threads import for_each_in_threads
+from sidelight._core.process import for_each_in_threads
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]

@@ -8,8 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sidelight._core.quiet import without_library_warnings
-from sidelight._core.threads import one_thread
+from sidelight._core.process import one_blas_thread, one_thread, without_library_warnings
 
 _LARGE = 1e100  # the square of a larger number might overflow in a sum
 
@@ -44,11 +43,7 @@ def standardised(X: Any, mean: NDArray[np.float64], scale: NDArray[np.float64]) 
 
 
 Ints = NDArray[np.intp]
-
-
 Floats = NDArray[np.float64]
-
-
 _BLOCK = 4_000_000  # distances held at a time
 
 
@@ -113,3 +108,15 @@ def squared_distances(X: Any, prototypes: Floats) -> Floats:
         A, B = X - centre, prototypes - centre
         squares = (A**2).sum(axis=1)[:, None] - 2.0 * (A @ B.T) + (B**2).sum(axis=1)
     return np.maximum(squares, 0.0)
+
+
+# Rounding: from continuous coordinates to one cluster per row.
+
+
+def round_by_kmeans(coordinates: Any, n_clusters: int, *, seed: int, n_init: int = 1) -> np.ndarray:
+    """Assign rows to ``n_clusters`` groups by k-means (k-means++ starts, best of ``n_init`` by inertia)."""
+    from sklearn.cluster import KMeans  # .1 s, which placing rows with a fitted model need not wait for
+
+    # k-means limits BLAS by itself; only inside our count do overlapping fits restore it
+    with one_blas_thread(), without_library_warnings():  # fewer different rows than clusters: the callers say it
+        return np.asarray(KMeans(n_clusters, n_init=n_init, random_state=seed).fit_predict(coordinates), dtype=np.intp)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sidelight._core.params import as_seed
-from sidelight._core.threads import for_each_in_threads
+from sidelight._core.process import for_each_in_threads
 
 Floats = npt.NDArray[np.float64]
 

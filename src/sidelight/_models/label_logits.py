@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.label_passes import logistic_residual
-from sidelight._core.threads import for_each_in_threads, map_in_threads
+from sidelight._core.process import for_each_in_threads, map_in_threads
 from sidelight._models.scaled_rows import ScaledRows
 
 Floats = NDArray[np.float64]
@@ -54,9 +54,10 @@ class LabelLogits:
         V, b = self.unpack(theta)
         scores = np.empty((self.n_rows, self.n_labels))
         scores[:] = b
-        if self.rows is not None:
+        rows = self.rows
+        if rows is not None:
             for_each_in_threads(
-                lambda part: np.add(scores[part], self._products(V, part), out=scores[part]), self._parts()
+                lambda part: np.add(scores[part], rows.take(part).products(V), out=scores[part]), self._parts()
             )
         return scores
 
@@ -100,9 +101,10 @@ class LabelLogits:
         V, b = self.unpack(theta)
 
         def work(part: slice) -> tuple[float, Floats | None, Floats]:
-            value, residual = judge(part, np.ascontiguousarray(self._products(V, part) + b))
-            pulled = None if self.rows is None else self.rows.take(part).combine(residual)
-            return value, pulled, residual.sum(axis=0)
+            rows = None if self.rows is None else self.rows.take(part)
+            products = np.zeros((part.stop - part.start, self.n_labels)) if rows is None else rows.products(V)
+            value, residual = judge(part, np.ascontiguousarray(products + b))
+            return value, None if rows is None else rows.combine(residual), residual.sum(axis=0)
 
         value, gradient = self.ridge(theta), self.ridge_gradient(theta)
         grad_V, grad_b = self.unpack(gradient)
@@ -112,11 +114,6 @@ class LabelLogits:
             if pulled is not None:
                 grad_V -= pulled
         return value, gradient
-
-    def _products(self, V: Floats, part: slice) -> Floats:
-        if self.rows is None:
-            return np.zeros((part.stop - part.start, self.n_labels))
-        return self.rows.take(part).products(V)
 
     def _parts(self) -> list[slice]:
         """Cut the rows into blocks that do not depend on the number of threads."""

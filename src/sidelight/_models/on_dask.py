@@ -74,7 +74,8 @@ class OnDask:
                 raise ClusterGone("The client of OnDask is not connected to a scheduler. Connect it again.")
             return self.client
         try:
-            client = distributed.Client(self.client, timeout=CONNECT)
+            # not the default one: what else this process asks of Dask meanwhile is no business of a fit
+            client = distributed.Client(self.client, timeout=CONNECT, set_as_default=False)
         except (OSError, ValueError) as error:
             raise ClusterGone(
                 f"There is no scheduler at {self.client!r} ({type(error).__name__}).",

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.memory import default_limit, in_units, size_in_bytes
-from sidelight._core.threads import map_in_threads
+from sidelight._core.process import map_in_threads
 from sidelight._core.tree_sum import Node, Sums, joined, nodes_of, whole_sum
 from sidelight.data.bag_lists import BagLists, Draw, Sample, joined_samples
 from sidelight.data.bags import Bags

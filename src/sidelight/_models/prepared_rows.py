@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
+from sidelight._core.process import one_blas_thread
 from sidelight._core.prototypes import mean_and_scale, scaled
-from sidelight._core.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 KINDS = ("auto", "numbers", "words", "mixed")

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.optimize import minimize
 
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.process import one_blas_thread
 
 # Solvers call ``report(done, total, note)`` once per iteration; estimators bind it to sidelight.progress.
 Reporter = Callable[[int, int, str], None]

@@ -21,8 +21,8 @@ import numpy.typing as npt
 from sidelight._affinity.neighbours import nearest_of
 from sidelight._affinity.similarities import graph_features
 from sidelight._affinity.spectral import unit_rows
+from sidelight._core.process import one_blas_thread
 from sidelight._core.simplex import softmax
-from sidelight._core.threads import one_blas_thread
 from sidelight._models.feature_map import FeatureMap
 
 Floats = npt.NDArray[np.floating[Any]]

@@ -21,9 +21,9 @@ import numpy.typing as npt
 from sidelight._core.forest import root_forest, spanning_edges
 from sidelight._core.kernels import kernel
 from sidelight._core.params import as_seed
+from sidelight._core.prototypes import round_by_kmeans
 from sidelight._core.simplex import softmax
 from sidelight._solvers.descent import descend
-from sidelight._solvers.rounding import round_by_kmeans
 from sidelight.active.belief import Belief, as_dense
 from sidelight.estimators._base import reporting
 

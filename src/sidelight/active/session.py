@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from sidelight._core.params import as_generator, as_seed, as_sequence, check_choice, check_n_clusters, check_number
-from sidelight._core.threads import one_thread
+from sidelight._core.process import one_thread
 from sidelight.active.belief import Belief, as_belief, name_of
 from sidelight.active.outlook import Outlook, PartitionHistory
 from sidelight.active.people import PersonSoFar, Rates, SecondLooks, is_tested, report_people

@@ -9,9 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from sidelight.data.bags import Bags
-from sidelight.data.frames import as_frame, as_series
 from sidelight.data.label_matrix import LabelMatrix
-from sidelight.data.names import as_array, is_missing
+from sidelight.data.names import as_array, as_frame, as_series, is_missing
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import InvalidData
 

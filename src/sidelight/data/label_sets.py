@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.params import is_sparse
-from sidelight.data.frames import as_frame, as_series
 from sidelight.data.names import (
     Names,
     as_array,
+    as_frame,
+    as_series,
     check_distinct,
     flags_of,
     is_missing,

@@ -6,14 +6,16 @@ A name is any hashable value except a missing one: None, NaN and NaT name nothin
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.names import Names, codes_of_array, codes_of_objects, first_unhashable, is_missing, plain
-from sidelight.data.frames import as_frame, as_series
 from sidelight.errors import InvalidData, OutOfRange, UnknownName, nearest
+
+if TYPE_CHECKING:
+    import narwhals.stable.v1 as nw
 
 __all__ = [
     "Names",
@@ -28,6 +30,32 @@ __all__ = [
     "sorted_names",
     "table_columns",
 ]
+
+
+# Data frames and series of any library, through narwhals, which is imported only when something may be one.
+
+
+_PLAIN = (np.ndarray, list, tuple, range, str, bytes, Mapping, Set, int, float, type(None))
+
+
+def as_frame(table: Any) -> nw.DataFrame[Any] | None:
+    """Return a data frame that is in memory, as narwhals sees it; None for anything else."""
+    if isinstance(table, _PLAIN):
+        return None
+    import narwhals.stable.v1 as nw  # a quarter of a second, which lists and arrays need not wait for
+
+    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def as_series(values: Any) -> nw.Series[Any] | None:
+    """Return a series as narwhals sees it; None for anything else."""
+    if isinstance(values, _PLAIN):
+        return None
+    import narwhals.stable.v1 as nw  # as above
+
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    return series if isinstance(series, nw.Series) else None
 
 
 def encode(values: Any, what: str, per: str = "row") -> tuple[Names, NDArray[np.intp]]:
@@ -176,9 +204,6 @@ def _unhashable(items: list[Any], what: str, per: str) -> InvalidData:
 def _shown(value: Any) -> str:
     text = repr(value)
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(value).__name__})"
-
-
-# The keys that select rows of supervision: integer arrays, masks, slices and scikit-learn's ``(key, ...)``.
 
 
 def as_row_index(key: Any, n_rows: int, who: str, what: str = "row") -> NDArray[np.intp]:

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sidelight._core.params import as_sequence, is_sparse
 from sidelight.data.counting import EventCounter, as_codes, column_names, count_table, plain_name
-from sidelight.data.frames import as_frame
-from sidelight.data.names import as_list, encode, is_missing, sorted_names
+from sidelight.data.names import as_frame, as_list, encode, is_missing, sorted_names
 from sidelight.errors import InvalidData, UnknownName, WrongKind, nearest
 
 

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.params import as_sequence
-from sidelight.data.frames import as_frame
-from sidelight.data.names import is_missing, plain, table_columns
+from sidelight.data.names import as_frame, is_missing, plain, table_columns
 from sidelight.errors import InvalidData, UnknownName, nearest
 
 Written = tuple[list[int], list[str]]

@@ -20,8 +20,7 @@ from sidelight._affinity.neighbours import nearest_rows
 from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.similarities import graph_local_scaling
 from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
-from sidelight._core.quiet import without_library_warnings
-from sidelight._core.threads import one_thread
+from sidelight._core.process import one_thread, without_library_warnings
 from sidelight.metrics import adjusted_rand_index
 from sidelight.progress import report
 

@@ -23,8 +23,9 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, check_number
+from sidelight._core.process import one_blas_thread
+from sidelight._core.prototypes import round_by_kmeans
 from sidelight._core.simplex import log_softmax
-from sidelight._core.threads import one_blas_thread
 from sidelight._models.objective import (
     BlockedObjective,
     Objective,
@@ -34,7 +35,6 @@ from sidelight._models.objective import (
     can_be_blocked,
 )
 from sidelight._solvers.descent import Solution, ValueAndGradient, best, descend, race
-from sidelight._solvers.rounding import round_by_kmeans
 from sidelight._terms.information import CrossEntropy
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import Estimator, reporting, rows_to_judge

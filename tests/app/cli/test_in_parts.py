@@ -14,7 +14,7 @@ from tests.examples import but_slow
 import sidelight as sl
 from sidelight._models.passes import OneLook
 from sidelight.app.cli.app import app
-from sidelight.app.jobs.relations import in_parts as relations_in_parts
+from sidelight.app.jobs.relations import work as relations_work
 from sidelight.data import parts as parts_module
 from sidelight.data import spill as spill_module
 from sidelight.errors import InvalidParameter
@@ -245,7 +245,7 @@ def test_every_job_of_parts_writes_all_rows_and_the_page_of_a_table(rows, tmp_pa
 @pytest.mark.slow
 def test_rows_with_answers_are_learnt_from_wherever_they_are(rows, tmp_path, monkeypatch):
     folder, frame, truth = rows
-    for module in (discriminative, relations_in_parts):
+    for module in (discriminative, relations_work):
         monkeypatch.setattr(module, "MOST_ROWS", 100)
     pairs = [(1, 720, truth[0] == truth[719]), (300, 301, truth[299] == truth[300])]
     lines = [f"{a},{b},{'same' if same else 'different'}" for a, b, same in pairs]

@@ -7,21 +7,23 @@ the model, as new rows are. Where a cluster has a folder that all of its workers
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from shutil import move
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from sidelight._models.on_dask import OnDask
-from sidelight._models.passes import AskTogether, OneLook, rows_of
+from sidelight._models.passes import AskTogether, Engine, OneLook, engine_for, rows_of
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.output import with_headings
-from sidelight.app.jobs.parts import Cells, TableOfParts, arranged, cluster_of, open_parts
+from sidelight.app.jobs.parts import Cells, OpenParts, TableOfParts, arranged, cluster_of
 from sidelight.app.jobs.placing import Place, Placed, place_of
 from sidelight.app.jobs.result import Columns, Result, big, columns_of
 from sidelight.data.bag_lists import WHOLE, Draw, Sample, joined_samples
@@ -31,117 +33,155 @@ from sidelight.files.parts import Parts, write_part
 from sidelight.progress import report
 from sidelight.words import counted
 
-if TYPE_CHECKING:
-    from sidelight.app.report import Page
-
-SHOWN = 10_000  # rows of the sample that pictures and lists are made of
 SURE = 0.9  # probability from which a row counts as sure
 R = TypeVar("R", bound=Result)
-Count = Callable[[Dataset, Placed], Counter[Any]]
+Count = Callable[[Dataset, Placed], Counter[Any]]  # a function of a module: workers import it
+Figures = Callable[[Any, Counter[Any]], dict[str, Any]]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class InParts:
-    """A result of which only a sample was ever in memory; stands before the result of the job among the bases."""
+@dataclass(frozen=True, eq=False)
+class AllRows:
+    """What a result says and writes of all rows, of which only a sample was ever in memory."""
 
     n_shown: int
     is_learnt_from_shown: bool
+    n_rows: int = big()
     folder: TemporaryDirectory[str] = big()
 
-    def page(self) -> Page:
-        """Say what was found, and of which rows."""
-        shown: Page = super().page()  # type: ignore[misc] # the result of the job is the next base
+    def told(self) -> list[str]:
+        """Say where the assignments are, and what only a sample was looked at for, unless it has all rows."""
         where = "The assignments of all rows are the Parquet files in the folder assignments."
-        return replace(shown, sure=[*shown.sure, *self._told_of_sample(), where])
-
-    def _told_of_sample(self) -> list[str]:
-        """Say what only a sample was looked at for, unless it has all rows."""
-        if self.n_shown == self.reading.n_rows:  # type: ignore[attr-defined] # of the result of the job
-            return []
+        if self.n_shown == self.n_rows:
+            return [where]
         drawn = f"{counted(self.n_shown, 'row')} drawn by a hash: whole bags or sequences, and some rows of long ones"
+        of_shown = f"Figures are of all rows; pictures and lists of rows and bags are of {drawn}."
         if self.is_learnt_from_shown:
-            return [
+            of_shown = (
                 f"Everything was learnt from {drawn}; then all rows were placed part by part. Sizes and assignments "
                 "are of all rows, the rest of this page is of those that were learnt from."
-            ]
-        return [f"Figures are of all rows; pictures and lists of rows and bags are of {drawn}."]
+            )
+        return [of_shown, where]
 
-    def write_assignments(self, folder: Path, *, disarm: bool) -> None:
+    def write(self, folder: Path) -> None:
         """Move the assignments of all rows to their place."""
         (folder / "assignments").mkdir()
         for path in sorted(Path(self.folder.name).iterdir()):
             move(path, folder / "assignments" / path.name)
         self.folder.cleanup()
 
-    @property
-    def assignment_files(self) -> dict[str, str]:
-        """The files of assignments, and what they hold."""
-        return {"assignments": "a folder of Parquet files: what each row was found to be"}
 
-
-def in_parts(
-    kind: type[R],
-    result: Result,
-    figures: dict[str, Any],
-    folder: TemporaryDirectory[str],
-    *,
-    n_shown: int,
-    learnt: bool,
-) -> R:
-    """Return a result with the figures of all rows in the place of those of the sample."""
-    fields = {name: getattr(result, name) for name in result.__dataclass_fields__}
-    own = {"n_shown": n_shown, "is_learnt_from_shown": learnt, "folder": folder}
-    return kind(**{**fields, **figures, **own})
-
-
-def work_on_sample(
+@contextmanager
+def sampled(
     config: RunConfig,
-    cluster: Callable[[Dataset, RunConfig], Any],
-    kind: type[R],
     *,
     n_rows: int,
-    needs: Sequence[str],
-    figures: Callable[[Any, Counter[Any]], dict[str, Any]],
-    count: Count,
-    named: frozenset[str] = frozenset(),
+    needs: Sequence[str] = (),
+    named: Callable[[RunConfig], Iterable[str]] | None = None,
     lists_are: str = "bags",
     whole: int = WHOLE,
-) -> R:
-    """Run a job on a sample as if it were the table, and place all rows.
+    empty: str = "unlabelled",
+) -> Iterator[SampledRows]:
+    """Open the files of a run; what is brought together on disk is there as long as the block lasts.
 
     Parameters
     ----------
     config : RunConfig
         The run.
-    cluster : callable
-        The job, for a table that was read.
-    kind : type
-        The result, with :class:`InParts` among its bases.
     n_rows : int
-        About how many rows to learn from.
+        About how many rows to draw.
     needs : sequence of str
-        What has to be named: bags, labels.
-    figures : callable
-        What all rows change of a result, from what was counted while they were placed.
-    count : callable
-        What is counted of placed rows; a function of a module, for workers.
-    named : frozenset of str
-        Names of rows that must be in the sample.
-    lists_are : {"bags", "sequences"}
-        What rows stand together in.
+        What has to be named: bag, label.
+    named : callable, optional
+        The names of rows that must be in the sample.
+    lists_are : {"bags", "rows", "sequences"}
+        What labels are said of, or that rows stand in sequences and channels.
     whole : int
         Rows up to which a bag is drawn as a whole or not at all.
+    empty : {"unlabelled", "none"}
+        What an empty list of labels means.
     """
-    options: Any = config.options
-    parts = open_parts(config.table, config.roles, needs=needs, sequences=lists_are == "sequences")
-    with arranged(parts, config.roles, options) as parts:
-        classes = parts.classes if parts.in_bags else ()
-        table = TableOfParts(config.table, parts.feature_names, classes, config.roles, lists_are)
-        data = sample_of(parts, table, options, n_rows, named, whole)
-        result = cluster(data, config)
-        folder, total = write_all(parts, table, result.model, options, count)
-    n_all = {"reading": replace(result.reading, n_rows=parts.n_rows)}
-    return in_parts(kind, result, {**n_all, **figures(result, total)}, folder, n_shown=data.n_rows, learnt=True)
+    opened = OpenParts(config.table, config.roles, lists_are=lists_are, needs=needs, empty=empty)
+    with arranged(opened.parts, config.roles, config.options) as parts:
+        names = frozenset(() if named is None else named(config))
+        yield SampledRows(
+            parts, opened.table, config.options, DrawRows(parts.draw(n_rows, whole=whole), opened.table, names)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SampledRows:
+    """The rows of many files: all of them in parts, and a sample as a table of its own."""
+
+    parts: Parts
+    table: TableOfParts
+    options: Any
+    draw: DrawRows
+
+    @cached_property
+    def data(self) -> Dataset:
+        """The sample: in whole bags, unless they are long."""
+        drawn = sorted(chain.from_iterable(ask_all(self.parts, self.draw, self.options)), key=lambda one: one[0])
+        rows, lists, numbers = joined_samples([sample for _, sample, _ in drawn])
+        cells = {name: np.concatenate([own[name] for _, _, own in drawn]) for name in self.table.columns}
+        return self.table.dataset(rows, lists, numbers, cells)
+
+    @property
+    def engine(self) -> Engine:
+        """Who goes over the rows, as the options ask."""
+        said = self.options
+        return cluster_of(said) or engine_for(said.engine, self.parts, memory=said.memory, scratch=said.scratch)
+
+    def with_all(
+        self,
+        result: R,
+        count: Count | None = None,
+        figures: Figures | None = None,
+        *,
+        place: Place | None = None,
+        learnt: bool = True,
+    ) -> R:
+        """Place all rows and write them at once; put their figures in the place of those of the sample.
+
+        Parameters
+        ----------
+        result : Result
+            What was found in the sample.
+        count, figures : callable
+            What is counted of placed rows, and what that changes of the result: sizes and shares by default.
+        place : callable, optional
+            How rows are placed; by default as new rows are.
+        learnt : bool
+            Whether the sample is all that was learnt from.
+        """
+        model, n_shown = result.model, self.data.n_rows
+        folder = TemporaryDirectory(prefix="sidelight-", dir=self.options.scratch)
+        try:
+            ask = PlaceRows(model, place or place_of(model), count or count_rows, self.table, folder.name)
+            total: Counter[Any] = sum(ask_all(self.parts, ask, self.options), Counter())
+        except BaseException:
+            folder.cleanup()
+            raise
+        reading = replace(result.reading, n_rows=self.parts.n_rows)
+        found = (figures or sizes_and_shares)(result, total)
+        in_parts = AllRows(n_shown, learnt, self.parts.n_rows, folder)
+        return replace(result, **{"reading": reading, **found, "in_parts": in_parts})
+
+
+def count_rows(data: Dataset, placed: Placed) -> Counter[Any]:
+    """Count rows by cluster, those that are sure, and bags."""
+    total: Counter[Any] = Counter({("in", name): n for name, n in Counter(placed.rows["cluster"]).items()})
+    total["rows"], total["sure"] = data.n_rows, int((np.asarray(placed.rows["probability"]) > SURE).sum())
+    if data.bags is not None:
+        total["bags"], total["labelled"] = data.bags.n_bags, int(data.bags.is_labelled.sum())
+    return total
+
+
+def sizes_and_shares(result: Any, total: Counter[Any]) -> dict[str, Any]:
+    """Return what all rows change of a result with numbered clusters."""
+    sizes = [total["in", k] for k in range(len(result.sizes))]
+    found = {"sizes": sizes, "n_bags": total["bags"], "n_labelled": total["labelled"]}
+    found["share_sure"] = total["sure"] / sum(sizes)
+    return {name: value for name, value in found.items() if hasattr(result, name)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,22 +207,6 @@ class DrawRows:
         rows = rows_of(part, look)[kept]
         drawn = Sample(rows, None if lists is None else lists.take_rows(kept), numbers[kept])
         return drawn, {name: column[kept] for name, column in cells.items()}
-
-
-def sample_of(
-    parts: Parts,
-    table: TableOfParts,
-    options: Any,
-    n_rows: int,
-    named: frozenset[str] = frozenset(),
-    whole: int = WHOLE,
-) -> Dataset:
-    """Return about so many rows, in whole bags unless they are long, as a table of their own."""
-    asked = ask_all(parts, DrawRows(parts.draw(n_rows, whole=whole), table, named), options)
-    drawn = sorted(chain.from_iterable(asked), key=lambda one: one[0])
-    rows, lists, numbers = joined_samples([sample for _, sample, _ in drawn])
-    cells = {name: np.concatenate([own[name] for _, _, own in drawn]) for name in table.columns}
-    return table.dataset(rows, lists, numbers, cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,32 +249,9 @@ def _named(data: Dataset, own: Columns) -> Columns:
     return {name: cells for name, cells in columns.items() if name != "row" or data.row_ids is not None}
 
 
-def write_all(
-    parts: Parts, table: TableOfParts, model: Any, options: Any, count: Count, place: Place | None = None
-) -> tuple[TemporaryDirectory[str], Counter[Any]]:
-    """Place the rows of every part and write them at once: nothing of the size of the rows stays in memory."""
-    folder = TemporaryDirectory(prefix="sidelight-", dir=options.scratch)
-    try:
-        ask = PlaceRows(model, place or place_of(model), count, table, folder.name)
-        total: Counter[Any] = Counter()
-        for share in ask_all(parts, ask, options):
-            total.update(share)
-    except BaseException:
-        folder.cleanup()
-        raise
-    return folder, total
-
-
 def ask_all(parts: Parts, ask: AskTogether, options: Any) -> list[Any]:
     """Ask about all parts: the workers of a cluster where they and we see one folder, else this process."""
     there = cluster_of(options)
     engine: OnDask | OneLook = OneLook() if there is None or options.scratch is None else there
     with engine.over(parts) as passes:
         return passes.together(ask)
-
-
-def count_rows(data: Dataset, placed: Placed) -> Counter[Any]:
-    """Count rows by cluster, and those that are sure."""
-    total: Counter[Any] = Counter({("rows", name): n for name, n in Counter(placed.rows["cluster"]).items()})
-    total["sure"] = int((np.asarray(placed.rows["probability"]) > SURE).sum())
-    return total

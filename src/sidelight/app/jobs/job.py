@@ -58,7 +58,7 @@ class Method:
 
     options: type[Options]
     work: Callable[[RunConfig], Result]
-    in_parts: Callable[[RunConfig], Result] | None = None  # for rows that are read part by part, where it can be done
+    in_parts: bool = False  # whether it can be done for rows that are read part by part
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,15 +150,12 @@ class Job:
         """Do what ``config`` says; the libraries it needs are imported now."""
         default = next(iter(self.methods))
         method = config.options.settings()["method"] if default else default
-        if not wants_parts(config):
-            return self.methods[method].work(config)
-        in_parts = self.methods[method].in_parts
-        if in_parts is None:
+        if not self.methods[method].in_parts and wants_parts(config):
             raise self._whole_table_only(config, method)
-        return in_parts(config)
+        return self.methods[method].work(config)
 
     def _whole_table_only(self, config: RunConfig, method: str) -> InvalidParameter:
-        others = [name for name, other in self.methods.items() if other.in_parts is not None]
+        others = [name for name, other in self.methods.items() if other.in_parts]
         what = f"the method {method} of {self.name}" if method else self.name
         do: list[Any] = ["Run it on one table: a sample of the rows, for one."]
         if others and others != [""]:

@@ -35,10 +35,11 @@ _FIELDS = {"event": "events"}  # what a role is called where several columns hav
 def page_of(result: Result) -> Page:
     """Turn a result into its page."""
     page, truth, choices = result.page(), result.truth, result.n_clusters_choice
+    of_all = [] if result.in_parts is None else result.in_parts.told()
     return replace(
         page,
         sentences=[*page.sentences, *about_choice(choices)],
-        sure=[*page.sure, *_seeds_told(choices), *([] if truth is None else [about_truth(truth)])],
+        sure=[*page.sure, *of_all, *_seeds_told(choices), *([] if truth is None else [about_truth(truth)])],
         terms=list(
             dict.fromkeys(
                 [

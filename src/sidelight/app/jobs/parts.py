@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from sidelight._models.on_dask import OnDask
-from sidelight._models.passes import Engine, engine_for
 from sidelight.app.jobs.first_look import matching
 from sidelight.app.jobs.roles import Roles
 from sidelight.data.bag_lists import BagLists
@@ -23,7 +22,6 @@ from sidelight.data.spill import scratch_folder
 from sidelight.errors import InvalidParameter, unknown_column
 from sidelight.files.part_tables import ParquetRows
 from sidelight.files.parts import Parts
-from sidelight.files.roles.events import count_parquet
 from sidelight.words import Setting
 
 _READ_HERE = ("id", "bag", "label", "bag_label", "label_separator", "features", "ignore", "truth", "show", "keep")
@@ -31,17 +29,8 @@ Cells = dict[str, Any]  # columns that go with rows, as arrays of text or None
 _OF_FILES = ("max_memory", "disarm", "yes", "format")  # said of any table, and harmless here
 
 
-def open_parts(
-    table: str,
-    roles: Roles,
-    features: list[str] | None = None,
-    *,
-    needs: Sequence[str] = ("bag", "label"),
-    empty: str = "unlabelled",
-    gaps: bool = False,
-    sequences: bool = False,
-) -> Parts:
-    """Take a pattern of Parquet files as rows, in bags or not.
+class OpenParts:
+    """The rows of a pattern of Parquet files, in bags or not: in parts, and as one table after the other.
 
     Parameters
     ----------
@@ -51,47 +40,66 @@ def open_parts(
         Which columns hold bags, labels and features; here nothing is guessed.
     features : list of str, optional
         The columns that a model was fitted on.
+    lists_are : {"bags", "rows", "sequences"}
+        What labels are said of; sequences, with channels, are read in the place of bags.
     needs : sequence of str
         What has to be named: the columns of bags and of labels, one of them or none.
     empty : {"unlabelled", "none"}
         What an empty list of labels means: nobody looked, or none of them is there.
     gaps : bool
         Whether somebody does something about gaps; else they are refused where they are met.
-    sequences : bool
-        Whether rows are read by sequences and channels, in the place of bags.
     """
-    also = (*(("missing",) if gaps else ()), *(("sequence", "channels") if sequences else ()))
-    _refuse_others(table, roles, (*_READ_HERE, *also))
-    label = label_column(roles)
-    if label is not None and not isinstance(label, str):
-        raise InvalidParameter(
-            "Rows that are read part by part have their labels in one column: a list, or text between separators.",
-            do=["Name one column with ", Setting("label"), "."],
-        )
-    told = {"bag": isinstance(roles.bag, str), "label": bool(label)}
-    if not all(told[name] for name in needs):
-        what = {"bag": "bags", "label": "labels"}
-        words = " and ".join(what[name] for name in needs)
-        flags: list[Any] = [Setting(needs[0])] if len(needs) == 1 else [Setting(needs[0]), " and ", Setting(needs[1])]
-        raise InvalidParameter(
-            f"{table!r} is read part by part, and nothing about its columns is guessed.",
-            do=[f"Name the column{'s' if len(needs) > 1 else ''} of {words}: ", *flags, "."],
-        )
-    files = matching(table)
-    schema, _ = ParquetRows.look_into(Path(files[0]))
-    carried = carried_columns(roles)
-    for name in carried:
-        if name not in schema:
-            raise unknown_column(files[0], name, "id, truth, show or keep", schema)
-    apart = [*carried, *(name for name in schema if any(fnmatchcase(name, mark) for mark in roles.ignore))]
-    wanted = features or _named(schema, roles.features) or None
-    if sequences and not features:
-        wanted = [name for columns in channels_of(schema, roles).values() for name in columns]
-    bag = roles.sequence if sequences else roles.bag
-    return Parts.from_parquet(
-        files, bag=bag if isinstance(bag, str) else None, labels=label or None, features=wanted, ignore=apart,
-        separator=roles.label_separator or "|", empty=empty,
-    )  # fmt: skip
+
+    extra: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        table: str,
+        roles: Roles,
+        features: list[str] | None = None,
+        *,
+        lists_are: str = "bags",
+        needs: Sequence[str] = (),
+        empty: str = "unlabelled",
+        gaps: bool = False,
+    ) -> None:
+        sequences = lists_are == "sequences"
+        also = (*(("missing",) if gaps else ()), *(("sequence", "channels") if sequences else ()))
+        refuse_others(table, roles, (*_READ_HERE, *also))
+        label = label_column(roles)
+        if label is not None and not isinstance(label, str):
+            raise InvalidParameter(
+                "Rows that are read part by part have their labels in one column: a list, or text between separators.",
+                do=["Name one column with ", Setting("label"), "."],
+            )
+        told = {"bag": isinstance(roles.bag, str), "label": bool(label)}
+        if not all(told[name] for name in needs):
+            words = " and ".join({"bag": "bags", "label": "labels"}[name] for name in needs)
+            flags = [part for name in needs for part in (" and ", Setting(name))][1:]
+            raise InvalidParameter(
+                f"{table!r} is read part by part, and nothing about its columns is guessed.",
+                do=[f"Name the column{'s' if len(needs) > 1 else ''} of {words}: ", *flags, "."],
+            )
+        files = matching(table)
+        schema, _ = ParquetRows.look_into(Path(files[0]))
+        carried = carried_columns(roles)
+        for name in carried:
+            if name not in schema:
+                raise unknown_column(files[0], name, "id, truth, show or keep", schema)
+        apart = [*carried, *(name for name in schema if any(fnmatchcase(name, mark) for mark in roles.ignore))]
+        wanted = features or _named(schema, roles.features) or None
+        if sequences and not features:
+            wanted = [name for columns in channels_of(schema, roles).values() for name in columns]
+        bag = roles.sequence if sequences else roles.bag
+        self.parts = Parts.from_parquet(
+            files, bag=bag if isinstance(bag, str) else None, labels=label or None, features=wanted, ignore=apart,
+            separator=roles.label_separator or "|", empty=empty,
+        )  # fmt: skip
+        classes = self.parts.classes if self.parts.in_bags else ()
+        self.table = TableOfParts(table, self.parts.feature_names, classes, roles, lists_are)
+
+    def __iter__(self) -> Iterator[Dataset]:
+        return (self.table.of_part(part, part.rows()) for part in self.parts.parts())
 
 
 def channels_of(names: Iterable[str], roles: Roles) -> dict[str, list[str]]:
@@ -161,6 +169,8 @@ class TableOfParts:
 
     def dataset(self, rows: Any, lists: BagLists | None, numbers: Any, texts: Cells, location: Any = None) -> Dataset:
         """Return some rows as the data of a table, numbered as in all files together."""
+        from sidelight.estimators.hierarchy.in_parts import entries_of
+
         roles = self.roles
         shown = [name for name in self.columns if name not in (roles.id, roles.truth, *roles.keep)]
         truth = texts[roles.truth] if isinstance(roles.truth, str) else None
@@ -169,7 +179,7 @@ class TableOfParts:
         return Dataset(
             np.asarray(rows, dtype=np.float64), self.feature_names, path=self.path, format="Parquet files",
             bags=None if in_bags is None else in_bags.as_bags(self.classes),
-            Y=None if of_rows is None else _entries(of_rows, self.classes),
+            Y=None if of_rows is None else entries_of(of_rows, self.classes),
             sequence=None if in_order is None else np.repeat(in_order.names, np.diff(in_order.starts)),
             channels=self._channels() if self.lists_are == "sequences" else None,
             label_names=tuple(map(str, self.classes)), roles=self._column_roles(), reader="parquet",
@@ -193,61 +203,17 @@ class TableOfParts:
 
     def _column_roles(self) -> tuple[ColumnRole, ...]:
         roles, said = self.roles, "you said so"
-        found = [ColumnRole(name, "feature", "a column of numbers") for name in self.feature_names]
-        if isinstance(roles.bag, str):
-            found.append(ColumnRole(roles.bag, "bag", said, "text"))
-        if isinstance(roles.sequence, str):
-            found.append(ColumnRole(roles.sequence, "sequence", said, "text"))
-        if label := label_column(roles):
-            found.append(ColumnRole(str(label), "label", said, "text"))
-        if isinstance(roles.id, str):
-            found.append(ColumnRole(roles.id, "id", said, "text"))
-        if isinstance(roles.truth, str):
-            found.append(ColumnRole(roles.truth, "truth", said, "text"))
-        return tuple(found)
+        told = {"bag": roles.bag, "sequence": roles.sequence, "label": label_column(roles) or None}
+        told |= {"id": roles.id, "truth": roles.truth}
+        named = (ColumnRole(name, role, said, "text") for role, name in told.items() if isinstance(name, str))
+        return (*(ColumnRole(name, "feature", "a column of numbers") for name in self.feature_names), *named)
 
 
 def _as_texts(values: Iterable[Any]) -> Any:
     return np.array([*values, None], dtype=object)[:-1]  # an array of texts alone would be no array of objects
 
 
-def _entries(lists: BagLists, classes: tuple[Any, ...]) -> Any:
-    from sidelight.estimators.hierarchy.in_parts import entries_of
-
-    return entries_of(lists, classes)
-
-
-class DatasetsOfParts:
-    """The rows of a pattern of files as one table after the other."""
-
-    extra: tuple[str, ...] = ()
-
-    def __init__(self, table: str, roles: Roles, features: list[str] | None, lists_are: str) -> None:
-        sequences = lists_are == "sequences"
-        self.parts = open_parts(table, roles, features, needs=(), gaps=True, sequences=sequences)
-        classes = self.parts.classes if self.parts.in_bags else ()
-        self.table = TableOfParts(table, self.parts.feature_names, classes, roles, lists_are)
-
-    def __iter__(self) -> Iterator[Dataset]:
-        return (self.table.of_part(part, part.rows()) for part in self.parts.parts())
-
-
-def count_parts(table: str, roles: Roles, options: Any) -> Dataset:
-    """Count the events of a pattern of Parquet files, piece by piece, here or on a cluster."""
-    _refuse_others(table, roles, ("events", "weight"))
-    if not isinstance(roles.events, list) or len(roles.events) < 2:
-        raise InvalidParameter(
-            f"{table!r} is read part by part, and nothing about its columns is guessed.",
-            do=["Name the columns to count together: ", Setting("events"), " twice."],
-        )
-    files = [Path(file) for file in matching(table)]
-    counts = count_parquet(files, roles.events, weight=roles.weight, engine=cluster_of(options))
-    said = [*((name, "event") for name in roles.events), *([(roles.weight, "weight")] if roles.weight else [])]
-    columns = tuple(ColumnRole(name, role, "you said so") for name, role in said)
-    return Dataset(np.empty((0, 0)), (), table, "Parquet files", counts=counts, roles=columns)
-
-
-def _refuse_others(table: str, roles: Roles, read_here: tuple[str, ...]) -> None:
+def refuse_others(table: str, roles: Roles, read_here: tuple[str, ...]) -> None:
     """Refuse what was said of columns that are not looked at part by part."""
     defaults = Roles()
     for name in roles.settings():
@@ -263,12 +229,6 @@ def label_column(roles: Roles) -> Any:
     """Return the column of labels; several columns as they were said, None where none was."""
     said = roles.label or roles.bag_label or None
     return said[0] if isinstance(said, (list, tuple)) and len(said) == 1 else said
-
-
-def engine_of(options: Any, parts: Parts) -> Engine:
-    """Return the engine that the options of a job ask for."""
-    there = cluster_of(options)
-    return there or engine_for(options.engine, parts, memory=options.memory, scratch=options.scratch)
 
 
 def cluster_of(options: Any) -> OnDask | None:

@@ -23,7 +23,7 @@ from sidelight.app.jobs.config import as_toml, read_toml
 from sidelight.app.jobs.first_look import check_prediction, is_pattern, matching
 from sidelight.app.jobs.in_parts import PlaceRows, ask_all
 from sidelight.app.jobs.output import MANIFEST, disarmed, output_folder, with_headings
-from sidelight.app.jobs.parts import DatasetsOfParts, arranged
+from sidelight.app.jobs.parts import OpenParts, arranged
 from sidelight.app.jobs.placing import Placed, feature_names_of, inner_of, place_of, takes
 from sidelight.app.jobs.reading import read_as_it_is, without_gaps
 from sidelight.app.jobs.result import Columns, columns_of
@@ -92,14 +92,14 @@ def predict(
     model = sidelight.load(file)
     place_of(model)  # a model that places no new rows is told before columns are looked for
     source = _cut(model, source) if source.path.is_dir() else source
-    blocks: RowsInBlocks | DatasetsOfParts | list[Dataset]
+    blocks: RowsInBlocks | OpenParts | list[Dataset]
     words: list[str] | None = None
     if is_pattern(source.given):
         columns = list(ParquetRows.look_into(Path(matching(source.given)[0]))[0])
         known = _roles_of_run(file, model, roles, columns)
         lists_are = "sequences" if hasattr(model, "predict_channel") else "bags"
         lists_are = "rows" if hasattr(model, "complete") else lists_are
-        blocks = DatasetsOfParts(source.given, known, feature_names_of(model), lists_are)
+        blocks = OpenParts(source.given, known, feature_names_of(model), lists_are=lists_are, gaps=True)
     else:
         with memory_limit(roles.max_memory):
             opened = open_table(source, roles.format, **{key: getattr(roles, key) for key in _HOW})
@@ -115,7 +115,7 @@ def predict(
         files = [out.name]
     else:
         with output_folder(out, lambda names: _manifest(file, source.given, names), overwrite=overwrite) as folder:
-            if isinstance(blocks, DatasetsOfParts):
+            if isinstance(blocks, OpenParts):
                 work.write_parts(folder, blocks, where or Where())
             else:
                 work.write(folder, parquet=True)
@@ -144,7 +144,7 @@ class _Work:
         self,
         model: Any,
         table: Source,
-        blocks: RowsInBlocks | DatasetsOfParts | list[Dataset],
+        blocks: RowsInBlocks | OpenParts | list[Dataset],
         roles: Roles,
         *,
         knew_answers: bool = False,
@@ -174,7 +174,7 @@ class _Work:
                 report("writing", 0, None, "assignments.parquet")
                 rows.to_parquet(folder / "assignments.parquet")
 
-    def write_parts(self, folder: Path, blocks: DatasetsOfParts, where: Where) -> None:
+    def write_parts(self, folder: Path, blocks: OpenParts, where: Where) -> None:
         """Write a folder of assignments, and one of bags where bags are judged: a Parquet file for each part."""
         with TemporaryDirectory(prefix="sidelight-", dir=where.scratch) as beside:
             rows, bags = Path(beside) / "assignments", Path(beside) / "bags"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,14 +13,28 @@ import scipy.sparse as sp
 from sidelight._core.prototypes import mean_and_scale, scaled
 from sidelight._models.prepared_rows import Preparation, kind_of
 from sidelight.app.jobs.config import RunConfig
+from sidelight.app.jobs.job import wants_parts
 from sidelight.app.jobs.roles import Roles
 from sidelight.data.dataset import Dataset, LeftOut
-from sidelight.errors import InvalidData, LabelsWithoutRows, SidelightWarning, Undecided, capture_warnings
+from sidelight.errors import (
+    InvalidData,
+    InvalidParameter,
+    LabelsWithoutRows,
+    SidelightWarning,
+    Undecided,
+    capture_warnings,
+)
 from sidelight.files.reading import read
 from sidelight.files.roles.builder import is_finite
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.source import Source
 from sidelight.words import Note, Setting, counted
+
+if TYPE_CHECKING:
+    from sidelight.app.jobs.in_parts import SampledRows
+
+R = TypeVar("R")
+SHOWN = 10_000  # rows of a sample that pictures and lists are made of
 
 
 def check_doubts(data: Dataset, roles: Roles) -> None:
@@ -85,6 +99,51 @@ def read_bags(config: RunConfig) -> Dataset:
     check_bags(data, config.table)
     check_rows(data, config.table)
     return data
+
+
+@dataclass(frozen=True)
+class WholeTable:
+    """The rows of one table, all of them in memory."""
+
+    data: Dataset
+
+    def with_all(self, result: R, *_: Any, **__: Any) -> R:
+        """Return the result: it is of all rows."""
+        return result
+
+
+@contextmanager
+def rows_of(config: RunConfig, read: Callable[[RunConfig], Dataset], **how: Any) -> Iterator[WholeTable | SampledRows]:
+    """Read the table of a run, or a sample of rows that are read part by part.
+
+    ``data`` of what comes back is what to look at; ``with_all`` puts the figures of all rows into a result.
+
+    Parameters
+    ----------
+    config : RunConfig
+        The run.
+    read : callable
+        How one table is read.
+    **how : parameters of sampled
+        How many rows of many files are drawn, and which.
+    """
+    if not wants_parts(config):
+        yield WholeTable(read(config))
+        return
+    from sidelight.app.jobs.in_parts import sampled
+
+    with sampled(config, **how) as rows:
+        yield rows
+
+
+def refuse_in_parts(options: Any, *names: str) -> None:
+    """Refuse options that a run by parts cannot be told."""
+    for name in names:
+        if getattr(options, name) != getattr(type(options)(), name):
+            raise InvalidParameter(
+                f"Rows that are read part by part cannot be fitted with {name}.",
+                do=["Leave ", Setting(name), " out, or run on one table that fits into memory."],
+            )
 
 
 def check_rows(data: Dataset, path: str) -> None:

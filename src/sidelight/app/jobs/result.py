@@ -26,6 +26,7 @@ from sidelight.data.dataset import ColumnRole, Dataset, LeftOut
 
 if TYPE_CHECKING:
     from sidelight.app.jobs.checking import Truth
+    from sidelight.app.jobs.in_parts import AllRows
     from sidelight.app.report import Page
     from sidelight.estimators._how_many import NumberOfClusters
 
@@ -177,6 +178,8 @@ class Result(ABC):
         How the clusters agree with a column of the table that was not used; the cross table is ``tables["truth"]``.
     n_clusters_choice : tuple of NumberOfClusters
         How surely each number of clusters comes back, where the number was left open; one entry for each axis.
+    in_parts : AllRows or None
+        What was written of all rows, where only a sample was ever in memory.
     """
 
     reading: Reading
@@ -187,6 +190,7 @@ class Result(ABC):
     gallery: Gallery | None = big(default=None)
     truth: Truth | None = None
     n_clusters_choice: tuple[NumberOfClusters, ...] = ()
+    in_parts: AllRows | None = big(default=None)
 
     @abstractmethod
     def page(self) -> Page:
@@ -204,12 +208,17 @@ class Result(ABC):
         """
         from sidelight.app.jobs.output import write_csv, write_parquet
 
+        if self.in_parts is not None:
+            self.in_parts.write(folder)
+            return
         write_parquet(folder / "assignments.parquet", self.assignments)
         write_csv(folder / "assignments.csv", self.assignments, disarm=disarm)
 
     @property
     def assignment_files(self) -> Mapping[str, str]:
         """The files of assignments, and what each holds."""
+        if self.in_parts is not None:
+            return {"assignments": "a folder of Parquet files: what each row was found to be"}
         return {
             "assignments.csv": "what each row was found to be",
             "assignments.parquet": "the same as assignments.csv, with types",
@@ -217,7 +226,7 @@ class Result(ABC):
 
     def numbers(self) -> dict[str, Any]:
         """Return everything but what is big, as plain values that can be written as JSON."""
-        return _numbers_of(self)
+        return _numbers_of(self) | ({} if self.in_parts is None else _numbers_of(self.in_parts))
 
 
 def columns_of(data: Dataset, own: Columns) -> dict[str, Sequence[Any]]:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.data.frames import as_frame
-from sidelight.data.names import Names, as_array, as_list, encode, is_missing, plain, table_columns
+from sidelight.data.names import Names, as_array, as_frame, as_list, encode, is_missing, plain, table_columns
 from sidelight.errors import InvalidData, OutOfRange, UnknownName, WrongKind, close_names, nearest
 
 Ints = NDArray[np.intp]

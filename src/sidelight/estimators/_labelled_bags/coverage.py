@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.kernels import kernel
-from sidelight._core.threads import for_each_in_threads, n_threads
+from sidelight._core.process import for_each_in_threads, n_threads
 from sidelight.estimators._labelled_bags.one_bag import log_bag, plain_bag
 
 Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.extmath import randomized_svd
 
-from sidelight._core.quiet import without_library_warnings
+from sidelight._core.process import without_library_warnings
 from sidelight.estimators._choice import Choice, choose_best, is_as_good
 from sidelight.estimators.bags.bag_words import BagWords, lengths
 from sidelight.progress import report

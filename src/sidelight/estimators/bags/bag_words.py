@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from sidelight._core.process import for_each_in_threads, map_in_threads, one_blas_thread
 from sidelight._core.prototypes import kmeans_prototypes
-from sidelight._core.threads import for_each_in_threads, map_in_threads, one_blas_thread
 from sidelight._models.scaled_rows import column_scaling, whitening
 
 Floats = npt.NDArray[np.float64]

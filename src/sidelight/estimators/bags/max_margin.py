@@ -15,8 +15,8 @@ import numpy as np
 
 from sidelight._core.heaps import cut_between
 from sidelight._core.params import as_generator, check_choice, check_number
+from sidelight._core.process import one_thread
 from sidelight._core.simplex import log_softmax
-from sidelight._core.threads import one_thread
 from sidelight._models.scaled_rows import ScaledRows, column_scaling, scaled_rows, spread_rows, whitening
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags

@@ -14,11 +14,10 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from sidelight._core.params import as_generator, as_seed, check_choice, check_number
+from sidelight._core.process import one_thread, without_library_warnings
 from sidelight._core.prototypes import squared_distances
-from sidelight._core.quiet import without_library_warnings
 from sidelight._core.segments import segment_argmax
 from sidelight._core.simplex import softmax
-from sidelight._core.threads import one_thread
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.data.parts import PartedRows

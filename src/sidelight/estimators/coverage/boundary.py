@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.process import one_blas_thread
 from sidelight._models.feature_map import FeatureMap
 from sidelight.data.bags import Bags
 from sidelight.estimators._choice import Choice, choose_best

@@ -15,8 +15,8 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_sequence, check_choice, check_flag, check_number
+from sidelight._core.process import one_blas_thread
 from sidelight._core.simplex import log_softmax
-from sidelight._core.threads import one_blas_thread
 from sidelight._models.feature_map import FeatureMap
 from sidelight._models.objective import SoftmaxLinear
 from sidelight._models.passes import InMemory, engine_for

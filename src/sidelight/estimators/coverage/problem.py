@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from sidelight._core.params import as_seed
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.process import one_blas_thread
 from sidelight._models.objective import SoftmaxLinear, Term
 from sidelight._solvers.descent import Solution
 from sidelight._terms.information import Balance, Confidence, CrossEntropy

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.label_passes import Inputs, as_inputs, best_states, posterior
 from sidelight._core.params import as_generator, check_choice, check_number
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.process import one_blas_thread
 from sidelight._models.label_logits import LabelLogits, one_scale
 from sidelight._models.passes import engine_for
 from sidelight._models.scaled_rows import ScaledRows

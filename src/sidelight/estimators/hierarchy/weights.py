@@ -7,6 +7,7 @@ a round ends lower after more passes (docs/decisions/0019).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,9 +46,7 @@ def fit_weights(model: LabelLogits, theta: Floats, both: Floats, parent: Floats,
         rate = np.clip((both.sum(axis=0) + 1e-3) / (parent.sum(axis=0) + 2e-3), 1e-6, 1 - 1e-6)  # finite for 0 of n
         return np.asarray(logit(rate))
 
-    def loss(t: Floats) -> Any:
-        return model.loss(t, both, parent)
-
+    loss: Any = partial(model.loss, both=both, parent=parent)
     return np.asarray(descend(loss, theta, max_iter=steps, tol=1e-9).parameters)
 
 
@@ -73,9 +72,7 @@ def learn_weights(
         targets = edge_targets(scores, Z[part], tree)
         return float(targets.log_likelihood.sum()), logistic_residual(scores, targets.both, targets.parent)[1]
 
-    def objective(theta: Floats) -> Any:
-        return model.pull(theta, judge)
-
+    objective: Any = partial(model.pull, judge=judge)
     return descend(objective, start, max_iter=max_iter, tol=tol, report=report)
 
 

@@ -8,8 +8,7 @@ import numpy as np
 from scipy.linalg import qr
 from sklearn.cluster import KMeans
 
-from sidelight._core.quiet import without_library_warnings
-from sidelight._core.threads import one_blas_thread, one_thread
+from sidelight._core.process import one_blas_thread, one_thread, without_library_warnings
 
 SAMPLE = 20_000  # rows on which starts compete; K centres are settled long before
 FEW = 10_000  # rows whose k-means steps are so short that threads wait for each other longer than they work

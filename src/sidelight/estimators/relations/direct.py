@@ -18,10 +18,10 @@ import numpy.typing as npt
 from sidelight._affinity.similarities import graph_features
 from sidelight._affinity.spectral import unit_rows
 from sidelight._core.params import as_seed
-from sidelight._core.threads import map_in_threads, one_blas_thread
+from sidelight._core.process import map_in_threads, one_blas_thread
+from sidelight._core.prototypes import round_by_kmeans
 from sidelight._models.objective import Term
 from sidelight._solvers.descent import Solution, best
-from sidelight._solvers.rounding import round_by_kmeans
 from sidelight._terms.information import Balance, Confidence, OnRows
 from sidelight.estimators._linear_rule import RuleFit
 from sidelight.estimators.relations.answered import Answered

@@ -10,8 +10,8 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, check_choice, check_n_clusters, check_number
+from sidelight._core.process import one_blas_thread, one_thread
 from sidelight._core.simplex import log_softmax
-from sidelight._core.threads import one_blas_thread, one_thread
 from sidelight._models.feature_map import MOST_COLUMNS, FeatureMap
 from sidelight._models.objective import SoftmaxLinear
 from sidelight._terms.information import Balance, Confidence

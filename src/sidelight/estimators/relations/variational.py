@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sidelight._core.params import as_seed
+from sidelight._core.prototypes import round_by_kmeans
 from sidelight._core.simplex import xlogx
 from sidelight._models.objective import Objective, SoftmaxLinear, Term
 from sidelight._solvers.descent import alternate
 from sidelight._solvers.mean_field import infer
-from sidelight._solvers.rounding import round_by_kmeans
 from sidelight._terms.information import Balance, Confidence, CrossEntropy, OnRows
 from sidelight.estimators._base import reporting
 from sidelight.estimators._linear_rule import RuleFit

@@ -14,8 +14,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
 from sidelight._core.params import as_seed
-from sidelight._core.quiet import without_library_warnings
-from sidelight._core.threads import one_thread
+from sidelight._core.process import one_thread, without_library_warnings
 from sidelight.data.bag_lists import is_drawn
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.estimators.sources._joined import (

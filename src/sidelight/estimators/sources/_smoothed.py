@@ -18,7 +18,7 @@ from sklearn.covariance import ledoit_wolf
 from sklearn.utils.extmath import randomized_svd
 
 from sidelight._core.params import as_seed
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.process import one_blas_thread
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]

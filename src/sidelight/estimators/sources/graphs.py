@@ -27,8 +27,7 @@ from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.similarities import graph_local_scaling
 from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
 from sidelight._core.params import as_seed
-from sidelight._core.quiet import without_library_warnings
-from sidelight._core.threads import one_thread
+from sidelight._core.process import one_thread, without_library_warnings
 from sidelight.estimators.sources._agreement import CommonEdges, Masks, channel_weights
 from sidelight.estimators.sources._smoothed import smoothed
 from sidelight.progress import report

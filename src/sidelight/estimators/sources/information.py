@@ -10,8 +10,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils.extmath import randomized_svd
 
 from sidelight._core.params import as_generator, as_seed, check_number
-from sidelight._core.quiet import without_library_warnings
-from sidelight._core.threads import one_thread
+from sidelight._core.process import one_thread, without_library_warnings
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import all_or_nothing
 from sidelight.estimators.sources._coclusterer import (

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import svds
 from sklearn.cluster import KMeans
 
 from sidelight._core.params import as_generator, as_seed, check_choice, check_number
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.process import one_blas_thread
 from sidelight.estimators._base import all_or_nothing
 from sidelight.estimators.sources._coclusterer import (
     Coclusterer,

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from sidelight._core.quiet import without_library_warnings
+from sidelight._core.process import without_library_warnings
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, UnreadableFile

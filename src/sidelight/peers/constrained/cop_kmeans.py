@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from sidelight._core.params import check_number
+from sidelight._core.process import one_blas_thread
 from sidelight._core.prototypes import squared_distances
-from sidelight._core.threads import one_blas_thread
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import ConflictingAnswers
 from sidelight.estimators._base import reporting

@@ -11,10 +11,10 @@ from scipy.linalg import solve_triangular
 from scipy.sparse.csgraph import connected_components
 
 from sidelight._core.params import as_seed, check_choice, check_number
+from sidelight._core.process import one_blas_thread
+from sidelight._core.prototypes import round_by_kmeans
 from sidelight._core.simplex import xlogx
-from sidelight._core.threads import one_blas_thread
 from sidelight._solvers.mean_field import infer
-from sidelight._solvers.rounding import round_by_kmeans
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import ConflictingAnswers
 from sidelight.estimators._base import reporting

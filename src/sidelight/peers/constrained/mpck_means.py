@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sidelight._core.params import check_flag, check_number
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.process import one_blas_thread
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.estimators._base import reporting
 from sidelight.peers._clusterer import AnswerClusterer

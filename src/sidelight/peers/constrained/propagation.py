@@ -22,8 +22,8 @@ from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.similarities import graph_local_scaling
 from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
 from sidelight._core.params import as_seed, check_number
-from sidelight._core.threads import one_blas_thread
-from sidelight._solvers.rounding import round_by_kmeans
+from sidelight._core.process import one_blas_thread
+from sidelight._core.prototypes import round_by_kmeans
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.peers._clusterer import AnswerClusterer
 from sidelight.peers._links import Links

@@ -9,7 +9,7 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import check_choice, check_number
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.process import one_blas_thread
 from sidelight._models.label_logits import LabelLogits, one_scale
 from sidelight._models.scaled_rows import ScaledRows
 from sidelight._solvers.descent import descend

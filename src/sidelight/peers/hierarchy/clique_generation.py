@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import check_number
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.process import one_blas_thread
 from sidelight._models.label_logits import one_scale
 from sidelight._models.scaled_rows import ScaledRows
 from sidelight.data.coerce import as_label_matrix

@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator
-from sidelight._core.threads import one_blas_thread
+from sidelight._core.process import one_blas_thread
 from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.estimators._base import Estimator, all_or_nothing, rows_to_fit, rows_to_judge

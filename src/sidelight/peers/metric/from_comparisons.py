@@ -10,8 +10,8 @@ from scipy.linalg import eigh
 from scipy.optimize import linprog, minimize
 
 from sidelight._core.params import as_seed, check_choice, check_number
+from sidelight._core.prototypes import round_by_kmeans
 from sidelight._solvers.descent import descend
-from sidelight._solvers.rounding import round_by_kmeans
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import InvalidData
 from sidelight.estimators._base import reporting

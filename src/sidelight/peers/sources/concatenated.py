@@ -11,9 +11,8 @@ from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, check_flag, check_n_clusters, check_number
+from sidelight._core.process import one_blas_thread, without_library_warnings
 from sidelight._core.prototypes import nearest_prototype, squared_distances
-from sidelight._core.quiet import without_library_warnings
-from sidelight._core.threads import one_blas_thread
 from sidelight._models.prepared_rows import Preparation, kind_of
 from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import DistanceColumns

@@ -12,7 +12,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, check_choice, check_n_clusters, check_number
-from sidelight._solvers.rounding import round_by_kmeans
+from sidelight._core.prototypes import round_by_kmeans
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._weights import weights_of_rows

@@ -94,7 +94,7 @@ JOB = Job(
     you_have="rows in bags (regions of images, passages of documents), and no labels",
     example={"bag": "COLUMN"},
     methods={
-        "words": Method(Words, _here("work.work"), _here("in_parts.words")),
+        "words": Method(Words, _here("work.work"), in_parts=True),
         "margin": Method(Margin, _here("work.work")),
         "medoids": Method(Medoids, _here("work.work")),
     },

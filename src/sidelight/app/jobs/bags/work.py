@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,8 @@ from sidelight.app.jobs.checking import checked_bags
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import cluster_table, gallery_of
 from sidelight.app.jobs.how_many import choose_number, with_choice, with_number
-from sidelight.app.jobs.reading import collect_notes, read_bags, standard
+from sidelight.app.jobs.placing import Placed
+from sidelight.app.jobs.reading import collect_notes, read_bags, rows_of, standard
 from sidelight.app.jobs.result import Columns, Map, Reading, Result, columns_of
 from sidelight.app.jobs.roles import ENGINE
 from sidelight.app.report.gallery import Gallery
@@ -26,7 +28,7 @@ from sidelight.estimators._how_many import NumberOfClusters
 from sidelight.estimators.bags.k_medoids import BagKMedoids
 from sidelight.estimators.bags.max_margin import MaxMarginBagClustering
 from sidelight.estimators.bags.search import MaxMarginBagClusteringCV
-from sidelight.estimators.bags.words import BagWordClustering
+from sidelight.estimators.bags.words import MOST_ROWS, BagWordClustering
 from sidelight.estimators.scaling import Standardized
 from sidelight.plot import BalanceSizesDisplay
 from sidelight.plot.layout import cluster_map, main_directions
@@ -39,8 +41,19 @@ _BALANCE_ROWS = 20_000  # sizes over the balance take five fits; beyond this the
 
 def work(config: RunConfig) -> Result:
     """Read rows in bags, and cluster the bags."""
-    by = {Words: by_words, Margin: by_margin, Medoids: by_medoids}[type(config.options)]
-    return by(read_bags(config), config)
+    if not isinstance(config.options, Words):
+        by = by_margin if isinstance(config.options, Margin) else by_medoids
+        return by(read_bags(config), config)
+    with rows_of(config, read_bags, n_rows=MOST_ROWS, needs=("bag",)) as rows:
+        return rows.with_all(by_words(rows.data, config), count_bags)
+
+
+def count_bags(data: Dataset, placed: Placed) -> Counter[Any]:
+    """Count bags by cluster, and those that are sure."""
+    total: Counter[Any] = Counter({("in", name): n for name, n in Counter(placed.bags["cluster"]).items()})
+    total["bags"] = len(placed.bags["cluster"])
+    total["sure"] = int((np.asarray(placed.bags["probability"]) >= SURE).sum())
+    return total
 
 
 def by_words(data: Dataset, config: RunConfig) -> WordsResult:

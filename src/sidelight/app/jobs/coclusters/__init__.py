@@ -67,7 +67,7 @@ JOB = Job(
     "cells.csv, curve.csv, model.sidelight, run.toml and report.html.",
     you_have="counts of things that occur together (documents x words, users x items), as a matrix or as events",
     example={},
-    methods={"": Method(Coclusters, _here("work.work"), _here("work.work_in_parts"))},
+    methods={"": Method(Coclusters, _here("work.work"), in_parts=True)},
     fits=_fits,
     files={
         "cells": "which clusters occur together",

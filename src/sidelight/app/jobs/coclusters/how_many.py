@@ -18,7 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sidelight._core.threads import one_thread
+from sidelight._core.process import one_thread
 from sidelight._models.prepared_rows import Preparation
 from sidelight.app.jobs.reading import collect_notes
 from sidelight.data.cooccurrence import CoOccurrence

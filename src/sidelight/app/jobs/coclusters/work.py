@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
@@ -15,12 +16,14 @@ from sidelight.app.jobs.coclusters import Coclusters
 from sidelight.app.jobs.coclusters.how_many import most_telling
 from sidelight.app.jobs.coclusters.result import CoclustersResult
 from sidelight.app.jobs.config import RunConfig
+from sidelight.app.jobs.first_look import matching
 from sidelight.app.jobs.how_many import with_choice
+from sidelight.app.jobs.job import wants_parts
 from sidelight.app.jobs.reading import collect_notes, read_data
 from sidelight.app.jobs.result import Blocks, Columns, Curve, Reading, columns_of
 from sidelight.app.jobs.roles import ENGINE
 from sidelight.data.cooccurrence import CoOccurrence
-from sidelight.data.dataset import Dataset
+from sidelight.data.dataset import ColumnRole, Dataset
 from sidelight.errors import InvalidData, InvalidParameter
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.estimators.sources.interleaved import InterleavedCoclustering
@@ -38,15 +41,27 @@ _SMOOTH = 0.5  # counts added to every cell of the table of clusters
 
 
 def work(config: RunConfig) -> CoclustersResult:
-    """Read a table of counts or events, and cluster its axes."""
-    return cluster(read_data(config.source, config.roles), config)
+    """Read a table of counts or events, or count the events of many files piece by piece; cluster its axes."""
+    return cluster(_count_parts(config) if wants_parts(config) else read_data(config.source, config.roles), config)
 
 
-def work_in_parts(config: RunConfig) -> CoclustersResult:
-    """Count the events of many files piece by piece, and cluster their axes."""
-    from sidelight.app.jobs.parts import count_parts
+def _count_parts(config: RunConfig) -> Dataset:
+    """Count the events of a pattern of Parquet files, here or on a cluster."""
+    from sidelight.app.jobs.parts import cluster_of, refuse_others
+    from sidelight.files.roles.events import count_parquet
 
-    return cluster(count_parts(config.table, config.roles, config.options), config)
+    table, roles = config.table, config.roles
+    refuse_others(table, roles, ("events", "weight"))
+    if not isinstance(roles.events, list) or len(roles.events) < 2:
+        raise InvalidParameter(
+            f"{table!r} is read part by part, and nothing about its columns is guessed.",
+            do=["Name the columns to count together: ", Setting("events"), " twice."],
+        )
+    files = [Path(file) for file in matching(table)]
+    counts = count_parquet(files, roles.events, weight=roles.weight, engine=cluster_of(config.options))
+    said = [*((name, "event") for name in roles.events), *([(roles.weight, "weight")] if roles.weight else [])]
+    columns = tuple(ColumnRole(name, role, "you said so") for name, role in said)
+    return Dataset(np.empty((0, 0)), (), table, "Parquet files", counts=counts, roles=columns)
 
 
 def cluster(data: Dataset, config: RunConfig) -> CoclustersResult:

@@ -77,7 +77,7 @@ JOB = Job(
     "how sure), tree.csv, model.sidelight, run.toml and report.html into the output folder.",
     you_have="several labels a row, some of them forgotten (tags, topics, gene functions)",
     example={"label": ["tag_*"]},
-    methods={"": Method(Hierarchy, _here("work.work"), _here("in_parts.work"))},
+    methods={"": Method(Hierarchy, _here("work.work"), in_parts=True)},
     fits=_fits,
     files={"gaps": "every label that was added", "tree": "one line for each label"},
     demos={"hierarchy": _here("demo.kinds_of_numbers")},

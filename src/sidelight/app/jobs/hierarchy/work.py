@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -15,32 +17,115 @@ from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import gallery_of
 from sidelight.app.jobs.hierarchy import Hierarchy
 from sidelight.app.jobs.hierarchy.result import WEAK, HierarchyResult
-from sidelight.app.jobs.reading import DESCRIBE, collect_notes, read_data
+from sidelight.app.jobs.job import wants_parts
+from sidelight.app.jobs.placing import Placed
+from sidelight.app.jobs.reading import (
+    DESCRIBE,
+    SHOWN,
+    WholeTable,
+    collect_notes,
+    read_data,
+    refuse_in_parts,
+    rows_of,
+)
 from sidelight.app.jobs.result import Columns, Reading, columns_of
 from sidelight.app.report.gallery import Gallery
 from sidelight.data.dataset import Dataset
 from sidelight.data.hierarchy import LabelTree
 from sidelight.data.label_matrix import LabelMatrix
-from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
+from sidelight.errors import InvalidData, InvalidParameter, UnknownName, UnreadableFile, nearest
 from sidelight.estimators.hierarchy.classifier import LatentHierarchyClassifier
 from sidelight.estimators.hierarchy.evidence import NOT_RANDOM
 from sidelight.estimators.scaling import Standardized
 from sidelight.words import Setting
+
+if TYPE_CHECKING:
+    from sidelight.app.jobs.in_parts import SampledRows
 
 USES = ("id", "feature", "label", "show")
 RIGHT_ENTRY = "right"  # the empty column for corrections of entries: 0 or 1
 
 
 def work(config: RunConfig) -> HierarchyResult:
-    """Read the table and learn the tree behind its labels."""
+    """Read the table, or rows part by part, and learn the tree behind its labels."""
+    options = config.options
+    assert isinstance(options, Hierarchy)  # the catalogue says so
+    if wants_parts(config):
+        refuse_in_parts(options, "corrections", "learn_tree")
+        if isinstance(config.roles.bag, str):
+            raise InvalidParameter(
+                f"hierarchy learns from the labels of rows, and {config.roles.bag!r} names bags.",
+                do=["Leave ", Setting("bag"), " out."],
+            )
+    with rows_of(config, _table, n_rows=SHOWN, needs=("label",), lists_are="rows", empty=options.empty) as rows:
+        if isinstance(rows, WholeTable):
+            return learn(rows.data, config)
+        return _learn_in_parts(rows, config, options)
+
+
+def _table(config: RunConfig) -> Dataset:
     roles = config.roles
     if roles.bag is None:  # labels are wanted of rows: a column that looks like a bag must not take them
         roles = msgspec.structs.replace(roles, bag=False)
-    return learn(read_data(config.source, roles), config)
+    return read_data(config.source, roles)
+
+
+def _learn_in_parts(rows: SampledRows, config: RunConfig, options: Hierarchy) -> HierarchyResult:
+    """Learn from all rows and fill their gaps; lists and pictures are of a sample."""
+    use_features = options.use == "features"
+    model = make_model(
+        options, rows.table.feature_names, known_tree(options.tree), has_features=use_features, seed=config.seed
+    )
+    with collect_notes() as heard:
+        model.fit(*((rows.parts,) if use_features else (None, rows.parts)), engine=rows.engine)
+    data = rows.data if use_features else _without_features(rows.data)
+    labels, completed, proba = _completed(model, data)
+    result = result_of(data, labels, model, completed, proba, options=options, heard=heard)
+    check = {name: cells for name, cells in result.tables["check"].items() if name != RIGHT_ENTRY}
+    result = replace(result, tables={**result.tables, "check": check})
+    place = _fill if use_features else _fill_alone
+    return rows.with_all(result, _count_labels, _counted, place=place, learnt=False)
+
+
+def _without_features(data: Dataset) -> Dataset:
+    return replace(data, X=np.empty((data.n_rows, 0)), feature_names=())
+
+
+def _fill(model: Any, data: Dataset) -> Placed:
+    """Fill the gaps of rows by their features and labels."""
+    return Placed(filled(*_completed(model, data)))
+
+
+def _fill_alone(model: Any, data: Dataset) -> Placed:
+    """Fill the gaps of rows by their labels alone."""
+    return _fill(model, _without_features(data))
+
+
+def _completed(model: Any, data: Dataset) -> tuple[LabelMatrix, Any, Any]:
+    labels = labels_of(data, "unlabelled")
+    X = data.X if data.n_features else None
+    return labels, np.array(model.complete(X, labels)), np.array(model.complete_proba(X, labels))
+
+
+def _count_labels(data: Dataset, placed: Placed) -> Counter[Any]:
+    """Count what was seen, what nobody looked at, and what was added."""
+    assert data.Y is not None  # labels of rows were named
+    added = [text for text in placed.rows["added"] if text]
+    return Counter(
+        n_seen=int((data.Y == 1).sum()),
+        n_unlabelled=int((data.Y < 0).all(axis=1).sum()),
+        n_unknown=int((data.Y < 0).sum()),
+        n_added=sum(text.count("|") + 1 for text in added),
+        n_rows_changed=len(added),
+    )
+
+
+def _counted(result: HierarchyResult, total: Counter[Any]) -> dict[str, int]:
+    return {name: total[name] for name in ("n_seen", "n_unlabelled", "n_unknown", "n_added", "n_rows_changed")}
 
 
 def learn(data: Dataset, config: RunConfig) -> HierarchyResult:
-    """Learn from rows that were read already."""
+    """Learn from a table that was read already."""
     options = config.options
     assert isinstance(options, Hierarchy)  # the catalogue says so
     labels = labels_of(data, options.empty)

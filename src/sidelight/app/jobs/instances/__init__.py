@@ -182,8 +182,8 @@ JOB = Job(
     you_have="rows in bags, and a list of labels for each bag (which birds are in which recording)",
     example={"bag": "recording", "label": "species"},
     methods={
-        "coverage": Method(Coverage, _here("coverage.work"), _here("in_parts.coverage")),
-        "spectral": Method(Spectral, _here("spectral.work"), _here("in_parts.spectral")),
+        "coverage": Method(Coverage, _here("coverage.work"), in_parts=True),
+        "spectral": Method(Spectral, _here("spectral.work"), in_parts=True),
         "dmnl": Method(Dmnl, _here("novel.work")),
         "fast-miml": Method(FastMiml, _here("novel.work")),
     },

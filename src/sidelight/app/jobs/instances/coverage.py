@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,8 +19,21 @@ from sidelight.app.jobs.gallery import bag_of_rows, cluster_table, gallery_of
 from sidelight.app.jobs.instances import Coverage
 from sidelight.app.jobs.instances.naming import about_labels_of_their_own, name_by_rows, name_clusters, without_cluster
 from sidelight.app.jobs.instances.result import Contents, CoverageResult, Moved
+from sidelight.app.jobs.job import wants_parts
 from sidelight.app.jobs.output import heading
-from sidelight.app.jobs.reading import DESCRIBE, check_bags, check_rows, collect_notes, read_data, standard
+from sidelight.app.jobs.placing import Placed
+from sidelight.app.jobs.reading import (
+    DESCRIBE,
+    SHOWN,
+    WholeTable,
+    check_bags,
+    check_rows,
+    collect_notes,
+    read_data,
+    refuse_in_parts,
+    rows_of,
+    standard,
+)
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
 from sidelight.app.jobs.roles import ENGINE, Roles
 from sidelight.data.bags import Bags
@@ -35,6 +49,9 @@ from sidelight.plot.layout import cluster_map
 from sidelight.plot.novelty import nearest_rows
 from sidelight.words import Setting, counted, some_of
 
+if TYPE_CHECKING:
+    from sidelight.app.jobs.in_parts import SampledRows
+
 _NOVEL = re.compile(r"novel-\d+")  # what fits call the clusters of kinds that no list names
 _DIRECTIONS = 200  # of words: digests of posts are told better by 200 than by 50, docs/benchmarks/material.md
 _COPIES = 8  # matrices of rows x labels that a fit and its page hold at once
@@ -43,11 +60,77 @@ USES = ("id", "bag", "label", "bag label", "candidates", "feature", "show", "tru
 
 def work(config: RunConfig) -> CoverageResult:
     """Read rows in bags, or rows with candidates, and cluster them."""
+    options = config.options
+    assert isinstance(options, Coverage)  # the catalogue says so
+    if wants_parts(config):
+        refuse_in_parts(options, "lists", "rows", "corrections")
+    with rows_of(config, _table, n_rows=SHOWN, needs=("bag", "label"), empty=options.empty) as rows:
+        if isinstance(rows, WholeTable):
+            return cluster(rows.data, config)
+        return _cluster_in_parts(rows, config, options)
+
+
+def _table(config: RunConfig) -> Dataset:
     data = read_data(config.source, config.roles)
     if data.candidates is None:
         check_bags(data, config.table)
     check_rows(data, config.table)
-    return cluster(data, config)
+    return data
+
+
+def _cluster_in_parts(rows: SampledRows, config: RunConfig, options: Coverage) -> CoverageResult:
+    """Explain all rows by the labels of their bags; lists and pictures are of a sample."""
+    model: Any = CoverageClustering(random_state=config.seed, **_settings(options))
+    if options.scale == "standard":
+        model = Standardized(model, feature_names=rows.table.feature_names, kind="numbers")
+    with collect_notes() as heard:
+        model.fit(rows.parts, engine=rows.engine)
+        notes = name_clusters(model, options.names)
+        data, bags = rows.data, rows.data.bags
+        assert bags is not None  # they were named
+        seen = copy.copy(model)  # as if it had seen the sample alone
+        inner = seen
+        if "estimator_" in vars(seen):
+            inner = seen.estimator_ = copy.copy(model.estimator_)
+        inner.labels_ = model.predict(data.X, bags=bags)
+        inner.bag_log_likelihood_ = np.full(bags.n_bags, 0.0)
+        inner.bag_log_likelihood_[bags.is_labelled] = model.bag_scores(data.X, bags)
+        result = replace(result_of(data, bags, seen), model=model, n_bags=rows.parts.n_bags)
+    judged = replace(checked(result, data, judged="label"), heard=(*notes, *heard))
+    return rows.with_all(judged, count_named, _figures, learnt=False)
+
+
+def count_named(data: Dataset, placed: Placed) -> Counter[Any]:
+    """Count rows by cluster, rows that their bags renamed, and bags with something novel."""
+    from sidelight.app.jobs.in_parts import count_rows
+
+    assert data.bags is not None  # they were named
+    rows, total = placed.rows, count_rows(data, placed)
+    total["moved"] = sum(a != b for a, b in zip(rows["label"], rows.get("by features alone", rows["label"])))
+    total["novel bags"] = len(np.unique(data.bags.codes[np.asarray(rows["novelty"]) > 0.5]))
+    return total
+
+
+def _figures(result: CoverageResult, total: Counter[Any]) -> dict[str, Any]:
+    """Return what all rows change of the result of a sample."""
+    sizes = [total["in", str(name)] for name in result.contents.names]
+    own = dict(zip(map(str, result.model.cluster_names_), result.own_labels))
+    used = [label for name, label in own.items() if total["in", name]]
+    n_rows = total["rows"]
+    return {
+        "n_labelled": total["labelled"],
+        "n_labels_found": len({label for label in used if label >= 0}),
+        "n_clusters_used": len(used),
+        "n_novel_used": sum(label < 0 for label in used),
+        "n_bags_novel": total["novel bags"],
+        "share_sure": total["sure"] / n_rows,
+        "contents": replace(result.contents, sizes=sizes),
+        "moved": replace(result.moved, n_moved=total["moved"], n_rows=n_rows),
+    }
+
+
+def _settings(options: Coverage) -> dict[str, Any]:
+    return options.without("method", "scale", "lists", "empty", "rows", "corrections", "names", *ENGINE)
 
 
 def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
@@ -72,7 +155,7 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
             else [*unnamed, *_about_corrections(options.corrections, right, bags)]
         )
         bags, row_labels = _corrected(bags, row_labels, right)
-    settings = options.without("method", "scale", "lists", "empty", "rows", "corrections", "names", *ENGINE)
+    settings = _settings(options)
     asked = settings["n_novel"]
     if new and asked == 0:
         settings["n_novel"] = len(set(new.values()))

@@ -14,11 +14,12 @@ from sidelight.app.jobs.gallery import bag_of_rows, cluster_table, distance_to_c
 from sidelight.app.jobs.how_many import choose_number, with_choice, with_number
 from sidelight.app.jobs.instances import Spectral
 from sidelight.app.jobs.instances.result import SpectralResult
-from sidelight.app.jobs.reading import as_dense, collect_notes, read_bags, standard
+from sidelight.app.jobs.reading import as_dense, collect_notes, read_bags, rows_of, standard
 from sidelight.app.jobs.result import Map, Reading, columns_of
 from sidelight.app.jobs.roles import ENGINE
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
+from sidelight.estimators.instances._spectral import LANDMARKS
 from sidelight.estimators.instances.bag_spectral import BagSpectralClustering
 from sidelight.estimators.instances.class_shares import ClusterReading
 from sidelight.estimators.scaling import Standardized
@@ -30,7 +31,8 @@ USES = ("id", "bag", "label", "bag label", "feature", "show", "truth")
 
 def work(config: RunConfig) -> SpectralResult:
     """Read rows in bags, and cluster them."""
-    return cluster(read_bags(config), config)
+    with rows_of(config, read_bags, n_rows=LANDMARKS, needs=("bag",)) as rows:
+        return rows.with_all(cluster(rows.data, config))
 
 
 def cluster(data: Dataset, config: RunConfig) -> SpectralResult:

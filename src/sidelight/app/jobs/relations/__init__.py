@@ -105,7 +105,7 @@ JOB = Job(
     you_have="a table of rows, and maybe answers about which of them belong together",
     example={},
     methods={
-        "discriminative": Method(Relations, _here("work.work"), _here("in_parts.work")),
+        "discriminative": Method(Relations, _here("work.work"), in_parts=True),
         **dict.fromkeys(get_args(Peers), Method(Peer, _here("work.work"))),
     },
     fits=_fits,

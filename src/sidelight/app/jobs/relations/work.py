@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from sidelight.app.jobs.columns import with_column
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import cluster_table, gallery_of
 from sidelight.app.jobs.how_many import choose_number, with_choice, with_number
-from sidelight.app.jobs.reading import as_dense, collect_notes, read_rows, standard
+from sidelight.app.jobs.reading import as_dense, collect_notes, read_rows, rows_of, standard
 from sidelight.app.jobs.relations import Peer, Relations
 from sidelight.app.jobs.relations.result import RelationsResult
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
@@ -27,10 +28,10 @@ from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import AnswersDisagree, ConflictingAnswers, UnknownName, ignore_warnings
 from sidelight.estimators._how_many import NumberOfClusters
 from sidelight.estimators.relations.cross_validation import DiscriminativeClusteringCV
-from sidelight.estimators.relations.discriminative import DiscriminativeClustering
+from sidelight.estimators.relations.discriminative import MOST_ROWS, DiscriminativeClustering
 from sidelight.estimators.relations.trust import FEWEST
 from sidelight.estimators.scaling import Standardized
-from sidelight.files.answers import read_answers
+from sidelight.files.answers import names_in, read_answers
 from sidelight.peers import (
     ConstrainedGaussianMixture,
     ConstraintPropagation,
@@ -63,10 +64,24 @@ ESTIMATORS: dict[str, Any] = {
 
 def work(config: RunConfig) -> RelationsResult:
     """Read the table and the answers, and cluster the rows."""
-    return cluster_with_answers(read_rows(config.source, config.roles), config)
+    # of many files: the rows that answers are about and some others, no fewer than the objective ever looks at
+    with rows_of(config, _table, n_rows=MOST_ROWS, named=_answered) as rows:
+        return rows.with_all(_with_answers(rows.data, config))
 
 
-def cluster_with_answers(data: Dataset, config: RunConfig) -> RelationsResult:
+def _table(config: RunConfig) -> Dataset:
+    return read_rows(config.source, config.roles)
+
+
+def _answered(config: RunConfig) -> Iterator[str]:
+    """Name the rows that answers are about."""
+    options: Any = config.options
+    for path, kind in ((options.pairs, Pairs), (options.corrections, Pairs), (options.triplets, Triplets)):
+        if path is not None:
+            yield from names_in(Path(path), kind)
+
+
+def _with_answers(data: Dataset, config: RunConfig) -> RelationsResult:
     """Read the answers about rows that were read already, and cluster them."""
     options = config.options
     assert isinstance(options, Relations | Peer)  # the catalogue says so

@@ -84,7 +84,7 @@ JOB = Job(
     "run.toml and report.html into the output folder.",
     you_have="several measurements of the same moments (a face, a jacket, a height), maybe in sequences",
     example={"channels": {"face": "face_*", "upper": "upper_*"}, "sequence": "session"},
-    methods={"": Method(Sources, _here("work.work"), _here("in_parts.work"))},
+    methods={"": Method(Sources, _here("work.work"), in_parts=True)},
     fits=_fits,
     files={
         "channels": "what each channel shares with the primary one",

@@ -24,9 +24,8 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
+from sidelight._core.process import one_thread, without_library_warnings
 from sidelight._core.prototypes import group_means, squared_distances
-from sidelight._core.quiet import without_library_warnings
-from sidelight._core.threads import one_thread
 from sidelight.estimators._how_many import NumberOfClusters, clearest_number
 from sidelight.estimators.sources._joined import side_by_side
 from sidelight.estimators.sources.graphs import AddedGraphs, graph_of

@@ -13,15 +13,25 @@ from sidelight.app.jobs.coclusters.work import blocks_of, curve_columns, curve_o
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import distance_to_centre, gallery_of
 from sidelight.app.jobs.how_many import with_choice, with_number
-from sidelight.app.jobs.reading import DESCRIBE, as_dense, collect_notes, read_as_it_is, standard, without_gaps
+from sidelight.app.jobs.job import wants_parts
+from sidelight.app.jobs.reading import (
+    DESCRIBE,
+    as_dense,
+    collect_notes,
+    read_as_it_is,
+    rows_of,
+    standard,
+    without_gaps,
+)
 from sidelight.app.jobs.result import Columns, Curve, Map, Reading, columns_of
 from sidelight.app.jobs.roles import ENGINE
 from sidelight.app.jobs.sources import Sources
 from sidelight.app.jobs.sources.how_many import FEWEST, above_chance, number_by_channels
 from sidelight.app.jobs.sources.result import Judged, SourcesResult
 from sidelight.data.dataset import Dataset
-from sidelight.errors import InvalidData, InvalidInput
+from sidelight.errors import InvalidData, InvalidInput, InvalidParameter
 from sidelight.estimators._how_many import NumberOfClusters
+from sidelight.estimators.sources._graph_fit import JOINED, WHOLE
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.estimators.sources.multisource import BY_GRAPHS, MultiSourceClustering
 from sidelight.files.source import Source
@@ -37,6 +47,34 @@ def work(config: RunConfig) -> SourcesResult:
     """Read channels and sequences, cluster them, and judge a second table if there is one."""
     options = config.options
     assert isinstance(options, Sources)  # the catalogue says so
+    if wants_parts(config):
+        _check_parts(config, options)
+    with rows_of(config, _channels, n_rows=JOINED, lists_are="sequences", whole=WHOLE) as rows:
+        result = rows.with_all(cluster(rows.data, config))
+    if options.judge is None:
+        return result
+    judged, new = _judged(result.model, options.judge, config)
+    return replace(result, judged=judged, tables={**result.tables, "new": new})
+
+
+def _check_parts(config: RunConfig, options: Sources) -> None:
+    """Refuse by name what a run by parts cannot be told, or has to be told."""
+    if options.judge is not None:
+        raise InvalidParameter(
+            "Rows that are read part by part cannot be run with judge.",
+            do=["Leave ", Setting("judge"), " out, and place the other table with sidelight predict."],
+        )
+    if len(config.roles.channels) < 2:
+        raise InvalidInput(
+            f"{config.table!r} is read part by part, and nothing about its columns is guessed: several channels need "
+            "at least two channels with columns of their own.",
+            do=["Name them, and their columns, with ", Setting("channels"), "."],
+        )
+
+
+def _channels(config: RunConfig) -> Dataset:
+    """Read a table with two channels or more."""
+    options: Any = config.options
     data = _read(config.source, config, gaps=options.method in BY_GRAPHS)
     if not data.channels or len(data.channels) < 2:
         raise InvalidInput(
@@ -49,11 +87,7 @@ def work(config: RunConfig) -> SourcesResult:
                 " A table of events or counts is for `sidelight coclusters`.",
             ],
         )
-    result = cluster(data, config)
-    if options.judge is None:
-        return result
-    judged, rows = _judged(result.model, options.judge, config)
-    return replace(result, judged=judged, tables={**result.tables, "new": rows})
+    return data
 
 
 def _read(path: str | Source, config: RunConfig, *, gaps: bool) -> Dataset:

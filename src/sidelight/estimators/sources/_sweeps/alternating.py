@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight._core.kernels import kernel
-from sidelight._core.threads import map_in_threads
+from sidelight._core.process import map_in_threads
 from sidelight.estimators.sources._sweeps.cluster_state import table_information
 from sidelight.progress import report
 

@@ -1,15 +1,17 @@
-"""How many threads do what: one for iterations of small steps, all of them for passes over blocks.
+"""What belongs to the whole process and is set while anybody is inside: threads of linear algebra, warning filters.
 
 NumPy and SciPy bring an OpenBLAS each and scikit-learn an OpenMP, and the waiting threads of one spin against the
 working threads of another: on two cores a fit of thin products took ten times as long with two threads as with one.
-The limit of BLAS belongs to the process, so all fits share one limiter that counts them: the first that enters
-remembers what was set, the last that leaves brings it back, in whatever order they come and go.
+Limits and filters belong to the process: two threads that each save and restore them may leave them changed for ever.
+So all fits share one count of each: the first that enters remembers what was set, the last that leaves brings it back,
+in whatever order they come and go.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ContextDecorator, contextmanager
@@ -22,7 +24,6 @@ import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
 WORTH_A_THREAD = 1 << 26  # multiplications below which starting threads takes longer than they save
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -127,3 +128,31 @@ def _let_any_thread_set_blas() -> None:
 
 def _blas_threads(pools: ThreadpoolController) -> int:
     return int(max(map(itemgetter("num_threads"), pools.select(user_api="blas").info()), default=1))
+
+
+_lock = threading.Lock()
+_inside = 0
+_saved: warnings.catch_warnings[None] | None = None
+
+
+@contextmanager
+def without_library_warnings() -> Iterator[None]:
+    """Hide k-means' note about few different rows, LOBPCG's about guard vectors and SciPy's about names."""
+    from sklearn.exceptions import ConvergenceWarning  # its import takes a second
+
+    global _inside, _saved  # counted under the lock
+    with _lock:
+        if not _inside:
+            _saved = warnings.catch_warnings()
+            _saved.__enter__()
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.filterwarnings("ignore", category=UserWarning, module=r"sidelight\._affinity\.spectral")
+            warnings.filterwarnings("ignore", module=r"scipy\.io\.matlab|sidelight\.files\.matlab")
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if not _inside and _saved is not None:
+                _saved.__exit__(None, None, None)
