@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import httpx
 import numpy as np
 import pytest
-from tests.app.studio.conftest import blobs, serve
-from tests.app.studio.test_browser import _until as until
+from tests.app.studio.conftest import blobs, serve, until
 from tests.app.studio.test_web import PNG, Client
 
 from sidelight.app.report.gallery import Media
