@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from sidelight.app.jobs.options import Options, build, fields_of
@@ -18,27 +19,6 @@ if TYPE_CHECKING:
     from sidelight.app.jobs.demonstration import Demo
     from sidelight.app.jobs.result import Result
     from sidelight.data.dataset import Dataset
-
-
-# Options of 0.2.0 that nobody varied, and the value that each has for good: a run.toml may still say them.
-RETIRED: Mapping[str, Mapping[str, Any]] = {
-    "instances": {
-        "affinity": "auto",
-        "rounding": "kmeans",  # spectral
-        "rho": 10.0,
-        "ridge": 0.2,  # dmnl
-        "n_dimensions": 50,
-        "n_subconcepts": 2,
-        "max_iter": 200,  # fast-miml
-        "solver": "lbfgs",
-        "neighbours": 0.0,
-        "cap": 12,
-        "cv": 5,
-        "max_subclusters": 4,
-        "max_novel": 6,  # coverage
-    },
-    "bags": {"max_clusters": 12},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +75,9 @@ class Job:
         ``demo(seed)`` by the name of its folder.
     shows : mapping of str to Shown
         The estimators whose page this job makes, by class name.
+    retired : mapping of str to tuple of str
+        Options of 0.2.0 that nobody varied, by the estimator that says what they are for good; a run.toml may still
+        name them.
     shown : collection of str
         Options and roles that a short help lists, a dozen; all where it is empty, with the roles that most runs say.
     """
@@ -109,6 +92,7 @@ class Job:
     files: Mapping[str, str] = field(default_factory=dict)
     demos: Mapping[str, Callable[[int], Demo]] = field(default_factory=dict)
     shows: Mapping[str, Shown] = field(default_factory=dict)
+    retired: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     shown: Collection[str] = ()
 
     @property
@@ -135,14 +119,15 @@ class Job:
 
     def _without_retired(self, content: Any) -> Any:
         """Take out options of earlier versions that say what is so anyway; refuse another value by name."""
-        gone = RETIRED.get(self.name, {})
         if not isinstance(content, Mapping):
             return content
+        gone = {name: estimator for estimator, names in self.retired.items() for name in names}
         for name in content.keys() & gone.keys():
-            if content[name] is not None and content[name] != gone[name]:
+            always, is_parameter = _always(gone[name], name)
+            if content[name] is not None and content[name] != always:
                 raise InvalidParameter(
-                    f"{name} is no option of {self.name} any more: it is {gone[name]!r}, and the run says "
-                    f"{content[name]!r:.80}. Leave it out, or set it on the estimator in Python."
+                    f"{name} is no option of {self.name} any more: it is {always!r}, and the run says "
+                    f"{content[name]!r:.80}. Leave it out{', or set it on the estimator in Python' * is_parameter}."
                 )
         return {name: value for name, value in content.items() if name not in gone}
 
@@ -161,6 +146,18 @@ class Job:
         if others and others != [""]:
             do = ["Choose ", Setting("method", others[0]), ", or run it on one table: a sample of the rows, for one."]
         return InvalidParameter(f"{config.table!r} stands for several files, and {what} reads one table.", do=do)
+
+
+def _always(estimator: str, name: str) -> tuple[Any, bool]:
+    """Return what an estimator takes for what is no option any more, and whether Python may still set it."""
+    import sidelight
+    from sidelight import peers
+
+    found = getattr(sidelight, estimator, None) or getattr(peers, estimator)
+    retired: Mapping[str, Any] = getattr(found, "RETIRED", {})
+    if name in retired:
+        return retired[name], False
+    return signature(found).parameters[name].default, True
 
 
 def wants_parts(config: RunConfig) -> bool:
