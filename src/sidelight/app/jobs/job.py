@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sidelight.app.jobs.options import Options, build, fields_of
 from sidelight.errors import InvalidParameter, UnknownName, nearest
+from sidelight.lazy import Late
 from sidelight.words import Setting
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Method:
     """One way to do a job: what it can be told, and the function that does it."""
 
     options: type[Options]
-    work: Callable[[RunConfig], Result]
+    work: Late
     in_parts: bool = False  # whether it can be done for rows that are read part by part
 
 
@@ -131,13 +132,13 @@ class Job:
                 )
         return {name: value for name, value in content.items() if name not in gone}
 
-    def work(self, config: RunConfig) -> Result:
-        """Do what ``config`` says; the libraries it needs are imported now."""
+    def work_of(self, config: RunConfig) -> Callable[[RunConfig], Result]:
+        """Return what does as ``config`` says; the libraries it needs are imported now."""
         default = next(iter(self.methods))
         method = config.options.settings()["method"] if default else default
         if not self.methods[method].in_parts and wants_parts(config):
             raise self._whole_table_only(config, method)
-        return self.methods[method].work(config)
+        return self.methods[method].work.load()
 
     def _whole_table_only(self, config: RunConfig, method: str) -> InvalidParameter:
         others = [name for name, other in self.methods.items() if other.in_parts]
