@@ -12,11 +12,8 @@ import pytest
 import sidelight as sl
 from sidelight._models import objective as blocks
 from sidelight.active.label_chains import contract
-from sidelight.active.outlook import LITTLE, PartitionHistory
-from sidelight.active.strategies import FORGIVEN, RowStrategy
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.estimators.relations.answered import Answered
-from sidelight.estimators.sources.codebook import thresholds
 
 EPS = 0.1
 HALF = np.log(np.array([[0.5, 0.5], [1.0 - 1e-9, 1e-9], [1e-9, 1.0 - 1e-9]]))  # unknown, the first, the second cluster
@@ -28,11 +25,11 @@ def torn(first: float, second: float) -> Answered:
     return Answered.evenly(Pairs.from_table(table, n_rows=3), Triplets.empty(3), EPS)
 
 
-@pytest.mark.parametrize(("first", "second"), [(3.0, 1.0), (1.0, 3.0), (0.0, 2.0), (1.0, 1.0)])
-def test_an_answer_counts_as_often_as_its_weight_in_the_posterior(first, second):
-    P = torn(first, second).posterior(HALF)
-    odds = ((1.0 - EPS) / EPS) ** (first - second)
-    assert P[0, 0] == pytest.approx(odds / (1.0 + odds), abs=1e-6)
+def test_an_answer_counts_as_often_as_its_weight_in_the_posterior():
+    for first, second in [(3.0, 1.0), (1.0, 3.0), (0.0, 2.0), (1.0, 1.0)]:
+        P = torn(first, second).posterior(HALF)
+        odds = ((1.0 - EPS) / EPS) ** (first - second)
+        assert P[0, 0] == pytest.approx(odds / (1.0 + odds), abs=1e-6)
 
 
 def test_an_answer_counts_as_often_as_its_weight_in_the_mean_likelihood():
@@ -84,15 +81,6 @@ def test_labels_are_the_most_probable_clusters(objective):
 # -- novelty ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("quantile", [0.5, 0.9])
-def test_new_is_what_lies_beyond_the_quantile_of_known_rows(quantile):
-    X = np.arange(1.0, 11.0)[:, None]
-    assert (
-        thresholds(X, None, np.zeros((1, 1)), np.zeros(1, dtype=np.intp), quantile)
-        == (pytest.approx(np.quantile(np.arange(1.0, 11.0), quantile)),) * 2
-    )
-
-
 def test_points_and_sequences_have_thresholds_of_their_own():
     y = np.arange(60) % 2
     X = np.random.default_rng(0).normal(size=(60, 4)) + 6.0 * y[:, None]
@@ -111,25 +99,6 @@ def test_points_and_sequences_have_thresholds_of_their_own():
 # -- conversations ----------------------------------------------------------------------------------------------------
 
 
-class FlatBelief:
-    """Three rows that are equally doubtful."""
-
-    position = np.arange(3)
-
-    def influence(self, Q):
-        return np.ones(len(Q))
-
-
-def test_unsure_is_forgiven_by_degrees():
-    strategy, Q = RowStrategy(), np.full((3, 3), 1.0 / 3.0)
-    plain = strategy._scores(FlatBelief(), Q)
-    strategy.after_answer(FlatBelief(), (1, 0), "unsure")
-    strategy.after_answer(FlatBelief(), (2, 0), "unsure")
-    strategy.after_answer(FlatBelief(), (2, 1), "unsure")
-    np.testing.assert_allclose(strategy._scores(FlatBelief(), Q), plain * [1.0, FORGIVEN, FORGIVEN**2])
-    assert not strategy.in_hand
-
-
 def test_answered_rows_keep_their_clusters_in_predict_proba():
     """Rows without any structure: only the answers say where these belong."""
     X = np.random.default_rng(0).normal(size=(40, 3))
@@ -142,23 +111,6 @@ def test_answered_rows_keep_their_clusters_in_predict_proba():
     assert chosen[0] == chosen[1] != chosen[2] == chosen[3]
     assert (P[4:].max(axis=1) < 0.9).any()
     np.testing.assert_array_equal(session.labels_[:4], chosen)
-
-
-def test_it_is_enough_after_three_calm_comparisons_and_not_after_two():
-    P = np.ones((4, 1))
-    history = PartitionHistory()
-    for done in range(1, 5):
-        history.add(np.array([0, 0, 1, 1]))
-        assert history.outlook(10 * done, P).enough == (done == 4)  # four partitions are three comparisons
-    history.add(np.array([0, 1, 0, 1]))  # everything changed
-    assert not history.outlook(60, P).enough
-    for _ in range(2):
-        history.add(np.array([0, 1, 0, 1]))
-        assert not history.outlook(60, P).enough
-    history.add(np.array([0, 1, 0, 1]))
-    assert history.outlook(60, P).enough
-    history.changes = [0.0, 0.0, LITTLE]
-    assert not history.outlook(60, P).enough
 
 
 def test_answers_that_cancel_out_join_nothing():
@@ -201,13 +153,3 @@ def test_bags_across_blocks_and_rows_in_any_order_give_the_same_fit(monkeypatch)
     cuts = blocks.block_cuts(np.arange(0, 201, 8), 3)
     assert len(cuts) > 5
     assert not (cuts % 8).any()  # no bag lies in two blocks
-
-
-def test_questions_that_are_open_elsewhere_are_not_asked():
-    X, _ = two_groups(6)
-    session = sl.ActiveSession(X, 2, random_state=0)
-    kept = session.ask()
-    other = session.ask(busy=[kept])
-    assert other is not None
-    assert set(other.rows) != set(kept.rows)
-    assert session.ask() == kept  # the session keeps its own question

@@ -16,15 +16,6 @@ Y = np.arange(30) % 3
 X = np.random.default_rng(0).normal(size=(30, 3)) + 5.0 * np.eye(3)[Y]
 
 
-@pytest.mark.parametrize(("events", "steps"), [(5, ()), ("undo", ()), ([], 5), ([], "11"), ([], [1.5]), ([], [-1])])
-def test_a_session_replays_lists_of_events(events, steps):
-    session = sl.ActiveSession(X, 3, random_state=0)
-    session.tell((0, 3), "same")
-    with pytest.raises(InvalidParameter):
-        session.replay(events, steps=steps)
-    assert session.history == (((0, 3), "same"),)
-
-
 def test_numbers_of_numpy_are_recorded_as_numbers(tmp_path):
     file = AnswerFile(tmp_path / "answers.jsonl")
     file.record({"event": "answer", "rows": np.array([0, 1]), "answer": "same", "seconds": np.float32(2.5)})
@@ -63,14 +54,6 @@ def test_a_sparse_matrix_is_no_list_of_answers(side, kind):
     table = getattr(sp, f"{kind}_array")(np.eye(30))
     with pytest.raises(InvalidData):
         sl.DiscriminativeClustering(3).fit(X, **{side: table})
-
-
-@pytest.mark.parametrize("labeller", [2, "ann", [0.1], np.ones(3), sl.data.Labeller])
-def test_an_oracle_takes_a_labeller(labeller):
-    with pytest.raises(InvalidParameter):
-        sl.Oracle(Y, labeller=labeller)
-    with pytest.raises(WrongKind):
-        sl.Oracle(Y)((0, 1))
 
 
 ARRAYS = [np.array([0.1, 0.2]), np.array(["auto", "b"]), np.zeros(0), np.array([[1]]), [0.1]]

@@ -8,7 +8,6 @@ import scipy.sparse as sp
 
 import sidelight as sl
 from sidelight._core.simplex import softmax
-from sidelight.active import particle_belief
 from sidelight.active.particle_belief import ParticleBelief, Prior
 from sidelight.errors import InvalidInput, InvalidParameter
 
@@ -31,13 +30,6 @@ def estimator(**changes):
 
 def prior_of(**changes):
     return estimator(**changes)._new_belief(X, None, np.random.default_rng(0)).prior
-
-
-def test_defaults_are_those_of_the_documentation():
-    prior = sl.BayesianActiveClustering()._new_belief(X, None, np.random.default_rng(0)).prior
-    assert prior == Prior(8, 0.05, 1.0, 10.0, "either", 64, 3)
-    assert Prior(3) == Prior(3, 0.05, 1.0, 10.0, "either", 64, 3)
-    assert sl.BayesianActiveClustering().criterion == "info"
 
 
 def test_every_parameter_reaches_the_model():
@@ -67,13 +59,6 @@ def test_fit_takes_answers_as_pairs_or_as_y_and_leaves_cycles_out():
     assert labels[0] == labels[1] != labels[4]
     with pytest.raises(InvalidInput):
         estimator().fit(X, pairs=[(0, 24, "same")])
-
-
-def test_a_fit_needs_no_particles(monkeypatch):
-    drawn = []
-    monkeypatch.setattr("sidelight.active.particle_belief.move", lambda W, *rest: drawn.append((len(W), rest[3])) or W)
-    estimator(n_particles=50, n_moves=9).fit(X)
-    assert drawn == [(1, 0)]
 
 
 def test_probabilities_are_those_of_the_rule_on_standardised_rows():
@@ -149,17 +134,6 @@ def test_the_prior_is_centred_on_zero_on_a_start_or_on_both(centre, n_centres):
     assert made.centres[-1].any() == (centre != "zero")
 
 
-def test_the_start_is_a_rule_that_separates_what_k_means_finds(monkeypatch):
-    asked, real = [], particle_belief.round_by_kmeans
-    monkeypatch.setattr(particle_belief, "round_by_kmeans", lambda *a, **how: asked.append(how) or real(*a, **how))
-    made = belief(centre="start")
-    assert [how["n_init"] for how in asked] == [10]  # one start may end anywhere
-    labels = made.rules(made.centres[0]).argmax(axis=1)
-    assert sl.metrics.adjusted_rand_index(Y, labels) > 0.5
-    again = ParticleBelief(X, Prior(3, n_particles=6, centre="start"), np.random.default_rng(0))
-    np.testing.assert_array_equal(made.centres, again.centres)
-
-
 def test_the_entropies_of_rules_are_summed_over_rows():
     made = belief()
     P = made.rules(made.particles)
@@ -211,20 +185,6 @@ def test_the_best_rule_is_no_worse_than_any_start(monkeypatch):
     joint = [made.negative_log_joint(W, zero)[0] for W in (zero, *made.particles)]
     assert best < min(joint) - 0.1
     assert told  # somebody who waits is told
-
-
-def test_the_best_of_some_short_descents_go_on(monkeypatch):
-    ways, real = [], particle_belief.descend
-    monkeypatch.setattr(
-        particle_belief, "descend", lambda to, start, **how: ways.append((start, how)) or real(to, start, **how)
-    )
-    made = belief(penalty=0.2, centre="zero")
-    made.best_rule()
-    short = [start for start, how in ways if how.get("max_iter") == 20]
-    assert len(short) == 1 + 5 + 1  # the centre, rules beside it and the best particle
-    assert (len(ways) - len(short), {how["tol"] for _, how in ways}) == (2, {1e-7})
-    for start in short[1:6]:
-        assert len(np.unique(start)) == start.size  # clusters may not change places in it: that would be a saddle
 
 
 def test_resampling_heeds_an_answer():

@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator
 
 import sidelight as sl
 from sidelight._core.simplex import entropy, softmax
-from sidelight.active import belief as beliefs
 from sidelight.active.belief import Belief, ClustererBelief, as_belief, name_of
 
 ROWS = np.array([[0.0], [1.0], [2.5], [10.0], [11.0], [30.0], [33.0]])
@@ -81,19 +80,6 @@ def test_answers_are_told_one_by_one():
     belief = Line()
     belief.tell_all([(0, 1, True), (2, 0, False)], np.random.default_rng(0))
     assert belief.told == [(0, 1, True), (2, 0, False)]
-
-
-def test_of_many_rows_some_are_spread_over_the_table(monkeypatch):
-    monkeypatch.setattr(beliefs, "CANDIDATES", 4)
-    monkeypatch.setattr(beliefs, "REFERENCE", 3)
-    belief = Line()
-    assert belief.candidates.tolist() == [0, 2, 4, 6]
-    assert belief.position.tolist() == [0, -1, 1, -1, 2, -1, 3]
-    near, some = ROWS[[0, 2, 4, 6]], ROWS[[0, 2, 6]]
-    apart = (near - some.T) ** 2
-    alike = np.exp(-4 * apart / np.median(apart[apart > 0]))
-    doubt = entropy(np.maximum(belief.places(), 1e-12))
-    np.testing.assert_allclose(belief.influence(belief.places()), alike @ doubt[[0, 1, 3]])
 
 
 def test_copies_of_one_row_are_all_alike():

@@ -9,7 +9,7 @@ import pytest
 
 from sidelight._core.simplex import binary_entropy
 from sidelight.active.belief import Belief
-from sidelight.active.strategies import REFINED, CriterionStrategy, _pairs, _partners
+from sidelight.active.strategies import CriterionStrategy, _pairs
 
 N, EPS = 7, 0.1
 PARTICLES = np.random.default_rng(0).dirichlet(np.ones(3), size=(6, N))
@@ -71,25 +71,6 @@ def test_a_belief_without_particles_is_asked_what_is_least_certain(criterion):
     assert gain == pytest.approx(plain_gain("uncertain", PARTICLES[:1], *order[0]) - least)
 
 
-def test_all_pairs_are_looked_at_up_to_the_bound_itself():
-    for most, is_all in ((N * (N - 1) // 2, True), (N * (N - 1) // 2 - 1, False)):
-        a, b = _pairs(N, most, np.random.default_rng(0))
-        assert (sorted(zip(a, b)) == list(itertools.combinations(range(N), 2))) == is_all
-        assert (a != b).all()
-    a, b = _pairs(1000, 500, np.random.default_rng(0))
-    assert len(a) == len(b) == 500 - 500 // REFINED
-    assert len(set(a.tolist())) > 200
-    assert len(set(((b - a) % 1000).tolist())) > 200
-    assert ((b >= 0) & (b < 1000)).all()
-
-
-def test_rows_of_the_best_pairs_are_looked_at_with_every_partner():
-    a, b, gains = np.array([0, 1, 2, 3]), np.array([4, 5, 6, 0]), np.array([0.1, 0.9, 0.2, 0.8])
-    left, right = _partners(a, b, gains, N, 3 * N + 2)
-    assert list(dict.fromkeys(left.tolist())) == [1, 5, 3]  # of the best pairs, (1, 5) and (3, 0), three rows
-    assert sorted(zip(left, right)) == sorted((row, other) for row in (1, 5, 3) for other in range(N) if other != row)
-
-
 def test_of_some_pairs_partners_are_looked_at_too():
     strategy = CriterionStrategy("uncertain", n_candidates=20)
     rows, gain = choose(strategy, Single())
@@ -100,8 +81,3 @@ def test_of_some_pairs_partners_are_looked_at_too():
     a, b = _pairs(N, 20, np.random.default_rng(0))
     best = max(plain_gain("uncertain", PARTICLES[:1], *pair) for pair in zip(a, b)) - float(binary_entropy(EPS))
     assert choose(drawn, Single())[1] >= best - 1e-12
-
-
-def test_a_pair_that_was_drawn_several_times_leaves_room_for_the_next():
-    a, b, gains = np.array([1, 5, 1, 3]), np.array([5, 1, 5, 0]), np.array([0.9, 0.9, 0.9, 0.8])
-    assert sorted(set(_partners(a, b, gains, N, 3 * N)[0].tolist())) == [1, 3, 5]

@@ -178,16 +178,6 @@ def test_of_many_rows_some_are_candidates_each_once_and_in_order(monkeypatch):
         assert process.posterior().shape == (9, 1)
 
 
-def test_all_rows_are_candidates_up_to_the_bound_itself(monkeypatch):
-    monkeypatch.setattr(gaussian, "CANDIDATES", N)
-    drawn = np.random.default_rng(0)
-    process = LabelProcess(VIEWS, drawn)
-    again = np.random.default_rng(0)
-    again.choice(N, N, replace=False)  # the reference rows: nothing else is drawn
-    assert process.candidates.tolist() == list(range(N))
-    assert drawn.integers(10**9) == again.integers(10**9)
-
-
 def test_mixtures_are_all_views_alike_and_each_alone():
     process = LabelProcess(VIEWS, np.random.default_rng(0))
     np.testing.assert_allclose(process.weights, [np.full(3, 1 / 3), *np.eye(3)])

@@ -7,7 +7,7 @@ import pytest
 
 from sidelight._affinity.similarities import graph_features
 from sidelight._models.feature_map import FeatureMap
-from sidelight.active.gaussian import CONSTANT, LANDMARKS, N_GRAPH, RowKernels, _map, _whitening
+from sidelight.active.gaussian import CONSTANT, LANDMARKS, N_GRAPH, RowKernels, _whitening
 
 X = np.random.default_rng(0).normal(size=(40, 3)) @ np.array([[3.0, 1.0, 0.0], [0.0, 1.0, 0.5], [0.0, 0.0, 0.1]])
 
@@ -35,13 +35,6 @@ def test_straight_views_are_the_rows_and_a_constant_and_whitened_ones_have_no_sh
     assert rows.shape == (40, 3)
     white = kernels.views["whitened"][:, :-1].astype(float)
     np.testing.assert_allclose(white.T @ white, 40 / 3 * np.eye(3), atol=1e-3)
-
-
-def test_a_tightly_curved_view_falls_off_at_half_the_length(kernels):
-    wide, tight = (kernels.curved[name] for name in ("curved", "tightly curved"))
-    assert tight.width == pytest.approx(wide.width / 4, rel=0.05)
-    widths = [_map(kernels.known, width, np.random.default_rng(0)).width for width in (1.0, 0.5)]
-    assert widths[1] == pytest.approx(widths[0] / 2)
 
 
 def test_directions_that_are_rounding_are_not_whitened():

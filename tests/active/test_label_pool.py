@@ -17,7 +17,6 @@ from sidelight.active.chains import (
     chance_of_new,
     effective_number,
     most_agreed,
-    price_of_cluster,
 )
 from sidelight.active.label_chains import NU
 
@@ -42,41 +41,10 @@ def test_the_chance_of_a_new_cluster_is_that_of_good_and_turing(labels, chance):
     assert chance_of_new(np.array(labels)) == pytest.approx(chance)
 
 
-def test_a_further_cluster_is_dear_where_few_were_met_among_enough_rows():
-    for n, k, factor, more in ((14, 2, 1, 0), (15, 3, 1.5, 1), (15, 4, 1, 0), (40, 3, 1.5, 1), (40, 12, 1, 0)):
-        alpha = n * np.exp(-(price_of_cluster(n, k) - more) / factor)
-        assert alpha * np.log1p(n / alpha) == pytest.approx(k)
-    assert price_of_cluster(5, 5) == 0.0
-    assert price_of_cluster(3, 4) == 0.0
-    assert price_of_cluster(2, 2) == 0.0
-
-
 def test_the_labeling_that_agrees_most_is_that_of_the_most_common_pairs():
     Z = np.array([[0, 1, 2, 0], [1, 1, 0, 0], [0, 0, 1, 1], [2, 2, 0, 0], [0, 0, 0, 1]])
     assert most_agreed(Z) in (1, 2, 3)
     assert effective_number(np.array([0, 0, 1, 1, 2, 2])) == pytest.approx(3.0)
-
-
-@pytest.mark.parametrize(("n_clusters", "D"), [(2, 1.0), (3, 2**0.75), (5, 4**0.75), (None, (1 / 0.36 - 1) ** 0.75)])
-def test_a_problem_has_every_answer_once_and_the_weight_of_its_rows(n_clusters, D):
-    pool = pool_of(n_clusters, [0, 0, 1, 1, 2])
-    problem = problem_of(pool)
-    votes = np.zeros((5, 5))
-    for a, b, same in LINKS:
-        votes[a, b] += 1 if same else -1
-        votes[b, a] += 1 if same else -1
-    np.testing.assert_array_equal(problem.votes, votes)
-    assert problem.ends.tolist() == [[0, 1], [0, 2], [1, 2], [2, 3], [3, 4]]
-    assert pytest.approx(D) == problem.D
-    assert problem.price == price_of_cluster(5, 2) > 0
-    assert problem.n_free == (n_clusters or 1)
-    assert problem.n_labels == pool.n_labels
-    assert pytest.approx(D) == problem_of(pool, most_weighed=5).D
-    assert pytest.approx(D * 2 / 4) == problem_of(pool, most_weighed=3).D
-    weights = np.array([2.0, 1.0, 0.5, 1.0, 1.0, 0.1])
-    weighed = problem_of(pool, answer_weights=weights)
-    assert weighed.votes[0, 1] == weighed.votes[1, 0] == pytest.approx(2.1)
-    assert weighed.votes[0, 2] == pytest.approx(-0.5)
 
 
 def test_kernels_are_inverted_and_centred_one_by_one():
@@ -118,20 +86,6 @@ def test_trust_is_drawn_from_the_share_of_broken_answers():
     for drawn, v in zip(trust, (2, 6)):
         eps = np.clip(beta(0.3 + v, 6 + 6 - v).ppf((np.arange(2000) + 0.5) / 2000), 1e-4, 0.3)
         assert drawn.mean() == pytest.approx(np.clip(np.log((1 - eps) / eps), 0, 6.5).mean(), abs=0.05)
-
-
-def test_chains_begin_with_rows_joined_by_reweighted_answers_and_by_looks():
-    pool = pool_of(2, [0, 0, 0, 1, 1])
-    three = np.array([(0, 1, 0), (1, 2, 0), (0, 2, 0)], dtype=np.intp)  # with two labels one of them is broken
-    apart = pool._problem(three, np.stack([np.eye(5)] * 2), WEIGHTS, LOG_PRIOR, 2)  # no two rows look alike
-    begun = np.array([apart.contracted(np.random.default_rng(seed)) for seed in range(60)])
-    broken = apart.broken(begun)[apart.violated(begun) == 1]
-    assert broken.any(axis=0).all()  # what an answer weighs is drawn for each chain: each is the one
-    seen = np.array([1.0, 1.0, 1.0, -1.0, -1.0])
-    alike = np.stack([np.outer(seen, seen)] * 2)
-    for seed in range(5):
-        z = pool._problem(LINKS[:0], alike, WEIGHTS, LOG_PRIOR, 2).contracted(np.random.default_rng(seed))
-        assert z.tolist() == [0, 0, 0, 0, 0] or (z == z[0]).tolist() == [True, True, True, False, False]
 
 
 def plain_chances(pool):
@@ -188,108 +142,6 @@ def test_answers_are_sampled_by_what_they_weigh():
 
 
 # -- how many labels -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("labels", "n_labels", "n_met"), [([0, 0, 1], 4, 2), ([0, 3, 3], 6, 2), ([0], 3, 1)])
-def test_two_labels_are_to_spare_where_the_number_is_not_known(labels, n_labels, n_met):
-    pool = pool_of(None, labels)
-    pool.Z[0] = 7
-    assert pool._make_room() == n_met
-    assert pool.n_labels == n_labels
-    assert (n_labels > pool.Z).all()
-    known = pool_of(3, [0, 0, 1])
-    assert known._make_room() == 2
-    assert known.n_labels == 3
-
-
-def test_with_many_clusters_met_no_further_ones_are_allowed():
-    pool = pool_of(None, np.arange(59))
-    pool._make_room()
-    assert pool.n_labels == chains.MANY_LABELS
-    pool = pool_of(None, np.arange(65))
-    pool._make_room()
-    assert pool.n_labels == 65
-
-
-@pytest.mark.parametrize(("n_clusters", "n_wider"), [(None, 3), (2, 2), (3, 5), (7, 9)])
-def test_first_sweeps_have_labels_to_spare_if_their_number_is_known_and_above_two(n_clusters, n_wider):
-    assert LabelPool(n_clusters)._n_wider == n_wider
-
-
-def test_chains_with_too_many_labels_take_up_those_of_others():
-    pool = pool_of(3, [0, 1, 2, 0, 1])
-    pool.Z[:] = [0, 1, 2, 3, 4]
-    pool.Z[0], pool.Z[1] = [4, 4, 2, 0, 0], [3, 0, 1, 1, 0]  # three labels, as many as are allowed
-    pool._keep_allowed(np.random.default_rng(0))
-    assert pool.Z[:2].tolist() == [[2, 2, 1, 0, 0], [2, 0, 1, 1, 0]]
-    assert {tuple(z) for z in pool.Z.tolist()} == {(2, 2, 1, 0, 0), (2, 0, 1, 1, 0)}
-    pool.Z[:] = [0, 1, 2, 3, 4]
-    pool._keep_allowed(np.random.default_rng(0))
-    np.testing.assert_array_equal(pool.Z[0], [0, 1, 2, 0, 1])  # none is allowed: labels beyond begin again
-    unknown = pool_of(None, [0, 2, 2])
-    unknown._make_room()
-    before = unknown.Z.copy()
-    unknown._keep_allowed(np.random.default_rng(0))
-    np.testing.assert_array_equal(unknown.Z, before)
-
-
-def test_more_than_two_rows_at_once_begin_anew(monkeypatch):
-    begun = []
-    real = _Problem.contracted
-    monkeypatch.setattr(
-        _Problem, "contracted", lambda self, generator: begun.append(self.n_labels) or real(self, generator)
-    )
-    for n_new, n_clusters, n_labels in ((2, 2, []), (3, 2, [2] * chains.N_CHAINS), (3, None, [5] * chains.N_CHAINS)):
-        begun.clear()
-        pool = pool_of(n_clusters, [0, 0, 1, 1, 0][: 5 - n_new])
-        pool.add(n_new)
-        assert (pool.n_unplaced, pool.Z.shape[1], len(pool.labels)) == (n_new, 5, 5)
-        pool.open_row_chances(LINKS, KERNELS, WEIGHTS, LOG_PRIOR, np.random.default_rng(0))
-        assert begun == n_labels
-        assert pool.n_unplaced == 0
-
-
-class Counted(LabelPool):
-    """A pool that counts its rounds, and the labels it sweeps with."""
-
-    def __init__(self, n_clusters, labels):
-        super().__init__(n_clusters)
-        self.rounds = []
-        self.start(np.array(labels))
-
-    def _agree(self, Q, problem):
-        placed = super()._agree(Q, problem)
-        self.rounds.append(placed.n_clusters)
-        return placed
-
-
-def test_rounds_go_on_while_they_change_a_number_of_clusters_that_is_not_known():
-    arguments = (LINKS, KERNELS, WEIGHTS, LOG_PRIOR, np.random.default_rng(0))
-    known = Counted(3, [0, 0, 1, 1, 0])
-    known.open_row_chances(*arguments)
-    assert len(known.rounds) == 1
-    for labels in ([0, 0, 0, 1, 1], [0, 1, 2, 3, 4], [0, 0, 0, 0, 0]):
-        pool = Counted(None, labels)
-        pool.open_row_chances(*arguments)
-        before = [len(set(labels)), *pool.rounds]
-        settled = [n for n, (one, other) in enumerate(zip(before, pool.rounds), start=1) if one == other]
-        assert len(pool.rounds) == (settled[0] if settled else chains.ROUNDS)
-
-
-def test_first_sweeps_are_made_with_the_labels_to_spare(monkeypatch):
-    swept, real = [], _Problem.sweep
-    monkeypatch.setattr(_Problem, "sweep", lambda self, *rest: swept.append(self.n_labels) or real(self, *rest))
-    pool_of(3, [0, 0, 1, 1, 2]).open_row_chances(LINKS, KERNELS, WEIGHTS, LOG_PRIOR, np.random.default_rng(0))
-    assert swept == [5, 3]
-
-
-def test_beginning_anew_prices_clusters_by_those_that_were_joined():
-    pool = pool_of(None, [0, 0, 1, 1, 0])
-    pool._make_room()
-    problem = pool._begin_anew(problem_of(pool), np.random.default_rng(0))
-    n_met = int(np.median([len(np.unique(z)) for z in pool.Z]))
-    assert problem.price == price_of_cluster(5, n_met)
-    assert problem.n_labels == pool.n_labels == 5
 
 
 def test_labels_keep_the_numbers_that_were_shown():

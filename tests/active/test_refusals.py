@@ -63,13 +63,6 @@ def test_what_is_noted_with_an_answer_can_be_written_down_and_hides_nothing(abou
     assert session.n_answers == 0
 
 
-def test_a_number_of_numpy_is_noted_as_a_number(tmp_path):
-    session = sl.ActiveSession(X, 3, random_state=0)
-    session.tell((0, 1), "same", seconds=np.float32(2.5))
-    session.save(tmp_path / "s.json")
-    assert sl.ActiveSession.resume(tmp_path / "s.json", X)._events[0]["seconds"] == 2.5
-
-
 def test_a_belief_or_strategy_of_ones_own_must_be_given_again(tmp_path):
     path = tmp_path / "s.json"
     session = sl.ActiveSession(X, 3, belief=sl.peers.PCKMeans(3), strategy=RowStrategy(), random_state=0)

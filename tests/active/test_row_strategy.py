@@ -132,9 +132,8 @@ def test_a_check_comes_after_rows_in_hand_and_before_new_ones():
     assert choose(holding(4), belief, busy=(4,))[0] == (3, 4)
 
 
-@pytest.mark.parametrize(
-    ("changes", "n_answers", "is_in_hand"),
-    [
+def test_a_row_is_let_go_when_it_is_placed_or_was_asked_about_often():
+    for changes, n_answers, is_in_hand in [
         ({}, 1, True),
         ({}, 4, True),
         ({}, 5, False),  # as often as there are clusters, and three times more
@@ -144,19 +143,17 @@ def test_a_check_comes_after_rows_in_hand_and_before_new_ones():
         ({"rows": (5, 6, 0)}, 1, False),  # the first rows have no second partner
         ({"rows": (5, 6, 0), "n_clusters": None}, 1, True),
         ({"rows": (5, 6, 0, 1), "n_clusters": None}, 1, True),
-    ],
-)
-def test_a_row_is_let_go_when_it_is_placed_or_was_asked_about_often(changes, n_answers, is_in_hand):
-    strategy, belief = RowStrategy(), Table()
-    for name, value in changes.items():
-        setattr(belief, name, value)
-    for _ in range(n_answers):
-        strategy.after_answer(belief, (3, 5), "different")
-    assert (3 in strategy.in_hand) == is_in_hand
-    strategy.in_hand = {3: 1}
-    strategy.after_answer(belief, (3, 5), "unsure")
-    assert 3 not in strategy.in_hand
-    assert strategy.unsure == {3: 1}
+    ]:
+        strategy, belief = RowStrategy(), Table()
+        for name, value in changes.items():
+            setattr(belief, name, value)
+        for _ in range(n_answers):
+            strategy.after_answer(belief, (3, 5), "different")
+        assert (3 in strategy.in_hand) == is_in_hand
+        strategy.in_hand = {3: 1}
+        strategy.after_answer(belief, (3, 5), "unsure")
+        assert 3 not in strategy.in_hand
+        assert strategy.unsure == {3: 1}
 
 
 def test_the_pair_of_largest_information_is_asked():

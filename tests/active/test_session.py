@@ -57,14 +57,6 @@ def test_new_rows_get_the_clusters_of_the_session(answered):
     assert np.mean(answered.predict(X[:20]) == answered.labels_[:20]) > 0.9
 
 
-def test_the_same_question_comes_until_it_is_answered():
-    session = sl.ActiveSession(X, 3, random_state=0)
-    first = session.ask()
-    assert session.ask() == first
-    session.tell(first, "unsure")
-    assert session.ask() != first
-
-
 def test_an_implied_answer_is_asked_only_as_a_check():
     session = sl.ActiveSession(X, 3, random_state=0)
     oracle = sl.Oracle(Y)
@@ -78,14 +70,6 @@ def test_an_implied_answer_is_asked_only_as_a_check():
     assert n_checks <= 6  # most of them early
 
 
-def test_several_people_get_questions_about_different_rows():
-    session = sl.ActiveSession(X, 3, random_state=0)
-    session.run(sl.Oracle(Y), budget=10)
-    questions = session.ask(3)
-    asked = [question.rows[0] for question in questions]
-    assert len(set(asked)) == 3
-
-
 def test_undo_takes_the_last_answer_back():
     oracle = sl.Oracle(Y)
     session = sl.ActiveSession(X, 3, random_state=0)
@@ -96,14 +80,6 @@ def test_undo_takes_the_last_answer_back():
     np.testing.assert_array_equal(session.labels_, before)
     assert session.ask().rows == question.rows
     assert session.n_answers == 12
-
-
-def test_undo_does_not_look_at_all_rows_again(monkeypatch):
-    session = sl.ActiveSession(X, 3, random_state=0)
-    session.run(sl.Oracle(Y), budget=4)
-    monkeypatch.setattr("sidelight.active.row_belief.RowKernels", None)
-    session.undo()
-    assert session.n_answers == 3
 
 
 def test_a_saved_session_goes_on_as_it_would_have(tmp_path):
@@ -174,13 +150,6 @@ def test_what_cannot_be_is_refused_and_changes_nothing(call, error):
     with pytest.raises(error):
         call(session)
     assert session.n_answers == 0
-
-
-def test_a_question_is_answered_once():
-    session = sl.ActiveSession(X, 3, random_state=0)
-    session.tell((0, 1), "same")
-    with pytest.raises(InvalidData, match="asked about already"):
-        session.tell((1, 0), "different")
 
 
 @pytest.mark.parametrize("n_clusters", [None, 2])

@@ -81,12 +81,12 @@ def test_objects_of_ones_own_are_given_again(strategy, belief, options, match):
             saved.check_options("s.json", options)
 
 
-@pytest.mark.parametrize(("person", "expected"), [
-    (None, None), ("ann", "ann"), (3, 3), (0, 0), (np.int64(4), 4),
-])  # fmt: skip
-def test_a_person_is_a_name_or_a_whole_number(person, expected):
-    assert checked_person(person) == expected
-    assert type(checked_person(person)) is type(expected)
+def test_a_person_is_a_name_or_a_whole_number():
+    for person, expected in [
+        (None, None), ("ann", "ann"), (3, 3), (0, 0), (np.int64(4), 4),
+    ]:  # fmt: skip
+        assert checked_person(person) == expected
+        assert type(checked_person(person)) is type(expected)
 
 
 @pytest.mark.parametrize("person", [True, 2.0, ["ann"], np.float64(1.0), b"ann"])
@@ -104,13 +104,13 @@ def test_numbers_of_numpy_are_kept_as_numbers_and_nothing_hides_the_answer():
             checked_about({name: 1})
 
 
-@pytest.mark.parametrize(("rows", "answer", "about", "expected"), [
-    ((0, 1), "same", {"correction": True}, True), ((0, 1), "same", {"correction": False}, False),
-    ((0, 1), "same", {}, False), ((0, 1), "different", {"correction": True}, False),
-    ((0, 1, 2), "same", {"correction": True}, False),
-])  # fmt: skip
-def test_a_correction_that_two_rows_are_alike_moves_the_first(rows, answer, about, expected):
-    assert is_move(rows, answer, about) == expected
+def test_a_correction_that_two_rows_are_alike_moves_the_first():
+    for rows, answer, about, expected in [
+        ((0, 1), "same", {"correction": True}, True), ((0, 1), "same", {"correction": False}, False),
+        ((0, 1), "same", {}, False), ((0, 1), "different", {"correction": True}, False),
+        ((0, 1, 2), "same", {"correction": True}, False),
+    ]:  # fmt: skip
+        assert is_move(rows, answer, about) == expected
 
 
 def test_events_leave_the_answers_that_were_not_taken_back():
@@ -136,11 +136,9 @@ def test_events_that_make_no_sense_are_refused(event):
         told_by([event], n_rows=8)
 
 
-@pytest.mark.parametrize(
-    ("steps", "sizes"), [([], [1] * 4), ([2, 2], [2, 2]), ([3], [3, 1]), ([9], [4]), ([4, 1], [4])]
-)
-def test_answers_are_cut_into_steps(steps, sizes):
-    told = [GivenAnswer((0, at), "same") for at in range(1, 5)]
-    cut = list(in_steps(told, steps))
-    assert [len(step) for step in cut] == sizes
-    assert [given for step in cut for given in step] == told
+def test_answers_are_cut_into_steps():
+    for steps, sizes in [([], [1] * 4), ([2, 2], [2, 2]), ([3], [3, 1]), ([9], [4]), ([4, 1], [4])]:
+        told = [GivenAnswer((0, at), "same") for at in range(1, 5)]
+        cut = list(in_steps(told, steps))
+        assert [len(step) for step in cut] == sizes
+        assert [given for step in cut for given in step] == told

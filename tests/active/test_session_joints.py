@@ -7,8 +7,6 @@ import pytest
 import scipy.sparse as sp
 
 import sidelight as sl
-from sidelight.active.rivals.cobras import CobrasBelief
-from sidelight.active.row_belief import RowBelief
 from sidelight.active.strategies import RandomStrategy
 from sidelight.active.told import SavedSession
 from sidelight.errors import InvalidData, InvalidParameter
@@ -47,16 +45,6 @@ def test_seconds_are_two(seconds):
     with pytest.raises((InvalidData, InvalidParameter), match="seconds"):
         session_of(seconds=seconds)
     assert session_of(seconds=[1, 2]).seconds == (1.0, 2.0)
-
-
-def test_beliefs_go_with_strategies_unless_one_is_given():
-    assert isinstance(session_of()._belief, RowBelief)
-    assert isinstance(session_of(strategy="cobras")._belief, CobrasBelief)
-    assert isinstance(session_of(belief=CobrasBelief)._belief, CobrasBelief)
-    assert isinstance(session_of(strategy="cobras", belief=RowBelief)._belief, RowBelief)
-    assert session_of(strategy=(mine := RandomStrategy()))._strategy is not mine  # a copy, which undo begins anew
-    assert repr(session_of()) == "ActiveSession(24 rows, 3 clusters, 0 answers)"
-    assert "an unknown number of clusters" in repr(session_of(None))
 
 
 def test_sparse_rows_are_asked_about_as_dense_ones_are(told):
@@ -111,13 +99,6 @@ def test_who_answers_first_is_not_asked_what_the_others_still_have(strategy, wor
     assert session._held == []  # nobody has anything: it begins anew
 
 
-def test_one_person_is_asked_anew_after_another_answer():
-    session = session_of()
-    question = session.ask()
-    session.tell((question.rows[0], next(row for row in range(9) if row not in question.rows)), "different")
-    assert session._held == []
-
-
 def test_a_question_that_others_have_is_not_kept():
     session = session_of()
     first = session.ask()
@@ -150,50 +131,6 @@ def test_a_person_of_all_answers_is_the_one_of_those_that_name_nobody():
     assert kept[0] == {"event": "answer", "rows": [0, 1], "answer": "same", "person": "ann", "seconds": 2}
     assert [line.n_answers for line in session.people()] == [2, 1, 1]
     assert [line.person for line in session.people()] == ["ann", "bob", None]
-
-
-def test_answers_weigh_alike_until_several_people_give_them():
-    session = session_of()
-    session.tell((0, 1), "same", person="ann")
-    session.tell((1, 2), "different", person="ann")
-    assert session._belief.answer_weights is None
-    session.tell((0, 2), "same", person="bob")
-    expected = [session._rates.weight(person) for person in ("ann", "ann", "bob")]
-    assert len(session._belief.answer_weights) == 3
-    assert session._belief.answer_weights[0] == session._belief.answer_weights[1]
-    assert len(expected) == 3
-
-
-def test_a_surprise_is_noted_of_the_first_answer_of_a_person_to_two_rows(told):
-    session = sl.ActiveSession(X, 3, random_state=0)
-    session.replay(told._events)
-    known = [next(row for row in session._belief.rows if Y[row] == k) for k in (0, 1)]
-    new = [row for row in range(24) if row not in session._belief.at and Y[row] == 0]
-    session.tell((new[0], known[0]), "different")  # nobody in particular
-    assert session._second_looks._foretold == []
-    session.undo()
-    session.tell((new[0], known[0], known[1]), "b", person="ann")
-    session.tell((new[1], known[1]), "unsure", person="ann")
-    assert session._second_looks._foretold == []
-    session.tell((new[1], known[0]), "different", person="ann")
-    assert len(session._second_looks._foretold) == 1
-    assert session._second_looks._foretold[0] < 0  # it was not expected
-    session.tell((new[1], known[0]), "same", person="bob")  # the second answer to a question surprises nobody
-    assert len(session._second_looks._foretold) == 1
-
-
-def test_clusters_are_compared_every_ten_answers_and_with_those_of_before():
-    session = session_of()
-    for n, n_changes in ((9, 0), (19, 0), (20, 1), (29, 1), (30, 2)):
-        session.run(ORACLE, n - session.n_answers)
-        session.outlook()
-        assert len(session._history.changes) == n_changes
-    session.outlook()
-    assert len(session._history.changes) == 2
-    fast = session_of()
-    fast.tell_all([((a, b), "same" if Y[a] == Y[b] else "different") for a in range(7) for b in range(a)])
-    fast.compare_with_before()
-    assert fast._history._last is not None  # twenty-one answers at once are due, too
 
 
 # -- corrections -----------------------------------------------------------------------------------------------------

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from sidelight.active import shown as rows_alone
 from sidelight.active.consequences import LOOKED_NEW, OPEN, consequences_of, rows_at_risk
 from sidelight.active.outlook import PartitionHistory
 from sidelight.active.particle_belief import PairForest, best_labels, log_likelihood, move, pair_marginals, resample
 from sidelight.active.people import Rates, is_tested, report_people
-from sidelight.active.shown import RowsAlone, _k_means, _more_centres
+from sidelight.active.shown import RowsAlone, _k_means
 from sidelight.active.told import GivenAnswer
 
 # -- what follows from answers, against all clusterings ---------------------------------------------------------------
@@ -223,26 +222,27 @@ def outlook(changes, sure=(0.9,) * 10, n_unlike=None, n_answers=40):
     return history.outlook(n_answers, P, *(() if n_unlike is None else (n_unlike,)))
 
 
-@pytest.mark.parametrize(("changes", "options", "enough"), [
-    ([0.0, 0.0], {}, False), ([0.0, 0.0, 0.0], {}, True), ([0.5, 0.01, 0.01, 0.01], {}, True),
-    ([0.0, 0.02, 0.0], {}, False), ([0.0, 0.0, 0.5], {}, False), ([0.0] * 3, {"n_unlike": 1}, False),
-    ([0.0] * 3, {"n_unlike": 0}, True), ([0.5] * 3, {"n_unlike": 1}, False),
-    ([0.0] * 3, {"sure": [0.6, *[0.9] * 49]}, True),  # one row in fifty may be unsure
-    ([0.0] * 3, {"sure": [0.6, 0.6, *[0.9] * 48]}, False), ([0.0] * 3, {"sure": [0.7] * 10}, True),
-])  # fmt: skip
-def test_it_is_enough_when_three_comparisons_were_calm_and_nothing_is_doubtful(changes, options, enough):
-    assert outlook(changes, **options).enough == enough
+def test_it_is_enough_when_three_comparisons_were_calm_and_nothing_is_doubtful():
+    for changes, options, enough in [
+        ([0.0, 0.0], {}, False), ([0.0, 0.0, 0.0], {}, True), ([0.5, 0.01, 0.01, 0.01], {}, True),
+        ([0.0, 0.02, 0.0], {}, False), ([0.0, 0.0, 0.5], {}, False), ([0.0] * 3, {"n_unlike": 1}, False),
+        ([0.0] * 3, {"n_unlike": 0}, True), ([0.5] * 3, {"n_unlike": 1}, False),
+        ([0.0] * 3, {"sure": [0.6, *[0.9] * 49]}, True),  # one row in fifty may be unsure
+        ([0.0] * 3, {"sure": [0.6, 0.6, *[0.9] * 48]}, False), ([0.0] * 3, {"sure": [0.7] * 10}, True),
+    ]:  # fmt: skip
+        assert outlook(changes, **options).enough == enough
 
 
-@pytest.mark.parametrize(("changes", "options", "words"), [
-    ([0.0] * 3, {"n_unlike": 1}, "One row looks"), ([0.0] * 3, {"n_unlike": 2}, "2 rows look"),
-    ([0.5] * 3, {"n_unlike": 2}, "it pays to go on"), ([0.0] * 3, {"sure": [0.5] * 4}, "100% of the rows are unsure"),
-    ([], {"n_answers": 0}, "No question was answered"), ([], {"n_answers": 1}, "1 question was answered"),
-    ([], {"n_answers": 2}, "2 questions were answered"), ([0.01], {}, "changed little"),
-    ([0.02], {}, "changed 2% of"), ([0.3], {"sure": [0.5] * 4}, "100% of the rows are unsure: it pays"),
-])  # fmt: skip
-def test_the_outlook_says_why(changes, options, words):
-    assert words in outlook(changes, **options).sentence
+def test_the_outlook_says_why():
+    for changes, options, words in [
+        ([0.0] * 3, {"n_unlike": 1}, "One row looks"), ([0.0] * 3, {"n_unlike": 2}, "2 rows look"),
+        ([0.0] * 3, {"sure": [0.5] * 4}, "100% of the rows are unsure"),
+        ([0.5] * 3, {"n_unlike": 2}, "it pays to go on"),
+        ([], {"n_answers": 0}, "No question was answered"), ([], {"n_answers": 1}, "1 question was answered"),
+        ([], {"n_answers": 2}, "2 questions were answered"), ([0.01], {}, "changed little"),
+        ([0.02], {}, "changed 2% of"), ([0.3], {"sure": [0.5] * 4}, "100% of the rows are unsure: it pays"),
+    ]:  # fmt: skip
+        assert words in outlook(changes, **options).sentence
 
 
 def test_partitions_are_compared_with_the_one_before():
@@ -283,14 +283,14 @@ def test_typical_rows_lie_along_the_middle_of_their_cluster():
         assert alone.typicality[row] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("n_same", "n_different", "eps", "expected"), [
-    (0, 0, 0.0, 1.0), (0, 5, 0.0, 1.0), (2, 0, 0.0, (0.33 - 2 / 12) / 0.18), (3, 2, 0.1, (0.33 - 0.1 / 0.8) / 0.18),
-    (30, 0, 0.0, 0.0), (3, 2, 0.3, 1.0),
-])  # fmt: skip
-def test_the_number_is_trusted_by_the_share_of_same_between_clusters(n_same, n_different, eps, expected):
-    alone = RowsAlone(Seen, 3, 0)
-    links = [(0, 1, 1)] * n_same + [(1, 0, 0)] * n_different + [(0, 2, 1)] * 9  # rows 0 and 3 are of one kind
-    assert alone.trust_in_number([0, 1, 3], links, eps) == pytest.approx(np.clip(expected, 0, 1))
+def test_the_number_is_trusted_by_the_share_of_same_between_clusters():
+    for n_same, n_different, eps, expected in [
+        (0, 0, 0.0, 1.0), (0, 5, 0.0, 1.0), (2, 0, 0.0, (0.33 - 2 / 12) / 0.18), (3, 2, 0.1, (0.33 - 0.1 / 0.8) / 0.18),
+        (30, 0, 0.0, 0.0), (3, 2, 0.3, 1.0),
+    ]:  # fmt: skip
+        alone = RowsAlone(Seen, 3, 0)
+        links = [(0, 1, 1)] * n_same + [(1, 0, 0)] * n_different + [(0, 2, 1)] * 9  # rows 0 and 3 are of one kind
+        assert alone.trust_in_number([0, 1, 3], links, eps) == pytest.approx(np.clip(expected, 0, 1))
 
 
 def test_k_means_finds_what_a_search_over_all_assignments_finds():
@@ -303,43 +303,3 @@ def test_k_means_finds_what_a_search_over_all_assignments_finds():
 
     least = min(cost(z) for z in itertools.product(range(3), repeat=8) if len(set(z)) == 3)
     assert cost(labels) == pytest.approx(least)
-
-
-def test_of_many_rows_a_sample_without_repetition_finds_the_centres(monkeypatch):
-    monkeypatch.setattr(rows_alone, "SAMPLE", 12)
-    for seed in range(3):
-        labels = _k_means(Seen.known, 3, np.random.default_rng(seed))
-        assert all(len(set(labels[kind::3].tolist())) == 1 for kind in range(3))
-        assert len(labels) == 30
-    drawn, again = np.random.default_rng(0), np.random.default_rng(0)
-    monkeypatch.setattr(rows_alone, "SAMPLE", 30)  # at the bound itself nothing is drawn but starts
-    monkeypatch.setattr(rows_alone, "STARTS", 1)
-    _k_means(Seen.known, 1, drawn)
-    again.choice(30, 1)
-    assert drawn.integers(10**9) == again.integers(10**9)
-    monkeypatch.setattr(rows_alone, "SAMPLE", 29)
-    _k_means(Seen.known, 1, drawn := np.random.default_rng(0))
-    again = np.random.default_rng(0)
-    again.choice(30, 29, replace=False)
-    again.choice(29, 1)
-    assert drawn.integers(10**9) == again.integers(10**9)
-
-
-def test_further_centres_are_far_from_those_there_are_and_copies_are_no_trouble():
-    rows = np.append(np.linspace(0.0, 0.2, 80), 9.0)[:, None]
-    for seed in range(5):  # of eight tries by squared distance one is the last row for certain
-        centres = _more_centres(rows, rows[[0]], 1, np.random.default_rng(seed))
-        assert centres[:, 0].tolist() == [0.0, 9.0]
-    assert _more_centres(np.ones((4, 1)), np.ones((1, 1)), 2, np.random.default_rng(0)).shape == (3, 1)
-    assert _k_means(np.ones((4, 1)), 3, np.random.default_rng(0)).tolist() == [0, 0, 0, 0]
-    labels = _k_means(np.array([[0.0], [0.0], [9.0], [9.0]]), 3, np.random.default_rng(0))
-    assert labels[0] == labels[1] != labels[2] == labels[3]  # one of three centres has no rows
-
-
-def test_of_starts_that_are_as_good_the_first_numbers_the_clusters(monkeypatch):
-    rows = np.repeat([[0.0, 0.0], [8.0, 0.0], [0.0, 8.0]], 4, axis=0)
-    for seed in range(4):
-        labels = _k_means(rows, 3, np.random.default_rng(seed))
-        with monkeypatch.context() as once:
-            once.setattr(rows_alone, "STARTS", 1)
-            assert _k_means(rows, 3, np.random.default_rng(seed)).tolist() == labels.tolist()

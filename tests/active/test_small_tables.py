@@ -10,7 +10,6 @@ import pytest
 import sidelight as sl
 from sidelight.active.rivals.cobras import CobrasBelief
 from sidelight.active.strategies import STRATEGIES
-from sidelight.active.told import GivenAnswer
 
 GENERATOR = np.random.default_rng(0)
 COPIES = np.repeat(GENERATOR.normal(size=(4, 3)), 4, axis=0)
@@ -85,11 +84,3 @@ def test_as_many_clusters_as_rows_leave_probabilities_that_are_numbers():
         P = session.predict_proba(np.array([[0.2], [70.0]]))
     assert P.argmax(axis=1)[0] == session.labels_[0]
     assert np.allclose(P.sum(axis=1), 1.0)
-
-
-def test_a_question_that_nobody_answered_changes_nothing():
-    session = sl.ActiveSession(GENERATOR.normal(size=(12, 2)), 2, random_state=0)
-    session._strategy.in_hand = {3: 1}
-    session._said.add([GivenAnswer((3, other), "same") for other in range(12) if other != 3], session._belief)
-    session.ask()  # row 3 was compared with every row: a session that is resumed does not know that this was asked
-    assert session._strategy.in_hand == {3: 1}

@@ -29,7 +29,9 @@ def _session(strategy: str, belief: str) -> sl.ActiveSession:
 
 
 @pytest.mark.parametrize("belief", [*BELIEFS, "thesis"])
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    "strategy", [pytest.param(name, marks=[pytest.mark.slow] * (name == "npu")) for name in STRATEGIES]
+)
 def test_each_strategy_goes_with_each_belief(strategy, belief):
     session = _session(strategy, belief)
     session.run(sl.Oracle(Y), budget=8)
@@ -47,12 +49,6 @@ def test_a_conversation_is_taken_up_where_it_stopped(tmp_path, strategy):
     again = sl.ActiveSession.resume(tmp_path / "s.json", X, belief=sl.peers.PCKMeans(3))
     assert again.ask().rows == session.ask().rows
     assert np.array_equal(again.labels_, session.labels_)
-
-
-def test_farthest_rows_first_meet_every_cluster_at_once():
-    session = sl.ActiveSession(X, 3, strategy="explore", belief=sl.peers.PCKMeans(3, random_state=0), random_state=0)
-    session.run(sl.Oracle(Y), budget=3)
-    assert len({Y[group[0]] for group in session._strategy.groups}) == len(session._strategy.groups) == 3
 
 
 def _belief(n_clusters: int | None = 2) -> ClustererBelief:
@@ -100,14 +96,3 @@ def test_an_unknown_number_of_clusters_grows_with_rows_that_fit_nowhere():
     assert len(strategy.groups) == 2
     strategy.after_answer(belief, (5, 0), "different")
     assert strategy.groups == [[0], [3], [5]]
-
-
-def test_a_clusterer_is_fitted_only_when_its_clusters_are_needed():
-    belief = _belief()
-    belief.tell(0, 5, False, np.random.default_rng(0))
-    belief.tell(0, 1, True, np.random.default_rng(0))
-    assert belief._fitted_on == -1
-    labels = belief.partition(np.random.default_rng(0))
-    assert labels[0] == labels[1] != labels[5]
-    assert belief.posterior().argmax(axis=1).tolist() == labels.tolist()
-    assert np.allclose(belief.posterior().sum(axis=1), 1.0)

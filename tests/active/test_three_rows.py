@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from sidelight._core.simplex import entropy
 from sidelight.active.questions import are_apart, better_triplet, pairs_of
@@ -66,18 +65,18 @@ def test_three_rows_are_asked_about_where_they_buy_more_a_second():
     assert ask(pair=(5, 1), seconds=(1.0, 3.0)) is None
 
 
-@pytest.mark.parametrize(("rows", "sure", "expected"), [
-    ((1, 2), 1.0, True), ((2, 4), 1.0, False), ((1, 2), 0.9, True), ((1, 2), 0.89, False), ((1, 5), 1.0, False),
-    ((0, 2), 1.0, True), ((0, 1), 1.0, False), ((6, 2), 1.0, False), ((2, 6), 1.0, False), ((5, 2), 1.0, False),
-])  # fmt: skip
-def test_rows_are_apart_that_are_sure_of_different_clusters(rows, sure, expected):
-    assert are_apart(Table(sure=sure), *rows) == expected
+def test_rows_are_apart_that_are_sure_of_different_clusters():
+    for rows, sure, expected in [
+        ((1, 2), 1.0, True), ((2, 4), 1.0, False), ((1, 2), 0.9, True), ((1, 2), 0.89, False), ((1, 5), 1.0, False),
+        ((0, 2), 1.0, True), ((0, 1), 1.0, False), ((6, 2), 1.0, False), ((2, 6), 1.0, False), ((5, 2), 1.0, False),
+    ]:  # fmt: skip
+        assert are_apart(Table(sure=sure), *rows) == expected
 
 
-@pytest.mark.parametrize(("word", "relation", "expected"), [
-    ("a", None, [(1, 2, "same"), (0, 1, "different")]), ("b", None, [(0, 2, "same"), (0, 1, "different")]),
-    ("c", None, [(0, 1, "same"), (0, 2, "different")]), ("none", None, []),
-    ("none", "different", [(0, 1, "different"), (0, 2, "different")]), ("none", "same", [(0, 1, "same")]),
-])  # fmt: skip
-def test_the_odd_one_out_says_something_of_pairs(word, relation, expected):
-    assert pairs_of((0, 1, 2), word, relation) == expected
+def test_the_odd_one_out_says_something_of_pairs():
+    for word, relation, expected in [
+        ("a", None, [(1, 2, "same"), (0, 1, "different")]), ("b", None, [(0, 2, "same"), (0, 1, "different")]),
+        ("c", None, [(0, 1, "same"), (0, 2, "different")]), ("none", None, []),
+        ("none", "different", [(0, 1, "different"), (0, 2, "different")]), ("none", "same", [(0, 1, "same")]),
+    ]:  # fmt: skip
+        assert pairs_of((0, 1, 2), word, relation) == expected

@@ -95,9 +95,8 @@ def test_three_rows_tell_nothing_of_a_pair_that_was_answered():
     assert pairs_of(said) == [(5, 4, "different"), (5, 6, "same")]
 
 
-@pytest.mark.parametrize(
-    ("answers", "belief", "rows", "expected"),
-    [
+def test_what_is_known_of_two_rows():
+    for answers, belief, rows, expected in [
         ([((0, 1), "same")], Believer(sure=0.0), (1, 0), "same"),
         ([((0, 1), "same")], Believer(is_consistent=False, sure=0.0), (0, 1), None),
         ([], Believer(), (0, 2), "different"),  # sure of different clusters
@@ -106,10 +105,8 @@ def test_three_rows_tell_nothing_of_a_pair_that_was_answered():
         ([], Believer(sure=0.9), (0, 2), "different"),
         ([], Believer(), (0, 5), None),  # row 5 was not asked about
         ([((0, 2), "same")], Believer(), (0, 2), "same"),  # answers come before beliefs
-    ],
-)
-def test_what_is_known_of_two_rows(answers, belief, rows, expected):
-    assert conversation(*answers).relation(*rows, belief) == expected
+    ]:
+        assert conversation(*answers).relation(*rows, belief) == expected
 
 
 def test_none_of_three_rows_says_what_the_relation_of_the_others_makes_of_it():

@@ -81,18 +81,6 @@ def test_distances_are_exact_and_copies_at_zero(rng, as_rows):
     np.testing.assert_allclose(plain, gaps, rtol=1e-12)
 
 
-def test_a_row_near_the_border_of_its_cell_looks_into_the_next(rng):
-    X = rng.uniform(size=(2000, 2))
-    cells = inverted.Cells(X, rng)
-    ratios = cells.ratios(np.arange(2000))
-    assert (ratios.argmin(axis=1) == cells.cell_at).all()
-    at_border, at_centre = (np.sort(ratios, axis=1)[:, 1].argsort()[place] for place in (0, -1))
-    looks = cells._looks(ratios, 3, 1.5)
-    assert looks[:, at_border].sum() > looks[:, at_centre].sum()
-    found = [cells.nearest(np.array([row]), 5, reach)[0] for row in (at_border, at_centre) for reach in (1.0, np.inf)]
-    assert np.array_equal(found[2], found[3])  # the one in the middle of its cell needs no other
-
-
 def test_cells_of_copies_reach_out_until_they_have_enough_neighbours(rng):
     X = np.repeat(rng.standard_normal((50, 2)) * 100, 3, axis=0)
     found = nearest_rows(X, 6, generator=rng, exact_up_to=0)

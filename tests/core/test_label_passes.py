@@ -72,21 +72,21 @@ def test_weighted_sums_are_those_of_repeated_rows(monkeypatch):
     assert value == pytest.approx(repeated.log_likelihood.sum())
 
 
-@pytest.mark.parametrize("n", range(2, 9))
-def test_sums_over_all_pairs_equal_enumeration(n):
-    scores, Z, alpha, parents = problem(n, seed=100 + n, n_rows=11)
-    tree = as_inputs(alpha, parents, 0.02)
-    newer = scores + np.random.default_rng(0).normal(size=scores.shape)
-    sums, weighted = pair_sums(posterior(scores, Z, tree), newer, tree)
-    expected, expected_weighted = np.zeros((2, n, n))
-    for i in range(len(scores)):
-        sets, weights = enumerate_row(scores[i], Z[i], alpha, parents, 0.02)
-        pairs = (sets * (weights / weights.sum())[:, None]).T @ sets
-        expected += pairs
-        expected_weighted += pairs * newer[i]
-    off_diagonal = ~np.eye(n, dtype=bool)
-    np.testing.assert_allclose(sums[off_diagonal], expected[off_diagonal], atol=1e-9)
-    np.testing.assert_allclose(weighted[off_diagonal], expected_weighted[off_diagonal], atol=1e-9)
+def test_sums_over_all_pairs_equal_enumeration():
+    for n in range(2, 9):
+        scores, Z, alpha, parents = problem(n, seed=100 + n, n_rows=11)
+        tree = as_inputs(alpha, parents, 0.02)
+        newer = scores + np.random.default_rng(0).normal(size=scores.shape)
+        sums, weighted = pair_sums(posterior(scores, Z, tree), newer, tree)
+        expected, expected_weighted = np.zeros((2, n, n))
+        for i in range(len(scores)):
+            sets, weights = enumerate_row(scores[i], Z[i], alpha, parents, 0.02)
+            pairs = (sets * (weights / weights.sum())[:, None]).T @ sets
+            expected += pairs
+            expected_weighted += pairs * newer[i]
+        off_diagonal = ~np.eye(n, dtype=bool)
+        np.testing.assert_allclose(sums[off_diagonal], expected[off_diagonal], atol=1e-9)
+        np.testing.assert_allclose(weighted[off_diagonal], expected_weighted[off_diagonal], atol=1e-9)
 
 
 @pytest.mark.parametrize("n", [3, 6, 8])
@@ -101,13 +101,13 @@ def test_pairs_of_another_tree_equal_enumeration(n):
         np.testing.assert_allclose(both[i], (weights / weights.sum()) @ (sets * above), atol=1e-10)
 
 
-@pytest.mark.parametrize("n", range(1, 9))
-def test_best_states_are_the_heaviest_consistent_label_set(n):
-    scores, Z, alpha, parents = problem(n, seed=300 + n, n_rows=20)
-    states = best_states(scores, Z, as_inputs(alpha, parents, 0.0))
-    for i in range(len(scores)):
-        sets, weights = enumerate_row(scores[i], Z[i], alpha, parents, 0.0)
-        np.testing.assert_array_equal(states[i], sets[weights.argmax()])
+def test_best_states_are_the_heaviest_consistent_label_set():
+    for n in range(1, 9):
+        scores, Z, alpha, parents = problem(n, seed=300 + n, n_rows=20)
+        states = best_states(scores, Z, as_inputs(alpha, parents, 0.0))
+        for i in range(len(scores)):
+            sets, weights = enumerate_row(scores[i], Z[i], alpha, parents, 0.0)
+            np.testing.assert_array_equal(states[i], sets[weights.argmax()])
 
 
 def test_hard_trees_and_extreme_scores_stay_finite():

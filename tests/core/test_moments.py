@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 
 from sidelight._core.prototypes import mean_and_scale, scaled
 
 
-@pytest.mark.parametrize("unit", [1.0, 1e-150, 1e99, 1e155, 1e300])
-def test_columns_of_any_size_become_standard(unit):
-    X = np.random.default_rng(0).normal(3.0, 2.0, size=(50, 3)) * np.array([unit, 1.0, unit])
-    with np.errstate(over="raise", invalid="raise"):
-        Z = scaled(X, *mean_and_scale(X))
-    if unit > 1e-100:  # the scale of smaller columns is that of a constant
-        np.testing.assert_allclose(Z.mean(axis=0), 0.0, atol=1e-12)
-        np.testing.assert_allclose(Z.std(axis=0), 1.0, rtol=1e-12)
+def test_columns_of_any_size_become_standard():
+    for unit in [1.0, 1e-150, 1e99, 1e155, 1e300]:
+        X = np.random.default_rng(0).normal(3.0, 2.0, size=(50, 3)) * np.array([unit, 1.0, unit])
+        with np.errstate(over="raise", invalid="raise"):
+            Z = scaled(X, *mean_and_scale(X))
+        if unit > 1e-100:  # the scale of smaller columns is that of a constant
+            np.testing.assert_allclose(Z.mean(axis=0), 0.0, atol=1e-12)
+            np.testing.assert_allclose(Z.std(axis=0), 1.0, rtol=1e-12)
 
 
 def test_sparse_columns_have_the_same_moments():

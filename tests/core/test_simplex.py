@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from scipy import special
 
 from sidelight._core.simplex import (
@@ -17,11 +16,11 @@ from sidelight._core.simplex import (
 )
 
 
-@pytest.mark.parametrize("shape", [(4,), (5, 3), (2, 3, 4), (700, 2), (3, 200, 5), (200, 9)])
-def test_softmax_agrees_with_scipy_along_the_last_axis(shape):
-    logits = np.random.default_rng(0).normal(size=shape) * 10
-    np.testing.assert_allclose(softmax(logits), special.softmax(logits, axis=-1))
-    np.testing.assert_allclose(log_softmax(logits), special.log_softmax(logits, axis=-1))
+def test_softmax_agrees_with_scipy_along_the_last_axis():
+    for shape in [(4,), (5, 3), (2, 3, 4), (700, 2), (3, 200, 5), (200, 9)]:
+        logits = np.random.default_rng(0).normal(size=shape) * 10
+        np.testing.assert_allclose(softmax(logits), special.softmax(logits, axis=-1))
+        np.testing.assert_allclose(log_softmax(logits), special.log_softmax(logits, axis=-1))
 
 
 def test_a_logit_gap_of_800_keeps_its_logarithm():

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import polars
 import pytest
 import scipy.sparse as sp
 
 import sidelight as sl
 from sidelight._solvers.descent import descend
 from sidelight._terms.information import CrossEntropy
-from sidelight.errors import InvalidData, TargetIgnored
-from sidelight.estimators import _base, _how_many
+from sidelight.errors import InvalidData
+from sidelight.estimators import _base
 from sidelight.estimators import _linear_rule as _whitening
 from sidelight.estimators._choice import as_good, choose, simplest_within_error, try_in_turn
 from sidelight.estimators._how_many import clearest_number
@@ -20,26 +19,6 @@ from sidelight.estimators._weights import weights_of_bags, weights_of_rows
 
 RNG = np.random.default_rng(0)
 BAGS = sl.Bags([0, 1, 0, 1], labels={0: {"a"}})
-
-
-@pytest.mark.parametrize(
-    ("X", "expected"),
-    [
-        ([[1, "x"], [2, 3]], (0, "1 (counted from 0)", "x")),
-        ([[1, "2"], [b"y", 3]], (1, "0 (counted from 0)", b"y")),
-        ([["1", "2.5"]], None),
-        ([[1, "x"], [2]], None),
-        ([1, "x"], None),
-        ([], None),
-        (np.array([["a", "1"]]), (0, "0 (counted from 0)", "a")),
-        (np.array([[1.0, 2.0]]), None),
-        (((1, 2), (3, "z")), (1, "1 (counted from 0)", "z")),
-        (polars.DataFrame({"a": [1, 2], "b": ["3", "w"]}), (1, "'b'", "w")),
-        (sp.eye_array(3), None),
-    ],
-)
-def test_the_first_text_among_numbers_is_found(X, expected):
-    assert _base._first_text(X) == expected
 
 
 @pytest.mark.parametrize("make", [np.array, sp.csr_array])
@@ -66,34 +45,6 @@ def test_the_largest_number_that_may_be_squared_passes():
     _base.refuse_unusable(object(), np.zeros((0, 2)))
     with pytest.raises(InvalidData, match="row 1"):
         _base.refuse_unusable(object(), np.array([[_base.HUGE], [np.nan]]))
-
-
-@pytest.mark.parametrize(
-    ("y", "sides", "outcome"),
-    [
-        (None, {}, None),
-        (BAGS, {}, None),
-        (sl.Pairs.empty(4), {}, InvalidData),
-        ("abc", {}, InvalidData),
-        ({"a": 1}, {}, InvalidData),
-        (3.5, {}, InvalidData),
-        ([0, 1, 0, 1], {}, TargetIgnored),
-        ((0, 1, 0, 1), {}, TargetIgnored),
-        (np.zeros(4), {}, TargetIgnored),
-        (np.zeros(4), {"bags": BAGS}, None),
-    ],
-)
-def test_what_comes_as_y_is_used_or_refused_or_said(y, sides, outcome):
-    model = sl.BagSpectralClustering()
-    if outcome is None:
-        _base.check_y(model, y, **sides)
-    elif issubclass(outcome, Warning):
-        with pytest.warns(outcome):
-            _base.check_y(model, y, **sides)
-    else:
-        with pytest.raises(outcome):
-            _base.check_y(model, y, **sides)
-    _base.check_y(sl.LatentHierarchyClassifier(), [0, 1], **sides)  # learns y, and judges it itself
 
 
 def test_weights_of_rows_and_of_bags():
@@ -128,6 +79,7 @@ def test_candidates_are_tried_until_the_peak_lies_some_back():
     assert last["tried"] == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_the_clearest_number_of_clusters_is_that_of_the_groups():
     for k in (2, 3, 5):
         y = np.arange(40 * k) % k
@@ -149,21 +101,6 @@ def test_of_too_few_rows_or_equal_ones_there_is_one_cluster():
     assert clearest_number(RNG.normal(size=(16, 2)), np.random.default_rng(0)).tried == [2]
 
 
-def test_many_rows_and_columns_are_made_few(monkeypatch):
-    wide = RNG.normal(size=(30, 40)) * np.linspace(1, 5, 40)
-    small = _how_many._compact(wide, np.random.default_rng(0))
-    assert small.shape == (30, 20)
-    spread = np.linalg.svd(wide - wide.mean(axis=0), compute_uv=False)[:20]
-    np.testing.assert_allclose(np.linalg.norm(small, axis=0), spread)
-    narrow = RNG.normal(size=(30, 20))
-    assert _how_many._compact(narrow, np.random.default_rng(0)) is narrow
-    monkeypatch.setattr(_how_many, "_MOST_ROWS", 12)
-    few = _how_many._compact(narrow, np.random.default_rng(0))
-    assert few.shape == (12, 12)
-    monkeypatch.setattr(_how_many, "_MOST_ROWS", 30)
-    assert len(_how_many._compact(narrow, np.random.default_rng(0))) == 30
-
-
 def test_a_rule_in_blocks_is_the_rule_of_all_rows():
     X, Q = RNG.normal(size=(60, 3)), RNG.dirichlet(np.ones(2), size=60)
     plain, whitened = RuleFit(X, 0.7), RuleFit.whitened(X, 0.7, np.arange(0, 61, 3))
@@ -183,30 +120,6 @@ def test_a_rule_in_blocks_is_the_rule_of_all_rows():
     near = descend(plain.objective(terms, 2), np.zeros(8), coordinates=around, max_iter=500, tol=1e-12)
     assert near.value == pytest.approx(one.value)
     assert near.n_iter < 20
-
-
-def test_a_factor_is_made_of_some_features_and_rows():
-    assert _whitening.Whitening(np.zeros((0, 3)), 1.0).factor is None
-    assert _whitening.Whitening(np.zeros((2, _whitening.MOST_FEATURES + 1)), 1.0).factor is None
-    assert _whitening.Whitening(np.zeros((1, 3)), 1.0).factor is not None
-    table = _whitening.definite(np.diag([4.0, 2.0, 3.0]), 1.0)
-    np.testing.assert_allclose(np.diag(table), np.array([5.0, 3.0, 3.0]) + 1e-6 * 11 / 3)
-    assert (np.diag(_whitening.definite(np.zeros((3, 3)), 0.0)) > 0).all()
-
-
-def test_the_heaviest_rows_and_some_others_stand_for_all():
-    weight = np.array([5.0, 0.1, 4.0, 0.2, 0.3, 0.1, 0.2, 0.1, 0.3, 0.1])
-    rows, kept = _whitening._heaviest(weight, 2)
-    assert rows[:2].tolist() == [0, 2]
-    assert kept[:2].tolist() == [5.0, 4.0]
-    assert len(rows) == 2 + 1
-    assert kept[2:].sum() == pytest.approx(8 * weight[rows[2]])
-    rows, kept = _whitening._heaviest(weight, 10)
-    assert sorted(rows.tolist()) == list(range(10))
-    np.testing.assert_array_equal(kept, weight[rows])
-    rows, kept = _whitening._heaviest(weight, 6)
-    assert len(rows) == 6 + 4
-    assert kept.sum() == pytest.approx(weight.sum())
 
 
 def test_samples_of_parts_are_fitted_with_their_bags():

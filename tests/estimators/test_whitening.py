@@ -34,15 +34,6 @@ def test_the_gradient_around_an_objective_is_that_of_the_round_coordinates():
     np.testing.assert_allclose(rounded(v)[1], numeric, rtol=1e-5)
 
 
-def test_no_factor_is_made_before_somebody_walks(monkeypatch):
-    made = []
-    monkeypatch.setattr(module, "cholesky", lambda matrix: made.append(matrix) or np.linalg.cholesky(matrix).T)
-    walk = Whitening(X, 1.0)
-    assert not made
-    walk.leave(walk.enter(np.zeros(12)))
-    assert len(made) == 1
-
-
 def test_coordinates_of_each_cluster_are_round_where_the_rule_is():
     W, b = rng.normal(size=(5, 3)), rng.normal(size=3)
     walk, theta = ClusterWhitening(X, W, b, 1.5, n_rows=400), np.concatenate([W.ravel(), b])

@@ -18,7 +18,7 @@ from sidelight.files import writing
 from sidelight.files.arrays import npz, parquet
 from sidelight.files.arrays.idx import load_idx
 from sidelight.files.arrays.npz import load_npz
-from sidelight.files.arrays.parquet import ParquetSource, text_bytes
+from sidelight.files.arrays.parquet import ParquetSource
 from sidelight.files.source import Source
 
 X = np.arange(6.0).reshape(3, 2)
@@ -210,24 +210,6 @@ def test_columns_of_parquet_of_every_kind(tmp_path, monkeypatch):
 def test_a_name_with_brackets_is_one_file(tmp_path):
     pl.DataFrame({"a": [1.5, 2.5]}).write_parquet(tmp_path / "a[12].parquet")
     assert ParquetSource(tmp_path / "a[12].parquet").n_rows == 2
-
-
-def test_pieces_of_parquet(tmp_path, monkeypatch):
-    pl.DataFrame({"a": list(range(2500)), "w": ["x"] * 2500}).write_parquet(tmp_path / "a.parquet")
-    table = ParquetSource(tmp_path / "a.parquet")
-    monkeypatch.setattr(parquet, "_PIECE", 1)
-    assert [len(piece) for piece in table.pieces([0], [1])] == [1000, 1000, 500]
-    assert next(table.pieces([0], [1])).schema == {"column_1": pl.Float64, "column_2": pl.String}
-    monkeypatch.setattr(parquet, "_MOST", 2500)
-    monkeypatch.setattr(parquet, "_PIECE", 4000)
-    assert [len(piece) for piece in table.pieces([0], [1])] == [2000, 500]
-    assert [len(piece) for piece in table.pieces([0], [])] == [2500]
-    assert text_bytes(pl.Series(["ab", "é", None])) == 4
-    assert text_bytes(pl.Series(["ab", "é", "ab"], dtype=pl.Categorical)) == 6
-    assert text_bytes(pl.Series([1, 2])) == 16
-    pl.DataFrame({"a": []}).write_parquet(tmp_path / "e.parquet")
-    with pytest.raises(UnreadableFile, match=r"e\.parquet"):
-        ParquetSource(tmp_path / "e.parquet")
 
 
 # ---- writing

@@ -9,7 +9,6 @@ import pytest
 import scipy.sparse as sp
 
 from sidelight.errors import InvalidData, SidelightError
-from sidelight.files.arrays import bundles
 from sidelight.files.arrays.bundles import read_bundle
 from sidelight.files.arrays.npz import from_matrices
 from sidelight.files.roles.plan import ASKED, LIKELY, asked
@@ -70,9 +69,8 @@ def test_views_of_different_names_are_asked_about_and_the_largest_is_the_other_r
     assert [dict(r) for _, r in of({"audio": C, "video": B, "gt": GT}).doubts[0].readings][1] == {"features": "audio"}
 
 
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [
+def test_views_are_chosen_by_names_and_patterns():
+    for said, expected in [
         ({"features": "audio"}, ["audio"]),
         ({"features": "aud*"}, ["audio"]),
         ({"features": ["audio", "video"]}, ["audio", "video"]),
@@ -81,13 +79,11 @@ def test_views_of_different_names_are_asked_about_and_the_largest_is_the_other_r
         ({"ignore": "vid*"}, ["audio"]),
         ({"ignore": ["video"]}, ["audio"]),
         ({"channels": {"audio": "aud*", "video": ["vid*"]}}, ["audio", "video"]),
-    ],
-)
-def test_views_are_chosen_by_names_and_patterns(said, expected):
-    data = of({"audio": A.T, "video": B.T, "gt": GT}, **said)
-    assert data.X.shape[1] == sum({"audio": 3, "video": 4}[name] for name in expected)
-    assert list(views_of(data)) == (expected if len(expected) > 1 else [])
-    assert not data.doubts
+    ]:
+        data = of({"audio": A.T, "video": B.T, "gt": GT}, **said)
+        assert data.X.shape[1] == sum({"audio": 3, "video": 4}[name] for name in expected)
+        assert list(views_of(data)) == (expected if len(expected) > 1 else [])
+        assert not data.doubts
 
 
 def test_a_name_comes_before_the_pattern_that_it_is_and_a_cell_stands_for_its_views():
@@ -135,9 +131,8 @@ def test_one_matrix_the_right_way_up_is_no_bundle():
 # ---- how many rows
 
 
-@pytest.mark.parametrize(
-    ("arrays", "n"),
-    [
+def test_how_many_rows_there_are():
+    for arrays, n in [
         ({"X": np.ones((6, 4)) / 3, "Z": C, "a": np.arange(4), "label": GT}, 6),
         ({"X": np.ones((6, 4)) / 3, "Z": np.ones((4, 7)) / 3, "label": np.arange(4), "a": GT}, 4),
         ({"X": A.T, "Z": B.T, "a": GT}, 6),
@@ -156,12 +151,10 @@ def test_one_matrix_the_right_way_up_is_no_bundle():
         ({"X": cell(*(np.ones((6, k + 2)) / 3 for k in range(7)))}, None),
         ({"X": cell(*(np.ones((6, k + 2)) for k in range(7)))}, 6),  # with marks
         ({"X": cell(A, B), "Z": np.ones((2, 6)) / 3}, None),  # a row of Z for each: bags
-    ],
-)
-def test_how_many_rows_there_are(arrays, n):
-    data = read_bundle(Path("a"), "NPZ", arrays, asked())
-    assert (None if data is None else data.n_rows) == n
-    assert data is None or any(note.startswith(f"{n} rows, by") for note in data.notes)
+    ]:
+        data = read_bundle(Path("a"), "NPZ", arrays, asked())
+        assert (None if data is None else data.n_rows) == n
+        assert data is None or any(note.startswith(f"{n} rows, by") for note in data.notes)
 
 
 def test_the_vector_that_was_said_says_how_many_rows_there_are():
@@ -170,9 +163,8 @@ def test_the_vector_that_was_said_says_how_many_rows_there_are():
     assert of(arrays).n_rows == 6
 
 
-@pytest.mark.parametrize(
-    ("vector", "fits"),
-    [
+def test_a_vector_is_of_whole_numbers_or_words():
+    for vector, fits in [
         (GT, True),
         (GT[:, None], True),
         (GT[None, :], True),
@@ -185,13 +177,11 @@ def test_the_vector_that_was_said_says_how_many_rows_there_are():
         (np.where(GT > 2, np.inf, GT), False),
         (GT[:1], False),
         (np.array([None] * 6), False),
-    ],
-)
-def test_a_vector_is_of_whole_numbers_or_words(vector, fits):
-    data = read_bundle(Path("a"), "NPZ", {"X": A.T, "gt": vector}, asked())
-    assert (data is not None) == fits
-    if fits and vector.dtype.kind == "S":
-        assert data.y.tolist() == ["a", "b", "\ufffd", "a", "b", "c"]
+    ]:
+        data = read_bundle(Path("a"), "NPZ", {"X": A.T, "gt": vector}, asked())
+        assert (data is not None) == fits
+        if fits and vector.dtype.kind == "S":
+            assert data.y.tolist() == ["a", "b", "\ufffd", "a", "b", "c"]
 
 
 def test_a_cell_of_copies_of_one_vector_is_that_vector():
@@ -217,13 +207,6 @@ def test_views_in_a_cell_are_asked_about_only_where_nothing_else_lies_beside_the
     assert not data.doubts
     assert role_of(data) == {"X1": "feature", "X2": "feature", "X": "feature", "gt": "truth"}
     assert not of({"X": cell(A, B), "Y": np.ones((6, 2))}).doubts
-
-
-@pytest.mark.parametrize(("n", "is_read"), [(50, True), (51, False)])
-def test_a_cell_of_very_many_matrices_is_none_of_views(n, is_read):
-    members = [np.ones((6, 2)) / (k + 2) for k in range(n)]
-    assert (read_bundle(Path("a"), "NPZ", {"X": cell(*members), "gt": GT}, asked()) is not None) == is_read
-    assert bundles._MOST_VIEWS == 50
 
 
 # ---- labels, candidates and the truth
@@ -265,13 +248,6 @@ def test_of_two_matrices_of_labels_the_one_that_was_said_is_read():
     assert of(arrays, label="labels1").Y.tolist() == SETS.tolist()
 
 
-def test_more_marks_than_labels_can_be_are_a_view(monkeypatch):
-    monkeypatch.setattr(bundles, "_MOST_LABELS", 3)
-    assert of({"X1": B, "M": SETS}).Y is not None
-    monkeypatch.setattr(bundles, "_MOST_LABELS", 2)
-    assert views_of(of({"X1": A, "X2": B, "M": SETS})) == {"X1": 3, "X2": 4, "M": 3}
-
-
 MAYBE = np.clip(HOT + np.roll(HOT, 1, axis=1), 0, 1)
 
 
@@ -286,17 +262,14 @@ def test_the_larger_of_two_matrices_lists_candidates_and_the_smaller_is_the_trut
     assert of({"X": B, "M": MAYBE, "N": HOT}, candidates=False).candidates is None
 
 
-@pytest.mark.parametrize(
-    "inner",
-    [
+def test_other_pairs_of_matrices_are_no_candidates():
+    for inner in [
         MAYBE,  # the same
         HOT[::-1],  # not inside
         np.minimum(MAYBE, np.where(GT[:, None] == 1, MAYBE, HOT)),  # two in a row
         HOT[:, :2],
-    ],
-)
-def test_other_pairs_of_matrices_are_no_candidates(inner):
-    assert of({"X": B, "M": MAYBE, "N": inner}).candidates is None
+    ]:
+        assert of({"X": B, "M": MAYBE, "N": inner}).candidates is None
 
 
 def test_candidates_that_were_said():
@@ -384,9 +357,8 @@ def test_a_matrix_of_labels_beside_names_of_features(form):
     assert of({"X": A, "y": GT[:, None]} | names).y.tolist() == KINDS
 
 
-@pytest.mark.parametrize(
-    ("ids", "read"),
-    [
+def test_names_of_rows_from_arrays_of_every_kind():
+    for ids, read in [
         (np.array([b"a", b"\xff", b"c", b"d", b"e", b"f"]), ["a", "\ufffd", "c", "d", "e", "f"]),
         (np.arange(6.0), [0, 1, 2, 3, 4, 5]),
         (np.arange(6) + 0.5, ["0.5", "1.5", "2.5", "3.5", "4.5", "5.5"]),
@@ -394,10 +366,8 @@ def test_a_matrix_of_labels_beside_names_of_features(form):
         (np.array([0, 1, 2, 3, 4, 2.0**53 - 1]), [0, 1, 2, 3, 4, 2**53 - 1]),
         (np.array([0, 1, 2, 3, 4, np.inf]), ["0", "1", "2", "3", "4", "inf"]),
         (np.arange(6, dtype=np.uint8), [0, 1, 2, 3, 4, 5]),
-    ],
-)
-def test_names_of_rows_from_arrays_of_every_kind(ids, read):
-    assert of({"X": A, "ids": ids}).row_ids.tolist() == read
+    ]:
+        assert of({"X": A, "ids": ids}).row_ids.tolist() == read
 
 
 def test_the_largest_matrix_holds_the_features_and_deeper_arrays_are_unfolded():

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.examples import up_to
 
 import sidelight as sl
 
@@ -38,21 +39,24 @@ def test_undamaged_files_are_read(files):
         assert sl.read(file).n_rows > 0
 
 
-@pytest.mark.parametrize("seed", range(300))
-def test_damage_gives_a_result_or_a_message(files, tmp_path, seed):
-    file = files[seed % len(files)]
-    target = tmp_path / file.name
+def check_damaged(file, folder, seed):
+    """Damage a copy of a file; a message names it."""
+    target = folder / file.name
     target.write_bytes(mutations.mutate(file.read_bytes(), seed, file.suffix))
     message = complaint(target)
-    assert message is None or target.name in message
+    assert message is None or target.name in message, seed
+
+
+@pytest.mark.hypothesis  # tried on ten times as many by ``make test-slow``, as every property is
+@pytest.mark.parametrize("first", range(10))
+def test_damage_gives_a_result_or_a_message(files, tmp_path, first):
+    for seed in range(first, up_to(300), 10):
+        check_damaged(files[seed % len(files)], tmp_path, seed)
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("seed", range(12))
-def test_damaged_public_files_give_a_result_or_a_message(data_dir, tmp_path, seed):
-    names = ("corel/fox.data", "multilabel/emotions.arff", "msrcv2/MSRC_MIML.mat", "uci/pima.dat")
-    file = data_dir / names[seed % len(names)]
-    target = tmp_path / file.name
-    target.write_bytes(mutations.mutate(file.read_bytes(), 1000 + seed, file.suffix))
-    message = complaint(target)
-    assert message is None or target.name in message
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["corel/fox.data", "multilabel/emotions.arff", "msrcv2/MSRC_MIML.mat", "uci/pima.dat"])
+def test_damaged_public_files_give_a_result_or_a_message(data_dir, tmp_path, name):
+    for seed in range(1000, 1003):
+        check_damaged(data_dir / name, tmp_path, seed)

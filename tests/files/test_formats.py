@@ -30,18 +30,6 @@ def test_any_separator_is_recognised(tmp_path, separator):
     assert data.feature_names == ("f1", "f2")
 
 
-def test_semicolons_with_decimal_commas(tmp_path):
-    data = sl.read(put(tmp_path / "a.csv", "x;y;art\n1,5;2;a\n-0,25;1,0;b\n3;4;a\n"))
-    assert data.X.tolist() == [[1.5, 2], [-0.25, 1], [3, 4]]
-    assert data.y.tolist() == ["a", "b", "a"]
-
-
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "latin-1"])
-def test_encodings_of_other_programs(tmp_path, encoding):
-    data = sl.read(put(tmp_path / "a.csv", "größe,f1\nklein,1\ngroß,2\nklein,3\n", encoding), label="größe")
-    assert data.y.tolist() == ["klein", "groß", "klein"]
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_ends_of_every_system(tmp_path, end):
     data = sl.read(put(tmp_path / "a.csv", end.join(["f1,f2", "1,2", "3,4", ""])))
@@ -108,18 +96,6 @@ def test_with_a_table_of_labels_no_other_column_is_taken_for_them(tmp_path):
     assert data.bags.labels == {"a": {"wren"}, "b": {"owl"}}
 
 
-def test_blocks_meet_without_losing_a_row(tmp_path, monkeypatch):
-    from sidelight.files.text import blocks
-
-    monkeypatch.setattr(blocks, "BLOCK", 97)
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 3)).round(6)
-    lines = [f'"note, {i}\nsecond",' + ",".join(map(str, row)) for i, row in enumerate(X.tolist())]
-    data = sl.read(put(tmp_path / "a.csv", "note,a,b,c\n" + "\n".join(lines)), show="note")
-    assert np.array_equal(data.X, X)
-    assert data.show["note"][299] == "note, 299\nsecond"
-
-
 def test_gzip_is_undone_on_the_way(tmp_path):
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"f1,f2\n1,2\n3,4\n"))
@@ -161,16 +137,6 @@ def test_one_column_for_each_label(tmp_path):
     assert data.Y.tolist() == [[1, 0], [1, 1], [0, 0]]
 
 
-@pytest.mark.parametrize(
-    "labels",
-    ["bag,label\nr1,wren\nr1,owl\nr2,owl\n", "bag,tags\nr1,wren;owl\nr2,owl\n", "bag,owl,wren\nr1,1,1\nr2,1,0\n"],
-)
-def test_labels_in_a_second_table(tmp_path, labels):
-    path = put(tmp_path / "a.csv", "bag,f1\nr1,1\nr1,2\nr2,3\nr3,4\n")
-    data = sl.read(path, label_file=put(tmp_path / "labels.csv", labels))
-    assert dict(data.bags.labels) == {"r1": {"wren", "owl"}, "r2": {"owl"}, "r3": None}
-
-
 def test_bag_ids_keep_their_leading_zeros(tmp_path):
     data = sl.read(put(tmp_path / "a.csv", "bag,f1\n007,1\n007,2\n12,3\n"))
     assert data.bags.names == ("007", "12")
@@ -187,12 +153,6 @@ def test_an_event_table_is_counted(tmp_path):
     data = sl.read(put(tmp_path / "a.csv", text))
     assert data.counts.axes == ("user", "film")
     assert data.counts.to_csr().toarray().tolist() == [[0, 5], [1, 1]]
-
-
-def test_features_of_words_become_columns_of_zeros_and_ones(tmp_path):
-    data = sl.read(put(tmp_path / "a.csv", "f1,colour\n1,red\n2,blue\n3,red\n"), features=["f1", "colour"])
-    assert data.feature_names == ("f1", "colour=blue", "colour=red")
-    assert data.X.tolist() == [[1, 0, 1], [2, 1, 0], [3, 0, 1]]
 
 
 def test_channels_are_slices_of_the_features(tmp_path):
@@ -254,12 +214,6 @@ def test_mulan_xml_may_nest_labels(tmp_path):
     assert data.tree.parents.tolist() == [-1, 0]
 
 
-def test_meka_counts_its_labels_in_the_relation(tmp_path):
-    text = "@relation 'x: -C 2'\n@attribute a {0,1}\n@attribute b {0,1}\n@attribute f numeric\n@data\n1,0,5\n0,1,6\n"
-    data = sl.read(put(tmp_path / "a.arff", text))
-    assert (data.label_names, data.feature_names) == (("a", "b"), ("f",))
-
-
 def test_gene_ontology_pairs_are_closed_over_all_parents(tmp_path):
     text = "@relation go\n@attribute f numeric\n@attribute class hierarchical root/A,root/B,A/C,B/C\n@data\n1,C\n2,A\n"
     data = sl.read(put(tmp_path / "a.arff", text))
@@ -285,27 +239,11 @@ def test_miml_cells_lie_either_way(tmp_path):
         assert dict(data.bags.labels) == {1: {"1"}, 2: {"1", "2"}, 3: {"2"}}
 
 
-def test_npz_arrays_are_known_by_name(tmp_path):
-    np.savez(tmp_path / "a.npz", X=np.eye(4), bags=[1, 1, 2, 2], y=["a", "b", "a", "a"])
-    data = sl.read(tmp_path / "a.npz")
-    assert data.X.shape == (4, 4)
-    assert dict(data.bags.labels) == {1: {"a", "b"}, 2: {"a"}}
-
-
 def test_svmlight_with_several_labels_and_queries(tmp_path):
     data = sl.read(put(tmp_path / "a.svm", "1,3 qid:7 1:0.5 4:2\n2 qid:7 2:1 # note\n3 qid:8\n"))
     assert data.X.toarray().tolist() == [[0.5, 0, 0, 2], [0, 1, 0, 0], [0, 0, 0, 0]]
     assert data.bags.names == (7, 8)
     assert data.Y.tolist() == [[1, 0, 1], [0, 1, 0], [0, 0, 1]]
-
-
-def test_keel_inputs_and_outputs_are_obeyed(tmp_path):
-    text = (
-        "@relation k\n@attribute a real [0.0, 1.0]\n@attribute b integer [0, 5]\n@attribute c {x,y}\n"
-        "@inputs a\n@outputs c\n@data\n0.5, 1, x\n0.25, 2, y\n"
-    )
-    data = sl.read(put(tmp_path / "a.dat", text))
-    assert (data.feature_names, data.y.tolist()) == (("a",), ["x", "y"])
 
 
 def test_a_folder_of_texts_counts_words(tmp_path):
@@ -393,15 +331,6 @@ def test_a_sparse_arff_file_may_have_words_of_two_kinds(tmp_path):
     read = sl.read(tmp_path / "t.arff")
     assert "colour" not in read.feature_names  # words are no numbers
     assert "size" in read.feature_names
-
-
-def test_numbers_with_two_dots_are_no_classes_of_c45(tmp_path):
-    from sidelight.files.recognise import _c45
-
-    path = tmp_path / "t.data"
-    assert _c45(path, ["1,2,yes.", "3,4,no.", "5,6,no."]) is not None
-    assert _c45(path, ["1,2,2.5.", "3,4,1.5.", "5,6,0.5."]) is None
-    assert _c45(path, ["1,2,yes", "3,4,no", "5,6,no"]) is None
 
 
 @pytest.mark.parametrize("head", ["", "6 3\n"])

@@ -167,21 +167,6 @@ def test_folders_are_of_material_texts_or_tables(tmp_path):
 # ---- the file itself
 
 
-def test_a_small_file_is_kept_and_a_large_one_read_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(source, "_KEPT", 4)
-    file = Source(put(tmp_path, "a", b"abcdef"))
-    assert (file.head(2), file.head(6), file.head(9)) == (b"ab", b"abcdef", b"abcdef")
-    assert file.open().read() == b"abcdef"
-    file.path.unlink()
-    assert file.head(3) == b"abc"
-    assert file.open().read() == b"abcdef"  # kept as a whole
-    file = Source(put(tmp_path, "b", b"abcd"))
-    assert file.head(4) == b"abcd"
-    file.path.unlink()
-    with pytest.raises(UnreadableFile, match="cannot be opened"):
-        file.open()
-
-
 def test_packed_files_and_their_fingerprints(tmp_path):
     plain, gz = Source(put(tmp_path, "a", b"abc")), Source(put(tmp_path, "a.gz", gzip.compress(b"abc", mtime=0)))
     assert (plain.is_packed, gz.is_packed) == (False, True)

@@ -15,7 +15,7 @@ from sidelight.files.problems import noticing
 from sidelight.files.roles.plan import asked
 from sidelight.files.source import Source
 from sidelight.files.streaming import RowsInBlocks
-from sidelight.files.text import blocks, delimited, folder, svmlight
+from sidelight.files.text import blocks, delimited, folder
 from sidelight.files.text import folder as documents
 from sidelight.files.text.folder import dotted_labels, text_in, without_mail_header
 
@@ -77,14 +77,6 @@ def test_bags_of_rows_of_pairs(tmp_path):
 def test_rows_of_pairs_that_are_wrong(tmp_path, text, where):
     with pytest.raises(UnreadableFile, match=where):
         svm(tmp_path, text)
-
-
-@pytest.mark.parametrize("batch", [1, 2, 3])
-def test_lines_are_read_some_at_a_time(tmp_path, monkeypatch, batch):
-    monkeypatch.setattr(svmlight, "_BATCH", batch)
-    data = svm(tmp_path, "1 1:1\n2 2:2\n3 1:1\n")  # the same index at the end of one row and the begin of the next
-    assert data.X.toarray().tolist() == [[1, 0], [0, 2], [1, 0]]
-    assert svm(tmp_path, "1 1:1\n2 1:2\n3\n").X.toarray().tolist() == [[1], [2], [0]]
 
 
 # ---- C4.5
@@ -206,9 +198,8 @@ def told(function, *args):
     return found, list(notes)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "text"),
-    [
+def test_the_text_of_a_document():
+    for name, content, text in [
         ("a.txt", b"one\r\ntwo\rthree", "one\ntwo\nthree"),
         ("a.txt", "é".encode("latin-1"), "é"),
         ("a.txt", "é".encode("utf-16"), "é"),
@@ -218,10 +209,8 @@ def told(function, *args):
         ("a.txt", b"<p>one", "<p>one"),
         ("a.html", b"</script>one", "one"),
         ("a.html", b"<template>x<template>y</template>z</template>one", "one"),
-    ],
-)
-def test_the_text_of_a_document(name, content, text):
-    assert text_in(name, content) == text
+    ]:
+        assert text_in(name, content) == text
 
 
 def test_the_encoding_that_was_said_is_believed():
@@ -255,9 +244,8 @@ def test_word_documents_and_what_is_none(monkeypatch):
     assert size > 10
 
 
-@pytest.mark.parametrize(
-    ("text", "body"),
-    [
+def test_the_headers_of_mails_are_left_out():
+    for text, body in [
         ("From: a\nTo: b\n\nhello", "hello"),
         ("From: a\n more\nTo: b\n\nhello\n\nyou", "hello\n\nyou"),
         ("A: 1\nB: 2\nC: 3\nD: 4\nodd\n\nhello", "hello"),  # four of five lines
@@ -266,12 +254,10 @@ def test_word_documents_and_what_is_none(monkeypatch):
         ("From: a\nTo: b", None),
         ("hello\nTo: b\nCc: c\nX: d\nY: e\n\nyou", None),
         ("Note: this\nis prose\n\nhello", None),
-    ],
-)
-def test_the_headers_of_mails_are_left_out(text, body):
-    found, notes = told(without_mail_header, text)
-    assert found == (text if body is None else body)
-    assert len(notes) == (body is not None)
+    ]:
+        found, notes = told(without_mail_header, text)
+        assert found == (text if body is None else body)
+        assert len(notes) == (body is not None)
 
 
 # ---- folders of texts

@@ -19,13 +19,28 @@ import sidelight as sl
 from sidelight.errors import Cancelled, InvalidData, InvalidInput, SidelightWarning, TargetIgnored
 from sidelight.estimators.instances._spectral import SpectralFamily
 
-each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-each_bag_case = pytest.mark.parametrize(
-    "case", [case for case in CASES if case.supervision == "bags"], ids=lambda case: case.name
-)
-with_predict = pytest.mark.parametrize(
-    "case", [case for case in CASES if hasattr(case.estimator, "predict")], ids=lambda case: case.name
-)
+
+def _split():
+    """Return the first constructor of every estimator of ours, and all others: peers, and searches around ours."""
+    first = {type(case.estimator): case for case in reversed(CASES)}
+    others = [of for of in first if of.__module__.startswith("sidelight.peers") or of.__name__.endswith("CV")]
+    ours = [case for of, case in first.items() if of not in others]
+    return ours[::-1], [case for case in CASES if case not in ours]
+
+
+OURS, OTHERS = _split()
+
+
+def each(cases):
+    """Parametrize by cases; laws of peers, searches and further constructors wait for ``make test-slow``."""
+    return pytest.mark.parametrize(
+        "case", [pytest.param(case, id=case.name, marks=[pytest.mark.slow] * (case in OTHERS)) for case in cases]
+    )
+
+
+each_case = each(CASES)
+each_bag_case = each([case for case in CASES if case.supervision == "bags"])
+with_predict = each([case for case in CASES if hasattr(case.estimator, "predict")])
 OF_BAGS = ("predict_bags", "predict_bags_proba", "predict_bag_clusters", "predict_bag_proba")
 _FAILURES = {case.name: dict(case.expected_failures) for case in CASES}
 
@@ -36,16 +51,6 @@ def _checks_of(cases):
         [with_lists(case.estimator) if case.needs_lists else case.estimator for case in cases],
         expected_failed_checks=lambda estimator: _FAILURES[type(estimator).__name__],
     )
-
-
-def _split():
-    """Return the first constructor of every estimator of ours, and all others, peers among them."""
-    first = {type(case.estimator): case for case in reversed(CASES)}
-    ours = [case for of, case in first.items() if not of.__module__.startswith("sidelight.peers")]
-    return ours[::-1], [case for case in CASES if case not in ours]
-
-
-OURS, OTHERS = _split()
 
 
 @_checks_of(OURS)
@@ -249,10 +254,8 @@ def test_a_bag_counts_with_the_mean_weight_of_its_rows(case: Case):
     assert fitted.score(X, bags=bags, sample_weight=weights) == pytest.approx(np.average(each, weights=share))
 
 
-with_transform = pytest.mark.parametrize(
-    "case",
-    [case for case in CASES if hasattr(case.estimator, "transform") and hasattr(case.estimator, "predict")],
-    ids=lambda case: case.name,
+with_transform = each(
+    [case for case in CASES if hasattr(case.estimator, "transform") and hasattr(case.estimator, "predict")]
 )
 
 
@@ -281,7 +284,7 @@ def test_a_column_of_text_is_named(case: Case):
 
 
 @pytest.mark.filterwarnings("ignore::sidelight.errors.TargetIgnored")
-@pytest.mark.parametrize("case", [case for case in CASES if case.needs_lists], ids=lambda case: case.name)
+@each([case for case in CASES if case.needs_lists])
 def test_without_lists_there_is_an_error_and_not_one_cluster(case: Case):
     X, n = case.rows(), len(case.rows())
     for y, side in ((None, {}), (["a"] * n, {}), (np.arange(n) // 4, {}), (None, {"bags": np.arange(n) // 4})):
@@ -289,7 +292,7 @@ def test_without_lists_there_is_an_error_and_not_one_cluster(case: Case):
             clone(case.estimator).fit(X, y, **side)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.needs_lists], ids=lambda case: case.name)
+@each([case for case in CASES if case.needs_lists])
 def test_without_lists_the_score_is_nan_and_says_so(case: Case):
     fitted, X = case.fit(), case.rows()
     with pytest.warns(SidelightWarning, match="the score is NaN"):

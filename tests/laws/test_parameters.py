@@ -195,11 +195,11 @@ def test_another_value_makes_another_model(place, name, value):
     assert learnt(place, Settings(needs)) != learnt(place, Settings(needs | {name: value}))
 
 
-@pytest.mark.parametrize("place", range(len(CASES)), ids=[case[0].__name__ for case in CASES])
-def test_every_parameter_has_another_value(place):
-    estimator, _, _, values = CASES[place]
-    left_out = {name for owner, name in NOT_HERE if owner == estimator.__name__}
-    assert set(inspect.signature(estimator).parameters) == set(values) | left_out
+def test_every_parameter_has_another_value():
+    for place in range(len(CASES)):
+        estimator, _, _, values = CASES[place]
+        left_out = {name for owner, name in NOT_HERE if owner == estimator.__name__}
+        assert set(inspect.signature(estimator).parameters) == set(values) | left_out
 
 
 EVERY = [one for name in ours.__all__ if inspect.isclass(one := getattr(ours, name)) and issubclass(one, BaseEstimator)]

@@ -37,11 +37,11 @@ def test_information_equals_enumeration(shares, eps):
     assert worth.triplet == pytest.approx(enumerated(shares, 3, eps))
 
 
-@pytest.mark.parametrize("K", range(2, 20))
-def test_triplets_tell_more_than_pairs_when_classes_are_even(K):
-    worth = answer_information(np.ones(K))
-    assert worth.triplet > worth.pair
-    assert 2 * worth.triplet > 3 * worth.pair  # figure 3.6(b): the same number of rows
+def test_triplets_tell_more_than_pairs_when_classes_are_even():
+    for K in range(2, 20):
+        worth = answer_information(np.ones(K))
+        assert worth.triplet > worth.pair
+        assert 2 * worth.triplet > 3 * worth.pair  # figure 3.6(b): the same number of rows
 
 
 def test_the_corollary_holds_where_its_conditions_do():

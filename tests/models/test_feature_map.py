@@ -37,11 +37,6 @@ def test_raw_rows_of_another_scale_get_the_same_features():
     np.testing.assert_allclose(learn(n_landmarks=40)(X), learn(1000.0 * X, n_landmarks=40)(1000.0 * X), atol=1e-6)
 
 
-def test_rows_may_stay_as_they_are():
-    found = learn(n_landmarks=0, unit_rows=False)
-    np.testing.assert_array_equal(found(X), X)
-
-
 def test_far_rows_have_a_constant_map():
     found = learn(n_landmarks=40)
     far = found(X[:3] + 1e4)[:, 5:]

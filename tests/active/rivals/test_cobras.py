@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
-from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 import sidelight as sl
-from sidelight.active.rivals import cobras
-from sidelight.active.rivals.cobras import CobrasBelief, CobrasStrategy, SuperInstance
+from sidelight.active.rivals.cobras import CobrasBelief, CobrasStrategy
 
 Y = np.repeat([0, 1, 2], 30)
 X = np.random.default_rng(0).normal(size=(90, 2)) + 5.0 * np.array([[0, 0], [1, 0], [0, 1]])[Y]
@@ -83,21 +80,24 @@ def answered(belief, n, say=lambda a, b: bool(KIND[a] == KIND[b])):
     return asked
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_the_largest_part_is_halved_and_the_nearest_parts_are_compared(seed):
-    belief = on_a_line(seed=seed)
-    first, second = answered(belief, 2)
-    assert first == {2, 7}  # the middles of rows 0 to 5 and 6 to 8
-    assert second < {6, 7, 8}  # the smaller half, of one kind: two parts are enough, and these were compared
-    assert belief.n_known == 2
-    assert answered(belief, 1) == [{1, 4}]  # rows 0 to 5 are the largest part now
-    halves = answered(belief, 1)[0]
-    assert halves < {0, 1, 2} or halves < {3, 4, 5}
-    assert belief.partition(None).tolist() in ([0] * 6 + [1] * 3, [1] * 6 + [0] * 3)  # shown until the split is done
-    assert answered(belief, 2) == [{4, 7}, {1, 7}]  # the nearest medoids first; rows 1 and 4 were told apart
-    assert belief.n_known == 3
-    assert belief.rows[0] in (2, 7)
-    assert len(set(belief.rows)) == len(belief.rows)
+def test_the_largest_part_is_halved_and_the_nearest_parts_are_compared():
+    for seed in range(2):
+        belief = on_a_line(seed=seed)
+        first, second = answered(belief, 2)
+        assert first == {2, 7}  # the middles of rows 0 to 5 and 6 to 8
+        assert second < {6, 7, 8}  # the smaller half, of one kind: two parts are enough, and these were compared
+        assert belief.n_known == 2
+        assert answered(belief, 1) == [{1, 4}]  # rows 0 to 5 are the largest part now
+        halves = answered(belief, 1)[0]
+        assert halves < {0, 1, 2} or halves < {3, 4, 5}
+        assert belief.partition(None).tolist() in (
+            [0] * 6 + [1] * 3,
+            [1] * 6 + [0] * 3,
+        )  # shown until the split is done
+        assert answered(belief, 2) == [{4, 7}, {1, 7}]  # the nearest medoids first; rows 1 and 4 were told apart
+        assert belief.n_known == 3
+        assert belief.rows[0] in (2, 7)
+        assert len(set(belief.rows)) == len(belief.rows)
 
 
 def test_parts_that_are_alike_are_joined_again():
@@ -155,13 +155,6 @@ def test_two_rows_that_are_alike_are_one_cluster_and_two_that_are_not_are_two():
 def test_a_half_of_two_rows_is_halved_too():
     belief = on_a_line(np.array([0.0, 10.0, 50.0, 51.0, 52.0])[:, None])
     assert answered(belief, 2, lambda a, b: False)[1] == {0, 1}
-
-
-def test_parts_are_the_best_of_ten_starts(monkeypatch):
-    asked = []
-    monkeypatch.setattr(cobras, "KMeans", lambda *args, **options: asked.append(options) or KMeans(*args, **options))
-    on_a_line()._split(SuperInstance(np.arange(9), 0), 3)
-    assert asked[-1]["n_init"] == 10  # as in the authors' code
 
 
 def test_new_rows_belong_with_the_nearest_medoid():

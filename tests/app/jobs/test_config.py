@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import up_to
 
 from sidelight.app.jobs.catalogue import JOBS
 from sidelight.app.jobs.config import RunConfig
@@ -72,7 +73,7 @@ def test_an_older_name_of_a_job_is_understood():
     assert (config.job, config.options.method, config.options.n_novel) == ("instances", "coverage", 1)
 
 
-def test_two_thousand_damaged_run_files_are_read_or_refused(tmp_path):
+def test_damaged_run_files_are_read_or_refused(tmp_path):
     whole = RunConfig("instances", "x.csv", {"bag": "b", "channels": {"a": ["x"]}}, {"n_novel": 1}).to_toml(files=["a"])
     generator = random.Random(0)
     path, n_refused = tmp_path / "run.toml", 0
@@ -90,7 +91,7 @@ def test_two_thousand_damaged_run_files_are_read_or_refused(tmp_path):
         '""',
         "0x7f",
     ]
-    for _ in range(2000):
+    for _ in range(up_to(2000)):
         lines = whole.splitlines()
         kind = generator.randrange(4)
         at = generator.randrange(len(lines))
@@ -111,7 +112,7 @@ def test_two_thousand_damaged_run_files_are_read_or_refused(tmp_path):
             RunConfig.from_toml(path)
         except SidelightError:
             n_refused += 1
-    assert n_refused > 500  # most of the damage is seen
+    assert n_refused > up_to(2000) / 4  # most of the damage is seen
 
 
 MODELS = [

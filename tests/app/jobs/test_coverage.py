@@ -104,19 +104,6 @@ def test_with_known_rows_the_page_and_the_summary_count_the_same_rows(table):
     assert str(n_changed) in section.sentences[0] or n_changed == 0
 
 
-def test_the_training_posteriors_are_computed_once_alone_and_once_with_the_bags(table, monkeypatch):
-    calls = []
-    plain = sl.CoverageClustering.predict_proba
-    monkeypatch.setattr(
-        sl.CoverageClustering,
-        "predict_proba",
-        lambda self, X, **side: calls.append(set(side)) or plain(self, X, **side),
-    )
-    config = RunConfig("instances", str(table), ROLES)
-    page_of(JOB.work_of(config)(config))
-    assert len(calls) == 2
-
-
 def test_an_empty_list_that_means_none_stays_complete_among_partial_ones():
     bags = sl.Bags(["a", "b"], labels={"a": {"wren"}})
     said = as_meant(bags, "partial", "none")

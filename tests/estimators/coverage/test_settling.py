@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.stats import ttest_1samp
 
 import sidelight as sl
 from sidelight._core.params import as_seed
@@ -14,14 +13,12 @@ from sidelight.errors import (
     ConvergenceWarning,
     InseparableLabels,
     InvalidData,
-    InvalidParameter,
     LabelsWithoutRows,
     ignore_warnings,
 )
 from sidelight.estimators._labelled_bags.coverage import coverage_posteriors
 from sidelight.estimators._labelled_bags.supervision import Layout, plan_bags
-from sidelight.estimators.coverage import boundary, held_out, many_rows, novelty_test, settle
-from sidelight.estimators.coverage import problem as problem_module
+from sidelight.estimators.coverage import boundary, held_out, settle
 from sidelight.estimators.coverage.problem import Coverage, Problem, Told
 from sidelight.estimators.coverage.settle import Settings
 
@@ -65,27 +62,10 @@ def test_rows_that_are_arranged_by_bags_come_back_in_their_order():
     assert ends[0].value == pytest.approx(ends[1].value, rel=1e-5)
 
 
-def test_one_cluster_a_class_knows_no_further_wishes():
-    plain, wishing = (problem(X, information=weight) for weight in (0.0, 5.0))
-    assert len(plain.others) == 0
-    assert len(wishing.others) == 2
-    np.testing.assert_array_equal(plain._coarse_posteriors(LAYOUT), wishing._coarse_posteriors(LAYOUT))
-
-
 def test_a_tolerance_ends_a_climb():
     start = np.zeros(problem(X).model.n_parameters)
     loose, tight = (problem(X).climb(start, 200, "a", tol) for tol in (0.1, 1e-9))
     assert loose.n_iter < tight.n_iter
-
-
-def test_zero_is_a_start_unless_it_is_a_saddle():
-    assert [start.any() for start in problem(X).first_starts()] == [False]
-    sums = np.zeros((16, 3))
-    np.add.at(sums, BAGS.codes, X)
-    centred = problem(X - (sums / BAGS.sizes[:, None])[BAGS.codes]).first_starts()
-    assert len(centred) == 12
-    assert all(start.any() for start in centred)
-    assert len({start.tobytes() for start in centred}) == 12
 
 
 class Scripted(settle.Folds):
@@ -99,9 +79,8 @@ class Scripted(settle.Folds):
         return next(self.values)
 
 
-@pytest.mark.parametrize(
-    ("name", "means", "n_tried", "chosen"),
-    [
+def test_candidates_are_tried_until_held_out_lists_stop_gaining():
+    for name, means, n_tried, chosen in [
         ("penalty", [0.0, -1.0, 5.0], 2, 1),  # no patience with penalties
         ("penalty", [0.0, 1.0, 2.0, 1.0], 4, 3),
         ("n_novel", [0.0, -1.0, -1.0, 5.0], 3, 1),
@@ -109,44 +88,17 @@ class Scripted(settle.Folds):
         ("n_subclusters", [0.0, 0.01, 0.02, 9.0], 3, 1),  # rises by less than a tenth of an error are none
         ("n_novel", [0.0, 0.4, 0.2, 0.1], 4, 1),  # the smallest within an error
         ("penalty", [0.0, 0.4, 0.2, 0.1], 3, 2),  # the best
-    ],
-)
-def test_candidates_are_tried_until_held_out_lists_stop_gaining(name, means, n_tried, chosen):
-    spread = np.array([-2.0, 2.0, -2.0, 2.0, 0.0, 0.0])  # a standard error of about .7
-    folds = Scripted([mean + spread for mean in means])
-    found = folds.best_of(name, range(1, len(means) + 1), of(penalty=1))
-    assert len(found["tried"]) == n_tried
-    assert found["chosen"] == chosen
-    assert [getattr(settings, name) for _, settings in folds.asked] == list(range(1, n_tried + 1))
-    assert [stage[1:] for stage, _ in folds.asked] == [(2 * i, 2 * len(means)) for i in range(n_tried)]
+    ]:
+        spread = np.array([-2.0, 2.0, -2.0, 2.0, 0.0, 0.0])  # a standard error of about .7
+        folds = Scripted([mean + spread for mean in means])
+        found = folds.best_of(name, range(1, len(means) + 1), of(penalty=1))
+        assert len(found["tried"]) == n_tried
+        assert found["chosen"] == chosen
+        assert [getattr(settings, name) for _, settings in folds.asked] == list(range(1, n_tried + 1))
+        assert [stage[1:] for stage, _ in folds.asked] == [(2 * i, 2 * len(means)) for i in range(n_tried)]
 
 
-def test_an_empty_list_demands_something_novel_unless_it_is_partial():
-    assert settle._least_novel(BAGS) == 0
-    assert settle._least_novel(sl.Bags([0, 1], labels={0: {"a"}, 1: set()})) == 1
-    assert settle._least_novel(sl.Bags([0, 1], labels={0: {"a"}})) == 0
-    assert settle._least_novel(sl.Bags([0, 1], labels={0: {"a"}, 1: set()}, partial=[1])) == 0
-
-
-def test_counts_that_are_open_are_laid_out_as_large_as_they_may_become():
-    assert settle._least_layout(of(n_subclusters=2, n_novel=1), BAGS).n_clusters == 7
-    assert settle._least_layout(of(n_subclusters="auto"), BAGS).n_clusters == 3 * settle.MOST_SUBCLUSTERS
-    assert settle._least_layout(of(n_novel="auto"), BAGS).n_novel == settle.MOST_NOVEL
-    assert settle._least_layout(of(n_subclusters=17), BAGS).n_clusters == 51
-    assert settle._least_layout(of(n_subclusters=18), BAGS).n_clusters == 3  # more than rows and classes
-
-
-@pytest.mark.parametrize("n_labelled", [4, 5])
-def test_as_many_labelled_bags_as_folds_are_enough(n_labelled):
-    few = sl.Bags(CODES, labels={b: BAGS.labels[b] for b in range(n_labelled)}, classes=BAGS.classes)
-    told = Told(X, few, NOBODY)
-    if n_labelled == settle.FOLDS:
-        assert len(settle.Folds(of(), told, RNG).splits) == settle.FOLDS
-        return
-    with pytest.raises(InvalidParameter, match="at least 5 labelled bags"):
-        settle.Folds(of(), told, RNG)
-
-
+@pytest.mark.slow
 def test_held_out_lists_are_judged_by_fits_that_did_not_see_them():
     settings = {"penalty": 2.0, "n_novel": 0, "n_subclusters": 2}
     folds = settle.Folds(of(), TOLD, np.random.default_rng(0))
@@ -161,63 +113,6 @@ def test_held_out_lists_are_judged_by_fits_that_did_not_see_them():
     told = Told(X, BAGS, np.where(np.arange(48) % 4 == 0, Y, -1))
     knowing = settle.Folds(of(), told, np.random.default_rng(0))
     assert (knowing._held_out(("a", 0, 3), "b", of(**settings)) != found).any()
-
-
-def test_clusters_of_a_class_share_its_rows():
-    coarse, fine = Layout.of(("a", "b"), 1, 0), Layout.of(("a", "b"), {"a": 2, "b": 1}, 0)
-    rows = np.array([[0.0], [0.1], [9.0], [9.1], [5.0]])
-    Q = np.array([[1.0, 0.0], [1.0, 0.0], [0.9, 0.1], [1.0, 0.0], [0.0, 1.0]])
-    targets = problem_module.split_targets(rows, Q, coarse, fine, np.random.default_rng(0))
-    own = np.flatnonzero(fine.class_of == 0)
-    np.testing.assert_allclose(targets[:, own].sum(axis=1), Q[:, 0])
-    np.testing.assert_array_equal(targets[:, np.flatnonzero(fine.class_of == 1)[0]], Q[:, 1])
-    assert targets[0, own].argmax() == targets[1, own].argmax() != targets[2, own].argmax() == targets[3, own].argmax()
-    scarce = np.zeros((5, 2))
-    scarce[0, 0] = 0.5
-    even = problem_module.split_targets(rows, scarce, coarse, fine, np.random.default_rng(0))
-    assert even[0, own].tolist() == [0.25, 0.25]
-
-
-@pytest.mark.parametrize(("n_init", "n_fitted"), [(1, 0), (2, 1), (5, 2)])
-def test_half_of_the_starts_split_the_clusters_of_classes(monkeypatch, n_init, n_fitted):
-    fine = Layout.of(BAGS.classes, 2, 2)
-    one = problem(X, fine)
-    asked, targets = [], []
-    monkeypatch.setattr(
-        Problem, "_coarse_posteriors",
-        lambda self, layout: asked.append(layout) or np.full((48, layout.n_clusters), 1.0 / layout.n_clusters),
-    )  # fmt: skip
-    monkeypatch.setattr(Problem, "_near_targets", lambda self, found: targets.append(found) or found)
-    drawn = one.starts(X, n_init, np.random.default_rng(0))
-    assert len(drawn) == n_init
-    assert len(targets) == n_fitted
-    assert [layout.n_novel for layout in asked] == [1] * (n_fitted > 0)
-    assert len(problem(X).starts(X, n_init, RNG)) == 1
-    W, b = one.model.unpack(drawn[0])
-    scores = X @ W + b
-    np.testing.assert_allclose(scores.std(axis=0), problem_module.SPREAD)
-    np.testing.assert_allclose(scores.mean(axis=0), 0.0, atol=1e-12)
-
-
-def test_a_sixteenth_of_very_many_rows_settles_a_fit():
-    assert [many_rows.sample_size(n) for n in (160_000, 1_000_000, 10_000_000)] == [40_000, 62_500, 100_000]
-
-
-def test_the_variance_of_rows_is_that_of_dense_and_sparse_ones():
-    expected = X.var(axis=0).sum()
-    assert boundary._total_variance(X) == pytest.approx(expected)
-    assert boundary._total_variance(sp.csr_array(X)) == pytest.approx(expected)
-    assert boundary._total_variance(np.full((5, 2), 0.1)) == 0.0
-
-
-def test_a_map_is_near_for_one_cluster_a_class_and_wide_for_several():
-    near, wide = (boundary.map_rows(X, layout, RNG)[0] for layout in (LAYOUT, Layout.of(BAGS.classes, 2, 0)))
-    assert wide.width / near.width == pytest.approx(boundary.WIDE / boundary.NEAR)
-    assert near.width == pytest.approx(boundary.NEAR * X.var(axis=0).sum())
-    assert boundary.reach_of(None, np.ones(2)) == np.inf
-    assert boundary.reach_of(near, np.array([1e9, 1.0])) == 1e9
-    assert boundary.reach_of(near, np.zeros(0)) == boundary.FAR * near.width
-    assert boundary.map_rows(X, LAYOUT, RNG)[1].dtype == np.float32
 
 
 def test_boundaries_are_straight_where_lists_are_few_or_rows_too_many():
@@ -252,40 +147,6 @@ def test_probabilities_of_bags_are_corrected_where_lists_are_taken_at_their_word
     assert odds(partly).slope == 1.0
 
 
-def test_what_is_known_of_held_out_lists_is_not_asked_again(monkeypatch):
-    calls = []
-    own = held_out.RoughFits.hold_out
-    monkeypatch.setattr(held_out.RoughFits, "hold_out", lambda self, *told: calls.append(told[1]) or own(self, *told))
-    ids = RNG.permutation(60) // 3
-    y = np.arange(60) % 3
-    bags = sl.Bags(ids, labels={int(b): set(np.array(list("abc"))[y[b == ids]]) for b in range(20)})
-    rows = 2.0 * np.eye(3)[y] + RNG.normal(size=(60, 3))
-    few, many = (
-        held_out.HeldOut(np.zeros(n), RNG.normal(size=(n, 3)), (RNG.random((n, 3)) < 0.5).astype(float))
-        for n in (59, 60)
-    )
-    for known, folds in ((None, [0, 1]), (few, [1]), (many, [])):
-        calls.clear()
-        held_out.correct_odds(of(), rows, Told(rows, bags, np.full(60, -1)), RNG, known)
-        assert calls == folds
-
-
-def test_labelled_bags_of_about_so_many_rows_are_looked_at(monkeypatch):
-    some = sl.Bags(CODES, labels={b: BAGS.labels[b] for b in range(12)}, classes=BAGS.classes)
-    rows = held_out._some_bags(some, np.random.default_rng(0))
-    assert rows.tolist() == np.flatnonzero(CODES < 12).tolist()
-    monkeypatch.setattr(held_out, "MOST_ROWS", 6)
-    assert len(np.unique(CODES[held_out._some_bags(some, np.random.default_rng(0))])) == 10
-    monkeypatch.setattr(held_out, "MOST_ROWS", 33)
-    assert len(np.unique(CODES[held_out._some_bags(some, np.random.default_rng(0))])) in (10, 11)
-
-
-def test_gains_are_tested_one_sided():
-    gains = RNG.normal(0.3, 1.0, size=20)
-    assert novelty_test._one_sided(gains) == pytest.approx(ttest_1samp(gains, 0.0, alternative="greater").pvalue)
-    assert novelty_test._one_sided(np.ones(4)) == 1.0
-
-
 def test_gains_are_those_of_fits_that_did_not_see_the_lists():
     listed = sl.Bags(list(BAGS), labels={b: names - {"c"} for b, names in BAGS.labels.items()})
     found = sl.novelty_test(3.0 * X + 1.0, listed, cv=2, random_state=0)
@@ -306,6 +167,7 @@ def test_gains_are_those_of_fits_that_did_not_see_the_lists():
     np.testing.assert_allclose(found.novelty, whole.novelty_score(rows, bags=listed), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_gains_of_bags_stand_under_their_names():
     """A few bags hold a kind that no list names: theirs are the gains, whatever order rows and bags come in."""
     rng = np.random.default_rng(3)

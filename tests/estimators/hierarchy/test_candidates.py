@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 import sidelight as sl
 from sidelight._models.label_logits import LabelLogits
-from sidelight.estimators.hierarchy import candidates, edges, evidence, further_parents
+from sidelight.estimators.hierarchy import candidates, edges, evidence
 from sidelight.estimators.hierarchy import candidates as loss_rates
 from sidelight.estimators.hierarchy.counts import count_pairs, unique_rows
 from sidelight.estimators.hierarchy.weights import closed_start
@@ -28,29 +28,29 @@ def seen_labels(n=1500, rates=0.25, seed=0, unknown=0.1):
     return Z, np.asarray(sample.tree.parents)
 
 
-@pytest.mark.parametrize(("kind", "rates"), [("auto", 0.25), ("auto", RATES), ("shared", RATES), ("label", 0.25)])
-def test_weights_are_repeated_rows(kind, rates):
-    Z, parents = seen_labels(rates=rates)
-    few, times = unique_rows(Z)
-    whole, weighted = (
-        candidates.best_candidate(rows, 1e-3, rates=kind, weights=some) for rows, some in ((Z, None), (few, times))
-    )
-    assert [one.source for one in whole[1]] == [one.source for one in weighted[1]]
-    for one, other in zip((whole[0], *whole[1]), (weighted[0], *weighted[1])):
-        np.testing.assert_array_equal(one.parents, other.parents)
-        np.testing.assert_allclose(one.alphas, other.alphas)
-        assert (one.gate, one.shared) == (other.gate, other.shared)
-        assert one.value == pytest.approx(other.value)
-        assert one.alpha == pytest.approx(other.alpha)
-    given, counted = (
-        candidates.known_tree(rows, parents, rates=kind, weights=some) for rows, some in ((Z, None), (few, times))
-    )
-    np.testing.assert_allclose(given.alphas, counted.alphas)
-    is_label = kind == "label" or (kind == "auto" and np.ndim(rates) > 0)
-    assert given.shared != is_label
-    wanted = {"gate 4", "gate 6", "ungated"} if kind != "label" else set()
-    wanted |= {"per label", "per label, ungated"} if is_label else set()
-    assert {one.source for one in whole[1]} == wanted
+def test_weights_are_repeated_rows():
+    for kind, rates in [("auto", 0.25), ("auto", RATES), ("shared", RATES), ("label", 0.25)]:
+        Z, parents = seen_labels(rates=rates)
+        few, times = unique_rows(Z)
+        whole, weighted = (
+            candidates.best_candidate(rows, 1e-3, rates=kind, weights=some) for rows, some in ((Z, None), (few, times))
+        )
+        assert [one.source for one in whole[1]] == [one.source for one in weighted[1]]
+        for one, other in zip((whole[0], *whole[1]), (weighted[0], *weighted[1])):
+            np.testing.assert_array_equal(one.parents, other.parents)
+            np.testing.assert_allclose(one.alphas, other.alphas)
+            assert (one.gate, one.shared) == (other.gate, other.shared)
+            assert one.value == pytest.approx(other.value)
+            assert one.alpha == pytest.approx(other.alpha)
+        given, counted = (
+            candidates.known_tree(rows, parents, rates=kind, weights=some) for rows, some in ((Z, None), (few, times))
+        )
+        np.testing.assert_allclose(given.alphas, counted.alphas)
+        is_label = kind == "label" or (kind == "auto" and np.ndim(rates) > 0)
+        assert given.shared != is_label
+        wanted = {"gate 4", "gate 6", "ungated"} if kind != "label" else set()
+        wanted |= {"per label", "per label, ungated"} if is_label else set()
+        assert {one.source for one in whole[1]} == wanted
 
 
 def test_a_given_tree_without_anything_certain_loses_nothing():
@@ -98,27 +98,6 @@ def test_every_further_rate_costs_half_a_log_of_the_rows():
     assert values[0] - values[1] == pytest.approx(0.5 * (n_inner - 1) * np.log(300))
 
 
-def test_candidates_that_agree_are_judged_once(monkeypatch):
-    calls, own = [], candidates._value
-    monkeypatch.setattr(candidates, "_value", lambda *told: calls.append(told[0]) or own(*told))
-    _, judged, _ = candidates.best_candidate(seen_labels()[0], 1e-3)
-    different = {(one.parents.tobytes(), one.alphas.tobytes()) for one in judged}
-    assert len(calls) == len(different) < len(judged)
-    for one in judged:
-        assert any(one.value == own(call, *unique_rows(seen_labels()[0]), 1e-3) for call in calls)
-
-
-def test_a_gate_lets_through_what_reaches_it_and_no_more():
-    Z, _ = seen_labels(400)
-    counts, alphas = count_pairs(Z), np.full(6, 0.25)
-    short = edges.shortfalls(counts, alphas)
-    gains = edges.edge_gains(counts, alphas)
-    p, c = np.argwhere((short > 0) & counts.is_positive)[0]
-    assert edges.gated(counts, gains, short, short[p, c])[p, c] == gains[p, c]
-    assert edges.gated(counts, gains, short, np.nextafter(short[p, c], 0))[p, c] == edges._FORBIDDEN
-    assert (edges.gated(counts, gains, short, np.inf)[~counts.is_positive] == edges._FORBIDDEN).all()
-
-
 def test_labels_move_only_to_parents_that_the_gate_allows():
     rng = np.random.default_rng(5)
     g = rng.random(4000) < 0.6
@@ -164,17 +143,6 @@ def test_a_lift_is_tested_as_two_shares():
     assert evidence._p_value_of_lift(10, 10, 12, 12) == 1.0
 
 
-def test_scores_that_do_not_vary_tell_nothing():
-    seen = np.array([0.0, 1.0, 1.0, 0.0])
-    assert evidence._correlation_p_value(seen, np.ones(4)) == 0.5
-    assert evidence._correlation_p_value(seen, seen) == pytest.approx(norm.sf(2.0))
-
-
-def test_five_expected_rows_in_every_cell_are_enough():
-    five = np.array([10.0, 9.0]), np.array([10.0, 10.0]), np.array([20.0, 20.0])
-    assert evidence._g_tests(np.array([5.0, 5.0]), *five)[1].tolist() == [True, False]
-
-
 def test_a_link_whose_parent_is_seen_no_more_often_with_its_child_is_refuted():
     rng = np.random.default_rng(0)
     parent = rng.random(900) < 0.5
@@ -204,39 +172,11 @@ def test_evidence_is_that_of_the_triple_and_counts_those_of_the_rows_looked_at()
                 assert seen[c].tolist() == [(on & (Z[:, p] == 1)).sum(), on.sum()]
 
 
-def test_ways_through_a_tree():
-    parents = np.array([-1, 0, 1, 0, 3, -1])
-    above = further_parents._above(parents)
-    assert {tuple(pair) for pair in np.argwhere(above).tolist()} == {(0, 1), (0, 2), (1, 2), (0, 3), (0, 4), (3, 4)}
-    assert further_parents._meeting_point(parents, above, 4, 2) == 0
-    assert further_parents._meeting_point(parents, above, 5, 2) == -1
-    assert further_parents._child_towards(parents, 2, 0) == 1
-    assert further_parents._child_towards(parents, 2, -1) == 0
-
-
-def test_a_threshold_is_exceeded_not_reached():
-    Y = np.eye(4, dtype=np.int8)[np.random.default_rng(0).integers(4, size=200)]
-    model = sl.LatentHierarchyClassifier(threshold=0.0).fit(None, Y)
-    assert model.alpha_ == 0  # so what was not seen has the probability 0
-    np.testing.assert_array_equal(model.complete(None, Y), Y)
-
-
 def test_rates_of_a_given_tree_are_those_that_labels_were_lost_at():
     Z, parents = seen_labels(8000, RATES)
     found = candidates.known_tree(Z, parents, rates="label")
     inner = np.unique(parents[parents >= 0])
     np.testing.assert_allclose(found.alphas[inner], RATES[inner], atol=0.05)
-
-
-@pytest.mark.parametrize(("n_gaps", "is_asked"), [(5, True), (4, False)])
-def test_gaps_are_asked_of_features_where_a_parent_has_five_of_them(n_gaps, is_asked):
-    tree = candidates.Candidate("a", np.array([-1, 0]), np.full(2, 0.2), 0.2, True, 4.0)
-    Z = np.ones((12, 2), dtype=np.int8)
-    Z[:n_gaps, 0] = 0
-    asked = []
-    found = evidence.gap_p_values(Z, tree, lambda: asked.append(1) or np.arange(24.0).reshape(12, 2))
-    assert bool(asked) == is_asked
-    assert np.isnan(found[1]) != is_asked
 
 
 def test_first_weights_are_shares_of_closed_labels():

@@ -239,17 +239,18 @@ def test_gaps_of_a_true_tree_look_like_forgetting_and_overlap_does_not(sample, m
     assert np.array_equal(fitted.complete(None, overlapping), overlapping)  # nothing was taken for forgotten
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_labels_that_share_features_or_nothing_at_all_form_no_tree(seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(1200, 20))
-    shared = rng.random((1200, 15)) < 1 / (1 + np.exp(2.0 - 0.4 * X @ rng.normal(size=(20, 15))))
-    alone = rng.random((3000, 20)) < rng.uniform(0.03, 0.4, 20)
-    for rows, labels in ((X, shared), (None, alone), (rng.normal(size=(3000, 3)), alone)):
-        with ignore_warnings(LabelsOverlap):
-            model = sl.LatentHierarchyClassifier().fit(rows, labels.astype(int))
-        assert (model.tree_.parents < 0).all()
-        assert model.alpha_ == 0
+@pytest.mark.slow
+def test_labels_that_share_features_or_nothing_at_all_form_no_tree():
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(1200, 20))
+        shared = rng.random((1200, 15)) < 1 / (1 + np.exp(2.0 - 0.4 * X @ rng.normal(size=(20, 15))))
+        alone = rng.random((3000, 20)) < rng.uniform(0.03, 0.4, 20)
+        for rows, labels in ((X, shared), (None, alone), (rng.normal(size=(3000, 3)), alone)):
+            with ignore_warnings(LabelsOverlap):
+                model = sl.LatentHierarchyClassifier().fit(rows, labels.astype(int))
+            assert (model.tree_.parents < 0).all()
+            assert model.alpha_ == 0
 
 
 def test_the_weights_climb_to_a_stationary_point(sample):

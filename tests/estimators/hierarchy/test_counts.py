@@ -8,8 +8,8 @@ from scipy.stats import binom
 from sklearn.metrics import mutual_info_score
 
 import sidelight as sl
-from sidelight.estimators.hierarchy import candidates, edges
 from sidelight.estimators.hierarchy import candidates as loss_rates
+from sidelight.estimators.hierarchy import edges
 from sidelight.estimators.hierarchy.counts import association, count_pairs, mutual_information, unique_rows
 
 
@@ -116,11 +116,3 @@ def test_distinct_rows_are_counted():
     rows, counts = unique_rows(Z)
     found = {tuple(row): count for row, count in zip(rows.tolist(), counts)}
     assert found == {(1, 0): 2, (0, 1): 1, (-1, 0): 1}
-
-
-def test_one_rate_for_all_never_tries_rates_per_label():
-    sample = sl.data.make_label_tree(10_000, n_labels=60, missing=0.1, random_state=2)
-    chosen, judged, _ = candidates.best_candidate(sample.Y_incomplete.astype(np.int8), 1e-3)
-    assert chosen.shared
-    assert {one.source for one in judged} == {"gate 4", "gate 6", "ungated"}
-    np.testing.assert_array_equal(chosen.parents, sample.tree.parents)

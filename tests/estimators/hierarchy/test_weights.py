@@ -21,11 +21,3 @@ def test_biases_from_distinct_rows_have_the_value_and_gradient_of_all_rows():
     _, wanted = model.loss(b, targets.both, targets.parent)
     np.testing.assert_allclose(value, model.ridge(b) - targets.log_likelihood.sum(), rtol=1e-12)
     np.testing.assert_allclose(gradient, wanted, rtol=1e-9, atol=1e-9)
-
-
-def test_a_fit_without_features_looks_at_distinct_rows_only(monkeypatch):
-    sample = sl.data.make_label_tree(400, n_features=2, n_labels=5, missing=0.3, random_state=0)
-    seen, plain = [], weights.weighted_targets
-    monkeypatch.setattr(weights, "weighted_targets", lambda b, Z, *rest: seen.append(len(Z)) or plain(b, Z, *rest))
-    sl.LatentHierarchyClassifier().fit(None, sample.Y_incomplete)
-    assert set(seen) == {len(np.unique(sample.Y_incomplete, axis=0))}

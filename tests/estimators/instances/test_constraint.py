@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.cluster import KMeans
 
 import sidelight as sl
 from sidelight._core.simplex import softmax
 from sidelight.errors import InvalidData
-from sidelight.estimators.instances import _spectral, rounding
 from sidelight.estimators.instances.bag_constraint import BagConstraint
 from sidelight.estimators.instances.bag_discriminative import BagLikeness
 from sidelight.estimators.instances.class_shares import bag_agreement, class_shares
@@ -56,22 +54,6 @@ def test_rows_are_coupled_by_bags_and_classes_or_all_of_them():
     assert everybody.toarray().tolist() == [[1.0] * 8]
     assert BagConstraint.from_bags(BAGS.without_labels()).couplings() == []
     assert BagConstraint.from_bags(BAGS, dtype=np.float32).product(ROWS.astype(np.float32)).dtype == np.float32
-
-
-@pytest.mark.parametrize(("few", "sample"), [(1000, 10), (0, 50), (0, 49)])
-def test_k_means_competes_on_a_sample_of_many_rows(monkeypatch, few, sample):
-    monkeypatch.setattr(rounding, "FEW", few)
-    U = RNG.normal(size=(100, 2))
-    labels = rounding.round_by_kmeans_on_sample(U, 4, generator=np.random.default_rng(3), n_init=3, sample=sample)
-    generator = np.random.default_rng(3)
-    seed = int(generator.integers(2**31))
-    if sample == 49:
-        chosen = np.sort(generator.choice(100, size=49, replace=False))
-        best = KMeans(4, n_init=3, random_state=seed).fit(U[chosen]).cluster_centers_
-        expected = KMeans(4, init=best, n_init=1).fit_predict(U)
-    else:
-        expected = KMeans(4, n_init=3, random_state=seed).fit_predict(U)
-    np.testing.assert_array_equal(labels, expected)
 
 
 def test_shares_are_most_likely_and_sum_to_one_where_somebody_says_something():
@@ -185,21 +167,6 @@ def test_new_rows_of_a_function_are_asked_for_their_similarities_to_known_ones()
     np.testing.assert_array_equal(model.predict(X[:7] + 0.1), expected)
 
 
-def test_only_the_rows_of_fit_are_recognised():
-    X, bags, _ = planted()
-    model = sl.BagSpectralClustering(3, random_state=0).fit(X, bags=bags)
-    assert _spectral._same_rows(X, model)
-    other = X.copy()
-    other[5, 1] += 1e-9
-    assert not _spectral._same_rows(other, model)
-    assert not _spectral._same_rows(X[:-1], model)
-    W = np.exp(-np.square(X[:, None] - X).sum(axis=2))
-    given = sl.BagSpectralClustering(3, affinity="precomputed", random_state=0).fit(W, bags=bags)
-    assert _spectral._same_rows(W, given)
-    assert not _spectral._same_rows(W[:5], given)
-    assert not _spectral._same_rows(W * 0.5, given)
-
-
 def test_a_reading_of_an_estimator_knows_its_bags_clusters_and_centres():
     X, bags, _ = planted()
     model = sl.BagSpectralClustering(3, random_state=0).fit(X, bags=bags)
@@ -230,17 +197,6 @@ def test_a_rule_scores_information_and_how_alike_bags_are():
     expected = 2.0 * information - 3.0 * float(alike(P, np.log(P))[0])
     assert model.score(X, bags=bags) == pytest.approx(expected)
     assert model.score(X, bags) == pytest.approx(expected)
-
-
-def test_rotations_leave_clusters_empty_where_no_row_needs_them():
-    V = np.eye(3)[np.array([0, 1, 0, 1, 1])]
-    labels = rounding.round_by_rotation(V)
-    assert len(set(zip(labels.tolist(), [0, 1, 0, 1, 1]))) == 2
-
-
-def test_classes_seen_in_fit_come_first():
-    new = sl.Bags([0, 1], labels={0: {"z"}, 1: {"a"}})
-    assert _spectral._all_classes(BAGS, new) == [*BAGS.classes, "z"]
 
 
 def test_of_weights_that_carry_the_lists_equally_well_the_smallest_is_taken():

@@ -95,9 +95,8 @@ def test_an_arranged_plan_can_be_cut_at_its_bags():
     assert one.is_arranged
 
 
-@pytest.mark.parametrize(
-    ("told", "expected"),
-    [
+def test_labels_of_rows_come_with_gaps_or_as_a_mapping():
+    for told, expected in [
         (None, [None, None, None]),
         (["a", None, ""], ["a", None, None]),
         (["a", np.nan, np.str_("b")], ["a", None, "b"]),
@@ -106,10 +105,8 @@ def test_an_arranged_plan_can_be_cut_at_its_bags():
         (np.array(["a", "", "c"]), ["a", None, "c"]),
         ([0, 1, np.float64("nan")], [0, 1, None]),
         ([("a", 1), None, False], [("a", 1), None, False]),
-    ],
-)
-def test_labels_of_rows_come_with_gaps_or_as_a_mapping(told, expected):
-    assert read_row_labels(told, 3) == expected
+    ]:
+        assert read_row_labels(told, 3) == expected
 
 
 @pytest.mark.parametrize(

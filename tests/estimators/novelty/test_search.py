@@ -54,20 +54,17 @@ class Told(BaseEstimator):
         return self.means[self.n_novel] + np.resize([0.0, 0.02], bags.n_bags)
 
 
-@pytest.mark.parametrize(
-    ("means", "n_tried", "chosen"),
-    [
+def test_counts_are_tried_until_known_labels_are_told_no_better():
+    for means, n_tried, chosen in [
         ([0.5, 0.2, 0.1, 0.9], 3, 0),  # two counts after the best
         ([0.2, 0.1, 0.6, 0.3, 0.3, 0.9], 5, 2),
         ([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], 7, 6),
         ([0.5, 0.501, 0.1, 0.1], 4, 0),  # the smallest within an error
-    ],
-)
-def test_counts_are_tried_until_known_labels_are_told_no_better(means, n_tried, chosen):
-    X, bags, _ = kinds(n_bags=12)
-    found = choose_n_novel(Told(means), X, bags, np.random.default_rng(0))
-    assert found["tried"] == list(range(n_tried))
-    assert found["chosen"] == chosen
+    ]:
+        X, bags, _ = kinds(n_bags=12)
+        found = choose_n_novel(Told(means), X, bags, np.random.default_rng(0))
+        assert found["tried"] == list(range(n_tried))
+        assert found["chosen"] == chosen
 
 
 def test_an_empty_list_demands_a_novel_label_and_counts_that_look_alike_are_said():

@@ -50,6 +50,7 @@ def test_the_seed_decides_the_folds_and_the_fit():
     assert first.best_estimator_.random_state == same.best_estimator_.random_state != other.best_estimator_.random_state
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sidelight.errors.ConvergenceWarning")
 @pytest.mark.parametrize("estimator", [None, BASE])
 def test_answers_of_both_kinds_are_held_out(estimator):

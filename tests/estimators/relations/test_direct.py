@@ -24,23 +24,6 @@ def space():
     return direct.StartSpace.of(X, X - X.mean(axis=0), told, 3, np.random.default_rng(0)), told
 
 
-def test_tau_and_the_penalty_grow_with_doubt_unless_they_were_given():
-    terrain, _ = space()
-    centred = X - X.mean(axis=0)
-    assert terrain.largest_variance == pytest.approx(np.linalg.norm(centred, 2) ** 2 / 40)
-    trusting = direct.weigh(SETTINGS, terrain, direct.TRUSTED)
-    assert trusting.tau == pytest.approx(direct.TAU)
-    assert trusting.penalty == pytest.approx(direct.PENALTY * direct.TAU * terrain.largest_variance / 3)
-    doubting = direct.weigh(SETTINGS, terrain, 0.2)
-    doubt = (0.9 / 0.6) ** 3
-    assert doubting.tau == pytest.approx(doubt * trusting.tau)
-    assert doubting.penalty == pytest.approx(doubt**2 * trusting.penalty)
-    given = direct.weigh(replace(SETTINGS, tau=0.7), terrain, 0.2)
-    assert given.tau == 0.7
-    assert given.penalty == pytest.approx(direct.PENALTY * 0.7 * doubt * terrain.largest_variance / 3)
-    assert direct.weigh(replace(SETTINGS, penalty=0.0), terrain, 0.2) == direct.Weights(doubting.tau, 0.0)
-
-
 def test_starts_come_from_every_kind_of_coordinates_or_from_those_that_are_named():
     terrain, told = space()
     kinds = {"rows", "features", "graph", "narrow graph"}
@@ -53,43 +36,6 @@ def test_starts_come_from_every_kind_of_coordinates_or_from_those_that_are_named
     assert set(named.starts) == {"graph 1", "agreement 1"}
     nothing = Answered.evenly(sl.Pairs.empty(40), sl.Triplets.empty(40), 0.05)
     assert set(direct.learn(terrain, nothing, SETTINGS, 0.05, np.random.default_rng(0)).kinds) == kinds
-
-
-def test_the_lowest_of_the_starts_that_are_followed_is_kept():
-    terrain, told = space()
-    weights = direct.weigh(SETTINGS, terrain, 0.05)
-    reached = direct._compare_starts(terrain, told, SETTINGS, weights, np.random.default_rng(0), ())
-    ends = [
-        direct.follow(terrain.features, told, SETTINGS, weights, at.parameters, np.random.default_rng(0)).value
-        for at in sorted(reached.values(), key=lambda at: at.value)
-    ]
-    for n_followed in (1, 3):
-        fit = direct.learn(terrain, told, SETTINGS, 0.05, np.random.default_rng(0), n_followed=n_followed)
-        assert fit.solution.value == pytest.approx(min(ends[:n_followed]), rel=1e-12)
-        assert fit.penalty == weights.penalty
-    rough = direct.learn(terrain, told, SETTINGS, 0.05, np.random.default_rng(0), n_followed=1, rough=True)
-    assert rough.solution.value == pytest.approx(ends[0], rel=1e-3)
-    assert rough.solution.value != ends[0]  # in single precision
-
-
-def test_few_rows_are_all_looked_at_and_of_many_those_with_answers_and_some_others(monkeypatch):
-    told = Answered.evenly(PAIRS.only(slice(5)), sl.Triplets.empty(40), 0.05)
-    rng = np.random.default_rng(0)
-    monkeypatch.setattr(direct, "FEW_ROWS", 40)
-    assert direct._rows_for_starts(told, 40, rng).tolist() == list(range(40))
-    monkeypatch.setattr(direct, "FEW_ROWS", 18)
-    rows = direct._rows_for_starts(told, 40, rng)
-    assert len(rows) == 18
-    assert set(told.rows) <= set(rows.tolist())
-    monkeypatch.setattr(direct, "FEW_ROWS", 6)
-    rows = direct._rows_for_starts(told, 40, rng)
-    assert set(told.rows) < set(rows.tolist())
-    assert len(rows) == len(told.rows) + 1
-    monkeypatch.setattr(direct, "START_ROWS", 9)
-    monkeypatch.setattr(direct, "FEW_ROWS", 8)
-    rows = direct._rows_for_starts(told, 40, rng)
-    assert len(rows) == 9  # one pair of START_ROWS // 8, and others
-    assert any(set(pair) <= set(rows.tolist()) for pair in told.pairs.rows.tolist())
 
 
 def test_information_of_a_sample_counts_where_rows_are_many():
@@ -126,21 +72,6 @@ def test_every_answer_is_held_out_once_and_those_of_a_rare_kind_never(n_pairs, n
             assert sorted(held_out.tolist()) == sorted(answers.rows.tolist())
     assert len(list(trust._folds(PAIRS.only(slice(10)), triplets, 2, 0, 10))) == 2
     assert [out[0].n_answers for _, out in trust._folds(PAIRS.only(slice(10)), triplets, 2, 0, 10)] == [5, 5]
-
-
-def test_too_few_answers_tell_nothing_of_how_often_they_are_wrong():
-    terrain, _ = space()
-    few = PAIRS.only(slice(trust.FEWEST - 1))
-    rng = np.random.default_rng(0)
-    told = trust.estimate_error_rate(terrain, few, TRIPLETS, SETTINGS, rng, confusion=False)
-    assert (told.rates.eps, told.eps, told.sharpness) == (trust.UNKNOWN, 0.25, trust.DOUBTFUL_SHARPNESS)
-    enough = PAIRS.only(slice(trust.FEWEST))
-    found = trust.estimate_error_rate(terrain, enough, TRIPLETS, SETTINGS, rng, confusion=False)
-    assert found.rates.eps < 0.1
-    assert trust.doubtful(0.7).tau == 0.7
-    assert trust.doubtful(None).eps == trust.cautious(trust.UNKNOWN) == 0.25
-    assert trust.cautious(0.0) == direct.TRUSTED
-    assert trust.cautious(0.12) == pytest.approx(0.15)
 
 
 def test_the_sharpness_of_beliefs_is_the_one_that_makes_held_out_answers_likeliest():
@@ -209,13 +140,6 @@ def test_answers_among_some_rows_keep_their_chances():
     assert 0 < kept[0].sum() < 30
     whole = told.log_likelihoods_of(told.truths(P))[np.concatenate(kept)]
     np.testing.assert_allclose(few.log_likelihoods_of(few.truths(P[rows])), whole)
-
-
-def test_a_graph_needs_more_rows_than_clusters_and_one():
-    for n, has_graph in ((4, False), (5, True)):
-        nothing = Answered.evenly(sl.Pairs.empty(n), sl.Triplets.empty(n), 0.05)
-        found = direct.StartSpace.of(X[:n], X[:n], nothing, 3, np.random.default_rng(0)).coordinates
-        assert ("graph" in found) == ("narrow graph" in found) == has_graph
 
 
 def test_without_answers_or_weights_there_is_no_mean_likelihood():

@@ -7,11 +7,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.metrics import adjusted_mutual_info_score, silhouette_score
+from sklearn.metrics import adjusted_mutual_info_score
 
 import sidelight as sl
 from sidelight.errors import InvalidInput
-from sidelight.estimators.sources import _agreement, _graph_fit, _joined, _smoothed, graphs
+from sidelight.estimators.sources import _agreement, _graph_fit, graphs
 from sidelight.estimators.sources._channels import channel_columns
 from sidelight.estimators.sources._joined import votes
 from sidelight.estimators.sources.codebook import thresholds
@@ -87,53 +87,6 @@ def test_voices_agree_in_the_mean_of_their_channels_and_of_rows_that_have_both()
     assert _agreement._voices_agree(labels, nobody, voice, np.random.default_rng(0))[0, 2] == 0.0
 
 
-def test_of_many_rows_a_sample_is_compared(monkeypatch):
-    monkeypatch.setattr(_agreement, "_COMPARED", 10)
-    compared = []
-    own = _agreement.adjusted_mutual_info_score
-    monkeypatch.setattr(
-        _agreement, "adjusted_mutual_info_score", lambda a, b: compared.append(len(a)) or own(a, b), raising=True
-    )
-    labels = {name: np.arange(12) % 3 for name in "ab"}
-    there = {name: np.ones(12, dtype=bool) for name in "ab"}
-    found = _agreement._voices_agree(labels, there, np.array([0, 1]), np.random.default_rng(0))
-    assert compared == [10]
-    assert found[0, 1] == pytest.approx(1.0)
-
-
-def test_structure_is_what_noise_of_the_same_spread_lacks():
-    rng = np.random.default_rng(0)
-    clouds = 8.0 * np.eye(3)[np.arange(200) % 3] + rng.normal(size=(200, 3))
-    noise = rng.normal(size=(200, 3))
-
-    def leading(rows):
-        return float(np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)[0])
-
-    def score(rows):  # how far rows lie from the mean of their column, seen along the widest direction
-        return leading(rows) / np.linalg.norm(rows - rows.mean(axis=0))
-
-    assert _agreement._structure(clouds[:149], rng, leading) == np.inf
-    assert np.isfinite(_agreement._structure(clouds[:150], rng, leading))
-    assert _agreement._structure(clouds[:, :1], rng, leading) == np.inf
-    correlated = noise @ np.array([[1.0, 0.9, 0.0], [0.0, 0.4, 0.0], [0.0, 0.0, 1.0]])
-    assert _agreement._structure(correlated, rng, score) > 0.1  # columns dealt out anew lose what they share
-    unit = noise / np.linalg.norm(noise, axis=1, keepdims=True)
-    np.testing.assert_allclose(np.linalg.norm(_agreement._lengths_of(unit, clouds), axis=1), 1.0)
-    np.testing.assert_array_equal(_agreement._lengths_of(noise, clouds), clouds)
-    assert _agreement._lengths_of(unit, np.zeros((200, 3))).sum() == 0
-
-
-def test_of_many_rows_structure_is_judged_by_a_sample(monkeypatch):
-    monkeypatch.setattr(_agreement, "_MOST", 160)
-    sizes = []
-    _agreement._structure(
-        RNG.normal(size=(300, 2)), RNG, lambda rows: sizes.append(len(np.unique(rows, axis=0))) or 0.0
-    )
-    assert sizes == [160, 160, 160]
-    _agreement._structure(RNG.normal(size=(160, 2)), RNG, lambda rows: sizes.append(len(rows)) or 0.0)
-    assert sizes == [160] * 6
-
-
 def test_rows_without_the_channel_are_joined_to_nothing():
     rows, there = RNG.normal(size=(40, 3)), np.arange(40) % 4 > 0
     graph = graphs.graph_of(rows, there, np.random.default_rng(0)).toarray()
@@ -157,29 +110,6 @@ def test_codes_share_information_by_the_likelihood_ratio_test(monkeypatch):
     codes = [np.repeat([0, 0, 1, 1], [32, 18, 15, 35]), np.repeat([0, 1, 0, 1], [32, 18, 15, 35])]
     three = sl.CoOccurrence.from_codes({"a": codes[0], "b": codes[1], "c": np.arange(100) % 2})
     assert not _graph_fit.codes_share(three)  # three pairs, each at a third of the chance
-
-
-def test_finer_groups_hang_together_better_where_there_are_some():
-    rng = np.random.default_rng(1)
-    four = 20.0 * np.eye(4)[np.arange(80) % 4] + rng.normal(size=(80, 4))
-    assert _graph_fit.finer_groups({"a": four}, 2, np.random.default_rng(0)) > 0.3
-    assert _graph_fit.finer_groups({"a": four, "b": four}, 4, np.random.default_rng(0)) < 0
-    one, two = (
-        _graph_fit.finer_groups({"a": four, "b": rows}, 2, np.random.default_rng(0)) for rows in (four, four[:, :2])
-    )
-    assert one != two
-    assert _graph_fit.finer_groups({"a": four[:19]}, 2, np.random.default_rng(0)) == 0.0  # groups of fewer than five
-    assert _graph_fit.finer_groups({"a": four[:20]}, 2, np.random.default_rng(0)) > 0.3
-
-
-def test_silhouettes_need_two_clusters_and_one_of_two_rows():
-    rows, labels = RNG.normal(size=(12, 2)), np.arange(12) % 3
-    chosen = np.array([0, 1, 3, 4, 7, 9])
-    assert _graph_fit.silhouette(rows, labels, chosen) == pytest.approx(silhouette_score(rows[chosen], labels[chosen]))
-    assert _graph_fit.silhouette(rows, labels, np.array([0, 3, 6])) == -1.0
-    assert _graph_fit.silhouette(rows, labels, np.array([0, 1, 2])) == -1.0
-    assert _graph_fit.silhouette(rows, labels, np.array([0, 3, 1])) > -1.0
-    assert _graph_fit.sample_of(np.arange(5), RNG).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_thresholds_of_novelty_are_distances_to_kin():
@@ -235,19 +165,16 @@ def test_the_nearest_known_rows_vote_by_how_near_they_are():
     np.testing.assert_allclose(counted, [9 / 14, 5 / 14, 0.0])
 
 
-@pytest.mark.parametrize(
-    ("channels", "expected"),
-    [
+def test_channels_are_slices_numbers_or_masks():
+    for channels, expected in [
         (None, {"0": [0], "1": [1], "2": [2], "3": [3]}),
         ({"a": slice(0, 2), "b": slice(2, 4)}, {"a": [0, 1], "b": [2, 3]}),
         ({"a": slice(1), "b": slice(2, None)}, {"a": [0], "b": [2, 3]}),
         ({"a": 3, 7: np.array([0, 1], dtype=np.uint8)}, {"a": [3], "7": [0, 1]}),
         ({"a": np.array([True, False, True, False]), "b": [3]}, {"a": [0, 2], "b": [3]}),
-    ],
-)
-def test_channels_are_slices_numbers_or_masks(channels, expected):
-    found = channel_columns(object(), channels, 4)
-    assert {name: where.tolist() for name, where in found.items()} == expected
+    ]:
+        found = channel_columns(object(), channels, 4)
+        assert {name: where.tolist() for name, where in found.items()} == expected
 
 
 @pytest.mark.parametrize(
@@ -270,41 +197,3 @@ def test_channels_that_cannot_be_are_refused(channels):
         channel_columns(object(), channels, 4)
     if isinstance(channels, dict) and len(channels) == 1:
         assert len(channel_columns(object(), channels, 4, least=1)) == 1
-
-
-def test_of_many_rows_a_sample_without_copies_is_taken(monkeypatch):
-    assert _joined.landmarks(5, RNG).tolist() == [0, 1, 2, 3, 4]
-    monkeypatch.setattr(_joined, "_LANDMARKS", 20)
-    some = _joined.landmarks(30, RNG)
-    assert len(set(some.tolist())) == len(some) == 20
-    assert (np.diff(some) > 0).all()
-    for take in (_graph_fit._some, _smoothed._some):
-        assert take(7, 7, RNG).tolist() == list(range(7))
-        assert len(set(take(30, 20, RNG).tolist())) == 20
-
-
-def test_k_means_of_many_rows_starts_from_a_sample(monkeypatch):
-    U = 9.0 * np.eye(3)[np.arange(60) % 3] + RNG.normal(size=(60, 3))
-    whole = graphs._rounded(U, 3, np.random.default_rng(0))
-    monkeypatch.setattr(graphs, "_SAMPLE", 30)
-    some = graphs._rounded(U, 3, np.random.default_rng(0))
-    for labels in (whole, some):
-        assert len(set(zip(labels.tolist(), (np.arange(60) % 3).tolist()))) == 3
-
-
-def test_a_cluster_without_known_rows_gets_no_usual_share():
-    joined = _joined.JoinedChannels("graphs", {}, {}, {}, np.array([0, 1, 1]), {}, {}, {}, 4)
-    np.testing.assert_allclose(joined._usual, [1 / 3, 2 / 3, 0, 0])
-    np.testing.assert_allclose(joined.channel_proba("gone", np.zeros((2, 1))), np.tile(joined._usual, (2, 1)))
-
-
-def test_two_channels_confirm_each_other_equally_without_a_look_at_their_clusters():
-    rows = {name: RNG.normal(size=(30, 2)) for name in "ab"}
-    there = {name: np.ones(30, dtype=bool) for name in "ab"}
-    graph = random_graph()
-    common = _agreement.CommonEdges.of({"a": graph, "b": graph}, there)
-    labels_of = pytest.fail  # asked where three channels or more are there
-    found = _agreement.channel_weights(
-        rows, there, {"a": graph, "b": graph}, common, RNG, labels_of=labels_of, leading=lambda some: 0.0
-    )
-    assert found == {"a": 1.0, "b": 1.0}

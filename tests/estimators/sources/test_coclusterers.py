@@ -20,7 +20,11 @@ TWO_WAY = [
     sl.estimators.SpectralContingency(2, random_state=0),
     sl.estimators.WeightCoclustering(2, random_state=0),
 ]
-each = pytest.mark.parametrize("estimator", TWO_WAY, ids=lambda e: type(e).__name__)
+each = pytest.mark.parametrize(
+    "estimator",
+    [*TWO_WAY[:-1], pytest.param(TWO_WAY[-1], marks=pytest.mark.slow)],  # takes seconds, and has a file of its own
+    ids=lambda e: type(e).__name__,
+)
 
 
 def blocks(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -82,25 +86,29 @@ def test_empty_rows_and_columns_belong_to_no_cluster(estimator):
     assert not found.rows_[:, 3].any()
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        sl.estimators.AnnealedCoclustering(3, random_state=0),
-        sl.estimators.SpectralContingency(3, random_state=0),
-        sl.estimators.InterleavedCoclustering(sl.InformationCoclustering(3), random_state=0),
-        sl.estimators.InterleavedCoclustering(sl.estimators.AnnealedCoclustering(3, n_init=1), random_state=0),
-        sl.estimators.InterleavedCoclustering(
-            [sl.estimators.SpectralContingency(3), sl.InformationCoclustering(3), sl.estimators.WeightCoclustering(3)],
-            random_state=0,
-        ),
-    ],
-    ids=["annealed", "hosvd", "interleaved", "interleaved-annealed", "interleaved-mixed"],
-)
-def test_three_axes_are_clustered_together(estimator):
+def check_three_axes(estimator):
     table, truth = three_way()
     found = estimator.fit(table)
     for axis in "ab":
         assert adjusted_rand_index(truth, found.axis_labels_[axis]) == 1.0
+
+
+def test_three_axes_are_clustered_together():
+    for estimator in [
+        sl.estimators.AnnealedCoclustering(3, random_state=0),
+        sl.estimators.SpectralContingency(3, random_state=0),
+        sl.estimators.InterleavedCoclustering(sl.InformationCoclustering(3), random_state=0),
+        sl.estimators.InterleavedCoclustering(sl.estimators.AnnealedCoclustering(3, n_init=1), random_state=0),
+    ]:
+        check_three_axes(estimator)
+
+
+@pytest.mark.slow
+def test_each_margin_may_have_a_method_of_its_own():
+    bases = [
+        sl.estimators.SpectralContingency(3), sl.InformationCoclustering(3), sl.estimators.WeightCoclustering(3),
+    ]  # fmt: skip
+    check_three_axes(sl.estimators.InterleavedCoclustering(bases, random_state=0))
 
 
 def test_interleaving_puts_the_strongest_margin_last_and_stops_when_labels_stand_still():
@@ -126,6 +134,7 @@ def test_spectral_start_keeps_the_numbers_of_an_earlier_mapping():
     np.testing.assert_array_equal(found.row_labels_, relabelled)
 
 
+@pytest.mark.slow
 def test_weights_report_and_place_rows_that_no_cluster_took():
     P, _, _ = blocks()
     found = sl.estimators.WeightCoclustering((3, 2), constraints=("unique",), random_state=0).fit(P)
@@ -176,14 +185,14 @@ def test_wrong_names_and_shapes_are_named():
         sl.estimators.AnnealedCoclustering(1000).fit(sl.CoOccurrence.from_codes({a: [999] for a in "abc"}))
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_more_starts_keep_no_less(seed):
+def test_more_starts_keep_no_less():
     """The starts of a smaller n_init are finished by a larger one too, whatever the race says."""
-    rng = np.random.default_rng([3, seed])
-    rates = rng.gamma(0.3, size=(5, 4))
-    counts = rng.poisson(rates[rng.integers(5, size=120)][:, rng.integers(4, size=90)])
-    kept = [
-        sl.InformationCoclustering((5, 2), n_init=n, tol=0, random_state=seed).fit(counts).information_
-        for n in (1, 3, 10, 30)
-    ]
-    assert kept == sorted(kept)
+    for seed in range(4):
+        rng = np.random.default_rng([3, seed])
+        rates = rng.gamma(0.3, size=(5, 4))
+        counts = rng.poisson(rates[rng.integers(5, size=120)][:, rng.integers(4, size=90)])
+        kept = [
+            sl.InformationCoclustering((5, 2), n_init=n, tol=0, random_state=seed).fit(counts).information_
+            for n in (1, 3, 10, 30)
+        ]
+        assert kept == sorted(kept)

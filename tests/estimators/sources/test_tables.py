@@ -8,9 +8,8 @@ import scipy.sparse as sp
 
 import sidelight as sl
 from sidelight.errors import InvalidInput
-from sidelight.estimators.sources import _smoothed, annealed, codebook
+from sidelight.estimators.sources import annealed, codebook
 from sidelight.estimators.sources._coclusterer import clusters_of_axes, labels_to_start, table_to_fit
-from sidelight.estimators.sources.information import _split
 from sidelight.estimators.sources.interleaved import _same_partition
 
 RNG = np.random.default_rng(0)
@@ -47,13 +46,15 @@ def test_every_shape_of_a_table_is_the_same_table():
             table_to_fit(model, bad)
 
 
-@pytest.mark.parametrize(
-    ("n_clusters", "expected"),
-    [(2, (2, 2, 2)), ([2, 3, 4], (2, 3, 4)), (np.array([5, 1, 2]), (5, 1, 2)), ({"c": 1, "a": 2, "b": 5}, (2, 5, 1))],
-)
-def test_numbers_of_clusters_are_one_for_all_or_one_an_axis(n_clusters, expected):
-    joint = table_to_fit(ours.AnnealedCoclustering(), THREE)
-    assert clusters_of_axes(ours.AnnealedCoclustering(n_clusters), joint) == expected
+def test_numbers_of_clusters_are_one_for_all_or_one_an_axis():
+    for n_clusters, expected in [
+        (2, (2, 2, 2)),
+        ([2, 3, 4], (2, 3, 4)),
+        (np.array([5, 1, 2]), (5, 1, 2)),
+        ({"c": 1, "a": 2, "b": 5}, (2, 5, 1)),
+    ]:
+        joint = table_to_fit(ours.AnnealedCoclustering(), THREE)
+        assert clusters_of_axes(ours.AnnealedCoclustering(n_clusters), joint) == expected
 
 
 @pytest.mark.parametrize("n_clusters", [6, [2, 2], {"a": 2}, {"a": 2, "b": 2, "c": 2, "d": 2}, "two", [2, 2, 6], 0])
@@ -126,24 +127,6 @@ def test_a_cluster_more_than_two_axes_has_no_rows_and_columns():
     assert model.approximation().shape == THREE.shape
 
 
-def test_singular_vectors_start_a_race_where_no_labels_do():
-    many = RNG.poisson(3.0, size=(12, 10)) + 0.0
-    for k, n_init, n_values in (((3, 3), 4, 5), ((2, 4), 4, 5), ((3, 3), 1, 1), ((1, 3), 4, 4)):
-        model = sl.InformationCoclustering(k, n_init=n_init, random_state=0).fit(many)
-        assert len(model.start_values_) == n_values
-        assert model.information_ == pytest.approx(model.start_values_.max())
-    half = sl.InformationCoclustering(3, n_init=4, random_state=0).fit(many, init=[np.arange(12) % 3, None])
-    assert len(half.start_values_) == 4
-    whole = sl.InformationCoclustering(3, n_init=4, random_state=0).fit(
-        many, init=[np.arange(12) % 3, np.arange(10) % 3]
-    )
-    assert len(whole.start_values_) == 1
-    coarse = RNG.integers(2, size=40)
-    fine = _split(coarse, 2, 5, np.random.default_rng(0))
-    assert (fine % 2 == coarse).all()
-    assert set(fine.tolist()) == set(range(5))
-
-
 def test_an_axis_without_labels_follows_the_other():
     block = np.kron(np.eye(3), np.ones((4, 3))) * 5 + RNG.random((12, 9))
     rows, columns = np.repeat(np.arange(3), 4), np.repeat(np.arange(3), 3)
@@ -179,22 +162,6 @@ def test_margins_are_all_or_those_of_an_axis_the_weakest_first():
     for bad in ("d", [("a", "d")], [("a", "a")], [("a", "b", "c")], [], [("a", 1)], [("a", ["b"])]):
         with pytest.raises(InvalidInput):
             make(base, margins=bad).fit(THREE)
-
-
-def test_bases_get_numbers_of_clusters_and_seeds_where_they_have_none():
-    make = ours.InterleavedCoclustering
-    margins = (("a", "b"), ("a", "c"))
-    bases = make(n_clusters={"a": 2, "b": 3, "c": 4}, random_state=0)._bases(margins)
-    assert [bases[margin].n_clusters for margin in margins] == [(2, 3), (2, 4)]
-    assert bases[margins[0]].random_state != bases[margins[1]].random_state
-    seeded = make(sl.InformationCoclustering(3, random_state=7), random_state=0)._bases(margins)
-    assert [one.random_state for one in seeded.values()] == [7, 7]
-    assert [one.n_clusters for one in seeded.values()] == [3, 3]
-    two = [sl.InformationCoclustering(2), ours.AnnealedCoclustering(2)]
-    assert [type(one) for one in make(two, n_clusters=4)._bases(margins).values()] == [type(one) for one in two]
-    assert make(two, n_clusters=4)._bases(margins)[margins[1]].n_clusters == (4, 4)
-    with pytest.raises(InvalidInput, match="3 bases for 2 margins"):
-        make([*two, two[0]])._bases(margins)
 
 
 def test_rounds_end_where_labels_stand_still_and_information_is_that_of_the_labels():
@@ -321,25 +288,6 @@ def test_scores_are_information_between_channels_by_weight():
     for sample_weight in (None, weights):
         expected = sl.CoOccurrence.from_codes(labels, weights=sample_weight).total_correlation()
         assert model.score(X, sample_weight=sample_weight) == pytest.approx(expected)
-
-
-def test_borders_stay_where_rows_are_few_or_in_one_cluster():
-    rows = RNG.normal(size=(60, 2))
-    labels = (rows[:, 0] + 0.5 * RNG.normal(size=60) > 0).astype(np.intp)
-    graph = sp.csr_array(np.ones((60, 60)))
-    few = _smoothed.smoothed(rows[:39], labels[:39], 2, graph[:39, :39], RNG)
-    assert few is not None
-    np.testing.assert_array_equal(few, labels[:39])
-    same = np.zeros(60, dtype=np.intp)
-    np.testing.assert_array_equal(_smoothed.smoothed(rows, same, 2, graph, RNG), same)
-    straight = _smoothed.smoothed(rows, labels, 2, graph, RNG)
-    assert np.abs(straight - labels).sum() > 0
-    whole = _smoothed.smoothed(rows, labels, 2, graph, np.random.default_rng(0))
-    said = _smoothed.neighbours_say(graph, labels, np.arange(60), 3)
-    for row, cluster in enumerate(said):
-        others = np.delete(labels, row)
-        assert cluster == np.bincount(others).argmax()
-    assert len(whole) == 60
 
 
 def test_two_channels_may_be_clustered_jointly_by_a_method_for_two():

@@ -13,18 +13,16 @@ import pytest
 import sidelight as sl
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile
 from sidelight.files import reading as archives
-from sidelight.files.books import databases, records, workbooks
+from sidelight.files.books import databases
 from sidelight.files.books.columns import as_column, as_text, table_of
 from sidelight.files.books.databases import read_sqlite
-from sidelight.files.books.records import read_records
 from sidelight.files.books.workbooks import _header
 from sidelight.files.roles.columns import Coded
 from sidelight.files.source import Source
 
 
-@pytest.mark.parametrize(
-    ("cells", "numbers"),
-    [
+def test_columns_of_numbers_are_float64():
+    for cells, numbers in [
         ([1, 2.5, None], [1, 2.5, np.nan]),
         ([1, "?", ""], [1, np.nan, np.nan]),
         ([2**53, 1], [2**53, 1]),
@@ -33,27 +31,23 @@ from sidelight.files.source import Source
         ([True, 1], None),
         (["a", 1], None),
         ([None, ""], None),
-    ],
-)
-def test_columns_of_numbers_are_float64(cells, numbers):
-    column = as_column(cells)
-    assert isinstance(column, Coded) == (numbers is None)
-    if numbers is not None:
-        assert np.array_equal(column, numbers, equal_nan=True)
+    ]:
+        column = as_column(cells)
+        assert isinstance(column, Coded) == (numbers is None)
+        if numbers is not None:
+            assert np.array_equal(column, numbers, equal_nan=True)
 
 
-@pytest.mark.parametrize(
-    ("cell", "text"),
-    [
-        (None, ""), (True, "1"), (7.0, "7"), (7.5, "7.5"), (2.0**53, "9007199254740992.0"),
-        (2.0**53 - 1, str(2**53 - 1)),
-        (float("inf"), "inf"), (datetime(2024, 1, 2), "2024-01-02"), (datetime(2024, 1, 2, 3), "2024-01-02 03:00:00"),
-        (date(2024, 1, 2), "2024-01-02"), (time(3), "03:00:00"), (timedelta(minutes=1), "60.0"), (2**60, str(2**60)),
-        ("a", "a"),
-    ],
-)  # fmt: skip
-def test_cells_as_people_write_them(cell, text):
-    assert as_text(cell) == text
+def test_cells_as_people_write_them():
+    for cell, text in [
+            (None, ""), (True, "1"), (7.0, "7"), (7.5, "7.5"), (2.0**53, "9007199254740992.0"),
+            (2.0**53 - 1, str(2**53 - 1)),
+            (float("inf"), "inf"), (datetime(2024, 1, 2), "2024-01-02"), (date(2024, 1, 2), "2024-01-02"),
+            (datetime(2024, 1, 2, 3), "2024-01-02 03:00:00"), (time(3), "03:00:00"), (timedelta(minutes=1), "60.0"),
+            (2**60, str(2**60)),
+            ("a", "a"),
+        ]:  # fmt: skip
+        assert as_text(cell) == text
 
 
 def test_columns_have_names_of_their_own():
@@ -67,9 +61,8 @@ def test_columns_have_names_of_their_own():
             table_of(Path("b.xlsx"), "a book", ["a"], nothing)
 
 
-@pytest.mark.parametrize(
-    ("filled", "line"),
-    [
+def test_the_names_stand_in_the_first_line_that_is_filled_as_the_others_are():
+    for filled, line in [
         ([5, 5, 5], 0),
         ([1, 5, 5, 5], 1),
         ([1, 0, 5, 5, 5], 2),
@@ -77,10 +70,8 @@ def test_columns_have_names_of_their_own():
         ([3, 5, 5, 5], 1),
         ([2], 0),
         ([0, 1], 1),
-    ],
-)
-def test_the_names_stand_in_the_first_line_that_is_filled_as_the_others_are(filled, line):
-    assert _header([["x"] * n + [" ", None] * (5 - n) for n in filled]) == line
+    ]:
+        assert _header([["x"] * n + [" ", None] * (5 - n) for n in filled]) == line
 
 
 # ---- archives, databases, records and servers
@@ -131,19 +122,6 @@ def test_the_first_table_of_a_database_is_read_and_others_are_told(tmp_path, mon
         read_sqlite(path, str(query))
 
 
-def test_records_may_be_deep_and_of_many_fields(tmp_path, monkeypatch):
-    path = tmp_path / "a.json"
-    monkeypatch.setattr(records, "_DEEPEST", 2)
-    path.write_text('[{"a": {"b": {"c": {"d": 1}}}, "e": 2}, {"f": 3}]')
-    found = read_records(path)
-    assert found.names == ("a.b.c", "e", "f")
-    monkeypatch.setattr(records, "_MOST_FIELDS", 3)
-    assert read_records(path).n_rows == 2
-    monkeypatch.setattr(records, "_MOST_FIELDS", 2)
-    with pytest.raises(InvalidData, match="more than 2 different fields"):
-        read_records(path)
-
-
 def test_which_table_of_a_server_is_meant():
     sa = pytest.importorskip("sqlalchemy")
 
@@ -179,15 +157,3 @@ def test_cells_of_servers_and_errors_without_a_password():
     for error, told in ((Wrapped("outside"), "... inside"), (ValueError("secret outside"), "... outside")):
         with pytest.raises(UnreadableFile, match=rf"\({told}\)"), databases._told(Source("postgresql://u:secret@h/d")):
             raise error
-
-
-def test_the_bounds_of_a_workbook(tmp_path, monkeypatch):
-    path = tmp_path / "a.xlsx"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("x", b"0" * 1000)
-    workbooks._check_size(path)
-    monkeypatch.setattr(workbooks, "_MOST_UNPACKED", 1000)
-    workbooks._check_size(path)
-    monkeypatch.setattr(workbooks, "_MOST_UNPACKED", 999)
-    with pytest.raises(UnreadableFile, match="bomb"):
-        workbooks._check_size(path)

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from sidelight.errors import InvalidData, InvalidParameter, SidelightError, UnreadableFile
-from sidelight.files.material import rows
 from sidelight.files.material.labels import labels_from_folders, labels_from_table, selections_beside
 from sidelight.files.material.listing import Listing
 from sidelight.files.material.rows import Material, cut_file, cut_folder, make_table, material_of, plan_material
@@ -130,13 +129,6 @@ def test_selection_tables_lie_beside_their_recordings(tmp_path):
 # ---- rows
 
 
-def rows_of(file):
-    """Make rows of a file, as an extractor of a user does."""
-    if "bad" in file:
-        raise MemoryError
-    return [{"size": float(len(file) % 7), "n": k} for k in range(2 if "two" in file else 1)]
-
-
 OWN = f"{__name__}:rows_of"
 
 
@@ -205,31 +197,6 @@ def test_what_a_folder_is_cut_into_is_planned_or_refused(tmp_path):
             plan_material(listing, kind, {}, extractor)
     with pytest.raises(InvalidParameter, match="kind is one of"):
         plan_material(Listing(tmp_path, {"tables": ("a.csv",)}, 0), "tables", {})
-
-
-def test_more_than_five_files_that_are_left_out_are_counted(tmp_path):
-    for n, told in ((5, 5), (6, 6)):
-        folder = fill(tmp_path / str(n), "good.txt", *(f"bad{k}.txt" for k in range(n)))
-        notes = make_table(folder, tmp_path / f"{n}.parquet", extractor=OWN, settings={}, n_jobs=1)[1]
-        assert len(notes) == told
-        assert ("and 1 more files were left out" in notes) == (n == 6)
-    folder = fill(tmp_path / "all", "bad.txt")
-    with pytest.raises(UnreadableFile, match=r"none of the 1 files gave a row \(bad.txt"):
-        make_table(folder, tmp_path / "all.parquet", extractor=OWN, settings={})
-    with pytest.raises(UnreadableFile, match="and no sounds"):
-        make_table(folder, tmp_path / "all.parquet", material=Material("sounds", {}), settings={})
-
-
-def test_rows_are_gathered_some_at_a_time(tmp_path, monkeypatch):
-    import polars as pl
-
-    folder = fill(tmp_path / "f", *(f"two{k}.txt" for k in range(5)))
-    for most in (3, 4, 100):
-        monkeypatch.setattr(rows, "_AT_ONCE", most)
-        make_table(folder, tmp_path / f"{most}.parquet", extractor=OWN, settings={}, n_jobs=1)
-        assert pl.read_parquet(tmp_path / f"{most}.parquet")["row"].to_list() == [
-            f"two{k}.txt#{i}" for k in range(5) for i in (1, 2)
-        ]
 
 
 def test_a_recipe_survives_as_text_and_damage_is_refused(tmp_path):

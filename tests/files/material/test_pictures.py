@@ -117,16 +117,6 @@ def test_orientation_is_obeyed_and_the_camera_is_asked_for_date_and_place(tmp_pa
     assert facts["longitude"] == pytest.approx(45.01)
 
 
-def test_what_is_too_large_or_no_picture_is_refused_by_name(tmp_path, monkeypatch):
-    Image.new("L", (40, 40)).save(tmp_path / "large.png")
-    monkeypatch.setattr(pictures, "_MOST_PIXELS", 1000)
-    with pytest.raises(UnreadableFile, match=r"large\.png: 40 x 40 pixels are more"):
-        cut_picture(tmp_path / "large.png", PictureRecipe())
-    (tmp_path / "no.jpg").write_bytes(b"\xff\xd8\xff\xe0 cut off")
-    with pytest.raises(UnreadableFile, match=r"no\.jpg: no picture that can be read"):
-        cut_picture(tmp_path / "no.jpg", PictureRecipe())
-
-
 def test_regions_are_connected_in_wide_and_high_pictures():
     for shape in ((40, 160, 3), (160, 40, 3)):
         regions = regions_of(pictures._planes(np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)), 5)

@@ -150,9 +150,8 @@ def grid(*boxes, shape=(64, 100)):
     return loud
 
 
-@pytest.mark.parametrize(
-    ("boxes", "pieces"),
-    [
+def test_pieces_of_time():
+    for boxes, pieces in [
         ([(0, 64, 10, 20, 20)], [(10, 20)]),
         ([(0, 64, 10, 15, 20)], [(10, 15)]),  # five frames are the shortest
         ([(0, 64, 10, 14, 20)], []),
@@ -162,10 +161,8 @@ def grid(*boxes, shape=(64, 100)):
         ([(0, 64, 10, 20, 6)], []),  # never over six decibels
         ([(0, 64, 10, 20, 7)], [(10, 20)]),
         ([(0, 64, 10, 20, 7), (0, 64, 20, 30, 4), (0, 64, 30, 40, 3)], [(10, 30)]),
-    ],
-)
-def test_pieces_of_time(boxes, pieces):
-    assert [(first, last) for first, last, _ in sounds._pieces_of_time(grid(*boxes))] == pieces
+    ]:
+        assert [(first, last) for first, last, _ in sounds._pieces_of_time(grid(*boxes))] == pieces
 
 
 def test_long_pieces_are_cut_where_they_are_quiet():

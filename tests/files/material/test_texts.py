@@ -11,7 +11,6 @@ import pytest
 import sidelight as sl
 from sidelight.errors import UnreadableFile
 from sidelight.files.text.folder import text_in
-from sidelight.files.text.words import count_words, counting_known
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
@@ -91,11 +90,3 @@ def test_lists_may_speak_of_folders_whose_files_are_then_a_bag(tmp_path):
     assert any("1 folder that is not there (east)" in note for note in data.notes)
     by_paragraph = sl.from_folder(tmp_path / "f", by="paragraph")
     assert by_paragraph.bags.n_bags == 6
-
-
-def test_known_words_are_counted_in_their_order_and_others_are_not():
-    with counting_known(["wren", "owl", "never"]):
-        X, words = count_words(["owl owl jay", "wren"], least=2)
-    assert words == ("wren", "owl", "never")
-    assert X.toarray().tolist() == [[0, 2, 0], [1, 0, 0]]
-    assert count_words(["owl owl jay", "wren"], least=2)[1] == ()

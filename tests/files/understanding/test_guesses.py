@@ -26,9 +26,8 @@ def long(n: int) -> list[str]:
 # ---- events
 
 
-@pytest.mark.parametrize(
-    ("columns", "expected"),
-    [
+def test_two_columns_of_names_that_come_back_are_events():
+    for columns, expected in [
         (EVENTS, "event event"),
         (EVENTS | {"count": "1 2 3 4 5 6"}, "event event weight"),
         (EVENTS | {"count": "0 1 1 0 1 1"}, "event event weight"),
@@ -46,18 +45,15 @@ def long(n: int) -> list[str]:
         ({"song": USERS, "tag": FILMS}, "id label"),
         ({"song": USERS, "tag": FILMS, "count": "1 2 3 4 5 6"}, "event event weight"),
         ({"song": USERS, "tag": FILMS, "when": STAMPS}, "event event ignored"),
-    ],
-)
-def test_two_columns_of_names_that_come_back_are_events(columns, expected):
-    plan = plan_of(columns)
-    assert list(roles(plan).values()) == expected.split()
-    assert plan.item_and_label == ("label" in expected)
-    assert len(plan.events) == 2
+    ]:
+        plan = plan_of(columns)
+        assert list(roles(plan).values()) == expected.split()
+        assert plan.item_and_label == ("label" in expected)
+        assert len(plan.events) == 2
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
+def test_what_are_no_events():
+    for columns in [
         EVENTS | {"count": "few few many many few many"},  # a third column of names
         EVENTS | {"count": "1 2 3 4 5 6", "n": "1 2 3 4 5 6"},
         EVENTS | {"truth": "m n m k n k", "gold": "m n m k n k"},
@@ -78,10 +74,8 @@ def test_two_columns_of_names_that_come_back_are_events(columns, expected):
         {"user": "a b c d e f", "film": FILMS},
         {"user": turns("ann", times=11), "film": [f"film{i}" for i in range(11)]},
         {"user": USERS, "size": amounts(6)},
-    ],
-)
-def test_what_are_no_events(columns):
-    assert not plan_of(columns).events
+    ]:
+        assert not plan_of(columns).events
 
 
 def test_events_are_guessed_only_where_nothing_was_said():
@@ -94,9 +88,8 @@ def test_events_are_guessed_only_where_nothing_was_said():
 # ---- ids
 
 
-@pytest.mark.parametrize(
-    ("columns", "how"),
-    [
+def test_a_value_of_its_own_for_every_row_is_its_id():
+    for columns, how in [
         ({"id": "17 4 9"}, CLEAR),
         ({"id": "x y z"}, CLEAR),
         ({"tree id": "x y z"}, CLEAR),
@@ -109,20 +102,17 @@ def test_events_are_guessed_only_where_nothing_was_said():
         ({"picture": "a.png b.png c.png d.png"}, CLEAR),
         ({"tree": "oak1 elm4 fir2 yew3 ash9"}, LIKELY),
         ({"tree": ["x" * 39 + c for c in "abcde"]}, LIKELY),
-    ],
-)
-def test_a_value_of_its_own_for_every_row_is_its_id(columns, how):
-    plan = beside(columns)
-    (name,) = columns
-    assert roles(plan)[name] == "id"
-    assert plan.id == 2
-    assert sure(plan, name) == how
-    assert roles(beside(columns, id=False))[name] != "id"
+    ]:
+        plan = beside(columns)
+        (name,) = columns
+        assert roles(plan)[name] == "id"
+        assert plan.id == 2
+        assert sure(plan, name) == how
+        assert roles(beside(columns, id=False))[name] != "id"
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
+def test_what_is_no_id():
+    for columns in [
         {"id": "17 4 4"},
         {"id": "17"},
         {"id": "1.5 2 3"},
@@ -146,10 +136,8 @@ def test_a_value_of_its_own_for_every_row_is_its_id(columns, how):
         {"tree": "7 8 oak1 elm4 fir2"},
         {"title": "oak1 elm4 fir2 yew3 ash9"},
         {"species": "oak1 elm4 fir2 yew3 ash9"},
-    ],
-)
-def test_what_is_no_id(columns):
-    assert beside(columns).id is None
+    ]:
+        assert beside(columns).id is None
 
 
 def test_the_first_column_without_a_name_is_an_id_if_its_words_differ():
@@ -175,9 +163,8 @@ def test_a_number_called_like_an_id_that_comes_back_is_left_out_unless_ids_were_
 # ---- bags
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
+def test_a_name_that_says_so_or_files_that_come_back_are_bags():
+    for columns in [
         {"recording": "r1 r2 r1 r3 r2 r3"},
         {"recording": "11 12 11 13 12 13"},
         {"recording": "r1 r1 r1 r2 r2 r2"},
@@ -189,20 +176,17 @@ def test_a_number_called_like_an_id_that_comes_back_is_left_out_unless_ids_were_
         {"treeid": each("t1", "t2", "t3", times=20)},
         {"treeid": each("t1", "t2", "t3", "t4", times=21)},
         {"sound": "a.wav b.wav a.wav b.wav"},
-    ],
-)
-def test_a_name_that_says_so_or_files_that_come_back_are_bags(columns):
-    plan = beside(columns)
-    assert plan.bag == 2
-    assert not plan.doubts
-    (name,) = columns
-    assert sure(plan, name) == (LIKELY if name == "sound" else CLEAR)
-    assert beside(columns, bag=False).bag is None
+    ]:
+        plan = beside(columns)
+        assert plan.bag == 2
+        assert not plan.doubts
+        (name,) = columns
+        assert sure(plan, name) == (LIKELY if name == "sound" else CLEAR)
+        assert beside(columns, bag=False).bag is None
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
+def test_what_is_no_bag():
+    for columns in [
         {"recording": "r1 r2 r3 r4 r5 r6"},
         {"recording": "r1 r1 r1 r1 r1 r1"},
         {"recording": "1.5 2 1.5 3 2 3"},
@@ -217,18 +201,15 @@ def test_a_name_that_says_so_or_files_that_come_back_are_bags(columns):
         {"tree": "t1 t1 t2 t2 t3 t3"},
         {"sound": "a.wav a.wav a.wav a.wav"},
         {"sound": "a.wav b.wav c.wav d.wav"},
-    ],
-)
-def test_what_is_no_bag(columns):
-    assert beside(columns).bag is None
+    ]:
+        assert beside(columns).bag is None
 
 
 RUNNING = each(1, 2, 3, times=3)
 
 
-@pytest.mark.parametrize(
-    ("columns", "how"),
-    [
+def test_running_numbers_are_bags_and_few_of_them_are_asked_about():
+    for columns, how in [
         ({"place": RUNNING}, ASKED),
         ({"place": each(*range(7), times=2)}, ASKED),
         ({"place": each(*range(8), times=2)}, LIKELY),
@@ -242,27 +223,22 @@ RUNNING = each(1, 2, 3, times=3)
         ({"place": RUNNING, "when": each(*STAMPS[:3], times=3)}, ASKED),
         ({"place": each(1, 2, 3, times=19) + ["3", "3"]}, ASKED),  # 59 rows
         ({"place": each(1, 2, 3, times=20), "level": each(4, 9, 4, times=20)}, LIKELY),
-    ],
-)
-def test_running_numbers_are_bags_and_few_of_them_are_asked_about(columns, how):
-    plan = beside(columns)
-    assert plan.bag == 2
-    assert sure(plan, next(iter(columns))) == how
-    asked = [doubt for doubt in plan.doubts if "belong together" in doubt.question]
-    assert len(asked) == (how == ASKED)
+    ]:
+        plan = beside(columns)
+        assert plan.bag == 2
+        assert sure(plan, next(iter(columns))) == how
+        asked = [doubt for doubt in plan.doubts if "belong together" in doubt.question]
+        assert len(asked) == (how == ASKED)
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
+def test_other_numbers_are_no_bags():
+    for columns in [
         {"place": each(1, 2, times=4)},
         {"place": each(1, 2, 3, times=20)},
         {"place": "1 2 1 2 3 3"},
         {"place": each(2, 3, 4, times=3)},
-    ],
-)
-def test_other_numbers_are_no_bags(columns):
-    assert beside(columns).bag is None
+    ]:
+        assert beside(columns).bag is None
 
 
 TREES, KINDS = each("t1", "t2", "t3", "t4", times=3), each("oak", "elm", "oak", "elm", times=3)
@@ -285,9 +261,8 @@ def test_the_finest_names_are_the_bag():
     assert beside({"site": coarse, "tree": TREES, "bark": each("oak", "oak", "elm", "oak", times=3)}).bag == 3
 
 
-@pytest.mark.parametrize(
-    ("columns", "said"),
-    [
+def test_other_names_are_no_bags():
+    for columns, said in [
         ({"tree": TREES, "bark": KINDS}, {"label": "bark"}),
         ({"tree": TREES, "bark": KINDS}, {"label": False}),
         ({"tree": TREES, "bark": KINDS}, {"bag": False}),
@@ -299,10 +274,8 @@ def test_the_finest_names_are_the_bag():
         ({"tree": "t1 t1 t1 t2 t2 t2 t3 t4", "bark": "oak oak oak elm elm elm oak elm"}, {}),  # two come back
         ({"tree": TREES, "bark": each("4.5", "9", "4.5", "9", times=3)}, {}),
         ({"tree": each("1", "2", "4", "6", times=3), "bark": KINDS}, {}),
-    ],
-)
-def test_other_names_are_no_bags(columns, said):
-    assert beside(columns, **said).bag is None
+    ]:
+        assert beside(columns, **said).bag is None
 
 
 @pytest.mark.parametrize(("n", "is_bag"), [(3, True), (4, False)])
@@ -320,19 +293,16 @@ def test_a_class_has_at_most_a_value_for_three_rows(n, is_bag):
 # ---- sequences, labels of bags, files to show, times
 
 
-@pytest.mark.parametrize(
-    ("name", "cells", "is_sequence"),
-    [
+def test_a_sequence_is_called_so_and_stands_together():
+    for name, cells, is_sequence in [
         ("session", "s1 s1 s1 s2 s2 s2", True),
         ("session", "11 11 11 12 12 12", True),
         ("session", "s1 s2 s1 s2 s1 s2", False),
         ("session", "1.5 1.5 1.5 2.5 2.5 2.5", False),
         ("tree", "s1 s1 s1 s2 s2 s2", False),
-    ],
-)
-def test_a_sequence_is_called_so_and_stands_together(name, cells, is_sequence):
-    assert (beside({name: cells}).sequence == 2) == is_sequence
-    assert beside({name: cells}, sequence=False).sequence is None
+    ]:
+        assert (beside({name: cells}).sequence == 2) == is_sequence
+        assert beside({name: cells}, sequence=False).sequence is None
 
 
 def test_the_label_of_bags_is_known_by_its_name_where_there_are_bags():
@@ -357,22 +327,19 @@ def test_files_are_shown_even_where_they_name_rows_or_bags():
     assert beside({"tree": "oak1 elm4 fir2 yew3 ash9"}).show == []
 
 
-@pytest.mark.parametrize(
-    ("columns", "shown"),
-    [
+def test_texts_and_files_are_shown():
+    for columns, shown in [
         ({"tree": "a.png b.png c.png"}, [2]),
         ({"tree": [SENTENCE.format(i) for i in range(3)]}, [2]),
         ({"title": "a b c"}, [2]),
         ({"title": "a b c", "tree": "a.png b.png c.png"}, [3]),
         ({"title": "1.5 2.5 3.5"}, []),
         ({"tree": "a b c"}, []),
-    ],
-)
-def test_texts_and_files_are_shown(columns, shown):
-    plan = beside(columns)
-    assert plan.show == shown
-    assert beside(columns, show=False).show == []
-    assert all(plan.why[j][0] == "show" for j in shown)
+    ]:
+        plan = beside(columns)
+        assert plan.show == shown
+        assert beside(columns, show=False).show == []
+        assert all(plan.why[j][0] == "show" for j in shown)
 
 
 def test_times_are_left_out_and_amounts_called_so_only_in_bags():
@@ -389,21 +356,18 @@ def test_times_are_left_out_and_amounts_called_so_only_in_bags():
 # ---- the rest
 
 
-@pytest.mark.parametrize(
-    ("cells", "role", "word"),
-    [
+def test_every_column_gets_a_role_and_a_reason():
+    for cells, role, word in [
         (amounts(6), "feature", "numbers"),
         ("0 1 0 1 1 0", "feature", "numbers"),
         (["?"] * 6, "ignored", "empty"),
         (["10%", "20%", "30%", "40%", "55%", "60%"], "ignored", "written as"),
         ("7 8 oak1 elm4 fir2 9", "ignored", "mixed"),
-    ],
-)
-def test_every_column_gets_a_role_and_a_reason(cells, role, word):
-    plan = beside({"m": cells, "n": amounts(6)}, label=False)
-    assert plan.why[2][0] == role
-    assert word in plan.why[2][1]
-    assert (2 in plan.features) == (role == "feature")
+    ]:
+        plan = beside({"m": cells, "n": amounts(6)}, label=False)
+        assert plan.why[2][0] == role
+        assert word in plan.why[2][1]
+        assert (2 in plan.features) == (role == "feature")
 
 
 def test_yes_and_no_in_words_is_a_feature_and_other_words_are_not():
@@ -426,9 +390,8 @@ def test_only_the_features_that_were_named_are_features():
     assert beside(columns, channels={"w": "width"}).features == [0]
 
 
-@pytest.mark.parametrize(
-    ("name", "cells", "is_place"),
-    [
+def test_coordinates_are_told_by_name_and_range():
+    for name, cells, is_place in [
         ("lat", "-90 90 1.5", True),
         ("lat", "-90 91 1.5", False),
         ("lat", "-91 90 1.5", False),
@@ -436,10 +399,8 @@ def test_only_the_features_that_were_named_are_features():
         ("lon", "-181 360 1.5", False),
         ("lon", "-180 361 1.5", False),
         ("size", "-90 90 1.5", False),
-    ],
-)
-def test_coordinates_are_told_by_name_and_range(name, cells, is_place):
-    assert ("coordinates" in beside({name: cells}).why[2][1]) == is_place
+    ]:
+        assert ("coordinates" in beside({name: cells}).why[2][1]) == is_place
 
 
 def test_a_separator_that_was_said_stays_and_several_labels_have_none():

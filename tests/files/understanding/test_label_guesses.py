@@ -24,9 +24,8 @@ def label_of(columns, **said):
 # ---- columns of yes and no
 
 
-@pytest.mark.parametrize(
-    ("columns", "labels"),
-    [
+def test_two_columns_of_yes_and_no_that_are_called_labels():
+    for columns, labels in [
         ({"label_a": "0 1 0 1", "label_b": "1 1 0 0"}, "label_a label_b"),
         ({"tag a": "no yes no yes", "tag b": "no no no yes"}, "tag a tag b"),
         ({"label_a": "0 0 0 0", "label_b": "0 1 0 1"}, "label_a label_b"),  # nobody has the first one
@@ -34,18 +33,15 @@ def label_of(columns, **said):
         ({"label_a": "0 1 0 1", "width_b": "1 1 0 0"}, ""),
         ({"label_a": "0 1 0 1", "label_b": "1 2.5 3 0"}, ""),
         ({"label": "0 1 0 1", "label_b": "1 1 0 0"}, "label"),
-    ],
-)
-def test_two_columns_of_yes_and_no_that_are_called_labels(columns, labels):
-    assert label_of(columns | {"depth": amounts(4)}) == (labels, CLEAR if labels else 0, 0)
+    ]:
+        assert label_of(columns | {"depth": amounts(4)}) == (labels, CLEAR if labels else 0, 0)
 
 
 WREN, OWL = each(1, 0, 1, 0, times=2), each(0, 1, 1, 0, times=2)
 
 
-@pytest.mark.parametrize(
-    ("columns", "labels"),
-    [
+def test_ticks_that_the_rows_of_bags_share_are_their_labels():
+    for columns, labels in [
         (BAGS | {"wren": WREN, "owl": OWL}, "wren owl"),
         (BAGS | {"wren": each("yes", "no", "yes", "no", times=2), "owl": OWL}, "wren owl"),
         ({"recording": "r1 r1 r2 r2 r3 r4 r5 r6", "wren": WREN, "owl": OWL} | DEPTH, ""),  # two bags of several rows
@@ -57,10 +53,8 @@ WREN, OWL = each(1, 0, 1, 0, times=2), each(0, 1, 1, 0, times=2)
         (BAGS | {"wren": WREN, "owl": OWL, "the species": turns("a", "b", times=4)}, "the species"),
         (BAGS | {"wren": WREN, "owl": OWL, "species seen": turns("yes", "no", times=4)}, "wren owl"),
         (BAGS | {"wren": WREN, "owl": OWL, "bag label": each("u", "v", "u", "v", times=2)} | DEPTH, "owl"),
-    ],
-)
-def test_ticks_that_the_rows_of_bags_share_are_their_labels(columns, labels):
-    assert label_of(columns)[0] == labels
+    ]:
+        assert label_of(columns)[0] == labels
 
 
 def test_ticks_of_bags_are_labels_only_where_other_numbers_tell_rows_apart():
@@ -77,9 +71,8 @@ def whole(n, distinct):
     return [i * 7 % distinct * 2 + 5 for i in range(n)]
 
 
-@pytest.mark.parametrize(
-    ("columns", "expected"),
-    [
+def test_a_label_is_known_by_its_name():
+    for columns, expected in [
         ({"species": "a b c d e f", "depth": amounts(6)}, ("species", CLEAR, 0)),
         ({"species": "7 9 7 9 7 9", "depth": amounts(6)}, ("species", CLEAR, 0)),
         ({"bird species": "a b c d e f", "depth": amounts(6)}, ("bird species", CLEAR, 0)),
@@ -97,10 +90,8 @@ def whole(n, distinct):
         ({"tag": "a.png b.png a.png b.png c.png c.png", "depth": amounts(6)}, ("", 0, 0)),
         ({"target": [f"2024-01-0{i}" for i in range(1, 7)], "depth": amounts(6)}, ("", 0, 0)),
         ({"class": ["?"] * 6, "depth": amounts(6)}, ("", 0, 0)),
-    ],
-)
-def test_a_label_is_known_by_its_name(columns, expected):
-    assert label_of(columns) == expected
+    ]:
+        assert label_of(columns) == expected
 
 
 def test_amounts_that_are_called_like_the_answer_are_left_out_and_asked_about():
@@ -121,9 +112,8 @@ BARK = each("oak", "elm", "oak", "elm", times=2)
 LEVEL = each(4, 9, 4, 9, times=2)
 
 
-@pytest.mark.parametrize(
-    ("columns", "expected"),
-    [
+def test_a_class_or_a_list_that_the_rows_of_a_bag_share():
+    for columns, expected in [
         (BAGS | {"bark": BARK}, ("bark", LIKELY, 0)),
         (
             {"recording": "r1 r1 r2 r2 r3 r3 r4 r5", "level": "4 4 9 9 4 4 9 9"} | DEPTH,  # three of several rows
@@ -143,10 +133,8 @@ LEVEL = each(4, 9, 4, 9, times=2)
         (BAGS | {"seen": each("oak;elm", "elm", "oak;elm", "oak", times=2)}, ("seen", LIKELY, 0)),
         (BAGS | {"seen": each("oak;elm", "elm", "oak", "elm;oak", times=2)}, ("seen", LIKELY, 0)),
         (BAGS | {"seen": turns("oak;elm", "elm", "oak", "elm", times=2)}, ("seen", LIKELY, 0)),
-    ],
-)
-def test_a_class_or_a_list_that_the_rows_of_a_bag_share(columns, expected):
-    assert label_of(columns) == expected
+    ]:
+        assert label_of(columns) == expected
 
 
 def test_numbers_that_bags_share_are_labels_only_where_others_tell_rows_apart():
@@ -171,9 +159,8 @@ def test_two_columns_of_lists_are_no_label():
 # ---- weaker names
 
 
-@pytest.mark.parametrize(
-    ("columns", "expected"),
-    [
+def test_a_few_values_under_a_weaker_name():
+    for columns, expected in [
         ({"status": "a b c a b c", "depth": amounts(6)}, ("status", LIKELY, 0)),
         ({"status": "4 9 4 9 4 9", "depth": amounts(6)}, ("status", LIKELY, 0)),
         ({"the status": "a b c a b c", "depth": amounts(6)}, ("the status", LIKELY, 0)),
@@ -192,10 +179,8 @@ def test_two_columns_of_lists_are_no_label():
         ({"status": "a.png b.png a.png b.png a.png b.png", "depth": amounts(6)}, ("", 0, 0)),
         ({"status": each("2024-01-01", "2024-01-02", times=3), "depth": amounts(6)}, ("", 0, 0)),
         ({"status": turns("1,000.5", "2,000.5", times=3), "depth": amounts(6)}, ("", 0, 0)),
-    ],
-)
-def test_a_few_values_under_a_weaker_name(columns, expected):
-    assert label_of(columns) == expected
+    ]:
+        assert label_of(columns) == expected
 
 
 def test_of_weaker_names_the_last_two_are_offered():
@@ -209,9 +194,8 @@ def test_of_weaker_names_the_last_two_are_offered():
 TICKS = {"p": "0 1 0 1 1 0", "q": "1 1 0 0 1 0", "r": "0 0 1 1 1 0"}
 
 
-@pytest.mark.parametrize(
-    ("columns", "labels"),
-    [
+def test_a_block_of_ticks_at_the_end_is_asked_about():
+    for columns, labels in [
         ({"depth": amounts(6)} | TICKS, "p q r"),
         ({"depth": amounts(6)} | TICKS | {"s": "yes no no yes yes no"}, "p q r s"),
         ({"depth": amounts(6)} | TICKS | {"s": "0 0 0 0 0 0"}, "p q r s"),
@@ -221,18 +205,15 @@ TICKS = {"p": "0 1 0 1 1 0", "q": "1 1 0 0 1 0", "r": "0 0 1 1 1 0"}
         ({"depth": amounts(6), "kept": "yes no no yes yes no", "base": amounts(6)} | TICKS, "r"),
         ({"depth": amounts(6)} | TICKS | {"s": amounts(6)}, ""),
         ({"f1": amounts(6), "f2": TICKS["p"], "f3": TICKS["q"], "f4": TICKS["r"]}, ""),
-    ],
-)
-def test_a_block_of_ticks_at_the_end_is_asked_about(columns, labels):
-    assert label_of(columns) == (labels, ASKED if labels else 0, 1 if labels else 0)
+    ]:
+        assert label_of(columns) == (labels, ASKED if labels else 0, 1 if labels else 0)
 
 
 WORDS = "oak elm fir oak elm fir"
 
 
-@pytest.mark.parametrize(
-    ("columns", "expected"),
-    [
+def test_words_that_come_back():
+    for columns, expected in [
         ({"m": WORDS}, ("m", LIKELY, 0)),
         ({"m": "oak elm fir oak elm yew"}, ("", 0, 0)),  # four words in six rows
         ({"m": "oak oak oak oak oak oak"}, ("", 0, 0)),
@@ -246,10 +227,8 @@ WORDS = "oak elm fir oak elm fir"
         ({"m": each("x" * 41, "y" * 41, times=3)}, ("", 0, 0)),
         ({"m": each("a b c", "d e f", "g h i", times=2)}, ("m", LIKELY, 0)),
         ({"m": turns("1,000.5", "2,000.5", times=3)}, ("", 0, 0)),
-    ],
-)
-def test_words_that_come_back(columns, expected):
-    assert label_of(columns) == expected
+    ]:
+        assert label_of(columns) == expected
 
 
 def of_table(columns):
@@ -267,9 +246,8 @@ def few(n, k):
     return [f"w{i * 7 % k}" for i in range(n)]
 
 
-@pytest.mark.parametrize(
-    ("columns", "expected"),
-    [
+def test_words_at_either_end_of_a_table():
+    for columns, expected in [
         ({"m": WORDS, "width": amounts(6), "depth": amounts(6)}, ("m", LIKELY, 0)),
         ({"m": "yes no no yes no yes", "width": amounts(6), "depth": amounts(6)}, ("m", ASKED, 1)),
         ({"m": WORDS, "o": "a b c d e f", "width": amounts(6)}, ("m", LIKELY, 0)),
@@ -281,10 +259,8 @@ def few(n, k):
         ({"width": amounts(90), "o": few(90, 45), "m": few(90, 31)}, ("m", ASKED, 1)),
         ({"m": WORDS, "width": amounts(6), "column_3": "0 1 2 0 1 2"}, ("column_3", LIKELY, 0)),
         ({"column_1": "0 1 2 0 1 2", "width": amounts(6), "m": WORDS}, ("m", LIKELY, 0)),
-    ],
-)
-def test_words_at_either_end_of_a_table(columns, expected):
-    assert of_table(columns) == expected
+    ]:
+        assert of_table(columns) == expected
 
 
 def coded(cells, name="m"):
@@ -293,9 +269,8 @@ def coded(cells, name="m"):
     return {"width": amounts(n), "height": amounts(n, 11), name: cells}
 
 
-@pytest.mark.parametrize(
-    ("columns", "expected"),
-    [
+def test_whole_numbers_that_count_classes_at_either_end():
+    for columns, expected in [
         (coded("0 1 2 0 1 2"), ("m", ASKED, 1)),
         (coded("1 2 3 1 2 3"), ("m", ASKED, 1)),
         (coded("1 2 3 1 2 3", "column_3"), ("column_3", LIKELY, 0)),
@@ -324,10 +299,8 @@ def coded(cells, name="m"):
         ({"f1": amounts(6), "f2": amounts(6, 11), "f": "0 1 2 0 1 2"}, ("f", ASKED, 1)),
         ({"g": amounts(6), "h": amounts(6, 11), "f3": "0 1 2 0 1 2"}, ("f3", ASKED, 1)),
         ({"column_1": amounts(6), "column_2": amounts(6, 11), "column_3": "0 1 2 0 1 2"}, ("column_3", LIKELY, 0)),
-    ],
-)
-def test_whole_numbers_that_count_classes_at_either_end(columns, expected):
-    assert of_table(columns) == expected
+    ]:
+        assert of_table(columns) == expected
 
 
 @pytest.mark.parametrize(("n", "is_label"), [(3, False), (4, True)])

@@ -34,9 +34,8 @@ def seen(cells, *fields, name="m"):
 # ---- looks
 
 
-@pytest.mark.parametrize(
-    ("cells", "kind", "is_whole"),
-    [
+def test_kinds():
+    for cells, kind, is_whole in [
         ("1 2 3", "number", True),
         ("1 2.5 3", "number", False),
         ("1 2.0 3", "number", True),
@@ -51,10 +50,8 @@ def seen(cells, *fields, name="m"):
         ("a b", "text", False),
         ("? ?", "empty", False),
         ("1 ? 2", "number", True),
-    ],
-)
-def test_kinds(cells, kind, is_whole):
-    assert seen(cells, "kind", "is_whole") == (kind, is_whole)
+    ]:
+        assert seen(cells, "kind", "is_whole") == (kind, is_whole)
 
 
 def test_counts_lengths_and_ranges():
@@ -67,9 +64,8 @@ def test_counts_lengths_and_ranges():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("cells", "sorted_run", "consecutive", "running"),
-    [
+def test_order_of_values():
+    for cells, sorted_run, consecutive, running in [
         ("a a b b c", True, False, False),
         ("a b a", False, False, False),
         ("1 2 3 4", True, True, False),
@@ -82,52 +78,45 @@ def test_counts_lengths_and_ranges():
         ("1 2 ? 3", True, False, False),
         ("1 1 1", True, False, False),
         ("1 2 1", False, False, False),
-    ],
-)
-def test_order_of_values(cells, sorted_run, consecutive, running):
-    assert seen(cells, "is_sorted_run", "is_consecutive", "is_running") == (sorted_run, consecutive, running)
+    ]:
+        assert seen(cells, "is_sorted_run", "is_consecutive", "is_running") == (sorted_run, consecutive, running)
 
 
-@pytest.mark.parametrize(
-    ("cells", "is_media"),
-    [("a.png b.JPG c.wav", True), ("a.png b.png c.png d.png x", False), ("a.png " * 5 + "x", True), ("a.xyz b", False)],
-)
-def test_names_of_files(cells, is_media):
-    assert seen(cells, "is_media") == (is_media,)
+def test_names_of_files():
+    for cells, is_media in [
+        ("a.png b.JPG c.wav", True),
+        ("a.png b.png c.png d.png x", False),
+        ("a.png " * 5 + "x", True),
+        ("a.xyz b", False),
+    ]:
+        assert seen(cells, "is_media") == (is_media,)
 
 
 SENTENCE = "a bird sings {}"
 
 
-@pytest.mark.parametrize(
-    ("cells", "is_prose"),
-    [
+def test_sentences():
+    for cells, is_prose in [
         ([SENTENCE.format(i) for i in range(4)], True),
         ([f"a bird {i}" for i in range(4)], False),
         (["a bird sings"] * 2 + ["a bird sings loud now 1", "a bird sings loud now 2"], True),
         ([SENTENCE.format(i % 2) for i in range(4)], False),  # half of them different
         ([SENTENCE.format(i % 3) for i in range(4)], True),
         ([f"a b c d{i}.png" for i in range(4)], False),
-    ],
-)
-def test_sentences(cells, is_prose):
-    assert seen(cells, "is_prose") == (is_prose,)
+    ]:
+        assert seen(cells, "is_prose") == (is_prose,)
 
 
-@pytest.mark.parametrize(
-    ("cells", "is_tick"),
-    [
-        ("yes no", True), ("Ja nein JA", True), ("0 1", True), ("-1 1", True), ("1.0 0", True), ("x y", False),
-        ("yes yes", False), ("yes no maybe", False), ("yes true", False), ("no false", False), ("0 2", False),
-    ],
-)  # fmt: skip
-def test_yes_and_no(cells, is_tick):
-    assert seen(cells, "is_tick") == (is_tick,)
+def test_yes_and_no():
+    for cells, is_tick in [
+            ("yes no", True), ("Ja nein JA", True), ("0 1", True), ("-1 1", True), ("1.0 0", True), ("x y", False),
+            ("yes yes", False), ("yes no maybe", False), ("yes true", False), ("no false", False), ("0 2", False),
+        ]:  # fmt: skip
+        assert seen(cells, "is_tick") == (is_tick,)
 
 
-@pytest.mark.parametrize(
-    ("cells", "name", "is_time"),
-    [
+def test_times():
+    for cells, name, is_time in [
         (["2024-01-02", "2024/1/3"], "m", True),
         (["2024-01-02 10:15", "2024-01-02T10:15:30.5Z"], "m", True),
         (["1.2.2024", "02/03/24, 10:15"], "m", True),
@@ -150,10 +139,8 @@ def test_yes_and_no(cells, is_tick):
         ([1_700_000_000] * 3, "m", False),
         ([1_700_000_000.5, 1_700_000_009, 1_700_000_010], "m", False),
         ([1, 2, 3], "time", False),
-    ],
-)
-def test_times(cells, name, is_time):
-    assert seen(cells, "is_time", name=name) == (is_time,)
+    ]:
+        assert seen(cells, "is_time", name=name) == (is_time,)
 
 
 def test_a_word_among_numbers_is_odd_and_marks_are_a_dress():
@@ -167,9 +154,8 @@ def test_a_word_among_numbers_is_odd_and_marks_are_a_dress():
 # ---- lists
 
 
-@pytest.mark.parametrize(
-    ("cells", "mark"),
-    [
+def test_what_stands_between_labels():
+    for cells, mark in [
         (["a;b", "b", "a"], ";"),
         (["a|b", "c|d"], "|"),
         (["a" * 41 + "|b", "c|d"], None),
@@ -190,10 +176,8 @@ def test_a_word_among_numbers_is_odd_and_marks_are_a_dress():
         (["a", "b"], None),
         (["", " "], None),
         (["a;", ";b", "a;b", "a"], ";"),
-    ],
-)
-def test_what_stands_between_labels(cells, mark):
-    assert find_separator(cells) == mark
+    ]:
+        assert find_separator(cells) == mark
 
 
 def test_sentences_have_commas_and_blanks_of_their_own():
@@ -257,9 +241,8 @@ def test_the_truth_of_events_belongs_to_the_first_things():
 # ---- numbers and words for nothing
 
 
-@pytest.mark.parametrize(
-    ("cells", "comma", "plain"),
-    [
+def test_how_a_column_writes_its_numbers():
+    for cells, comma, plain in [
         (["10%", "20 %"], False, ["10", "20"]),
         (["$1", "€2"], False, None),
         (["$1", "$2", "x"], False, None),
@@ -278,16 +261,13 @@ def test_the_truth_of_events_belongs_to_the_first_things():
         (["1", "2"], False, None),
         (["", "?"], False, None),
         (["1,234.567", "2,345.5"], False, ["1234.567", "2345.5"]),
-    ],
-)
-def test_how_a_column_writes_its_numbers(cells, comma, plain):
-    way = writing_of(cells, decimal_comma=comma)
-    assert (None if way is None else [way.plain(cell) for cell in cells]) == plain
+    ]:
+        way = writing_of(cells, decimal_comma=comma)
+        assert (None if way is None else [way.plain(cell) for cell in cells]) == plain
 
 
-@pytest.mark.parametrize(
-    ("cells", "words"),
-    [
+def test_words_that_mean_nothing_is_known():
+    for cells, words in [
         ("1 2 -99 -99 -99 3", "-99"),
         ("1 2 -99 -99 3", ""),
         ("-60 2 -99 -99 -99 3", ""),
@@ -324,11 +304,9 @@ def test_how_a_column_writes_its_numbers(cells, comma, plain):
         (["1", "2", "x" * 21, "x" * 21, "3"], ""),
         (["1", "2", "x" * 20, "x" * 20, "3"], "x" * 20),
         ("", ""),
-    ],
-)
-def test_words_that_mean_nothing_is_known(cells, words):
-    cells = cells.split() if isinstance(cells, str) else cells
-    assert find_gap_words(cells) == frozenset(words.split())
+    ]:
+        cells = cells.split() if isinstance(cells, str) else cells
+        assert find_gap_words(cells) == frozenset(words.split())
 
 
 def source(columns):
@@ -525,15 +503,12 @@ def test_codes_are_numbered_by_first_appearance_over_all_pieces(kind):
     assert (found.values, found.codes.tolist()) == (("z", "a", "", "b"), [0, 1, 0, 2, 3, 1, 0])
 
 
-@pytest.mark.parametrize(
-    ("names", "n"),
-    [
-        ("a_1 a_2 b_1 b_2", 2), ("a_1 a_2 b_1", None), ("a_1 a_2", None), ("a_1 a_2 b_1 x", None),
-        ("a_1 a_2 a_3 b_1", 2),
-        (" ".join(f"c{chr(97 + k)}_{j}" for k in range(20) for j in range(2)), 20),
-        (" ".join(f"c{chr(97 + k)}_{j}" for k in range(21) for j in range(2)), None),
-    ],
-)  # fmt: skip
-def test_channels_are_guessed_by_what_names_begin_with(names, n):
-    found = guess_channels(names.split())
-    assert (None if found is None else len(found)) == n
+def test_channels_are_guessed_by_what_names_begin_with():
+    for names, n in [
+            ("a_1 a_2 b_1 b_2", 2), ("a_1 a_2 b_1", None), ("a_1 a_2", None), ("a_1 a_2 b_1 x", None),
+            ("a_1 a_2 a_3 b_1", 2),
+            (" ".join(f"c{chr(97 + k)}_{j}" for k in range(20) for j in range(2)), 20),
+            (" ".join(f"c{chr(97 + k)}_{j}" for k in range(21) for j in range(2)), None),
+        ]:  # fmt: skip
+        found = guess_channels(names.split())
+        assert (None if found is None else len(found)) == n

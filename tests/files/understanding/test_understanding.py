@@ -18,8 +18,6 @@ from sidelight.app.cli.options import as_flag
 from sidelight.app.jobs.describe import describe
 from sidelight.app.jobs.reading import read_as_it_is
 from sidelight.app.jobs.roles import Roles
-from sidelight.files.roles.cells import writing_of
-from sidelight.files.roles.gaps import find_gap_words
 from sidelight.words import render
 
 MOST_WRONG = 0  # may only fall
@@ -51,6 +49,7 @@ def test_a_suggested_command_can_be_run_up_to_its_fit(tmp_path, name):
             assert data.n_features or data.counts is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["zeros_and_ones_of_bags", "ja_and_nein_of_bags", "views_by_name", "lists_empty"])
 def test_a_suggested_command_runs_to_its_end(tmp_path, name):
     """The four kinds whose suggestions once failed, or are the easiest to break; the benchmark runs those of all."""
@@ -115,35 +114,6 @@ def test_a_missing_word_is_overruled(tmp_path):
     assert not np.isnan(sl.read(path, missing_words=False).X).any()
     assert np.isnan(sl.read(path, missing_words=["1.5"]).X).sum() == 1
     assert any("'-999'" in note for note in sl.read(path).notes)
-
-
-@pytest.mark.parametrize(
-    ("cells", "words"),
-    [
-        (["3", "4", "-9", "5"], set()),
-        (["12", "<5", "<5", "13", "11"], set()),
-        (["1", "2", "99", "99", "99", "3"], {"99"}),
-        (["rot", "blau", "k. A.", "rot"], {"k. A."}),
-    ],
-)
-def test_gap_words_come_back_and_lie_far_away(cells, words):
-    assert find_gap_words(cells) == words
-
-
-@pytest.mark.parametrize(
-    ("cells", "comma", "plain"),
-    [
-        (["1.234,56", "7,5"], False, ["1234.56", "7.5"]),
-        (["1 234.5", "12.25"], False, ["1234.5", "12.25"]),
-        (["12.345", "1.000"], True, ["12345", "1000"]),
-        (["1'000", "25"], False, ["1000", "25"]),
-        (["1,234.5", "1.234,5"], False, None),
-        (["1.5", "2.25"], False, None),
-    ],
-)
-def test_a_column_agrees_on_how_its_numbers_are_written(cells, comma, plain):
-    way = writing_of(cells, decimal_comma=comma)
-    assert (None if way is None else [way.plain(cell) for cell in cells]) == plain
 
 
 def test_a_folder_of_tables_and_pictures_gets_a_sentence(tmp_path):
