@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -103,12 +101,6 @@ def test_the_older_name_of_instances_still_works(sidelight, tmp_path):
     assert "coverage" not in out.split("Commands:")[1]
 
 
-def test_options_of_another_method_are_refused_with_advice(sidelight, table):
-    code, _, err = sidelight("instances", table, "--bag", "photo", "-k", 3, "--out", "results")
-    assert code == 2
-    assert "--method spectral" in err
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -128,19 +120,6 @@ def test_words_that_do_not_fit_an_option_are_refused(sidelight, words, message):
     assert code == 2
     assert message in err
     assert "Traceback" not in out + err
-
-
-def test_a_wrong_call_is_answered_before_anything_heavy_is_loaded(tmp_path):
-    heavy = ("sklearn", "scipy", "numba", "polars", "matplotlib", "numpy")
-    code = (
-        "import sys, atexit; sys.argv = ['sidelight', 'relations', 'nowhere.csv', '-k', '2', '--out', 'r'];"
-        f"atexit.register(lambda: print('LOADED', [m for m in {heavy!r} if m in sys.modules]));"
-        "from sidelight.app.cli.app import run; run()"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
-    assert done.returncode == 2
-    assert "nowhere.csv" in done.stderr
-    assert done.stdout.split()[1:] == ["[]"]
 
 
 def test_a_warning_is_one_line_and_said_once(sidelight, tmp_path, monkeypatch):
@@ -169,20 +148,6 @@ def test_an_unknown_command_suggests_the_nearest(sidelight):
     code, _, err = sidelight("relatoins")
     assert code == 2
     assert "Did you mean 'relations'?" in err
-
-
-def test_bare_sidelight_says_what_to_run(sidelight):
-    code, out, _ = sidelight()
-    assert code == 0
-    assert "You have" in out
-    assert "-> sidelight relations TABLE" in out
-
-
-def test_a_run_file_with_a_typo_is_refused_by_name(sidelight, tmp_path):
-    (tmp_path / "run.toml").write_text('job = "relations"\ntable = "x.csv"\nsede = 1\n')
-    code, _, err = sidelight("run", "run.toml", "--out", "results")
-    assert code == 2
-    assert "Did you mean 'seed'?" in err
 
 
 def test_errors_of_the_readers_advise_options_of_the_command(sidelight, tmp_path):

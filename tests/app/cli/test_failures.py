@@ -46,6 +46,7 @@ def test_a_polite_kill_cleans_up_and_says_so(sidelight, table, tmp_path, monkeyp
     assert files(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_a_full_device_for_the_summary_is_no_traceback(table, tmp_path):
     if not os.path.exists("/dev/full"):
         pytest.skip("this machine has no full device")
@@ -72,6 +73,7 @@ def test_whatever_goes_wrong_is_one_message(sidelight, table, monkeypatch):
         run_app()
 
 
+@pytest.mark.slow
 def test_a_full_disk_names_the_folder_that_was_asked_for(table, tmp_path):
     words = [sys.executable, "-m", "sidelight", "relations", str(table), "-k", "2", "--out", "results"]
     limits = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))}

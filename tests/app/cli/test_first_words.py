@@ -159,6 +159,7 @@ def test_the_first_look_says_what_the_readers_say(folder):
     assert quick.replace("t.csv", "t.txt") == slow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "options"),
     [
@@ -210,6 +211,7 @@ def birds(tmp_path_factory):
 SLOW = ("polars", "matplotlib", "sklearn.cluster", "sklearn.model_selection", "sklearn.neighbors", "sidelight.peers")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "none_of", "most"),
     [("new.csv", SLOW, 1750), ("plain.csv", (*SLOW, "numba"), 1450)],

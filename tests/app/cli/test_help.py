@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import click
@@ -17,6 +18,7 @@ from sidelight.app.jobs.catalogue import JOBS
 FOLDER = Path(__file__).parent / "help"
 
 
+@cache
 def every_help():
     """Return the help of every command and of the commands inside commands, by the words that are typed."""
     context = click.Context(app, info_name="sidelight", terminal_width=100, color=False)

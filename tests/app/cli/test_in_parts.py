@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
+from tests.examples import but_slow
 
 import sidelight as sl
 from sidelight._models.passes import OneLook
@@ -83,6 +84,7 @@ def test_a_pattern_becomes_a_page_and_a_folder_of_assignments(rows, tmp_path):
     assert same.equals(found)
 
 
+@pytest.mark.slow
 def test_one_table_and_parts_of_it_agree(rows, tmp_path):
     folder, frame, _ = rows
     frame.write_parquet(tmp_path / "all.parquet")
@@ -98,6 +100,7 @@ def test_one_table_and_parts_of_it_agree(rows, tmp_path):
     assert figures[0]["share_sure"] == pytest.approx(figures[1]["share_sure"], abs=0.02)
 
 
+@pytest.mark.slow
 def test_bags_that_lie_apart_are_brought_together(rows, tmp_path):
     _, frame, truth = rows
     order = np.random.default_rng(0).permutation(len(frame))
@@ -113,6 +116,7 @@ def test_bags_that_lie_apart_are_brought_together(rows, tmp_path):
     assert np.mean(found["label"].to_numpy() == truth[order]) > 0.95
 
 
+@pytest.mark.slow
 def test_predict_and_score_take_a_pattern(rows, tmp_path):
     folder, frame, truth = rows
     assert call("instances", f"{folder}/*.parquet", *COLUMNS, "--out", tmp_path / "run").exit_code == 0
@@ -210,7 +214,7 @@ JOBS = {
 }
 
 
-@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("job", but_slow(JOBS, "relations"))
 def test_every_job_of_parts_writes_all_rows_and_the_page_of_a_table(rows, tmp_path, job):
     folder, frame, truth = rows
     name, *options = JOBS[job]
@@ -238,6 +242,7 @@ def test_every_job_of_parts_writes_all_rows_and_the_page_of_a_table(rows, tmp_pa
     assert placed[judged].to_list() == found[judged].to_list()
 
 
+@pytest.mark.slow
 def test_rows_with_answers_are_learnt_from_wherever_they_are(rows, tmp_path, monkeypatch):
     folder, frame, truth = rows
     for module in (discriminative, relations_work):
@@ -278,6 +283,7 @@ def test_what_a_job_of_parts_lacks_is_named(rows, tmp_path, arguments, words):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_workers_must_see_bags_that_were_brought_together(rows, tmp_path):
     folder, frame, _ = rows
     frame[::-1][::2].write_parquet(folder / "9.parquet")
@@ -287,7 +293,7 @@ def test_workers_must_see_bags_that_were_brought_together(rows, tmp_path):
     assert "Name a folder that all workers see: scratch" in str(run.exception)
 
 
-@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize("engine", but_slow(["memory", "disk"], "disk"))
 def test_names_and_other_columns_go_with_rows_whose_bags_lie_apart(rows, tmp_path, engine):
     folder, frame, _ = rows
     named = frame.with_columns(
@@ -315,6 +321,7 @@ def test_other_files_of_a_pattern_are_named(rows, tmp_path):
     assert "notes.txt: this is no Parquet file" in str(run.exception)
 
 
+@pytest.mark.slow
 def test_describe_takes_a_pattern_and_suggests_commands_that_work(rows, tmp_path, monkeypatch):
     assert rows[0] == tmp_path / "rows"
     monkeypatch.chdir(tmp_path)
@@ -331,6 +338,7 @@ def test_describe_takes_a_pattern_and_suggests_commands_that_work(rows, tmp_path
         assert run.exit_code == 0, f"{line}: {run.output} {run.exception}"
 
 
+@pytest.mark.slow
 def test_a_cluster_reads_places_and_writes(rows, tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
     folder, frame, _ = rows

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+from tests.examples import but_slow
 
 from sidelight.app.cli.app import app
 from sidelight.app.jobs.samples import write_sample
@@ -54,7 +55,7 @@ def large(path, target, size=3 << 20):
     target.write_text(header + "".join(rows) * (size // sum(map(len, rows)) + 1))
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", but_slow(CALLS, "describe", "relations"))
 def test_a_small_table_is_opened_once(tmp_path, name):
     sample, call = CALLS[name]
     table = tmp_path / "table.csv"
@@ -63,7 +64,7 @@ def test_a_small_table_is_opened_once(tmp_path, name):
     assert opens(tmp_path, call.format(table=table.name), table) == [1 if is_small else 3]
 
 
-@pytest.mark.parametrize("name", ["describe", "coclusters", "convert"])
+@pytest.mark.parametrize("name", but_slow(["describe", "coclusters", "convert"], "convert"))
 def test_a_large_table_is_opened_at_most_three_times(tmp_path, name):
     sample, call = CALLS[name]
     write_sample(sample, str(tmp_path / "small.csv"))
@@ -71,20 +72,3 @@ def test_a_large_table_is_opened_at_most_three_times(tmp_path, name):
     large(tmp_path / "small.csv", table)
     (count,) = opens(tmp_path, call.format(table=table.name), table)
     assert 1 < count <= 3
-
-
-def test_predict_and_score_share_what_they_opened(tmp_path):
-    small, table = tmp_path / "birds.csv", tmp_path / "large.csv"
-    write_sample("birds", str(small))
-    assert opens(tmp_path, "instances birds.csv --out run", small) == [1]
-    assert opens(tmp_path, "predict run birds.csv --out placed.csv", small) == [1]
-    large(small, table)
-    (count,) = opens(tmp_path, "predict run large.csv --bag none --label none --out many.csv", table)
-    assert 1 < count <= 3
-    placed, truth = tmp_path / "placed.csv", tmp_path / "truth.csv"
-    truth.write_text("row,kind\n" + "".join(f"{i + 1},{i % 3}\n" for i in range(500)))
-    assert opens(tmp_path, "score placed.csv truth.csv", placed, truth) == [1, 1]
-    many = tmp_path / "many.csv"
-    n_rows = many.read_text().count("\n") - 1
-    truth.write_text("row,kind\n" + "".join(f"{i + 1},{i % 3}\n" for i in range(n_rows)))
-    assert all(count <= 3 for count in opens(tmp_path, "score many.csv truth.csv", many, truth))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.examples import but_slow
 
 from sidelight.app.cli.app import run
 from sidelight.app.jobs.samples import write_sample
@@ -177,7 +178,9 @@ def assert_both_are_tried(folder, lines, n_lines):
     assert codes.count(2) >= len(codes) / 10
 
 
-@pytest.mark.parametrize("job", ["instances", "bags", "relations", "hierarchy", "sources", "coclusters"])
+@pytest.mark.parametrize(
+    "job", but_slow(["instances", "bags", "relations", "hierarchy", "sources", "coclusters"], "hierarchy")
+)
 def test_a_job_works_or_is_refused_and_both_are_tried(job, folder):
     assert_both_are_tried(folder, fitting(job, folder), 12)
 
@@ -270,7 +273,7 @@ def converting(draw, folder):
 LINES = {"predict": predicting, "score": scoring, "compare": comparing, "run": running, "convert": converting}
 
 
-@pytest.mark.parametrize("command", sorted(LINES))
+@pytest.mark.parametrize("command", but_slow(sorted(LINES), "score"))
 def test_a_command_about_files_works_or_is_refused_and_both_are_tried(command, folder):
     assert_both_are_tried(folder, LINES[command](folder), 20)
 

@@ -6,6 +6,7 @@ import csv
 
 import numpy as np
 import pytest
+from tests.examples import but_slow
 
 import sidelight as sl
 from sidelight.app.jobs.config import RunConfig
@@ -27,25 +28,6 @@ def rows_of(path):
         return list(csv.DictReader(handle))
 
 
-@pytest.mark.parametrize("extra", [{}, {"search": True, "n_init": 1}])
-def test_margin_writes_a_witness_for_every_bag(table, tmp_path, extra):
-    config = RunConfig("bags", str(table), {"bag": "image"}, {"method": "margin", "n_clusters": 3, **extra})
-    outcome = run(config, tmp_path / "out")
-    found = rows_of(tmp_path / "out" / "bags.csv")
-    assert len(found) == 30
-    rows = rows_of(tmp_path / "out" / "assignments.csv")
-    for bag in found:
-        assert rows[int(bag["witness_row"]) - 1]["bag"] == bag["bag"]
-    assert sum(row["witness"] == "True" for row in rows) == 30
-    assert "30 bags (240 rows)" in outcome.sentences[0]
-    model = sl.load(tmp_path / "out" / "model.sidelight")
-    data = sl.read(table, bag="image")
-    np.testing.assert_array_equal(model.predict_bag_clusters(data.X, data.bags), [int(bag["cluster"]) for bag in found])
-    page = (tmp_path / "out" / "report.html").read_text()
-    assert page.count("<canvas") == 1  # the map
-    assert page.count('<svg class="plot"') >= 1  # the margins
-
-
 def test_medoids_name_their_bags(table, tmp_path):
     run(RunConfig("bags", str(table), {"bag": "image"}, {"n_clusters": 3, "method": "medoids"}), tmp_path / "out")
     assert all(row["medoid"].startswith("img") for row in rows_of(tmp_path / "out" / "clusters.csv"))
@@ -58,9 +40,18 @@ def test_a_table_without_bags_says_what_to_type(tmp_path):
         run(RunConfig("bags", str(path), {}, {"n_clusters": 2}), tmp_path / "out")
 
 
-@pytest.mark.parametrize("k", [None, 3])
-def test_words_are_the_default_and_choose_the_number_of_clusters(table, tmp_path, k):
-    config = RunConfig("bags", str(table), {"bag": "image"}, {} if k is None else {"n_clusters": k})
+MARGIN = {"method": "margin", "n_clusters": 3}
+TRIED = [
+    (sl.BagWordClustering, {}),
+    (sl.BagWordClustering, {"n_clusters": 3}),
+    (sl.MaxMarginBagClustering, MARGIN),
+    (sl.estimators.MaxMarginBagClusteringCV, {**MARGIN, "search": True, "n_init": 1}),
+]
+
+
+@pytest.mark.parametrize(("kind", "options"), but_slow(TRIED, *TRIED[:3]))
+def test_every_bag_has_a_witness_and_the_model_places_it_again(table, tmp_path, kind, options):
+    config = RunConfig("bags", str(table), {"bag": "image"}, options)
     outcome = run(config, tmp_path / "out")
     found, rows = rows_of(tmp_path / "out" / "bags.csv"), rows_of(tmp_path / "out" / "assignments.csv")
     assert len(found) == 30
@@ -68,12 +59,13 @@ def test_words_are_the_default_and_choose_the_number_of_clusters(table, tmp_path
         assert rows[int(bag["witness_row"]) - 1]["bag"] == bag["bag"]
     assert sum(row["witness"] == "True" for row in rows) == 30
     model = sl.load(tmp_path / "out" / "model.sidelight")
-    assert isinstance(model, sl.BagWordClustering)
+    assert isinstance(model, kind)
     data = sl.read(table, bag="image")
     np.testing.assert_array_equal(model.predict_bag_clusters(data.X, data.bags), [int(bag["cluster"]) for bag in found])
     page = (tmp_path / "out" / "report.html").read_text()
     assert page.count("<canvas") == 1
-    assert page.count('<svg class="plot"') == (1 if k is None else 0)  # how the number was chosen
-    assert any("clusters were chosen" in sentence for sentence in outcome.sentences) == (k is None)
-    assert (tmp_path / "out" / "stability.csv").exists() == (k is None)
-    assert len(rows_of(tmp_path / "out" / "clusters.csv")) == model.n_clusters_
+    assert (page.count('<svg class="plot"') > 0) == (options != {"n_clusters": 3})  # the choice, or the margins
+    assert any("clusters were chosen" in sentence for sentence in outcome.sentences) == (not options)
+    assert (tmp_path / "out" / "stability.csv").exists() == (not options)
+    assert "30 bags (240 rows)" in outcome.sentences[0]
+    assert len(rows_of(tmp_path / "out" / "clusters.csv")) == len({bag["cluster"] for bag in found})

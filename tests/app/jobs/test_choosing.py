@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import pdist
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
+from tests.examples import but_slow
 
 import sidelight as sl
 from sidelight.app.jobs.coclusters.how_many import most_telling
@@ -24,7 +24,7 @@ def standardised(X):
     return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
-@pytest.mark.parametrize("k", [2, 3, 5, 8])
+@pytest.mark.parametrize("k", but_slow([2, 3, 5, 8], 2, 5))
 def test_as_many_as_there_are_blobs(k):
     X, _ = make_blobs(600, n_features=5, centers=k, random_state=k)
     assert clearest_number(standardised(X), np.random.default_rng(0)).chosen == k
@@ -41,7 +41,7 @@ def test_a_few_rows_are_no_trouble(n_rows):
     assert clearest_number(np.random.default_rng(0).normal(size=(n_rows, 3)), np.random.default_rng(0)).chosen <= 2
 
 
-@pytest.mark.parametrize(("n_people", "seed"), [(2, 0), (3, 0), (3, 1), (3, 2), (5, 0), (7, 0)])
+@pytest.mark.parametrize(("n_people", "seed"), but_slow([(2, 0), (3, 0), (3, 1), (3, 2), (5, 0), (7, 0)], (3, 0)))
 def test_as_many_groups_of_sequences_as_people(n_people, seed):
     seen = make_sources(n_people, n_points=400 * n_people, random_state=seed)
     parts = [standardised(X) / np.sqrt(X.shape[1]) for X in seen.channels.values()]
@@ -55,6 +55,7 @@ def test_sequences_that_have_nothing_in_common_are_said_to_be_unclear():
     assert not found.is_clear
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_people", [3, 5, 8])
 def test_as_many_clusters_as_channels_agree_on(n_people):
     """Days are clearer than people in the rows; days differ from channel to channel, people do not."""
@@ -64,6 +65,7 @@ def test_as_many_clusters_as_channels_agree_on(n_people):
     assert clearest_number(np.hstack([standardised(X) for X in parts]), np.random.default_rng(0)).chosen > n_people
 
 
+@pytest.mark.slow
 def test_the_rows_are_asked_where_channels_agree_on_nothing():
     rng = np.random.default_rng(0)
     blobs, _ = make_blobs(300, n_features=5, centers=4, random_state=0)
@@ -84,6 +86,7 @@ def test_channels_are_compared_on_the_rows_that_have_them_all(gap):
     assert (found.chosen, found.by) == ((5, "channels") if gap == "a channel of some rows" else (found.chosen, "rows"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [(2, 3), (4, 3), (5, 5)])
 def test_as_many_groups_of_counts_as_there_are(groups):
     rng = np.random.default_rng(1)
@@ -94,6 +97,7 @@ def test_as_many_groups_of_counts_as_there_are(groups):
     assert all(axis.is_clear for axis in found)
 
 
+@pytest.mark.slow
 def test_counts_without_structure_are_said_to_be_unclear():
     rng = np.random.default_rng(0)
     found = most_telling(CoOccurrence.from_matrix(rng.poisson(3.0, size=(30, 20))), rng)
@@ -115,6 +119,7 @@ def test_fractions_are_no_counts():
 CHANNELS = {name: [f"{name}*"] for name in ("face", "upper", "lower", "height")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_topics", "seed"), [(3, 0), (3, 2), (5, 1)])
 def test_words_that_come_in_bursts_do_not_ask_for_ever_more_clusters(n_topics, seed):
     rng = np.random.default_rng(seed)
@@ -129,6 +134,7 @@ def test_words_that_come_in_bursts_do_not_ask_for_ever_more_clusters(n_topics, s
 OWN = {"people": ("sources", {"channels": CHANNELS, "ignore": ["label"]}, [3]), "visits": ("coclusters", {}, [4, 3])}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OWN)
 def test_our_own_samples_have_as_many_clusters_as_were_put_in(name, tmp_path):
     job, roles, truth = OWN[name]
@@ -164,6 +170,7 @@ def test_a_page_says_when_no_number_comes_back_well(tmp_path):
     assert "each half of them confirms" not in told  # which would say the opposite
 
 
+@pytest.mark.slow
 def test_answers_find_the_number_of_classes_that_touch(monkeypatch):
     monkeypatch.setattr(answers, "_MOST_CLUSTERS", 6)  # fewer fits
     generator = np.random.default_rng(5)
@@ -179,13 +186,7 @@ def test_answers_find_the_number_of_classes_that_touch(monkeypatch):
     assert answers.held_out(Z, {"pairs": sl.Pairs.sample(y, 49, random_state=0)}, 0) is None
 
 
-def test_wide_rows_keep_their_distances_in_fewer_directions():
-    X = np.random.default_rng(0).normal(size=(12, 90))
-    assert answers._narrow(X).shape == (12, 12)
-    np.testing.assert_allclose(pdist(answers._narrow(X)), pdist(X))
-    assert answers._narrow(X.T).shape == (90, 12)
-
-
+@pytest.mark.slow
 def test_many_kinds_are_found_and_not_two():
     rng = np.random.default_rng(7)
     kinds = np.repeat(np.arange(15), 40)
@@ -195,6 +196,7 @@ def test_many_kinds_are_found_and_not_two():
     assert abs(found.chosen - 15) <= 1
 
 
+@pytest.mark.slow
 def test_a_number_that_leaves_clusters_empty_is_not_said_to_be_chosen(data_dir, tmp_path):
     roles = {"label": "sex", "ignore": ["sp", "index"]}
     outcome = run(RunConfig("relations", str(data_dir / "uci" / "crabs.csv"), roles), tmp_path / "out")

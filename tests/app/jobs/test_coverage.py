@@ -86,32 +86,22 @@ def test_a_report_does_not_ask_to_look_where_nothing_changed(tmp_path):
 
 
 def test_novel_clusters_that_nothing_needed_are_mentioned(table):
-    result = JOB.work(RunConfig("instances", str(table), ROLES))
+    config = RunConfig("instances", str(table), ROLES)
+    result = JOB.work_of(config)(config)
     needless = replace(result, n_novel_allowed=1, n_novel_used=0)
     told = page_of(needless).told
     assert any("1 novel cluster was allowed, but the lists explain every row" in sentence for sentence in told)
 
 
 def test_with_known_rows_the_page_and_the_summary_count_the_same_rows(table):
-    result = JOB.work(RunConfig("instances", str(table), ROLES, {"rows": "known"}))
+    config = RunConfig("instances", str(table), ROLES, {"rows": "known"})
+    result = JOB.work_of(config)(config)
     page = page_of(result)
     n_changed = sum(a != b for a, b in zip(result.assignments["label"], result.assignments["by features alone"]))
     assert result.moved.n_moved == n_changed
     assert f"changed the name of {n_changed} row" in page.sure[1]
     (section,) = [s for s in page.sections if s.title == "What the bags changed"]
     assert str(n_changed) in section.sentences[0] or n_changed == 0
-
-
-def test_the_training_posteriors_are_computed_once_alone_and_once_with_the_bags(table, monkeypatch):
-    calls = []
-    plain = sl.CoverageClustering.predict_proba
-    monkeypatch.setattr(
-        sl.CoverageClustering,
-        "predict_proba",
-        lambda self, X, **side: calls.append(set(side)) or plain(self, X, **side),
-    )
-    page_of(JOB.work(RunConfig("instances", str(table), ROLES)))
-    assert len(calls) == 2
 
 
 def test_an_empty_list_that_means_none_stays_complete_among_partial_ones():

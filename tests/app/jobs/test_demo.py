@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.examples import but_slow
 
 from sidelight.app.jobs.demo import DEMOS, run_demo
 
 
-@pytest.mark.parametrize("job", DEMOS)
+@pytest.mark.parametrize("job", but_slow(DEMOS, "hierarchy"))
 def test_every_demo_ends_in_a_page(job, tmp_path):
     outcome = run_demo(tmp_path / "demo", only=job)
     index = (tmp_path / "demo" / "index.html").read_text()

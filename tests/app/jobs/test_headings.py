@@ -2,37 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-
 import pytest
 
 from sidelight.app.jobs.columns import Columns
-from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.output import heading, words_of
-from sidelight.app.jobs.run import run
-from sidelight.app.jobs.samples import write_sample
-
-RUNS = [
-    ("birds", "instances", {"bag": "recording", "label": "species"}, {"n_novel": 1}),
-    ("digit-bags", "instances", {}, {"method": "spectral"}),
-    ("birds", "bags", {"bag": "recording"}, {"n_clusters": 3}),
-    ("birds", "bags", {"bag": "recording"}, {"n_clusters": 3, "method": "margin"}),
-    ("wine", "relations", {}, {"n_clusters": 3}),
-    ("label-tree", "hierarchy", {}, {}),
-    ("visits", "coclusters", {}, {"n_clusters": [4, 3]}),
-]
-
-
-@pytest.mark.parametrize(("sample", "job", "roles", "options"), RUNS, ids=lambda value: str(value)[:30])
-def test_no_heading_of_a_run_has_a_blank(tmp_path, sample, job, roles, options):
-    write_sample(sample, str(tmp_path / "t.csv"))
-    run(RunConfig(job, str(tmp_path / "t.csv"), roles, options), tmp_path / "out")
-    files = sorted((tmp_path / "out").glob("*.csv"))
-    assert files
-    for file in files:
-        with file.open(newline="") as handle:
-            names = next(csv.reader(handle))
-        assert [name for name in names if " " in name] == [], file.name
 
 
 @pytest.mark.parametrize("words", ["right label", "by features alone", "evidence (nats)", "cluster of left hand"])

@@ -170,6 +170,7 @@ def test_overlapping_labels_raise_a_doubt(tmp_path):
     assert "no" in result.tables["tree"]["gaps look like forgetting"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learn", [False, True])
 def test_a_declared_tree_is_used_unless_it_is_to_be_learnt(data_dir, learn):
     table = str(data_dir / "church_fun" / "church_FUN.train.arff")

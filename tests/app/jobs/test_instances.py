@@ -72,6 +72,7 @@ def test_a_table_without_bags_is_refused_with_advice(tmp_path):
         run(RunConfig("instances", str(path)), tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_spectral_without_labels_chooses_a_number_of_clusters(tmp_path):
     X = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], 20, axis=0) + np.random.default_rng(0).normal(size=(60, 2))
     lines = [f"rec{i // 4},{a:.4f},{b:.4f}" for i, (a, b) in enumerate(X)]
@@ -94,6 +95,7 @@ def test_dmnl_names_rows_that_no_list_names(table, tmp_path):
     assert sl.load(tmp_path / "out" / "model.sidelight").cluster_names_ == ("ant", "bee", "novel-1")
 
 
+@pytest.mark.slow
 def test_dmnl_shows_how_the_count_was_chosen(table, tmp_path):
     config = RunConfig("instances", table, {"bag": "recording", "label": "heard"}, {"method": "dmnl", "n_init": 1})
     outcome = run(config, tmp_path / "out")

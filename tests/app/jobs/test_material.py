@@ -65,6 +65,7 @@ def test_from_a_folder_to_named_sounds_in_two_commands_and_back_to_raven(birds, 
     assert tasks[0]["predictions"][0]["result"][0]["value"]["choices"] == [found["label"][0]]
 
 
+@pytest.mark.slow
 def test_a_job_takes_a_folder_and_the_model_cuts_new_ones_in_the_same_way(birds, tmp_path):
     sidelight("instances", birds, "--label-file", birds / "species.csv", "--out", "results", "-q")
     new = tmp_path / "new"
@@ -107,6 +108,7 @@ def test_samples_of_folders_are_listed_and_written(tmp_path):
     assert f"{n_letters} texts" in sidelight("describe", "letters")
 
 
+@pytest.mark.slow
 def test_letters_in_boxes_are_named_in_two_commands_and_new_ones_with_other_words_are_placed(tmp_path):
     from sidelight.data.synth.material import make_letters
 
@@ -139,6 +141,7 @@ def test_a_new_table_of_texts_lacks_words_and_has_others(tmp_path):
     assert placed.height == 3
 
 
+@pytest.mark.slow
 def test_every_feature_of_a_sound_is_used(birds):
     from sidelight import read
     from sidelight.files.material.sounds import SoundRecipe
@@ -147,6 +150,7 @@ def test_every_feature_of_a_sound_is_used(birds):
     assert read("rows.parquet").feature_names == SoundRecipe().feature_names  # "mean time" is no time
 
 
+@pytest.mark.slow
 def test_a_folder_and_the_table_beside_it_lead_to_each_other(birds, tmp_path):
     folder, table = tmp_path / "my birds", tmp_path / "heard.csv"
     shutil.copytree(birds, folder)

@@ -164,16 +164,3 @@ def test_values_near_the_end_of_the_numbers_have_a_chart():
     data = Dataset(np.array([[1e308], [-1e308], [3.0]]), ("a",))
     (group,) = gallery_of(data, np.zeros(3, int), np.ones(3), ["x"]).groups
     assert np.isfinite(group.members["typical"][0].profile.row).all()
-
-
-def test_cells_that_a_spreadsheet_would_run_are_disarmed_when_asked(tmp_path):
-    from sidelight.app.jobs.config import RunConfig
-    from sidelight.app.jobs.run import run
-
-    lines = [f"=A{i},{i % 2 * 9 + i / 100},{-i}" for i in range(12)]
-    (tmp_path / "t.csv").write_text("photo,a,b\n" + "\n".join(lines) + "\n")
-    for disarm in (False, True):
-        config = RunConfig("relations", str(tmp_path / "t.csv"), {"id": "photo", "disarm": disarm}, {"n_clusters": 2})
-        run(config, tmp_path / f"{disarm}")
-        first = (tmp_path / f"{disarm}" / "assignments.csv").read_text().splitlines()[1]
-        assert first.startswith("'=A0," if disarm else "=A0,")

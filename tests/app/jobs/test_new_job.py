@@ -98,6 +98,7 @@ def tree(tmp_path):
     return tmp_path / "src"
 
 
+@pytest.mark.slow
 def test_a_folder_and_two_lines_make_a_command_a_page_and_a_suggestion(tree, tmp_path):
     table = tmp_path / "table.csv"
     table.write_text("name,a,b\nx,1,2\ny,2,5.5\nz,3,9\n")

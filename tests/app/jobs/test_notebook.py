@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from tests.examples import but_slow
 
 import sidelight as sl
 from sidelight.errors import InvalidData, InvalidParameter
@@ -30,7 +31,7 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", but_slow(MODELS, "standardised", "words"))
 def test_models_of_bags_have_a_page(recordings, name):
     X, bags, _ = recordings
     page = sl.show(MODELS[name].fit(X, bags=bags), X, bags=bags)

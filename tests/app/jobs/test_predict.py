@@ -11,6 +11,7 @@ from typing import get_args
 import numpy as np
 import polars as pl
 import pytest
+from tests.examples import but_slow
 
 import sidelight as sl
 from sidelight.app.jobs.config import RunConfig
@@ -65,7 +66,7 @@ def rows_of(path):
         return list(csv.DictReader(handle))
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", but_slow(RUNS, "spectral", "words", "margin", "relations"))
 def test_the_training_table_is_placed_as_the_fit_placed_it(runs, tmp_path, name):
     folder, table = runs(name)
     predict(str(folder), str(table), tmp_path / "placed", Roles())
@@ -155,6 +156,7 @@ def test_a_model_of_counts_is_refused():
         place_of(model)
 
 
+@pytest.mark.slow
 def test_a_long_table_needs_the_memory_of_a_block(runs, tmp_path):
     """Rows beyond the first blocks take no more memory: the peak of a fresh process."""
     folder, _ = runs("relations")

@@ -94,16 +94,6 @@ def test_describe_finds_nothing_where_names_match_no_row(files):
     assert "answers beside it" not in describe(str(folder / "rows.csv")).facts
 
 
-def test_the_number_of_clusters_is_chosen_by_held_out_answers():
-    y = np.arange(90) % 4
-    X = 5 * np.eye(4)[y] + np.random.default_rng(0).normal(size=(90, 4))
-    search = sl.DiscriminativeClusteringCV(
-        None, estimator=sl.DiscriminativeClustering(n_init=1, eps=0.05), cv=2, random_state=0
-    )
-    assert search.fit(X, pairs=sl.Pairs.sample(y, 120, random_state=0)).n_clusters_ == 4
-    assert max(settings[0] for settings in search.choice_["tried"]) == 12
-
-
 def test_describe_and_the_error_name_the_column_that_answers_call_rows_by(files):
     folder, _ = files
     (folder / "rows.csv").write_text((folder / "rows.csv").read_text().replace("id,", "photo,", 1))

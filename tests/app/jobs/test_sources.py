@@ -57,6 +57,7 @@ def test_channels_become_clusters_of_every_channel(recordings, tmp_path):
     assert again.predict_channel("face", np.zeros((2, 4))).shape == (2,)
 
 
+@pytest.mark.slow
 def test_rows_may_lack_a_channel_on_disk_too(recordings, tmp_path):
     rows = read(Path(recordings))
     for row in rows[::9]:
@@ -228,6 +229,7 @@ def test_a_curve_of_three_axes_is_refused_and_not_forgotten(tmp_path):
         run(config, tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_the_number_of_clusters_is_asked_of_rows_prepared_by_their_kind(tmp_path):
     """Counts of words beside noise: standardised, every word counts as much as any other and nothing is clear."""
     rng = np.random.default_rng(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.examples import but_slow
 
 PAGES = [
     "components", "relations", "coverage", "spectral", "novel", "words", "margin", "medoids", "sources", "hierarchy",
@@ -43,7 +44,7 @@ def open_page(chromium, site):
     assert trouble == []
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", but_slow(PAGES, "components"))
 def test_nothing_is_wider_than_a_phone(open_page, name):
     page = open_page(name, size=PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -54,7 +55,7 @@ def test_nothing_is_wider_than_a_phone(open_page, name):
     assert min(sizes) >= 11  # pixels: what can be read at arm's length
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", but_slow(PAGES, "components"))
 def test_axe_finds_nothing_serious(open_page, name):
     axe_module = pytest.importorskip("axe_playwright_python.sync_playwright")
     looks = [("light", WIDE), ("dark", PHONE)]
@@ -69,6 +70,7 @@ def test_axe_finds_nothing_serious(open_page, name):
         assert serious == []
 
 
+@pytest.mark.slow
 def test_pictures_follow_the_dark_mode(open_page):
     grounds = {}
     for scheme in ("light", "dark"):
@@ -98,6 +100,7 @@ def test_the_security_policy_lets_only_the_pages_own_script_run(open_page, site)
     hacked.unlink()
 
 
+@pytest.mark.slow
 def test_names_from_data_are_text(open_page):
     page = open_page("coverage")
     assert page.locator("td", has_text="<i>jay</i>").count() > 0
@@ -139,6 +142,7 @@ def test_the_map_is_searched_filtered_hovered_and_walked_by_keys(open_page):
     assert page.locator("#tip").is_hidden()
 
 
+@pytest.mark.slow
 def test_tips_come_by_hover_tap_and_focus(open_page):
     page = open_page("components")
     page.locator("svg[data-tip]").first.hover()
@@ -150,6 +154,7 @@ def test_tips_come_by_hover_tap_and_focus(open_page):
     assert "%" in phone.locator("#tip").inner_text()
 
 
+@pytest.mark.slow
 def test_everything_can_be_reached_by_keys_alone(open_page):
     page = open_page("coverage")
     reached = set()
@@ -159,6 +164,7 @@ def test_everything_can_be_reached_by_keys_alone(open_page):
     assert {"skip", "sort", "find", "filter", "map", "copy"} <= reached
 
 
+@pytest.mark.slow
 def test_contents_stay_in_view_and_mark_the_section(open_page):
     for size in (WIDE, PHONE):
         page = open_page("coverage", size=size)
@@ -168,6 +174,7 @@ def test_contents_stay_in_view_and_mark_the_section(open_page):
         assert 0 <= box["y"] < 200
 
 
+@pytest.mark.slow
 def test_rows_are_seen_and_heard_and_what_is_broken_is_said(open_page):
     page = open_page("coverage")
     assert page.evaluate("Array.from(document.querySelectorAll('img.thumb'), i => i.naturalWidth).every(w => w > 0)")
@@ -180,6 +187,7 @@ def test_rows_are_seen_and_heard_and_what_is_broken_is_said(open_page):
     assert "'broken.png'" in said
 
 
+@pytest.mark.slow
 def test_paper_shows_everything_that_is_folded_and_no_controls(open_page, tmp_path):
     page = open_page("hierarchy")
     page.emulate_media(media="print")

@@ -89,7 +89,7 @@ def postgres(request):
     return named or request.getfixturevalue("postgres_server").address
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def where(request, tmp_path):
     """A database of each kind, empty."""
     if request.param == "sqlite":

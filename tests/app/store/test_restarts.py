@@ -29,6 +29,7 @@ def _until(condition, seconds=20.0):
     return condition()
 
 
+@pytest.mark.slow
 def test_the_model_goes_on_after_a_restart_and_the_claim_is_taken_again(postgres_server, tmp_path):
     studio = Studio(tmp_path, postgres_server.address)
     studio.store.claim()
@@ -61,6 +62,7 @@ def test_the_model_goes_on_after_a_restart_and_the_claim_is_taken_again(postgres
         assert not web.should_exit
 
 
+@pytest.mark.slow
 def test_a_server_whose_database_another_one_took_stops(postgres_server):
     with (
         closing(StudioStore(postgres_server.address)) as first,

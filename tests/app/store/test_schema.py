@@ -36,15 +36,3 @@ def test_what_is_declared_to_be_unique_is_unique_in_the_database(store, name):
     assert {one["name"] for one in indexes if not one["unique"]} == {
         one.name for one in declared.indexes if not one.unique
     }
-
-
-def test_what_happened_is_counted_project_by_project(store):
-    birds, frogs = (store.add_project(name, {}).id for name in ("birds", "frogs"))
-    ann, bob = (store.add_person(birds, name) for name in ("Ann", "Bob"))
-    for person, kind in ((ann, "answer"), (ann, "label"), (bob, "answer"), (bob, "note")):
-        store.append(person, kind, {})
-    store.append(store.add_person(frogs, "Zoe"), "note", {})
-    found = store.activity()
-    assert (found[birds].n_answers, found[birds].n_people) == (3, 2)
-    assert (found[frogs].n_answers, found[frogs].n_people) == (0, 0)
-    assert found[birds].last_at == max(event.at for event in store.events(birds))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sqlite3
 import subprocess
@@ -109,6 +110,7 @@ def test_no_database_and_a_broken_one_are_messages(tmp_path):
             StudioStore(address)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_a_message_and_the_answers_before_it_stay(tmp_path):
     store = StudioStore(tmp_path / "studio.db")
     person = store.add_person(store.add_project("birds", {}).id, "Ann")
@@ -145,6 +147,7 @@ for number in range(100_000):
 """
 
 
+@pytest.mark.slow
 def test_kill_9_at_any_moment_loses_no_acknowledged_answer(tmp_path):
     path = tmp_path / "studio.db"
     store = StudioStore(path)
@@ -199,25 +202,6 @@ def test_a_project_is_renamed_set_up_otherwise_counted_and_deleted_whole(where):
     store.close()
 
 
-def test_the_tables_of_all_versions_end_at_the_tables_that_are_written_to(store):
-    """Columns that may be empty, unique names and unique keys are those of the code, however old the database was."""
-    import sqlalchemy as sa
-
-    from sidelight.app.store.tables import tables
-
-    inspector = sa.inspect(store._engine)
-    for name, table in tables.tables.items():
-        found = {column["name"]: column["nullable"] for column in inspector.get_columns(name)}
-        found |= dict.fromkeys(inspector.get_pk_constraint(name)["constrained_columns"], False)
-        assert found == {column.name: bool(column.nullable) for column in table.columns}, name
-        unique = {frozenset(one["column_names"]) for one in inspector.get_unique_constraints(name)}
-        unique |= {frozenset(one["column_names"]) for one in inspector.get_indexes(name) if one["unique"]}
-        wanted = {frozenset((column.name,)) for column in table.columns if column.unique}
-        wanted |= {frozenset(index.columns.keys()) for index in table.indexes if index.unique}
-        wanted |= {frozenset(c.columns.keys()) for c in table.constraints if isinstance(c, sa.UniqueConstraint)}
-        assert unique == wanted, name
-
-
 def test_an_answer_that_waits_too_long_for_others_is_told_so(store, monkeypatch):
     monkeypatch.setattr(studio_store, "_PATIENCE", 0.05)
     project = store.add_project("birds", {})
@@ -233,3 +217,48 @@ def test_an_address_of_postgresql_may_be_written_as_people_write_it(scheme):
         StudioStore(f"{scheme}://ann:secret-word@127.0.0.1:1/none")
     assert "secret-word" not in str(told.value)
     assert "127.0.0.1" in str(told.value)
+
+
+def test_a_name_belongs_to_one_person_who_is_simulated_or_not(store):
+    ann = store.add_person(store.add_project("birds", {}).id, "Ann")
+    robot = store.add_person(ann.project, "robot", is_simulated=True)
+    assert store.add_person(ann.project, "robot", is_simulated=True) == robot
+    for name, is_simulated in (("robot", False), ("Ann", True)):
+        with pytest.raises(OutputExists, match="Choose another name"):
+            store.add_person(ann.project, name, is_simulated=is_simulated)
+    owner = store.add_person(ann.project, "Olga", role="owner")
+    assert store.add_person(ann.project, "Olga", role="owner") == owner
+    assert store.add_person(ann.project, "x" * 80).name == "x" * 80
+    assert [person.name for person in store.people(ann.project)] == ["Ann", "robot", "Olga", "x" * 80]
+    with pytest.raises(InvalidData):
+        store.add_person(ann.project, "   ")
+
+
+def test_a_file_is_made_with_its_folders_and_opened_again(tmp_path):
+    for folder in (tmp_path / "a" / "b", tmp_path):
+        for _ in range(2):
+            store = StudioStore(folder / "studio.db")
+            with store._engine.connect() as connection:
+                wait, level, keys = (
+                    connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+                    for name in ("busy_timeout", "synchronous", "foreign_keys")
+                )
+            assert (wait, level, keys) == (10_000, 2, 1)  # ms, FULL, ON
+            store.close()
+        assert (folder / "studio.db").exists()
+
+
+def test_what_sqlite_says_of_a_file_that_is_no_database_is_told_from_one_that_is_away(tmp_path, monkeypatch):
+    store = StudioStore(tmp_path / "studio.db")
+    store.close()
+    (tmp_path / "studio.db").write_bytes(b"SQLite format 3\0" + os.urandom(4000))
+    with pytest.raises((UnreadableFile, studio_store.DatabaseAway)) as told:
+        StudioStore(tmp_path / "studio.db")
+    assert isinstance(told.value, UnreadableFile)
+
+
+def test_an_address_with_a_driver_of_ones_own_is_taken_as_it_is():
+    with pytest.raises(InvalidData, match="SQLite or PostgreSQL"):
+        StudioStore("sqlite:///x.db")
+    with pytest.raises(studio_store.DatabaseAway):
+        StudioStore("postgresql+psycopg://studio@127.0.0.1:1/none")

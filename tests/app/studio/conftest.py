@@ -22,6 +22,7 @@ from sidelight.app.studio.web.app import make_app
 from sidelight.app.studio.web.security import Access
 
 HOSTILE = "<script>alert(1)</script>"
+PHONE = {"width": 390, "height": 844}
 
 
 def blobs(n=60, *, seed=0, text=False, apart=6.0):
@@ -91,3 +92,53 @@ def answer_some(client, link, n, truth, *, key=""):
             found = client.get(f"/api{link}").json()
         done += 1
     return done
+
+
+def until(page, condition, *, most=30.0):
+    """Wait until something holds; the pages' policy forbids the waiting of Playwright, which evaluates text."""
+    end = time.monotonic() + most
+    while not condition():
+        assert time.monotonic() < end, page.locator("main").inner_text()[:500]
+        page.wait_for_timeout(15)
+
+
+@pytest.fixture
+def visit(chromium, local):
+    """Open a page of the server of a module; afterwards, nothing came from elsewhere and no script failed."""
+    contexts, trouble = [], []
+
+    def open_page(path, size=None, scheme="light", prepare=None):
+        context = chromium.new_context(viewport=size or {"width": 1280, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("console", lambda message: trouble.append(message.text) if _is_trouble(message) else None)
+        page.on("request", lambda request: None if _is_ours(request.url, local) else trouble.append(request.url))
+        if prepare is not None:
+            prepare(page)
+        page.goto(local.url + path)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert trouble == []
+
+
+def _is_trouble(message):
+    return message.type == "error" and "409" not in message.text  # which a page that is out of date is told
+
+
+def _is_ours(url, local):
+    return url.startswith((local.url, "data:", "blob:"))
+
+
+def fits_a_phone(page):
+    """Say that nothing is wider than a phone, and that axe finds nothing serious."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    found = axe.run(page).response["violations"]
+    serious = [
+        (rule["id"], rule["nodes"][0]["html"][:160]) for rule in found if rule["impact"] in ("serious", "critical")
+    ]
+    assert serious == []

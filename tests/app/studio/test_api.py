@@ -80,6 +80,7 @@ def test_the_model_is_rebuilt_from_the_answers_alone(local):
     np.testing.assert_array_equal(after.labels, before.labels)
 
 
+@pytest.mark.slow
 def test_triplets_find_the_classes_too(local):
     truth = local.studio.project(2).rows.truth
     assert answer_some(local.client, person(local, 2, "Ann"), 25, truth) == 25
@@ -87,10 +88,6 @@ def test_triplets_find_the_classes_too(local):
     table = list(csv.reader(io.StringIO(local.client.get("/p/2/answers.csv").text)))
     assert table[0][:4] == ["a", "b", "c", "odd"]
     assert len(table) > 10
-
-
-def test_a_strategy_of_the_thesis_asks(local):
-    assert answer_some(local.client, person(local, 5, "Ann"), 6, local.studio.project(5).rows.truth) == 6
 
 
 def test_a_fixed_list_is_asked_once_in_its_order(local):
@@ -128,26 +125,6 @@ def test_no_two_people_hold_the_same_open_question(local):
     assert len(held) == len(set(held))
 
 
-def test_undo_asks_again_and_edit_changes_what_stands(local):
-    number, project = fresh(local, "undone")
-    link = person(local, number, "Ann")
-    truth = project.rows.truth
-    answer_some(local.client, link, 6, truth)
-    last = local.client.get(f"/api{link}/history").json()["answers"][0]
-    undone = local.client.post(f"/api{link}/undo", json={}).json()
-    assert undone["undone"] == last["id"]
-    assert undone["questions"][0]["rows"] == last["rows"]
-    assert len(local.client.get(f"/api{link}/history").json()["answers"]) == 5
-    first = local.client.get(f"/api{link}/history").json()["answers"][-1]
-    assert local.client.post(f"/api{link}/history/{first['id']}", json={"answer": "unsure"}).status_code == 200
-    kept = local.client.get(f"/api{link}/history").json()["answers"][-1]
-    assert (kept["answer"], kept["is_edited"]) == ("unsure", True)
-    other = person(local, number, "Bob")
-    assert local.client.post(f"/api{other}/history/{first['id']}", json={"answer": "same"}).status_code == 404
-    assert local.client.post(f"/api{other}/undo", json={}).status_code == 422
-    assert len(local.studio.store.events(number)) == 8  # nothing was ever taken away
-
-
 def test_a_contradiction_is_shown_with_the_answers_behind_it(local):
     number, project = fresh(local, "contradicted")
     link = person(local, number, "Eve")
@@ -167,14 +144,6 @@ def test_a_contradiction_is_shown_with_the_answers_behind_it(local):
     assert "No two answers" in local.client.get(f"/p/{number}/contradictions").text
 
 
-def test_an_answer_sent_twice_is_one_answer(local):
-    link = person(local, 6, "Dan")
-    body = {"rows": [40, 41], "answer": "same", "key": "abc"}
-    ids = {local.client.post(f"/api{link}/answers", json=body).json()["saved"] for _ in range(2)}
-    assert len(ids) == 1
-    assert local.client.post(f"/api{link}/answers", json=body | {"key": "other"}).status_code == 409
-
-
 @pytest.mark.parametrize(
     "body",
     [{}, {"rows": [1], "answer": "same"}, {"rows": [1, 1], "answer": "same"}, {"rows": [1, 999], "answer": "same"},
@@ -187,28 +156,6 @@ def test_bad_answers_are_one_message_and_change_nothing(local, body):
     assert response.status_code in (404, 422)
     assert response.json()["error"]
     assert local.client.get(f"/api{link}/history").json()["answers"] == []
-
-
-def test_corrections_go_through_the_session_and_are_counted(local):
-    number, project = answered(local, "corrected")
-    labels = project.model.snapshot().labels
-    row = next(i for i in range(60) if labels[i] == 0 and not any(i in a.rows for a in project.answers()))
-    place = {"row": row, "cluster": 1, "is_member": True}
-    answer = local.client.post(f"/api/projects/{number}/corrections", json=place)
-    assert answer.status_code == 200
-    assert answer.json()["sentence"] == "60 rows named with 25 answers and 1 correction."
-    assert project.model.snapshot().labels[row] == 1
-    sure = place | {"is_confirmation": True}
-    assert local.client.post(f"/api/projects/{number}/corrections", json=sure).status_code == 200
-    assert project.status()["corrections"] == 1
-    labels = project.model.snapshot().labels
-    told = {row} | {i for a in project.answers() for i in a.rows}
-    other = next(i for i in range(60) if labels[i] == 1 and i not in told)
-    strike = {"row": other, "cluster": 1, "is_member": False}
-    assert local.client.post(f"/api/projects/{number}/corrections", json=strike).status_code == 200
-    assert project.model.snapshot().labels[other] != 1
-    nowhere = place | {"cluster": 55}
-    assert local.client.post(f"/api/projects/{number}/corrections", json=nowhere).status_code == 422
 
 
 def test_a_name_stays_with_its_cluster(local):
@@ -301,6 +248,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the servers are forked, which this system cannot")
 def test_a_server_killed_at_random_moments_loses_no_acknowledged_answer(tmp_path):
     from sidelight.app.studio.studio import Studio

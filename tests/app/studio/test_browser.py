@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
-from tests.app.studio.conftest import blobs
+from tests.app.studio.conftest import PHONE, blobs, fits_a_phone, until
+from tests.examples import but_slow
 
 from sidelight.app.studio.answers import true_answer
 from sidelight.app.studio.sources import digits
-
-PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
@@ -19,46 +16,14 @@ def local(running):
     return running(sources=[("digits", digits(), {"is_demo": True}), ("values", blobs(), {"kind": "triplet"})])
 
 
-@pytest.fixture
-def visit(chromium, local):
-    """Open a page; afterwards, nothing came from elsewhere and no script failed."""
-    contexts, trouble = [], []
-
-    def open_page(path, size=None, scheme="light"):
-        context = chromium.new_context(viewport=size or {"width": 1280, "height": 900}, color_scheme=scheme)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on(
-            "request",
-            lambda request: None if request.url.startswith((local.url, "data:")) else trouble.append(request.url),
-        )
-        page.goto(local.url + path)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert trouble == []
-
-
 def _rows(page):
     """The names of the rows on the screen."""
     page.wait_for_selector("#question .pair figcaption")
     return [text.strip() for text in page.locator("#question figcaption").all_inner_texts()]
 
 
-def _until(page, condition, *, most=20.0):
-    """Wait until something holds; the pages' policy forbids the waiting of Playwright, which evaluates text."""
-    end = time.monotonic() + most
-    while not condition():
-        assert time.monotonic() < end, page.locator("main").inner_text()[:500]
-        page.wait_for_timeout(15)
-
-
 def _saved(page, words="Saved."):
-    _until(page, lambda: page.locator("#saving").inner_text().startswith(words))
+    until(page, lambda: page.locator("#saving").inner_text().startswith(words))
 
 
 def test_twelve_answers_by_keyboard_then_undo(visit, local):
@@ -70,10 +35,10 @@ def test_twelve_answers_by_keyboard_then_undo(visit, local):
         rows = [number[name] for name in _rows(page)]
         page.keyboard.press("s" if true_answer(rows, project.rows.truth) == "same" else "d")
         names = [project.rows.ids[row] for row in rows]
-        _until(page, lambda names=names: page.locator("#question figcaption").count() and _rows(page) != names)
+        until(page, lambda names=names: page.locator("#question figcaption").count() and _rows(page) != names)
         page.wait_for_timeout(120)  # a person looks
     _saved(page)
-    _until(page, lambda: len(project.answers()) == 12)
+    until(page, lambda: len(project.answers()) == 12)
     assert all(answer.seconds < 60 for answer in project.answers())
     delays = [float(text) for text in page.get_attribute("#ask", "data-latency").split()]
     assert min(delays) < 100  # milliseconds from the key to the next question: it was loaded ahead
@@ -87,6 +52,7 @@ def test_twelve_answers_by_keyboard_then_undo(visit, local):
     assert page.locator("#reference .members li").count() == 10
 
 
+@pytest.mark.slow
 def test_two_people_are_asked_different_questions(visit, local):
     links = [local.studio.store.add_person(2, name).token for name in ("Ann", "Bob")]
     pages = [visit(f"/a/{token}") for token in links]
@@ -101,6 +67,7 @@ def test_two_people_are_asked_different_questions(visit, local):
     assert len(people) == 2
 
 
+@pytest.mark.slow
 def test_a_cluster_is_corrected_by_key(visit, local):
     page = visit("/p/1/clusters/0")
     page.locator(".finish li").first.focus()
@@ -109,17 +76,13 @@ def test_a_cluster_is_corrected_by_key(visit, local):
     assert "1 correction." in page.locator("#saved").inner_text()
 
 
-@pytest.mark.parametrize("path", ["/p/1/ask", "/p/1", "/p/1/clusters", "/p/2/history", "/p/2/people", "/"])
+@pytest.mark.parametrize(
+    "path", but_slow(["/p/1/ask", "/p/1", "/p/1/clusters", "/p/2/history", "/p/2/people", "/"], "/p/1/ask")
+)
 def test_pages_fit_a_phone_and_axe_finds_nothing_serious(visit, path):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit(path, size=PHONE, scheme="dark")
     if path.endswith("ask"):
         _rows(page)
         page.tap = page.click
         assert page.locator("[data-answer=same]").bounding_box()["height"] >= 44  # pixels: a thumb
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    found = axe.run(page).response["violations"]
-    serious = [
-        (item["id"], item["nodes"][0]["html"][:120]) for item in found if item["impact"] in ("serious", "critical")
-    ]
-    assert serious == []
+    fits_a_phone(page)

@@ -4,50 +4,20 @@ from __future__ import annotations
 
 import base64
 import json
-import time
 
 import numpy as np
 import pytest
-from tests.app.studio.conftest import blobs
+from tests.app.studio.conftest import PHONE, blobs, fits_a_phone, until
 
 from sidelight.app.studio.sources import digits
 
-PHONE = {"width": 390, "height": 844}
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def local(running):
     """A studio with pictures and with texts."""
     return running(sources=[("digits", digits(), {}), ("texts", blobs(text=True), {})])
-
-
-@pytest.fixture
-def visit(chromium, local):
-    """Open a page; afterwards no script failed."""
-    contexts, trouble = [], []
-
-    def open_page(path, size=None, scheme="light", prepare=None):
-        context = chromium.new_context(viewport=size or {"width": 1280, "height": 900}, color_scheme=scheme)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("console", lambda message: trouble.append(message.text) if "Policy" in message.text else None)
-        if prepare is not None:
-            prepare(page)
-        page.goto(local.url + path)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert trouble == []
-
-
-def _until(page, condition, *, most=30.0):
-    end = time.monotonic() + most
-    while not condition():
-        assert time.monotonic() < end, page.locator("main").inner_text()[:500]
-        page.wait_for_timeout(20)
 
 
 def _dot(page, row, local, number=1):
@@ -60,7 +30,7 @@ def _dot(page, row, local, number=1):
 
 
 def _ready(page):
-    _until(page, lambda: page.locator("#map").get_attribute("data-drawn"))
+    until(page, lambda: page.locator("#map").get_attribute("data-drawn"))
     page.locator("#map canvas").scroll_into_view_if_needed()
 
 
@@ -77,7 +47,7 @@ def test_dots_show_their_row_on_hover_and_open_with_neighbours(visit, local):
     before = page.locator("#map").get_attribute("data-drawn")
     page.get_by_role("button", name="Zoom in").click()
     page.locator("[name=by]").select_option("doubt")
-    _until(page, lambda: page.locator("#map").get_attribute("data-drawn") != before)
+    until(page, lambda: page.locator("#map").get_attribute("data-drawn") != before)
 
 
 def test_a_group_is_lassoed_and_named(visit, local):
@@ -97,7 +67,7 @@ def test_a_group_is_lassoed_and_named(visit, local):
     assert n_chosen >= 20
     page.locator("#map-chosen input").fill("wrens")
     page.get_by_role("button", name="Name these").click()
-    _until(page, lambda: "Saved" in page.locator("#map [role=status]").inner_text())
+    until(page, lambda: "Saved" in page.locator("#map [role=status]").inner_text())
     same = [answer for answer in project.answers() if answer.answer == "same"]
     assert len(same) == n_chosen - 1
     assert "wrens" in project.names(project.model.snapshot().labels)
@@ -123,7 +93,7 @@ def test_a_hundred_thousand_dots_are_drawn_smoothly(visit):
     for _ in range(6):
         before = page.locator("#map").get_attribute("data-frames")
         page.get_by_role("button", name="Zoom in").click()
-        _until(page, lambda before=before: page.locator("#map").get_attribute("data-frames") != before)
+        until(page, lambda before=before: page.locator("#map").get_attribute("data-frames") != before)
         took.append(float(page.locator("#map").get_attribute("data-drawn")))
     assert min(took) < 100, took  # milliseconds of a frame, without a graphics card and beside other tests
 
@@ -150,16 +120,10 @@ def test_a_table_becomes_a_form_and_the_form_a_project(visit, local, tmp_path):
 
 @pytest.mark.parametrize("path", ["/p/1/map", "/new", "/", "/p/1/people"])
 def test_pages_fit_a_phone_and_axe_finds_nothing_serious(visit, path):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit(path, size=PHONE, scheme="dark")
     if path.endswith("map"):
         _ready(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    found = axe.run(page).response["violations"]
-    serious = [
-        (item["id"], item["nodes"][0]["html"][:160]) for item in found if item["impact"] in ("serious", "critical")
-    ]
-    assert serious == []
+    fits_a_phone(page)
 
 
 def test_more_clusters_than_colours_are_told_apart_by_names_and_hollow_dots(visit, local):
@@ -167,9 +131,9 @@ def test_more_clusters_than_colours_are_told_apart_by_names_and_hollow_dots(visi
     _ready(page)
     n_clusters = len(np.unique(local.studio.project(1).model.snapshot().labels))
     assert n_clusters > 8
-    _until(page, lambda: page.locator("#map").get_attribute("data-named") == str(n_clusters))
+    until(page, lambda: page.locator("#map").get_attribute("data-named") == str(n_clusters))
     assert page.locator(".legend .dot.hollow").count() == n_clusters - 8
     page.locator(".legend button").first.click()
-    _until(page, lambda: page.locator("#map").get_attribute("data-named") == "1")
+    until(page, lambda: page.locator("#map").get_attribute("data-named") == "1")
     page.locator("#map [name=by]").select_option("doubt")
     page.wait_for_selector(".legend .faint")

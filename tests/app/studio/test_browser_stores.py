@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from tests.app.store.conftest import postgres, postgres_server  # noqa: F401  # fixtures of the stores
-from tests.app.studio.conftest import blobs, serve
+from tests.app.studio.conftest import blobs, serve, until
 
 from sidelight.app.studio.studio import Studio
 
@@ -23,13 +21,6 @@ def place(request, tmp_path):
     return tmp_path, address
 
 
-def _until(page, condition):
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end, page.locator("main").inner_text()[:500]
-        page.wait_for_timeout(15)
-
-
 def _served(place):
     folder, address = place
     studio = Studio(folder, address) if address else Studio(folder)
@@ -43,6 +34,7 @@ def _stopped(studio, server, thread, listening):
     listening.close()
 
 
+@pytest.mark.slow
 def test_a_conversation_by_keys_is_kept_and_found_again_after_a_restart(chromium, place):
     studio, server, thread, port, listening = _served(place)
     studio.add("blobs", blobs(), {})
@@ -52,14 +44,14 @@ def test_a_conversation_by_keys_is_kept_and_found_again_after_a_restart(chromium
     for number, key in enumerate("sduds", start=1):
         page.wait_for_selector("#question .pair figcaption")
         page.keyboard.press(key)
-        _until(page, lambda n=number: said.inner_text() == str(n) and page.locator("#saving").inner_text() == "Saved.")
+        until(page, lambda n=number: said.inner_text() == str(n) and page.locator("#saving").inner_text() == "Saved.")
     page.keyboard.press("z")
-    _until(page, lambda: page.locator("#saving").inner_text() == "Taken back: same.")
+    until(page, lambda: page.locator("#saving").inner_text() == "Taken back: same.")
     page.goto(url + "/p/1/clusters")
     form = page.locator("form:has(button:text-is('Name'))").first
     form.locator("input").fill("wrens")
     form.locator("button").click()
-    _until(page, lambda: page.locator("main a", has_text="wrens").count() > 0)
+    until(page, lambda: page.locator("main a", has_text="wrens").count() > 0)
     page.close()
     _stopped(studio, server, thread, listening)
     studio, server, thread, port, listening = _served(place)
@@ -67,7 +59,7 @@ def test_a_conversation_by_keys_is_kept_and_found_again_after_a_restart(chromium
     page.goto(url + "/p/1/history")
     assert page.locator("main tbody tr").count() == 4
     page.goto(url + "/p/1")
-    _until(page, lambda: "4 answers" in page.locator(".lead").inner_text() or (page.reload() is None and False))
+    until(page, lambda: "4 answers" in page.locator(".lead").inner_text() or (page.reload() is None and False))
     assert page.locator("main a", has_text="wrens").count() > 0
     page.close()
     _stopped(studio, server, thread, listening)

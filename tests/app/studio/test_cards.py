@@ -138,6 +138,7 @@ def test_what_a_form_cannot_say_is_refused(local, said):
     assert "root:" not in answer.text
 
 
+@pytest.mark.slow
 def test_recordings_are_cut_into_rows(local):
     def recording(seed):
         buffer, rng = io.BytesIO(), np.random.default_rng(seed)
@@ -160,6 +161,7 @@ def test_recordings_are_cut_into_rows(local):
     assert refused.status_code == 422
 
 
+@pytest.mark.slow
 def test_a_picture_of_a_hundred_megapixels_and_a_table_that_lies_end_in_a_message(local):
     huge = io.BytesIO()
     Image.new("1", (10_000, 10_001)).save(huge, "PNG")
@@ -179,6 +181,7 @@ def refuse(n):
     raise InvalidData("no", do="Do something else.")
 
 
+@pytest.mark.slow
 def test_work_on_what_strangers_sent_has_limits():
     assert limited(grow, 1000) == 1000
     with pytest.raises(TooLarge, match="more memory"):
@@ -206,6 +209,7 @@ def test_odd_ranges_of_a_file_are_answered(local):
     assert local.client.get(address, headers={"Range": "bytes=0-3"}).status_code == 206
 
 
+@pytest.mark.slow
 def test_the_address_is_said_and_answered_before_everything_is_loaded(tmp_path):
     words = [sys.executable, "-u", "-m", "sidelight", "studio", "--folder", str(tmp_path), "--port", "0"]
     with subprocess.Popen([*words, "--no-browser"], stdout=subprocess.PIPE, text=True) as server:

@@ -56,6 +56,7 @@ def test_who_is_set_aside_counts_no_more_and_again(project):
     assert project.model.snapshot().version == 13
 
 
+@pytest.mark.slow
 def test_a_surprising_answer_of_one_person_is_asked_of_another(project):
     ann, bob = project.owner(), project.studio.add_person(project.project.id, "bob")
     for number in range(24):
@@ -73,6 +74,7 @@ def test_a_surprising_answer_of_one_person_is_asked_of_another(project):
     assert (row, member) not in project.model.questions(bob.id, wait=20, wait_more=20)
 
 
+@pytest.mark.slow
 def test_rates_of_people_in_a_project_of_a_run_come_with_the_labels_that_others_do_not_share(tmp_path):
     studio = Studio(tmp_path / "studio")
     home = results_of(write_tables(tmp_path), "coverage", tmp_path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import permutations
 
 import numpy as np
@@ -10,17 +9,11 @@ import pytest
 
 from sidelight.app.store.studio_store import Event
 from sidelight.app.studio.answers import (
-    _LEAST,
-    _MOST,
-    _PRIOR,
-    _ROUNDS,
     Answer,
-    agreed,
     as_table,
     check_answer,
     check_label,
     true_answer,
-    vote_weights,
 )
 from sidelight.app.studio.history import Replay
 from sidelight.app.studio.people import alpha
@@ -83,42 +76,6 @@ def test_alpha_says_nothing_where_nobody_can_be_compared_and_one_where_nobody_di
     assert alpha([*alone, correction]) == alpha([*alone, struck]) == (None, 0)
 
 
-def plain_weights(answers, n_words):
-    """Dawid and Skene by enumeration: what is true, given what the others say, one word after the other."""
-    people = sorted({answer.person for answer in answers})
-    rates = dict.fromkeys(people, _PRIOR[0] / sum(_PRIOR))
-    for _ in range(_ROUNDS):
-        wrong = {person: [_PRIOR[0]] for person in people}
-        for answer in answers:
-            others = [other for other in answers if other.rows == answer.rows and other.person != answer.person]
-            if not others:
-                continue
-            chances = []
-            for truth in range(n_words):  # words of the others come first; the rest were said by nobody
-                said = sorted({other.answer for other in [*others, answer]})
-                chance = 1.0
-                for other in others:
-                    right = said.index(other.answer) == truth
-                    chance *= 1.0 - rates[other.person] if right else rates[other.person] / (n_words - 1)
-                chances.append(chance)
-            mine = chances[said.index(answer.answer)] / sum(chances)
-            wrong[answer.person].append(1.0 - mine)
-        n = {person: len(wrong[person]) - 1 + sum(_PRIOR) for person in people}
-        rates = {person: min(max(sum(wrong[person]) / n[person], _LEAST), _MOST) for person in people}
-    return {person: math.log((1.0 - rate) / rate) for person, rate in rates.items()}
-
-
-@pytest.mark.parametrize("width", [2, 3])
-def test_votes_weigh_what_enumeration_says(width):
-    answers = random_answers(np.random.default_rng(5), width=width)
-    assert vote_weights(answers) == pytest.approx(plain_weights(answers, 2 if width == 2 else 4))
-
-
-def test_a_person_alone_weighs_as_the_prior_says():
-    (weight,) = vote_weights([Answer(1, 7, (0, 1), "same", 0.0, NAN)]).values()
-    assert weight == pytest.approx(math.log(_PRIOR[1] / _PRIOR[0]))
-
-
 def test_a_table_of_answers_holds_the_triplets_where_there_are_some_and_no_doubtful_ones():
     ids, people = list("pqrst"), {1: "Ann", 2: "=Bob"}
     pairs = [Answer(1, 1, (0, 1), "same", 0.0, 1.23456), Answer(2, 2, (1, 2), "different", 0.0, NAN)]
@@ -167,43 +124,6 @@ def follow(*events):
     return Replay(events)
 
 
-def test_people_who_are_set_aside_count_again_when_they_are_brought_back():
-    said = [event(1, 1, "answer", rows=[0, 1], answer="same"), event(2, 2, "answer", rows=[2, 3], answer="same")]
-    aside = follow(*said, event(3, 1, "aside", of=2, is_aside=True))
-    assert [answer.person for answer in aside.standing.counted()] == [1]
-    aside.take(event(4, 2, "answer", rows=[4, 5], answer="same"))
-    assert [answer.person for answer in agreed(aside.standing.counted())] == [1]
-    aside.take(event(5, 1, "aside", of=2, is_aside=False))
-    assert [answer.person for answer in agreed(aside.standing.counted())] == [1, 2, 2]
-
-
-def test_the_last_label_of_a_person_counts_and_what_the_owner_decides_counts_alone():
-    followed = follow(
-        event(1, 1, "label", row=3, label="wren"),
-        event(2, 1, "label", row=3, label="robin"),
-        event(3, 2, "label", row=3, label="owl", is_member=False),
-        event(4, 2, "label", row=4, label="", is_unsure=True),
-    )
-    words = [(answer.person, answer.rows, answer.words) for answer in followed.standing.answers.values()]
-    assert words == [(1, (3,), "robin"), (2, (3,), "not owl"), (2, (4,), "unsure")]
-    followed.take(event(5, 3, "label", row=3, label="owl", settles=True))
-    assert [(answer.person, answer.words) for answer in followed.standing.counted() if answer.rows == (3,)] == [
-        (3, "owl")
-    ]
-
-
-def test_what_only_confirms_is_no_correction():
-    followed = follow(
-        event(1, 1, "label", row=0, label="wren", correction=True),
-        event(2, 1, "label", row=1, label="wren", correction=True, confirmation=True),
-        event(3, 1, "label", row=2, label="wren"),
-    )
-    assert (followed.standing.n_corrections, followed.standing.n_questions) == (1, 1)
-    followed.take(event(4, 1, "undo", of=1))
-    followed.take(event(5, 1, "undo", of=2))
-    assert (followed.standing.n_corrections, followed.standing.n_questions) == (0, 1)
-
-
 def test_names_follow_a_run_that_was_repeated():
     followed = follow(
         event(1, 1, "label", row=0, label="1"),
@@ -218,17 +138,3 @@ def test_names_follow_a_run_that_was_repeated():
     assert [answer.rows for answer in followed.standing.answers.values() if answer.decides] == [(2,)]
     followed.take(event(7, 1, "cluster name", cluster="7", name=""))
     assert followed.standing.cluster_names == {}
-
-
-def test_an_edit_changes_the_word_and_an_edit_of_nothing_changes_nothing():
-    followed = follow(
-        event(1, 1, "label", row=0, label="owl", is_member=False),
-        event(2, 1, "edit", of=1, answer="wren"),
-        event(3, 1, "edit", of=9, answer="wren"),
-        event(4, 1, "undo", of=9),
-    )
-    (answer,) = followed.standing.answers.values()
-    assert (answer.words, answer.is_edited) == ("wren", True)
-    assert (followed.standing.last_of(1), followed.standing.last_of(5)) == (answer, None)
-    assert followed.standing.has(1, [0])
-    assert not followed.standing.has(2, [0])

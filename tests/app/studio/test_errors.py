@@ -24,6 +24,7 @@ def local(running):
     return running(sources=[("iris", source, {"strategy": "uncertain", "clusters": 8}), ("blobs", blobs(30), {})])
 
 
+@pytest.mark.slow
 def test_every_cluster_has_a_page_when_the_last_one_is_empty(local):
     project = local.studio.project(1)
     link = "/a/" + local.studio.store.add_person(1, "Ann").token
@@ -68,6 +69,7 @@ def test_an_unexpected_error_is_a_page_with_a_number_that_is_in_the_log(local, m
     assert local.client.get("/p/2").status_code == 200
 
 
+@pytest.mark.slow
 def test_requests_that_wait_do_not_keep_static_files_waiting(local, monkeypatch):
     project, over = local.studio.project(2), threading.Event()
     monkeypatch.setattr(project, "status", lambda **_: over.wait(20) and {})

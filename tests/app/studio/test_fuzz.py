@@ -9,6 +9,7 @@ from tests.app.studio.conftest import blobs
 schemathesis = pytest.importorskip("schemathesis")
 
 
+@pytest.mark.slow
 def test_the_interface_never_fails(running):
     server = running(sources=[("blobs", blobs(30), {})])
     token = server.studio.store.add_person(1, "Ann").token

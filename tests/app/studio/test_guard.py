@@ -71,6 +71,12 @@ def test_without_a_token_only_this_machine_is_answered(host, status):
         ({"origin": "http://evillocalhost"}, 403),
         ({"origin": "http://["}, 403),
         ({"origin": "http://localhost:1"}, 403),
+        ({"origin": "http://localhost.evil"}, 403),
+        ({"origin": "http://x@localhost"}, 403),
+        ({"origin": "//localhost"}, 403),
+        ({"origin": "localhost"}, 403),
+        ({"origin": "http://localhost\\@evil"}, 403),
+        ({"origin": "file://localhost"}, 403),
         ({"origin": "null", "x_sidelight": "1"}, 403),
     ],
 )

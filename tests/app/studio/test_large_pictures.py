@@ -52,6 +52,7 @@ def test_rows_of_older_projects_are_read(local):
     (folder / "rows.json").write_text(json.dumps(about))
 
 
+@pytest.mark.slow
 def test_a_click_or_a_key_shows_the_larger_picture(chromium, local):
     page = chromium.new_page()
     page.goto(local.url + "/p/1/ask")

@@ -9,13 +9,12 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from tests.app.studio.conftest import blobs
+from tests.examples import but_slow
 
 from sidelight.app.studio import saved_view
 from sidelight.app.studio.answers import true_answer
-from sidelight.app.studio.history import Standing
 from sidelight.app.studio.learner import Learner
 from sidelight.app.studio.studio import Studio
-from sidelight.app.studio.web.asking import part_of
 from sidelight.app.studio.web.seeing import contradictions
 
 
@@ -69,7 +68,10 @@ def test_a_restart_shows_the_clusters_at_once_and_asks(kept, monkeypatch):
     studio.close()
 
 
-@pytest.mark.parametrize("doubt", ["another answer", "taken back", "settings", "version", "broken", "half", "labels"])
+DOUBTS = ["another answer", "taken back", "settings", "version", "broken", "half", "labels"]
+
+
+@pytest.mark.parametrize("doubt", but_slow(DOUBTS, "taken back", "broken"))
 def test_clusters_in_doubt_are_thrown_away(kept, monkeypatch, doubt):
     folder, number, _ = kept
     studio = Studio(folder)
@@ -108,27 +110,4 @@ def test_a_view_of_fewer_answers_is_shown_until_the_others_are_learnt(kept):
     while project.model._is_rebuilding:
         time.sleep(0.01)
     assert project.model.snapshot().version == before.version + 1
-    studio.close()
-
-
-def test_the_history_page_shows_a_part_of_a_long_history():
-    lines = [{"id": i} for i in range(450)]
-    assert [line["id"] for line in part_of(lines, 420)["lines"]] == list(range(420, 450))
-    assert len(part_of(lines, 0)["lines"]) == 60
-
-
-def test_a_request_reads_no_event_twice(tmp_path, monkeypatch):
-    """What stands is kept up to date: an answer after thousands costs as much as the first one."""
-    studio = Studio(tmp_path)
-    number = studio.add("blobs", blobs(), {"strategy": "fixed", "questions": [[0, 1]]}).id
-    ann = studio.store.add_person(number, "Ann")
-    project = studio.project(number)
-    project.status()
-    taken, add = [], Standing.add
-    monkeypatch.setattr(Standing, "add", lambda self, event, answer: (taken.append(event.id), add(self, event, answer)))
-    for row in range(2, 12):
-        project.answer(ann, (0, row), "same")
-        project.status()
-        project.answers()
-    assert len(taken) == len(set(taken)) == 10
     studio.close()

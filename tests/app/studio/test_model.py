@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from tests.app.studio.conftest import blobs
 
-from sidelight.active.outlook import Outlook
-from sidelight.app.studio import model as model_module
 from sidelight.app.studio.answers import Answer, true_answer
-from sidelight.app.studio.learner import Learner, Snapshot, _corrected, contradictions_of, moved_rows, told_by
-from sidelight.app.studio.model import _POOL, ProjectModel, _doubtful
-from sidelight.app.studio.open_questions import NOBODY
+from sidelight.app.studio.learner import Learner, moved_rows, new_session, told_by
+from sidelight.app.studio.model import ProjectModel
+from sidelight.app.studio.open_questions import OpenQuestions
 from sidelight.app.studio.rows import read_rows, write_rows
-from sidelight.data.relations import Pairs
-from sidelight.errors import InvalidData
+from sidelight.app.studio.studio import Studio
 
 NAN = float("nan")
 
@@ -25,6 +21,17 @@ def rows(tmp_path_factory):
     source, folder = blobs(30), tmp_path_factory.mktemp("rows") / "rows"
     write_rows(folder, source.X, source.ids, source.features, source.look, source.y)
     return read_rows(folder)
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project of three classes, at work."""
+    studio = Studio(tmp_path)
+    yield studio.project(studio.add("blobs", blobs(90), {}).id)
+    studio.close()
+
+
+SETTINGS = {"strategy": "rows", "kind": "pair", "clusters": None, "seed": 0}
 
 
 class Conversation:
@@ -49,26 +56,6 @@ class Conversation:
         self.model.questions(person, wait=0.0)
         self.model._work()
         return self.model.questions(person, wait=0.0)
-
-
-def test_a_person_gets_a_question_and_one_behind_it(rows):
-    talk = Conversation(rows)
-    assert len(talk.asked(1)) == 2
-    first, second = talk.asked(1)
-    assert set(first) != set(second)
-    assert talk.asked(1) == [first, second]  # nothing new was said, so nothing changes
-
-
-def test_no_two_people_are_asked_the_same_and_a_pool_waits_for_more(rows):
-    talk = Conversation(rows)
-    for person in (1, 2, 3):
-        talk.asked(person)
-    every = [frozenset(question) for person in (1, 2, 3) for question in talk.model.questions(person, wait=0.0)]
-    assert len(every) == len(set(every)) >= 6
-    assert talk.model._open.n_fresh(NOBODY) == _POOL
-    alone = Conversation(rows)
-    alone.asked(1)
-    assert alone.model._open.n_fresh(NOBODY) == 0
 
 
 def test_an_answer_is_learnt_and_not_asked_again(rows):
@@ -117,92 +104,12 @@ def test_a_question_that_was_taken_back_comes_first(rows):
     assert talk.model._learner.told == []
 
 
-def test_the_clusters_are_shown_once_they_were_worked_out(rows, monkeypatch):
-    monkeypatch.setattr(model_module, "_QUIET", 600.0)
-    monkeypatch.setattr(model_module, "_OLDEST", 600.0)
-    talk = Conversation(rows)
-    with pytest.raises(InvalidData):
-        talk.model.snapshot(wait=0.0)
-    talk.model._lookers = 1  # a page asks for them
-    talk.model._work()
-    shown = talk.model.snapshot(wait=0.0)
-    assert (shown.version, len(shown.labels)) == (0, 30)
-    talk.model._lookers = 0
-    talk.say(1, (0, 3))
-    talk.model._learn()
-    talk.model._look()  # an answer has just come, and no page asks
-    assert talk.model.snapshot(wait=0.0) is shown
-    monkeypatch.setattr(model_module, "_QUIET", 0.0)
-    talk.model._look()  # no answer has come for a while
-    assert talk.model.snapshot(wait=0.0).version == 1
-    talk.say(1, (0, 6))
-    monkeypatch.setattr(model_module, "_QUIET", 600.0)
-    talk.model._learn()
-    monkeypatch.setattr(model_module, "_OLDEST", 0.0)
-    talk.model._look()  # answers keep coming, and the clusters are old
-    assert talk.model.snapshot(wait=0.0).version == 2
-
-
-def test_all_questions_may_be_asked_of_a_second_person(rows):
-    talk = Conversation(rows)
-    for _ in range(3):
-        talk.say(1, talk.asked(1)[0])
-    talk.model.second_share = 1.0
-    by_first = {frozenset(answer.rows) for answer in talk.answers}
-    talk.model._learn()
-    assert frozenset(talk.model._second_look(2)) in by_first
-    assert talk.model._second_look(1) is None
-    assert talk.model._second_look(NOBODY) is None
-    talk.model.second_share = 0.0
-    assert talk.model._second_look(2) is None
-
-
-def test_a_person_is_asked_something_at_once_where_many_wait(rows):
-    talk = Conversation(rows)
-    talk.model._lookers = 1
-    talk.model._work()
-    crowd = range(1, model_module._CROWD + 2)
-    asked = [talk.model.questions(person, wait=0.0) for person in crowd]
-    assert [len(questions) for questions in asked[:-1]] == [0] * (len(crowd) - 1)
-    assert len(asked[-1]) == 1
-    assert talk.model._open.n_fresh(crowd[-1]) == 1
-
-
 def test_triplets_have_three_rows_and_a_second_person_gets_none_of_them(rows):
     talk = Conversation(rows, kind="triplet")
     talk.say(1, talk.asked(1)[0])
     assert {len(set(question)) for question in talk.asked(1)} == {3}
     talk.model.second_share = 1.0
     assert talk.model._second_look(2) is None
-
-
-def test_answers_go_on_after_those_noted_before_unless_one_was_taken_back(rows):
-    talk = Conversation(rows)
-    for pair in [(0, 3), (1, 4)]:
-        talk.say(1, pair)
-    talk.model._learn()
-    model, more = talk.model, Answer(9, 1, (5, 6), "same", 0.0, 1.0)
-    assert model._is_continued(talk.answers)
-    assert model._is_continued([*talk.answers, more])
-    assert not model._is_continued(talk.answers[:1])
-    assert not model._is_continued([talk.answers[1], more])
-    assert ProjectModel(rows, {"strategy": "rows"}, talk._told)._is_continued([])
-
-
-def snapshot_of(labels, sure, typical=None):
-    labels = np.array(labels)
-    outlook = Outlook(**dict.fromkeys(Outlook.__dataclass_fields__, 0))
-    typical = np.zeros(len(labels)) if typical is None else np.array(typical)
-    return Snapshot(0, labels, np.array(sure), 2, outlook, NAN, np.zeros(0, dtype=int), 0, typical)
-
-
-def test_a_doubtful_row_is_compared_with_the_surest_and_most_typical_of_its_cluster(monkeypatch):
-    monkeypatch.setattr(model_module, "_DOUBTFUL", 1)
-    rng = np.random.default_rng(0)
-    shown = snapshot_of([0, 0, 0, 0, 1], [0.3, 0.9, 0.9, 0.5, 1.0], [0.0, 0.1, 0.7, 0.9, 1.0])
-    assert _doubtful(shown, 1, rng) == (0,)
-    assert _doubtful(shown, 2, rng) == (0, 2)
-    assert _doubtful(snapshot_of([0, 1, 1], [0.1, 0.9, 0.9]), 2, rng) is None  # the only one of its cluster
 
 
 def test_answers_are_learnt_the_same_in_one_step_or_one_by_one(rows):
@@ -238,23 +145,63 @@ def test_what_moved_is_said_until_an_answer_comes(rows):
     assert learner.curve[-1][1] == after.agreement
 
 
-def test_corrections_hold_for_their_rows():
-    P = np.array([[0.6, 0.3, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
-    labels, sure = P.argmax(axis=1), P.max(axis=1)
-    said = [Answer(1, 1, (0, 1), "same", 0.0, NAN, correction=True), Answer(2, 1, (2, 1), "same", 0.0, NAN)]
-    _corrected(labels, sure, P, said)
-    assert (labels.tolist(), sure.tolist()) == ([1, 1, 2], [1.0, 0.8, 0.6])
-    apart = [Answer(3, 1, (0, 1), "different", 0.0, NAN, correction=True)]
-    _corrected(labels, sure, P, apart)
-    assert (labels.tolist(), sure[0]) == ([0, 1, 2], 0.6)
-    _corrected(labels, sure, P, apart)  # they are apart already
-    assert (labels.tolist(), sure[0]) == ([0, 1, 2], 0.6)
+def answers(rows, n):
+    """Right answers to what the session asks."""
+    session, told = new_session(rows, SETTINGS), []
+    for number in range(n):
+        question = session.ask()
+        word = true_answer(question.rows, rows.truth)
+        session.tell(question, word)
+        told.append(Answer(number, 1, tuple(question.rows), word, 0.0, 1.0))
+    return told
 
 
-def test_contradictions_name_the_answers_for_and_against():
-    words = [((0, 1), "same"), ((1, 2), "same"), ((0, 2), "different"), ((4, 5), "same")]
-    answers = [Answer(i, 1, rows, word, 0.0, NAN) for i, (rows, word) in enumerate(words, start=1)]
-    pairs = Pairs([r[0] for r, _ in words], [r[1] for r, _ in words], [word for _, word in words], n_rows=6)
-    ((rows, said, against),) = contradictions_of(pairs, answers)
-    assert set(rows) == {0, 2}
-    assert ([a.id for a in said], [a.id for a in against]) == ([1, 2], [3])
+def test_one_person_is_asked_exactly_what_the_session_would_ask(project):
+    session, ann = new_session(project.rows, project.project.settings), project.owner()
+    for _ in range(15):
+        expected = tuple(session.ask().rows)
+        asked = project.model.questions(ann.id, wait=20, wait_more=20)
+        assert asked[0] == expected
+        assert len(asked) == 2
+        word = true_answer(expected, project.rows.truth)
+        session.tell(expected, word)
+        project.answer(ann, expected, word, wait=20)
+
+
+def test_who_waits_too_long_gets_the_question_that_was_loaded(project):
+    ann = project.owner()
+    on_screen, loaded = project.model.questions(ann.id, wait=20, wait_more=20)
+    with project.model._learner._lock:  # the model is busy
+        project.answer(ann, on_screen, "same", wait=0.01)
+        assert project.model.questions(ann.id, wait=0.0) == [loaded]
+    project.model.snapshot()
+    session = new_session(project.rows, project.project.settings)
+    session.tell(on_screen, "same")
+    assert project.model.questions(ann.id)[0] == tuple(session.ask().rows)
+
+
+def test_triplets_are_told_to_the_session_as_they_are(project):
+    learner = Learner(project.rows, SETTINGS | {"kind": "triplet"})
+    told = [Answer(i, 1, rows, true_answer(rows, project.rows.truth), 0.0, 1.0)
+            for i, rows in enumerate([(0, 3, 1), (6, 9, 1), (0, 1, 2), (3, 9, 4)])]  # fmt: skip
+    learner.catch_up(told, lambda: False)
+    assert learner._session.history == tuple((answer.rows, answer.answer) for answer in told)
+    edited = [*told[:3], Answer(9, 1, (3, 9), "same", 0.0, 1.0), Answer(10, 1, (0, 3), "same", 0.0, 1.0)]
+    learner.catch_up(edited, lambda: False)  # (0, 3) was said by a triplet and is not learnt twice
+    assert learner._session.n_answers == 4
+
+
+def test_what_was_put_off_comes_back_once_the_oldest_first():
+    questions = OpenQuestions()
+    questions.give(1, (0, 1))
+    questions.give(1, (2, 3))
+    questions.put_off(1, (1, 0))
+    questions.put_off(1, (0, 1))
+    questions.put_off(1, (4, 5))
+    questions.put_off(1, (6, 7))
+    assert questions.of(1) == [(2, 3)]
+    assert not questions.is_free(1, (0, 1))
+    assert questions.is_free(2, (0, 1))
+    questions.note(1, (4, 5))
+    assert [questions.bring_back(1) for _ in range(3)] == [(1, 0), (6, 7), None]
+    assert questions.bring_back(2) is None

@@ -12,11 +12,10 @@ from tests.app.studio.conftest import blobs
 from sidelight.app.report.gallery import Media
 from sidelight.app.studio import rows as rows_module
 from sidelight.app.studio.answers import true_answer
-from sidelight.app.studio.learner import check_settings, new_session
+from sidelight.app.studio.learner import check_settings
 from sidelight.app.studio.people import accuracy, agreement_of_all, agreement_table, people_table
 from sidelight.app.studio.project import AnsweredAlready
 from sidelight.app.studio.rows import cover_of, read_rows, standardised, write_rows
-from sidelight.app.studio.saved_view import FILE, mark_of, read_view, write_view
 from sidelight.app.studio.seeing import (
     MOST_TOGETHER,
     found_so_far,
@@ -315,45 +314,6 @@ def test_settings_make_sense_or_are_refused(settings, is_fine):
         return
     with pytest.raises(InvalidData):
         check_settings(settings, 10)
-
-
-@pytest.mark.parametrize("strategy", ["rows", "random", "info", "uncertain", "fixed"])
-def test_a_session_asks_by_the_strategy_of_its_project(project, strategy):
-    first, second = (new_session(project.rows, {"strategy": strategy, "clusters": 3, "seed": s}) for s in (1, 2))
-    again = new_session(project.rows, {"strategy": strategy, "clusters": 3, "seed": 1})
-    assert first.seed_ == again.seed_ != second.seed_
-    assert first.strategy == ("rows" if strategy == "fixed" else strategy)
-
-
-def test_what_was_kept_at_the_last_end_counts_for_the_same_rows_settings_and_answers(project):
-    rows, settings, shown = project.rows, {"strategy": "rows"}, project.model.snapshot()
-    project.model.stop()  # it keeps its own view
-    told = [((0, 3), "same", 1, False), ((0, 1), "different", 1, False)]
-    assert read_view(rows, settings, told) is None or (rows.folder / FILE).exists()
-    kept = type(shown)(**{**{name: getattr(shown, name) for name in shown.__dataclass_fields__}, "version": 1})
-    write_view(rows.folder, kept, [(0, 0.5), (1, 0.75)], mark_of(rows, settings, told[:1]))
-    found, curve = read_view(rows, settings, told)
-    assert (found.labels == kept.labels).all()
-    assert (found.sure == kept.sure).all()
-    assert (found.typical == kept.typical).all()
-    assert (found.version, found.n_known, found.moved_by) == (1, kept.n_known, kept.moved_by)
-    assert (found.outlook.enough, found.outlook.sentence) == (kept.outlook.enough, kept.outlook.sentence)
-    assert curve == [(0, 0.5), (1, 0.75)]
-    assert read_view(rows, settings, told[:1]) is not None
-    assert read_view(rows, settings, []) is None
-    assert read_view(rows, settings, told[1:]) is None
-    assert read_view(rows, {"strategy": "random"}, told) is None
-    for damage in (
-        {"moved": np.array([30])},
-        {"moved": np.array([-1])},
-        {"labels": kept.labels - 9},
-        {"sure": kept.sure[1:]},
-    ):
-        bad = type(shown)(**{**{name: getattr(kept, name) for name in kept.__dataclass_fields__}, **damage})
-        write_view(rows.folder, bad, [], mark_of(rows, settings, told[:1]))
-        assert read_view(rows, settings, told) is None
-    (rows.folder / FILE).write_bytes(b"PK broken")
-    assert read_view(rows, settings, told) is None
 
 
 def picture(kind="png"):

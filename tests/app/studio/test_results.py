@@ -6,6 +6,7 @@ import numpy as np
 import polars
 import pytest
 from tests.app.studio.runs import results_of, write_tables
+from tests.examples import but_slow
 
 from sidelight.app.studio.run.results import open_results, write_back
 from sidelight.app.studio.studio import Studio
@@ -30,7 +31,9 @@ def opened(tables, tmp_path):
     studio.close()
 
 
-@pytest.mark.parametrize("job", ["coverage", "spectral", "novel", "relations", "sources"])
+@pytest.mark.parametrize(
+    "job", but_slow(["coverage", "spectral", "novel", "relations", "sources"], "coverage", "relations")
+)
 def test_a_project_begins_exactly_where_the_run_ended(opened, job):
     project, home = opened(job)
     written = polars.read_parquet(home / "assignments.parquet")
@@ -93,6 +96,7 @@ def test_what_people_said_goes_back_and_the_job_learns_it(opened, tables):
     assert [event.kind for event in studio_again].count("run") == 1
 
 
+@pytest.mark.slow
 def test_a_novel_cluster_named_in_the_studio_keeps_its_name_in_the_next_run(opened, tables):
     project, home = opened("nobody named jays")
     me, start = project.owner(), project.start
@@ -106,6 +110,7 @@ def test_a_novel_cluster_named_in_the_studio_keeps_its_name_in_the_next_run(open
     assert "cuckoo" in project.start.names
 
 
+@pytest.mark.slow
 def test_answers_about_relations_become_pairs_that_the_job_reads(opened):
     project, home = opened("relations")
     me = project.owner()
@@ -137,6 +142,7 @@ def test_a_job_that_takes_no_corrections_says_so(opened):
     assert set(write_back(project)) == {"names.csv", "answers.csv"}
 
 
+@pytest.mark.slow
 def test_corrections_typed_by_hand_outlive_the_next_run(opened):
     project, home = opened("coverage")
     lines = (home / "check.csv").read_text().splitlines()
@@ -184,14 +190,6 @@ def test_a_question_that_is_put_off_comes_back_at_the_end(opened):
     assert project.model._open.bring_back(me.id) == (row,)
     project.note(me, row, "very far away")
     assert [(note.content["row"], note.content["text"]) for note in project.notes()] == [(row, "very far away")]
-
-
-def test_a_row_is_never_compared_with_itself(opened):
-    project, _ = opened("relations")
-    learner = project.model._learner
-    pairs = [rows for row in range(90) for _, rows in learner._pairs(row)]
-    assert pairs
-    assert all(first != second for first, second in pairs)
 
 
 def test_a_row_is_compared_with_others_and_never_with_itself(opened):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,11 +9,11 @@ import pytest
 
 from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.rows import Rows
-from sidelight.app.studio.run.learner import WRONG, Belief, RunLearner, _entropy, people_of
-from sidelight.app.studio.run.project import RunAgain, changes, check, renaming
+from sidelight.app.studio.run.learner import WRONG, Belief, RunLearner, people_of
+from sidelight.app.studio.run.project import changes, renaming
 from sidelight.app.studio.run.results import _as_pairs
 from sidelight.app.studio.run.start import Start, path_of, read_start, write_start
-from sidelight.errors import InvalidData, UnreadableFile
+from sidelight.errors import UnreadableFile
 
 NAN = float("nan")
 
@@ -85,33 +83,6 @@ def test_a_label_that_the_run_does_not_know_is_a_cluster_of_its_own(begun):
     assert np.allclose(belief.P[5], by_hand(P, 5, [np.array([WRONG, WRONG, WRONG, 1 - WRONG])]))
 
 
-@pytest.mark.parametrize("word", ["same", "different"])
-def test_an_answer_about_two_rows_weighs_by_what_is_believed_of_the_other(begun, word):
-    belief = Belief(*begun)
-    P = belief.P.copy()
-    belief.learn([said(1, 1, (1, 2), word)])
-    a, b = (0.5 * P[row] + 0.5 / 3 for row in (1, 2))
-    for _ in range(2):
-        like_b, like_a = (p if word == "same" else 1 - p for p in (b, a))
-        a_new = a * ((1 - WRONG) * like_b + WRONG * (1 - like_b))
-        b_new = b * ((1 - WRONG) * like_a + WRONG * (1 - like_a))
-        a, b = a_new / a_new.sum(), b_new / b_new.sum()
-    assert np.allclose(belief.P[1], a)
-    assert np.allclose(belief.P[2], b)
-
-
-def test_the_chance_of_a_wrong_label_comes_from_the_run_and_the_others(begun):
-    belief = Belief(*begun)
-    mine, other = said(1, 1, 0, "owl"), said(2, 2, 0, "owl")
-    prior = 0.5 * belief.P[0] + 0.5 / 3
-    assert belief.chance_wrong(mine, [], lambda _: WRONG) == pytest.approx(1 - prior[1])
-    weighed = prior * np.array([0.2, 0.8, 0.2])
-    expected = weighed[1] / weighed.sum()
-    assert belief.chance_wrong(mine, [other], lambda person: 0.2) == pytest.approx(1 - expected)
-    struck = said(3, 3, 0, "owl", is_not=True)
-    assert belief.chance_wrong(struck, [other], lambda person: 0.2) == pytest.approx(expected)
-
-
 def test_people_are_rated_by_rows_that_others_labelled_too(begun):
     belief = Belief(*begun)
     answers = [said(i, 1, row, "wren") for i, row in enumerate((0, 1))]
@@ -135,39 +106,6 @@ def test_the_question_is_about_a_doubtful_row_that_nobody_spoke_of(begun):
     assert learner.ask([], lambda rows, again: True) == (1,)  # what the run knew is no word of people
     assert learner.ask([(1,)], lambda rows, again: True) not in ((1,), (5,), None)
     assert learner.ask([], lambda rows, again: False) is None
-
-
-def test_words_are_those_of_the_list_the_rows_own_and_novel_ones(begun):
-    rows, start = begun
-    learner = RunLearner(rows, start, frozenset())
-    assert learner.words(0) == ["wren", "owl", "novel-1"]
-    assert learner.words(3) == ["wren", "owl", "novel-1"]
-    learner.catch_up([said(1, 1, 0, "jay")], lambda: False)
-    assert learner.words(1) == ["wren", "owl", "novel-1", "jay"]
-    many = tuple(f"k{i:02}" for i in range(12))
-    listed = Start(
-        "instances", "labels", many, many, np.arange(6), np.full(6, 0.5), np.zeros(6, int), ("a",), (("k03",),)
-    )
-    assert RunLearner(rows, listed, frozenset()).words(0) == ["k00", "k03"]
-    free = Start("instances", "labels", many, many, np.arange(6), np.full(6, 0.5), np.full(6, -1))
-    assert len(RunLearner(rows, free, frozenset()).words(0)) == 9
-
-
-def test_pairs_are_asked_only_where_the_job_learns_from_them_and_time_counts(begun):
-    rows, start = begun
-    learner = RunLearner(rows, start, frozenset())
-    assert [asked for _, asked in learner._questions(1)] == [(1,)]
-    taking = RunLearner(rows, replace(start, takes="pairs"), frozenset())
-    questions = {asked: bits for bits, asked in taking._questions(1)}
-    assert set(questions) == {(1,), (1, 0), (1, 3)}  # the surest of its own cluster, and of the next
-    p = float(taking._belief.P[1, 0])
-    assert questions[1, 0] == pytest.approx(_entropy([p, 1 - p]) / (1.5 + 2 * 0.15))
-    slow = [said(i, 1, (i % 4, 4), "unsure") for i in range(5)]
-    taking.catch_up([replace(answer, seconds=9.0) for answer in slow], bool)
-    assert taking._seconds(2, 2) == pytest.approx(9.3)
-    taking.catch_up(slow[:4], bool)
-    assert taking._seconds(2, 2) == pytest.approx(1.8)
-    assert _entropy([0.5, 0.5, 0.0]) == 1.0
 
 
 def test_what_people_said_since_the_run_can_be_learnt(begun):
@@ -251,18 +189,6 @@ def test_what_a_run_changed_is_told_the_surest_first():
         ("b", "owl", "wren"), ("c", "owl", "wren")
     ]  # fmt: skip
     assert (told["sure_before"], told["sure_after"], told["n_surer"], told["n_less"]) == (0.5, 0.25, 1, 1)
-
-
-def test_only_a_run_that_learns_is_repeated_and_only_once_at_a_time(begun):
-    with pytest.raises(InvalidData):
-        check(SimpleNamespace(start=SimpleNamespace(takes="", job="sources")))
-    again = RunAgain(state="running")
-    with pytest.raises(InvalidData):
-        again.begin(SimpleNamespace(start=begun[1]), None)
-    again.cancel()
-    assert not again._told(SimpleNamespace(stage="fit", done=1, total=2))
-    assert (again.stage, again.done, again.total) == ("fit", 1, 2)
-    assert json.dumps(again.as_dict())
 
 
 def test_a_label_becomes_pairs_with_the_surest_rows_of_its_cluster(begun):

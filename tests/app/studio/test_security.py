@@ -29,12 +29,6 @@ def public(running):
     return running(TOKEN, sources=[("one", blobs(), {}), ("two", blobs(seed=1), {})])
 
 
-def test_without_a_token_only_names_of_this_machine_are_answered(local):
-    for host in ("evil.example", "evil.example:80", "127.0.0.1.evil.example", "", "[::"):
-        assert local.client.get("/", headers={"Host": host}).status_code in (400, 421), host
-    assert local.client.get("/", headers={"Host": "localhost"}).status_code == 200
-
-
 def test_another_page_cannot_change_anything(local):
     bare = httpx.Client(base_url=local.url)
     body = {"name": "eve"}
@@ -175,16 +169,6 @@ def test_an_image_that_is_none_is_refused(local):
     assert "image" in response.json()["error"]
 
 
-@pytest.mark.parametrize(
-    "origin",
-    ["http://evillocalhost", "http://localhost.evil", "http://x@localhost", "//localhost", "localhost",
-     "http://localhost:81", "http://localhost\\@evil", "file://localhost"],
-)  # fmt: skip
-def test_an_origin_is_compared_whole(local, origin):
-    with httpx.Client(base_url=local.url, headers={"Host": "localhost", "Origin": origin}) as bare:
-        assert bare.post("/api/projects/1/people", json={"name": "eve"}).status_code == 403
-
-
 def test_pictures_of_two_links_are_there_at_once(public):
     ann = public.studio.store.add_person(public.projects[0].id, "Ann").token
     bob = public.studio.store.add_person(public.projects[1].id, "Bob").token
@@ -243,6 +227,7 @@ def test_what_people_typed_is_no_formula_in_a_file(local):
     assert ",@" not in clusters
 
 
+@pytest.mark.slow
 def test_half_a_request_is_not_waited_for_for_ever(tmp_path, monkeypatch):
     monkeypatch.setattr(serving, "SLOWEST", 0.4)
     monkeypatch.setattr(security, "SLOWEST", 0.4)

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-import numpy as np
 import pytest
-from PIL import Image
 from tests.app.studio.conftest import blobs
 
-from sidelight.app.jobs.media import NotShown
 from sidelight.app.studio.sources import Source
 from sidelight.app.studio.studio import Studio, ago
 from sidelight.app.studio.taking import bring_pairs, label_studio, labels_table, merged_table, notes_table
-from sidelight.app.studio.uploads import SentOnly, _by_name, _found, _of_images, _short, _with_images, _without_place
-from sidelight.errors import InvalidData, UnknownName, UnreadableFile
+from sidelight.errors import InvalidData, UnreadableFile
 
 
 @pytest.fixture
@@ -87,71 +82,6 @@ def test_pairs_of_label_studio_are_brought_once(project, tmp_path):
     table = tmp_path / "pairs.csv"
     table.write_text("left,right,answer\nr5,r8,same\nr5,r9,unsure\n")
     assert bring_pairs(project, table, "a table") == 1
-
-
-def test_images_are_found_by_the_name_they_were_sent_under(tmp_path):
-    images = {"a/x.png": tmp_path / "1", "b/x.png": tmp_path / "2", "b/y.png": tmp_path / "3"}
-    by_name = _by_name(images)
-    assert set(by_name) == {"a/x.png", "b/x.png", "b/y.png", "y.png"}
-    assert _found("b\\y.png", by_name) == "b/y.png"
-    assert _found("C:/pictures/y.png", by_name) == "y.png"
-    assert _found("x.png", by_name) == ""
-
-
-def pictures(folder, n=3):
-    """Write pictures of one colour each, and a file that is none."""
-    for i in range(n):
-        Image.new("RGB", (20, 20), (80 * i, 30, 30)).save(folder / f"{i}.png")
-    (folder / "broken.png").write_bytes(b"no picture")
-    return {path.name: path for path in sorted(folder.glob("*.png"))}
-
-
-def test_pictures_are_rows_and_broken_ones_are_left_out(tmp_path):
-    source = _of_images(pictures(tmp_path))
-    assert source.ids == ["0.png", "1.png", "2.png"]
-    assert len(source.notes()) == 1
-    assert source.look(0).kind == "image"
-    whole = {name: tmp_path / name for name in ("0.png", "1.png")}
-    assert _of_images(whole).notes() == []
-    with pytest.raises(UnreadableFile):
-        _of_images({name: tmp_path / name for name in ("0.png", "broken.png")})
-
-
-def test_rows_of_a_table_show_the_picture_that_a_cell_names(tmp_path):
-    images = pictures(tmp_path)
-    cells = [("x", "1.png"), ("x", "gone.png"), ("x", "broken.png")]
-    source = Source(np.eye(3), list("abc"), list("uvw"), lambda row: None, None, list, cells)
-    shown = _with_images(source, images)
-    assert (shown.look(0).kind, shown.look(1), shown.look(2)) == ("image", None, None)
-    assert len(shown.notes()) == 1
-    with pytest.raises(UnknownName):
-        _with_images(Source(np.eye(1), ["a"], ["u"], lambda row: None, None, list, [("x", "y")]), images)
-
-
-def test_a_table_that_was_sent_opens_no_file_and_is_not_named_by_its_place(tmp_path):
-    with pytest.raises(NotShown):
-        SentOnly(tmp_path)._path("/etc/hostname")
-    place = Path("/srv/upload-17/table.csv")
-    with pytest.raises(InvalidData) as caught, _without_place(place):
-        raise InvalidData(f"{str(place)!r} has no rows.", who="reader", do="Send one with rows.")
-    assert "upload" not in str(caught.value)
-    assert caught.value.who == "reader"
-    with pytest.raises(KeyError), _without_place(place):
-        raise KeyError(str(place))
-
-
-@pytest.mark.parametrize(
-    ("cell", "shown"),
-    [
-        ("0.123456789", "0.12346"),
-        ("-1.50000", "-1.5"),
-        ("1.2345", "1.2345"),
-        ("x" * 61, "x" * 60),
-        ("v1.123456", "v1.123456"),
-    ],
-)
-def test_a_preview_is_short(cell, shown):
-    assert _short(cell) == shown
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,10 @@ import httpx
 import pytest
 from tests.app.studio.conftest import blobs
 
-from sidelight.app.studio.answers import Answer, true_answer
+from sidelight.app.studio.answers import true_answer
 from sidelight.app.studio.model import _CROWD
 from sidelight.app.studio.people import alpha
 from sidelight.app.studio.studio import Studio
-from sidelight.app.studio.web.security import Pace
-from sidelight.errors import InvalidData
 
 TOKEN = "t" * 32
 
@@ -98,25 +96,6 @@ def test_an_owner_by_link_owns_one_project_and_roles_are_never_raised(public):
         assert client.post("/api/projects/1/people", json={"name": "x", "role": "king"}).status_code == 422
 
 
-def answers_of(table):
-    """Answers by a table: a line a question, a column a person, a letter an answer."""
-    words = {"s": "same", "d": "different", "u": "unsure"}
-    return [
-        Answer(i * 10 + p, p, (i, 100), words[letter], 0.0, 1.0)
-        for i, line in enumerate(table) for p, letter in enumerate(line) if letter != "-"
-    ]  # fmt: skip
-
-
-def test_alpha_is_that_of_krippendorff():
-    # Krippendorff's example of two observers and two values: 0 1 0 0 0 0 0 0 1 0 and 1 1 1 0 0 1 0 0 0 0.
-    told = answers_of(["sd", "dd", "sd", "ss", "ss", "sd", "ss", "ss", "ds", "ss"])
-    assert alpha(told)[0] == pytest.approx(0.095, abs=0.001)
-    assert alpha(answers_of(["ss", "dd", "s-", "-d"])) == (1.0, 2)
-    assert alpha(answers_of(["su", "d-"])) == (None, 0)
-    three = answers_of(["sss", "ddd", "ssd", "dds", "sss", "ddd"])
-    assert alpha(three, 2)[0] < alpha(three)[0] < alpha(three, 0)[0] + 1e-9
-
-
 def test_a_chosen_share_of_questions_goes_to_a_second_person(tmp_path):
     studio = Studio(tmp_path)
     project = studio.project(studio.add("blobs", blobs(60), {}).id)
@@ -177,28 +156,6 @@ def test_everything_said_is_handed_over_and_pairs_are_brought_back(local):
     ):
         answer = local.client.post(f"/api/projects/{number}/import", files={"answers": (name, content)})
         assert answer.status_code in (404, 422), answer.text
-
-
-def test_a_link_that_sends_more_than_a_person_can_waits():
-    pace = Pace(a_second=10.0, at_once=3.0)
-    assert [pace.take("link") for _ in range(5)] == [True, True, True, False, False]
-    assert pace.take("other")
-
-
-@pytest.mark.parametrize("length", [1, 2000, 2001])
-def test_notes_and_names_are_as_long_as_they_say(local, length):
-    project = local.studio.project(1)
-    ann = local.studio.add_person(1, f"Ann {length}")
-    text = "x" * length
-    if length > 2000:
-        for write in (project.note, project.name):
-            with pytest.raises(InvalidData):
-                write(ann, 0, text)
-        return
-    project.note(ann, 0, text)
-    assert project.notes()[-1].content["text"] == text
-    project.name(ann, 0, text)
-    assert text in project.names(project.model.snapshot().labels)
 
 
 def test_of_a_crowd_that_waits_for_the_model_all_have_a_question_at_once(local):

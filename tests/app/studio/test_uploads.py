@@ -80,6 +80,7 @@ def test_two_pictures_of_one_name_are_told_and_in_two_folders_both_kept(local):
     assert len(set(shown)) == 3
 
 
+@pytest.mark.slow
 def test_more_than_a_thousand_files_can_be_sent(local):
     small = picture(1)
     images = [(f"{i}.png", small if i < 2 else b"") for i in range(1100)]
@@ -90,6 +91,7 @@ def test_more_than_a_thousand_files_can_be_sent(local):
     assert (refused.status_code, "At most 5000" in refused.json()["error"]) == (422, True)
 
 
+@pytest.mark.slow
 def test_projects_made_at_once_do_not_collide_and_leave_nothing_behind(local):
     table = "id,x,y\n" + "".join(f"r{i},{i % 3},{i % 7}\n" for i in range(20))
     names = [f"at once {i}" for i in range(8)] + ["the same"] * 4

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import base64
-import json
-import time
 from types import SimpleNamespace
 
 import httpx
 import pytest
 from tests.app.studio.conftest import awaited, blobs
 
-from sidelight.app.jobs.roles import Roles
 from sidelight.app.report.gallery import Media
-from sidelight.app.studio.people import _rate
 from sidelight.app.studio.project import AnsweredAlready
 from sidelight.app.studio.sources import Source
 from sidelight.app.studio.studio import Studio
-from sidelight.app.studio.taking import export_all
-from sidelight.app.studio.uploads import source_of
-from sidelight.app.studio.web import security as guesses_module
-from sidelight.app.studio.web import security as pace_module
+from sidelight.app.studio.web import security
 from sidelight.app.studio.web.app import make_app
-from sidelight.app.studio.web.asking import part_of
 from sidelight.app.studio.web.making import in_form
 from sidelight.app.studio.web.pages import status_of, without_paths
 from sidelight.app.studio.web.security import Access, Guesses, Pace
-from sidelight.app.studio.web.serving import _response
 from sidelight.errors import (
     CannotWrite,
     InvalidData,
@@ -93,7 +84,7 @@ def test_a_path_with_a_slash_at_its_end_is_the_same_page(studio):
 
 
 def test_the_token_of_the_printed_link_becomes_a_cookie_and_wrong_ones_are_counted(studio, monkeypatch):
-    monkeypatch.setattr(guesses_module, "_MOST", 2)
+    monkeypatch.setattr(security, "_MOST", 2)
     client = client_of(studio, TOKEN)
     entered = client.get(f"/enter?token={TOKEN}")
     assert (entered.status_code, entered.headers["location"]) == (303, "/p/1")
@@ -103,39 +94,17 @@ def test_the_token_of_the_printed_link_becomes_a_cookie_and_wrong_ones_are_count
     assert "set-cookie" not in client_of(studio).get("/enter").headers
 
 
-def test_guesses_are_forgotten_after_a_while_and_places_when_there_are_many(monkeypatch):
-    clock = SimpleNamespace(monotonic=lambda: now[0])
-    monkeypatch.setattr(guesses_module, "time", clock)
-    monkeypatch.setattr(guesses_module, "_MOST_PLACES", 2)
-    now, guesses = [0.0], Guesses()
-    for _ in range(9):
-        guesses.note("here")
-    assert not guesses.are_too_many("here")
-    guesses.note("here")
-    assert guesses.are_too_many("here")
-    assert not guesses.are_too_many("there")
-    now[0] = 60.0
-    assert guesses.are_too_many("here")
-    now[0] = 60.1
-    assert not guesses.are_too_many("here")
-    for place in ("a", "b", "c"):
-        guesses.note(place)
-    assert set(guesses._at) == {"b", "c"}
-
-
-def test_a_link_sends_as_much_as_it_may_and_rests(monkeypatch):
+def test_wrong_tokens_and_hasty_links_are_forgiven_after_a_while(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(pace_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    monkeypatch.setattr(pace_module, "_MOST_LINKS", 2)
-    pace = Pace(a_second=1.0, at_once=2.0)
+    monkeypatch.setattr(security, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    guesses, pace = Guesses(), Pace(a_second=1.0, at_once=2.0)
+    for _ in range(10):
+        guesses.note("here")
+    assert [guesses.are_too_many(place) for place in ("here", "there")] == [True, False]
     assert [pace.take("a") for _ in range(3)] == [True, True, False]
-    assert pace.take("b")
-    now[0] = 1.0
-    assert [pace.take("a") for _ in range(2)] == [True, False]
-    now[0] = 100.0
+    now[0] = 61.0
+    assert not guesses.are_too_many("here")
     assert [pace.take("a") for _ in range(3)] == [True, True, False]
-    pace.take("c")
-    assert set(pace._left) == {"a", "c"}
 
 
 def test_links_of_annotators_ask_and_those_of_viewers_go_to_the_overview(studio):
@@ -245,20 +214,6 @@ def test_clusters_their_members_walls_and_groups(studio):
     assert corrected.json()["status"]["corrections"] == project.status()["corrections"]
 
 
-def test_contradictions_are_shown_one_at_a_time(studio):
-    project, client = studio.project(1), client_of(studio)
-    you = project.owner()
-    for pair, word in (((0, 3), "same"), ((3, 6), "same"), ((0, 6), "different")):
-        project.answer(you, pair, word)
-    project.model.snapshot()
-    (found,) = client.get("/api/projects/1/contradictions").json()["contradictions"]
-    assert set(found["ids"]) == {"r0", "r6"}
-    assert [line["ids"] for line in found["together"]] == [["r0", "r3"], ["r3", "r6"]]
-    assert [line["ids"] for line in found["apart"]] == [["r0", "r6"]]
-    assert "r3" in client.get("/p/1/contradictions").text
-    assert "r3" not in client.get("/p/1/contradictions?at=1").text
-
-
 def test_maps_and_files(studio):
     client = client_of(studio)
     plain = client.get("/api/projects/1/map").json()
@@ -270,12 +225,6 @@ def test_maps_and_files(studio):
     assert len(table.text.splitlines()) == 71
     assert "clusters.csv" in table.headers["content-disposition"]
     assert client.get("/p/1/answers.csv").text.splitlines()[0].startswith("left,right,answer")
-
-
-def test_a_page_of_a_long_history():
-    lines = [{"id": i} for i in range(130)]
-    part = part_of(lines, 60)
-    assert (part["lines"][0]["id"], part["lines"][-1]["id"], part["n"], part["step"]) == (60, 119, 130, 60)
 
 
 @pytest.mark.parametrize(
@@ -301,39 +250,6 @@ def test_settings_are_called_what_the_form_calls_them():
     assert "sidelight studio new" in in_form(Setting("sheet"))
 
 
-def test_the_first_answer_asks_to_wait():
-    assert b"application/json" in _response(True)
-    assert b"text/html" in _response(False)
-
-
-def test_nothing_sent_makes_nothing():
-    with pytest.raises(InvalidData):
-        source_of(None, {}, Roles())
-
-
-def test_a_person_is_rated_from_five_tested_answers_on(studio):
-    project = studio.project(1)
-
-    def line(n):
-        return SimpleNamespace(n_tested=n, rate=0.12345, low=0.0, high=0.5, disagree=[((0, 1), "same", 0.98765)] * 7)
-
-    assert _rate(None, project) == _rate(line(4), project) == {"rate": None, "low": None, "high": None, "disagree": []}
-    told = _rate(line(5), project)
-    assert (told["rate"], len(told["disagree"])) == (0.123, 5)
-    assert told["disagree"][0] == {"rows": [0, 1], "ids": ["r0", "r1"], "answer": "same", "chance": 0.988}
-
-
-def test_a_project_whose_database_is_away_shows_what_it_knew(studio, monkeypatch):
-    project = studio.project(1)
-    project.model.snapshot()
-    monkeypatch.setattr(project, "_catch_up", lambda: "away")
-    began = time.monotonic()
-    project.model._news += 1  # something is new, and cannot be read
-    status = project.status(fresh=True)
-    assert (status["sentence"], status["ready"]) == ("away", True)
-    assert time.monotonic() - began < 4.0  # it does not wait for what cannot come
-
-
 def test_the_first_page_of_a_history_begins_with_the_last_answer(studio):
     project, client = studio.project(1), client_of(studio)
     you = project.owner()
@@ -353,33 +269,3 @@ def test_a_wall_shows_so_many_rows_and_says_of_how_many(studio):
     assert all(f">r{row}<" in first or f'"r{row}"' in first for row in rows[:3])
     assert f">r{rows[0]}<" not in rest
     assert "cluster 0" in first
-
-
-def test_everything_said_in_a_project_that_is_deleted_is_written_first(studio, tmp_path):
-    project = studio.project(1)
-    ann = studio.add_person(1, "Ann")
-    project.answer(ann, (0, 3), "same", seconds=1.5)
-    project.note(ann, 4, "odd")
-    export_all(studio.store, project.project, studio.folder / "projects", tmp_path / "out")
-    lines = [json.loads(line) for line in (tmp_path / "out" / "events.jsonl").read_text().splitlines()]
-    assert [(line["person"], line["kind"], line["seconds"]) for line in lines] == [
-        ("Ann", "answer", 1.5), ("Ann", "note", None)
-    ]  # fmt: skip
-    assert json.loads((tmp_path / "out" / "project.json").read_text())["name"] == "first"
-    assert "r0,r3,same,Ann" in (tmp_path / "out" / "answers.csv").read_text()
-    assert not (tmp_path / "out" / "labels.csv").exists()
-    with pytest.raises(CannotWrite):  # it is there already
-        export_all(studio.store, project.project, studio.folder / "projects", tmp_path / "out")
-
-
-def test_names_of_the_studio_and_unknown_roles_are_refused_and_tokens_open_one_project(studio):
-    for name, role in (("you", "annotator"), ("Simulated person 7", "annotator"), ("Ann", "king")):
-        with pytest.raises(InvalidData):
-            studio.add_person(1, name, role=role)
-    viewer = studio.add_person(1, "Vic", role="viewer")
-    assert (studio.role_of(viewer.token, 1), studio.role_of(viewer.token, 2), studio.role_of("x" * 20, 1)) == (
-        "viewer", "", ""
-    )  # fmt: skip
-    with pytest.raises(OutputExists):
-        studio.add(" first ", blobs(9), {})
-    assert studio.demo().id == studio.demo().id
