@@ -13,7 +13,11 @@ import pytest
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[] if path.stem == "hierarchy" else [pytest.mark.slow]) for path in EXAMPLES],
+    ids=lambda path: path.stem,
+)
 def test_example_runs_and_says_something(path, tmp_path, monkeypatch, capsys):
     assert len(path.read_text().splitlines()) <= 60
     monkeypatch.chdir(tmp_path)
@@ -23,6 +27,7 @@ def test_example_runs_and_says_something(path, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.strip()
 
 
+@pytest.mark.slow
 def test_an_example_needs_nothing_but_itself(tmp_path):
     path = next(path for path in EXAMPLES if path.stem == "bags")
     command = [sys.executable, "-W", "error", str(path)]

@@ -81,6 +81,7 @@ def test_clusters_that_few_answers_tell_apart_are_at_risk():
     assert not np.tril(risk).any()  # each pair once, for the smaller or newer cluster
 
 
+@pytest.mark.slow
 def test_exact_answers_are_checked_a_few_times_only():
     X, y = load_breast_cancer(return_X_y=True)
     session = sl.ActiveSession(X / X.std(axis=0), 2, random_state=0)
@@ -92,6 +93,7 @@ def test_exact_answers_are_checked_a_few_times_only():
     assert n_implied <= 4
 
 
+@pytest.mark.slow
 def test_early_wrong_answers_carry_no_block_of_rows():
     X, y = load_breast_cancer(return_X_y=True)
     session = sl.ActiveSession((X - X.mean(axis=0)) / X.std(axis=0), 2, random_state=1)

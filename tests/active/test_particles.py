@@ -123,6 +123,7 @@ def test_sampled_candidates_come_near_the_best_of_all_pairs(criterion):
     assert best >= sampled >= 0.8 * best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", ["info", "uncertain"])
 def test_the_gain_of_400_rows_is_within_5_percent_of_all_pairs(criterion):
     rows = np.random.default_rng(0).normal(size=(400, 4)) + 2.0 * (np.arange(400) % 3)[:, None]

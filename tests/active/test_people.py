@@ -35,6 +35,7 @@ def conversation(X, y, seed, n_people, n_answers, wrong):
     return adjusted_rand_index(y, session.labels_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [(0.0, 0.0, 0.0), (0.3, 0.02, 0.02)])
 def test_three_people_at_once_are_not_worse_than_one_after_the_other(wrong):
     X, y = wine()
@@ -335,6 +336,7 @@ def test_a_row_that_looks_unlike_its_cluster_is_doubtful_where_answers_disagree_
 # -- what is shown ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [True, False])
 def test_right_answers_never_make_what_is_shown_much_worse_than_the_start(known):
     X, y = load_digits(return_X_y=True)

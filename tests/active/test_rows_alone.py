@@ -29,6 +29,7 @@ def test_a_session_shows_the_clusters_of_the_rows_before_the_first_answer():
     assert adjusted_rand_index(y, sl.ActiveSession(X, random_state=0).labels_) > 0.9
 
 
+@pytest.mark.slow
 def test_wrong_answers_do_not_take_away_what_rows_alone_show():
     X, y = kinds(8, n_rows=320)
     scores = []
@@ -129,6 +130,7 @@ def test_a_cluster_that_is_not_shown_is_refused(cluster):
     assert not session.history
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_clusters", [None, 12])
 def test_right_answers_about_random_pairs_do_not_join_what_looks_apart(n_clusters):
     X, y = kinds(12, n_rows=1200)
@@ -141,6 +143,7 @@ def test_right_answers_about_random_pairs_do_not_join_what_looks_apart(n_cluster
         assert adjusted_rand_index(y, session.labels_) > before - 0.05
 
 
+@pytest.mark.slow
 def test_rows_that_are_still_being_compared_do_not_join_what_looks_apart():
     """Many people at once: when their answers come, most rows were compared with some clusters only."""
     X, y = kinds(12, n_rows=1200)

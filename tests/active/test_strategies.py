@@ -29,7 +29,9 @@ def _session(strategy: str, belief: str) -> sl.ActiveSession:
 
 
 @pytest.mark.parametrize("belief", [*BELIEFS, "thesis"])
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    "strategy", [pytest.param(name, marks=[pytest.mark.slow] * (name == "npu")) for name in STRATEGIES]
+)
 def test_each_strategy_goes_with_each_belief(strategy, belief):
     session = _session(strategy, belief)
     session.run(sl.Oracle(Y), budget=8)

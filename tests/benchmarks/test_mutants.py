@@ -41,6 +41,7 @@ def test_every_kind_of_fault_is_found_in_code(tmp_path):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted((FOLDER / "unseen").glob("*.toml")), ids=lambda path: path.stem)
 def test_what_is_said_to_change_nothing_is_still_in_the_code(path):
     package = FOLDER.parent / "src" / "sidelight"

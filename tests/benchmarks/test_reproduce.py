@@ -39,6 +39,7 @@ def stamped(load, tmp_path):
     return fresh
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_is_what_the_benchmarks_and_the_documents_give(load, page):
     reproduce = load("reproduce")
@@ -46,6 +47,7 @@ def test_a_page_is_what_the_benchmarks_and_the_documents_give(load, page):
     assert page.read_text(encoding="utf-8") == want, "run: python benchmarks/reproduce.py --pages-only"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "index"], ids=lambda page: page.stem)
 def test_every_address_on_a_page_of_benchmarks_exists(load, page):
     document = load("reproduce").DOCUMENTS[page.stem]
@@ -115,6 +117,7 @@ def test_the_index_leads_to_every_table_and_figure(load):
         assert len(set(anchors)) == len(anchors)
 
 
+@pytest.mark.slow
 def test_the_statement_agrees_with_the_fingerprint(load, stamped):
     fingerprint = load("fingerprint")
     now = fingerprint.fingerprint("bench_novel.py")

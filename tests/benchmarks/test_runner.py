@@ -30,6 +30,7 @@ def test_the_median_ignores_one_slow_call(runner, monkeypatch):
     assert runner.seconds(lambda: None, repeats=5) == 1
 
 
+@pytest.mark.slow
 def test_a_page_has_verdicts_versions_and_figures(runner):
     sheet = runner.Sheet("speed", "Speed")
     sheet.row("fit", "2 s", "<= 1 s", met=False)
@@ -116,6 +117,7 @@ def test_a_page_names_the_code_of_its_own_file_and_of_older_cells(runner, monkey
     assert not runner.USED
 
 
+@pytest.mark.slow
 def test_a_page_says_the_seconds_of_all_its_cells_whenever_they_were_measured(runner, monkeypatch):
     clock = iter([0, 10, 13, 20, 25, 40])  # sheet; cell a takes 3; cell b takes 5; page
     monkeypatch.setattr(runner, "processor", lambda: next(clock))

@@ -41,6 +41,7 @@ def local(tmp_path_factory):
     listening.close()
 
 
+@pytest.mark.slow
 def test_a_participant_goes_from_introduction_to_thanks(local):
     study = local.studio.study(2)
     link = local.client.post("/api/studies/2/participants", json={"name": "Ann"}).json()["link"]
@@ -76,6 +77,7 @@ def test_a_participant_goes_from_introduction_to_thanks(local):
     assert {event.seconds for event in answers} == {2.0}
 
 
+@pytest.mark.slow
 def test_24_simulated_participants_give_the_tables_of_the_thesis(local):
     assert local.client.post("/api/studies/3/simulate", json={"n": 24}).json()["added"] == 24
     found = local.client.get("/api/studies/3/analysis").json()
@@ -114,6 +116,7 @@ def test_everybody_has_all_treatments_in_another_order_and_as_many_difficult_que
     assert again == plans[3]
 
 
+@pytest.mark.slow
 def test_clusterings_by_the_answers_are_kept(local, monkeypatch):
     monkeypatch.setattr(study_analysis, "STEPS", (1.0,))  # a fifth of the fits
     number = local.client.post("/api/studies", json={"name": "clustered", "pairs": 6, "triplets": 6}).json()["id"]
@@ -311,6 +314,7 @@ def visit(chromium, local):
     assert trouble == []
 
 
+@pytest.mark.slow
 def test_a_study_from_the_introduction_to_the_analysis(visit, local):
     number = local.client.post("/api/studies", json={"name": "by keys", "pairs": 6, "triplets": 6}).json()["id"]
     link = local.client.post(f"/api/studies/{number}/participants", json={"name": "Ann"}).json()["link"]

@@ -102,6 +102,7 @@ def test_two_fits_at_once_leave_blas_as_it_was():
     assert blas_threads() == {3}
 
 
+@pytest.mark.slow
 def test_a_fit_starts_no_pool_of_numba():
     code = (
         "import numpy as np, sidelight as sl; from numba.np.ufunc import parallel;"

@@ -26,6 +26,7 @@ def test_short_bags_are_drawn_as_a_whole_by_their_names_alone():
     np.testing.assert_array_equal(drawn(sizes, 0.2, first=10**6)[0], kept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_bags", [1, 3, 40])
 def test_every_one_of_a_few_long_bags_is_in_the_sample_with_its_share(n_bags):
     kept, home = drawn(np.full(n_bags, 100_000), 0.02)

@@ -36,6 +36,7 @@ def test_kinds_are_told_by_cells_and_not_by_storage():
     )
 
 
+@pytest.mark.slow
 def test_words_in_front_of_an_estimator_are_weighed_and_condensed(tmp_path):
     words, y = words_of(1, length=8)
     model = sl.Standardized(sl.DiscriminativeClustering(4, random_state=0)).fit(words)

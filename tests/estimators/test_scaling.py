@@ -41,6 +41,7 @@ def test_it_equals_the_inner_estimator_on_standardised_rows(rows, bags):
     np.testing.assert_allclose(outer.novelty_score(X), inner.novelty_score(Z))
 
 
+@pytest.mark.slow
 def test_model_selection_works_without_a_scorer(rows, bags):
     X, _ = rows
     model = sl.Standardized(sl.CoverageClustering())

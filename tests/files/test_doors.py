@@ -77,6 +77,7 @@ def test_a_file_that_vanishes_while_its_folder_is_read(tmp_path, monkeypatch):
         sl.read(tmp_path / "texts")
 
 
+@pytest.mark.slow
 def test_a_header_of_more_than_a_megabyte(tmp_path):
     names = [f"{'long' * 100}_{j}" for j in range(3000)]
     path = tmp_path / "a.csv"
@@ -85,7 +86,7 @@ def test_a_header_of_more_than_a_megabyte(tmp_path):
     assert sl.read(path).X.shape == (3, 3000)
 
 
-@pytest.mark.parametrize("line", [1, 2, 50])
+@pytest.mark.parametrize("line", [1, *(pytest.param(line, marks=pytest.mark.slow) for line in (2, 50))])
 def test_an_unclosed_quotation_mark_is_found_quickly_and_never_read_over(tmp_path, line):
     lines = ["name,f", *(f"n{i},{i}" for i in range(1_000_000))]
     lines[line - 1] = '"' + lines[line - 1]
@@ -95,7 +96,9 @@ def test_an_unclosed_quotation_mark_is_found_quickly_and_never_read_over(tmp_pat
         sl.read(path)
 
 
-@pytest.mark.parametrize("cell", ["2.5", "NA", " 7 ", "oops"])
+@pytest.mark.parametrize(
+    "cell", ["2.5", "oops", *(pytest.param(cell, marks=pytest.mark.slow) for cell in ("NA", " 7 "))]
+)
 def test_a_very_wide_table_is_read_row_by_row(tmp_path, cell, monkeypatch):
     monkeypatch.setattr(delimited, "_WIDE", 2000)
     width = 3000

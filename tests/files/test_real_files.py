@@ -36,6 +36,7 @@ def test_letter_carroll_struct_names_the_bag_of_each_row(data_dir):
     assert len(set(data.y)) == 24
 
 
+@pytest.mark.slow
 def test_corel_bags_are_half_positive(data_dir):
     positive_rows = positive_bags = 0
     for name in ("elephant", "fox", "tiger"):
@@ -74,6 +75,7 @@ def test_two_columns_of_words_make_four_kinds_of_crabs(data_dir):
     assert sorted(set(data.y)) == ["B/F", "B/M", "O/F", "O/M"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "width"), [("fac", 216), ("fou", 76), ("kar", 64), ("mor", 6), ("pix", 240), ("zer", 47)]
 )
@@ -101,6 +103,7 @@ def test_church_functions_form_a_hierarchy(data_dir, part, n_rows):
     assert (data.Y[child, data.label_names.index("30")] == 1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n_rows", "width", "n_labels"),
     [("emotions", 593, 72, 6), ("yeast-train", 1500, 103, 14), ("yeast-test", 917, 103, 14)],
@@ -110,6 +113,7 @@ def test_mulan_labels_come_from_the_xml_beside(data_dir, name, n_rows, width, n_
     assert (data.X.shape, data.Y.shape) == ((n_rows, width), (n_rows, n_labels))
 
 
+@pytest.mark.slow
 def test_mulan_sets_have_the_known_number_of_labels_a_row(data_dir):
     emotions = sl.read(data_dir / "multilabel" / "emotions.arff").Y
     yeast = np.concatenate([sl.read(data_dir / "multilabel" / f"yeast-{part}.arff").Y for part in ("train", "test")])

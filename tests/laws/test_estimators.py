@@ -21,9 +21,10 @@ from sidelight.estimators.instances._spectral import SpectralFamily
 
 
 def _split():
-    """Return the first constructor of every estimator of ours, and all others, peers among them."""
+    """Return the first constructor of every estimator of ours, and all others: peers, and searches around ours."""
     first = {type(case.estimator): case for case in reversed(CASES)}
-    ours = [case for of, case in first.items() if not of.__module__.startswith("sidelight.peers")]
+    others = [of for of in first if of.__module__.startswith("sidelight.peers") or of.__name__.endswith("CV")]
+    ours = [case for of, case in first.items() if of not in others]
     return ours[::-1], [case for case in CASES if case not in ours]
 
 
@@ -31,7 +32,7 @@ OURS, OTHERS = _split()
 
 
 def each(cases):
-    """Parametrize by cases; laws of peers and of second and further constructors wait for ``make test-slow``."""
+    """Parametrize by cases; laws of peers, searches and further constructors wait for ``make test-slow``."""
     return pytest.mark.parametrize(
         "case", [pytest.param(case, id=case.name, marks=[pytest.mark.slow] * (case in OTHERS)) for case in cases]
     )

@@ -101,6 +101,7 @@ def test_rows_of_this_process_need_a_folder_that_workers_see(rows, client, refer
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_changes_no_bit(rows, reference):
     """Two real processes; one is killed in a pass, and the other reads its parts, or the one that its nanny starts."""
     with (
@@ -213,6 +214,7 @@ def test_no_scheduler(rows, monkeypatch):
             sl.OnDask(local.scheduler_address).over(parts_of(rows))
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_goes_in_a_pass(rows, monkeypatch):
     monkeypatch.setattr(on_dask, "GLANCE", 0.2)
     local = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0")

@@ -67,6 +67,7 @@ def test_rows_may_come_in_any_order(found):
     np.testing.assert_array_equal(found.predict_bag_clusters(X[shuffled], codes[shuffled]), found.bag_labels_[names])
 
 
+@pytest.mark.slow
 def test_csr_rows_give_the_same_margins():
     X, codes, _, _ = needles()
     X[np.abs(X) < 0.2] = 0
@@ -136,6 +137,7 @@ def test_one_cluster_has_no_margin():
     assert set(found.labels_) == {0}
 
 
+@pytest.mark.slow
 def test_constant_features_change_nothing():
     X, codes, _, _ = needles()
     padded = np.column_stack([X, np.full(len(X), 0.1)])
@@ -179,6 +181,7 @@ def correlated(size, seed=0, n_bags=60):
     return X, np.repeat(np.arange(n_bags), size), y
 
 
+@pytest.mark.slow
 def test_bags_of_many_rows_escape_the_papers_balance_and_not_the_offsets():
     X, codes, y = correlated(size=40)
     paper = sl.MaxMarginBagClustering(3, margin="paper", scale="standard", C=4.0, random_state=0)
@@ -189,6 +192,7 @@ def test_bags_of_many_rows_escape_the_papers_balance_and_not_the_offsets():
         assert adjusted_rand_score(y, model.bag_labels_) > 0.9, margin
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("margin", MENDED)
 def test_with_offsets_the_trace_never_rises_beyond_the_inner_tolerance(margin):
     X, codes, _ = correlated(size=8)
@@ -208,6 +212,7 @@ def test_one_centred_row_a_bag_is_the_papers_problem(margin):
     np.testing.assert_allclose(ours.fit(X).decision_function(X), paper.fit(X).decision_function(X), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("margin", MENDED)
 def test_new_bags_are_judged_by_the_offsets_of_the_training_bags(margin):
     X, codes, _, _ = needles()
@@ -234,6 +239,7 @@ def test_the_margins_of_bags_are_those_of_their_definition():
         np.testing.assert_allclose(model.objective_, J, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sidelight.errors.EmptyClusters")
 def test_the_papers_margin_takes_the_lowest_objective_of_its_starts():
     generator = np.random.default_rng(3)

@@ -17,6 +17,7 @@ def distances(seed=0, n=40):
     return cdist(X, X)
 
 
+@pytest.mark.slow
 def test_no_single_swap_lowers_the_result():
     for seed in range(5):
         D = distances(seed)

@@ -137,6 +137,7 @@ def test_alike_bags_come_with_a_warning():
     assert np.isfinite(model.bag_proba_).all()
 
 
+@pytest.mark.slow
 def test_one_feature_bags_of_one_row_and_one_huge_bag():
     generator = np.random.default_rng(0)
     x = np.r_[generator.normal(size=400), 9 + generator.normal(size=200)][:, None]

@@ -72,7 +72,14 @@ def same_bits(a, b):
     assert a.log_likelihood_ == b.log_likelihood_
 
 
-@pytest.mark.parametrize("options", [{}, {"boundary": "curved"}, {"n_subclusters": 2, "n_novel": 2, "n_init": 2}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        pytest.param({"boundary": "curved"}, marks=pytest.mark.slow),
+        pytest.param({"n_subclusters": 2, "n_novel": 2, "n_init": 2}, marks=pytest.mark.slow),
+    ],
+)
 def test_the_same_bits_for_any_files_and_engines(tmp_path, options):
     X, bags, _ = make()
     frame, n = as_frame(X, bags), len(X)
@@ -117,6 +124,7 @@ def test_the_objective_of_parts_is_the_objective(boundary):
     np.testing.assert_allclose(slope, gradient, rtol=1e-3, atol=1e-4 * np.abs(gradient).max())
 
 
+@pytest.mark.slow
 def test_bags_whose_rows_lie_apart_are_brought_together(tmp_path):
     X, bags, _ = make()
     order = np.random.default_rng(0).permutation(len(X))
@@ -148,6 +156,7 @@ def test_labels_are_made_part_by_part_and_written(tmp_path):
     assert np.asarray(names).tolist() == model.predict_labels(X).tolist()
 
 
+@pytest.mark.slow
 def test_a_model_of_parts_is_saved_without_its_rows(tmp_path):
     X, bags, _ = make()
     model = fit(sl.Parts.from_arrays(X, bags))
@@ -242,6 +251,7 @@ def test_a_full_disk_while_bags_are_brought_together(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_full_disk_while_answers_are_written(tmp_path, monkeypatch):
     X, bags, _ = make()
     model = fit(sl.Parts.from_arrays(X, bags))
@@ -292,6 +302,7 @@ def test_memory_decides_where_nobody_says():
         engine_for(None, parts, memory="much")
 
 
+@pytest.mark.slow
 def test_very_many_rows_in_memory_are_climbed_from_a_sample(monkeypatch):
     X, bags, _ = make(n_bags=600)
     settings = {"random_state": 0, "tol": 1e-9, "max_iter": 1000}  # both reach the optimum, whatever road they take
@@ -320,6 +331,7 @@ def test_bags_with_more_labels_than_rows_are_named():
     assert all(0 < len(missing) < K for _, missing in model.uncovered_)
 
 
+@pytest.mark.slow
 def test_an_empty_list_is_refused_unless_something_novel_is_allowed():
     X, bags, _ = make()
     parts = sl.Parts.from_arrays(X, bags.with_labels({**bags.labels, "rec005": set()}))

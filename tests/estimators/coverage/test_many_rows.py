@@ -45,7 +45,7 @@ def fitted(X, bags, **options):
     return model
 
 
-@pytest.mark.parametrize("n_bags", [1, 2, 3, 10, 10_000])
+@pytest.mark.parametrize("n_bags", [1, 2, 3, 10, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_a_fit_at_the_border_is_as_good_as_one_below_it(monkeypatch, n_bags):
     X, bags, y = recordings(BORDER, n_bags)
     asked = []
@@ -66,6 +66,7 @@ def test_a_fit_at_the_border_is_as_good_as_one_below_it(monkeypatch, n_bags):
         assert right[0] == pytest.approx(right[1], abs=0.002)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_bags", [2, 10])
 def test_the_real_border(monkeypatch, n_bags):
     monkeypatch.undo()
@@ -76,6 +77,7 @@ def test_the_real_border(monkeypatch, n_bags):
     assert np.mean(model.labels_ == whole.labels_) > 0.998
 
 
+@pytest.mark.slow
 def test_row_labels_candidates_and_cut_bags_are_known_on_both_sides(monkeypatch):
     """What is said of single rows, and what is not said of bags, is no matter of lists alone."""
     X, bags, y = recordings(BORDER, 40, apart=2.0)
@@ -134,6 +136,7 @@ def test_of_every_label_some_bags_are_in_the_sample():
     assert isinstance(parts.draw(90), Draw)
 
 
+@pytest.mark.slow
 def test_a_label_of_two_bags_is_found_among_very_many_rows(monkeypatch):
     X, bags, _ = recordings(BORDER, 4_000)
     rare = {bags.names[5], bags.names[77]}

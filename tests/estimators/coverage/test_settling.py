@@ -98,6 +98,7 @@ def test_candidates_are_tried_until_held_out_lists_stop_gaining():
         assert [stage[1:] for stage, _ in folds.asked] == [(2 * i, 2 * len(means)) for i in range(n_tried)]
 
 
+@pytest.mark.slow
 def test_held_out_lists_are_judged_by_fits_that_did_not_see_them():
     settings = {"penalty": 2.0, "n_novel": 0, "n_subclusters": 2}
     folds = settle.Folds(of(), TOLD, np.random.default_rng(0))
@@ -166,6 +167,7 @@ def test_gains_are_those_of_fits_that_did_not_see_the_lists():
     np.testing.assert_allclose(found.novelty, whole.novelty_score(rows, bags=listed), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_gains_of_bags_stand_under_their_names():
     """A few bags hold a kind that no list names: theirs are the gains, whatever order rows and bags come in."""
     rng = np.random.default_rng(3)

@@ -239,6 +239,7 @@ def test_gaps_of_a_true_tree_look_like_forgetting_and_overlap_does_not(sample, m
     assert np.array_equal(fitted.complete(None, overlapping), overlapping)  # nothing was taken for forgotten
 
 
+@pytest.mark.slow
 def test_labels_that_share_features_or_nothing_at_all_form_no_tree():
     for seed in range(3):
         rng = np.random.default_rng(seed)

@@ -89,6 +89,7 @@ def test_too_few_rounds_are_said_so(sample):
         sl.LatentHierarchyClassifier(max_iter=1).fit(sample.X, sample.Y_incomplete)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("init", "distance"), [("zero", 0), ("star", 16)])
 def test_weights_of_zero_find_the_tree_and_weights_that_fit_a_star_keep_the_star(init, distance):
     sample = sl.data.make_label_tree(800, n_labels=10, missing=0.2, random_state=1)

@@ -20,6 +20,7 @@ def lists(seed, *, share):
     return centres[y] + generator.normal(size=(300, 5)), sl.Bags(ids, labels=labels, classes=list("abc")), y
 
 
+@pytest.mark.slow
 def test_alarms_come_where_something_is_novel():
     p_values = {share: [] for share in (0.0, 0.1)}
     for seed in range(6):

@@ -48,6 +48,7 @@ def test_honest_people_are_not_doubted_where_classes_overlap():
     assert model.eps_ < 0.03
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sidelight.errors.AnswersDisagree")
 def test_more_answers_do_not_hurt_where_a_fifth_is_wrong():
     rng = np.random.default_rng(0)

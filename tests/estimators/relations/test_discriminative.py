@@ -127,6 +127,7 @@ def test_without_answers_the_objective_is_information_minus_penalty():
     assert fitted.objective_ == pytest.approx(-information + 0.05 * np.square(fitted.weights_).sum())
 
 
+@pytest.mark.slow
 def test_without_answers_it_beats_k_means_on_digits():
     ours = sl.DiscriminativeClustering(10, n_init=1, random_state=0).fit(DIGITS)
     theirs = KMeans(10, n_init=2, random_state=0).fit(DIGITS)

@@ -59,6 +59,7 @@ def test_all_rows_are_looked_at_where_they_are_few(mapped, monkeypatch):
     assert max(mapped) == N
 
 
+@pytest.mark.slow
 def test_features_of_all_rows_are_never_there_at_once():
     model = sl.DiscriminativeClustering(3, random_state=0).fit(X)
     many = np.tile(X, (300, 1))

@@ -23,6 +23,7 @@ def fit(answers, **options):
         return sl.DiscriminativeClustering(3, n_init=1, random_state=0, **options).fit(X, answers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 0.1, 0.2])
 @pytest.mark.parametrize("kind", [sl.Pairs, sl.Triplets])
 def test_the_share_of_wrong_answers_is_learnt(kind, noise):

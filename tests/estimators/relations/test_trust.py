@@ -18,6 +18,7 @@ def fitted(noise: float, **settings):
     return sl.DiscriminativeClustering(3, random_state=0, **settings).fit(X, pairs=pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:DiscriminativeClustering. not all answers can be true")
 @pytest.mark.parametrize("noise", [0.0, 0.25])
 def test_learning_how_much_to_doubt_costs_little_where_nothing_is_wrong_and_helps_where_much_is(noise):

@@ -108,6 +108,7 @@ def test_a_channel_of_noise_counts_for_nothing_even_beside_one_other(seed):
     assert own > foil - 0.03
 
 
+@pytest.mark.slow
 def test_a_channel_that_shows_clusters_of_its_own_is_not_taken_for_noise():
     X, channels, _ = crossed(1)
     ms = sl.MultiSourceClustering(9, channels=channels, random_state=0).fit(X)
@@ -226,6 +227,7 @@ def test_different_numbers_of_clusters_are_for_the_counts():
         sl.MultiSourceClustering({"a": 3, "b": 2}, channels=channels, method="graphs").fit(X)
 
 
+@pytest.mark.slow
 def test_rows_of_one_sequence_are_joined():
     seen = sl.data.make_sources(5, n_sequences=20, n_points=1000, random_state=11)
     X, channels = sl.stack_channels(seen.channels)
@@ -235,6 +237,7 @@ def test_rows_of_one_sequence_are_joined():
     np.testing.assert_array_equal(ms.predict(X, sequences=seen.sequences), ms.labels_)
 
 
+@pytest.mark.slow
 def test_words_beside_numbers_are_prepared_by_their_kind():
     generator = np.random.default_rng(7)
     y = generator.integers(3, size=240)
@@ -247,6 +250,7 @@ def test_words_beside_numbers_are_prepared_by_their_kind():
     assert normalized_mutual_information(y, ms.labels_) > 0.9
 
 
+@pytest.mark.slow
 def test_a_channel_of_two_values_takes_part():
     generator = np.random.default_rng(8)
     y = np.repeat([0, 1, 2], 30)
@@ -263,6 +267,7 @@ def texts(generator: np.random.Generator, y: np.ndarray, n_words: int, length: i
     return generator.multinomial(lengths, (1 - common) * topics[y] + common * usual).astype(float)
 
 
+@pytest.mark.slow
 def test_rows_without_words_lack_the_channel():
     found = []
     for seed in range(3):
@@ -281,6 +286,7 @@ def test_rows_without_words_lack_the_channel():
     assert np.mean(found) > 0.74  # as a cluster of their own, or joined to each other, they cost .1
 
 
+@pytest.mark.slow
 def test_rows_that_say_nothing_anywhere_get_the_usual_cluster():
     generator = np.random.default_rng(10)
     y = generator.integers(3, size=150)
@@ -294,6 +300,7 @@ def test_rows_that_say_nothing_anywhere_get_the_usual_cluster():
     np.testing.assert_array_equal(ms.predict(X), ms.labels_)
 
 
+@pytest.mark.slow
 def test_clear_channels_of_small_clusters_are_no_copies():
     y = np.repeat(np.arange(20), 11)  # a cluster is hardly larger than a neighbourhood
     found = []
@@ -324,6 +331,7 @@ def test_copies_of_a_poor_channel_share_one_voice():
     assert weights["poor"] + weights["copy"] == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_groups_that_blur_are_not_left_to_their_counts():
     generator = np.random.default_rng(13)
     hidden = generator.integers(3, size=600)
@@ -340,6 +348,7 @@ def test_groups_that_blur_are_not_left_to_their_counts():
     assert own > foil
 
 
+@pytest.mark.slow
 def test_of_very_many_rows_some_are_joined_and_the_others_placed(monkeypatch):
     monkeypatch.setattr(_graph_fit, "JOINED", 400)
     X, channels, y = blobs(15, n=1000, complement=True)
@@ -353,6 +362,7 @@ def test_of_very_many_rows_some_are_joined_and_the_others_placed(monkeypatch):
     assert normalized_mutual_information(y[300:], ms.fit(X).labels_[300:]) > 0.7  # .8 to 1 by what is drawn
 
 
+@pytest.mark.slow
 def test_rows_are_judged_alike_in_blocks_of_any_size(monkeypatch):
     X, channels, _ = blobs(16)
     X[::7, 3:] = np.nan
@@ -367,6 +377,7 @@ def test_rows_are_judged_alike_in_blocks_of_any_size(monkeypatch):
     np.testing.assert_array_equal(ms.predict_proba(X), shares)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_days", [True, False])
 def test_components_are_those_of_all_graphs_together(with_days):
     generator = np.random.default_rng(17)

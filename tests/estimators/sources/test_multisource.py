@@ -20,6 +20,7 @@ def stacked(seen):
     return sl.stack_channels(seen.channels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "combine"), [("annealed", "interleaved"), ("annealed", "joint"), ("spectral", "interleaved")]
 )
@@ -67,6 +68,7 @@ def test_without_sequences_code_books_are_k_means(seen, stacked):
     np.testing.assert_array_equal(ms.predict(X), ms.labels_)
 
 
+@pytest.mark.slow
 def test_a_new_person_is_said_to_be_new_and_known_ones_are_not():
     everybody = sl.data.make_sources(8, n_sequences=48, n_points=6000, random_state=3)
     stranger = everybody.subjects == 7

@@ -66,6 +66,7 @@ def test_neighbours_speak_without_the_row_itself():
     assert neighbours_say(graph, np.array([0, 1, 1]), np.array([0, 1]), 2).tolist() == [1, 0]
 
 
+@pytest.mark.slow
 def test_channels_of_round_clusters_get_straight_borders(monkeypatch):
     def found() -> float:
         scores = []

@@ -60,6 +60,7 @@ def test_each_constraint_is_nearly_met_at_the_end(constraints):
         assert W.sum(axis=0).min() > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sidelight.errors.ConvergenceWarning")
 def test_many_weights_get_fewer_epochs_unless_it_is_said():
     counts = np.random.default_rng(3).poisson(1.0, size=(300, 200))

@@ -103,6 +103,7 @@ def test_title_lines_empty_lines_and_merged_cells(tmp_path):
     assert data.bags.names[int(data.bags.codes[1])] == "s1"
 
 
+@pytest.mark.slow
 def test_a_workbook_bomb_and_damage_are_refused(tmp_path):
     path = tmp_path / "bomb.xlsx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -53,6 +53,7 @@ def accuracy(data, truth):
     return np.mean([name == true for name, true in told])
 
 
+@pytest.mark.slow
 def test_recordings_and_lists_become_named_sounds(sounds):
     from sidelight.data.synth.material import make_recordings
 
@@ -66,6 +67,7 @@ def test_recordings_and_lists_become_named_sounds(sounds):
     assert accuracy(data, truth) > 0.9
 
 
+@pytest.mark.slow
 def test_photographs_and_tags_become_named_regions(photos, tmp_path):
     data = sl.from_folder(copy_of(photos, tmp_path, 24), labels=photos / "tags.csv")
     made = {f"photo{k:02d}.png": p for k, p in enumerate(make_photographs(random_state=0), start=1)}
@@ -116,6 +118,7 @@ def test_pipes_are_passed_over_and_what_leads_nowhere_is_named(photos, tmp_path)
     assert [note for note in data.notes if "left out" in note and "gone.png" in note]
 
 
+@pytest.mark.slow
 def test_a_folder_is_read_where_a_table_is_and_processes_change_nothing(photos, tmp_path):
     folder = copy_of(photos, tmp_path, 12)
     one = sl.from_folder(folder, n_jobs=1, out=tmp_path / "one.parquet")

@@ -49,6 +49,7 @@ def test_a_suggested_command_can_be_run_up_to_its_fit(tmp_path, name):
             assert data.n_features or data.counts is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["zeros_and_ones_of_bags", "ja_and_nein_of_bags", "views_by_name", "lists_empty"])
 def test_a_suggested_command_runs_to_its_end(tmp_path, name):
     """The four kinds whose suggestions once failed, or are the easiest to break; the benchmark runs those of all."""
