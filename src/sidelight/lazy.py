@@ -29,7 +29,23 @@ def lazy_names(
     return find, lambda: sorted(home), sorted(home)
 
 
-def functions_of(package: str) -> Callable[[str], Callable[..., Any]]:
+class Late:
+    """A function that is imported when it is called, or asked for."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+
+    def load(self) -> Callable[..., Any]:
+        """Return the function itself."""
+        found: Callable[..., Any] = getattr(import_module(self.module), self.name)
+        return found
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Call the function."""
+        return self.load()(*args, **options)
+
+
+def functions_of(package: str) -> Callable[[str], Late]:
     """Return ``here``: ``here("work.cluster")`` is that function of that module inside ``package``, imported when
     called.
 
@@ -39,12 +55,8 @@ def functions_of(package: str) -> Callable[[str], Callable[..., Any]]:
         The package, its ``__name__``.
     """
 
-    def here(place: str) -> Callable[..., Any]:
+    def here(place: str) -> Late:
         module, _, name = place.rpartition(".")
-
-        def call(*args: Any, **options: Any) -> Any:
-            return getattr(import_module(f"{package}.{module}"), name)(*args, **options)
-
-        return call
+        return Late(f"{package}.{module}", name)
 
     return here

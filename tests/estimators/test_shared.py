@@ -12,7 +12,7 @@ from sidelight._terms.information import CrossEntropy
 from sidelight.errors import InvalidData
 from sidelight.estimators import _base
 from sidelight.estimators import _linear_rule as _whitening
-from sidelight.estimators._choice import choose_best, is_as_good
+from sidelight.estimators._choice import as_good, choose, simplest_within_error, try_in_turn
 from sidelight.estimators._how_many import clearest_number
 from sidelight.estimators._linear_rule import RuleFit
 from sidelight.estimators._weights import weights_of_bags, weights_of_rows
@@ -59,15 +59,24 @@ def test_weights_of_rows_and_of_bags():
 
 def test_a_choice_is_the_best_or_the_first_within_an_error_of_it():
     values = [np.array([0.0, 2.0]), np.array([1.0, 3.0]), np.array([1.5, 3.5])]  # errors of .71
-    best = choose_best("abc", values)
+    best = choose("abc", values)
     assert best["chosen"] == "c"
     assert best["scores"] == [1.0, 2.0, 2.5]
     np.testing.assert_allclose(best["errors"], 1 / np.sqrt(2))
-    assert choose_best("abc", values, simplest_within_error=True)["chosen"] == "b"
+    assert choose("abc", values, simplest_within_error)["chosen"] == "b"
     even = [np.array([1.0, 1.0]), np.array([1.0, 1.0])]
-    assert choose_best("ab", even)["chosen"] == "a"
-    assert is_as_good([np.array([0.0, 1.0]), np.array([0.4, 1.6]), np.array([0.5, 1.5])]) == [False, True, True]
-    assert is_as_good([np.array([0.0, 1.0]), np.array([0.1, 0.9])]) == [True, True]
+    assert choose("ab", even)["chosen"] == "a"
+    assert as_good([np.array([0.0, 1.0]), np.array([0.4, 1.6]), np.array([0.5, 1.5])]) == [1, 2]
+    assert as_good([np.array([0.0, 1.0]), np.array([0.1, 0.9])]) == [0, 1]
+
+
+def test_candidates_are_tried_until_the_peak_lies_some_back():
+    scores = [1.0, 3.0, 2.0, 2.5, 9.0]
+    found = try_in_turn(range(5), lambda k: np.array([scores[k]]), patience=2)
+    assert (found["tried"], found["chosen"]) == ([0, 1, 2, 3], 1)
+    assert try_in_turn(range(5), lambda k: np.array([scores[k]]))["chosen"] == 4
+    last = try_in_turn(range(5), lambda k: np.array([scores[k]]), patience=2, peak=lambda values: len(values) - 1)
+    assert last["tried"] == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.slow

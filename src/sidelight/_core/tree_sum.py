@@ -9,6 +9,7 @@ whole tree, bit for bit, for any number of runs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 Sums = tuple[Any, ...]  # arrays or numbers that are added up side by side
@@ -35,7 +36,7 @@ def nodes_of(first: int, leaves: Iterable[Sums]) -> list[Node]:
 def joined(nodes: Iterable[Node]) -> list[Node]:
     """Add up sisters as far as all of their leaves are there."""
     stack: list[Node] = []
-    for node in sorted(nodes, key=lambda node: node.first):
+    for node in sorted(nodes, key=attrgetter("first")):
         stack.append(node)
         while len(stack) > 1 and _are_sisters(*stack[-2:]):
             right, left = stack.pop(), stack.pop()

@@ -8,7 +8,7 @@ the largest gap the largest is taken. No labels are looked at.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.similarities import graph_local_scaling
 from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
 from sidelight._core.process import one_thread, without_library_warnings
+from sidelight.estimators._choice import Choice
 from sidelight.metrics import adjusted_rand_index
 from sidelight.progress import report
 
@@ -64,6 +65,16 @@ class NumberOfClusters:
     of: str = ""
     is_clear: bool = True
     seeds_agree: float | None = None
+
+    @classmethod
+    def of_choice(
+        cls, choice: Choice, by: str, is_clear: Callable[[float, float], bool], of: str = ""
+    ) -> NumberOfClusters:
+        """Return what one loop over candidates tried; ``is_clear`` asks the score in use and its error."""
+        tried = [k[0] if isinstance(k, tuple) else k for k in choice["tried"]]
+        place = choice["tried"].index(choice["chosen"])
+        clear = is_clear(choice["scores"][place], choice["errors"][place])
+        return cls(tried, choice["scores"], choice["errors"], tried[place], by=by, of=of, is_clear=clear)
 
     @property
     def score(self) -> float:

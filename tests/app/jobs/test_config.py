@@ -15,7 +15,7 @@ from tests.examples import up_to
 
 from sidelight.app.jobs.catalogue import JOBS
 from sidelight.app.jobs.config import RunConfig
-from sidelight.app.jobs.job import RETIRED
+from sidelight.app.jobs.job import _always
 from sidelight.app.jobs.options import fields_of
 from sidelight.app.jobs.roles import Roles
 from sidelight.errors import InvalidParameter, SidelightError
@@ -144,11 +144,14 @@ def test_no_flag_is_written_outside_the_command_line():
     assert not flags
 
 
-RETIRED_OPTIONS = [(job, name, value) for job, gone in RETIRED.items() for name, value in gone.items()]
+RETIRED_OPTIONS = [
+    (job.name, name, estimator) for job in JOBS.values() for estimator, names in job.retired.items() for name in names
+]
 
 
-@pytest.mark.parametrize(("job", "name", "value"), RETIRED_OPTIONS)
-def test_a_retired_option_is_taken_where_it_says_what_is_so_anyway(tmp_path, job, name, value):
+@pytest.mark.parametrize(("job", "name", "estimator"), RETIRED_OPTIONS)
+def test_a_retired_option_is_taken_where_it_says_what_is_so_anyway(tmp_path, job, name, estimator):
+    value, _ = _always(estimator, name)
     path = tmp_path / "run.toml"
     path.write_text(f'job = "{job}"\ntable = "t.csv"\n[options]\n{name} = {json.dumps(value)}\n')
     assert name not in RunConfig.from_toml(path).options.settings()
@@ -158,8 +161,8 @@ def test_a_retired_option_is_taken_where_it_says_what_is_so_anyway(tmp_path, job
 
 
 def test_retired_options_are_no_options_of_their_job():
-    for job, gone in RETIRED.items():
-        assert not {field.name for model in JOBS[job].models.values() for field in fields_of(model)} & set(gone)
+    for job, name, _ in RETIRED_OPTIONS:
+        assert name not in {field.name for model in JOBS[job].models.values() for field in fields_of(model)}
 
 
 def test_a_path_in_a_run_is_looked_for_beside_the_run_before_the_working_folder(tmp_path, monkeypatch):

@@ -86,14 +86,16 @@ def test_a_report_does_not_ask_to_look_where_nothing_changed(tmp_path):
 
 
 def test_novel_clusters_that_nothing_needed_are_mentioned(table):
-    result = JOB.work(RunConfig("instances", str(table), ROLES))
+    config = RunConfig("instances", str(table), ROLES)
+    result = JOB.work_of(config)(config)
     needless = replace(result, n_novel_allowed=1, n_novel_used=0)
     told = page_of(needless).told
     assert any("1 novel cluster was allowed, but the lists explain every row" in sentence for sentence in told)
 
 
 def test_with_known_rows_the_page_and_the_summary_count_the_same_rows(table):
-    result = JOB.work(RunConfig("instances", str(table), ROLES, {"rows": "known"}))
+    config = RunConfig("instances", str(table), ROLES, {"rows": "known"})
+    result = JOB.work_of(config)(config)
     page = page_of(result)
     n_changed = sum(a != b for a, b in zip(result.assignments["label"], result.assignments["by features alone"]))
     assert result.moved.n_moved == n_changed

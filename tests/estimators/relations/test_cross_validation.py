@@ -92,7 +92,7 @@ def test_the_fewest_clusters_within_an_error_of_the_best_are_taken_with_their_be
     grid = [(4, 0.1, None), (2, 0.1, None), (3, 0.1, None), (3, 0.2, None)]
     spread = np.array([-1.0, 1.0, -1.0, 1.0])  # a standard error of about .58
     values = [spread, spread - 5.0, spread - 0.3, spread - 0.2]
-    assert _fewest_clusters(grid, values)["chosen"] == (3, 0.2, None)
-    assert _fewest_clusters(grid, [spread, spread - 5.0, spread - 0.9, spread - 0.8])["chosen"] == (4, 0.1, None)
+    assert grid[_fewest_clusters(grid, values)] == (3, 0.2, None)
+    assert grid[_fewest_clusters(grid, [spread, spread - 5.0, spread - 0.9, spread - 0.8])] == (4, 0.1, None)
     one_size = [(3, 0.1, None), (3, 0.2, None)]
-    assert _fewest_clusters(one_size, [spread - 0.1, spread])["chosen"] == (3, 0.2, None)
+    assert one_size[_fewest_clusters(one_size, [spread - 0.1, spread])] == (3, 0.2, None)

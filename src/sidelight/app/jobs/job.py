@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from sidelight.app.jobs.options import Options, build, fields_of
 from sidelight.errors import InvalidParameter, UnknownName, nearest
+from sidelight.lazy import Late
 from sidelight.words import Setting
 
 if TYPE_CHECKING:
@@ -18,27 +20,6 @@ if TYPE_CHECKING:
     from sidelight.app.jobs.demonstration import Demo
     from sidelight.app.jobs.result import Result
     from sidelight.data.dataset import Dataset
-
-
-# Options of 0.2.0 that nobody varied, and the value that each has for good: a run.toml may still say them.
-RETIRED: Mapping[str, Mapping[str, Any]] = {
-    "instances": {
-        "affinity": "auto",
-        "rounding": "kmeans",  # spectral
-        "rho": 10.0,
-        "ridge": 0.2,  # dmnl
-        "n_dimensions": 50,
-        "n_subconcepts": 2,
-        "max_iter": 200,  # fast-miml
-        "solver": "lbfgs",
-        "neighbours": 0.0,
-        "cap": 12,
-        "cv": 5,
-        "max_subclusters": 4,
-        "max_novel": 6,  # coverage
-    },
-    "bags": {"max_clusters": 12},
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +38,7 @@ class Method:
     """One way to do a job: what it can be told, and the function that does it."""
 
     options: type[Options]
-    work: Callable[[RunConfig], Result]
+    work: Late
     in_parts: bool = False  # whether it can be done for rows that are read part by part
 
 
@@ -95,6 +76,9 @@ class Job:
         ``demo(seed)`` by the name of its folder.
     shows : mapping of str to Shown
         The estimators whose page this job makes, by class name.
+    retired : mapping of str to tuple of str
+        Options of 0.2.0 that nobody varied, by the estimator that says what they are for good; a run.toml may still
+        name them.
     shown : collection of str
         Options and roles that a short help lists, a dozen; all where it is empty, with the roles that most runs say.
     """
@@ -109,6 +93,7 @@ class Job:
     files: Mapping[str, str] = field(default_factory=dict)
     demos: Mapping[str, Callable[[int], Demo]] = field(default_factory=dict)
     shows: Mapping[str, Shown] = field(default_factory=dict)
+    retired: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     shown: Collection[str] = ()
 
     @property
@@ -135,24 +120,25 @@ class Job:
 
     def _without_retired(self, content: Any) -> Any:
         """Take out options of earlier versions that say what is so anyway; refuse another value by name."""
-        gone = RETIRED.get(self.name, {})
         if not isinstance(content, Mapping):
             return content
+        gone = {name: estimator for estimator, names in self.retired.items() for name in names}
         for name in content.keys() & gone.keys():
-            if content[name] is not None and content[name] != gone[name]:
+            always, is_parameter = _always(gone[name], name)
+            if content[name] is not None and content[name] != always:
                 raise InvalidParameter(
-                    f"{name} is no option of {self.name} any more: it is {gone[name]!r}, and the run says "
-                    f"{content[name]!r:.80}. Leave it out, or set it on the estimator in Python."
+                    f"{name} is no option of {self.name} any more: it is {always!r}, and the run says "
+                    f"{content[name]!r:.80}. Leave it out{', or set it on the estimator in Python' * is_parameter}."
                 )
         return {name: value for name, value in content.items() if name not in gone}
 
-    def work(self, config: RunConfig) -> Result:
-        """Do what ``config`` says; the libraries it needs are imported now."""
+    def work_of(self, config: RunConfig) -> Callable[[RunConfig], Result]:
+        """Return what does as ``config`` says; the libraries it needs are imported now."""
         default = next(iter(self.methods))
         method = config.options.settings()["method"] if default else default
         if not self.methods[method].in_parts and wants_parts(config):
             raise self._whole_table_only(config, method)
-        return self.methods[method].work(config)
+        return self.methods[method].work.load()
 
     def _whole_table_only(self, config: RunConfig, method: str) -> InvalidParameter:
         others = [name for name, other in self.methods.items() if other.in_parts]
@@ -161,6 +147,18 @@ class Job:
         if others and others != [""]:
             do = ["Choose ", Setting("method", others[0]), ", or run it on one table: a sample of the rows, for one."]
         return InvalidParameter(f"{config.table!r} stands for several files, and {what} reads one table.", do=do)
+
+
+def _always(estimator: str, name: str) -> tuple[Any, bool]:
+    """Return what an estimator takes for what is no option any more, and whether Python may still set it."""
+    import sidelight
+    from sidelight import peers
+
+    found = getattr(sidelight, estimator, None) or getattr(peers, estimator)
+    retired: Mapping[str, Any] = getattr(found, "RETIRED", {})
+    if name in retired:
+        return retired[name], False
+    return signature(found).parameters[name].default, True
 
 
 def wants_parts(config: RunConfig) -> bool:

@@ -75,7 +75,7 @@ def run(config: RunConfig, out: str | Path, *, overwrite: bool = False, spell: S
         check_there(path)
     check_columns(config.source, config.roles)
     with unchanged_rows():
-        result = find_job(config.job).work(config)
+        result = find_job(config.job).work_of(config)(config)
     return publish(config, result, out, overwrite=overwrite, spell=spell)
 
 

@@ -17,7 +17,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.extmath import randomized_svd
 
 from sidelight._core.process import without_library_warnings
-from sidelight.estimators._choice import Choice, choose_best, is_as_good
+from sidelight.estimators._choice import Choice, as_good, choose
 from sidelight.estimators.bags.bag_words import BagWords, lengths
 from sidelight.progress import report
 
@@ -99,17 +99,15 @@ def choose_n_clusters(held: BagWords, tried: Sequence[int], generator: np.random
     """
     held = _some_bags(held, generator)
     if not np.ptp(_points(held, np.arange(held.books.n_books), generator), axis=0).any():
-        return choose_best([1], [np.ones(1)])  # bags that all hold the same
+        return choose([1], [np.ones(1)])  # bags that all hold the same
     agreement = np.empty((len(tried), _SPLITS))
     for split in range(_SPLITS):
         halves = [_points(held, books, generator) for books in _halves(held.books.groups, generator)]
         for place, k in enumerate(tried):
             report("number of clusters", split * len(tried) + place, _SPLITS * len(tried), f"{k} clusters")
             agreement[place, split] = adjusted_rand_score(*(_clusters(points, k, generator) for points in halves))
-    choice = choose_best(tried, list(agreement))
     # two groups that each hold two come back as surely as four: the finest of the best is taken
-    choice["chosen"] = max(k for k, is_best in zip(tried, is_as_good(list(agreement))) if is_best)
-    return choice
+    return choose(tried, list(agreement), lambda values: as_good(values)[-1])
 
 
 def _halves(groups: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

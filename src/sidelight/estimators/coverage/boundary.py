@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 from sidelight._core.process import one_blas_thread
 from sidelight._models.feature_map import FeatureMap
 from sidelight.data.bags import Bags
-from sidelight.estimators._choice import Choice, choose_best
+from sidelight.estimators._choice import Choice, choose
 from sidelight.estimators._labelled_bags.supervision import Layout
 from sidelight.estimators.coverage.held_out import FEWEST_BAGS, HeldOut, RoughFits
 from sidelight.estimators.coverage.problem import Told
@@ -84,10 +84,11 @@ def choose_boundary(options: Any, told: Told, layout: Layout, generator: np.rand
         report("choosing the boundary", done, 2)
         held_out.append(fits.hold_out(some, 0, "choosing the boundary"))
     straight, curved = held_out
-    choice = choose_best([STRAIGHT, CURVED], [straight.values, curved.values])
     gain = curved.values - straight.values
-    if gain.mean() <= gain.std() / np.sqrt(len(gain)):  # of two boundaries that explain lists as well, the simpler
-        choice["chosen"] = STRAIGHT
+    is_clear = gain.mean() > gain.std() / np.sqrt(
+        len(gain)
+    )  # of two boundaries that explain lists as well, the simpler
+    choice = choose([STRAIGHT, CURVED], [straight.values, curved.values], lambda _: int(is_clear))
     if choice["chosen"] == CURVED:
         return Boundary(features, feature_map, choice, curved)
     return Boundary(told.X, None, choice, straight)

@@ -18,7 +18,7 @@ from sidelight._models.feature_map import FeatureMap
 from sidelight._solvers.descent import Solution, best, race
 from sidelight.data.bags import Bags
 from sidelight.errors import InvalidParameter, ignore_warnings
-from sidelight.estimators._choice import Choice, choose_best
+from sidelight.estimators._choice import Choice, highest, simplest_within_error, try_in_turn
 from sidelight.estimators._labelled_bags.supervision import Layout, count_clusters
 from sidelight.estimators.coverage.boundary import STRAIGHT, Boundary, choose_boundary
 from sidelight.estimators.coverage.held_out import BagOdds, correct_odds
@@ -156,15 +156,14 @@ class Folds:
         The best penalty is taken, but the smallest count within a standard error of the best (Breiman's rule): a
         superfluous cluster changes next to nothing, so that the larger count would often win by chance.
         """
-        tried: list[Any] = []
-        values: list[np.ndarray] = []
-        for candidate in candidates:
-            stage = f"choosing {name}", len(tried) * len(self.splits), len(candidates) * len(self.splits)
-            values.append(self._held_out(stage, f"{candidate:g}?", replace(settings, **{name: candidate})))
-            tried.append(candidate)
-            if len(tried) - 1 - _last_rise(values) >= PATIENCE[name]:
-                break
-        return choose_best(tried, values, simplest_within_error=name != "penalty")
+
+        def told(candidate: Any) -> np.ndarray:
+            before, total = (n * len(self.splits) for n in (candidates.index(candidate), len(candidates)))
+            stage = f"choosing {name}", before, total
+            return self._held_out(stage, f"{candidate:g}?", replace(settings, **{name: candidate}))
+
+        rule = highest if name == "penalty" else simplest_within_error
+        return try_in_turn(candidates, told, rule, patience=PATIENCE[name], peak=_last_rise)
 
     def _held_out(self, stage: tuple[str, int, int], note: str, settings: Settings) -> np.ndarray:
         """Return the log likelihood of every labelled bag, under the rule of the other folds."""
@@ -191,7 +190,7 @@ def _least_layout(settings: Settings, bags: Bags) -> Layout:
     return Layout.of(bags.classes, **counts)
 
 
-def _last_rise(values: list[np.ndarray]) -> int:
+def _last_rise(values: Sequence[np.ndarray]) -> int:
     """The last candidate that was clearly better than all before it: by a tenth of a standard error."""
     last = 0
     for j, value in enumerate(values):

@@ -8,6 +8,7 @@ How many novel labels there are is told by how well the known labels of held-out
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from sidelight.data.coerce import as_bags
 from sidelight.data.splits import BagKFold
 from sidelight.errors import InvalidParameter, SidelightWarning, ignore_warnings, warn
 from sidelight.estimators._base import Estimator, all_or_nothing, rows_to_fit
-from sidelight.estimators._choice import Choice, choose_best
+from sidelight.estimators._choice import Choice, highest, simplest_within_error, try_in_turn
 from sidelight.estimators._labelled_bags.supervision import Layout, check_counts, refuse_empty_sets, require_lists
 from sidelight.estimators.novelty.naming import NamesRows, check_enough_rows
 from sidelight.estimators.novelty.problem import Problem, State, allowed_labels, draw_labels
@@ -44,35 +45,35 @@ def choose_n_novel(estimator: DMNL, X: Any, bags: Bags, generator: np.random.Gen
     least = int((empty & bags.is_labelled & ~bags.is_partial).any())  # such a list demands something novel
     splits = list(BagKFold(estimator.cv, shuffle=True, random_state=as_seed(generator)).split(X, groups=bags))
     seed = as_seed(generator)
-    tried: list[int] = []
-    values: list[np.ndarray] = []
-    for count in range(least, max(estimator.max_novel, least) + 1):
+
+    def told(count: int) -> np.ndarray:
         parts = []
         for done, (train, test) in enumerate(splits):
-            report("choosing n_novel", len(tried) * len(splits) + done, None, f"{count}?")
+            report("choosing n_novel", (count - least) * len(splits) + done, None, f"{count}?")
             model = clone(estimator).set_params(n_novel=count, n_init=min(estimator.n_init, STARTS), random_state=seed)
             with ignore_warnings():  # the final fit says it once
                 parts.append(model.fit(X[train], bags=bags[train]).bag_scores(X[test], bags[test]))
-        tried.append(count)
-        values.append(np.concatenate(parts))
-        if len(tried) - 1 - int(np.argmax([value.mean() for value in values])) >= PATIENCE:
-            break
-    _warn_if_thin(tried, values)
-    return choose_best(tried, values, simplest_within_error=True)
+        return np.concatenate(parts)
+
+    def smallest(values: Sequence[np.ndarray]) -> int:
+        top = values[highest(values)]
+        gaps = [top - value for value in values if value is not top]
+        if not any(gap.mean() > 2.0 * gap.std() / np.sqrt(len(gap)) for gap in gaps):
+            _warn_thin(least, least + len(values) - 1)
+        return simplest_within_error(values)
+
+    counts = range(least, max(estimator.max_novel, least) + 1)
+    return try_in_turn(counts, told, smallest, patience=PATIENCE)
 
 
-def _warn_if_thin(tried: list[int], values: list[np.ndarray]) -> None:
-    best = int(np.argmax([value.mean() for value in values]))
-    gaps = [values[best] - value for j, value in enumerate(values) if j != best]
-    if any(gap.mean() > 2.0 * gap.std() / np.sqrt(len(gap)) for gap in gaps):
-        return
+def _warn_thin(first: int, last: int) -> None:
     warn(
         SidelightWarning(
-            f"The known labels of held-out bags do not tell {tried[0]} to {tried[-1]} novel labels apart: none is "
+            f"The known labels of held-out bags do not tell {first} to {last} novel labels apart: none is "
             "worse than the best by two standard errors.",
             do=["Say how many with ", Setting("n_novel"), ", or cluster by coverage, which compares likelihoods."],
         ),
-        stacklevel=5,
+        stacklevel=8,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -14,7 +15,7 @@ from sidelight.data.coerce import as_pairs, as_triplets
 from sidelight.data.splits import AnswerKFold
 from sidelight.errors import EmptyClusters, InvalidData, InvalidParameter, ignore_warnings
 from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit
-from sidelight.estimators._choice import Choice, choose_best
+from sidelight.estimators._choice import Choice, highest, try_in_turn
 from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators.relations.discriminative import DiscriminativeClustering
 from sidelight.progress import report
@@ -125,14 +126,16 @@ class DiscriminativeClusteringCV(ProbabilityColumns, ClusterMixin, Estimator):
                 f"{type(self).__name__} holds out answers in {self.cv} folds, but got {pairs.n_answers} about pairs "
                 f"and {triplets.n_answers} about triplets. Bring more answers, lower cv, or give one setting only."
             )
-        scores = []
-        for number, settings in enumerate(grid):
+
+        def told(settings: Any) -> np.ndarray:
             if self.estimator is None:
-                scores.append(self._made(settings, seed)._held_out_likelihoods(X, pairs, triplets, _EPS, seed, self.cv))
+                values = self._made(settings, seed)._held_out_likelihoods(X, pairs, triplets, _EPS, seed, self.cv)
             else:
-                scores.append(self._whole_fits(X, answers, used, settings, seed))
-            report("holding out answers", number + 1, len(grid))
-        return _fewest_clusters(grid, scores)
+                values = self._whole_fits(X, answers, used, settings, seed)
+            report("holding out answers", grid.index(settings) + 1, len(grid))
+            return values
+
+        return try_in_turn(grid, told, lambda values: _fewest_clusters(grid, values))
 
     def _whole_fits(
         self, X: Any, answers: dict[str, Any], used: dict[str, Any], settings: Any, seed: int
@@ -213,17 +216,16 @@ class DiscriminativeClusteringCV(ProbabilityColumns, ClusterMixin, Estimator):
         return tags
 
 
-def _fewest_clusters(grid: list[Any], values: list[np.ndarray]) -> Choice:
+def _fewest_clusters(grid: list[Any], values: Sequence[np.ndarray]) -> int:
     """Take the smallest number of clusters within one standard error of the best, and the best settings for it.
 
     Breiman's rule, for the number of clusters alone: too few cannot keep the answers, further ones stay almost
     empty and cost next to nothing. Where answers are all but certain their error is next to nothing, too, so a gain
     has to be worth something.
     """
-    choice = choose_best(grid, values)
-    best = int(np.argmax(choice["scores"]))
-    least = choice["scores"][best] - max(choice["errors"][best], _NO_NEWS)
-    fewest = min(settings[0] for settings, score in zip(grid, choice["scores"]) if score >= least)
+    scores = [np.mean(value) for value in values]
+    top = highest(values)
+    least = scores[top] - max(np.std(values[top]) / np.sqrt(len(values[top])), _NO_NEWS)
+    fewest = min(settings[0] for settings, score in zip(grid, scores) if score >= least)
     some = [place for place, settings in enumerate(grid) if settings[0] == fewest]
-    choice["chosen"] = grid[max(some, key=lambda place: choice["scores"][place])]
-    return choice
+    return max(some, key=lambda place: scores[place])

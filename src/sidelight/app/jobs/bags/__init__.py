@@ -101,6 +101,7 @@ JOB = Job(
     fits=_fits,
     demos={"bags": _here("demo.films")},
     shows={"BagWordClustering": Shown("bags", _here("work.words_found"))},
+    retired={"BagWordClustering": ("max_clusters",)},
     shown=(
         "method", "n_clusters", "margin", "distance", "scale", "id", "bag", "truth", "features", "ignore", "show",
         "text", "missing",

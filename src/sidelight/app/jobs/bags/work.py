@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -82,11 +81,6 @@ def _fitted(options: Words, data: Dataset, bags: Bags, seed: int) -> BagWordClus
     return BagWordClustering(n_clusters, random_state=seed, **settings).fit(data.X, bags=bags)
 
 
-def _stability(choice: Any) -> NumberOfClusters:
-    found = NumberOfClusters(choice["tried"], choice["scores"], choice["errors"], choice["chosen"], by="words")
-    return replace(found, is_clear=found.score >= _CLEAR)
-
-
 def words_found(data: Dataset, bags: Bags, model: Any, heard: Sequence[str] = ()) -> WordsResult:
     """Say what a fitted model found."""
     is_witness = np.zeros(bags.n_rows, dtype=bool)
@@ -119,7 +113,9 @@ def words_found(data: Dataset, bags: Bags, model: Any, heard: Sequence[str] = ()
             what="bag",
         ),
     )
-    return with_choice(result, [_stability(model.choice_)] if model.choice_ else ())
+    if not model.choice_:
+        return result
+    return with_choice(result, [NumberOfClusters.of_choice(model.choice_, "words", lambda score, _: score >= _CLEAR)])
 
 
 def _words_table(data: Dataset, bags: Bags, model: BagWordClustering) -> Columns:

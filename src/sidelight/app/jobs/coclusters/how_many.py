@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from sidelight._models.prepared_rows import Preparation
 from sidelight.app.jobs.reading import collect_notes
 from sidelight.data.cooccurrence import CoOccurrence
 from sidelight.errors import InvalidData
-from sidelight.estimators._choice import Choice, choose_best, is_as_good
+from sidelight.estimators._choice import Choice, as_good, try_in_turn
 from sidelight.estimators._how_many import NumberOfClusters, clearest_number
 from sidelight.estimators.sources.information import InformationCoclustering
 from sidelight.progress import report
@@ -79,14 +80,14 @@ def _of_pair(pair: CoOccurrence, generator: np.random.Generator) -> tuple[Number
         return known[k, m]
 
     square = range(min(2, *most), min(most) + 1)
-    now = [_simplest(square, [told(k, k) for k in square])["chosen"]] * 2
+    now = [try_in_turn(square, lambda k: told(k, k), _simplest)["chosen"]] * 2
     curves: list[Choice] = []
     for _ in range(_ROUNDS):
         before, curves = list(now), []
         for side in (0, 1):
             tried = range(min(2, most[side]), most[side] + 1)
-            values = [told(k, now[1]) if side == 0 else told(now[0], k) for k in tried]
-            curves.append(_simplest(tried, values))
+            beside = partial(told, m=now[1]) if side == 0 else partial(told, now[0])
+            curves.append(try_in_turn(tried, beside, _simplest))
             now[side] = curves[side]["chosen"]
         if now == before:
             break
@@ -110,19 +111,13 @@ def _by_profiles(
     return first, second
 
 
-def _simplest(tried: Sequence[int], values: Sequence[np.ndarray]) -> Choice:
+def _simplest(values: Sequence[np.ndarray]) -> int:
     """Take the smallest number that is as good as the best, part by part."""
-    curve = choose_best(tried, values)
-    curve["chosen"] = next(k for k, is_best in zip(tried, is_as_good(values)) if is_best)
-    return curve
+    return as_good(values)[0]
 
 
 def _stability(curve: Choice, axis: str) -> NumberOfClusters:
-    place = curve["tried"].index(curve["chosen"])
-    score, error = curve["scores"][place], curve["errors"][place]
-    return NumberOfClusters(
-        curve["tried"], curve["scores"], curve["errors"], curve["chosen"], by="counts", of=axis, is_clear=score > error
-    )
+    return NumberOfClusters.of_choice(curve, "counts", lambda score, error: score > error, axis)
 
 
 def _dealt(pair: CoOccurrence, generator: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:

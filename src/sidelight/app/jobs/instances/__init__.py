@@ -203,6 +203,12 @@ JOB = Job(
         **dict.fromkeys(("DMNL", "DMNLCV", "FastMIML", "NovelLabels"), Shown("bags", _here("novel.result_of"))),
         "BagSpectralClustering": Shown("bags", _here("spectral.result_of")),
     },
+    retired={
+        "CoverageClustering": ("solver", "neighbours", "cap", "cv", "max_subclusters", "max_novel"),
+        "BagSpectralClustering": ("affinity", "rounding"),
+        "DMNL": ("rho", "ridge"),
+        "FastMIML": ("n_dimensions", "n_subconcepts", "max_iter"),
+    },
     shown=(
         "method", "n_novel", "n_clusters", "corrections", "names", "id", "bag", "label", "label_file", "truth",
         "features", "ignore", "missing",

@@ -162,13 +162,12 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
         own = "a kind of its own" if settings["n_novel"] == 1 else "kinds of their own"
         notes.append(f"No list names {some_of(map(repr, dict.fromkeys(new.values())))}: looked for as {own}.")
 
-    def fitted() -> Any:
+    def estimator() -> Any:
         inner = CoverageClustering(random_state=config.seed, **settings)
-        model: Any = prepared(inner, data) if options.scale == "standard" else inner
-        return model.fit(data.X, row_labels=row_labels, **(side or {"bags": bags}))
+        return prepared(inner, data) if options.scale == "standard" else inner
 
     with collect_notes() as heard:
-        model = fitted()
+        model = estimator().fit(data.X, row_labels=row_labels, **(side or {"bags": bags}))
         alone = without_cluster(model, new)
         if alone:  # a cluster without any of these rows is not their kind, and would only take rows from others
             bags, row_labels = _corrected(bags, row_labels, alone)
@@ -176,7 +175,7 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
             settings["n_novel"] = asked or len(set(new.values()))
             notes += about_labels_of_their_own(alone)
             heard.clear()
-            model = fitted()
+            model = estimator().fit(data.X, row_labels=row_labels, **(side or {"bags": bags}))
         notes += name_by_rows(model, new, data)
         notes += name_clusters(model, options.names)
         result = result_of(data, bags, model, row_labels, candidates=one_of)

@@ -316,13 +316,7 @@ def held_out(points: np.ndarray, answers: Mapping[str, Any], seed: int) -> Numbe
     search = DiscriminativeClusteringCV(range(least, most + 1), cv=_FOLDS, random_state=seed)
     with ignore_warnings(AnswersDisagree):  # the fit to all answers says it
         choice = search.fit(_narrow(points[some]), **known).choice_
-    return NumberOfClusters(
-        [settings[0] for settings in choice["tried"]],
-        choice["scores"],
-        choice["errors"],
-        choice["chosen"][0],
-        by="answers",
-    )
+    return NumberOfClusters.of_choice(choice, "answers", lambda *_: True)
 
 
 def proven_clusters(pairs: Pairs) -> int:

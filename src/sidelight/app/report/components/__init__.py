@@ -5,22 +5,25 @@ files are inlined in a report and can be served as they are.
 """
 
 from sidelight.app.report.components.charts import bars, figure, histogram, lines
-from sidelight.app.report.components.galleries import gallery, media, profile
 from sidelight.app.report.components.heat import blocks, heat
-from sidelight.app.report.components.maps import picture, row_map
-from sidelight.app.report.components.markup import Markup, clip, element, escape, join
-from sidelight.app.report.components.tables import number, percent, table
-from sidelight.app.report.components.texts import (
+from sidelight.app.report.components.maps import gallery, media, picture, profile, row_map
+from sidelight.app.report.components.markup import (
+    Markup,
     card,
     cards,
+    clip,
     command,
     contents,
+    element,
+    escape,
     facts,
     files,
     folded,
     glossary,
+    join,
     notice,
 )
+from sidelight.app.report.components.tables import number, percent, table
 from sidelight.app.report.components.trees import Branch, tree, tree_picture
 
 __all__ = [
