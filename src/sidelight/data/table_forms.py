@@ -1,4 +1,8 @@
-"""What must hold before a table of counts may exist; every complaint names the axis and the place."""
+"""How tables of counts are written down: arrays of codes, event tables whole or in pieces, matrices.
+
+Every reader returns (axes, coords, counts, shape, labels), the parameters of
+:class:`~sidelight.data.cooccurrence.CoOccurrence`, which checks what all of them have in common.
+"""
 
 from __future__ import annotations
 
@@ -175,12 +179,6 @@ def as_clusters(axis: str, of_code: ArrayLike, size: int) -> tuple[NDArray[np.in
     names = sorted_names(codes)
     number = {name: i for i, name in enumerate(names)}
     return np.array([number[name] for name in items], dtype=np.intp), names
-
-
-# How tables of counts are written down: arrays of codes, event tables whole or in pieces, matrices.
-#
-# Every reader returns (axes, coords, counts, shape, labels), the parameters of
-# :class:`~sidelight.data.cooccurrence.CoOccurrence`, which checks what all of them have in common.
 
 
 Labels = Mapping[str, Sequence[Any]]

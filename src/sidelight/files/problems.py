@@ -1,4 +1,4 @@
-"""What readers notice on the way, for the notes of the data: deep inside a file there is no caller to hand it to."""
+"""The sentences for what is wrong with a file: where, what was expected, what was found, what to do."""
 
 from __future__ import annotations
 
@@ -52,9 +52,6 @@ def forgive(place: str, column: str, cell: str) -> bool:
         return False
     cells.setdefault(column, []).append(f"{cell!r:.40} in {place}")
     return True
-
-
-# The sentences for what is wrong with a file: where, what was expected, what was found, what to do.
 
 
 _LONGEST = 60

@@ -11,6 +11,11 @@ import pytest
 from sidelight.app.cli.app import run as run_app
 
 
+def files(folder):
+    """Return the names of what is in a folder."""
+    return {path.name for path in folder.iterdir()}
+
+
 @pytest.fixture
 def table(tmp_path):
     generator = np.random.default_rng(0)

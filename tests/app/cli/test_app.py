@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
-from tests.app.cli.folders import files
+from tests.app.cli.conftest import files
 
 import sidelight as sl
 from sidelight.errors import InvalidData

@@ -85,11 +85,6 @@ def test_an_option_that_is_typed_is_in_the_run_and_in_its_command(configured, tm
     assert configured(*again[1:], "--out", "results") == config
 
 
-def test_every_kind_of_option_is_tried():
-    tried = {field.kind for _, model in models() for field in fields_of(model)}
-    assert tried == set(Kind)
-
-
 def models():
     return [("roles", Roles), *((job, model) for job, entry in JOBS.items() for model in entry.models.values())]
 

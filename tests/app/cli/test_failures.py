@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from tests.app.cli.folders import files
+from tests.app.cli.conftest import files
 
 from sidelight.app.cli.app import run as run_app
 from sidelight.app.jobs import run as jobs_run
@@ -31,8 +31,8 @@ def test_what_the_machine_cannot_do_is_one_message_and_code_1(sidelight, table, 
     assert "Traceback" not in out + err
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
-def test_a_polite_kill_cleans_up_and_says_so(sidelight, table, tmp_path, monkeypatch, name):
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_an_interrupt_or_a_polite_kill_cleans_up_and_says_so(sidelight, table, tmp_path, monkeypatch, name):
     def killed(path, columns, **options):
         path.write_text("half")
         os.kill(os.getpid(), getattr(signal, name))
@@ -88,16 +88,3 @@ def test_a_closed_standard_output_is_no_traceback(tmp_path):
     done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0
     assert done.stderr == ""
-
-
-def test_an_interrupt_leaves_nothing_half_written(sidelight, table, tmp_path, monkeypatch):
-    def interrupted(path, columns, **options):
-        path.write_text("half")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(jobs_run, "write_csv", interrupted)
-    before = files(tmp_path)
-    code, _, err = sidelight("relations", table, "-k", 2, "--out", "results")
-    assert code == 130
-    assert "nothing was written" in err
-    assert files(tmp_path) == before

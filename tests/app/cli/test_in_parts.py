@@ -14,6 +14,7 @@ from tests.examples import but_slow
 import sidelight as sl
 from sidelight._models.passes import OneLook
 from sidelight.app.cli.app import app
+from sidelight.app.cli.options import as_flag
 from sidelight.app.jobs.relations import work as relations_work
 from sidelight.data import parts as parts_module
 from sidelight.data import spill as spill_module
@@ -133,33 +134,38 @@ def test_predict_and_score_take_a_pattern(rows, tmp_path):
     assert np.mean(found["label"].to_numpy() == truth) > 0.95
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--bag", "recording"), "Name the columns of bags and labels: --bag and --label"),
-        ((*COLUMNS, "--rows", "known"), "Leave --rows out"),
-        ((*COLUMNS, "--missing-word", "x"), "Leave --missing-word out"),
-        ((*COLUMNS, "--engine", "dask"), "address of its scheduler: --scheduler"),
-        ((*COLUMNS, "--memory", "much"), "memory must be a size"),
-    ],
-)
-def test_what_parts_cannot_be_told_is_refused_by_name(rows, tmp_path, options, words):
-    folder, _, _ = rows
-    run = call("instances", f"{folder}/*.parquet", *options, "--out", tmp_path / "out")
+PARTS = "rows/*.parquet"
+REFUSED = [
+    (PARTS, ("instances", "--bag", "recording"), "Name the columns of bags and labels: --bag and --label"),
+    (PARTS, ("instances", *COLUMNS, "--rows", "known"), "Leave --rows out"),
+    (PARTS, ("instances", *COLUMNS, "--missing-word", "x"), "Leave --missing-word out"),
+    (PARTS, ("instances", *COLUMNS, "--missing", "drop"), "where missing cannot be told"),
+    (PARTS, ("instances", *COLUMNS, "--id", "nn"), "no column 'nn'"),
+    (PARTS, ("instances", *COLUMNS, "--engine", "dask"), "address of its scheduler: --scheduler"),
+    (PARTS, ("instances", *COLUMNS, "--memory", "much"), "must be a size"),
+    (PARTS, ("bags", "--bag", "recording", "--method", "margin"), "the method margin of bags reads one table"),
+    (PARTS, ("relations", "--method", "itml"), "the method itml of relations reads one table"),
+    (PARTS, ("hierarchy",), "Name the column of labels"),
+    (PARTS, ("hierarchy", "--label", "species", "--bag", "recording"), "labels of rows, and 'recording' names bags"),
+    (PARTS, ("bags",), "Name the column of bags"),
+    (PARTS, ("sources", "--sequence", "recording"), "at least two channels"),
+    (PARTS, ("sources", "--channel", "a=f0", "--channel", "b=g*"), "no column 'g*'"),
+    (PARTS, ("sources", "--channel", "a=f0", "--channel", "b=f1", "--judge", "pyproject.toml"), "Leave --judge"),
+    (PARTS, ("coclusters", "--event", "recording"), "nothing about its columns is guessed"),
+    (PARTS, ("coclusters", "--truth", "species"), "where truth cannot be told"),
+    ("*.parquet", ("instances", *COLUMNS), "no file has such a name"),
+    ("rows/*", ("instances", *COLUMNS), "notes.txt: this is no Parquet file"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "arguments", "words"), REFUSED)
+def test_what_parts_lack_or_cannot_be_told_is_named(rows, tmp_path, pattern, arguments, words):
+    (rows[0] / "notes.txt").write_text("about the rows")
+    job, *options = arguments
+    run = call(job, tmp_path / pattern, *options, "--out", tmp_path / "out")
     assert run.exit_code != 0
-    assert words in str(run.exception.told(as_flag()) if hasattr(run.exception, "told") else run.output)
+    assert words in (run.exception.told(as_flag) if hasattr(run.exception, "told") else run.output)
     assert not (tmp_path / "out").exists()
-
-
-def as_flag():
-    from sidelight.app.cli.options import as_flag
-
-    return as_flag
-
-
-def test_a_pattern_without_files(tmp_path):
-    run = call("instances", tmp_path / "*.parquet", *COLUMNS, "--out", tmp_path / "out")
-    assert "no file has such a name" in str(run.exception)
 
 
 @pytest.fixture
@@ -181,17 +187,6 @@ def test_events_of_a_pattern_are_coclustered_as_those_of_one_table(events):
         assert run.exit_code == 0, run.output
     parts, whole = (pl.read_csv(events / out / "assignments.csv") for out in ("parts", "whole"))
     assert parts.equals(whole)
-
-
-@pytest.mark.parametrize(
-    ("said", "message"),
-    [(("--event", "who"), "nothing about its columns is guessed"), (("--truth", "what"), "truth cannot be told")],
-)
-def test_events_of_a_pattern_are_named_and_nothing_else_is(events, said, message):
-    run = call("coclusters", events / "events" / "*.parquet", *said, "--out", events / "out")
-    assert isinstance(run.exception, InvalidParameter)
-    assert message in str(run.exception)
-    assert not (events / "out").exists()
 
 
 JOBS = {
@@ -260,29 +255,6 @@ def test_rows_with_answers_are_learnt_from_wherever_they_are(rows, tmp_path, mon
     assert sum(numbers["sizes"]) == len(frame)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("bags", "--bag", "recording", "--method", "margin"), "the method margin of bags reads one table"),
-        (("relations", "--method", "itml"), "the method itml of relations reads one table"),
-        (("hierarchy",), "Name the column of labels"),
-        (("hierarchy", "--label", "species", "--bag", "recording"), "labels of rows, and 'recording' names bags"),
-        (("bags",), "Name the column of bags"),
-        (("sources", "--sequence", "recording"), "at least two channels"),
-        (("sources", "--channel", "a=f0", "--channel", "b=g*"), "no column 'g*'"),
-        (("sources", "--channel", "a=f0", "--channel", "b=f1", "--judge", "pyproject.toml"), "Leave judge= out"),
-        (("instances", *COLUMNS, "--missing", "drop"), "missing cannot be told"),
-        (("instances", *COLUMNS, "--id", "nn"), "no column 'nn'"),
-    ],
-)
-def test_what_a_job_of_parts_lacks_is_named(rows, tmp_path, arguments, words):
-    folder, _, _ = rows
-    name, *options = arguments
-    run = call(name, f"{folder}/*.parquet", *options, "--out", tmp_path / "out")
-    assert words in str(run.exception)
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.slow
 def test_workers_must_see_bags_that_were_brought_together(rows, tmp_path):
     folder, frame, _ = rows
@@ -312,13 +284,6 @@ def test_names_and_other_columns_go_with_rows_whose_bags_lie_apart(rows, tmp_pat
     assert found["name"].to_list() == apart["name"].to_list()
     assert found["kept"].cast(pl.Int64).to_list() == apart["kept"].to_list()
     assert found["bag"].to_list() == apart["recording"].to_list()
-
-
-def test_other_files_of_a_pattern_are_named(rows, tmp_path):
-    folder, _, _ = rows
-    (folder / "notes.txt").write_text("about the rows")
-    run = call("instances", f"{folder}/*", *COLUMNS, "--out", tmp_path / "out")
-    assert "notes.txt: this is no Parquet file" in str(run.exception)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import csv
 import errno
 
 import pytest
-from tests.app.cli.folders import files
+from tests.app.cli.conftest import files
 
 from sidelight.app.jobs import run as jobs_run
 

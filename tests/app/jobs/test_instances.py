@@ -10,7 +10,6 @@ from tests.laws.registry import blobs
 import sidelight as sl
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.run import run
-from sidelight.errors import InvalidData
 
 
 @pytest.fixture
@@ -63,13 +62,6 @@ def test_a_bag_that_reaches_into_a_foreign_cluster_is_named(table, tmp_path):
     assert "(rec 7)" in page
     clusters = (tmp_path / "out" / "clusters.csv").read_text(encoding="utf-8")
     assert "(rec " in clusters.split("typical_rows")[1]  # a typical row says where to look for it
-
-
-def test_a_table_without_bags_is_refused_with_advice(tmp_path):
-    path = tmp_path / "plain.csv"
-    path.write_text("a,b\n1.5,2\n2.5,1\n3.5,9\n", encoding="utf-8")
-    with pytest.raises(InvalidData, match="bag="):
-        run(RunConfig("instances", str(path)), tmp_path / "out")
 
 
 @pytest.mark.slow

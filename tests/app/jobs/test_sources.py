@@ -14,7 +14,6 @@ from sidelight.app.jobs.predict import predict
 from sidelight.app.jobs.roles import Roles
 from sidelight.app.jobs.run import run
 from sidelight.errors import InvalidInput, InvalidParameter
-from sidelight.words import in_words, sizes_in_words, some_of
 
 
 def channels_of(words):
@@ -208,14 +207,6 @@ def test_a_constant_channel_and_one_with_few_codes_are_said(tmp_path):
     told = " ".join(run(RunConfig("sources", path, roles, options), tmp_path / "counts").sentences)
     assert "Channel 'height' has the same code in every row, so it carries no information." in told
     assert "Channel 'sex' has only 2 different codes, so it gets 2 clusters instead of 3." in told
-
-
-def test_lists_and_sizes_read_like_sentences():
-    assert in_words(["a"]) == "a"
-    assert in_words(["a", "b", "c"]) == "a, b and c"
-    assert some_of(["a", "b", "c", "d"], 2) == "a, b and 2 more"
-    assert sizes_in_words([30, 30, 0]) == " of 30 rows each"
-    assert sizes_in_words([12, 48]) == " of 12 to 48 rows"
 
 
 def test_a_curve_of_three_axes_is_refused_and_not_forgotten(tmp_path):

@@ -158,14 +158,6 @@ def test_bad_answers_are_one_message_and_change_nothing(local, body):
     assert local.client.get(f"/api{link}/history").json()["answers"] == []
 
 
-def test_a_name_stays_with_its_cluster(local):
-    number, _ = answered(local, "named", 8)
-    assert local.client.post(f"/api/projects/{number}/clusters/0/name", json={"name": "wrens"}).status_code == 200
-    found = local.client.get(f"/api/projects/{number}/clusters").json()["clusters"]
-    assert {c["cluster"]: c["name"] for c in found}[0] == "wrens"
-    assert "wrens" in local.client.get(f"/p/{number}/clusters.csv").text
-
-
 def test_clusters_that_no_question_was_about_show_typical_rows_and_can_be_corrected(local):
     _, project = fresh(local, "guessed")
     snapshot = project.model.snapshot()

@@ -66,19 +66,6 @@ def test_an_answer_is_learnt_and_not_asked_again(rows):
     assert talk.model._learner.told == told_by(talk.answers)
 
 
-def test_who_put_off_a_question_gets_it_when_nothing_else_is_left(rows):
-    talk = Conversation(rows, strategy="fixed", questions=[[0, 1], [2, 3]])
-    assert talk.model.questions(1) == [(0, 1), (2, 3)]
-    asking = Conversation(rows)
-    (first, second) = asking.asked(1)
-    asking.model.put_off(1, first)
-    assert asking.model.questions(1, wait=0.0) == [second]
-    assert frozenset(first) not in {frozenset(question) for question in asking.asked(1)}
-    asking.model._learner.ask = lambda *_: None  # nothing is left
-    asking.say(1, second)
-    assert first in asking.asked(1)
-
-
 def test_who_leaves_gives_back_what_they_were_asked(rows):
     talk = Conversation(rows)
     asked = talk.asked(1)
@@ -89,27 +76,6 @@ def test_who_leaves_gives_back_what_they_were_asked(rows):
     assert fixed.model.questions(2) == []
     fixed.model.leave(1)
     assert fixed.model.questions(2) == [(0, 1), (2, 3)]
-
-
-def test_a_question_that_was_taken_back_comes_first(rows):
-    talk = Conversation(rows)
-    (first, _) = talk.asked(1)
-    talk.say(1, first)
-    talk.asked(1)
-    talk.answers.pop()
-    talk.model.reopen(1, first)
-    talk.model.changed()
-    assert talk.model.questions(1, wait=0.0)[0] == first
-    talk.model._work()
-    assert talk.model._learner.told == []
-
-
-def test_triplets_have_three_rows_and_a_second_person_gets_none_of_them(rows):
-    talk = Conversation(rows, kind="triplet")
-    talk.say(1, talk.asked(1)[0])
-    assert {len(set(question)) for question in talk.asked(1)} == {3}
-    talk.model.second_share = 1.0
-    assert talk.model._second_look(2) is None
 
 
 def test_answers_are_learnt_the_same_in_one_step_or_one_by_one(rows):

@@ -14,17 +14,14 @@ from sidelight.app.studio import rows as rows_module
 from sidelight.app.studio.answers import true_answer
 from sidelight.app.studio.learner import check_settings
 from sidelight.app.studio.people import accuracy, agreement_of_all, agreement_table, people_table
-from sidelight.app.studio.project import AnsweredAlready
 from sidelight.app.studio.rows import cover_of, read_rows, standardised, write_rows
 from sidelight.app.studio.seeing import (
-    MOST_TOGETHER,
     found_so_far,
     next_steps,
     overview_of,
     packed_map,
     people_sentence,
     row_with_neighbours,
-    say_together,
 )
 from sidelight.app.studio.studio import Studio
 from sidelight.errors import InvalidData, OutputExists, UnknownName, UnreadableFile
@@ -58,21 +55,6 @@ def test_only_times_that_can_be_are_believed(project):
     assert np.isnan(kept[2:]).all()
 
 
-def test_a_question_is_answered_once_and_sent_again_without_harm(project):
-    you = project.owner()
-    first = project.answer(you, (0, 3), "same", key="k")
-    assert project.answer(you, (0, 3), "same", key="k").id == first.id
-    with pytest.raises(AnsweredAlready):
-        project.answer(you, (3, 0), "different")
-    with pytest.raises(InvalidData):  # what a row is, is asked of the rows of a run
-        project.answer(you, (3,), "wren")
-    project.project.settings["no_unsure"] = True
-    with pytest.raises(InvalidData):
-        project.answer(you, (1, 4), "unsure")
-    assert "unsure" not in project.shown((1, 4))["words"]
-    assert len(project.answers()) == 1
-
-
 def test_notes_names_and_shares_have_bounds(project):
     you = project.owner()
     project.note(you, 3, f" {'x' * 2000} ")
@@ -102,36 +84,6 @@ def test_only_questions_about_rows_that_are_there_are_put_off(project):
             project.put_off(you, rows)
     project.put_off(you, (0, 29))
     assert [event.content["rows"] for event in project.events() if event.kind == "later"] == [[0, 29]]
-
-
-def test_people_take_back_and_edit_their_own_answers_and_the_owner_all(project):
-    ann, bob = (project.store.add_person(project.project.id, name) for name in ("Ann", "Bob"))
-    with pytest.raises(InvalidData):
-        project.undo(ann)
-    first = project.answer(ann, (0, 3), "same")
-    second = project.answer(ann, (1, 4), "same")
-    assert project.undo(ann).id == second.id
-    assert project.model.questions(ann.id)[0] == (1, 4)
-    with pytest.raises(UnknownName):
-        project.edit(bob, first.id, "different")
-    project.edit(bob, first.id, "different", is_owner=True)
-    assert [answer.answer for answer in project.answers()] == ["different"]
-    with pytest.raises(UnknownName):
-        project.edit(ann, first.id, "a")
-    project.edit(ann, first.id, None)
-    assert project.answers() == []
-
-
-def test_a_simulated_person_has_bounds_and_a_name_of_its_own(project):
-    project.store.add_person(project.project.id, "simulated person")
-    for n in (0, 101):
-        with pytest.raises(InvalidData):
-            project.simulate(n)
-    assert project.simulate(1) == 1
-    (answer,) = project.answers()
-    assert project.people()[answer.person].name == "simulated person 2"
-    project.simulate(1)
-    assert {answer.person for answer in project.answers()} == {answer.person}
 
 
 def test_corrections_name_a_cluster_that_is_there(project):
@@ -272,23 +224,6 @@ def test_a_row_is_shown_with_the_rows_nearest_to_it(project):
     assert found["notes"] == ["odd"]
     with pytest.raises(InvalidData):
         row_with_neighbours(project, 30)
-
-
-def test_rows_are_said_to_belong_together_once(project):
-    ann = project.store.add_person(project.project.id, "Ann")
-    for rows in ([4], [4, 4], range(MOST_TOGETHER + 1)):
-        with pytest.raises(InvalidData):
-            say_together(project, ann, rows)
-    assert say_together(project, ann, [0, 3, 6], "wren") == 3
-    said = [answer for answer in project.answers() if answer.correction]
-    assert len(said) == 2
-    assert all(answer.answer == "same" and set(answer.rows) < {0, 3, 6} for answer in said)
-    shown = project.model.snapshot()
-    assert len(set(shown.labels[[0, 3, 6]].tolist())) == 1
-    assert project.names(shown.labels)[shown.labels[0]] == "wren"
-    surest = max([0, 3, 6], key=lambda row: (shown.sure[row], -row))
-    again = say_together(project, ann, [0, 3, 6])
-    assert again == 2 - sum(surest in answer.rows for answer in said)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.rows import Rows
-from sidelight.app.studio.run.learner import WRONG, Belief, RunLearner, people_of
+from sidelight.app.studio.run.learner import WRONG, Belief, people_of
 from sidelight.app.studio.run.project import changes, renaming
 from sidelight.app.studio.run.results import _as_pairs
 from sidelight.app.studio.run.start import Start, path_of, read_start, write_start
@@ -95,52 +95,6 @@ def test_people_are_rated_by_rows_that_others_labelled_too(begun):
     assert first.rate < third.rate
     assert [rows for rows, _, _ in third.disagree] == [(0,)]
     assert first.disagree == ()
-
-
-def test_the_question_is_about_a_doubtful_row_that_nobody_spoke_of(begun):
-    learner = RunLearner(*begun, frozenset({9}))
-    worth = {row: learner._questions(row)[0][0] for row in range(6)}
-    assert learner.ask([], lambda rows, again: True) == (5,)
-    assert max(worth, key=worth.get) == 5
-    learner.catch_up([said(1, 1, 5, "wren"), said(2, 9, 1, "wren")], lambda: False)
-    assert learner.ask([], lambda rows, again: True) == (1,)  # what the run knew is no word of people
-    assert learner.ask([(1,)], lambda rows, again: True) not in ((1,), (5,), None)
-    assert learner.ask([], lambda rows, again: False) is None
-
-
-def test_what_people_said_since_the_run_can_be_learnt(begun):
-    learner = RunLearner(*begun, frozenset({9}), since=5)
-    answers = [
-        said(4, 1, 0, "owl"),
-        said(6, 1, 1, "owl"),
-        said(7, 2, 1, "wren"),
-        said(8, 1, 2, "unsure"),
-        said(9, 9, 3, "x"),
-    ]
-    learner.catch_up(answers, lambda: False)
-    assert learner.n_new == 1
-    shown = learner.look(answers, None)
-    assert (shown.version, shown.n_known, shown.moved.tolist()) == (5, 3, [])
-    assert "1 row: run again" in shown.outlook.sentence
-    again = learner.look(answers, shown)
-    assert (again.moved.size, again.moved_by) == (0, 0)
-    learner.catch_up([*answers, said(10, 1, 5, "owl"), said(11, 2, 5, "owl")], lambda: False)
-    later = learner.look(answers, shown)
-    assert (later.moved.tolist(), later.moved_by) == ([5], 2)
-    assert learner.look(answers, later).moved.tolist() == [5]
-    assert later.outlook.enough == (not (learner._belief.sure < 0.7).any())
-
-
-def test_rows_that_people_call_differently_are_torn(begun):
-    learner = RunLearner(*begun, frozenset())
-    counted = [said(1, 1, 0, "owl"), said(2, 2, 0, "wren"), said(3, 3, 0, "owl"), said(4, 1, 1, "owl")]
-    counted += [said(5, 2, 1, "wren", is_not=True), said(6, 3, 1, "unsure")]
-    ((rows, first, others),) = learner.contradictions(counted)
-    assert (rows, [a.id for a in first], [a.id for a in others]) == ((0,), [1, 3], [2])
-    pairs = [said(7, 1, (0, 1), "same"), said(8, 1, (1, 2), "same"), said(9, 1, (0, 2), "different")]
-    torn = learner.contradictions([*counted, *pairs, said(10, 1, (3, 4), "unsure")])
-    assert len(torn) == 2
-    assert set(torn[1][0]) == {0, 2}
 
 
 def test_where_a_run_ended_is_read_as_it_was_written(begun, tmp_path):

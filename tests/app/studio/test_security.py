@@ -169,16 +169,6 @@ def test_an_image_that_is_none_is_refused(local):
     assert "image" in response.json()["error"]
 
 
-def test_pictures_of_two_links_are_there_at_once(public):
-    ann = public.studio.store.add_person(public.projects[0].id, "Ann").token
-    bob = public.studio.store.add_person(public.projects[1].id, "Bob").token
-    for token in (ann, bob):
-        assert public.client.get(f"/a/{token}").status_code == 200
-    found = [public.client.get(f"/media/{project.id}/0/media") for project in public.projects]
-    assert [answer.status_code for answer in found] == [422, 422]  # allowed, but these rows have no picture
-    public.client.cookies.clear()
-
-
 def test_guesses_of_the_owners_token_are_limited(running):
     server = running(TOKEN)
     codes = [server.client.get(f"/enter?token=guess{i}").status_code for i in range(12)]

@@ -9,7 +9,7 @@ from tests.app.studio.conftest import blobs
 
 from sidelight.app.studio.sources import Source
 from sidelight.app.studio.studio import Studio, ago
-from sidelight.app.studio.taking import bring_pairs, label_studio, labels_table, merged_table, notes_table
+from sidelight.app.studio.taking import bring_pairs
 from sidelight.errors import InvalidData, UnreadableFile
 
 
@@ -27,24 +27,6 @@ def project(tmp_path):
     opened.note(bob, 4, "odd")
     yield opened
     studio.close()
-
-
-def test_what_is_handed_over_counts_answers_people_and_notes(project):
-    table = merged_table(project)
-    assert table["row"][:2] == ["r0", "r1"]
-    assert (table["answers"][0], table["people"][0], table["answers"][4], table["answers"][1]) == (3, 2, 1, 0)
-    assert (table["notes"][4], table["notes"][0], set(table["said"])) == ("Bob: odd", "", {""})
-    notes = notes_table(project)
-    assert (notes["row"], notes["note"], notes["person"]) == (["r4"], ["odd"], ["Bob"])
-    assert labels_table(project) == {"row": [], "label": [], "person": [], "seconds": []}
-    tasks = label_studio(project)
-    assert len(tasks) == 13
-    assert tasks[-1]["data"] == {"left": "r0", "right": "r3"}
-    said = [
-        (one["completed_by"]["first_name"], one["result"][0]["value"]["choices"]) for one in tasks[-1]["annotations"]
-    ]
-    assert said == [("=Ann", ["same"]), ("Bob", ["different"])]
-    assert all("score" in task["predictions"][0] for task in tasks[:12])
 
 
 def task(left, right, *choices):

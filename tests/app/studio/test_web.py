@@ -83,17 +83,6 @@ def test_a_path_with_a_slash_at_its_end_is_the_same_page(studio):
     assert client.get("/begin").status_code == 303
 
 
-def test_the_token_of_the_printed_link_becomes_a_cookie_and_wrong_ones_are_counted(studio, monkeypatch):
-    monkeypatch.setattr(security, "_MOST", 2)
-    client = client_of(studio, TOKEN)
-    entered = client.get(f"/enter?token={TOKEN}")
-    assert (entered.status_code, entered.headers["location"]) == (303, "/p/1")
-    assert all(word in entered.headers["set-cookie"] for word in (TOKEN, "HttpOnly", "SameSite=lax"))
-    fresh = client_of(studio, TOKEN)
-    assert [fresh.get("/enter?token=wrong").status_code for _ in range(3)] == [404, 404, 429]
-    assert "set-cookie" not in client_of(studio).get("/enter").headers
-
-
 def test_wrong_tokens_and_hasty_links_are_forgiven_after_a_while(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(security, "time", SimpleNamespace(monotonic=lambda: now[0]))
@@ -212,19 +201,6 @@ def test_clusters_their_members_walls_and_groups(studio):
         {"row": rows[7], "cluster": place, "is_member": True, "is_confirmation": True},
     )
     assert corrected.json()["status"]["corrections"] == project.status()["corrections"]
-
-
-def test_maps_and_files(studio):
-    client = client_of(studio)
-    plain = client.get("/api/projects/1/map").json()
-    assert (len(plain["ids"]), len(plain["coordinates"])) == (70, 70)
-    assert client.get("/api/projects/1/map?packed=true").json()["n"] == 70
-    assert client.get("/api/projects/1/rows/3").json()["row"]["row"] == 3
-    assert client.get("/api/projects/1/rows/70").status_code == 422
-    table = client.get("/p/1/clusters.csv")
-    assert len(table.text.splitlines()) == 71
-    assert "clusters.csv" in table.headers["content-disposition"]
-    assert client.get("/p/1/answers.csv").text.splitlines()[0].startswith("left,right,answer")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,8 @@
-"""How far two annotators agree on the questions that both answered."""
+"""What pairs and triplets share: numbered answers about rows, with optional weight, annotator and time.
+
+Answers are numbered by position. Selecting rows renumbers the rows and drops answers about rows that went; selecting
+answers (``only``, ``without``) keeps all rows.
+"""
 
 from __future__ import annotations
 
@@ -59,12 +63,6 @@ def _share_and_kappa(table: NDArray[np.float64]) -> tuple[float, float]:
     share = float(np.trace(table))
     chance = float(table.sum(axis=1) @ table.sum(axis=0))
     return share, (share - chance) / (1 - chance) if chance < 1 else float("nan")
-
-
-# What pairs and triplets share: numbered answers about rows, with optional weight, annotator and time.
-#
-# Answers are numbered by position. Selecting rows renumbers the rows and drops answers about rows that went; selecting
-# answers (``only``, ``without``) keeps all rows.
 
 
 class Answer(NamedTuple):

@@ -1,4 +1,8 @@
-"""Which answers are about the same rows, in whatever order these are listed."""
+"""What follows from facts of the form "these two rows are alike" and "these two are not".
+
+Alike is transitive, so rows fall into groups; unlike carries over from two rows to their whole groups. Two facts of
+unlike imply nothing (there may be any number of clusters).
+"""
 
 from __future__ import annotations
 
@@ -23,12 +27,6 @@ def question_codes(rows: Ints, n_rows: int) -> Ints:
     for column in ordered.T[1:]:
         _, codes = np.unique(codes * n_rows + column, return_inverse=True)
     return codes.reshape(-1).astype(np.intp)
-
-
-# What follows from facts of the form "these two rows are alike" and "these two are not".
-#
-# Alike is transitive, so rows fall into groups; unlike carries over from two rows to their whole groups. Two facts of
-# unlike imply nothing (there may be any number of clusters).
 
 
 SAME, DIFFERENT, UNKNOWN = 1, 0, -1

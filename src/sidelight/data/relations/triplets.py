@@ -1,4 +1,9 @@
-"""Sorted lists of rows as comparisons of three: the first row, one that is more like it, one that is less."""
+"""Answers to "which of these three rows is the odd one out?".
+
+[P17] eq. (3.2): "c" says that a and b are of one kind and c of another; "none" says that all three are alike or that
+no two are. So what follows from triplets is a set of pairs, and "none" joins in once one of its pairs is known. What
+could only be found by trying out both meanings of several "none" is not looked for.
+"""
 
 from __future__ import annotations
 
@@ -38,13 +43,6 @@ def comparisons(rankings: Any, n_alike: Any) -> list[tuple[Any, Any, Any]]:
         else:
             compared += [(anchor, closer, farther) for closer, farther in product(others[:n_alike], others[n_alike:])]
     return compared
-
-
-# Answers to "which of these three rows is the odd one out?".
-#
-# [P17] eq. (3.2): "c" says that a and b are of one kind and c of another; "none" says that all three are alike or that
-# no two are. So what follows from triplets is a set of pairs, and "none" joins in once one of its pairs is known. What
-# could only be found by trying out both meanings of several "none" is not looked for.
 
 
 NONE = 3

@@ -195,7 +195,6 @@ def _inner_row(path: Path, number: int, line: str, inner: tuple[Attribute, ...])
         if len(row) != len(inner):
             raise ragged(path, number, len(inner), len(row))
         return row
-    from sidelight.files.arff.reading import sparse_pairs
 
     row = [a.values[0] if a.kind == "nominal" and a.values else "0" for a in inner]
     for j, value in sparse_pairs(path, number, line, len(inner)):

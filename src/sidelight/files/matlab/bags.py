@@ -1,4 +1,8 @@
-"""What a MATLAB variable looks like, and how it becomes an array of ours."""
+"""Bags in MATLAB files: cell arrays of matrices (MIML), and the ``DD`` struct of rows with their bags.
+
+The dimension that all matrices of a cell array share is the features: some files keep instances as rows, some as
+columns.
+"""
 
 from __future__ import annotations
 
@@ -87,12 +91,6 @@ def find_variable(path: Path, variables: dict[str, Any], wanted: Any) -> str | N
 def reason(wanted: Any, otherwise: str) -> str:
     """Return why a variable got its role."""
     return SAID if isinstance(wanted, str) else otherwise
-
-
-# Bags in MATLAB files: cell arrays of matrices (MIML), and the ``DD`` struct of rows with their bags.
-#
-# The dimension that all matrices of a cell array share is the features: some files keep instances as rows, some as
-# columns.
 
 
 LABELS = ("labels", "label", "y", "targets", "target", "classes", "class", "gnd", "truth", "gt")

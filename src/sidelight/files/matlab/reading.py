@@ -1,7 +1,8 @@
-"""Walk through a MATLAB 5 file before anything is allocated: every size it declares must fit into the bytes it has.
+"""MATLAB 5 files: MIML cells of bags, the ``DD`` struct of instance-annotated bags, or plain matrices.
 
-SciPy believes the sizes in the file; a few bytes can declare a cell array of a billion cells. The format: a 128-byte
-header, then elements of (type, number of bytes, data), where a matrix nests flags, dimensions, a name and its parts.
+The layouts are told apart by shapes, not by file names: a cell array of matrices that share one dimension is a list
+of bags; a struct that holds the rows, the bag of each row and the labels of bags is a ``DD``; otherwise the largest
+numeric matrix holds the features.
 """
 
 from __future__ import annotations
@@ -252,13 +253,6 @@ def _damaged(path: Path, found: str) -> UnreadableFile:
         f"{path}: expected a well-formed MATLAB 5 file, found {found}. It is damaged: fetch it again, "
         "or save it again in MATLAB."
     )
-
-
-# MATLAB 5 files: MIML cells of bags, the ``DD`` struct of instance-annotated bags, or plain matrices.
-#
-# The layouts are told apart by shapes, not by file names: a cell array of matrices that share one dimension is a list
-# of bags; a struct that holds the rows, the bag of each row and the labels of bags is a ``DD``; otherwise the largest
-# numeric matrix holds the features.
 
 
 def read_matlab(path: Path, wanted: RoleRequest) -> Dataset:

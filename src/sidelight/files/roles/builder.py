@@ -1,4 +1,4 @@
-"""Plain facts about a matrix in one pass over blocks of rows: gaps, infinities, constant columns, repeated rows."""
+"""One way from what a reader understood to a :class:`Dataset`: features, labels, bags, roles and notes."""
 
 from __future__ import annotations
 
@@ -113,9 +113,6 @@ def _sparse_facts(X: Any) -> ColumnFacts:
     np.maximum.at(high, column[kept], X.data[kept])
     missing, infinite = (np.bincount(column[mask], minlength=width) for mask in (gaps, endless))
     return ColumnFacts(missing, infinite, low, high, int(X.indices[endless].min()) if endless.any() else -1)
-
-
-# One way from what a reader understood to a :class:`Dataset`: features, labels, bags, roles and notes.
 
 
 class Builder:

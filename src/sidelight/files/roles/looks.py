@@ -1,8 +1,4 @@
-"""What people call columns, in the languages that tables come in: a name is one piece of evidence among others.
-
-A name is compared without case, accents, blanks and punctuation (``Espèce`` is ``espece``), and word by word where it
-has several (``bird_species``). Names in ``WEAK_LABELS`` are called so for other reasons, too: values must agree.
-"""
+"""What the first rows say about a column: numbers or words, how many different ones, names of files, sets in cells."""
 
 from __future__ import annotations
 
@@ -122,9 +118,6 @@ NO = _names("0 0.0 false no n f nein non nao net falsch faux falso off -1 -1.0")
 def is_called(key: str, name: str, known: frozenset[str]) -> bool:
     """Say whether a column bears one of the names, as a whole or as one of its words (of four letters or more)."""
     return key in known or any(word in known and len(word) > 3 for word in words_of(name))
-
-
-# What the first rows say about a column: numbers or words, how many different ones, names of files, sets in cells.
 
 
 _MEDIA = re.compile(r".*\.(png|jpe?g|gif|webp|bmp|tiff?|svg|wav|mp3|ogg|flac|m4a|mp4|txt|html?)$", re.IGNORECASE)
