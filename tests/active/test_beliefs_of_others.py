@@ -76,12 +76,6 @@ def test_influence_is_the_doubt_near_a_row():
     np.testing.assert_allclose(belief.influence(Q), alike @ entropy(np.maximum(Q, 1e-12)))
 
 
-def test_answers_are_told_one_by_one():
-    belief = Line()
-    belief.tell_all([(0, 1, True), (2, 0, False)], np.random.default_rng(0))
-    assert belief.told == [(0, 1, True), (2, 0, False)]
-
-
 def test_copies_of_one_row_are_all_alike():
     belief = Line()
     belief.features = np.ones((7, 1))
@@ -104,10 +98,6 @@ def test_what_can_be_a_belief():
     for bad in (sl.errors, 5, "kmeans", Signs):
         with pytest.raises(sl.errors.InvalidData, match="belief must be"):
             as_belief(bad)
-
-
-def test_a_class_without_fit_that_makes_a_belief_is_taken():
-    assert as_belief(Line) is Line
 
 
 def test_a_clusterer_is_told_the_number_and_a_seed_where_it_has_none():

@@ -9,7 +9,7 @@ import pytest
 
 from sidelight._core.simplex import binary_entropy
 from sidelight.active.belief import Belief
-from sidelight.active.strategies import CriterionStrategy, _pairs
+from sidelight.active.strategies import CriterionStrategy
 
 N, EPS = 7, 0.1
 PARTICLES = np.random.default_rng(0).dirichlet(np.ones(3), size=(6, N))
@@ -69,15 +69,3 @@ def test_a_belief_without_particles_is_asked_what_is_least_certain(criterion):
     assert rows == order[0]
     least = float(binary_entropy(EPS))
     assert gain == pytest.approx(plain_gain("uncertain", PARTICLES[:1], *order[0]) - least)
-
-
-def test_of_some_pairs_partners_are_looked_at_too():
-    strategy = CriterionStrategy("uncertain", n_candidates=20)
-    rows, gain = choose(strategy, Single())
-    every = choose(CriterionStrategy("uncertain"), Single())[1]
-    assert gain <= every + 1e-12
-    assert rows[0] != rows[1]
-    drawn = CriterionStrategy("uncertain", n_candidates=20)
-    a, b = _pairs(N, 20, np.random.default_rng(0))
-    best = max(plain_gain("uncertain", PARTICLES[:1], *pair) for pair in zip(a, b)) - float(binary_entropy(EPS))
-    assert choose(drawn, Single())[1] >= best - 1e-12

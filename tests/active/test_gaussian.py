@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -145,13 +143,6 @@ def test_influence_is_the_variance_that_one_more_label_would_take_away():
     np.testing.assert_allclose(empty.influence(weights.astype(np.float32)), expected, rtol=1e-3)
 
 
-def test_kernels_among_rows_do_not_depend_on_how_they_came():
-    process = fitted()
-    for m in range(len(VIEWS)):
-        np.testing.assert_allclose(process.kernels[m], kernel(np.eye(3)[m], ROWS, ROWS), atol=1e-5)
-    np.testing.assert_allclose(process.likeness([1, 2, 8], 4), kernel(process.mix, [1, 2, 8], [4])[:, 0], atol=1e-5)
-
-
 def test_a_branch_grows_alone_and_one_begun_anew_has_no_labels():
     process = fitted()
     branch, anew = process.branch(), process.anew()
@@ -176,9 +167,3 @@ def test_of_many_rows_some_are_candidates_each_once_and_in_order(monkeypatch):
         process.fit(np.ones((1, 1)), np.ones(1))
         assert np.isfinite(process.influence(np.ones(5, dtype=np.float32))).all()  # row is no candidate
         assert process.posterior().shape == (9, 1)
-
-
-def test_mixtures_are_all_views_alike_and_each_alone():
-    process = LabelProcess(VIEWS, np.random.default_rng(0))
-    np.testing.assert_allclose(process.weights, [np.full(3, 1 / 3), *np.eye(3)])
-    assert len(list(itertools.product(process.weights, NOISES, SLOPES))) == 24

@@ -7,7 +7,6 @@ import pytest
 from sklearn.cluster import KMeans
 
 import sidelight as sl
-from sidelight.active.outlook import PartitionHistory
 from sidelight.active.strategies import RowStrategy
 from sidelight.errors import InvalidData, InvalidParameter
 
@@ -97,9 +96,3 @@ def test_the_thesis_session_is_taken_up_by_its_estimator(tmp_path):
         sl.ActiveSession.resume(path, X)
     with pytest.raises(InvalidParameter, match="n_clusters=3"):
         sl.BayesianActiveClustering(4).resume(path, X)
-
-
-def test_no_more_than_all_of_the_clustering_changes():
-    history = PartitionHistory()
-    history.changes = [1.04]
-    assert "changed 100% of" in history.outlook(20, np.ones((3, 1))).sentence

@@ -9,7 +9,6 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 
 import sidelight as sl
-from sidelight.active.chains import most_agreed
 from sidelight.errors import InvalidData, InvalidInput, UnknownName, UnreadableFile
 
 X, Y = load_wine(return_X_y=True)
@@ -104,24 +103,6 @@ def test_a_session_of_other_rows_is_refused(tmp_path):
         sl.ActiveSession.resume(tmp_path / "session.json", X)
 
 
-def test_corrections_are_answers():
-    session = sl.ActiveSession(X, 3, random_state=0)
-    session.run(sl.Oracle(Y), budget=20)
-    cluster = int(session.labels_[0])
-    other = (cluster + 1) % 3
-    session.reject(0, other)
-    assert session.history[-1][1] == "different"
-    session.place(0, cluster)
-    assert session.history[-1][1] == "same"
-
-
-def test_contradictions_are_shown():
-    session = sl.ActiveSession(X, 3, random_state=0)
-    for rows, answer in (((0, 1), "same"), ((1, 2), "same"), ((0, 2), "different")):
-        session.tell(rows, answer)
-    assert session.contradictions()[0].rows == (0, 2)
-
-
 def test_the_outlook_says_when_to_stop(answered):
     assert not sl.ActiveSession(X, 3, random_state=0).outlook().enough
     session = sl.ActiveSession(X, 3, random_state=0)
@@ -158,13 +139,6 @@ def test_two_rows_are_no_trouble(n_clusters):
     session.run(sl.Oracle([0, 0]), budget=5)
     assert session.n_answers == 1
     assert len(set(session.predict_proba().argmax(axis=1))) == 1
-
-
-def test_one_odd_chain_does_not_decide_how_labels_are_numbered():
-    truth = np.arange(12) % 2
-    odd = np.repeat([0, 1], 6)
-    Z = np.array([odd, *([truth, 1 - truth] * 4)])
-    assert (Z[most_agreed(Z)] == Z[most_agreed(Z)][0]).tolist() == (truth == 0).tolist()
 
 
 def test_gaps_are_named():

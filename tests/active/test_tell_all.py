@@ -70,17 +70,6 @@ def test_undo_after_one_step_takes_one_answer_back():
     assert session.n_answers == 12
 
 
-def test_a_saved_session_remembers_its_steps(tmp_path):
-    session = sl.ActiveSession(X, 3, random_state=0)
-    session.tell_all(answers(12)[:7])
-    session.tell(*answers(12)[7])
-    session.tell_all(answers(12)[8:])
-    session.save(tmp_path / "session.json")
-    again = sl.ActiveSession.resume(tmp_path / "session.json", X)
-    np.testing.assert_array_equal(session.predict_proba(), again.predict_proba())
-    assert session.ask() == again.ask()
-
-
 @pytest.mark.parametrize(
     ("told", "error"),
     [

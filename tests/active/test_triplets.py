@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import sidelight as sl
-from sidelight.active.questions import better_triplet, pairs_of
-from sidelight.errors import InvalidInput, UnknownName
+from sidelight.active.questions import pairs_of
+from sidelight.errors import InvalidInput
 
 Y = np.repeat(np.arange(4), 20)
 X = np.random.default_rng(0).normal(size=(80, 2)) + 3.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[Y]
@@ -44,12 +44,6 @@ def test_three_rows_are_the_row_in_hand_and_two_that_differ():
         session.tell(question, oracle(question))
 
 
-def test_no_triplet_before_two_clusters_are_known():
-    session = sl.ActiveSession(X, 4, random_state=0)
-    rows = session.ask().rows
-    assert better_triplet(session._belief, rows, lambda a, b: False, lambda a, b: True, (1.0, 1.0)) is None
-
-
 def test_a_conversation_with_triplets_is_taken_up_where_it_stopped(tmp_path):
     session = sl.ActiveSession(X, 4, seconds=(1.0, 1.2), random_state=0)
     session.run(sl.Oracle(Y), budget=12)
@@ -71,18 +65,3 @@ def test_told_triplets_are_learnt():
     assert session.n_answers == 2
     with pytest.raises(InvalidInput, match="already: 'c'"):
         session.tell((0, 1), "same")
-
-
-@pytest.mark.parametrize(
-    ("call", "error"),
-    [
-        (lambda: sl.ActiveSession(X, 4, seconds=3), InvalidInput),
-        (lambda: sl.ActiveSession(X, 4, seconds=(1.0, 0.0)), InvalidInput),
-        (lambda: sl.ActiveSession(X, 4, random_state=0).tell((0, 1, 2), "same"), UnknownName),
-        (lambda: sl.ActiveSession(X, 4, random_state=0).tell((0, 1, 1), "a"), InvalidInput),
-        (lambda: sl.ActiveSession(X, 4, random_state=0).tell((0, 1, 2, 3), "a"), InvalidInput),
-    ],
-)
-def test_what_makes_no_sense_is_refused(call, error):
-    with pytest.raises(error):
-        call()

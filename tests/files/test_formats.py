@@ -6,11 +6,10 @@ import gzip
 
 import numpy as np
 import pytest
-import scipy.io
 import scipy.sparse as sp
 
 import sidelight as sl
-from sidelight.errors import InvalidParameter, UnreadableFile, WrongKind
+from sidelight.errors import InvalidParameter, WrongKind
 from sidelight.files.text import delimited
 
 
@@ -22,31 +21,10 @@ def put(path, text, encoding="utf-8"):
 # ---- delimited text
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t", "|", " "])
-def test_any_separator_is_recognised(tmp_path, separator):
-    lines = ["name f1 f2", "ann 1.5 2", "bob 3 4", "cy -1 1e3"]
-    data = sl.read(put(tmp_path / "a.txt", "\n".join(line.replace(" ", separator) for line in lines)))
-    assert data.X.tolist() == [[1.5, 2], [3, 4], [-1, 1000]]
-    assert data.feature_names == ("f1", "f2")
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_ends_of_every_system(tmp_path, end):
     data = sl.read(put(tmp_path / "a.csv", end.join(["f1,f2", "1,2", "3,4", ""])))
     assert data.X.tolist() == [[1, 2], [3, 4]]
-
-
-def test_quoted_cells_may_hold_separators_and_line_ends(tmp_path):
-    text = 'f1,note,f2\n1,"a, ""b""\nc",2\n3,plain,4\n'
-    data = sl.read(put(tmp_path / "a.csv", text), show="note")
-    assert data.X.tolist() == [[1, 2], [3, 4]]
-    assert data.show["note"].tolist() == ['a, "b"\nc', "plain"]
-
-
-def test_a_file_without_a_header_numbers_its_columns(tmp_path):
-    data = sl.read(put(tmp_path / "a.csv", "1,2,x\n3,4,y\n5,6,x\n"))
-    assert data.feature_names == ("column_1", "column_2")
-    assert data.y.tolist() == ["x", "y", "x"]
 
 
 def test_missing_words_are_gaps_in_numbers_and_words_in_labels(tmp_path):
@@ -78,13 +56,6 @@ def test_a_mark_among_plain_numbers_is_a_slip_and_marks_of_two_kinds_are_no_numb
         sl.read(put(tmp_path / "a.csv", f"width,share\n{rows}20,7 apples\n"))
     rows = "".join(f"{i},{'$' if i % 2 else '€'}{i}\n" for i in range(20))
     assert sl.read(put(tmp_path / "b.csv", f"width,price\n{rows}")).feature_names == ("width",)
-
-
-def test_a_label_is_known_by_a_word_of_its_name_and_a_stray_note_is_no_label(tmp_path):
-    path = tmp_path / "table.csv"
-    path.write_text("width,Species heard,note\n1,wren;owl,\n2,wren,loud\n3,owl,\n4,wren;owl,\n")
-    assert sl.read(path).columns("label") == ("Species heard",)
-    assert not sl.read(path, ignore="Species heard").columns("label")
 
 
 def test_with_a_table_of_labels_no_other_column_is_taken_for_them(tmp_path):
@@ -131,12 +102,6 @@ def test_label_sets_in_one_cell(tmp_path):
     assert data.Y.tolist() == [[1, 1, 0], [0, 1, 0], [1, 0, 1], [-1, -1, -1]]
 
 
-def test_one_column_for_each_label(tmp_path):
-    data = sl.read(put(tmp_path / "a.csv", "label_a,label_b,f1\n1,0,5\n1,1,6\n0,0,7\n"))
-    assert data.label_names == ("a", "b")
-    assert data.Y.tolist() == [[1, 0], [1, 1], [0, 0]]
-
-
 def test_bag_ids_keep_their_leading_zeros(tmp_path):
     data = sl.read(put(tmp_path / "a.csv", "bag,f1\n007,1\n007,2\n12,3\n"))
     assert data.bags.names == ("007", "12")
@@ -146,13 +111,6 @@ def test_a_long_table_of_items_and_labels(tmp_path):
     data = sl.read(put(tmp_path / "a.csv", "song,tag\ns1,rock\ns1,loud\ns2,rock\ns2,slow\n"))
     assert data.row_ids.tolist() == ["s1", "s2"]
     assert dict(zip(data.label_names, data.Y[0].tolist())) == {"loud": 1, "rock": 1, "slow": 0}
-
-
-def test_an_event_table_is_counted(tmp_path):
-    text = "user,film,count\n" + "ann,jaws,2\nbob,jaws,1\nann,jaws,3\nbob,alien,1\n"
-    data = sl.read(put(tmp_path / "a.csv", text))
-    assert data.counts.axes == ("user", "film")
-    assert data.counts.to_csr().toarray().tolist() == [[0, 5], [1, 1]]
 
 
 def test_channels_are_slices_of_the_features(tmp_path):
@@ -188,12 +146,6 @@ KDIS = """@relation toy
 """
 
 
-def test_relational_bags_are_unfolded(tmp_path):
-    data = sl.read(put(tmp_path / "a.arff", KDIS))
-    assert data.X.tolist() == [[42, -198], [41.9, -191], [35, 14.2], [11.25, -98], [31, 40.5]]
-    assert dict(data.bags.labels) == {"bag1": {"label1"}, "bag2": {"label2"}}
-
-
 def test_sparse_rows_stay_sparse(tmp_path):
     header = "@relation s\n@attribute a numeric\n@attribute b numeric\n@attribute class {x,y}\n@data\n"
     text = header + "{0 1.5}\n{1 2,2 y}\n{}\n"
@@ -214,29 +166,7 @@ def test_mulan_xml_may_nest_labels(tmp_path):
     assert data.tree.parents.tolist() == [-1, 0]
 
 
-def test_gene_ontology_pairs_are_closed_over_all_parents(tmp_path):
-    text = "@relation go\n@attribute f numeric\n@attribute class hierarchical root/A,root/B,A/C,B/C\n@data\n1,C\n2,A\n"
-    data = sl.read(put(tmp_path / "a.arff", text))
-    marks = dict(zip(data.label_names, data.Y.T.tolist()))
-    assert marks == {"A": [1, 1], "B": [1, 0], "C": [1, 0]}
-    assert data.tree is None
-
-
 # ---- the others
-
-
-def test_miml_cells_lie_either_way(tmp_path):
-    rng = np.random.default_rng(0)
-    bags = [rng.normal(size=(n, 5)) for n in (2, 4, 3)]
-    targets = np.array([[1, -1], [1, 1], [-1, 1]])
-    for name, turned in (("rows", False), ("columns", True)):
-        cells = np.empty((3, 1), dtype=object)
-        for k, bag in enumerate(bags):
-            cells[k, 0] = bag.T if turned else bag
-        scipy.io.savemat(tmp_path / f"{name}.mat", {"bags": cells, "targets": targets.T if turned else targets})
-        data = sl.read(tmp_path / f"{name}.mat")
-        assert np.array_equal(data.X, np.concatenate(bags))
-        assert dict(data.bags.labels) == {1: {"1"}, 2: {"1", "2"}, 3: {"2"}}
 
 
 def test_svmlight_with_several_labels_and_queries(tmp_path):
@@ -244,23 +174,6 @@ def test_svmlight_with_several_labels_and_queries(tmp_path):
     assert data.X.toarray().tolist() == [[0.5, 0, 0, 2], [0, 1, 0, 0], [0, 0, 0, 0]]
     assert data.bags.names == (7, 8)
     assert data.Y.tolist() == [[1, 0, 1], [0, 1, 0], [0, 0, 1]]
-
-
-def test_a_folder_of_texts_counts_words(tmp_path):
-    for folder, name, text in (
-        ("pets", "1.txt", "Cat cat dog"),
-        ("pets", "2.txt", "dog cat"),
-        ("cars", "1.txt", "cat"),
-    ):
-        (tmp_path / "texts" / folder).mkdir(parents=True, exist_ok=True)
-        put(tmp_path / "texts" / folder / name, text)
-    data = sl.read(tmp_path / "texts")
-    assert data.feature_names == ("cat", "dog")
-    assert sorted(zip(data.y.tolist(), map(tuple, data.X.toarray().tolist()))) == [
-        ("cars", (1, 0)),
-        ("pets", (1, 1)),
-        ("pets", (2, 1)),
-    ]
 
 
 # ---- writing
@@ -324,15 +237,6 @@ def _table(folder):
     return folder / "rows.csv"
 
 
-def test_a_sparse_arff_file_may_have_words_of_two_kinds(tmp_path):
-    head = "@relation r\n@attribute colour {red,blue}\n@attribute tagged {0,1}\n@attribute size numeric\n@data\n"
-    rows = "".join(f"{{0 {('red', 'blue')[i % 2]}, 1 {i % 2}, 2 {i}.5}}\n" for i in range(12))
-    (tmp_path / "t.arff").write_text(head + rows)
-    read = sl.read(tmp_path / "t.arff")
-    assert "colour" not in read.feature_names  # words are no numbers
-    assert "size" in read.feature_names
-
-
 @pytest.mark.parametrize("head", ["", "6 3\n"])
 def test_rows_of_bags_as_they_are_written_for_mi_svm(tmp_path, head):
     rows = "".join(f"{i}:{10 + i // 2}:{i // 4} 1:{i}.5 3:{-i}\n" for i in range(6))
@@ -341,9 +245,3 @@ def test_rows_of_bags_as_they_are_written_for_mi_svm(tmp_path, head):
     assert data.X.shape == (6, 3)
     assert [str(name) for name in data.bags.names] == ["10", "11", "12"]
     assert [str(label) for label in data.y] == ["0", "0", "0", "0", "1", "1"]
-
-
-def test_a_row_without_its_bag_is_told(tmp_path):
-    (tmp_path / "t.data").write_text("".join(f"{i}:1:0 1:2\n" for i in range(60)) + "1 1:5\n")
-    with pytest.raises(UnreadableFile, match="60 of 61 rows name a bag"):
-        sl.read(tmp_path / "t.data")

@@ -37,24 +37,6 @@ def test_the_lists_may_be_named_and_the_truth_be_coded(tmp_path):
     assert set(data.truth) == {"0", "1", "2"}
 
 
-def test_a_truth_alone_is_the_label(tmp_path):
-    data = sl.read(table(tmp_path / "t.csv", "ground truth,x", "{2},{3}.5"))
-    assert roles(data) == {"ground truth": "label"}
-    assert data.truth is None
-
-
-def test_lists_of_rows_make_no_bags(tmp_path):
-    rows = [(f"site {i % 5}", ["a|b", "b", "a|c", "c"][i % 4], "", i) for i in range(32)]
-    data = sl.read(table(tmp_path / "t.csv", "site,tags,note,x", "{0},{1},{2},{3}.5", rows))
-    assert data.bags is None
-
-
-def test_a_label_that_the_bag_shares_stays_the_label(tmp_path):
-    rows = [(trap, names, "wood" if trap < "t4" else "field", i) for trap, names, _, i in ROWS]
-    data = sl.read(table(tmp_path / "t.csv", "recording,animals,class,x", "{0},{1},{2},{3}.5", rows))
-    assert roles(data)["class"] == "label"
-
-
 def test_what_is_said_about_the_truth_is_believed(tmp_path):
     path = table(tmp_path / "t.csv", "trap,animals,true kind,x", "{0},{1},{2},{3}.5")
     assert sl.read(path, truth=False).truth is None

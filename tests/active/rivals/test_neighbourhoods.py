@@ -47,12 +47,6 @@ def test_the_first_question_is_about_a_row_and_the_one_farthest_from_it():
         assert row == (7 if PLACES[first] < 15 else 0)
 
 
-def test_the_first_question_leaves_busy_rows_and_skipped_ones_alone():
-    busy = frozenset(range(5))
-    assert set(choose(having(Neighbourhoods, skipped={5}), Line(), busy=busy)) == {6, 7}  # two rows are enough
-    assert choose(having(Neighbourhoods, skipped={5, 6}), Line(), busy=busy) is None
-
-
 def test_until_every_cluster_was_met_the_farthest_free_row_comes_next():
     strategy, belief = having(Neighbourhoods, [0], [7]), Line(3)
     assert choose(strategy, belief) == (5, 0)  # 12.5 is 12.5 away from row 0 and 18.5 from row 7
@@ -85,50 +79,6 @@ def test_once_every_cluster_was_met_any_free_row_comes_next():
     assert {choose(strategy, belief, seed=seed)[0] for seed in range(30)} == {2, 3, 4, 6}
 
 
-def test_all_clusters_were_met_at_their_number_or_after_ten_rows_without_a_new_one():
-    for n_clusters, since_new, expected in [
-        (2, 0, True), (3, 0, False), (3, 99, False), (None, 9, False), (None, 10, True),
-    ]:  # fmt: skip
-        assert having(Neighbourhoods, [0], [7], since_new=since_new).has_met_all(Line(n_clusters)) == expected
-
-
-def test_rows_without_a_new_neighbourhood_are_counted():
-    strategy, belief = Neighbourhoods(), Line()
-    strategy.after_answer(belief, (1, 0), "same")
-    strategy.after_answer(belief, (2, 0), "same")
-    assert (strategy.groups, strategy.since_new) == ([[0, 1, 2]], 2)
-    strategy.after_answer(belief, (7, 0), "different")
-    assert (strategy.groups, strategy.since_new) == ([[0, 1, 2], [7]], 0)
-    strategy.after_answer(belief, (1, 2), "same")  # nobody asked for it: both have a place
-    assert strategy.groups == [[0, 1, 2], [7]]
-
-
-def test_an_answer_about_another_row_takes_that_row_in_hand():
-    strategy, belief = having(Neighbourhoods, [0], [3], [7]), Line(4)
-    strategy.after_answer(belief, (4, 0), "different")
-    assert (strategy.current, strategy.apart) == (4, {0})
-    strategy.after_answer(belief, (4, 7), "different")
-    assert (strategy.current, strategy.apart) == (4, {0, 2})  # one place is left of three met, but a fourth may come
-    strategy.after_answer(belief, (5, 3), "different")
-    assert (strategy.current, strategy.apart) == (5, {1})
-    strategy.after_answer(belief, (5, 3), "unsure")
-    assert (strategy.current, strategy.apart, strategy.skipped) == (None, set(), {5})
-
-
-def test_a_row_unlike_every_cluster_there_is_is_skipped_and_opens_none():
-    strategy, belief = having(Neighbourhoods, [0], [7], current=4, apart={0}), Line(2)
-    strategy.after_answer(belief, (4, 7), "different")
-    assert (strategy.groups, strategy.skipped, strategy.current) == ([[0], [7]], {4}, None)
-
-
-def test_of_three_clusters_one_answer_leaves_two_places():
-    strategy, belief = having(Neighbourhoods, [0], [3], [7]), Line(3)
-    strategy.after_answer(belief, (4, 0), "different")
-    assert strategy.groups == [[0], [3], [7]]
-    strategy.after_answer(belief, (4, 7), "different")
-    assert strategy.groups == [[0], [3, 4], [7]]
-
-
 def test_minmax_takes_the_likeliest_neighbourhood_by_its_nearest_row_and_explore_by_its_middle():
     groups, belief = ([0, 6], [3]), Line(2)  # the middle of the first is 15, its nearest row to row 1 is row 0
     assert having(MinMax, *groups).likeliest(belief, 1, None) == [0, 1]
@@ -141,15 +91,6 @@ def test_minmax_consolidates_with_the_free_row_that_is_covered_worst():
     assert strategy.consolidate(belief, free, None) == 7
     free[[6, 7]] = False
     assert strategy.consolidate(belief, free, None) == 5
-
-
-def test_similarity_is_a_gaussian_of_twice_the_spread():
-    belief = Line()
-    width = 2.0 * PLACES.var()
-    np.testing.assert_allclose(
-        MinMax()._similarity(belief, [0, 3], [1, 7]),
-        np.exp(-(np.subtract.outer(PLACES[[1, 7]], PLACES[[0, 3]]) ** 2) / width),
-    )
 
 
 def test_npu_weighs_entropy_by_the_expected_number_of_questions(monkeypatch):
@@ -165,14 +106,6 @@ def test_npu_weighs_entropy_by_the_expected_number_of_questions(monkeypatch):
     assert strategy.next_row(belief, free, None) == 5
     p[5] = [0.3, 0.2, 0.5]
     assert strategy.likeliest(belief, 5, None) == [2, 0, 1]
-
-
-def test_npu_goes_from_one_neighbourhood_to_the_row_least_like_it():
-    strategy, belief = having(NPU, [0]), Line(None, np.r_[np.linspace(0, 1, 6), np.linspace(9, 10, 6)])
-    p = strategy._chances(belief, np.arange(12), np.random.default_rng(0))
-    assert p.shape == (12, 1)
-    assert p[0, 0] == 1.0  # always beside itself
-    assert strategy.next_row(belief, np.arange(12) != 0, np.random.default_rng(0)) >= 6
 
 
 def test_npu_grows_one_forest_an_answer_and_its_chances_sum_to_one():

@@ -13,7 +13,6 @@ from sidelight.errors import (
     ConvergenceWarning,
     InseparableLabels,
     InvalidData,
-    LabelsWithoutRows,
     ignore_warnings,
 )
 from sidelight.estimators._labelled_bags.coverage import coverage_posteriors
@@ -223,20 +222,6 @@ def test_doubts_about_lists_reach_the_term():
         assert np.abs(other[1] - found[1]).max() > 1e-3, name
 
 
-def test_counts_that_are_open_are_tried_up_to_the_most(monkeypatch):
-    monkeypatch.setattr(settle, "MOST_NOVEL", 1)
-    monkeypatch.setattr(settle, "MOST_SUBCLUSTERS", 2)
-    make = sl.CoverageClustering(
-        n_novel="auto", n_subclusters="auto", boundary="straight",
-        calibrate=False, max_iter=5, n_init=1, random_state=0,
-    )  # fmt: skip
-    with ignore_warnings():
-        choice = make.fit(X, bags=BAGS).choice_
-    assert choice["n_novel"]["tried"] == [0, 1]
-    assert choice["n_subclusters"]["tried"] == [1, 2]
-    assert "penalty" not in choice
-
-
 def test_candidates_of_rough_fits_are_read_as_one_of_them():
     """A row whose true kind may be missing among its candidates need carry none of them."""
     ids = np.arange(48)
@@ -247,13 +232,3 @@ def test_candidates_of_rough_fits_are_read_as_one_of_them():
         fits = held_out.RoughFits(of(forgotten=0.3), told, np.random.default_rng(0))
         values.append(fits.hold_out(X, 0, "a").values.mean())
     assert values[0] > values[1]
-
-
-def test_lists_that_rows_of_parts_cannot_carry_are_told_once():
-    short = sl.Bags(
-        list(BAGS), labels={b: {"a", "b", "c", "d"} if b < 3 else names for b, names in BAGS.labels.items()}
-    )
-    make = sl.CoverageClustering(boundary="straight", calibrate=False, n_init=1, max_iter=3, random_state=0)
-    with ignore_warnings(ConvergenceWarning), pytest.warns(LabelsWithoutRows) as told:
-        make.fit(sl.Parts.from_arrays(X, short))
-    assert len([one for one in told if issubclass(one.category, LabelsWithoutRows)]) == 1

@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.metrics import adjusted_mutual_info_score
 
 import sidelight as sl
 from sidelight.errors import InvalidInput
@@ -45,46 +44,6 @@ def test_common_edges_are_those_of_rows_that_have_both_channels():
             chance = len(mine) * len(theirs) / (n * (n - 1) / 2)
             assert found.excess[i, j] == pytest.approx(len(mine & theirs) / chance - 1)
             assert found.share[i, j] == pytest.approx(len(mine & theirs) / min(len(mine), len(theirs)))
-
-
-def test_reliabilities_are_the_factors_of_the_agreement():
-    q = np.array([1.0, 0.5, 0.2, 0.8])
-    np.testing.assert_allclose(_agreement.reliabilities(np.outer(q, q) * (1 - np.eye(4))), q, atol=1e-6)
-    assert _agreement.reliabilities(np.array([[0.0, 0.3], [0.3, 0.0]])).tolist() == [1.0, 1.0]
-    assert _agreement.reliabilities(-np.ones((3, 3))).tolist() == [1.0, 1.0, 1.0]
-
-
-def test_copies_share_more_edges_than_common_clusters_explain():
-    labels = np.repeat([0, 1], 15)
-    inside = labels[:, None] == labels
-    half = sp.csr_array(np.triu(inside & (RNG.random((30, 30)) < 0.5), 1).astype(float))
-    half = sp.csr_array(half + half.T)
-    whole = sp.csr_array((inside & ~np.eye(30, dtype=bool)).astype(float))
-    there = {name: np.ones(30, dtype=bool) for name in "ab"}
-    clusters = dict.fromkeys("ab", labels)
-    for graph, share, expected in ((half, 1.0, True), (half, 0.4, False), (whole, 1.0, False)):
-        shares = np.array([[0.0, share], [share, 0.0]])
-        found = _agreement._copies(shares, {"a": graph, "b": graph}, clusters, there)
-        assert found.tolist() == [[False, expected], [expected, False]]
-    rows = np.arange(30) < 20
-    n_inside = len({(i, j) for i, j in pairs_of(half, rows) if labels[i] == labels[j]})
-    expected = n_inside / (15 * 14 / 2 + 5 * 4 / 2)
-    assert _agreement._density(_agreement._among(half, rows), labels, rows) == pytest.approx(expected)
-
-
-def test_voices_agree_in_the_mean_of_their_channels_and_of_rows_that_have_both():
-    labels = {name: np.random.default_rng(i).integers(3, size=40) for i, name in enumerate("abcd")}
-    there = {name: np.random.default_rng(9 + i).random(40) < 0.8 for i, name in enumerate("abcd")}
-    voice = np.array([0, 1, 0, 2])
-    found = _agreement._voices_agree(labels, there, voice, np.random.default_rng(0))
-    for v, w in combinations(range(3), 2):
-        mean = np.mean([
-            adjusted_mutual_info_score(labels[a][there[a] & there[b]], labels[b][there[a] & there[b]])
-            for i, a in enumerate("abcd") for j, b in enumerate("abcd") if voice[i] == v and voice[j] == w
-        ])  # fmt: skip
-        assert found[v, w] == found[w, v] == pytest.approx(mean)
-    nobody = {**there, "d": np.zeros(40, dtype=bool)}
-    assert _agreement._voices_agree(labels, nobody, voice, np.random.default_rng(0))[0, 2] == 0.0
 
 
 def test_rows_without_the_channel_are_joined_to_nothing():

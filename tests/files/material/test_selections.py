@@ -22,20 +22,6 @@ def read(tmp_path, text, name="r.Table.1.selections.txt", **how):
     return read_selections(path, **how)
 
 
-def test_raven_lists_each_selection_twice_and_it_counts_once(tmp_path):
-    found = read(tmp_path, RAVEN)
-    assert [(s.start, s.end, s.label) for s in found] == [(0.5, 0.9, "wren"), (3.25, 4.0, "owl")]
-
-
-def test_a_free_column_of_raven_without_a_known_name_is_the_label(tmp_path):
-    text = RAVEN.replace("Species", "Vogelart")
-    assert [s.label for s in read(tmp_path, text)] == ["wren", "owl"]
-
-
-def test_an_empty_table_of_raven_has_no_selection(tmp_path):
-    assert read(tmp_path, RAVEN.splitlines()[0] + "\n") == []
-
-
 def test_audacity_has_boxes_and_points(tmp_path):
     text = "0.100000\t0.400000\twren\n\\\t2000.0\t6000.0\n1.5\t1.5\tclick\n"
     found = read(tmp_path, text, "labels.txt")

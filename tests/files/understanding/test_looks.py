@@ -17,7 +17,7 @@ from sidelight.files.roles.guesses import guess_channels
 from sidelight.files.roles.label_guesses import determines
 from sidelight.files.roles.labels import RowLabels, are_ticks, from_cells, from_combination, from_ticks
 from sidelight.files.roles.looks import inspect_column
-from sidelight.files.roles.plan import CLEAR, Plan, RoleRequest, asked
+from sidelight.files.roles.plan import RoleRequest, asked
 
 
 def look(cells, name="m"):
@@ -428,18 +428,6 @@ def test_a_format_fills_what_was_left_open():
     assert (found.why("label"), found.why("bag"), found.why("bag label")) == ("says", "you said so", "no")
 
 
-def test_roles_carry_a_reason_a_kind_and_how_sure():
-    plan = Plan(("a", "b", "c"), kinds={0: "number"}, said={1})
-    plan.take(0, "feature", "numbers", 0.5)
-    plan.take(1, "id", "you said so")
-    told = {role.name: (role.role, role.kind, role.is_guess, role.sure) for role in plan.roles()}
-    assert told == {
-        "a": ("feature", "number", True, 0.5),
-        "b": ("id", "text", False, 1.0),
-        "c": ("ignored", "text", True, CLEAR),
-    }
-
-
 def test_names_and_patterns_of_columns():
     columns = {"f1": "1.5 2.5 3.5", "f2": "4.5 5.5 6.5", "g*": "7.5 8.5 9.5", "gx": "1.5 2 3"}
     assert plan_of(columns, features="f*").features == [0, 1]
@@ -477,14 +465,6 @@ def test_a_cell_that_is_no_number_is_named_or_forgiven():
     with forgiving() as cells:
         assert np.array_equal(table.load([0], []).X[:, 0], [1, np.nan, 2, np.nan], equal_nan=True)
     assert cells == {"a": ["'oak' in line 5", "'elm' in line 9"]}
-
-
-def test_frames_of_a_table_in_memory():
-    table = source({"a": "x y x", "n": [1.0, 2, 3]})
-    (frame,) = table.frames([0], 1)
-    assert (list(frame), frame["n"].tolist()) == (["a", "n"], [1, 2, 3])
-    (frame,) = table.frames([0], None)
-    assert list(frame) == ["a"]
 
 
 @pytest.mark.parametrize("kind", ["list", "text", "categories"])
