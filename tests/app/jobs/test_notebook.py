@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from tests.examples import but_slow
 
@@ -13,6 +12,8 @@ from sidelight.errors import InvalidData, InvalidParameter
 
 @pytest.fixture(scope="module")
 def recordings():
+    import pandas as pd
+
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=120)
     X = pd.DataFrame(rng.normal(size=(120, 3)) + 5 * np.eye(3)[y], columns=["pitch", "length", "<b>loud</b>"])

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from tests.app.studio.conftest import blobs
 
-schemathesis = pytest.importorskip("schemathesis")
-
 
 @pytest.mark.slow
 def test_the_interface_never_fails(running):
+    schemathesis = pytest.importorskip("schemathesis")
     server = running(sources=[("blobs", blobs(30), {})])
     token = server.studio.store.add_person(1, "Ann").token
     described = server.client.get("/openapi.json").json()

@@ -161,7 +161,6 @@ def with_choice(
     choices: Sequence[NumberOfClusters],
     refit: Callable[[int], np.ndarray] | None = None,
     labels: np.ndarray | None = None,
-    *,
     seed: int = 0,
     n_cells: int = 0,
 ) -> R:

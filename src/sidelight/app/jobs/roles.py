@@ -169,12 +169,18 @@ Memory = Annotated[
 ]
 
 
-class Where(Options, frozen=True):
-    """Who places the rows of Parquet files."""
+class Where(Options, frozen=True, kw_only=True):
+    """Who goes over the rows of Parquet files; these options stand behind those of a job."""
 
     engine: Engine = "auto"
     scheduler: Scheduler = None
     scratch: Scratch = None
+
+
+class InParts(Where, frozen=True, kw_only=True):
+    """What jobs can be told whose rows may be read part by part."""
+
+    memory: Memory = None
 
 
 def check_curve(curve: tuple[int, int] | None) -> None:

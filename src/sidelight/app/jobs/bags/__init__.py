@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sidelight.app.jobs.job import Fit, Job, Method, Shown
 from sidelight.app.jobs.options import Options, option
-from sidelight.app.jobs.roles import Clusters, Engine, Memory, Scale, Scheduler, Scratch, Starts
+from sidelight.app.jobs.roles import Clusters, InParts, Scale, Starts
 from sidelight.lazy import functions_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _METHOD = "words: by what the bags hold; margin: by one deciding row of each; medoids: by the distances between bags."
 
 
-class Words(Options, frozen=True):
+class Words(InParts, frozen=True):
     """Clusters of bags by the words of several code books that their rows are."""
 
     method: Annotated[Literal["words"], option(_METHOD)] = "words"
@@ -27,10 +27,6 @@ class Words(Options, frozen=True):
         option("Code books of standardised rows, of whitened rows (correlated features), or of both."),
     ] = "both"
     n_init: Starts = 10
-    engine: Engine = "auto"
-    scheduler: Scheduler = None
-    scratch: Scratch = None
-    memory: Memory = None
 
 
 class Margin(Options, frozen=True):

@@ -64,14 +64,12 @@ def by_words(data: Dataset, config: RunConfig) -> WordsResult:
         model = _fitted(options, data, bags, config.seed)
     result = words_found(data, bags, model, heard)
     again = with_number(options, model.n_clusters_)
-    chosen = with_choice(
-        result,
-        result.n_clusters_choice,
-        lambda seed: _fitted(again, data, bags, seed).bag_labels_,
-        model.bag_labels_,
-        seed=config.seed,
-        n_cells=math.prod(data.X.shape),
-    )
+
+    def refit(seed: int) -> np.ndarray:
+        return _fitted(again, data, bags, seed).bag_labels_
+
+    size = math.prod(data.X.shape)
+    chosen = with_choice(result, result.n_clusters_choice, refit, model.bag_labels_, config.seed, size)
     return checked_bags(chosen, data)
 
 
@@ -153,14 +151,12 @@ def by_margin(data: Dataset, config: RunConfig) -> MarginResult:
         model: Any = estimator(random_state=config.seed, **settings).fit(data.X, bags=bags)
     inner = model.best_estimator_ if options.search else model
     found = {name: getattr(inner, name) for name in settings}  # a search is not repeated with other seeds
-    chosen = with_choice(
-        _margin_found(data, bags, model, inner, heard),
-        choices,
-        lambda seed: MaxMarginBagClustering(random_state=seed, **found).fit(data.X, bags=bags).bag_labels_,
-        inner.bag_labels_,
-        seed=config.seed,
-        n_cells=math.prod(data.X.shape),
-    )
+
+    def refit(seed: int) -> np.ndarray:
+        return MaxMarginBagClustering(random_state=seed, **found).fit(data.X, bags=bags).bag_labels_
+
+    result = _margin_found(data, bags, model, inner, heard)
+    chosen = with_choice(result, choices, refit, inner.bag_labels_, config.seed, math.prod(data.X.shape))
     return checked_bags(chosen, data)
 
 
@@ -258,14 +254,8 @@ def by_medoids(data: Dataset, config: RunConfig) -> MedoidsResult:
 
     with collect_notes() as heard:
         model = fitted(config.seed)
-    chosen = with_choice(
-        _medoids_found(data, bags, model, options, means, heard),
-        choices,
-        lambda seed: fitted(seed).bag_labels_,
-        model.bag_labels_,
-        seed=config.seed,
-        n_cells=math.prod(data.X.shape),
-    )
+    result, size = _medoids_found(data, bags, model, options, means, heard), math.prod(data.X.shape)
+    chosen = with_choice(result, choices, lambda seed: fitted(seed).bag_labels_, model.bag_labels_, config.seed, size)
     return checked_bags(chosen, data)
 
 

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sidelight.app.jobs.job import Fit, Job, Method
-from sidelight.app.jobs.options import Options, at_least, non_empty, option
-from sidelight.app.jobs.roles import Curve, Engine, Memory, Scheduler, Scratch, TableMethod, check_curve
+from sidelight.app.jobs.options import Options as Options
+from sidelight.app.jobs.options import at_least, non_empty, option
+from sidelight.app.jobs.roles import Curve, InParts, TableMethod, check_curve
 from sidelight.lazy import functions_of
 
 if TYPE_CHECKING:
     from sidelight.data.dataset import Dataset
 
 
-class Coclusters(Options, frozen=True):
+class Coclusters(InParts, frozen=True):
     """Clusters of every axis of a table of counts."""
 
     n_clusters: Annotated[
@@ -34,10 +35,6 @@ class Coclusters(Options, frozen=True):
     ] = None
     n_init: Annotated[Annotated[int, at_least(1)] | None, option("Number of starts.", word="starts")] = None
     curve: Curve = None
-    engine: Engine = "auto"
-    scheduler: Scheduler = None
-    scratch: Scratch = None
-    memory: Memory = None
 
     def __post_init__(self) -> None:
         """Refuse a curve that runs backwards."""

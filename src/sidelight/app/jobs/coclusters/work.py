@@ -121,8 +121,8 @@ def cluster(data: Dataset, config: RunConfig) -> CoclustersResult:
         choices,
         lambda seed: _model(options, table, n_clusters, seed).fit(table).axis_labels_[first],
         model.axis_labels_[first],
-        seed=config.seed,
-        n_cells=table.nnz,
+        config.seed,
+        table.nnz,
     )
     return checked(chosen, data)
 

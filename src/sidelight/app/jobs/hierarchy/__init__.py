@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sidelight.app.jobs.job import Fit, Job, Method
-from sidelight.app.jobs.options import Kind, Options, at_least, option
-from sidelight.app.jobs.roles import Engine, Memory, Scale, Scheduler, Scratch
+from sidelight.app.jobs.options import Kind, at_least, option
+from sidelight.app.jobs.options import Options as Options
+from sidelight.app.jobs.roles import InParts, Scale
 from sidelight.lazy import functions_of
 
 if TYPE_CHECKING:
     from sidelight.data.dataset import Dataset
 
 
-class Hierarchy(Options, frozen=True):
+class Hierarchy(InParts, frozen=True):
     """The tree behind labels with gaps."""
 
     structure: Annotated[
@@ -50,10 +51,6 @@ class Hierarchy(Options, frozen=True):
     ] = None
     penalty: Annotated[float, option("Weight of |W|^2 / 2; smaller is sharper.", ge=0)] = 10.0
     scale: Scale = "standard"
-    engine: Engine = "auto"
-    scheduler: Scheduler = None
-    scratch: Scratch = None
-    memory: Memory = None
 
 
 _here = functions_of(__name__)

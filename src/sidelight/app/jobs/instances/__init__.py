@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sidelight.app.jobs.job import Fit, Job, Method, Shown
 from sidelight.app.jobs.options import Kind, Options, at_least, option
-from sidelight.app.jobs.roles import Engine, Memory, Scale, Scheduler, Scratch
+from sidelight.app.jobs.roles import InParts, Scale
 from sidelight.lazy import functions_of
 from sidelight.words import counted
 
@@ -37,7 +37,7 @@ Names = Annotated[
 ]  # fmt: skip
 
 
-class Coverage(Options, frozen=True):
+class Coverage(InParts, frozen=True):
     """Every row carries a label of its bag's list, and every label of the list is carried by a row."""
 
     method: Annotated[Literal["coverage"], option(_METHOD)] = "coverage"
@@ -85,10 +85,6 @@ class Coverage(Options, frozen=True):
     names: Names = {}
     n_init: Annotated[int, option("Starts, where sub-clusters or novel clusters need them.", word="starts", ge=1)] = 12
     scale: Scale = "standard"
-    engine: Engine = "auto"
-    scheduler: Scheduler = None
-    scratch: Scratch = None
-    memory: Memory = None
 
 
 class Dmnl(Options, frozen=True):
@@ -109,7 +105,7 @@ class Dmnl(Options, frozen=True):
     n_init: Annotated[int, option("Starts.", word="starts", ge=1)] = 5
 
 
-class Spectral(Options, frozen=True):
+class Spectral(InParts, frozen=True):
     """Clusters of rows by their similarities and their bags."""
 
     method: Annotated[Literal["spectral"], option(_METHOD)] = "spectral"
@@ -131,10 +127,6 @@ class Spectral(Options, frozen=True):
     ] = "all"
     metric: Annotated[Literal["euclidean", "cosine"], option("Distance between rows.")] = "euclidean"
     scale: Scale = "standard"
-    engine: Engine = "auto"
-    scheduler: Scheduler = None
-    scratch: Scratch = None
-    memory: Memory = None
 
 
 class FastMiml(Options, frozen=True):

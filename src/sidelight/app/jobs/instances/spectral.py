@@ -52,9 +52,7 @@ def cluster(data: Dataset, config: RunConfig) -> SpectralResult:
     with collect_notes() as heard:
         model = fitted(config.seed)
     result = result_of(data, bags, model, heard)
-    chosen = with_choice(
-        result, choices, lambda seed: fitted(seed).labels_, model.labels_, seed=config.seed, n_cells=X.size
-    )
+    chosen = with_choice(result, choices, lambda seed: fitted(seed).labels_, model.labels_, config.seed, X.size)
     return checked(chosen, data)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from sidelight.app.jobs.job import Fit, Job, Method, Shown
 from sidelight.app.jobs.options import Kind, Options, at_least, option
-from sidelight.app.jobs.roles import Clusters, Engine, Memory, Scale, Scheduler, Scratch, Starts
+from sidelight.app.jobs.roles import Clusters, InParts, Scale, Starts
 from sidelight.lazy import functions_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ Peers = Literal[
 ]
 
 
-class Relations(Options, frozen=True):
+class Relations(InParts, frozen=True):
     """Clusters of rows that respect answers about pairs and triplets of them."""
 
     n_clusters: Clusters = "auto"
@@ -65,10 +65,6 @@ class Relations(Options, frozen=True):
         Annotated[float, at_least(0)] | None, option("Weight of |W|^2 / 2; smaller is sharper. Default: from the rows.")
     ] = None
     n_init: Starts = 2
-    engine: Engine = "auto"
-    scheduler: Scheduler = None
-    scratch: Scratch = None
-    memory: Memory = None
 
 
 class Peer(Options, frozen=True):

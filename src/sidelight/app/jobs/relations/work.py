@@ -126,9 +126,7 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
         options = with_number(options, n_used)  # the rows' graph asked for more than the fit finds rows for
         choices = (replace(choices[0], chosen=n_used, is_clear=False),)
     result, P = result_of(data, model, pairs, triplets, [*contradictions, *heard])
-    chosen = with_choice(
-        result, choices, lambda seed: fitted(seed).labels_, model.labels_, seed=config.seed, n_cells=X.size
-    )
+    chosen = with_choice(result, choices, lambda seed: fitted(seed).labels_, model.labels_, config.seed, X.size)
     judged = checked(chosen, data)
     return replace(judged, tables={**judged.tables, "check": _pairs_to_ask(data, P)})
 

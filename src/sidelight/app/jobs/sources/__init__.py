@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sidelight.app.jobs.job import Fit, Job, Method
-from sidelight.app.jobs.options import Kind, Options, at_least, option
+from sidelight.app.jobs.options import Kind, at_least, option
+from sidelight.app.jobs.options import Options as Options
 from sidelight.app.jobs.roles import (
     Clusters,
     Curve,
-    Engine,
-    Memory,
-    Scheduler,
-    Scratch,
+    InParts,
     TableMethod,
     check_curve,
 )
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from sidelight.data.dataset import Dataset
 
 
-class Sources(Options, frozen=True):
+class Sources(InParts, frozen=True):
     """Clusters of every channel, through what occurs together."""
 
     n_clusters: Clusters = "auto"
@@ -51,10 +49,6 @@ class Sources(Options, frozen=True):
             shown="TABLE",
         ),
     ] = None
-    engine: Engine = "auto"
-    scheduler: Scheduler = None
-    scratch: Scratch = None
-    memory: Memory = None
 
     def __post_init__(self) -> None:
         """Refuse a curve that runs backwards."""

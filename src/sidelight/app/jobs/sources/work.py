@@ -115,14 +115,8 @@ def cluster(data: Dataset, config: RunConfig) -> SourcesResult:
 
     with collect_notes() as heard:
         model = fitted(config.seed)
-    chosen = with_choice(
-        _result_of(data, model, X, options, heard),
-        choices,
-        lambda seed: fitted(seed).labels_,
-        model.labels_,
-        seed=config.seed,
-        n_cells=X.size,
-    )
+    result = _result_of(data, model, X, options, heard)
+    chosen = with_choice(result, choices, lambda seed: fitted(seed).labels_, model.labels_, config.seed, X.size)
     return checked(chosen, data)
 
 
