@@ -73,6 +73,7 @@ def test_what_is_expected_is_forgotten():
     assert (labels != -1).all()
 
 
+@pytest.mark.slow
 def test_a_row_that_was_begun_is_finished_by_whoever_comes_next():
     X, y = wine()
     session, oracle, n_begun = sl.ActiveSession(X, random_state=0), sl.Oracle(y), 0
@@ -286,6 +287,7 @@ def test_a_correction_joins_no_clusters_that_nothing_tells_apart():
     assert session.pairs.implies(0, 24) == "same"
 
 
+@pytest.mark.slow
 def test_a_row_that_was_said_to_differ_from_its_new_cluster_is_moved_all_the_same():
     session, row, here, _ = two_groups()
     session.reject(row, int(session.labels_[here]))

@@ -41,6 +41,7 @@ def test_wrong_answers_do_not_take_away_what_rows_alone_show():
     assert np.mean(scores) > -0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_clusters", [None, 5])
 def test_clusters_are_those_of_the_rows_whoever_asks_first(n_clusters):
     rows_alone, y = alone(5, n_clusters)
@@ -90,6 +91,7 @@ def test_with_a_number_given_no_more_clusters_are_shown():
     assert len(np.unique(shown)) == 3
 
 
+@pytest.mark.slow
 def test_typical_rows_of_a_cluster_come_first():
     X = kinds(4)[0]
     session = sl.ActiveSession(X, random_state=0)

@@ -36,6 +36,7 @@ def test_the_number_of_clusters_can_be_discovered():
     assert adjusted_rand_score(kind, session.labels_) > adjusted_rand_score(kind, by_rows)
 
 
+@pytest.mark.slow
 def test_chosen_questions_beat_random_ones():
     chosen, drawn = (sl.ActiveSession(X, 3, strategy=name, random_state=0) for name in ("rows", "random"))
     for session in (chosen, drawn):
@@ -43,6 +44,7 @@ def test_chosen_questions_beat_random_ones():
     assert adjusted_rand_score(Y, chosen.labels_) > adjusted_rand_score(Y, drawn.labels_)
 
 
+@pytest.mark.slow
 def test_some_wrong_answers_are_outvoted():
     session = sl.ActiveSession(X, 3, random_state=1)
     session.run(sl.Oracle(Y, noise=0.1, random_state=3), budget=80)

@@ -133,6 +133,7 @@ def test_the_statement_agrees_with_the_fingerprint(load, stamped):
     assert stamped("Measured code: `bench_novel.py unknown`").startswith(fingerprint.BEFORE)
 
 
+@pytest.mark.slow
 def test_a_fingerprint_changes_with_code_that_the_benchmark_uses_and_with_no_other(load, monkeypatch):
     fingerprint = load("fingerprint")
     before = {file: fingerprint.fingerprint(file) for file in ("bench_novel.py", "bench_bags_fidelity.py")}

@@ -50,6 +50,7 @@ def test_model_selection_works_without_a_scorer(rows, bags):
     assert len(search.fit(X, bags).predict(X)) == len(X)
 
 
+@pytest.mark.slow
 def test_fit_predict_on_a_fitted_one_standardises(rows):
     X, _ = rows
     model = sl.Standardized(sl.DiscriminativeClustering(3, random_state=0)).fit(X)

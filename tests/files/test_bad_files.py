@@ -51,6 +51,7 @@ def test_a_word_among_numbers_is_named_by_line_and_column(put):
     assert "ignore='f2'" in message
 
 
+@pytest.mark.slow
 def test_a_line_without_end_is_refused(put, monkeypatch):
     monkeypatch.setattr("sidelight.files.text.blocks.LONGEST_ROW", 1 << 20)
     monkeypatch.setattr("sidelight.files.text.blocks.BLOCK", 1 << 18)

@@ -132,6 +132,7 @@ def test_balance_comes_with_a_keel_header(data_dir):
     assert (data.X.shape, sorted(set(data.y))) == ((625, 4), ["B", "L", "R"])
 
 
+@pytest.mark.slow
 def test_newsgroups_are_a_hierarchy_of_dotted_names(data_dir):
     data = sl.read(data_dir / "newsgroups" / "mini_newsgroups.tar.gz")
     assert (data.n_rows, len(set(data.y)), len(data.label_names)) == (2000, 20, 27)

@@ -40,6 +40,7 @@ def test_the_same_seed_draws_the_same_people():
     assert not np.array_equal(first.channels["face"], other.channels["face"])
 
 
+@pytest.mark.slow
 def test_channels_differ_in_strength():
     shares = {name: [] for name in ("face", "upper", "lower", "height")}
     for seed in range(3):

@@ -121,6 +121,7 @@ def test_new_bags_fall_where_they_belong():
     np.testing.assert_array_equal(proba.argmax(axis=1), model.predict_bag_clusters(X, ids))
 
 
+@pytest.mark.slow
 def test_word_weights_speak_for_their_cluster():
     X, ids, _ = alike_rows()
     model = sl.BagWordClustering(3, random_state=0).fit(X, bags=ids)

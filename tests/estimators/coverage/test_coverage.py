@@ -215,6 +215,7 @@ def rare_labels(seed, n_bags=150, n_classes=15):
     return centres[y] + rng.normal(size=(len(y), 12)), sl.Bags.from_indicator(ids, Y[:, :-1])
 
 
+@pytest.mark.slow
 def test_rare_labels_are_not_predicted_too_often():
     X, bags = rare_labels(0)
     train, test = np.arange(0, 1000), np.arange(1000, 1500)
@@ -267,6 +268,7 @@ def test_score_is_the_mean_log_likelihood_of_labelled_bags():
     assert model.score(X, bags=bags.without_labels(range(1, 60))) == pytest.approx(model.bag_log_likelihood_[0])
 
 
+@pytest.mark.slow
 def test_sparse_rows_give_the_same_answer():
     X, bags, _ = recordings()
     for options in ({"n_subclusters": 2, "boundary": "straight"}, {"boundary": "curved"}):
@@ -332,6 +334,7 @@ def test_score_of_bags_without_lists_is_not_the_best_one():
         assert np.isnan(model.score(X, bags=bags.without_labels()))
 
 
+@pytest.mark.slow
 def test_the_penalty_is_chosen_by_held_out_bags():
     """Many features of noise and few bags ask for a strong penalty; many bags and none of it for a weak one."""
     few, bags_few, _ = recordings(n_bags=15)
@@ -483,6 +486,7 @@ def test_rows_far_away_are_believed_by_the_shares_of_the_clusters():
     np.testing.assert_array_equal(model.predict(X, bags=bags), model.labels_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [lambda X: X, sp.csr_array], ids=["dense", "csr"])
 def test_a_curved_boundary_takes_odd_rows(make):
     X, bags, _ = rings()

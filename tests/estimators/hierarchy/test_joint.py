@@ -66,6 +66,7 @@ def test_starts_are_a_star_chow_liu_and_random_trees(sample):
     assert len({tuple(parents) for parents in made}) == 5
 
 
+@pytest.mark.slow
 def test_joint_em_is_an_estimator_like_the_default(sample):
     model = sl.LatentHierarchyClassifier(structure="joint", init="random", n_init=2, max_iter=200, random_state=0)
     fitted = model.fit(sample.X, sample.Y_incomplete)

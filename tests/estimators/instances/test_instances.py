@@ -66,6 +66,7 @@ def test_without_any_label_the_result_is_unconstrained_and_said(estimator):
     assert same_partition(labels, sl.BagSpectralClustering(4, alpha=0, random_state=0).fit(X).labels_)
 
 
+@pytest.mark.slow
 def test_alpha_from_the_data_finds_what_a_fixed_one_misses():
     """Few classes and large overlap: at 0.7 the bags collapse into one cluster each, dense and on a graph."""
     X, bags, y = planted(150)

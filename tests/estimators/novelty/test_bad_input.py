@@ -78,6 +78,7 @@ def test_bags_of_one_row_are_bags(method):
     assert holds(method(1).fit(X, bags=bags), X, bags) <= {"a", "novel-1"}
 
 
+@pytest.mark.slow
 def test_constant_features_tell_nothing_and_break_nothing(method):
     flat = np.ones_like(X)
     assert len(holds(method(1).fit(flat, bags=BAGS), flat, BAGS)) == 1

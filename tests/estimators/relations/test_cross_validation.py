@@ -42,6 +42,7 @@ def test_every_combination_is_tried_and_the_chosen_one_is_fitted(estimator):
     assert found.score(X, PAIRS) == again.score(X, pairs=PAIRS)
 
 
+@pytest.mark.slow
 def test_the_seed_decides_the_folds_and_the_fit():
     first, same, other = (
         sl.DiscriminativeClusteringCV([2, 3], cv=2, random_state=seed).fit(X, pairs=PAIRS) for seed in (0, 0, 1)

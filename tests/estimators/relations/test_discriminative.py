@@ -137,6 +137,7 @@ def test_without_answers_it_beats_k_means_on_digits():
 # -- many rows -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_information_of_a_sample_of_rows_is_enough(monkeypatch):
     monkeypatch.setattr(discriminative, "MOST_ROWS", 500)
     generator = np.random.default_rng(0)

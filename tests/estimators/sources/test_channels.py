@@ -133,6 +133,7 @@ def test_rows_of_one_sequence_confirm_no_channel():
     assert normalized_mutual_information(y, ms.labels_) > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_groups_that_only_occur_together_are_left_to_their_counts(seed):
     X, channels, hidden = linked(seed)
@@ -391,6 +392,7 @@ def test_components_are_those_of_all_graphs_together(with_days):
         assert operator.components().max() == expected.max()
 
 
+@pytest.mark.slow
 def test_channels_vote_on_new_rows_with_their_weights():
     X, channels, _ = blobs(1, complement=True)
     model = sl.MultiSourceClustering(4, channels=channels, method="graphs", random_state=0).fit(X[:200])

@@ -159,6 +159,7 @@ def test_channels_may_be_masks_or_names_of_columns():
         sl.MultiSourceClustering(2, channels={"a": ["c9"], "b": ["c1"]}).fit(frame)
 
 
+@pytest.mark.slow
 def test_points_of_a_channel_are_judged_by_its_own_width(seen, stacked):
     X, channels = stacked
     ms = sl.MultiSourceClustering(4, channels=channels, random_state=0).fit(X, sequences=seen.sequences)

@@ -83,6 +83,7 @@ def test_photographs_and_tags_become_named_regions(photos, tmp_path):
     assert accuracy(data, truth) > 0.85
 
 
+@pytest.mark.slow
 def test_only_what_is_new_or_changed_is_cut_again(photos, tmp_path):
     folder, out = copy_of(photos, tmp_path, 4), tmp_path / "rows.parquet"
     first = sl.from_folder(folder, out=out)
@@ -151,6 +152,7 @@ def test_folders_of_folders_are_labels(photos, tmp_path):
     assert set(data.y) == {"left", "right"}
 
 
+@pytest.mark.slow
 def test_a_mixed_folder_is_asked_about(photos, sounds, tmp_path):
     folder = copy_of(photos, tmp_path, 3)
     shutil.copy(sounds / "recording01.wav", folder)

@@ -13,6 +13,7 @@ from sidelight.files.material import pictures
 from sidelight.files.material.pictures import PictureRecipe, cut_picture, regions_of, taken_at
 
 
+@pytest.mark.slow
 def test_regions_follow_what_is_on_a_photograph():
     shares = []
     for photograph in make_photographs(10, random_state=0):
