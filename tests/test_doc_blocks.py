@@ -16,7 +16,7 @@ PAGES = ["README.md", "docs/tutorial.md", *sorted(str(p.relative_to(ROOT)) for p
 FENCE = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NEEDS_A_SERVER = {"docs/guide/studio.md"}  # tests/app/studio/test_api.py makes the same calls
 RUNS = {"console", "python"}
-LONG = {"docs/tutorial.md", *(f"docs/guide/{name}.md" for name in ("letters", "photographs", "recordings", "scale"))}
+QUICK = {"README.md", *(f"docs/guide/{name}.md" for name in ("ask", "data", "files", "instances", "sources"))}
 
 
 def blocks_of(page: str) -> list[tuple[str, str]]:
@@ -31,7 +31,7 @@ WITH_BLOCKS = [
 
 
 @pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=[pytest.mark.slow] * (page in LONG)) for page in WITH_BLOCKS]
+    "page", [pytest.param(page, marks=[pytest.mark.slow] * (page not in QUICK)) for page in WITH_BLOCKS]
 )
 def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

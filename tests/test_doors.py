@@ -116,7 +116,9 @@ def test_words_of_other_libraries_become_our_errors():
         raise KeyError("a mistake of ours is not dressed up")
 
 
-@pytest.mark.parametrize("kind", ["calls", "configs", "models", "parts", "ragged"])
+@pytest.mark.parametrize(
+    "kind", [pytest.param("calls", marks=pytest.mark.slow), "configs", "models", "parts", "ragged"]
+)
 def test_a_small_attack_is_clean(attack, tmp_path, kind, monkeypatch):
     module = attack[kind]
     if kind == "models":

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 import sidelight as sl
@@ -303,6 +304,26 @@ CASES = [
         grid={"estimator__penalty": [0.1, 1.0]},
     ),
 ]
+
+
+def _split():
+    """Return the first constructor of every estimator of ours, and all others: peers, wrappers, searches."""
+    first = {type(case.estimator): case for case in reversed(CASES)}
+    others = [sl.Standardized, *(of for of in first if of.__module__.startswith("sidelight.peers"))]
+    others += [of for of in first if of.__name__.endswith("CV")]
+    ours = [case for of, case in first.items() if of not in others]
+    return ours[::-1], [case for case in CASES if case not in ours]
+
+
+OURS, OTHERS = _split()
+
+
+def each(cases):
+    """Parametrize by cases; laws of peers, wrappers and further constructors wait for ``make test-slow``."""
+    return pytest.mark.parametrize(
+        "case", [pytest.param(case, id=case.name, marks=[pytest.mark.slow] * (case in OTHERS)) for case in cases]
+    )
+
 
 _Q = np.random.default_rng(1).dirichlet(np.ones(4), size=7)
 _PLAN = BagPlan(

@@ -13,30 +13,11 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.laws.registry import CASES, Case, as_csr, labelled_bags, with_lists
+from tests.laws.registry import CASES, OTHERS, OURS, Case, as_csr, each, labelled_bags, with_lists
 
 import sidelight as sl
 from sidelight.errors import Cancelled, InvalidData, InvalidInput, SidelightWarning, TargetIgnored
 from sidelight.estimators.instances._spectral import SpectralFamily
-
-
-def _split():
-    """Return the first constructor of every estimator of ours, and all others: peers, and searches around ours."""
-    first = {type(case.estimator): case for case in reversed(CASES)}
-    others = [of for of in first if of.__module__.startswith("sidelight.peers") or of.__name__.endswith("CV")]
-    ours = [case for of, case in first.items() if of not in others]
-    return ours[::-1], [case for case in CASES if case not in ours]
-
-
-OURS, OTHERS = _split()
-
-
-def each(cases):
-    """Parametrize by cases; laws of peers, searches and further constructors wait for ``make test-slow``."""
-    return pytest.mark.parametrize(
-        "case", [pytest.param(case, id=case.name, marks=[pytest.mark.slow] * (case in OTHERS)) for case in cases]
-    )
-
 
 each_case = each(CASES)
 each_bag_case = each([case for case in CASES if case.supervision == "bags"])

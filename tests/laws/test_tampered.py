@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from tests.laws.registry import CASES
+from tests.laws.registry import CASES, each
 
 import sidelight as sl
 from sidelight.errors import UnsafeArchive
@@ -50,7 +50,7 @@ def _n_arrays(path):
         return len(archive.namelist()) - 1
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@each(CASES)
 def test_a_model_whose_arrays_were_changed_is_refused_or_named(case, tmp_path):
     source, target = tmp_path / "model.sidelight", tmp_path / "changed.sidelight"
     sl.save(case.fit(), source)

@@ -9,7 +9,7 @@ whole tree, bit for bit, for any number of runs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
+from operator import add, attrgetter
 from typing import Any, NamedTuple
 
 Sums = tuple[Any, ...]  # arrays or numbers that are added up side by side
@@ -70,4 +70,4 @@ def _are_sisters(left: Node, right: Node) -> bool:
 
 
 def _added(left: Sums, right: Sums) -> Sums:
-    return tuple(a + b for a, b in zip(left, right))
+    return tuple(map(add, left, right))

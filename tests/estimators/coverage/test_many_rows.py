@@ -45,7 +45,7 @@ def fitted(X, bags, **options):
     return model
 
 
-@pytest.mark.parametrize("n_bags", [1, 2, 3, 10, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_bags", [1, 2, 3, *(pytest.param(n, marks=pytest.mark.slow) for n in (10, 10_000))])
 def test_a_fit_at_the_border_is_as_good_as_one_below_it(monkeypatch, n_bags):
     X, bags, y = recordings(BORDER, n_bags)
     asked = []
