@@ -30,12 +30,14 @@ from sidelight.estimators._base import (
     all_or_nothing,
     checks_y,
     count_rows,
+    fingerprint,
     refuse_beside_parts,
     rows_to_fit,
     rows_to_judge,
 )
 from sidelight.estimators._columns import ProbabilityColumns
-from sidelight.estimators._labelled_bags.coverage import CAP
+from sidelight.estimators._labelled_bags.coverage import CAP, BagPlan
+from sidelight.estimators._labelled_bags.row_temperature import temper
 from sidelight.estimators._labelled_bags.supervision import (
     Layout,
     check_counts,
@@ -86,9 +88,10 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         Whether boundaries between clusters may bend. "straight" is linear in the features; "curved" adds features that
         say how near a row is to each of 500 landmarks; "auto" asks held-out bags which of them explains lists better.
     calibrate : bool, default=True
-        Whether the probabilities of bags (:meth:`predict_bags`) are corrected by held-out lists, so that rare labels
-        are not predicted too often. The probabilities of rows do not depend on it. Nothing is corrected with fewer than
-        20 labelled bags, with cut bags, or with ``wrong``, ``forgotten`` or ``candidates``.
+        Whether held-out lists correct probabilities: those of rows by a temperature, so that they are as sure as they
+        are right, and those of bags (:meth:`predict_bags`), so that rare labels are not predicted too often. Nothing is
+        corrected with fewer than 20 labelled bags; bags neither with cut lists, ``wrong``, ``forgotten`` or
+        ``candidates``.
     n_init : int, default=12
         Starts, when sub-clusters or several novel clusters make a choice of start matter. The best quarter after 30
         iterations is followed to the end, and the highest objective wins.
@@ -126,6 +129,12 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         The mean probability of each cluster over the training rows, by features alone.
     bag_slope_, bag_offsets_ : float and ndarray of shape (n_classes,)
         The correction of the log-odds of bags; 1 and zeros where nothing is corrected.
+    calibration_ : dict
+        How sure rows may be, by lists that were held out: the "temperature" of new rows and the "temperature_in_fit"
+        of rows of the fit with their lists (below 1 sharpens, above 1 softens); about the share of new rows that are
+        named "right" by features alone; the share of labels that lists seem to have "forgotten"; the "reliability" of
+        "rows" by what is "said" and about how many are "right"; "n_bags" and "n_rows" that were held out; and a "note"
+        that says why none were.
     log_likelihood_ : float
         Of all bag lists together, at the end.
     bag_log_likelihood_ : ndarray of shape (n_bags,)
@@ -283,18 +292,44 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         candidates : sequence or mapping, default=None
             Candidates of single rows, as in :meth:`fit`.
         """
-        return np.argmax(self.predict_proba(X, bags=bags, row_labels=row_labels, candidates=candidates), axis=1)
+        return np.argmax(self._judge(X, bags, row_labels, candidates)[0], axis=1)
 
     def predict_proba(self, X: Any, *, bags: Any = None, row_labels: Any = None, candidates: Any = None) -> np.ndarray:
-        """Return the probability of each cluster for each row; see :meth:`predict`."""
-        P, log_P = self._belief(X)
-        if bags is None and row_labels is None and candidates is None:
+        """Return the probability of each cluster for each row, as sure as held-out lists are right; see `calibration_`.
+
+        They are tempered name by name, which changes no name. Rows of the fit, all of them and with their lists, have
+        a temperature of their own: the fit knows them better than others.
+
+        Parameters
+        ----------
+        X, bags, row_labels, candidates : rows and what is known of them
+            As in :meth:`predict`.
+        """
+        P, temperature = self._judge(X, bags, row_labels, candidates)
+        if (temperature == 1.0).all():
             return P
-        return self._posteriors(P, log_P, bags, row_labels, candidates)[0]
+        if not self.layout.has_subclusters:
+            return temper(P, temperature)
+        to_labels = self.layout.to_labels()
+        named = P @ to_labels
+        return P * ((temper(named, temperature) / np.maximum(named, 1e-300)) @ to_labels.T)  # a share of nothing is 0
+
+    def _judge(self, X: Any, bags: Any, row_labels: Any, candidates: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the posteriors of rows as the rule has them, and the temperature that each row asks for."""
+        P, log_P, trust = self._belief(X)
+        known = getattr(self, "calibration_", {"temperature": 1.0, "temperature_in_fit": 1.0})  # 0.3 had none
+        temperature = known["temperature"] ** trust  # what is far from all training rows is as likely as its share
+        if bags is None and row_labels is None and candidates is None:
+            return P, temperature
+        told, plan = self._plan(len(P), bags, row_labels, candidates)
+        Q = Coverage(plan, self.class_of_, self.wrong, self.forgotten).posteriors(P, log_P)[0]
+        if fingerprint(rows_to_judge(self, X)) == self.data_fingerprint_:
+            temperature = np.where(told.bags.is_labelled[told.bags.codes], known["temperature_in_fit"], temperature)
+        return Q, temperature
 
     def predict_labels(self, X: Any, *, bags: Any = None, row_labels: Any = None, candidates: Any = None) -> np.ndarray:
         """Return the most probable name of each row: a known label, or the name of a novel cluster."""
-        P = self.predict_proba(X, bags=bags, row_labels=row_labels, candidates=candidates)
+        P = self._judge(X, bags, row_labels, candidates)[0]
         named = P @ self.layout.to_labels()
         names = np.empty(len(self.label_names_), dtype=object)
         names[:] = self.label_names_
@@ -334,7 +369,7 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         labels : sequence of labels, default=None
             The columns of the answer, in this order: those of a table of yours, say. ``label_names_`` by default.
         """
-        P, _ = self._belief(X)
+        P = self._belief(X)[0]
         columns = self._columns(labels)
         bags = as_bags(bags, n_rows=len(P))
         odds = BagOdds(getattr(self, "bag_slope_", 1.0), getattr(self, "bag_offsets_", np.zeros(0)))  # 0.1 had none
@@ -382,29 +417,33 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
 
     def bag_scores(self, X: Any, bags: Any = None, *, candidates: Any = None) -> np.ndarray:
         """Return the log likelihood of the list of each labelled bag, or of each row's candidates, in their order."""
-        P, log_P = self._belief(X)
-        lists = _lists(bags, candidates, n_rows=len(P))
-        return self._posteriors(P, log_P, bags, None, candidates)[1][lists.is_labelled]
+        P, log_P, _ = self._belief(X)
+        told, plan = self._plan(len(P), bags, None, candidates)
+        values = Coverage(plan, self.class_of_, self.wrong, self.forgotten).posteriors(P, log_P)[1]
+        return np.asarray(values[told.bags.is_labelled])
 
-    def _belief(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Believe rows as far as training rows went; beyond, lean more and more to the shares of the clusters."""
+    def _belief(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return P, log P and the trust in each row: 1 as far as training rows went.
+
+        Beyond, rows lean more and more to the shares of the clusters.
+        """
         check_is_fitted(self)
         feature_map = getattr(self, "feature_map_", None)  # models of version 0.1 have none
         log_P, squares = _log_posterior(rows_to_judge(self, X), feature_map, self.weights_, self.intercept_)
+        trust = np.ones(len(squares))
         far = squares > getattr(self, "reach_", np.inf) * (1 + 1e-9)  # training rows themselves, up to rounding
         if far.any():
-            trust = (self.reach_ / squares[far])[:, None]
-            log_P[far] = log_softmax(trust * log_P[far] + (1.0 - trust) * np.log(self.cluster_shares_))
-        return np.exp(log_P), log_P
+            trust[far] = self.reach_ / squares[far]
+            near = trust[far][:, None]
+            log_P[far] = log_softmax(near * log_P[far] + (1.0 - near) * np.log(self.cluster_shares_))
+        return np.exp(log_P), log_P, trust
 
-    def _posteriors(
-        self, P: np.ndarray, log_P: np.ndarray, bags: Any, row_labels: Any = None, candidates: Any = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        lists = _lists(bags, candidates, n_rows=len(P), classes=self.classes_)
-        row_class = code_rows(read_row_labels(row_labels, len(P)), self.classes_)
-        told = Told(P, lists, row_class, candidates is not None)
-        plan = told.plan(self, self.layout, warn=True)
-        return Coverage(plan, self.class_of_, self.wrong, self.forgotten).posteriors(P, log_P)
+    def _plan(self, n_rows: int, bags: Any, row_labels: Any, candidates: Any) -> tuple[Told, BagPlan]:
+        """Read what is known of rows that are judged, and what it demands and allows."""
+        lists = _lists(bags, candidates, n_rows=n_rows, classes=self.classes_)
+        row_class = code_rows(read_row_labels(row_labels, n_rows), self.classes_)
+        told = Told(None, lists, row_class, candidates is not None)
+        return told, told.plan(self, self.layout, warn=True)
 
     def _read(self, X: Any, y: Any, bags: Any, row_labels: Any, candidates: Any) -> Told:
         """Read what was said of rows, and refuse what cannot be learnt from."""
@@ -442,6 +481,7 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         warn_unless_converged(self, solution, "Raise max_iter or tol, or standardise the features.", stacklevel=6)
         layout, odds = settled.layout, settled.odds
         self.choice_, self.bag_slope_, self.bag_offsets_ = settled.choice, odds.slope, odds.offsets
+        self.calibration_ = settled.calibration.as_dict()
         self.classes_, self.class_of_, self.cluster_names_ = layout.classes, layout.class_of, layout.names
         self.label_names_, self.penalty_ = layout.label_names, settled.penalty
         self.weights_, self.intercept_ = W.copy(), b.copy()

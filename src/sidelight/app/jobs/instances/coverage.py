@@ -34,6 +34,7 @@ from sidelight.app.jobs.reading import (
     rows_of,
     standard,
 )
+from sidelight.app.jobs.reliability import nearly_together
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
 from sidelight.app.jobs.roles import ENGINE, Roles
 from sidelight.data.bags import Bags
@@ -333,6 +334,8 @@ def named_rows(
         n_novel_used=int(np.count_nonzero(used < 0)),
         n_bags_novel=int(np.unique(bags.codes[is_novel]).size),
         share_sure=float(np.mean(sure > 0.9)),
+        calibration=getattr(model, "calibration_", None),
+        together=nearly_together(bags),
         choice=choice,
         uncovered=uncovered,
         contents=Contents(held.names, held.sizes, held.typical, held.bags, held.n_bags),
