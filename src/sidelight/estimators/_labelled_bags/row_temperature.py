@@ -83,6 +83,16 @@ def temper(P: Floats, temperature: float | Floats) -> Floats:
     return np.asarray(Q)
 
 
+def names_that_reach(P: Floats, coverage: float) -> NDArray[np.bool_]:
+    """Return the fewest names of each row whose probabilities sum to ``coverage``, as a mask."""
+    order = np.argsort(-P, axis=1, kind="stable")
+    reached = np.cumsum(np.take_along_axis(P, order, axis=1), axis=1)
+    before = np.concatenate([np.zeros((len(P), 1)), reached[:, :-1]], axis=1) < coverage - 1e-12  # rounding of sums
+    chosen = np.empty(P.shape, dtype=bool)
+    np.put_along_axis(chosen, order, before, axis=1)
+    return chosen
+
+
 def chances(rows: HeldOutRows) -> Floats:
     """Return pi: the chance that each label is in the list of a row that is something else."""
     base = rows.listed.mean(axis=0)

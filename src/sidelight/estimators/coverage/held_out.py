@@ -42,20 +42,22 @@ STEEP = 1.0  # standard deviation of the logarithm of the slope around 0
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Of bags that a fit did not see: how probable their lists were, log-odds of each label, lists and rows."""
+    """Of bags that a fit did not see: how probable lists were, log-odds of labels, lists, which are whole, rows."""
 
     values: np.ndarray
     evidence: np.ndarray
     listed: np.ndarray
+    is_complete: np.ndarray
     rows: HeldOutRows
 
     @classmethod
     def join(cls, parts: list[HeldOut]) -> HeldOut:
         """Put folds together."""
-        values, evidence, listed = (
-            np.concatenate([getattr(part, what) for part in parts]) for what in ("values", "evidence", "listed")
+        values, evidence, listed, is_complete = (
+            np.concatenate([getattr(part, what) for part in parts])
+            for what in ("values", "evidence", "listed", "is_complete")
         )
-        return cls(values, evidence, listed, HeldOutRows.join([part.rows for part in parts]))
+        return cls(values, evidence, listed, is_complete, HeldOutRows.join([part.rows for part in parts]))
 
 
 class RoughFits:
@@ -89,7 +91,9 @@ class RoughFits:
         kept, listed = bags.is_labelled, bags.label_matrix.toarray()
         rows = HeldOutRows(P, Q @ to_labels, listed[bags.codes] > 0, np.array(bags.codes))
         complete = kept & ~bags.is_partial  # of a partial list no row is known to be on it
-        return HeldOut(values[kept], evidence[kept], listed[kept].astype(float), rows.take(complete[bags.codes]))
+        is_complete = (complete & bags.whole)[kept]  # nor is a list where rows were cut away
+        rows = rows.take(complete[bags.codes])
+        return HeldOut(values[kept], evidence[kept], listed[kept].astype(float), is_complete, rows)
 
 
 def log_odds(P: np.ndarray, order: np.ndarray, starts: np.ndarray) -> np.ndarray:

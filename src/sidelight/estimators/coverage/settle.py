@@ -21,6 +21,7 @@ from sidelight.errors import InvalidParameter, ignore_warnings
 from sidelight.estimators._choice import Choice, highest, simplest_within_error, try_in_turn
 from sidelight.estimators._labelled_bags.row_temperature import Calibration
 from sidelight.estimators._labelled_bags.supervision import Layout, count_clusters
+from sidelight.estimators.coverage.bag_sets import told_probabilities
 from sidelight.estimators.coverage.boundary import STRAIGHT, Boundary, choose_boundary
 from sidelight.estimators.coverage.held_out import BagOdds, calibrate_rows, correct_odds, hold_out_bags
 from sidelight.estimators.coverage.problem import Problem, Told
@@ -71,6 +72,7 @@ class Settled:
     solutions: list[Solution]
     odds: BagOdds
     calibration: Calibration
+    told: tuple[np.ndarray, np.ndarray]  # how probable labels on held-out lists were, and their bags
 
     @property
     def layout(self) -> Layout:
@@ -112,7 +114,8 @@ def settle(
     odds = correct_odds(settings, told, held_out)
     Q = problem.posteriors(best(solutions).parameters)[0] @ layout.to_labels()
     calibration = calibrate_rows(settings, told, held_out, Q)
-    return Settled(boundary, settled.penalty, choice, problem, solutions, odds, calibration)
+    lists = (np.zeros(0), np.zeros(0, dtype=np.intp)) if held_out is None else told_probabilities(held_out, odds)
+    return Settled(boundary, settled.penalty, choice, problem, solutions, odds, calibration, lists)
 
 
 def choose_counts(settings: Settings, told: Told, generator: np.random.Generator) -> tuple[Settings, dict[str, Choice]]:

@@ -25,7 +25,13 @@ from sidelight.data.splits import BagKFold
 from sidelight.errors import InvalidParameter, SidelightWarning, ignore_warnings, warn
 from sidelight.estimators._base import Estimator, all_or_nothing, fingerprint, rows_to_fit, rows_to_judge
 from sidelight.estimators._choice import Choice, highest, simplest_within_error, try_in_turn
-from sidelight.estimators._labelled_bags.row_temperature import FEWEST_BAGS, Calibration, HeldOutRows, temper
+from sidelight.estimators._labelled_bags.row_temperature import (
+    FEWEST_BAGS,
+    Calibration,
+    HeldOutRows,
+    names_that_reach,
+    temper,
+)
 from sidelight.estimators._labelled_bags.supervision import Layout, check_counts, refuse_empty_sets, require_lists
 from sidelight.estimators.novelty.naming import NamesRows, check_enough_rows
 from sidelight.estimators.novelty.problem import CentredRows, Problem, State, allowed_labels, draw_labels
@@ -276,6 +282,22 @@ class DMNL(NamesRows, ClusterMixin, Estimator):
             return P
         in_fit = bags is not None and fingerprint(X) == self.data_fingerprint_
         return temper(P, known["temperature_in_fit" if in_fit else "temperature"])
+
+    def predict_sets(self, X: Any, *, bags: Any = None, coverage: float = 0.9) -> np.ndarray:
+        """Return for each row the fewest names whose probabilities reach a share: "one of wren, owl".
+
+        Parameters
+        ----------
+        X, bags : rows and, when their lists are known, their bags
+            As in :meth:`predict_proba`.
+        coverage : float, default=0.9
+            The share of rows that shall be named by their set, about.
+        """
+        check_number(self, "coverage", coverage, low=0, high=1, open_low=True, open_high=True)
+        chosen = names_that_reach(self.predict_proba(X, bags=bags), coverage)
+        sets = np.empty(len(chosen), dtype=object)
+        sets[:] = [frozenset(self.label_names_[j] for j in np.flatnonzero(row)) for row in chosen]
+        return sets
 
     def _calibrate(
         self, rows: Any, bags: Bags, layout: Layout, generator: np.random.Generator, in_fit: np.ndarray
