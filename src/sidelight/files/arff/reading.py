@@ -79,7 +79,8 @@ def as_column(path: Path, attribute: Attribute, cells: list[str], numbers: list[
     if attribute.kind != "numeric":
         if attribute.kind == "nominal":
             _check_nominal(path, attribute, cells, numbers)
-            return Coded.of(("" if cell == "?" else cell for cell in cells), declared=attribute.values)
+            made = Coded.of(("" if cell == "?" else cell for cell in cells), declared=attribute.values)
+            return Coded(made.values, made.codes, frozenset(attribute.values))
         return Coded.of("" if cell == "?" else cell for cell in cells)
     try:
         return np.array([np.nan if cell == "?" else as_number(cell) for cell in cells], dtype=np.float64)
