@@ -255,7 +255,9 @@ def test_rows_with_answers_are_learnt_from_wherever_they_are(rows, tmp_path, mon
     assert sum(numbers["sizes"]) == len(frame)
 
 
-@pytest.mark.parametrize("job", [("instances", *COLUMNS), ("relations", "--ignore", "n", "--ignore", "recording", "--ignore", "species")])
+@pytest.mark.parametrize(
+    "job", [("instances", *COLUMNS), ("relations", "--ignore", "n", "--ignore", "recording", "--ignore", "species")]
+)
 @pytest.mark.parametrize("where", [(), ("--scratch",)])
 def test_a_cluster_that_was_asked_for_is_used_or_refused(rows, tmp_path, job, where, monkeypatch):
     """Without --scratch the rows were placed by this process, and run.toml spoke of Dask."""
