@@ -26,7 +26,7 @@ from sidelight.estimators.relations import direct, variational
 from sidelight.estimators.relations.answered import Answered
 from sidelight.estimators.relations.direct import TRUSTED
 from sidelight.estimators.relations.noise import ErrorRates
-from sidelight.estimators.relations.trust import Trust, beliefs_about, estimate_error_rate
+from sidelight.estimators.relations.trust import DOUBTED, Trust, beliefs_about, estimate_error_rate
 
 LANDMARKS = 300  # of the curved features
 MOST_ROWS = 20_000  # that the objective looks at, beside those that answers are about
@@ -266,7 +266,15 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         n_used = len(np.unique(self.labels_))
         if n_used < self.n_clusters:
             what = f"only {n_used} of {self.n_clusters} clusters hold rows."
-            warn(EmptyClusters(what, who=type(self).__name__, do="Ask for fewer clusters."), stacklevel=3)
+            doubted = answered.n_answers and rates.eps >= DOUBTED
+            advice = (
+                f"Held-out answers go against the others or the rows (about {rates.eps:.0%} seem wrong), so that they tell "
+                "little apart: look for wrong ones, bring more, or ask for fewer clusters."
+            )
+            warn(
+                EmptyClusters(what, who=type(self).__name__, do=advice if doubted else "Ask for fewer clusters."),
+                stacklevel=3,
+            )
         self.eps_, self.annotator_errors_ = rates.eps, dict(rates.by_annotator)
         self.pair_confusion_, self.triplet_confusion_ = rates.pair_confusion, rates.triplet_confusion
         return self
