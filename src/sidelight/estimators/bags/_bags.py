@@ -79,8 +79,8 @@ class BagClusterer(ClusterMixin, Estimator, ABC):
         X = self._rows(X)
         if bags is None and len(self.bag_labels_) < len(self.labels_):
             warn(
-                f"{type(self).__name__} learnt clusters of bags with several rows, and takes each of these {X.shape[0]} "
-                "rows for a bag of its own. Say which bag each row is in: bags=.",
+                f"{type(self).__name__} learnt clusters of bags with several rows, and takes each of these "
+                f"{X.shape[0]} rows for a bag of its own. Say which bag each row is in: bags=.",
                 stacklevel=4,
             )
         return as_bags(bags, n_rows=X.shape[0]), X

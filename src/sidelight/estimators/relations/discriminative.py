@@ -268,8 +268,8 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
             what = f"only {n_used} of {self.n_clusters} clusters hold rows."
             doubted = answered.n_answers and rates.eps >= DOUBTED
             advice = (
-                f"Held-out answers go against the others or the rows (about {rates.eps:.0%} seem wrong), so that they tell "
-                "little apart: look for wrong ones, bring more, or ask for fewer clusters."
+                f"Held-out answers go against the others or the rows (about {rates.eps:.0%} seem wrong), so that they "
+                "tell little apart: look for wrong ones, bring more, or ask for fewer clusters."
             )
             warn(
                 EmptyClusters(what, who=type(self).__name__, do=advice if doubted else "Ask for fewer clusters."),
