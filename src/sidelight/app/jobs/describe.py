@@ -31,6 +31,7 @@ from sidelight.files.source import Source
 from sidelight.words import Sentence, Setting, counted, some_of
 
 _FEW = 12
+TABLES = ("delimited", "parquet", "workbook", "sqlite", "server", "json", "feather")  # readers of tables with columns
 MOST_FITS = 3  # commands that are suggested: more are not read
 
 
@@ -143,16 +144,16 @@ def _odd_cells(odd: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 def _at_second_sight(data: Dataset, source: Source) -> list[Fit]:
     """Say what a file without features and counts may be: answers about another table, or a list of events."""
-    if data.reader not in ("delimited", "parquet") or not data.n_rows:
+    if data.reader not in TABLES or not data.n_rows:
         return []
-    kind = kind_of_answers(data.path)
+    kind = kind_of_answers(data.path) if data.reader in ("delimited", "parquet") else None
     if kind is not None:
         why = f"answers about {kind}: give them with the table whose rows they name"
         return [Fit("relations", why, {kind: data.path}, table="TABLE")]
     texts = _texts_of(data)
     if texts:
         return list(_fits(read(source, text=texts[0]), {"text": [texts[0]]}))
-    repeated = columns_that_repeat(data, source)
+    repeated = columns_that_repeat(data, source) if data.reader in ("delimited", "parquet") else []
     if len(repeated) < 2:
         return []
     return [Fit("coclusters", "if every line is an event: what occurs together", {"events": repeated[:2]})]
@@ -292,7 +293,7 @@ def _texts_of(data: Dataset) -> list[str]:
 
 def _roles(data: Dataset) -> dict[str, Any]:
     """Return the roles that were taken, as a run calls them; formats that imply them need none."""
-    if data.reader not in ("delimited", "parquet"):
+    if data.reader not in TABLES:
         return {}
     names = {role: data.columns(role) for role in ("id", "bag", "sequence", "truth", "candidates")}
     roles: dict[str, Any] = {role: found[0] for role, found in names.items() if found}

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sidelight.data.dataset import Doubt
 from sidelight.files.roles.cells import as_number, is_gap
 
 
@@ -120,6 +121,8 @@ class MemorySource:
     ) -> None:
         self.path, self.title, self.names, self.notes = path, title, tuple(names), tuple(notes)
         self.columns, self._lines = list(columns), lines
+        self.doubts: tuple[Doubt, ...] = ()  # which of several tables is meant
+        self.bag_hint: str | None = None  # a column whose values name what held the rows in the file
 
     @property
     def n_rows(self) -> int:

@@ -58,6 +58,7 @@ def read_table(
         wanted = replace(wanted, label=False)  # the labels are in the other table: no column here is taken for them
     source = without_gap_words(source, wanted.missing_words)
     plan = plan_roles(source, wanted)
+    plan.doubts[:0] = getattr(source, "doubts", ())
     if plan.events:
         return event_table(source, plan)
     single = (plan.id, plan.bag, plan.sequence, plan.bag_label, plan.truth, plan.candidates)

@@ -258,13 +258,18 @@ class RunLearner:
         return max(found, key=lambda one: (one[0], -one[1][0]))[1] if found else None
 
     def words(self, row: int) -> list[str]:
-        """Return the labels to choose from: those of the bag's list and novel ones, else the likeliest."""
+        """Return the labels to choose from: those of the bag's list and novel ones, else those that the run leaves open
+        (one of these) and the likeliest.
+        """
         belief, listed = self._belief, self.start.list_of(row)
         chance: dict[str, float] = defaultdict(float)
         for label, p in zip(belief.label_of, belief.P[row].tolist()):
             chance[label] += p
         own = belief.label_of[int(belief.labels[row])]
         likely = sorted(chance, key=lambda label: -chance[label])
+        if self.start.one_of:
+            few = self.start.one_of[row][:MOST_WORDS]
+            likely = list(dict.fromkeys([own, *(label for label in few if label in chance), *likely]))
         if listed is not None:
             extra = [label for label in likely if label not in self.start.vocabulary or _is_novel(label)]
             likely = [label for label in likely if label in {*listed, own}] + [e for e in extra if e != own]
