@@ -18,7 +18,7 @@ from sidelight._models.feature_map import FeatureMap
 from sidelight.data.bags import Bags
 from sidelight.estimators._choice import Choice, choose
 from sidelight.estimators._labelled_bags.supervision import Layout
-from sidelight.estimators.coverage.held_out import FEWEST_BAGS, HeldOut, RoughFits
+from sidelight.estimators.coverage.held_out import FEWEST_TO_CHOOSE, HeldOut, RoughFits
 from sidelight.estimators.coverage.problem import Told
 from sidelight.progress import report
 
@@ -104,7 +104,7 @@ def _total_variance(X: Any) -> float:
 
 def _why_straight(n_rows: int, n_columns: int, bags: Bags) -> str:
     n_labelled = int(bags.is_labelled.sum())
-    if n_labelled < FEWEST_BAGS:
+    if n_labelled < FEWEST_TO_CHOOSE:
         return f"{n_labelled} labelled bags are too few to hold some out"
     if n_rows * (min(n_columns, 500) + LANDMARKS) > MOST_NUMBERS:
         return f"the curved features of {n_rows} rows would take more than 2 GB"

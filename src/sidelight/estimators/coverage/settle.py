@@ -19,9 +19,11 @@ from sidelight._solvers.descent import Solution, best, race
 from sidelight.data.bags import Bags
 from sidelight.errors import InvalidParameter, ignore_warnings
 from sidelight.estimators._choice import Choice, highest, simplest_within_error, try_in_turn
+from sidelight.estimators._labelled_bags.row_temperature import Calibration
 from sidelight.estimators._labelled_bags.supervision import Layout, count_clusters
+from sidelight.estimators.coverage.bag_sets import told_probabilities
 from sidelight.estimators.coverage.boundary import STRAIGHT, Boundary, choose_boundary
-from sidelight.estimators.coverage.held_out import BagOdds, correct_odds
+from sidelight.estimators.coverage.held_out import BagOdds, calibrate_rows, correct_odds, hold_out_bags
 from sidelight.estimators.coverage.problem import Problem, Told
 from sidelight.progress import report
 
@@ -69,6 +71,8 @@ class Settled:
     problem: Problem
     solutions: list[Solution]
     odds: BagOdds
+    calibration: Calibration
+    told: tuple[np.ndarray, np.ndarray]  # how probable labels on held-out lists were, and their bags
 
     @property
     def layout(self) -> Layout:
@@ -84,7 +88,7 @@ class Settled:
 def settle(
     settings: Settings, told: Told, generator: np.random.Generator, *, n_rows: int | None = None, warn: bool = True
 ) -> Settled:
-    """Settle a fit of the rows at hand: boundary, penalty and counts, the best start, the odds of bags.
+    """Settle a fit of the rows at hand: boundary, penalty and counts, the best start, odds and temperatures.
 
     The penalty stands against the likelihood of all ``n_rows`` rows, so a sample of them is fitted under its share.
     """
@@ -106,8 +110,12 @@ def settle(
     climb = partial(settings.climb, problem, tol=settings.tol)
     starts = problem.starts(seen.X, settings.n_init, generator)
     solutions = race(starts, climb, settings.max_iter, heat=HEAT, keep_one_in=KEPT)
-    odds = correct_odds(settings, seen.X, told, generator.spawn(1)[0], boundary.held_out)
-    return Settled(boundary, settled.penalty, choice, problem, solutions, odds)
+    held_out = hold_out_bags(settings, seen.X, told, generator.spawn(1)[0], boundary.held_out)
+    odds = correct_odds(settings, told, held_out)
+    Q = problem.posteriors(best(solutions).parameters)[0] @ layout.to_labels()
+    calibration = calibrate_rows(settings, told, held_out, Q)
+    lists = (np.zeros(0), np.zeros(0, dtype=np.intp)) if held_out is None else told_probabilities(held_out, odds)
+    return Settled(boundary, settled.penalty, choice, problem, solutions, odds, calibration, lists)
 
 
 def choose_counts(settings: Settings, told: Told, generator: np.random.Generator) -> tuple[Settings, dict[str, Choice]]:

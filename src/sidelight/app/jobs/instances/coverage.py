@@ -21,7 +21,7 @@ from sidelight.app.jobs.instances.naming import about_labels_of_their_own, name_
 from sidelight.app.jobs.instances.result import Contents, CoverageResult, Moved
 from sidelight.app.jobs.job import wants_parts
 from sidelight.app.jobs.output import heading
-from sidelight.app.jobs.placing import Placed
+from sidelight.app.jobs.placing import Placed, one_of
 from sidelight.app.jobs.reading import (
     DESCRIBE,
     SHOWN,
@@ -34,6 +34,7 @@ from sidelight.app.jobs.reading import (
     rows_of,
     standard,
 )
+from sidelight.app.jobs.reliability import nearly_together
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
 from sidelight.app.jobs.roles import ENGINE, Roles
 from sidelight.data.bags import Bags
@@ -316,6 +317,7 @@ def named_rows(
         "cluster": names[labels].tolist(),
         "label": [str(name) for name in with_bags],
         "probability": sure.tolist(),
+        **one_of(model, Q),
         "by features alone": [str(name) for name in alone],
         "novelty": novelty.tolist(),
     }
@@ -333,6 +335,8 @@ def named_rows(
         n_novel_used=int(np.count_nonzero(used < 0)),
         n_bags_novel=int(np.unique(bags.codes[is_novel]).size),
         share_sure=float(np.mean(sure > 0.9)),
+        calibration=getattr(model, "calibration_", None),
+        together=nearly_together(bags),
         choice=choice,
         uncovered=uncovered,
         contents=Contents(held.names, held.sizes, held.typical, held.bags, held.n_bags),
@@ -345,7 +349,7 @@ def named_rows(
         map=Map(cluster_map(standard(data.X), labels), labels, texts, data.row_names, bag_of_rows(bags), sure),
         noise=noise,
         objective=objective,
-        gallery=gallery_of(data, labels, sure, texts, novelty=novelty),
+        gallery=gallery_of(data, labels, sure, texts, novelty=novelty, one_of=own.get("one of")),
     )
 
 
