@@ -186,7 +186,7 @@ class Dataset:
         What a table is that holds no rows with features: ``"events"``, ``"counts"``, ``"label track"``,
         ``"annotations"``, ``"distances"``, ``"label sets"``; empty for rows.
     evidence : mapping of str to tuple of str
-        Column -> what the rules said about it, and what was decided; ``describe --why`` shows it.
+        Column -> what the rules said about it, and what was decided.
     reader : str
         The reader that was used: ``"delimited"``, ``"parquet"``, ``"npz"``, ...; empty for data that were made.
 
