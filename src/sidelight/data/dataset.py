@@ -182,6 +182,11 @@ class Dataset:
         Where it came from, and what it was recognised as, in words.
     material : str
         How the rows were cut from a folder, as JSON; empty where they were not.
+    kind : str
+        What a table is that holds no rows with features: ``"events"``, ``"counts"``, ``"label track"``,
+        ``"annotations"``, ``"distances"``, ``"label sets"``; empty for rows.
+    evidence : mapping of str to tuple of str
+        Column -> what the rules said about it, and what was decided.
     reader : str
         The reader that was used: ``"delimited"``, ``"parquet"``, ``"npz"``, ...; empty for data that were made.
 
@@ -222,6 +227,8 @@ class Dataset:
     location: Callable[[int], str] = _counted_from_one
     reader: str = ""
     material: str = ""
+    kind: str = ""
+    evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     row_numbers: NDArray[np.intp] = None  # type: ignore[assignment]  # filled in below: one number a row
 
     def __post_init__(self) -> None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sidelight._core.atomic import check_writable, folder_beside, replacing
 from sidelight.app.jobs.config import read_toml
 from sidelight.errors import OutputExists, UnreadableFile
+from sidelight.progress import interrupts
 from sidelight.words import Sentence, Setting, some_of
 
 if TYPE_CHECKING:
@@ -154,6 +155,7 @@ def output_folder(out: Path, manifest: Manifest, *, overwrite: bool = False) -> 
         check_free(out, overwrite)
         names = sorted([*_files_in(work), MANIFEST])
         write_text(work / MANIFEST, manifest(names))
+        interrupts.results_are_whole()
         if out.is_dir():
             _move_into(work, out, names, manifest)
         else:
