@@ -318,7 +318,9 @@ class StudioStore:
         row["role"] = role
         with suppress(OutputExists), self._told("add a person to"), self._engine.begin() as connection:
             connection.execute(people_table.insert().values(row))
-        person = next(person for person in self.people(project) if person.name == name)
+        person = next((person for person in self.people(project) if person.name == name), None)
+        if person is None:
+            raise UnknownName(f"There is no project {project}.")
         if person.is_simulated != is_simulated:
             kind = "simulated" if person.is_simulated else "not simulated"
             raise OutputExists(f"There is somebody called {name!r} already, who is {kind}. Choose another name.")
