@@ -54,6 +54,7 @@ def _onnx(card: Card) -> Network:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1  # files are described in processes
     options.log_severity_level = 4
+    options.enable_cpu_mem_arena = False  # it grows with every new size of picture
     with _inside(path.parent):
         try:
             session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,9 @@ _VERSION = 1
 
 
 _AT_ONCE = 500_000  # cells of rows that are kept as Python values
+
+
+_AHEAD = 4  # files a process that are begun before the first of them was taken
 
 
 _IN_THIS_PROCESS = 8  # files up to which starting processes takes longer than the work
@@ -230,11 +235,11 @@ def cut_folder(
     n_jobs = max(1, n_jobs or os.cpu_count() or 1)
     card = material.network()
     is_strange = card is not None and card.runtime in ("onnx", "tflite") and not is_shipped(card)
-    work = partial(_cut_with_limits if is_strange else cut_file, listing.folder, material=material)
+    work = partial(cut_file, listing.folder, material=material)
     if not is_strange and (len(new) <= _IN_THIS_PROCESS or n_jobs == 1):
         cuts: Iterable[Cut] = (work(name, selections=selections.get(name, ())) for name in new)
     else:
-        cuts = _in_processes(work, new, selections, n_jobs)
+        cuts = _in_processes(work, new, selections, n_jobs, memory=MEMORY if is_strange else None)
     stage = "cutting files" if card is None else f"cutting files, described by {card.in_words()}"
     for number, cut in enumerate(cuts):
         report(stage, number, len(new), cut.file)
@@ -242,26 +247,37 @@ def cut_folder(
     report(stage, len(new), len(new))
 
 
-def _cut_with_limits(folder: Path, name: str, material: Material, selections: Sequence[Selection] = ()) -> Cut:
-    """Cut a file where a network that somebody sent looks at it: in a process that may end, with limited memory."""
-    limit_memory(MEMORY)
-    return cut_file(folder, name, material, selections)
-
-
 def _in_processes(
-    work: Callable[..., Cut], names: Sequence[str], selections: Mapping[str, Sequence[Selection]], n_jobs: int
+    work: Callable[..., Cut],
+    names: Sequence[str],
+    selections: Mapping[str, Sequence[Selection]],
+    n_jobs: int,
+    *,
+    memory: int | None,
 ) -> Iterator[Cut]:
-    from joblib import Parallel, delayed
+    """Yield cuts in order, made by processes of their own: they end with the folder, and their networks with them."""
+    from joblib.externals.loky import ProcessPoolExecutor
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    calls = (delayed(work)(name, selections=selections.get(name, ())) for name in names)
+    n_jobs = min(n_jobs, len(names))
+    limits: dict[str, Any] = {} if memory is None else {"initializer": limit_memory, "initargs": (memory,)}
+    pool = ProcessPoolExecutor(n_jobs, env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}, **limits)
+    waiting: deque[Any] = deque()
+    left = iter(names)
     try:
-        yield from Parallel(n_jobs=max(2, min(n_jobs, len(names))), return_as="generator", batch_size=1)(calls)
+        while True:
+            for name in islice(left, _AHEAD * n_jobs - len(waiting)):
+                waiting.append(pool.submit(work, name, selections=selections.get(name, ())))
+            if not waiting:
+                return
+            yield waiting.popleft().result()
     except TerminatedWorkerError:
         raise InvalidData(
             "A process ended while it cut one of the files, probably for want of memory. Use fewer processes, or find "
             "the file by cutting halves of the folder."
         ) from None
+    finally:
+        pool.shutdown(wait=True, kill_workers=bool(waiting))
 
 
 def _names(listing: Listing, material: Material) -> Sequence[str]:
