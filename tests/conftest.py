@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,19 @@ def find_data() -> Path | None:
     named = os.environ.get("SIDELIGHT_DATA")
     folder = Path(named) if named else Path(__file__).parents[2] / "shared" / "data"
     return folder if folder.is_dir() else None
+
+
+@pytest.fixture(autouse=True)
+def _signals():
+    """A command that is done ignores signals until its process ends; here the process goes on."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        if signal.getsignal(number) != handler:
+            signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,10 @@ def test_the_version_is_the_same_everywhere():
     cited = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
     assert cited is not None
     assert sidelight.__version__ == declared == cited[1]
-    assert f"\n## {declared} (" in (ROOT / "CHANGELOG.md").read_text()
+    if ".dev" in declared:  # on the way to a release: its chapter is still in pieces
+        assert len(list((ROOT / "changelog.d").glob("*.md"))) > 1
+    else:
+        assert f"\n## {declared} (" in (ROOT / "CHANGELOG.md").read_text()
 
 
 def test_every_decision_has_a_number_of_its_own():

@@ -53,8 +53,39 @@ def progress(callback: Callback | None) -> Iterator[None]:
         _listener.reset(token)
 
 
+@dataclass
+class Interrupts:
+    """Signals that ask a command to end; one for the process, which they are sent to.
+
+    An interrupt may be swallowed where compiled code calls back, so it is remembered, and the next :func:`report` ends
+    the work. Once the results begin to take their places it comes too late, and changes nothing.
+    """
+
+    asked: bool = False
+    too_late: bool = False
+
+    def begin(self) -> None:
+        """Forget what another command was asked."""
+        self.asked = self.too_late = False
+
+    def handle(self, *_: object) -> None:
+        """Take a signal: the handler of ``signal.signal``."""
+        if not self.too_late:
+            self.asked = True
+            raise KeyboardInterrupt
+
+    def results_are_whole(self) -> None:
+        """Let no interrupt tear apart, or deny, what is done."""
+        self.too_late = True
+
+
+interrupts = Interrupts()
+
+
 def report(stage: str, done: int, total: int | None = None, note: str = "") -> None:
     """Tell the listener of this context how far the work is; raise :class:`Cancelled` if they have had enough."""
+    if interrupts.asked:
+        raise KeyboardInterrupt
     callback = _listener.get()
     if callback is not None and callback(Step(stage, done, total, note)) is False:
         raise Cancelled(f"Cancelled during {stage!r} ({done} of {total if total is not None else 'unknown'}).")

@@ -90,3 +90,27 @@ def test_a_folder_without_permission_is_told_before_the_work(tmp_path, monkeypat
         check_writable(locked)
     assert set(asked) == {os.W_OK | os.X_OK}
     assert list(tmp_path.iterdir()) == [locked]
+
+
+def test_a_name_that_no_process_can_have_stops_nobody(tmp_path):
+    """An empty file with a number that no process has stopped every writer of its folder."""
+    planted = [tmp_path / f".sidelight-{_machine()}-{number}-00000000.partial" for number in ("9999999999", "4194999")]
+    for path in planted:
+        path.touch()
+    with replacing(tmp_path / "a.txt") as handle:
+        handle.write(b"all of it")
+    assert (tmp_path / "a.txt").read_bytes() == b"all of it"
+    assert not any(path.exists() for path in planted)
+
+
+def test_leftovers_that_may_not_be_removed_stay(tmp_path, monkeypatch):
+    left = tmp_path / f".sidelight-{_machine()}-9999999999-00000000.partial"
+    left.touch()
+
+    def forbidden(self, missing_ok=False):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(type(left), "unlink", forbidden)
+    with replacing(tmp_path / "a.txt") as handle:
+        handle.write(b"all of it")
+    assert left.exists()

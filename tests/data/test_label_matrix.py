@@ -114,3 +114,18 @@ def test_survives_saving(tmp_path):
     labels = sl.LabelMatrix(VALUES, names=["a", "b", "c"])
     sl.save(labels, tmp_path / "labels.sidelight")
     assert sl.load(tmp_path / "labels.sidelight") == labels
+
+
+@pytest.mark.parametrize("dtype", ["f8", ">f8", "f4", "i1", "O", "?"])
+def test_the_order_in_memory_does_not_matter(dtype):
+    """A matrix column by column, as pandas gives one, stopped every fit of label sets."""
+    Y = (np.arange(12).reshape(6, 2) % 3 == 0).astype(dtype)
+    wide = np.zeros((12, 4), dtype=dtype)
+    wide[::2, ::2] = Y
+    for other in (np.asfortranarray(Y), wide[::2, ::2], Y[::-1][::-1]):
+        labels = sl.LabelMatrix(other)
+        assert labels == sl.LabelMatrix(Y)
+        assert labels.values.flags.c_contiguous
+    X = np.arange(12.0).reshape(6, 2)
+    with_columns = sl.LatentHierarchyClassifier().fit(X, np.asfortranarray(Y))
+    assert (with_columns.predict(X) == sl.LatentHierarchyClassifier().fit(X, Y).predict(X)).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sidelight as sl
-from sidelight.errors import InvalidInput
+from sidelight.errors import InvalidInput, SidelightWarning
 from sidelight.files import answers
 from sidelight.files.answers import find_answers, kind_of_answers, names_in, possible_answers, read_answers
 
@@ -131,3 +131,13 @@ def test_answers_beside_a_table_are_found_by_their_first_lines(tmp_path, monkeyp
     assert [path.name for path, word in possible_answers(table) if word == "pairs"] == ["a_other.csv", "c_pairs.csv"]
     monkeypatch.setattr(answers, "MOST_FILES", 1)
     assert {path.name for path, _ in possible_answers(table)} == {"a_other.csv"}
+
+
+def test_a_slip_among_many_answers_stops_nothing(tmp_path):
+    lines = ["ant,bee,same", "cat,dog,skip", "ant,owl,different", "cat,cat,same", "bee,cat,different", "bee,dog,same"]
+    text = "\n".join(["left,right,answer", *lines, "ant,cat,different", ""])
+    left_out = r"3 of 7 answers were left out.*'skip'.*'owl'.*'cat twice'.*answer 2"
+    with pytest.warns(SidelightWarning, match=left_out) as told:
+        pairs = read_answers(write(tmp_path, text), sl.Pairs, NAMES)
+    assert len(told) == 1
+    assert pairs.rows.tolist() == [[0, 1], [1, 2], [1, 3], [0, 2]]

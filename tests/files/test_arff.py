@@ -222,7 +222,7 @@ def test_words_that_are_not_yes_and_no_are_no_numbers(tmp_path):
     attributes = ["a numeric", "w {x,y}", "v {-1,0,1}", "n {no,yes}", "c {p,q}"]
     data = arff(tmp_path, attributes, ["{0 1,1 x,2 -1}", "{1 y,3 yes}"])
     assert data.feature_names == ("a", "v", "n")
-    assert data.X.toarray().tolist() == [[1, -1, 0], [0, 0, 1]]
+    assert data.X.toarray().tolist() == [[1, -1, 0], [0, -1, 1]]  # what is left out is the first declared value
 
 
 # ---- bags
@@ -358,3 +358,21 @@ def test_labels_bring_their_ancestors(tmp_path):
         arff(tmp_path, attributes, ["5,1/2@9"])
     pairs = arff(tmp_path, ["f numeric", "c hierarchical root/A,root/B,A/C,B/C"], ["1,C", "2,A"])
     assert any("several parents" in note for note in pairs.notes)
+
+
+def test_what_a_sparse_row_leaves_out_is_the_first_declared_value(tmp_path):
+    path = tmp_path / "few.arff"
+    path.write_text(
+        "@relation few\n@attribute a {yes,no}\n@attribute b numeric\n@attribute c {1,0}\n@attribute k {p,q}\n"
+        "@data\n{1 3}\n{0 no, 2 0, 3 q}\n{0 yes}\n"
+    )
+    X = sl.read(path).X
+    assert X.toarray().tolist() == [[1, 3, 1], [0, 0, 0], [1, 0, 1]]
+
+
+def test_first_values_that_are_not_0_are_asked_for_before_they_are_made(tmp_path):
+    path = tmp_path / "wide.arff"
+    names = "\n".join(f"@attribute a{j} {{yes,no}}" for j in range(2_000))
+    path.write_text(f"@relation wide\n{names}\n@data\n" + "{}\n" * 2_000)
+    with pytest.raises(sl.errors.TooLarge, match="2000 rows and 1999 columns"):
+        sl.read(path, max_memory="50MB")

@@ -115,7 +115,7 @@ def test_files_are_known_by_what_they_hold(tmp_path, name, content, form):
         ("a", b"", "empty"), ("a", gzip.compress(b""), "holds nothing"), ("a", b"%PDF-1", "PDF"),
         ("a", b"RIFF", "sound"),
         ("a.doc", b"\xd0\xcf\x11\xe0", "old office document"), ("a", b"MATLAB 7.3", "7.3"),
-        ("a", b"\x89HDF\r\n\x1a\n", "7.3"),
+        ("a", b"\x89HDF\r\n\x1a\n", "HDF5 file"), ("a.mat", b"\x89HDF\r\n\x1a\n", "7.3"),
         ("a", packed(mimetype=b"x"), "office document"), ("a", packed(META__x=b""), "zip archive of 1 files"),
         ("a", packed(), "0 files"),
         ("a", packed(a_DOT_npy=b"", b_DOT_png=b"", c=b"", d=b""), r"of 4 files \(.*\.\.\.\)"),

@@ -63,7 +63,13 @@ def test_dense_and_csr_rows_give_the_same_answer(case: Case):
         np.testing.assert_array_equal(labels_of(dense, case), labels_of(sparse, case))
 
 
+without_bags = pytest.mark.filterwarnings(
+    "ignore:.*takes each of these"
+)  # what is asked of rows, clusterers of bags answer, too
+
+
 @each_case
+@without_bags
 def test_a_saved_model_answers_the_same(case: Case, tmp_path):
     fitted = case.fit()
     sl.save(fitted, tmp_path / "model.sidelight")
@@ -111,6 +117,7 @@ def test_more_clusters_than_rows_is_refused(case: Case):
 
 
 @with_predict
+@without_bags
 def test_runs_in_a_pipeline(case: Case):
     pipeline = make_pipeline(StandardScaler(with_mean=False), clone(case.estimator))
     side = {f"{pipeline.steps[-1][0]}__{key}": value for key, value in case.side().items()}
@@ -118,6 +125,7 @@ def test_runs_in_a_pipeline(case: Case):
 
 
 @with_predict
+@without_bags
 def test_model_selection_with_supervision_as_y(case: Case):
     X, side = case.rows(), case.side().get("bags", case.target())
     cv = sl.BagKFold(2) if case.supervision == "bags" else 2
@@ -128,6 +136,7 @@ def test_model_selection_with_supervision_as_y(case: Case):
 
 
 @each_bag_case
+@without_bags
 def test_model_selection_with_routed_supervision(case: Case):
     import sklearn
 
@@ -280,6 +289,21 @@ def test_without_lists_the_score_is_nan_and_says_so(case: Case):
         score = fitted.score(X)
     assert isinstance(score, float)
     assert np.isnan(score)
+
+
+@each_bag_case
+def test_rows_that_become_bags_are_said(case: Case):
+    """Clusterers of bags silently took every row for a bag at ``predict``; all others go by features alone."""
+    fitted, X = case.fit(), case.rows()
+    if not hasattr(fitted, "predict_bag_clusters"):
+        fitted.predict(X)  # warnings are errors
+        return
+    for method in (fitted.predict, fitted.predict_bag_clusters):
+        with pytest.warns(SidelightWarning, match=r"each of these 60 rows for a bag of its own.*bags=") as told:
+            method(X)
+        assert len(told) == 1
+    fitted.predict(X, bags=case.side()["bags"])
+    clone(case.estimator).fit(X).predict(X)  # learnt from single rows
 
 
 @each_bag_case

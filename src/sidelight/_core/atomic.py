@@ -15,7 +15,7 @@ import shutil
 import socket
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -102,7 +102,8 @@ def remove_leftovers(folder: Path) -> None:
             if left.is_dir() and not left.is_symlink():
                 shutil.rmtree(left, ignore_errors=True)
             else:
-                left.unlink(missing_ok=True)
+                with suppress(OSError):  # somebody else's, in a folder that many write to
+                    left.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -135,7 +136,7 @@ def _machine() -> str:
 def _is_alive(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):  # no process has such a number
         return False
     except OSError:
         return True  # another process's, and alive

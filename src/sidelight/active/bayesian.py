@@ -127,7 +127,7 @@ class BayesianActiveClustering(ProbabilityColumns, ClusterMixin, Estimator):
         self._check_parameters()
         X = rows_to_fit(self, X)
         check_n_clusters(self, self.n_clusters, X.shape[0])
-        pairs = as_pairs(pairs, n_rows=X.shape[0], y=y)
+        pairs = as_pairs(pairs, n_rows=X.shape[0], y=y).each_once()
         belief = ParticleBelief(X, self._prior(X.shape[1], n_particles=1, n_moves=0), as_generator(self.random_state))
         kept = spanning_edges(pairs.left, pairs.right, X.shape[0])
         belief.left, belief.right, belief.same = pairs.left[kept], pairs.right[kept], pairs.codes[kept]
@@ -158,7 +158,7 @@ class BayesianActiveClustering(ProbabilityColumns, ClusterMixin, Estimator):
             recorder=recorder,
             random_state=self.random_state,
         )
-        for answer in as_pairs(pairs, n_rows=session._X.shape[0]).answers:
+        for answer in as_pairs(pairs, n_rows=session._X.shape[0]).each_once().answers:
             session.tell(answer.rows, answer.answer)
         return session
 

@@ -188,6 +188,11 @@ class Dataset:
     readable : tuple of (tuple of str, ndarray) or None
         Numbers that people can read, for pages, where the features are those of a network: their names, and one line
         a row.
+    kind : str
+        What a table is that holds no rows with features: ``"events"``, ``"counts"``, ``"label track"``,
+        ``"annotations"``, ``"distances"``, ``"label sets"``; empty for rows.
+    evidence : mapping of str to tuple of str
+        Column -> what the rules said about it, and what was decided.
     reader : str
         The reader that was used: ``"delimited"``, ``"parquet"``, ``"npz"``, ...; empty for data that were made.
 
@@ -230,6 +235,8 @@ class Dataset:
     material: str = ""
     components: tuple[str, ...] = ()
     readable: tuple[tuple[str, ...], NDArray[np.float64]] | None = None
+    kind: str = ""
+    evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     row_numbers: NDArray[np.intp] = None  # type: ignore[assignment]  # filled in below: one number a row
 
     def __post_init__(self) -> None:

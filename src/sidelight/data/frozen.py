@@ -24,7 +24,7 @@ class Frozen:
         return made
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({name: read_only(value) for name, value in state.items()})
+        self.__dict__.update({name: read_only(_in_order(value)) for name, value in state.items()})
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: self.__dict__[name] for name in self._fields}
@@ -40,6 +40,12 @@ class Frozen:
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} is frozen: {name!r} cannot be deleted.")
+
+
+def _in_order(value: Any) -> Any:
+    """Return a matrix row by row in memory, whatever order it came in: compiled loops take no other."""
+    is_other = isinstance(value, np.ndarray) and value.ndim > 1 and not value.flags.c_contiguous
+    return np.ascontiguousarray(value) if is_other else value
 
 
 def read_only(value: Any) -> Any:

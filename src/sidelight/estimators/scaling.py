@@ -182,6 +182,8 @@ class Standardized(MetaEstimatorMixin, Estimator):
     predict_proba = _of_inner("predict_proba")
     predict_labels = _of_inner("predict_labels")
     predict_bags = _of_inner("predict_bags")
+    predict_sets = _of_inner("predict_sets")
+    predict_bag_sets = _of_inner("predict_bag_sets")
     predict_bag_clusters = _of_inner("predict_bag_clusters")
     predict_bags_proba = _of_inner("predict_bags_proba")
     predict_bag_proba = _of_inner("predict_bag_proba")

@@ -11,10 +11,10 @@ from typing import Any
 from sidelight.data.names import Names
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.data.relations.reading import EXTRAS, column_of
-from sidelight.errors import SidelightError, UnknownName, UnreadableFile, nearest
+from sidelight.errors import SidelightError, UnknownName, UnreadableFile, nearest, warn
 from sidelight.files.reading import label_table
 from sidelight.files.roles.cells import as_number
-from sidelight.words import Setting
+from sidelight.words import Setting, some_of
 
 YES = {"same": "same", "1": "same", "true": "same", "yes": "same", "must-link": "same", "ml": "same"}
 NO = {"different": "different", "0": "different", "-1": "different", "false": "different", "no": "different",
@@ -74,19 +74,36 @@ def _answers(
     named = {name: column_of(name, further) for name in EXTRAS}
     extra = {name: width + 1 + further.index(column) for name, column in named.items() if column is not None}
     told = []
+    slips: dict[str, dict[str, int]] = {"say": {}, "name": {}}  # what no answer can be, and its first answer
+    n_slips = 0
     lines = list(zip(*cells))
     by_name = kind is Triplets and _name_the_odd_row(lines)
     for number, line in enumerate(lines, start=1):
         said = _place_of_odd(line) if by_name else line[width].strip().lower()
         if said in UNSURE:
             continue
-        if said not in words:
-            raise UnreadableFile(
-                f"{str(path)!r}, answer {number}: {line[width]!r} is none of {', '.join(map(repr, kind.WORDS))}"
-                + ("." if kind is Pairs else ", and not in every line the name of one of its rows.")
+        names_there = [cell.strip() for cell in line[:width]]
+        unknown = [name for name in names_there if name not in row_of]
+        is_twice = len(set(names_there)) < width
+        if said in words and not unknown and not is_twice:
+            told.append(
+                (*(row_of[name] for name in names_there), words[said], *(_extra(line, extra, name) for name in EXTRAS))
             )
-        rows = [_row(line[column], row_of, path, number) for column in range(width)]
-        told.append((*rows, words[said], *(_extra(line, extra, name) for name in EXTRAS)))
+            continue
+        n_slips += 1
+        if unknown or is_twice:
+            slips["name"].setdefault(unknown[0] if unknown else f"{names_there[0]} twice", number)
+        else:
+            slips["say"].setdefault(line[width].strip(), number)
+    if n_slips and n_slips >= len(told):  # no slips: the words are others, or another column names the rows
+        raise _no_answers(path, kind, slips, row_of)
+    if n_slips:
+        which = [f"{verb} {some_of(map(repr, there), 3)}" for verb, there in slips.items() if there]
+        at = min(min(there.values()) for there in slips.values() if there)
+        warn(
+            f"{str(path)!r}: {n_slips} of {len(told) + n_slips} answers were left out: they {' or '.join(which)}, "
+            f"which is no answer or no other row of the table (the first is answer {at})."
+        )
     return kind.from_table(told, n_rows=len(names)) if told else kind.empty(len(names))
 
 
@@ -156,21 +173,31 @@ def kind_of_answers(path: str | Path) -> str | None:
     """Say whether a file itself looks like answers, by its first lines: "pairs", "triplets" or None."""
     for word, kind in _KINDS.items():
         try:
-            if _could_hold(label_table(Path(path)), kind):
+            table = label_table(Path(path))
+            if len(table.sample()) > 1 and _could_hold(table, kind):
                 return word
         except (SidelightError, OSError, IndexError):
             return None
     return None
 
 
-def _row(name: str, row_of: dict[str, int], path: Any, number: int) -> int:
-    row = row_of.get(name.strip())
-    if row is None:
-        raise UnknownName(
-            f"{str(path)!r}, answer {number}: no row of the table is called {name!r}. {nearest(name, row_of)}",
-            do=["If another column names the rows, say which: ", Setting("id", "COLUMN"), "."],
+def _no_answers(
+    path: Any, kind: type[Pairs] | type[Triplets], slips: dict[str, dict[str, int]], row_of: dict[str, int]
+) -> SidelightError:
+    """Return the error that most lines are no answers, by the first of them."""
+    number, verb, what = min((number, verb, what) for verb, found in slips.items() for what, number in found.items())
+    where = f"{str(path)!r}, answer {number}:"
+    if what.endswith(" twice") and what not in row_of:
+        return UnreadableFile(f"{where} its rows must all differ; it names {what}.")
+    if verb == "say":
+        return UnreadableFile(
+            f"{where} {what!r} is none of {', '.join(map(repr, kind.WORDS))}"
+            + ("." if kind is Pairs else ", and not in every line the name of one of its rows.")
         )
-    return row
+    return UnknownName(
+        f"{where} no row of the table is called {what!r}. {nearest(what, row_of)}",
+        do=["If another column names the rows, say which: ", Setting("id", "COLUMN"), "."],
+    )
 
 
 def _extra(line: tuple[str, ...], extra: dict[str, int], name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tarfile
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidParameter, SidelightError, UnknownName, UnreadableFile, nearest
 from sidelight.files.limits import memory_limit, need_dense
 from sidelight.files.problems import noticing
-from sidelight.files.recognise import FORMATS, recognise
+from sidelight.files.recognise import FORMATS, may_be_table, recognise
 from sidelight.files.roles.plan import RoleRequest, asked
 from sidelight.files.source import MAX_RATIO, MAX_UNPACKED, STANDARD_INPUT, Source, as_path, is_server
 from sidelight.lazy import functions_of
@@ -321,18 +322,18 @@ def label_table(path: Path | None) -> Any:
     return open_table(source) or open_book(source, recognise(source).format) or DelimitedSource(source)
 
 
-TABLES = (".csv", ".tsv", ".txt", ".parquet", ".json", ".jsonl", ".xlsx", ".ods", ".arff", ".mat", ".npz", ".sqlite")
-
-
 def tables_in(path: Path) -> list[str]:
-    """Return the members of a zip archive that may be tables."""
+    """Return the members of a zip or tar archive that may be tables."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = [info.filename for info in archive.infolist() if not info.is_dir()]
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise UnreadableFile(f"{path}: a damaged zip archive ({error}). Fetch it again.") from None
-    own = [name for name in names if not name.startswith("__MACOSX/") and not PurePosixPath(name).name.startswith(".")]
-    return [name for name in own if PurePosixPath(name).suffix.lower() in TABLES]
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                names = [info.filename for info in archive.infolist() if not info.is_dir()]
+        else:
+            with tarfile.open(path, "r:*") as packed:
+                names = [member.name for member in packed if member.isfile()]
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, ValueError, NotImplementedError) as error:
+        raise UnreadableFile(f"{path}: a damaged archive ({error}). Fetch it again.") from None
+    return [name for name in names if may_be_table(name)]
 
 
 def read_archive(path: Path, part: str | None, wanted: RoleRequest, how: dict[str, Any]) -> Dataset:
@@ -342,7 +343,9 @@ def read_archive(path: Path, part: str | None, wanted: RoleRequest, how: dict[st
         raise UnknownName(f"{path} holds no table {part!r}. {nearest(part, names)}")
     if part is None and len(names) != 1:
         example = f"{path}::{names[0]}" if names else ""
-        raise UnreadableFile(f"{path}: an archive of {len(names)} tables ({some_of(names, 3)}). Name one: {example}")
+        raise UnreadableFile(
+            f"{path}: an archive of {len(names)} tables ({some_of(names, 3)}): which one is meant? Name it: {example}"
+        )
     with TemporaryDirectory(prefix="sidelight-") as folder:
         inside = Source(_unpacked(path, part or names[0], Path(folder)))
         try:
@@ -357,6 +360,8 @@ def _unpacked(path: Path, name: str, folder: Path) -> Path:
     """Write one member under a name of our own; one that unpacks to absurd sizes is refused."""
     target = folder / f"table{PurePosixPath(name).suffix.lower()}"
     try:
+        if not zipfile.is_zipfile(path):
+            return _untarred(path, name, target)
         with zipfile.ZipFile(path) as archive:
             info = archive.getinfo(name)
             if info.file_size > MAX_UNPACKED and info.file_size > MAX_RATIO * max(info.compress_size, 1):
@@ -367,4 +372,16 @@ def _unpacked(path: Path, name: str, folder: Path) -> Path:
         raise
     except Exception as error:  # wrong passwords, damaged members, methods that Python lacks
         raise UnreadableFile(f"{path}: {name} cannot be unpacked ({error}).") from None
+    return target
+
+
+def _untarred(path: Path, name: str, target: Path) -> Path:
+    limit = max(MAX_UNPACKED, MAX_RATIO * path.stat().st_size)
+    with tarfile.open(path, "r:*") as archive:
+        member = archive.getmember(name)
+        stream = archive.extractfile(member)
+        if stream is None or member.size > limit:
+            raise UnreadableFile(f"{path}: {name} declares {member.size:,} bytes: a decompression bomb.")
+        with target.open("wb") as out:
+            shutil.copyfileobj(stream, out, 1 << 20)
     return target

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tarfile
 import zipfile
-from pathlib import Path
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from sidelight.errors import UnreadableFile
@@ -43,11 +45,74 @@ _NOT_TABLES = {
     b"Rar!": "a RAR archive. Unpack it first",
     b"\x80\x04": "a Python pickle, which can run code when it is opened. Save the arrays as .npz",
     b"\x80\x05": "a Python pickle, which can run code when it is opened. Save the arrays as .npz",
-    b"RDX": "an R data file. Save it from R with write.csv",
     b"\x7fELF": "a program",
 }
 
-_IN_ARCHIVES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".xlsx", ".arff", ".mat", ".txt")
+_NAMED = (  # signature, where it stands, what it is and the way out
+    (
+        b"$FL2",
+        0,
+        "an SPSS file (.sav)",
+        "in SPSS: Save as CSV; in Python: pandas.read_spss(FILE).to_parquet('t.parquet')",
+    ),
+    (
+        b"$FL3",
+        0,
+        "an SPSS file (.zsav)",
+        "in SPSS: Save as CSV; in Python: pandas.read_spss(FILE).to_parquet('t.parquet')",
+    ),
+    (
+        b"<stata_dta>",
+        0,
+        "a Stata file (.dta)",
+        "in Stata: export delimited; in Python: pandas.read_stata(FILE).to_parquet('t.parquet')",
+    ),
+    (b"DUCK", 8, "a DuckDB database", "in DuckDB: COPY tablename TO 't.parquet'"),
+    (
+        b"\xc2\xea\x81\x60",
+        12,
+        "a SAS file (.sas7bdat)",
+        "in SAS: proc export; in Python: pandas.read_sas(FILE).to_parquet('t.parquet')",
+    ),
+    (
+        b"HEADER RECORD*******LIB",
+        0,
+        "a SAS transport file (.xpt)",
+        "in Python: pandas.read_sas(FILE).to_parquet('t.parquet')",
+    ),
+    (b"RDX", 0, "an R data file", "in R: write.csv(x, 't.csv')"),
+    (b"RDA", 0, "an R data file", "in R: write.csv(x, 't.csv')"),
+    (b"X\n\x00\x00\x00", 0, "an R data file (.rds)", "in R: write.csv(readRDS(FILE), 't.csv')"),
+    (b"A\n2\n", 0, "an R data file (.rds, as text)", "in R: write.csv(readRDS(FILE), 't.csv')"),
+    (b"CDF\x01", 0, "a NetCDF file", "in Python: xarray.open_dataset(FILE).to_dataframe().to_parquet('t.parquet')"),
+    (b"CDF\x02", 0, "a NetCDF file", "in Python: xarray.open_dataset(FILE).to_dataframe().to_parquet('t.parquet')"),
+    (b"SIMPLE  =", 0, "a FITS file", "in Python: astropy.table.Table.read(FILE).write('t.csv')"),
+    (b"Obj\x01", 0, "an Avro file", "in Python: polars.read_avro(FILE).write_parquet('t.parquet')"),
+    (b"ORC", 0, "an ORC file", "in Python: pyarrow.orc.read_table(FILE).to_pandas().to_parquet('t.parquet')"),
+    (b"FEA1", 0, "a Feather file of version 1", "in Python: pandas.read_feather(FILE).to_parquet('t.parquet')"),
+    (b"Standard Jet DB", 4, "an Access database", "in Access: export the table as text"),
+    (b"Standard ACE DB", 4, "an Access database", "in Access: export the table as text"),
+    (b"\x00\x00\x27\x0a", 0, "a shapefile", "save its attribute table as CSV, in QGIS for one"),
+    (b"GGUF", 0, "the weights of a language model", "a table of rows is needed"),
+    (b"II*\x00", 0, "a TIFF picture", "a folder of pictures is cut with `sidelight from FOLDER`"),
+    (b"MM\x00*", 0, "a TIFF picture", "a folder of pictures is cut with `sidelight from FOLDER`"),
+    (b"GIF8", 0, "a GIF picture", "a folder of pictures is cut with `sidelight from FOLDER`"),
+    (b"OggS", 0, "a sound file", "a folder of recordings is cut with `sidelight from FOLDER`"),
+    (b"fLaC", 0, "a sound file", "a folder of recordings is cut with `sidelight from FOLDER`"),
+    (b"ID3", 0, "a sound file", "a folder of recordings is cut with `sidelight from FOLDER`"),
+)
+_STATA = (0x69, 0x6C, 0x6E, 0x6F, 0x71, 0x72, 0x73)  # first byte of older Stata files, then byte order, then 1
+_XML = (
+    ("annotation_document", "an ELAN annotation file: a label track. Export it from ELAN as tab-delimited text"),
+    ("<audacityproject", "an Audacity project. Export its label track as text"),
+    ("<annotation", "annotations of a picture (Pascal VOC, for one): boxes with names, a label track and no rows. "
+     "Cut the pictures into rows with `sidelight from FOLDER`, and give the names that each one has as a table"),
+    ("<pmml", "a model in PMML and no table"),
+    ("<gpx", "a GPS track. Convert it to CSV"),
+    ("<kml", "places in KML. Save them as CSV"),
+    ("<svg", "a picture (SVG) and no table"),
+    ("<worksheet", "a spreadsheet in XML. Save the sheet as CSV"),
+)  # fmt: skip
 
 
 class Recognised(NamedTuple):
@@ -102,17 +167,33 @@ def _binary(path: Path, start: bytes, *, packed: bool) -> Recognised | None:
         return Recognised("parquet", "the Parquet signature")
     if start.startswith(b"\x93NUMPY"):
         return Recognised("npy", "the NumPy signature")
-    if start.startswith((b"MATLAB 7.3", b"\x89HDF\r\n\x1a\n")):
+    if start.startswith(b"MATLAB 7.3") or (start.startswith(b"\x89HDF") and path.suffix.lower() == ".mat"):
         raise UnreadableFile(
             f"{path}: this is a MATLAB 7.3 (HDF5) file; MATLAB 5 files are read. "
             "In MATLAB: load it and save it again with save('FILE', '-v7')."
         )
+    if start.startswith(b"\x89HDF"):
+        raise UnreadableFile(
+            f"{path}: an HDF5 file, which is not read. In Python: `with h5py.File(FILE) as f: "
+            "numpy.savez('t.npz', **{k: v[()] for k, v in f.items()})`; a table that pandas wrote: "
+            "`pandas.read_hdf(FILE).to_parquet('t.parquet')`."
+        )
+    if start.startswith(b"\xff\xff\xff\xff") and len(start) > 8 and path.suffix.lower() != ".bin":
+        return Recognised("feather", "an Arrow stream")
     if start.startswith(b"MATLAB 5.0") or (len(start) >= 128 and start[124:128] in (b"\x00\x01IM", b"\x01\x00MI")):
         return Recognised("matlab", "the MATLAB 5 header")
     if len(start) >= 4 and start[:2] == b"\0\0" and start[2] in (8, 9, 11, 12, 13, 14) and 1 <= start[3] <= 4:
         return Recognised("idx", "the IDX magic number")
     if len(start) >= 262 and start[257:262] == b"ustar":
-        return Recognised("folder", "a tar archive")
+        return _tar(path)
+    for magic, at, what, way_out in _NAMED:
+        if start[at : at + len(magic)] == magic:
+            raise UnreadableFile(f"{path}: {what}, which is not read. {way_out[:1].upper()}{way_out[1:]}.")
+    if len(start) > 4 and start[0] in _STATA and start[1] in (1, 2) and start[2] == 1 and start[3] == 0:
+        raise UnreadableFile(
+            f"{path}: a Stata file (.dta), which is not read. In Stata: export delimited; in Python: "
+            "pandas.read_stata(FILE).to_parquet('t.parquet')."
+        )
     for magic, what in _NOT_TABLES.items():
         if start.startswith(magic):
             raise UnreadableFile(f"{path}: this is not a table but {what}.")
@@ -133,15 +214,46 @@ def _zip(path: Path, packed: bool) -> Recognised:
         return Recognised("workbook", "an Excel workbook")
     if "content.xml" in names and _mimetype(path) == "application/vnd.oasis.opendocument.spreadsheet":
         return Recognised("workbook", "an OpenDocument spreadsheet")
-    if any(name == "mimetype" or name.startswith("META-INF") for name in names):
+    if "mimetype" in names or "[Content_Types].xml" in names:
         raise UnreadableFile(f"{path}: this is an office document, whatever its name says. Save the sheet as CSV.")
-    if any(name.lower().endswith(_IN_ARCHIVES) for name in names):
+    if any(name.endswith("data.pkl") for name in names):
+        raise UnreadableFile(
+            f"{path}: a model or tensors of PyTorch. In Python: numpy.savez('t.npz', X=tensor.numpy())."
+        )
+    if any(may_be_table(name) for name in names):
         return Recognised("archive", "a zip archive of tables")
     listed = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
     raise UnreadableFile(
         f"{path}: expected a table, found a zip archive of {len(names)} files ({listed}). "
-        "Unpack it, then read the file inside."
+        "Unpack it, then read the file inside, or the folder."
     )
+
+
+TABLES = (
+    ".csv", ".tsv", ".tab", ".txt", ".dat", ".data", ".parquet", ".json", ".jsonl", ".ndjson", ".geojson", ".xlsx",
+    ".xls", ".ods", ".arff", ".mat", ".npz", ".sqlite", ".db", ".arrow", ".feather", ".svm", ".libsvm", ".gz",
+)  # fmt: skip
+
+
+def may_be_table(name: str) -> bool:
+    """Say whether a member of an archive may be a table, by its ending; hidden files and notes are none."""
+    own = PurePosixPath(name).name
+    is_hidden = own.startswith(".") or name.startswith("__MACOSX/")
+    is_note = own.lower().startswith(("readme", "license", "licence", "changelog"))
+    return not is_hidden and not is_note and PurePosixPath(own).suffix.lower() in TABLES
+
+
+def _tar(path: Path) -> Recognised:
+    """A tar archive of tables is an archive like a zip one; one of texts is read as their folder."""
+    tables, others = 0, 0
+    with suppress(tarfile.TarError, EOFError, OSError, ValueError), tarfile.open(path, "r:*") as archive:
+        for _, member in zip(range(200), archive):
+            own = PurePosixPath(member.name).suffix.lower()
+            if member.isfile() and may_be_table(member.name) and own != ".txt":
+                tables += 1
+            elif member.isfile():
+                others += 1
+    return Recognised("archive" if tables > others else "folder", "a tar archive")
 
 
 def _text(path: Path, start: bytes) -> Recognised:
@@ -167,6 +279,11 @@ def _text(path: Path, start: bytes) -> Recognised:
             f"{path}: expected a table, found a web page. The download was probably answered by an error or log-in "
             "page: open it in a browser and look."
         )
+    if markup.startswith("<") and not markup.startswith("<labels"):
+        whole = " ".join(lines[:20]).lower()
+        named = next((what for mark, what in _XML if mark in whole), None)
+        if named is not None:
+            raise UnreadableFile(f"{path}: {named}.")
     if markup.startswith(("<?xml", "<labels")):
         raise UnreadableFile(
             f"{path}: an XML file.",
@@ -177,9 +294,19 @@ def _text(path: Path, start: bytes) -> Recognised:
                 ".",
             ],
         )
-    if markup.startswith(("{", "[{")) and not markup.startswith("{0"):
+    if _is_json(text):
         return Recognised("json", "JSON records")
     return _arff_or_keel(lines) or _c45(path, lines) or _svmlight(lines) or Recognised("delimited", "lines of text")
+
+
+def _is_json(text: str) -> bool:
+    """Say whether a text is JSON, by its first two marks that are not blank."""
+    first = text.lstrip("\ufeff \t\r\n")
+    second = first[1:].lstrip()[:1]
+    if first[:1] == "{":
+        return second in ('"', "}")
+    return first[:1] == "[" and (second in ("{", "[") or (second == '"' and re.match(r'\[\s*"[^"]*"\s*[,\]]', first)
+                                                         is not None))  # fmt: skip
 
 
 def _folder(path: Path) -> Recognised:

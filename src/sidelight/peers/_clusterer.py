@@ -48,8 +48,8 @@ class AnswerClusterer(DistanceColumns, ClusterMixin, Estimator, ABC):
         X = rows_to_fit(self, X, **({} if self._takes_sparse else {"accept_sparse": False}))
         check_n_clusters(self, self.n_clusters, X.shape[0])
         pairs, triplets = as_pairs(pairs, n_rows=X.shape[0], y=y), as_triplets(triplets, n_rows=X.shape[0], y=y)
-        self._learn(X, pairs, triplets, as_generator(self.random_state))
-        self.violated_ = violated(self.labels_, pairs, triplets)
+        self._learn(X, pairs.each_once(), triplets.each_once(), as_generator(self.random_state))
+        self.violated_ = {"pairs": pairs.broken_by(self.labels_), "triplets": triplets.broken_by(self.labels_)}
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -121,17 +121,8 @@ class AnswerClusterer(DistanceColumns, ClusterMixin, Estimator, ABC):
         return tags
 
 
-def violated(labels: np.ndarray, pairs: Pairs, triplets: Triplets) -> dict[str, np.ndarray]:
-    """Return the numbers of the answers that ``labels`` break, by kind."""
-    return {
-        name: np.flatnonzero(type(answers)._truth(labels[answers.rows]) != answers.codes)
-        for name, answers in (("pairs", pairs), ("triplets", triplets))
-    }
-
-
 def share_kept(labels: np.ndarray, pairs: Pairs, triplets: Triplets) -> float:
     """Return the share of the answers, by weight, that ``labels`` keep."""
-    broken = violated(labels, pairs, triplets)
     total = pairs.weights.sum() + triplets.weights.sum()
-    lost = pairs.weights[broken["pairs"]].sum() + triplets.weights[broken["triplets"]].sum()
+    lost = sum(answers.weights[answers.broken_by(labels)].sum() for answers in (pairs, triplets))
     return float(1.0 - lost / total) if total > 0 else 1.0

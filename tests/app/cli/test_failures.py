@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from tests.app.cli.conftest import files
+from tests.examples import but_slow
 
 from sidelight.app.cli.app import run as run_app
 from sidelight.app.jobs import run as jobs_run
+from sidelight.progress import interrupts, report
 
 
 @pytest.mark.parametrize(
@@ -46,6 +50,55 @@ def test_an_interrupt_or_a_polite_kill_cleans_up_and_says_so(sidelight, table, t
     assert code == 130
     assert "interrupted; nothing was written" in err
     assert files(tmp_path) == before
+
+
+def test_an_interrupt_that_compiled_code_swallowed_ends_the_work_at_the_next_report(sidelight, table, monkeypatch):
+    def swallowing(job):
+        with contextlib.suppress(KeyboardInterrupt):  # as a callback of ctypes does
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+        report("going on", 0, 1)
+        raise AssertionError("the work went on")
+
+    monkeypatch.setattr(jobs_run, "find_job", swallowing)
+    code, _, err = sidelight("relations", table, "-k", 2, "--out", "results")
+    assert code == 130
+    assert "interrupted" in err
+    interrupts.begin()  # another command
+    report("from the start", 0, 1)
+
+
+def test_a_signal_that_the_caller_ignores_stays_ignored(sidelight, table, monkeypatch):
+    """``nohup`` ignores SIGHUP; the command took it back."""
+    write = jobs_run.write_csv
+
+    def hung_up(path, columns, **options):
+        os.kill(os.getpid(), signal.SIGHUP)
+        time.sleep(0.01)
+        write(path, columns, **options)
+
+    monkeypatch.setattr(jobs_run, "write_csv", hung_up)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    code, _, err = sidelight("relations", table, "-k", 2, "--out", "results", "--quiet")
+    assert (code, err) == (0, "")
+
+
+def test_an_interrupt_after_the_results_are_whole_changes_nothing(sidelight, table, tmp_path, monkeypatch):
+    move = Path.rename
+
+    def late(self, target):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.01)
+        return move(self, target)
+
+    monkeypatch.setattr(Path, "rename", late)
+    code, out, err = sidelight("relations", table, "-k", 2, "--out", "results")
+    assert code == 0
+    assert "Wrote" in out
+    assert "interrupted" not in err
+    assert (tmp_path / "results" / "run.toml").exists()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        assert signal.getsignal(number) == signal.SIG_IGN  # until the process ends
 
 
 @pytest.mark.slow
@@ -90,3 +143,17 @@ def test_a_closed_standard_output_is_no_traceback(tmp_path):
     done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0
     assert done.stderr == ""
+
+
+ASK = "ask t.csv --out a"
+
+
+@pytest.mark.parametrize("closed", but_slow(["2>&-", ">&- 2>&-", "<&- 2>&-"], "<&- 2>&-"))
+@pytest.mark.parametrize("command", but_slow(["describe t.csv", "relations t.csv -k 2 --out r", ASK], ASK))
+def test_closed_streams_are_no_error(table, tmp_path, command, closed):
+    """A closed standard error was exit code 1 without a word, and a file could take its number, and its words."""
+    (tmp_path / "t.csv").write_bytes(table.read_bytes())
+    words = f"{sys.executable} -m sidelight {command} {closed}"
+    done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, cwd=tmp_path, check=False, timeout=60)
+    assert done.returncode == 0, done
+    assert "Traceback" not in done.stdout + done.stderr

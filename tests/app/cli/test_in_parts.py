@@ -18,7 +18,7 @@ from sidelight.app.cli.options import as_flag
 from sidelight.app.jobs.relations import work as relations_work
 from sidelight.data import parts as parts_module
 from sidelight.data import spill as spill_module
-from sidelight.errors import InvalidParameter
+from sidelight.errors import ClusterGone, InvalidParameter
 from sidelight.estimators.relations import discriminative
 
 N_BAGS, SIZE = 120, 6
@@ -255,14 +255,20 @@ def test_rows_with_answers_are_learnt_from_wherever_they_are(rows, tmp_path, mon
     assert sum(numbers["sizes"]) == len(frame)
 
 
-@pytest.mark.slow
-def test_workers_must_see_bags_that_were_brought_together(rows, tmp_path):
-    folder, frame, _ = rows
-    frame[::-1][::2].write_parquet(folder / "9.parquet")
-    where = ("--engine", "dask", "--scheduler", "tcp://127.0.0.1:9", "--out", tmp_path / "out")
-    run = call("instances", f"{folder}/*.parquet", *COLUMNS, *where)
-    assert isinstance(run.exception, InvalidParameter), run.output
-    assert "Name a folder that all workers see: scratch" in str(run.exception)
+@pytest.mark.parametrize(
+    "job", [("instances", *COLUMNS), ("relations", "--ignore", "n", "--ignore", "recording", "--ignore", "species")]
+)
+@pytest.mark.parametrize("where", [(), ("--scratch",)])
+def test_a_cluster_that_was_asked_for_is_used_or_refused(rows, tmp_path, job, where, monkeypatch):
+    """Without --scratch the rows were placed by this process, and run.toml spoke of Dask."""
+    monkeypatch.setattr("sidelight._models.on_dask.CONNECT", 0.5)
+    folder, _, _ = rows
+    where = (*where, tmp_path) if where else ()
+    cluster = ("--engine", "dask", "--scheduler", "tcp://127.0.0.1:9", *where, "--out", tmp_path / "out")
+    run = call(job[0], f"{folder}/*.parquet", *job[1:], *cluster)
+    assert isinstance(run.exception, ClusterGone if where else InvalidParameter), run.output
+    assert where or "Name a folder that all workers and this machine see: scratch" in str(run.exception)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("engine", but_slow(["memory", "disk"], "disk"))

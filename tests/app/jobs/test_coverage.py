@@ -99,7 +99,7 @@ def test_with_known_rows_the_page_and_the_summary_count_the_same_rows(table):
     page = page_of(result)
     n_changed = sum(a != b for a, b in zip(result.assignments["label"], result.assignments["by features alone"]))
     assert result.moved.n_moved == n_changed
-    assert f"changed the name of {n_changed} row" in page.sure[1]
+    assert f"changed the name of {n_changed} row" in " ".join(map(str, page.sure))
     (section,) = [s for s in page.sections if s.title == "What the bags changed"]
     assert str(n_changed) in section.sentences[0] or n_changed == 0
 

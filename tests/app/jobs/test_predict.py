@@ -66,6 +66,25 @@ def rows_of(path):
         return list(csv.DictReader(handle))
 
 
+def test_sets_of_names_hold_more_where_more_is_asked_for(runs, tmp_path):
+    folder, table = runs("instances")
+    sizes = []
+    for coverage in (0.5, 0.99):
+        out = tmp_path / str(coverage)
+        done = predict(str(folder), str(table), out, Roles(), coverage=coverage)
+        assert any(f"About {coverage:.0%} of rows" in sentence for sentence in done.sentences)
+        rows, bags = rows_of(out / "assignments.csv"), rows_of(out / "bags.csv")
+        assert all(row["label"] in row["one_of"].split("|") for row in rows)
+        sizes.append(
+            [
+                sum(len(line[name].split("|")) for line in lines)
+                for name, lines in (("one_of", rows), ("may_hold", bags))
+            ]
+        )
+    assert sizes[0][0] < sizes[1][0]
+    assert sizes[0][1] < sizes[1][1]
+
+
 @pytest.mark.parametrize("name", but_slow(RUNS, "spectral", "words", "margin", "relations"))
 def test_the_training_table_is_placed_as_the_fit_placed_it(runs, tmp_path, name):
     folder, table = runs(name)

@@ -14,11 +14,11 @@ from sidelight.app.jobs.score import score
 from sidelight.errors import InvalidData, OutputExists
 
 
-def call(*words):
+def call(*words, notes=False):
     done = CliRunner().invoke(app, [str(word) for word in words])
     if done.exception is not None:
         raise done.exception
-    return done.stdout
+    return done.stderr if notes else done.stdout
 
 
 @pytest.fixture
@@ -131,3 +131,23 @@ def test_a_run_is_repeated_from_any_folder_and_a_changed_table_is_said(tmp_path,
         handle.write((tmp_path / "iris.csv").read_text().splitlines()[1] + "\n")
     content = json.loads(call("run", "two/run.toml", "--out", "three", "--json", "--quiet"))
     assert content["table_changed"] is True
+    assert content["versions_changed"] is False
+
+
+def test_a_run_of_other_code_is_repeated_with_a_word_of_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call("sample", "iris", "iris.csv", "--quiet")
+    call("relations", "iris.csv", "--method", "pck-means", "-k", 2, "--out", "one", "--quiet")
+    manifest = tmp_path / "one" / "run.toml"
+    now = manifest.read_text()
+    assert f'sidelight = "{sl.__version__}"' in now
+    manifest.write_text(now.replace(f'sidelight = "{sl.__version__}"', 'sidelight = "0.2.0"'))
+    assert f"was made with sidelight 0.2.0 (here {sl.__version__}): the result may differ." in call(
+        "run", "one", "--out", "two", notes=True
+    )
+    manifest.write_text(now.replace(f'numpy = "{np.__version__}"', 'numpy = "1.99"'))
+    assert "numpy 1.99" in (told := call("run", "one", "--out", "three", notes=True))
+    assert "may differ in its last digits" in told
+    content = json.loads(call("run", "one", "--out", "four", "--json", "--quiet"))
+    assert content["versions_changed"] is True
+    assert content["table_changed"] is False

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import httpx
@@ -142,3 +143,18 @@ def fits_a_phone(page):
         (rule["id"], rule["nodes"][0]["html"][:160]) for rule in found if rule["impact"] in ("serious", "critical")
     ]
     assert serious == []
+
+
+@contextmanager
+def busy_model(project):
+    """Let the model of a project be at work on what comes next, as long as the block lasts."""
+    learner, over = project.model._learner, threading.Event()
+    for name in ("catch_up", "ask", "look"):
+        usual = getattr(learner, name)
+        setattr(learner, name, lambda *told, usual=usual: (over.wait(60), usual(*told))[1])
+    try:
+        yield
+    finally:
+        over.set()
+        for name in ("catch_up", "ask", "look"):
+            delattr(learner, name)

@@ -39,8 +39,7 @@ def learning_for_ever(monkeypatch):
     over = threading.Event()
 
     def learn(self, counted, is_over):
-        with self._lock:
-            over.wait(30)
+        over.wait(30)
 
     monkeypatch.setattr(Learner, "catch_up", learn)
     try:

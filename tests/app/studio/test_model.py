@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.app.studio.conftest import blobs
+from tests.app.studio.conftest import blobs, busy_model
 
 from sidelight.app.studio.answers import Answer, true_answer
 from sidelight.app.studio.learner import Learner, moved_rows, new_session, told_by
@@ -137,7 +137,7 @@ def test_one_person_is_asked_exactly_what_the_session_would_ask(project):
 def test_who_waits_too_long_gets_the_question_that_was_loaded(project):
     ann = project.owner()
     on_screen, loaded = project.model.questions(ann.id, wait=20, wait_more=20)
-    with project.model._learner._lock:  # the model is busy
+    with busy_model(project):
         project.answer(ann, on_screen, "same", wait=0.01)
         assert project.model.questions(ann.id, wait=0.0) == [loaded]
     project.model.snapshot()

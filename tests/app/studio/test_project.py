@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+import threading
 
 import numpy as np
 import pytest
-from tests.app.studio.conftest import blobs
+from tests.app.studio.conftest import blobs, busy_model
 
 from sidelight.app.report.gallery import Media
 from sidelight.app.studio import rows as rows_module
@@ -307,3 +308,32 @@ def test_small_charts_show_what_sets_rows_apart(tmp_path):
     assert np.allclose(first.row, Z[3, apart])
     assert np.allclose(second.row, Z[7, apart])
     assert rows.profiles(()) == []
+
+
+def test_nothing_that_people_do_waits_for_the_learner(project):
+    """A correction took the learner's lock, which a learner at work takes again and again: it never came back."""
+    you = project.owner()
+    tell(project, you, *PAIRS)
+    labels = project.model.snapshot().labels
+    target = int(labels[1])
+    doing = {
+        "an answer": lambda: project.answer(you, (3, 7), "different", seconds=1.0),
+        "a correction": lambda: project.correct(you, 6, target, is_member=True),
+        "a strike": lambda: project.correct(you, 7, int(labels[7]), is_member=False),
+        "a name": lambda: project.name(you, target, "wren"),
+        "rows together": lambda: project.keep_all(
+            you, project.together(you, [9, 12], "owl", project.model.snapshot(fresh=False))
+        ),
+        "an undo": lambda: project.undo(you),
+        "an edit": lambda: project.edit(you, project.answers()[0].id, "different"),
+        "somebody set aside": lambda: project.set_aside(you.id, True),
+        "a look": lambda: project.status(),
+    }
+    with busy_model(project):
+        project.model.changed()
+        for what, do in doing.items():
+            thread = threading.Thread(target=do, daemon=True)
+            thread.start()
+            thread.join(timeout=5.0)
+            assert not thread.is_alive(), f"{what} waits for the learner"
+    assert {7, 6} <= project.confirmed()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 from sidelight.app.studio.answers import Answer
 from sidelight.app.studio.rows import Rows
+from sidelight.app.studio.run import learner
 from sidelight.app.studio.run.learner import WRONG, Belief, people_of
 from sidelight.app.studio.run.project import changes, renaming
 from sidelight.app.studio.run.results import _as_pairs
@@ -52,6 +55,19 @@ def test_without_a_word_of_people_the_run_is_believed(begun):
     assert np.allclose(belief.P[np.arange(6), start.labels], start.sure)
     assert belief.P[2, 0] > belief.P[2, 2]  # nearer to the wrens
     assert belief.P[3, 2] > 0.0  # no list says otherwise
+
+
+def test_the_names_that_a_run_leaves_open_are_offered_before_likelier_ones(begun, monkeypatch):
+    rows, start = begun
+    monkeypatch.setattr(learner, "MOST_WORDS", 2)
+
+    def offered(**more):
+        told = replace(start, **more)
+        return learner.RunLearner.words(SimpleNamespace(_lock=nullcontext(), _belief=Belief(rows, told), start=told), 3)
+
+    assert set(offered()) == {"owl", "wren"}  # the likeliest of a row whose bag has no list
+    assert set(offered(one_of=((), (), (), ("owl", "novel-1"), (), ()))) == {"owl", "novel-1"}
+    assert set(offered(one_of=((), (), (), ("owl",), (), ()))) == {"owl", "wren"}
 
 
 def by_hand(P, row, factors):

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import httpx
 import pytest
-from tests.app.studio.conftest import blobs
+from tests.app.studio.conftest import blobs, busy_model
 
 from sidelight.app.studio.answers import true_answer
 from sidelight.app.studio.model import _CROWD
@@ -157,7 +157,7 @@ def test_of_a_crowd_that_waits_for_the_model_all_have_a_question_at_once(local):
     project = local.studio.project(number)
     people = [local.studio.add_person(number, f"p{i}") for i in range(9)]
     project.model.snapshot()
-    with project.model._learner._lock:  # the model is busy with the answers of others
+    with busy_model(project):  # with the answers of others
         for person in people:
             project.model.questions(person.id, wait=0.0)
         asked = [project.model.questions(person.id, wait=0.0) for person in people]

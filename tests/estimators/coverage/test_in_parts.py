@@ -72,6 +72,9 @@ def same_bits(a, b):
     assert a.log_likelihood_ == b.log_likelihood_
 
 
+@pytest.mark.filterwarnings(
+    "ignore:CoverageClustering stopped after"
+)  # sub-clusters of mere noise: bits are compared, not optima
 @pytest.mark.parametrize(
     "options",
     [

@@ -243,3 +243,17 @@ def test_rows_without_answers_and_the_thesis_go_by_features_alone():
     np.testing.assert_allclose(fitted.probabilities_[unasked], fitted.predict_proba(X)[unasked])
     thesis = sl.DiscriminativeClustering(2, objective="variational", random_state=0).fit(X, pairs=pairs)
     np.testing.assert_array_equal(thesis.labels_, thesis.predict(X))
+
+
+def test_advice_on_empty_clusters_follows_from_the_cause():
+    """With answers that are wrong one time in three, "ask for fewer clusters" alone was bad advice."""
+    generator = np.random.default_rng(11)
+    y = generator.integers(0, 2, 120)
+    X = generator.normal(size=(120, 5))
+    X[:, 0] += 0.6 * y
+    doubtful = sl.Pairs.sample(y, 60, noise=0.3, random_state=11)
+    with pytest.warns(sl.errors.EmptyClusters, match=r"look for wrong ones, bring more, or ask for fewer") as told:
+        fitted = sl.DiscriminativeClustering(6, random_state=0).fit(X, pairs=doubtful)
+    assert any(f"about {fitted.eps_:.0%} seem wrong" in str(warning.message) for warning in told)
+    with pytest.warns(sl.errors.EmptyClusters, match=r"hold rows\. Ask for fewer clusters\.$"):
+        sl.DiscriminativeClustering(12, random_state=0).fit(np.repeat(X[:4], 5, axis=0))

@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from types import FrameType
 from typing import Any, TextIO
 
 import click
@@ -23,6 +22,7 @@ import sidelight
 from sidelight.app.cli.options import as_flag
 from sidelight.app.jobs.catalogue import JOBS
 from sidelight.errors import Cancelled, SidelightError, SidelightWarning, capture_warnings, nearest
+from sidelight.progress import interrupts
 
 DONE, MACHINE, CALL, INTERRUPTED = 0, 1, 2, 130
 _COMMANDS = {  # commands that are no job, and the file of this folder that each is in
@@ -148,14 +148,15 @@ def _overview_order(name: str) -> tuple[int, str]:
 def run() -> None:
     """Run the command line and turn errors into one message and an exit code."""
     _noted.clear()
+    _open_streams()
     code: Any = MACHINE
     try:
         with _interruptible(), capture_warnings(_hear), warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.showwarning = _note  # of other libraries; catch_warnings puts the old one back
             code = app.main(standalone_mode=False)
-            if sys.stdout is not None:  # None where the caller closed it
-                sys.stdout.flush()  # a full device says so here, and not after everything is over
+            sys.stdout.flush()  # a full device says so here, and not after everything is over
+            interrupts.results_are_whole()
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.ClickException as error:
@@ -199,8 +200,7 @@ def _say(text: str, code: int) -> int:
 def _leave(code: int) -> None:
     """Exit; whatever is left in the buffer of a full device is given up."""
     try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except (OSError, ValueError):
         sys.stdout = None  # else the interpreter tries again, and shows a traceback
     sys.exit(code)
@@ -221,22 +221,36 @@ def _check_room() -> None:
         raise click.exceptions.Exit(_say(told, MACHINE))
 
 
+def _open_streams() -> None:
+    """Open what the caller closed (``2>&-``) on nothing: else the next file opened takes its number, and its words."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number, which is this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "r" if name == "stdin" else "w", encoding="utf-8", closefd=False))  # noqa: SIM115  # as long as the process
+
+
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the work as Ctrl-C does, with nothing left behind."""
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    """Let SIGTERM and SIGHUP end the work as Ctrl-C does, with nothing left behind; ``nohup`` ignores them for good.
+
+    Once the results are whole all of them are ignored, also while the interpreter ends.
+    """
+    interrupts.begin()
+    wanted = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     if threading.current_thread() is not threading.main_thread():
-        names = []  # only the main thread may ask
-    before = {name: signal.signal(getattr(signal, name), _interrupt) for name in names}
+        wanted = []  # only the main thread may ask
+    before = {number: signal.getsignal(number) for number in wanted}
+    taken = {number: handler for number, handler in before.items() if handler != signal.SIG_IGN}
+    for number in taken:
+        signal.signal(number, interrupts.handle)
     try:
         yield
     finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+        for number, handler in taken.items():
+            signal.signal(number, signal.SIG_IGN if interrupts.too_late else handler)
 
 
 def _hear(warning: SidelightWarning) -> None:

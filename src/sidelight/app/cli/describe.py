@@ -12,6 +12,7 @@ import click
 from sidelight.app.cli.job import command_line
 from sidelight.app.cli.options import Grouped, as_flag, role_options, roles_from, shown_options
 from sidelight.app.cli.terminal import progress_bar
+from sidelight.files.source import split_part
 from sidelight.words import Setting, render
 
 OVERVIEW = {"describe": ("a file, and no idea what to do with it", "sidelight describe FILE")}
@@ -53,7 +54,7 @@ def describe_command(file: str, as_json: bool, quiet: bool, **typed: Any) -> Non
             {"question": question, "answers": [{"words": words, "command": line} for words, line in answers]}
             for question, answers in asked
         ]
-        del content["doubts"]
+        del content["doubts"], content["evidence"]
         content["commands"] = [{"why": why, "command": line} for why, line in fitting]
         del content["fits"], content["next"]
         click.echo(json.dumps(content, indent=2, ensure_ascii=False))
@@ -68,8 +69,10 @@ def _answers(file: str, typed: Mapping[str, Any], readings: Sequence[Mapping[str
     lines = []
     for reading in readings:
         settings = {**said, **reading["settings"]}
-        flags = " ".join(as_flag(Setting(name, value)) for name, value in settings.items())
-        lines.append((reading["words"], f"sidelight describe {shlex.quote(file)} {flags}"))
+        part = settings.pop("part", None)
+        flags = "".join(" " + as_flag(Setting(name, value)) for name, value in settings.items())
+        named = file if part is None else f"{split_part(file)[0]}::{part}"
+        lines.append((reading["words"], f"sidelight describe {shlex.quote(named)}{flags}"))
     return lines
 
 

@@ -30,9 +30,13 @@ OVERVIEW = {
 @where_options
 @click.option("--out", required=True, type=click.Path(), help="A folder, or a file that ends with .csv or .parquet.")
 @click.option("--overwrite", is_flag=True, help="Replace what an earlier call wrote.")
+@click.option(
+    "--coverage", default=0.9, show_default=True, type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Share of the truth that sets of names hold: one_of of a row, may_hold of a bag.",
+)  # fmt: skip
 @shown_options
 def predict_command(
-    model: str, table: str, out: str, overwrite: bool, as_json: bool, quiet: bool, **typed: Any
+    model: str, table: str, out: str, overwrite: bool, coverage: float, as_json: bool, quiet: bool, **typed: Any
 ) -> None:
     """Say where each row of TABLE belongs, by MODEL: a model.sidelight, or the folder of the run that wrote it.
 
@@ -51,7 +55,7 @@ def predict_command(
     from sidelight.app.jobs.predict import predict
 
     with progress_bar(quiet):
-        done = predict(model, source, out, roles, overwrite=overwrite, spell=as_flag, where=where)
+        done = predict(model, source, out, roles, overwrite=overwrite, spell=as_flag, where=where, coverage=coverage)
     if as_json:
         show_json(done.as_dict())
     elif not quiet:

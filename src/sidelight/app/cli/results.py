@@ -26,7 +26,8 @@ OVERVIEW = {  # what somebody has who needs a command, and how it is called
 def run_command(config: str, out: str, overwrite: bool, as_json: bool, quiet: bool) -> None:
     """Run what CONFIG (a run.toml, or the folder it lies in) describes, from any folder.
 
-    Paths in it are seen from where it lies. A table that has changed since then is said.
+    Paths in it are seen from where it lies. A table that has changed since then is said,
+    and so are other versions of Sidelight and of the libraries that decide the numbers.
     """
     from sidelight.app.jobs.config import RunConfig
     from sidelight.app.jobs.run import run, what_changed
@@ -35,12 +36,12 @@ def run_command(config: str, out: str, overwrite: bool, as_json: bool, quiet: bo
         config = os.path.join(config, "run.toml")
     what = RunConfig.from_toml(config)
     changed = what_changed(config, what)
-    if changed and not quiet:
-        click.echo(f"sidelight: note: {changed}", err=True)
+    for sentence in changed.values() if not quiet else ():
+        click.echo(f"sidelight: note: {sentence}", err=True)
     with progress_bar(quiet):
         outcome = run(what, out, overwrite=overwrite, spell=as_flag)
     if as_json:
-        show_json({**outcome.as_dict(), "table_changed": changed is not None})
+        show_json({**outcome.as_dict(), "table_changed": "table" in changed, "versions_changed": "versions" in changed})
     elif not quiet:
         show_outcome(outcome)
 

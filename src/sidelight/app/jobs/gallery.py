@@ -47,6 +47,7 @@ _SHOWN = {"typical": 6, "doubtful": 3, "novel": 3}  # members of a cluster, by k
 _MOST_GROUPS = 24  # clusters; a page with more is no longer looked at
 _DOUBT = 0.9  # a member is doubtful below this probability
 _NOVEL = 0.3  # and novel from this one
+_FEW_NAMES = 4  # that an item may have, to be read beside it
 _FEATURES = 6  # values that a small chart shows
 Look = Callable[[int], Media | None]
 
@@ -59,6 +60,7 @@ def gallery_of(
     *,
     rows: np.ndarray | None = None,
     novelty: np.ndarray | None = None,
+    one_of: Sequence[str] | None = None,
     item_names: Sequence[Any] | None = None,
     is_probability: bool = True,
     what: str = "row",
@@ -78,6 +80,8 @@ def gallery_of(
         The row of ``data`` that stands for each item, such as the witness of a bag; items are rows by default.
     novelty : ndarray, optional
         Probability that no list names the item.
+    one_of : sequence of str, optional
+        The names that an item may have, with | between them.
     item_names : sequence, optional
         What items are called when they are not rows.
     is_probability : bool
@@ -103,7 +107,7 @@ def gallery_of(
         return Member(
             name=name if data.row_ids is not None or item_names is not None else f"row {name}",
             bag=_bag(data, row) if item_names is None else f"row {data.row_names[row]}",
-            why=f"{percent(float(sure[item]))} sure" if is_probability else "",
+            why=_why(float(sure[item]), "" if one_of is None else one_of[item]) if is_probability else "",
             media=seen.get(row),
             profile=None if features is None else profiles.of(row, features) if profiles is not None else None,
         )
@@ -123,6 +127,13 @@ def gallery_of(
             "the mean of all rows (the line)."
         )
     return Gallery(groups, notes, what)
+
+
+def _why(sure: float, one_of: str) -> str:
+    """Say how sure an item is, and which names it may have where one is not enough."""
+    names = one_of.split("|")
+    few = f": one of {', '.join(names)}" if 1 < len(names) <= _FEW_NAMES else ""
+    return f"{percent(sure)} sure{few}"
 
 
 def looker_of(data: Dataset) -> MediaReader | None:

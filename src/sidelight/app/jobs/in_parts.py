@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sidelight._models.on_dask import OnDask
 from sidelight._models.passes import AskTogether, Engine, OneLook, engine_for, rows_of
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.output import with_headings
@@ -250,8 +249,6 @@ def _named(data: Dataset, own: Columns) -> Columns:
 
 
 def ask_all(parts: Parts, ask: AskTogether, options: Any) -> list[Any]:
-    """Ask about all parts: the workers of a cluster where they and we see one folder, else this process."""
-    there = cluster_of(options)
-    engine: OnDask | OneLook = OneLook() if there is None or options.scratch is None else there
-    with engine.over(parts) as passes:
+    """Ask about all parts: the workers of a cluster where one is named, else this process."""
+    with (cluster_of(options) or OneLook()).over(parts) as passes:
         return passes.together(ask)

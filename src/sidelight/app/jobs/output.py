@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sidelight._core.atomic import check_writable, folder_beside, replacing
 from sidelight.app.jobs.config import read_toml
 from sidelight.errors import OutputExists, UnreadableFile
+from sidelight.progress import interrupts
 from sidelight.words import Sentence, Setting, some_of
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ T = TypeVar("T")
 _OURS = (
     "also in", "bags that disagree", "bits kept", "by features alone", "evidence (nats)", "for example",
     "further parents", "gaps look like forgetting", "is called", "it was", "label added", "labels told rightly",
-    "log likelihood", "made of", "most frequent", "next cluster", "novel cluster", "number of clusters",
-    "probability of same", "right label", "rows stand out by", "rows with the parent seen", "share kept",
+    "log likelihood", "made of", "may hold", "most frequent", "next cluster", "novel cluster", "number of clusters",
+    "one of", "probability of same", "right label", "rows stand out by", "rows with the parent seen", "share kept",
     "share kept of nothing", "stands out by", "times chance", "typical rows", "witness row", "witnesses stand out by",
 )  # fmt: skip
 _CHANNEL = "cluster of "  # followed by the name of a channel or axis, which stays as it is
@@ -154,6 +155,7 @@ def output_folder(out: Path, manifest: Manifest, *, overwrite: bool = False) -> 
         check_free(out, overwrite)
         names = sorted([*_files_in(work), MANIFEST])
         write_text(work / MANIFEST, manifest(names))
+        interrupts.results_are_whole()
         if out.is_dir():
             _move_into(work, out, names, manifest)
         else:

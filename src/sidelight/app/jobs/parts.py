@@ -132,17 +132,6 @@ def arranged(parts: Parts, roles: Roles, options: Any) -> Iterator[Parts]:
     if parts.survey.is_arranged:
         yield parts
         return
-    if options.scratch is None and cluster_of(options) is not None:
-        raise InvalidParameter(
-            "The rows of some bags lie apart and are brought together on disk, and workers have to see them there.",
-            do=[
-                "Name a folder that all workers see: ",
-                Setting("scratch"),
-                ", or sort the files by ",
-                Setting("bag"),
-                ".",
-            ],
-        )
     with scratch_folder(options.scratch) as folder:
         yield parts.together(folder, carried_columns(roles))
 
@@ -231,13 +220,21 @@ def label_column(roles: Roles) -> Any:
     return said[0] if isinstance(said, (list, tuple)) and len(said) == 1 else said
 
 
-def cluster_of(options: Any) -> OnDask | None:
-    """Return the cluster that the options of a job name; None where this process does the work."""
+def cluster_of(options: Any, *, writes: bool = True) -> OnDask | None:
+    """Return the cluster that the options of a job name; None where this process does the work.
+
+    Workers write what they place, and read what is brought together, in a folder that they and this process see.
+    """
     if options.engine != "dask" and not options.scheduler:
         return None
     if not options.scheduler:
         raise InvalidParameter(
             "The engine dask needs a cluster.",
             do=["Give the address of its scheduler: ", Setting("scheduler"), "."],
+        )
+    if writes and options.scratch is None:
+        raise InvalidParameter(
+            "The workers of a cluster write the rows that they place to a folder.",
+            do=["Name a folder that all workers and this machine see: ", Setting("scratch"), "."],
         )
     return OnDask(options.scheduler, scratch=options.scratch)

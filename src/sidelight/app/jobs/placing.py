@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
 from sidelight.data.label_matrix import LabelMatrix
 from sidelight.errors import InvalidData
+from sidelight.estimators._labelled_bags.row_temperature import names_that_reach
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,14 @@ class Placed:
 Place = Callable[[Any, Dataset], Placed]
 
 
-def place_of(model: Any) -> Place:
-    """Return the function that places rows with this kind of model."""
+COVERAGE = 0.9  # of rows, and of the labels of bags, that sets of names hold
+
+
+def place_of(model: Any, coverage: float = COVERAGE) -> Place:
+    """Return the function that places rows with this kind of model; sets of names hold a share ``coverage``."""
     for ability, place in _KINDS.items():
         if hasattr(model, ability):
-            return place
+            return partial(_named, coverage=coverage) if place is _named else place
     raise InvalidData(
         f"{type(inner_of(model)).__name__} has no clusters for rows it was not fitted on: it describes one table. "
         "Run its job again with the new rows in the table."
@@ -60,7 +65,16 @@ def feature_names_of(model: Any) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def _named(model: Any, data: Dataset) -> Placed:
+def one_of(model: Any, Q: np.ndarray, coverage: float = COVERAGE) -> Columns:
+    """Return a column of the fewest names of each row that hold a share of the truth; none where nobody can tell."""
+    if not getattr(model, "calibration_", {}).get("n_rows"):
+        return {}
+    names = np.array([str(name) for name in model.label_names_], dtype=object)
+    chosen = names_that_reach(Q @ model.layout.to_labels(), coverage)
+    return {"one of": ["|".join(names[row]) for row in chosen]}
+
+
+def _named(model: Any, data: Dataset, coverage: float = COVERAGE) -> Placed:
     """Name rows, by their features and by the lists of their bags where there are lists."""
     X = data.X
     P = model.predict_proba(X)
@@ -74,6 +88,7 @@ def _named(model: Any, data: Dataset) -> Placed:
     own["cluster"] = clusters[np.argmax(Q, axis=1)].tolist()
     own["label"] = names[np.argmax(Q @ to_labels, axis=1)].tolist()
     own["probability"] = Q.max(axis=1).tolist()
+    own |= one_of(model, Q, coverage)
     if with_lists:
         own["by features alone"] = names[np.argmax(P @ to_labels, axis=1)].tolist()
     own["novelty"] = Q[:, np.asarray(model.class_of_) < 0].sum(axis=1).tolist()
@@ -81,6 +96,9 @@ def _named(model: Any, data: Dataset) -> Placed:
         return Placed(own)
     carried = model.predict_bags(X, bags)
     of_bags = {"bag": [str(name) for name in bags.names], "labels": ["|".join(sorted(map(str, s))) for s in carried]}
+    if len(getattr(model, "calibration_", {}).get("lists", {}).get("bag", ())):
+        sets = model.predict_bag_sets(X, bags, coverage=coverage)
+        of_bags["may hold"] = ["|".join(sorted(map(str, s))) for s in sets]
     return Placed(own, of_bags, strange)
 
 

@@ -24,7 +24,7 @@ from sidelight.app.jobs.first_look import check_prediction, is_pattern, matching
 from sidelight.app.jobs.in_parts import PlaceRows, ask_all
 from sidelight.app.jobs.output import MANIFEST, disarmed, output_folder, with_headings
 from sidelight.app.jobs.parts import OpenParts, arranged
-from sidelight.app.jobs.placing import Placed, feature_names_of, inner_of, place_of, takes
+from sidelight.app.jobs.placing import COVERAGE, Placed, feature_names_of, inner_of, place_of, takes
 from sidelight.app.jobs.reading import read_as_it_is, without_gaps
 from sidelight.app.jobs.result import Columns, columns_of
 from sidelight.app.jobs.roles import Roles, Where
@@ -41,7 +41,7 @@ from sidelight.files.streaming import RowsInBlocks, align
 from sidelight.files.text.delimited import DelimitedSource
 from sidelight.files.text.words import counting_known
 from sidelight.progress import report
-from sidelight.words import Sentence, Setting, Spell, counted, render, some_of
+from sidelight.words import Sentence, Setting, Spell, counted, present, render, some_of
 
 if TYPE_CHECKING:
     from sidelight.files.material.rows import Material
@@ -70,6 +70,7 @@ def predict(
     overwrite: bool = False,
     spell: Spell = str,
     where: Where | None = None,
+    coverage: float = COVERAGE,
 ) -> Prediction:
     """Place the rows of ``table`` with a model, and write one line for each.
 
@@ -89,6 +90,8 @@ def predict(
         How the reader of the sentences would type a setting.
     where : Where, optional
         Who places the rows of a pattern of files: this process by default.
+    coverage : float
+        The share of rows, and of the labels of bags, that sets of names hold; about, and where lists were held out.
     """
     out, source = Path(out), Source.of(table)
     file, is_file = check_prediction(model_path, source, out, roles, overwrite=overwrite)
@@ -110,7 +113,7 @@ def predict(
         words = _words_of(model, known)
         with counting_known(words):
             blocks = _open(model, source, opened, known, len(words or ()))
-    work = _Work(model, source, blocks, known, knew_answers=_knew_answers(file, model), words=words)
+    work = _Work(model, source, blocks, known, knew_answers=_knew_answers(file, model), words=words, coverage=coverage)
     if is_file:
         with folder_beside(out) as folder:
             work.write(folder, parquet=out.suffix == ".parquet")
@@ -173,10 +176,11 @@ class _Work:
         *,
         knew_answers: bool = False,
         words: Sequence[str] | None = None,
+        coverage: float = COVERAGE,
     ) -> None:
-        self.words = words
+        self.words, self.coverage = words, coverage
         self.model, self.table, self.roles, self.knew_answers = model, table, roles, knew_answers
-        self.place = place_of(model)
+        self.place = place_of(model, coverage)
         self.blocks = blocks
         self.n_rows = self.n_bags = self.n_left_out = 0
         self.sizes: Counter[str] = Counter()
@@ -236,6 +240,7 @@ class _Work:
                 "They are placed by their features alone. The run also used answers about its own rows: for those, its "
                 "assignments.csv knows more."
             )
+        told += self._about_sets()
         if self.n_left_out:
             told.append(f"{counted(self.n_left_out, 'row')} with gaps left out.")
         if self.strange:
@@ -247,6 +252,21 @@ class _Work:
             if extra:
                 told.append(f"{counted(len(extra), 'column was', 'columns were')} not used: {some_of(extra, 6)}.")
         return told
+
+    def _about_sets(self) -> list[Sentence]:
+        """Say what the columns of sets promise."""
+        known = getattr(self.model, "calibration_", None)
+        if known is None:
+            return []
+        share = f"{self.coverage:.0%}"
+        return present(
+            f"About {share} of rows like those of the fit are what one of their names in 'one_of' says."
+            if known["n_rows"]
+            else None,
+            f"On average {share} of the labels of bags like those of the fit are in 'may_hold' of bags.csv."
+            if self.n_bags and len(known.get("lists", {}).get("bag", ()))
+            else None,
+        )
 
     def numbers(self) -> dict[str, Any]:
         """Return what was counted."""

@@ -46,7 +46,7 @@ def check_doubts(data: Dataset, roles: Roles) -> None:
     advice: list[str | Setting] = ["Say which: "]
     for words, settings in doubt.readings:
         for name, value in settings.items():
-            advice += [Setting(name, value), " "]
+            advice += [f"{data.path}::{value}" if name == "part" else Setting(name, value), " "]
         advice += [f"({words}), "]
     advice[-1] = f"{str(advice[-1])[:-2]}; or take the first with "
     others = f" ({counted(len(data.doubts) - 1, 'other question')} follow.)" if len(data.doubts) > 1 else ""

@@ -30,14 +30,14 @@ from sidelight.app.jobs.output import (
     write_text,
 )
 from sidelight.progress import report
-from sidelight.words import Setting, Spell, render
+from sidelight.words import Setting, Spell, in_words, render
 
 if TYPE_CHECKING:
     from sidelight.app.jobs.result import Result
     from sidelight.app.report import Page
 
 NUMBERS = "numbers.json"
-LIBRARIES = ("sidelight", "numpy", "scipy", "scikit-learn", "numba")
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +180,22 @@ def card_of(material: str) -> dict[str, str]:
     return {"described by": told, "licence of the weights": str(card.get("licence", ""))}
 
 
-def what_changed(run_toml: str | Path, config: RunConfig) -> str | None:
-    """Say so when the table of an earlier run is no longer what that run read."""
-    kept = read_toml(run_toml).get("read")
-    before = kept.get("fingerprint") if isinstance(kept, dict) else None
-    now = fingerprint_of(config).get("fingerprint")
-    if before is None or now is None or before == now:
-        return None
-    return f"{config.table} has changed since the run of {str(run_toml)!r}: the result may differ."
+def what_changed(run_toml: str | Path, config: RunConfig) -> dict[str, str]:
+    """Say in what an earlier run was not what a repetition is: its ``table``, the ``versions`` of what made it."""
+    written, now = read_toml(run_toml), fingerprint_of(config).get("fingerprint")
+    read, versions = (kept if isinstance(kept := written.get(name), dict) else {} for name in ("read", "versions"))
+    changed: dict[str, str] = {}
+    if None not in (before := read.get("fingerprint"), now) and before != now:
+        changed["table"] = f"{config.table} has changed since the run of {str(run_toml)!r}: the result may differ."
+    others = [
+        f"{name} {versions[name]} (here {here})"
+        for name, here in versions_in_use().items()
+        if str(versions.get(name, here)) != here
+    ]
+    if others:
+        what = "the result may differ" if "sidelight" in others[0] else "the result may differ in its last digits"
+        changed["versions"] = f"the run of {str(run_toml)!r} was made with {in_words(others)}: {what}."
+    return changed
 
 
 def provenance(config: RunConfig, result: Result) -> dict[str, Any]:
@@ -210,4 +218,5 @@ def versions_in_use() -> dict[str, str]:
     """Versions of Python and of the libraries that decide the numbers."""
     from importlib.metadata import version
 
-    return {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
+    libraries = {name: version(name) for name in LIBRARIES}
+    return {"sidelight": sidelight.__version__, "python": platform.python_version(), **libraries}

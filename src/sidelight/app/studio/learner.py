@@ -5,7 +5,6 @@ Everything it knows follows from the rows, the settings and the answers, so a ne
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
@@ -75,7 +74,9 @@ class Snapshot:
 
 
 class Learner:
-    """Learns answers and chooses questions, for one caller at a time.
+    """Learns answers and chooses questions, for the model's thread alone: no request ever waits for it.
+
+    What requests read (``people``, ``curve``, the pairs behind ``contradictions``) is replaced, never changed.
 
     Parameters
     ----------
@@ -102,7 +103,6 @@ class Learner:
         self._session: ActiveSession | None = None
         self._learnt: list[Told] = []
         self._pairs: Pairs | None = None  # what the answers learnt so far say about pairs; replaced, never changed
-        self._lock = threading.RLock()
 
     @property
     def told(self) -> list[Told]:
@@ -117,22 +117,21 @@ class Learner:
         ``counted`` has the answers to learn, in their order.
         """
         told = told_by(counted)
-        with self._lock:
-            session = self._begun()
-            if told[: len(self._learnt)] != self._learnt:
-                session.replay([])
-                self._learnt, self.curve = [], []
-            new = told[len(self._learnt) :]
-            if self._learnt:
-                self._learn(session, new)
+        session = self._begun()
+        if told[: len(self._learnt)] != self._learnt:
+            session.replay([])
+            self._learnt, self.curve = [], []
+        new = told[len(self._learnt) :]
+        if self._learnt:
+            self._learn(session, new)
+            return
+        size = max(1, -(-len(new) // _STEPS))
+        for begin in range(0, len(new), size):
+            if is_over():
                 return
-            size = max(1, -(-len(new) // _STEPS))
-            for begin in range(0, len(new), size):
-                if is_over():
-                    return
-                self._learn(session, new[begin : begin + size])
-                if begin // PartitionHistory.EVERY < len(self._learnt) // PartitionHistory.EVERY:
-                    self._note(len(self._learnt), session.labels_)  # the session needs these labels anyway
+            self._learn(session, new[begin : begin + size])
+            if begin // PartitionHistory.EVERY < len(self._learnt) // PartitionHistory.EVERY:
+                self._note(len(self._learnt), session.labels_)  # the session needs these labels anyway
 
     def _learn(self, session: ActiveSession, batch: Sequence[Told]) -> None:
         new: dict[tuple[Any, ...], Told] = {}
@@ -154,19 +153,6 @@ class Learner:
         self.curve = [point for point in self.curve if point[0] < n_answers] + [(n_answers, agreement)]
         return agreement
 
-    def correct(self, person: int, row: int, cluster: int, is_member: bool, record: Any) -> None:
-        """Place a row in a cluster, or strike it out; ``record`` gets the answer that says so, before it is learnt."""
-        with self._lock:
-            session = self._begun()
-            before = session.recorder
-            session.recorder = record
-            try:
-                (session.place if is_member else session.reject)(row, cluster, person=person)
-            finally:
-                session.recorder = before
-            self._learnt = [*self._learnt, (*session.history[-1], person, True)]
-            self._pairs = session.pairs
-
     def _begun(self) -> ActiveSession:
         if self._session is None:
             self._session = new_session(self.rows, self.settings)
@@ -185,21 +171,20 @@ class Learner:
         ``is_free`` is given the rows, and whether another person answered the question surprisingly.
         """
         looker = person if self.kind == "pair" else None
-        with self._lock:
-            session = self._begun()
-            for _ in range(_TRIES):
-                question = session.ask(busy=expected, person=looker)
-                if question is None:
-                    return None
-                pair = tuple(question.rows)
-                rows = pair if self.kind == "pair" else self._with_third(session, pair, expected)
-                if rows is not None and is_free(rows, not session.may_tell(rows)):
-                    return rows
-                expected = [
-                    *expected,
-                    pair,
-                ]  # another person has it, or it is a triplet that taught the session nothing
-            return None
+        session = self._begun()
+        for _ in range(_TRIES):
+            question = session.ask(busy=expected, person=looker)
+            if question is None:
+                return None
+            pair = tuple(question.rows)
+            rows = pair if self.kind == "pair" else self._with_third(session, pair, expected)
+            if rows is not None and is_free(rows, not session.may_tell(rows)):
+                return rows
+            expected = [
+                *expected,
+                pair,
+            ]  # another person has it, or it is a triplet that taught the session nothing
+        return None
 
     def _with_third(
         self, session: ActiveSession, pair: tuple[int, ...], expected: Sequence[tuple[int, ...]]
@@ -222,12 +207,11 @@ class Learner:
 
     def look(self, answers: Sequence[Answer], before: Snapshot | None) -> Snapshot:
         """Work out the clusters; ``answers`` are those that were learnt."""
-        with self._lock:
-            session = self._begun()
-            session.compare_with_before()
-            labels, P, typical = session.labels_, session.predict_proba(), session.typicality_
-            outlook, n_answers = session.outlook(), len(self._learnt)
-            self.people = session.people()
+        session = self._begun()
+        session.compare_with_before()
+        labels, P, typical = session.labels_, session.predict_proba(), session.typicality_
+        outlook, n_answers = session.outlook(), len(self._learnt)
+        self.people = session.people()
         sure = np.where(labels < P.shape[1], P[np.arange(len(P)), np.minimum(labels, P.shape[1] - 1)], 0.0)
         _corrected(labels, sure, P, answers)
         moved, moved_by = np.zeros(0, dtype=int), 0

@@ -179,11 +179,6 @@ class ProjectModel:
         """What the answers say about each person whose answers were learnt."""
         return self._learner.people
 
-    def correct(self, person: int, row: int, cluster: int, is_member: bool, record: Any) -> None:
-        """Place a row in a cluster, or strike it out; ``record`` gets the answer that says so, before it is learnt."""
-        self._learner.correct(person, row, cluster, is_member, record)
-        self.changed()
-
     def begin_again(self, learner: RunLearner) -> None:
         """Go on from another run of the same rows."""
         with self._state:

@@ -410,20 +410,34 @@ class QuestionProject(OpenProject):
     def correct(
         self, person: Person, row: int, cluster: int, *, is_member: bool, is_confirmation: bool = False
     ) -> None:
-        """Place a row in a cluster, or strike it out of it: an answer about the row and one of the cluster."""
+        """Place a row in a cluster, or strike it out of it: an answer about the row and one of the cluster.
+
+        Clusters are numbered anew as answers come in, so one that is on a screen is named by a row of it: the surest
+        that questions were about. Nothing here waits for the model.
+        """
         self.rows.check(row)
         snapshot = self.model.snapshot(fresh=False)
         if not 0 <= cluster <= snapshot.labels.max():
             raise InvalidData(f"There is no cluster {cluster}.")
-        recorder = _Recorder(self._log, person, is_confirmation)
-        if cluster < snapshot.n_known:
-            self.model.correct(person.id, row, cluster, is_member, recorder)
-            return
         others = [member for member in self.members(cluster, snapshot) if member != row]
         if not others:
             raise InvalidData(f"Row {row} is the only one of cluster {cluster}: there is nothing to correct.")
-        # guessed clusters are numbered anew as answers come in: name this one by a row
-        recorder.record({"rows": [row, others[0]], "answer": "same" if is_member else "different"})
+        content = {"answer": "same" if is_member else "different", "correction": True}
+        content |= {"confirmation": True} if is_confirmation else {}
+
+        def decide() -> list[NewEvent]:
+            pairs = [answer for answer in self.standing.answers.values() if len(answer.rows) == 2]
+            against = {other for answer in pairs if row in answer.rows for other in answer.rows}
+            asked = {one for answer in pairs for one in answer.rows}
+            free = [other for other in others if other not in against]
+            if not free:
+                raise InvalidData(
+                    f"Every row of cluster {cluster} was compared with row {row} already. Take an answer back."
+                )
+            other = next((one for one in free if one in asked), free[0])
+            return [NewEvent("answer", {"rows": [row, other], **content})]
+
+        self._log.append(person, decide)
         self.model.changed()
 
     def together(self, person: Person, rows: Sequence[int], name: str, snapshot: Snapshot) -> list[NewEvent]:
@@ -453,16 +467,3 @@ def card_of(rows: Rows, row: int, address: Any, profile_of: Any = None) -> dict[
     if html is None:
         html = profile(profile_of or rows.profiles((row,))[0], f"Values of {name}")
     return {"row": int(row), "id": name, "html": str(html)}
-
-
-class _Recorder:
-    """Keeps a correction as an answer of the person who made it."""
-
-    def __init__(self, log: EventLog, person: Person, is_confirmation: bool) -> None:
-        self.log, self.person, self.is_confirmation = log, person, is_confirmation
-
-    def record(self, event: Mapping[str, Any]) -> None:
-        """Keep one answer of the session."""
-        content = {"rows": list(event["rows"]), "answer": event["answer"], "correction": True}
-        new = NewEvent("answer", content | ({"confirmation": True} if self.is_confirmation else {}))
-        self.log.append(self.person, lambda: [new])

@@ -236,6 +236,30 @@ class Answers(Frozen, ABC):
         kept[dropped] = False
         return self.only(kept)
 
+    def each_once(self) -> Self:
+        """Return the answers that count, each once: without those of weight 0, equal ones joined.
+
+        The same answer of the same person to the same question is one answer with the sum of the weights. So whoever
+        learns from these treats a weight of 2 as two answers, and a weight of 0 as none.
+        """
+        counts = np.flatnonzero(self.weights > 0)
+        keys = np.column_stack([self.question_codes, self._comparable_codes(), self.annotator_codes])[counts]
+        _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        if len(first) == self.n_answers:
+            return self
+        kept = np.sort(first)
+        once = self.only(counts[kept])
+        number = np.searchsorted(kept, first)[place.reshape(-1)]
+        return once._make(
+            **{name: getattr(once, name) for name in once._fields}
+            | {"weights": np.bincount(number, self.weights[counts], minlength=len(kept))}
+        )
+
+    def broken_by(self, clusters: Any) -> Ints:
+        """Return the numbers of the answers that clusters of the rows break, those of weight 0 aside."""
+        truth = type(self)._truth(np.asarray(clusters)[self.rows])
+        return np.flatnonzero((truth != self.codes) & (self.weights > 0))
+
     def __add__(self, other: object) -> Self:
         if not isinstance(other, type(self)):
             return NotImplemented

@@ -47,10 +47,21 @@ class Contradiction(NamedTuple):
 
 
 class Facts:
-    """Facts about pairs of rows; ``same[m]`` says whether rows ``left[m]`` and ``right[m]`` are alike."""
+    """Facts about pairs of rows; ``same[m]`` says whether rows ``left[m]`` and ``right[m]`` are alike.
 
-    def __init__(self, left: Ints, right: Ints, same: NDArray[np.bool_], n_rows: int) -> None:
-        self.left, self.right, self.same, self.n_rows = left, right, same, n_rows
+    Facts that do not count (``counts[m]`` false) say nothing; they only keep the numbers of the others.
+    """
+
+    def __init__(
+        self,
+        left: Ints,
+        right: Ints,
+        same: NDArray[np.bool_],
+        n_rows: int,
+        counts: NDArray[np.bool_] | None = None,
+    ) -> None:
+        self.left, self.right, self.n_rows = left, right, n_rows
+        self.same, self.unlike = (same, ~same) if counts is None else (same & counts, ~same & counts)
 
     @cached_property
     def groups(self) -> Ints:
@@ -73,7 +84,7 @@ class Facts:
     @cached_property
     def _apart(self) -> tuple[Ints, Ints]:
         """The keys of ``apart``, and for each the first fact that says so."""
-        unlike = np.flatnonzero(~self.same)
+        unlike = np.flatnonzero(self.unlike)
         keys, first = np.unique(self._keys(self.left[unlike], self.right[unlike]), return_index=True)
         return keys, unlike[first]
 
@@ -93,7 +104,7 @@ class Facts:
     @cached_property
     def conflicts(self) -> Ints:
         """The facts of unlike whose two rows must be alike."""
-        return np.flatnonzero(~self.same & (self.groups[self.left] == self.groups[self.right]))
+        return np.flatnonzero(self.unlike & (self.groups[self.left] == self.groups[self.right]))
 
     def closure(self, limit: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
         """List every pair of rows whose relation is known, lowest rows first, each once."""

@@ -137,7 +137,7 @@ class Pairs(Answers):
 
     @cached_property
     def _facts(self) -> Facts:
-        return Facts(self.left, self.right, self.same, self.n_rows)
+        return Facts(self.left, self.right, self.same, self.n_rows, self.weights > 0)
 
     def groups(self) -> Ints:
         """Return a group number for each row; rows that must be alike, by whatever chain, share one."""

@@ -248,9 +248,10 @@ class Triplets(Answers):
     @cached_property
     def _derived(self) -> Derived:
         """Add what "none" says to the other answers, until nothing new follows."""
-        triplet, ends, same = _decided(self.rows, self.codes)
+        counts = self.weights > 0
+        triplet, ends, same = _decided(self.rows, np.where(counts, self.codes, NONE))
         reasons = np.full((len(triplet), 3), -1, dtype=np.intp)
-        waiting = np.flatnonzero(self.codes == NONE)
+        waiting = np.flatnonzero((self.codes == NONE) & counts)
         stages: dict[int, Facts] = {}
         while True:
             facts = stages[len(same)] = Facts(ends[:, 0], ends[:, 1], same, self.n_rows)

@@ -11,7 +11,7 @@ from sklearn.base import ClusterMixin
 from sidelight._core.params import check_number
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
-from sidelight.errors import InvalidParameter
+from sidelight.errors import InvalidParameter, warn
 from sidelight.estimators._base import Estimator
 
 
@@ -67,13 +67,22 @@ class BagClusterer(ClusterMixin, Estimator, ABC):
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def _judged(self, X: Any, bags: Any) -> tuple[Bags, Any]:
+    def _rows(self, X: Any) -> Any:
         from sklearn.utils.validation import check_is_fitted
 
         from sidelight.estimators._base import rows_to_judge
 
         check_is_fitted(self)
-        X = rows_to_judge(self, X)
+        return rows_to_judge(self, X)
+
+    def _judged(self, X: Any, bags: Any) -> tuple[Bags, Any]:
+        X = self._rows(X)
+        if bags is None and len(self.bag_labels_) < len(self.labels_):
+            warn(
+                f"{type(self).__name__} learnt clusters of bags with several rows, and takes each of these "
+                f"{X.shape[0]} rows for a bag of its own. Say which bag each row is in: bags=.",
+                stacklevel=4,
+            )
         return as_bags(bags, n_rows=X.shape[0]), X
 
     @abstractmethod

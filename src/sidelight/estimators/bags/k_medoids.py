@@ -278,7 +278,7 @@ class BagKMedoids(BagClusterer):
         sample_weight : array of shape (n_rows,), optional
             Weight of each row; a bag counts with the mean weight of its rows.
         """
-        _, rows = self._judged(X, None)
+        rows = self._rows(X)
         bags = as_bags(bags, n_rows=rows.shape[0], y=y)
         weights = weights_of_bags(sample_weight, bags)
         return -float(np.average(self._to_medoids(rows, bags).min(axis=1), weights=weights))

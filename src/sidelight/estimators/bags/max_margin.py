@@ -243,7 +243,7 @@ class MaxMarginBagClustering(BagClusterer):
         sample_weight : array of shape (n_rows,), optional
             Weight of each row; a bag counts with the mean weight of its rows.
         """
-        _, rows = self._judged(X, None)
+        rows = self._rows(X)
         bags = as_bags(bags, n_rows=rows.shape[0], y=y)
         missed = np.maximum(0.0, 1.0 - self._margin(rows, bags, self.offsets_).witnesses(self.weights_)[2])
         weights = weights_of_bags(sample_weight, bags)

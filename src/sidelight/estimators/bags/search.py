@@ -144,7 +144,7 @@ class MaxMarginBagClusteringCV(BagClusterer):
     @checks_y
     def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:
         """Return minus the mean missed margin of the bags; see :class:`MaxMarginBagClustering`."""
-        _, rows = self._judged(X, None)
+        rows = self._rows(X)
         bags = as_bags(bags, n_rows=rows.shape[0], y=y)
         return self.best_estimator_.score(rows, bags=bags, sample_weight=sample_weight)
 

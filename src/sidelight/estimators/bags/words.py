@@ -211,7 +211,7 @@ class BagWordClustering(BagClusterer):
         sample_weight : array of shape (n_rows,), optional
             Weight of each row; a bag counts with the mean weight of its rows.
         """
-        _, rows = self._judged(X, None)
+        rows = self._rows(X)
         of_rows = as_bags(bags, n_rows=rows.shape[0], y=y)
         nearest = squared_distances(self.bag_points(rows, of_rows), self.cluster_centers_).min(axis=1)
         weights = weights_of_bags(sample_weight, of_rows)

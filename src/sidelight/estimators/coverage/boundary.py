@@ -18,7 +18,7 @@ from sidelight._models.feature_map import FeatureMap
 from sidelight.data.bags import Bags
 from sidelight.estimators._choice import Choice, choose
 from sidelight.estimators._labelled_bags.supervision import Layout
-from sidelight.estimators.coverage.held_out import FEWEST_BAGS, HeldOut, RoughFits
+from sidelight.estimators.coverage.held_out import FEWEST_TO_CHOOSE, HeldOut, RoughFits
 from sidelight.estimators.coverage.problem import Told
 from sidelight.progress import report
 
@@ -63,7 +63,7 @@ class Boundary:
     features: Any
     feature_map: FeatureMap | None = None
     choice: Choice | None = None
-    held_out: HeldOut | None = None
+    held_out: tuple[RoughFits, HeldOut] | None = None
 
 
 def choose_boundary(options: Any, told: Told, layout: Layout, generator: np.random.Generator) -> Boundary:
@@ -90,8 +90,8 @@ def choose_boundary(options: Any, told: Told, layout: Layout, generator: np.rand
     )  # of two boundaries that explain lists as well, the simpler
     choice = choose([STRAIGHT, CURVED], [straight.values, curved.values], lambda _: int(is_clear))
     if choice["chosen"] == CURVED:
-        return Boundary(features, feature_map, choice, curved)
-    return Boundary(told.X, None, choice, straight)
+        return Boundary(features, feature_map, choice, (fits, curved))
+    return Boundary(told.X, None, choice, (fits, straight))
 
 
 def _total_variance(X: Any) -> float:
@@ -104,7 +104,7 @@ def _total_variance(X: Any) -> float:
 
 def _why_straight(n_rows: int, n_columns: int, bags: Bags) -> str:
     n_labelled = int(bags.is_labelled.sum())
-    if n_labelled < FEWEST_BAGS:
+    if n_labelled < FEWEST_TO_CHOOSE:
         return f"{n_labelled} labelled bags are too few to hold some out"
     if n_rows * (min(n_columns, 500) + LANDMARKS) > MOST_NUMBERS:
         return f"the curved features of {n_rows} rows would take more than 2 GB"

@@ -6,43 +6,28 @@ X'(P - Q). So L-BFGS climbs the likelihood itself; EM, which the papers use, rea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
-from sidelight._core.params import as_generator, as_sequence, check_choice, check_flag, check_number
-from sidelight._core.process import one_blas_thread
-from sidelight._core.simplex import log_softmax
-from sidelight._models.feature_map import FeatureMap
-from sidelight._models.objective import SoftmaxLinear
+from sidelight._core.params import as_generator, check_choice, check_flag, check_number
 from sidelight._models.passes import InMemory, engine_for
 from sidelight._solvers.descent import Solution, best
-from sidelight.data.bags import Bags
-from sidelight.data.coerce import as_bags
 from sidelight.data.parts import PartedRows
-from sidelight.errors import InvalidData, UnknownName, nearest
 from sidelight.estimators._base import (
     Estimator,
     all_or_nothing,
-    checks_y,
-    count_rows,
     refuse_beside_parts,
     rows_to_fit,
-    rows_to_judge,
 )
-from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._labelled_bags.coverage import CAP
 from sidelight.estimators._labelled_bags.supervision import (
-    Layout,
     check_counts,
     check_names,
     code_rows,
-    mean_over_lists,
-    read_candidates,
     read_row_labels,
     require_lists,
     warn_if_inseparable,
@@ -51,13 +36,13 @@ from sidelight.estimators._labelled_bags.supervision import (
 from sidelight.estimators._large import fit_large
 from sidelight.estimators._linear_rule import warn_unless_converged
 from sidelight.estimators.coverage.boundary import CURVED, STRAIGHT, reach_of
-from sidelight.estimators.coverage.held_out import BagOdds, log_odds
+from sidelight.estimators.coverage.judging import JudgesRows, lists_of, log_of, log_posterior
 from sidelight.estimators.coverage.many_rows import LEAST, MANY, ManyRows, sample_size
 from sidelight.estimators.coverage.problem import Coverage, Problem, Told, left_uncovered
 from sidelight.estimators.coverage.settle import FOLDS, MOST_NOVEL, MOST_SUBCLUSTERS, Settings, Settled, settle
 
 
-class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
+class CoverageClustering(JudgesRows, ClusterMixin, Estimator):
     r"""Cluster the rows of labelled bags so that every label of a bag is carried by one of its rows.
 
     Each row picks a cluster by a softmax-linear rule. A cluster belongs to a class (a label that bags list) or is
@@ -86,9 +71,10 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         Whether boundaries between clusters may bend. "straight" is linear in the features; "curved" adds features that
         say how near a row is to each of 500 landmarks; "auto" asks held-out bags which of them explains lists better.
     calibrate : bool, default=True
-        Whether the probabilities of bags (:meth:`predict_bags`) are corrected by held-out lists, so that rare labels
-        are not predicted too often. The probabilities of rows do not depend on it. Nothing is corrected with fewer than
-        20 labelled bags, with cut bags, or with ``wrong``, ``forgotten`` or ``candidates``.
+        Whether held-out lists correct probabilities: those of rows by a temperature, so that they are as sure as they
+        are right, and those of bags (:meth:`predict_bags`), so that rare labels are not predicted too often. Nothing is
+        corrected with fewer than 20 labelled bags; bags neither with cut lists, ``wrong``, ``forgotten`` or
+        ``candidates``.
     n_init : int, default=12
         Starts, when sub-clusters or several novel clusters make a choice of start matter. The best quarter after 30
         iterations is followed to the end, and the highest objective wins.
@@ -126,6 +112,15 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         The mean probability of each cluster over the training rows, by features alone.
     bag_slope_, bag_offsets_ : float and ndarray of shape (n_classes,)
         The correction of the log-odds of bags; 1 and zeros where nothing is corrected.
+    calibration_ : dict
+        How sure rows may be, by lists that were held out: the "temperature" of new rows and the "temperature_in_fit"
+        of rows of the fit with their lists (below 1 sharpens, above 1 softens); about the share of new rows that are
+        named "right" by features alone; the share of labels that lists seem to have "forgotten"; the "reliability" of
+        "rows" by what is "said" and about how many are "right"; "n_bags" and "n_rows" that were held out; the
+        "probability" of each label on their "lists", with the number of its "bag"; a "note" says why none were. With
+        novel clusters, "novel" says whether rows are explained better with one (the "gain" in nats of held-out rows)
+        and how much of each known label it has "taken"; where it "is_harmful", rows whose list is known are novel only
+        where that is likelier than their name divided by the "chance" that another row's list has it.
     log_likelihood_ : float
         Of all bag lists together, at the end.
     bag_log_likelihood_ : ndarray of shape (n_bags,)
@@ -269,147 +264,10 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         settled = settle(Settings.of(self), told, as_generator(self.random_state))
         return self._publish(told, settled, settled.problem.lists, settled.solutions)
 
-    def predict(self, X: Any, *, bags: Any = None, row_labels: Any = None, candidates: Any = None) -> np.ndarray:
-        """Return the most probable cluster of each row: by features alone, or with the labels of its bag.
-
-        Parameters
-        ----------
-        X : array, CSR matrix or data frame of shape (n_rows, n_features)
-            The rows.
-        bags : Bags, default=None
-            The bags of these rows, when their labels are known.
-        row_labels : sequence or mapping, default=None
-            Labels of single rows, as in :meth:`fit`.
-        candidates : sequence or mapping, default=None
-            Candidates of single rows, as in :meth:`fit`.
-        """
-        return np.argmax(self.predict_proba(X, bags=bags, row_labels=row_labels, candidates=candidates), axis=1)
-
-    def predict_proba(self, X: Any, *, bags: Any = None, row_labels: Any = None, candidates: Any = None) -> np.ndarray:
-        """Return the probability of each cluster for each row; see :meth:`predict`."""
-        P, log_P = self._belief(X)
-        if bags is None and row_labels is None and candidates is None:
-            return P
-        return self._posteriors(P, log_P, bags, row_labels, candidates)[0]
-
-    def predict_labels(self, X: Any, *, bags: Any = None, row_labels: Any = None, candidates: Any = None) -> np.ndarray:
-        """Return the most probable name of each row: a known label, or the name of a novel cluster."""
-        P = self.predict_proba(X, bags=bags, row_labels=row_labels, candidates=candidates)
-        named = P @ self.layout.to_labels()
-        names = np.empty(len(self.label_names_), dtype=object)
-        names[:] = self.label_names_
-        return names[np.argmax(named, axis=1)]
-
-    def predict_bags(self, X: Any, bags: Any, *, threshold: float = 0.5) -> np.ndarray:
-        """Return what each bag carries, by the features of its rows alone: one set of label names for each bag.
-
-        The sets come in the order of ``bags.names``, as every ``predict_bags`` answers.
-
-        Parameters
-        ----------
-        X : array, CSR matrix or data frame of shape (n_rows, n_features)
-            The rows.
-        bags : Bags or sequence of bag ids
-            Which bag each row is in; labels that it may hold are not looked at.
-        threshold : float, default=0.5
-            Labels that are more probable than this are named: lower finds more of them, higher names fewer wrongly.
-        """
-        check_number(self, "threshold", threshold, low=0, high=1)
-        bags = as_bags(bags, n_rows=count_rows(self, X))
-        carried = self.predict_bags_proba(X, bags) > threshold
-        sets = np.empty(bags.n_bags, dtype=object)
-        sets[:] = [frozenset(self.label_names_[j] for j in np.flatnonzero(row)) for row in carried]
-        return sets
-
-    def predict_bags_proba(self, X: Any, bags: Any, *, labels: Any = None) -> np.ndarray:
-        """Return the probability that a bag carries a label, shape (n_bags, n_labels), by features alone.
-
-        The log-odds of P(label c in bag b) = 1 - prod_i (1 - P(row i is c)), corrected by held-out lists where the
-        label is a known one (``calibrate``).
-
-        Parameters
-        ----------
-        X, bags : rows and their bags
-            As in :meth:`predict_bags`; the answer has a row for each of ``bags.names``.
-        labels : sequence of labels, default=None
-            The columns of the answer, in this order: those of a table of yours, say. ``label_names_`` by default.
-        """
-        P, _ = self._belief(X)
-        columns = self._columns(labels)
-        bags = as_bags(bags, n_rows=len(P))
-        odds = BagOdds(getattr(self, "bag_slope_", 1.0), getattr(self, "bag_offsets_", np.zeros(0)))  # 0.1 had none
-        return odds.probability(log_odds(P @ self.layout.to_labels(), bags.order, bags.starts))[:, columns]
-
-    def _columns(self, labels: Any) -> Any:
-        if labels is None:
-            return slice(None)
-        place = {name: column for column, name in enumerate(self.label_names_)}
-        labels = as_sequence(f"{type(self).__name__}.predict_bags_proba", "labels", labels, "a sequence of labels")
-        for name in labels:
-            if not isinstance(name, Hashable) or name not in place:
-                raise UnknownName(f"labels names {name!r}, which the model does not know. {nearest(name, place)}")
-        return [place[name] for name in labels]
-
-    def novelty_score(self, X: Any, *, bags: Any = None) -> np.ndarray:
-        """Return the probability that each row is of a kind that nobody named."""
-        return self.predict_proba(X, bags=bags)[:, self.class_of_ < 0].sum(axis=1)
-
-    @checks_y
-    def score(
-        self, X: Any, y: Any = None, *, bags: Any = None, candidates: Any = None, sample_weight: Any = None
-    ) -> float:
-        """Return the mean log likelihood of the label lists of these bags; higher is better, 0 is best.
-
-        Unlabelled bags do not count; NaN, with a warning, when there are no others.
-
-        Parameters
-        ----------
-        X : array, CSR matrix or data frame of shape (n_rows, n_features)
-            The rows, usually of held-out bags.
-        y : Bags, default=None
-            May hold the bags; anything else is ignored.
-        bags : Bags, default=None
-            The labelled bags.
-        candidates : sequence or mapping, default=None
-            Candidates of single rows, as in :meth:`fit`: the probability that a row is one of them counts.
-        sample_weight : array of shape (n_rows,), default=None
-            A bag counts as much as the mean weight of its rows.
-        """
-        n_rows = count_rows(self, X)
-        lists = _lists(bags, candidates, n_rows=n_rows, y=y)
-        values = self.bag_scores(X, lists) if candidates is None else self.bag_scores(X, candidates=candidates)
-        return mean_over_lists(self, values, lists, sample_weight)
-
-    def bag_scores(self, X: Any, bags: Any = None, *, candidates: Any = None) -> np.ndarray:
-        """Return the log likelihood of the list of each labelled bag, or of each row's candidates, in their order."""
-        P, log_P = self._belief(X)
-        lists = _lists(bags, candidates, n_rows=len(P))
-        return self._posteriors(P, log_P, bags, None, candidates)[1][lists.is_labelled]
-
-    def _belief(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Believe rows as far as training rows went; beyond, lean more and more to the shares of the clusters."""
-        check_is_fitted(self)
-        feature_map = getattr(self, "feature_map_", None)  # models of version 0.1 have none
-        log_P, squares = _log_posterior(rows_to_judge(self, X), feature_map, self.weights_, self.intercept_)
-        far = squares > getattr(self, "reach_", np.inf) * (1 + 1e-9)  # training rows themselves, up to rounding
-        if far.any():
-            trust = (self.reach_ / squares[far])[:, None]
-            log_P[far] = log_softmax(trust * log_P[far] + (1.0 - trust) * np.log(self.cluster_shares_))
-        return np.exp(log_P), log_P
-
-    def _posteriors(
-        self, P: np.ndarray, log_P: np.ndarray, bags: Any, row_labels: Any = None, candidates: Any = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        lists = _lists(bags, candidates, n_rows=len(P), classes=self.classes_)
-        row_class = code_rows(read_row_labels(row_labels, len(P)), self.classes_)
-        told = Told(P, lists, row_class, candidates is not None)
-        plan = told.plan(self, self.layout, warn=True)
-        return Coverage(plan, self.class_of_, self.wrong, self.forgotten).posteriors(P, log_P)
-
     def _read(self, X: Any, y: Any, bags: Any, row_labels: Any, candidates: Any) -> Told:
         """Read what was said of rows, and refuse what cannot be learnt from."""
         names = read_row_labels(row_labels, X.shape[0])
-        bags = with_classes_of_rows(_lists(bags, candidates, n_rows=X.shape[0], y=y), names)
+        bags = with_classes_of_rows(lists_of(bags, candidates, n_rows=X.shape[0], y=y), names)
         told = Told(X, bags, code_rows(names, bags.classes), candidates is not None)
         require_lists(self, bags, told.row_class)
         if not told.one_of:
@@ -417,20 +275,15 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         check_names(self.n_subclusters, bags.classes)
         return told
 
-    @property
-    def layout(self) -> Layout:
-        """Which clusters there are, class by class."""
-        check_is_fitted(self)
-        return Layout(self.classes_, self.class_of_, self.cluster_names_)
-
     def _publish(self, told: Told, settled: Settled, lists: Coverage, solutions: list[Solution]) -> Self:
         solution, layout = best(solutions), settled.layout
         W, b = settled.problem.model.unpack(solution.parameters)
-        log_P, squares = _log_posterior(told.X, settled.feature_map, W, b)  # as ``predict`` will, to the last bit
+        log_P, squares = log_posterior(told.X, settled.feature_map, W, b)  # as ``predict`` will, to the last bit
         P = np.exp(log_P)
         self._publish_rule(settled, W, b, reach_of(settled.feature_map, squares), P.mean(axis=0), solution)
         Q, values = lists.posteriors(P, log_P)
-        self.labels_ = np.argmax(Q, axis=1)
+        believed = self._against_novelty(P, told)
+        self.labels_ = np.argmax(Q if believed is P else lists.posteriors(believed, log_of(believed))[0], axis=1)
         self.bag_log_likelihood_, self.log_likelihood_ = values, float(values.sum())
         self.uncovered_ = left_uncovered(told.bags, lists.plan.required, layout.class_of[self.labels_])
         self.start_values_ = -np.array([solution.value for solution in solutions])
@@ -442,6 +295,7 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         warn_unless_converged(self, solution, "Raise max_iter or tol, or standardise the features.", stacklevel=6)
         layout, odds = settled.layout, settled.odds
         self.choice_, self.bag_slope_, self.bag_offsets_ = settled.choice, odds.slope, odds.offsets
+        self.calibration_ = settled.calibration
         self.classes_, self.class_of_, self.cluster_names_ = layout.classes, layout.class_of, layout.names
         self.label_names_, self.penalty_ = layout.label_names, settled.penalty
         self.weights_, self.intercept_ = W.copy(), b.copy()
@@ -473,26 +327,3 @@ class CoverageClustering(ProbabilityColumns, ClusterMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-@one_blas_thread()  # how a product is cut into threads would show in its last bits
-def _log_posterior(
-    X: Any, feature_map: FeatureMap | None, W: np.ndarray, b: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return log P of rows by a rule, and how far each is from its nearest landmark, squared."""
-    if feature_map is None:
-        return SoftmaxLinear(*W.shape).log_posterior(np.concatenate([W.ravel(), b]), X), np.zeros(X.shape[0])
-    scores, squares = feature_map.scores(X, W, b)
-    return log_softmax(scores), squares
-
-
-def _lists(bags: Any, candidates: Any, *, n_rows: int, y: Any = None, classes: Any = None) -> Bags:
-    """Return what was said of bags, or of rows by their candidates; both at once would be two answers."""
-    if candidates is None:
-        return as_bags(bags, n_rows=n_rows, y=y, classes=classes)
-    if bags is not None or isinstance(y, Bags):
-        raise InvalidData(
-            "Got both bags and candidates. Bags say that all labels of a list are there, candidates that one of them "
-            "is it, row by row: pass one of the two."
-        )
-    return read_candidates(candidates, n_rows, classes=classes)

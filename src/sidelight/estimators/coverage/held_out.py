@@ -8,7 +8,8 @@ correct it,
     logit P(c in bag) = slope * log e + offset_c,
 
 with one positive slope for all labels and offsets that are drawn towards their mean: a label that few bags carry leans
-on the others. Slope 1 and offsets 0 are the plain product.
+on the others. Slope 1 and offsets 0 are the plain product. The rows of the same bags say how sure rows may be
+(:mod:`sidelight.estimators._labelled_bags.row_temperature`).
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from scipy.special import expit
 
 from sidelight._solvers.descent import best, descend
 from sidelight.data.bags import Bags
+from sidelight.estimators._labelled_bags.row_temperature import FEWEST_BAGS, Calibration, HeldOutRows
 from sidelight.estimators._labelled_bags.supervision import Layout
+from sidelight.estimators.coverage.novel_rows import SLIP, NovelRows
 from sidelight.estimators.coverage.problem import Problem, Told
 from sidelight.progress import report
 
-FEWEST_BAGS = 10  # labelled bags below which holding some out says nothing
+FEWEST_TO_CHOOSE = 10  # labelled bags below which holding some out says nothing
 MOST_ROWS = 20_000  # rows that the rough fits look at
 FOLDS = 4  # one bag in four is held out
 STEPS, TOL = 15, 1e-3  # of a fit that is only compared
@@ -40,11 +43,22 @@ STEEP = 1.0  # standard deviation of the logarithm of the slope around 0
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Of bags that a fit did not see: how probable their lists were, the log-odds of each label, and the lists."""
+    """Of bags that a fit did not see: how probable lists were, log-odds of labels, lists, which are whole, rows."""
 
     values: np.ndarray
     evidence: np.ndarray
     listed: np.ndarray
+    is_complete: np.ndarray
+    rows: HeldOutRows
+
+    @classmethod
+    def join(cls, parts: list[HeldOut]) -> HeldOut:
+        """Put folds together."""
+        values, evidence, listed, is_complete = (
+            np.concatenate([getattr(part, what) for part in parts])
+            for what in ("values", "evidence", "listed", "is_complete")
+        )
+        return cls(values, evidence, listed, is_complete, HeldOutRows.join([part.rows for part in parts]))
 
 
 class RoughFits:
@@ -64,18 +78,30 @@ class RoughFits:
         split = BagKFold(FOLDS, shuffle=True, random_state=int(generator.integers(2**31)))
         self.folds = list(split.split(np.empty((bags.n_rows, 0)), groups=bags))
 
-    def hold_out(self, features: Any, fold: int, stage: str) -> HeldOut:
-        """Fit the bags of the other folds, and say what the fit thinks of the labelled bags of this one."""
+    def hold_out(self, features: Any, fold: int, stage: str, *, plain: bool = False) -> HeldOut:
+        """Fit the bags of the other folds, and say what the fit thinks of the labelled bags of this one.
+
+        ``plain`` leaves novel clusters out; a list without labels is then a slip of the pen.
+        """
         told = replace(self.told, X=features[self.rows])
         train, test = (told.take(rows) for rows in self.folds[fold])
-        problem = Problem.of(self.options, train, self.layout, self.penalty)
+        layout, options = self.layout, self.options
+        if plain:
+            layout = Layout.of(layout.classes, 1, 0)
+            options = replace(options, wrong=max(options.wrong, SLIP), forgotten=max(options.forgotten, SLIP))
+        problem = Problem.of(options, train, layout, self.penalty)
         climb = partial(problem.climb, max_iter=STEPS, stage=stage, tol=TOL)
         theta, bags = best(list(map(climb, problem.first_starts()))).parameters, test.bags
-        values = Problem.of(self.options, test, self.layout, self.penalty).posteriors(theta)[1]
-        P = np.exp(problem.model.log_posterior(theta, test.X)) @ self.layout.to_labels()
+        Q, values = Problem.of(options, test, layout, self.penalty).posteriors(theta)
+        to_labels = layout.to_labels()
+        P = np.exp(problem.model.log_posterior(theta, test.X)) @ to_labels
         evidence = log_odds(P, bags.order, bags.starts)[:, : len(bags.classes)]
-        kept = bags.is_labelled
-        return HeldOut(values[kept], evidence[kept], bags.label_matrix.toarray()[kept].astype(float))
+        kept, listed = bags.is_labelled, bags.label_matrix.toarray()
+        rows = HeldOutRows(P, Q @ to_labels, listed[bags.codes] > 0, np.array(bags.codes))
+        complete = kept & ~bags.is_partial  # of a partial list no row is known to be on it
+        is_complete = (complete & bags.whole)[kept]  # nor is a list where rows were cut away
+        rows = rows.take(complete[bags.codes])
+        return HeldOut(values[kept], evidence[kept], listed[kept].astype(float), is_complete, rows)
 
 
 def log_odds(P: np.ndarray, order: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -111,27 +137,64 @@ class BagOdds:
         return np.asarray(expit(scores))
 
 
-def correct_odds(
-    options: Any, features: Any, told: Told, generator: np.random.Generator, known: HeldOut | None
-) -> BagOdds:
-    """Learn how the probabilities of bags are corrected, from lists that rough fits did not see.
+def hold_out_bags(
+    options: Any, told: Told, features: Any, generator: np.random.Generator, known: tuple[RoughFits, HeldOut] | None
+) -> tuple[RoughFits, list[HeldOut]] | None:
+    """Return what rough fits think of bags that they did not see; None where lists are too few, or it is not wanted.
 
-    Nothing is corrected where lists are too few, cut, or not taken at their word (``wrong``, ``forgotten``,
-    candidates). ``known`` holds what the choice of the boundary has found out already.
+    ``known`` holds what the choice of the boundary has found out already.
     """
-    bags, n_labelled = told.bags, int(told.bags.is_labelled.sum())
-    doubted = told.one_of or options.wrong > 0 or options.forgotten > 0 or bags.is_partial.any()
-    if not options.calibrate or doubted or n_labelled < 2 * FEWEST_BAGS or not len(bags.classes):
-        return BagOdds.plain(len(bags.classes))
-    fits = RoughFits(options, told, generator)
-    held_out = [] if known is None else [known]
+    if why_not(options, told):
+        return None
+    fits = RoughFits(options, told, generator) if known is None else known[0]
+    held_out = [] if known is None else [known[1]]
     for fold in range(len(held_out), 2):
         if sum(len(part.values) for part in held_out) >= ENOUGH_BAGS:
             break
-        report("probabilities of bags", fold, 2)
-        held_out.append(fits.hold_out(features, fold, "probabilities of bags"))
-    evidence, listed = (np.concatenate([getattr(part, what) for part in held_out]) for what in ("evidence", "listed"))
-    return BagOdds.unpack(descend(*correction(evidence, listed), tol=1e-8).parameters)
+        report("bags held out", fold, 2)
+        held_out.append(fits.hold_out(features, fold, "bags held out"))
+    return fits, held_out
+
+
+def compare_without(fits: RoughFits, features: Any, held_out: list[HeldOut], temperature: float) -> NovelRows:
+    """Compare what was held out with fits that have no novel cluster, fold by fold."""
+    report("comparing with no novel cluster", 0, 1)
+    stage = "comparing with no novel cluster"
+    plain = [fits.hold_out(features, fold, stage, plain=True).rows for fold in range(len(held_out))]
+    novel = [part.rows for part in held_out]
+    return NovelRows.of(HeldOutRows.join(novel), HeldOutRows.join(plain), temperature=temperature)
+
+
+def why_not(options: Any, told: Told) -> str:
+    """Say why no bags are held out; nothing where they are."""
+    n_labelled = int(told.bags.is_labelled.sum())
+    if not options.calibrate:
+        return "calibrate=False"
+    if n_labelled < FEWEST_BAGS:
+        what = "rows with candidates" if told.one_of else "labelled bags"
+        return f"with fewer than {FEWEST_BAGS} {what} ({n_labelled} here) nothing can be held out"
+    return "" if told.bags.classes else "no list names a label"
+
+
+def correct_odds(options: Any, told: Told, held_out: HeldOut | None) -> BagOdds:
+    """Learn how the probabilities of bags are corrected.
+
+    Nothing is corrected where lists are cut, or not taken at their word (``wrong``, ``forgotten``, candidates).
+    """
+    doubted = told.one_of or options.wrong > 0 or options.forgotten > 0 or told.bags.is_partial.any()
+    if held_out is None or doubted:
+        return BagOdds.plain(len(told.bags.classes))
+    return BagOdds.unpack(descend(*correction(held_out.evidence, held_out.listed), tol=1e-8).parameters)
+
+
+def calibrate_rows(options: Any, told: Told, held_out: HeldOut | None, Q: np.ndarray) -> Calibration:
+    """Find the temperatures of rows; ``Q`` are the posteriors of the rows of the fit, by the names of rows."""
+    if held_out is None:
+        return Calibration(note=why_not(options, told))
+    if len(np.unique(held_out.rows.bag)) < FEWEST_BAGS // 4 or not held_out.rows.listed.any():
+        return Calibration(note="too few of the lists that were held out are complete")
+    in_fit = Q[told.bags.is_labelled[told.bags.codes]]
+    return Calibration.of(held_out.rows, in_fit, forgotten=options.forgotten or None)
 
 
 def correction(
@@ -164,7 +227,7 @@ def correction(
 def _some_bags(bags: Bags, generator: np.random.Generator) -> np.ndarray:
     """Return the rows of whole labelled bags, about ``MOST_ROWS`` of them."""
     order = generator.permutation(np.flatnonzero(bags.is_labelled))
-    n_kept = max(FEWEST_BAGS, int(np.searchsorted(np.cumsum(bags.sizes[order]), MOST_ROWS)))
+    n_kept = max(FEWEST_TO_CHOOSE, int(np.searchsorted(np.cumsum(bags.sizes[order]), MOST_ROWS)))
     kept = np.zeros(bags.n_bags, dtype=bool)
     kept[order[:n_kept]] = True
     return np.flatnonzero(kept[bags.codes])

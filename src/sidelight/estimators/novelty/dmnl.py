@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import ClusterMixin, clone
+from sklearn.utils.validation import check_is_fitted
 
 from sidelight._core.params import as_generator, as_seed, check_choice, check_number
 from sidelight._core.prototypes import mean_and_scale, scaled
@@ -21,16 +23,25 @@ from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.data.splits import BagKFold
 from sidelight.errors import InvalidParameter, SidelightWarning, ignore_warnings, warn
-from sidelight.estimators._base import Estimator, all_or_nothing, rows_to_fit
+from sidelight.estimators._base import Estimator, all_or_nothing, fingerprint, rows_to_fit, rows_to_judge
 from sidelight.estimators._choice import Choice, highest, simplest_within_error, try_in_turn
+from sidelight.estimators._labelled_bags.row_temperature import (
+    FEWEST_BAGS,
+    Calibration,
+    HeldOutRows,
+    names_that_reach,
+    temper,
+)
 from sidelight.estimators._labelled_bags.supervision import Layout, check_counts, refuse_empty_sets, require_lists
 from sidelight.estimators.novelty.naming import NamesRows, check_enough_rows
-from sidelight.estimators.novelty.problem import Problem, State, allowed_labels, draw_labels
+from sidelight.estimators.novelty.problem import CentredRows, Problem, State, allowed_labels, draw_labels
 from sidelight.progress import report
 from sidelight.words import Setting, counted
 
 STARTS = 2  # of a held-out fit: counts are compared, the final fit has all starts
 PATIENCE = 2  # counts tried after the best one
+HELD_OUT = 4  # one bag in so many is held out, to see how sure rows may be
+ROUGH, ENOUGH = 10, 60  # rounds of such a fit, and lists that settle a temperature
 
 
 def choose_n_novel(estimator: DMNL, X: Any, bags: Bags, generator: np.random.Generator) -> Choice:
@@ -52,6 +63,7 @@ def choose_n_novel(estimator: DMNL, X: Any, bags: Bags, generator: np.random.Gen
             report("choosing n_novel", (count - least) * len(splits) + done, None, f"{count}?")
             model = clone(estimator).set_params(n_novel=count, n_init=min(estimator.n_init, STARTS), random_state=seed)
             with ignore_warnings():  # the final fit says it once
+                model._calibrates = False
                 parts.append(model.fit(X[train], bags=bags[train]).bag_scores(X[test], bags[test]))
         return np.concatenate(parts)
 
@@ -140,6 +152,8 @@ class DMNL(NamesRows, ClusterMixin, Estimator):
         ``|H'H - I|`` at the same moments: 0 when no two labels share a row.
     start_values_ : ndarray
         Eq. (2) at the end of each start.
+    calibration_ : dict
+        How sure rows may be, by lists that were held out; as in :class:`CoverageClustering`.
     choice_ : dict
         For "auto": the counts that were tried, their held-out scores and standard errors. Else empty.
     n_iter_ : int
@@ -178,6 +192,8 @@ class DMNL(NamesRows, ClusterMixin, Estimator):
     >>> model.predict_labels(X).tolist()
     ['wren', 'novel-1', 'wren', 'novel-1', 'wren', 'novel-1']
     """
+
+    _calibrates = True  # fits that are only compared do not
 
     def __init__(
         self,
@@ -242,7 +258,72 @@ class DMNL(NamesRows, ClusterMixin, Estimator):
         states = [
             problem.solve(z, self.max_iter, self.tol, f"start {i + 1} of {self.n_init}") for i, z in enumerate(starts)
         ]
-        return self._publish(X, bags, layout, problem, states, mean, scale)
+        self._publish(X, bags, layout, problem, states, mean, scale)
+        in_fit = self._probabilities(X, bags)[bags.is_labelled[bags.codes]]
+        self.calibration_ = self._calibrate(rows, listed, problem.layout, generator, in_fit).as_dict()
+        return self
+
+    def predict_proba(self, X: Any, *, bags: Any = None) -> np.ndarray:
+        """Return the probability of each label for each row, as sure as held-out lists are right; see `calibration_`.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n_rows, n_features)
+            The rows.
+        bags : Bags, default=None
+            The bags of these rows, when their lists are known: then only what a list allows. Rows of the fit, all of
+            them and with their lists, have a temperature of their own.
+        """
+        check_is_fitted(self)
+        X = rows_to_judge(self, X)
+        P = self._probabilities(X, bags)
+        known = getattr(self, "calibration_", None)  # 0.3 had none
+        if known is None:
+            return P
+        in_fit = bags is not None and fingerprint(X) == self.data_fingerprint_
+        return temper(P, known["temperature_in_fit" if in_fit else "temperature"])
+
+    def predict_sets(self, X: Any, *, bags: Any = None, coverage: float = 0.9) -> np.ndarray:
+        """Return for each row the fewest names whose probabilities reach a share: "one of wren, owl".
+
+        Parameters
+        ----------
+        X, bags : rows and, when their lists are known, their bags
+            As in :meth:`predict_proba`.
+        coverage : float, default=0.9
+            The share of rows that shall be named by their set, about.
+        """
+        check_number(self, "coverage", coverage, low=0, high=1, open_low=True, open_high=True)
+        chosen = names_that_reach(self.predict_proba(X, bags=bags), coverage)
+        sets = np.empty(len(chosen), dtype=object)
+        sets[:] = [frozenset(self.label_names_[j] for j in np.flatnonzero(row)) for row in chosen]
+        return sets
+
+    def _calibrate(
+        self, rows: Any, bags: Bags, layout: Layout, generator: np.random.Generator, in_fit: np.ndarray
+    ) -> Calibration:
+        """Find temperatures by one rough fit in four, or two where few lists are held out."""
+        n_labelled = int(bags.is_labelled.sum())
+        if not self._calibrates or n_labelled < FEWEST_BAGS or not bags.classes:
+            return Calibration(
+                note=f"with fewer than {FEWEST_BAGS} labelled bags ({n_labelled} here) nothing can be held out"
+            )
+        parts: list[HeldOutRows] = []
+        complete = bags.is_labelled & ~bags.is_partial
+        for train, test in BagKFold(HELD_OUT, shuffle=True, random_state=as_seed(generator)).split(rows, groups=bags):
+            seen, held_out = bags[train], bags[test]
+            problem = Problem.of(rows[train], seen, layout, self, generator)
+            z = draw_labels(rows[train], seen, layout, generator)
+            theta = problem.solve(z, min(self.max_iter, ROUGH), self.tol, "bags held out").theta
+            X = rows[test] if not issparse(rows) else CentredRows(rows[test], problem.X.mean)
+            P = np.exp(problem.model.log_posterior(theta, X))
+            Q = np.where(allowed_labels(held_out, layout), P, 0.0)
+            Q /= np.maximum(Q.sum(axis=1, keepdims=True), 1e-300)  # a list of labels that cannot be: nothing is known
+            part = HeldOutRows(P, Q, held_out.row_label_mask(), np.array(held_out.codes))
+            parts.append(part.take(complete[bags.codes][test]))
+            if sum(len(np.unique(part.bag)) for part in parts) >= ENOUGH or len(parts) == 2:
+                break
+        return Calibration.of(HeldOutRows.join(parts), in_fit)
 
     def _probabilities(self, X: Any, bags: Any) -> np.ndarray:
         scores = np.asarray(X @ self.weights_) + self.intercept_
@@ -266,7 +347,7 @@ class DMNL(NamesRows, ClusterMixin, Estimator):
         states: list[State],
         mean: np.ndarray,
         scale: np.ndarray,
-    ) -> Self:
+    ) -> None:
         state = min(states, key=lambda state: state.value)
         self.classes_, self.class_of_, self.cluster_names_ = layout.classes, layout.class_of, layout.names
         self.label_names_ = layout.label_names
@@ -285,7 +366,6 @@ class DMNL(NamesRows, ClusterMixin, Estimator):
         novel = np.flatnonzero(layout.class_of < 0)
         self.novel_labels_ = {layout.names[k]: _typical(Q[:, k], self.labels_ == k) for k in novel if sizes[k] >= few}
         self.noise_labels_ = tuple(layout.names[k] for k in novel if sizes[k] < few)
-        return self
 
     def _lay_out(self, bags: Bags, n_novel: int) -> Layout:
         check_enough_rows(self, n_novel, bags.n_rows)

@@ -62,7 +62,7 @@ class DMNLCV(NamesRows, ClusterMixin, Estimator):
         Those of ``best_estimator_``.
     n_iter_ : int
         Rounds of ``best_estimator_``.
-    trace_, constraint_residual_, choice_
+    trace_, constraint_residual_, choice_, calibration_
         Those of ``best_estimator_``.
     n_features_in_, data_fingerprint_
         As everywhere.
@@ -138,7 +138,7 @@ class DMNLCV(NamesRows, ClusterMixin, Estimator):
         self.best_estimator_ = self._estimator(self.n_novel, *grid[best], seed, self.n_init).fit(X, bags=bags)
         for name in (
             "labels_", "classes_", "class_of_", "cluster_names_", "label_names_", "novel_labels_", "noise_labels_",
-            "n_iter_", "trace_", "constraint_residual_", "choice_",
+            "n_iter_", "trace_", "constraint_residual_", "choice_", "calibration_",
         ):  # fmt: skip
             setattr(self, name, getattr(self.best_estimator_, name))
         return self
@@ -154,6 +154,7 @@ class DMNLCV(NamesRows, ClusterMixin, Estimator):
     def _found_again(self, X: Any, bags: Bags, hidden: list[Any], lam: float, rho: float, seed: int) -> float:
         """Return the mean F1 with which novel labels tell the bags of the hidden ones."""
         model = self._estimator(self.n_novel + len(hidden), lam, rho, seed, min(STARTS, self.n_init))
+        model._calibrates = False
         with ignore_warnings():  # the final fit says it once
             labels = model.fit(X, bags=bags.without_classes(hidden)).labels_
         n_known = len(model.classes_)

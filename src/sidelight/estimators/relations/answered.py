@@ -315,10 +315,3 @@ class Answered:
             self.triplets.rows,
             self.triplet_chances ** self.triplets.weights[:, None],
         )
-
-    def violated(self, labels: Ints) -> dict[str, Ints]:
-        """Return the numbers of the answers that ``labels`` break, by kind."""
-        return {
-            name: np.flatnonzero(type(answers)._truth(labels[answers.rows]) != answers.codes)
-            for name, answers in (("pairs", self.pairs), ("triplets", self.triplets))
-        }

@@ -107,13 +107,14 @@ class DiscriminativeClusteringCV(ProbabilityColumns, ClusterMixin, Estimator):
         X = rows_to_fit(self, X)
         if self.n_clusters is None:
             grid = [settings for settings in grid if settings[0] <= X.shape[0]] or grid[:1]
-        pairs, triplets = as_pairs(pairs, n_rows=X.shape[0], y=y), as_triplets(triplets, n_rows=X.shape[0], y=y)
+        told = as_pairs(pairs, n_rows=X.shape[0], y=y), as_triplets(triplets, n_rows=X.shape[0], y=y)
+        pairs, triplets = (answers.each_once() for answers in told)
         seed = as_seed(as_generator(self.random_state))
         if len(grid) > 1:
             self.choice_ = self._choose(X, pairs, triplets, grid, seed)
         else:
             self.choice_ = Choice(tried=grid, scores=[float("nan")], errors=[float("nan")], chosen=grid[0])
-        self.best_estimator_ = self._made(self.choice_["chosen"], seed).fit(X, pairs=pairs, triplets=triplets)
+        self.best_estimator_ = self._made(self.choice_["chosen"], seed).fit(X, pairs=told[0], triplets=told[1])
         self.labels_, self.probabilities_ = self.best_estimator_.labels_, self.best_estimator_.probabilities_
         self.n_clusters_ = int(self.choice_["chosen"][0])
         return self

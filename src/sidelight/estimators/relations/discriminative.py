@@ -26,7 +26,7 @@ from sidelight.estimators.relations import direct, variational
 from sidelight.estimators.relations.answered import Answered
 from sidelight.estimators.relations.direct import TRUSTED
 from sidelight.estimators.relations.noise import ErrorRates
-from sidelight.estimators.relations.trust import Trust, beliefs_about, estimate_error_rate
+from sidelight.estimators.relations.trust import DOUBTED, Trust, beliefs_about, estimate_error_rate
 
 LANDMARKS = 300  # of the curved features
 MOST_ROWS = 20_000  # that the objective looks at, beside those that answers are about
@@ -185,8 +185,9 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
             return self._fit_parts(X, *self._read_answers(X.n_rows, y, pairs, triplets))
         X = rows_to_fit(self, X)
         check_n_clusters(self, self.n_clusters, X.shape[0])
-        pairs, triplets = self._read_answers(X.shape[0], y, pairs, triplets)
-        self._look_for_conflicts(pairs, triplets)
+        given = self._read_answers(X.shape[0], y, pairs, triplets)
+        self._look_for_conflicts(*given)
+        pairs, triplets = given[0].each_once(), given[1].each_once()
         generator = as_generator(self.random_state)
         if self.objective == "variational":
             feature_map = self._feature_map(X, generator)
@@ -207,7 +208,9 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
             told, settings = trust.answered(about_pairs, about_triplets), replace(settings, tau=trust.tau)
             fit = direct.learn(terrain, told, settings, trust.eps, generator)
             answered = trust.answered(pairs, triplets)
-        return self._publish(X, feature_map, fit, answered, trust)
+        self._publish(X, feature_map, fit, answered, trust)
+        self.violated_ = dict(zip(("pairs", "triplets"), (answers.broken_by(self.labels_) for answers in given)))
+        return self
 
     def _looked_at(
         self, X: Any, pairs: Pairs, triplets: Triplets, generator: np.random.Generator
@@ -263,8 +266,15 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         n_used = len(np.unique(self.labels_))
         if n_used < self.n_clusters:
             what = f"only {n_used} of {self.n_clusters} clusters hold rows."
-            warn(EmptyClusters(what, who=type(self).__name__, do="Ask for fewer clusters."), stacklevel=3)
-        self.violated_ = answered.violated(self.labels_)
+            doubted = answered.n_answers and rates.eps >= DOUBTED
+            advice = (
+                f"Held-out answers go against the others or the rows (about {rates.eps:.0%} seem wrong), so that they "
+                "tell little apart: look for wrong ones, bring more, or ask for fewer clusters."
+            )
+            warn(
+                EmptyClusters(what, who=type(self).__name__, do=advice if doubted else "Ask for fewer clusters."),
+                stacklevel=3,
+            )
         self.eps_, self.annotator_errors_ = rates.eps, dict(rates.by_annotator)
         self.pair_confusion_, self.triplet_confusion_ = rates.pair_confusion, rates.triplet_confusion
         return self

@@ -109,18 +109,19 @@ def estimate_errors(answered: Answered, truths: tuple[Floats, Floats], *, confus
 
 def _rate(kinds: list[tuple[Answers, Floats]], annotator: Hashable | None, prior: tuple[float, float]) -> float:
     """The rate of wrong answers of one annotator, or of all, by EM with a beta prior."""
-    right, others = [], []
+    right, others, weights = [], [], []
     for answers, T in kinds:
         mine = np.array([annotator is None or name == annotator for name in answers.annotators], dtype=bool)
         own = T[mine, answers.codes[mine]]
         right.append(own)
         others.append((1.0 - own) / (T.shape[1] - 1))
-    p_right, p_wrong = np.concatenate(right), np.concatenate(others)
+        weights.append(answers.weights[mine])
+    p_right, p_wrong, weight = np.concatenate(right), np.concatenate(others), np.concatenate(weights)
     eps = prior[0] / sum(prior)
     for _ in range(ROUNDS):
         wrong = eps * p_wrong
         share = wrong / np.maximum(wrong + (1.0 - eps) * p_right, 1e-300)  # both are 0 only for a chance of 0
-        eps = (share.sum() + prior[0]) / (len(share) + sum(prior))
+        eps = (weight @ share + prior[0]) / (weight.sum() + sum(prior))
     return float(np.clip(eps, LEAST, MOST))
 
 
@@ -133,7 +134,7 @@ def _confusion(answers: Answers, T: Floats, common: float) -> Floats:
         joint = T * table[:, answers.codes].T
         joint /= np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)  # a chance of 0 stays 0
         counts = np.zeros((n_words, n_words))
-        np.add.at(counts.T, answers.codes, joint)
+        np.add.at(counts.T, answers.codes, joint * answers.weights[:, None])
         table = counts + SHARED * even
         table /= table.sum(axis=1, keepdims=True)
     return table

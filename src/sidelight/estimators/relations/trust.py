@@ -70,7 +70,7 @@ def error_rate(pairs: Pairs, n_clusters: int, surprise: float) -> float:
 def _parity(pairs: Pairs) -> Floats | None:
     """Return the log likelihood of closed paths at every eps, if there are two clusters; None where no path closes."""
     n, apart = pairs.n_rows, pairs.codes != pairs.WORDS.index("same")
-    lengths, odd = [], []
+    lengths, odd, weights = [], [], []
     near: dict[int, list[tuple[int, int]]] = {}
     for number, (a, b) in enumerate(pairs.rows.tolist()):
         near.setdefault(a, []).append((b, number))
@@ -87,6 +87,10 @@ def _parity(pairs: Pairs) -> Floats | None:
                 if depth[other] < 0:
                     above[other], depth[other], side[other] = row, depth[row] + 1, side[row] ^ apart[number]
                     in_tree[number] = True
+                    if pairs.weights[number] > 1.0:  # said again: a path there and back, which is never odd
+                        lengths.append(2)
+                        odd.append(False)
+                        weights.append(float(pairs.weights[number]) - 1.0)
                     waiting.append(other)
     for number in np.flatnonzero(~in_tree).tolist():
         a, b = pairs.rows[number].tolist()
@@ -97,19 +101,20 @@ def _parity(pairs: Pairs) -> Floats | None:
                 a, b = b, a
             a, length = int(above[a]), length + 1
         lengths.append(length)
+        weights.append(float(pairs.weights[number]))
     if not lengths:
         return None
     keeps = (1.0 - 2.0 * GRID[:, None]) ** np.array(lengths)
-    return np.asarray(np.log(np.where(odd, 1.0 - keeps, 1.0 + keeps) / 2.0).sum(axis=1))
+    return np.asarray(np.log(np.where(odd, 1.0 - keeps, 1.0 + keeps) / 2.0) @ np.array(weights))
 
 
 def _triangles(pairs: Pairs) -> Floats | None:
     """Return the log likelihood of triangles and repeated answers at every eps; None where there are none."""
     ends, same = np.sort(pairs.rows, axis=1), pairs.codes == pairs.WORDS.index("same")
     n = pairs.n_rows
-    votes = [csr_array((word.astype(float), (ends[:, 0], ends[:, 1])), shape=(n, n)) for word in (same, ~same)]
+    votes = [csr_array((pairs.weights * word, (ends[:, 0], ends[:, 1])), shape=(n, n)) for word in (same, ~same)]
     differ = float(votes[0].multiply(votes[1]).sum())
-    agree = sum(float((one.multiply(one) - one).sum()) / 2.0 for one in votes)
+    agree = sum(float(np.maximum(one.data**2 - one.data, 0.0).sum()) / 2.0 for one in votes)
     S, D = (csr_array((one + one.T) > 0).astype(float) for one in votes)
     SS, DD = S @ S, D @ D
     kinds = [
@@ -119,7 +124,9 @@ def _triangles(pairs: Pairs) -> Floats | None:
         S.multiply(SS).sum() / 6,
     ]
     counts, whole = np.array(kinds), csr_array((S + D) > 0).astype(float)
-    n_closed = 0 if pairs.contradictions(limit=1) else int(same.sum()) - _rank(pairs.rows[same], n)
+    n_closed = 0.0
+    if not pairs.contradictions(limit=1):
+        n_closed = max(float(pairs.weights[same].sum()) - _rank(pairs.rows[same], n), 0.0)
     if not counts.sum() + agree + differ + n_closed:
         return None
     twice = 2.0 * GRID * (1.0 - GRID)

@@ -14,6 +14,7 @@ from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, UnreadableFile
 from sidelight.files.arff.header import Attribute, Header, parse_header, split_values
 from sidelight.files.arff.labels import LabelNames, find_label_names, with_hierarchy
+from sidelight.files.limits import need_sparse
 from sidelight.files.problems import not_a_number, ragged, shown
 from sidelight.files.roles.builder import Builder
 from sidelight.files.roles.cells import as_number, is_number
@@ -79,7 +80,8 @@ def as_column(path: Path, attribute: Attribute, cells: list[str], numbers: list[
     if attribute.kind != "numeric":
         if attribute.kind == "nominal":
             _check_nominal(path, attribute, cells, numbers)
-            return Coded.of(("" if cell == "?" else cell for cell in cells), declared=attribute.values)
+            made = Coded.of(("" if cell == "?" else cell for cell in cells), declared=attribute.values)
+            return Coded(made.values, made.codes, frozenset(attribute.values))
         return Coded.of("" if cell == "?" else cell for cell in cells)
     try:
         return np.array([np.nan if cell == "?" else as_number(cell) for cell in cells], dtype=np.float64)
@@ -257,6 +259,9 @@ def read_sparse(
         chosen = [j for j, a in enumerate(attributes) if _is_feature(a)]
     features = [j for j in chosen if j not in label_at and j not in ignored]
     place = {j: k for k, j in enumerate(features)}
+    left_out = {j: value for j in features if (value := _left_out(attributes[j]))}
+    n_cells = len(rows) * len(left_out)
+    need_sparse(path, len(rows), len(features), n_cells)
     indptr, indices, values = [0], [], []
     cells_of_row: list[dict[int, str]] = []
     for number, text in rows:
@@ -271,6 +276,9 @@ def read_sparse(
                 values.append(_number(path, number, names[j], cell))
             elif j in label_at:
                 mine[j] = cell
+        for j in left_out.keys() - named:
+            indices.append(place[j])
+            values.append(left_out[j])
         indptr.append(len(indices))
         cells_of_row.append(mine)
     X = sp.csr_array((np.array(values), np.array(indices, dtype=np.int64), indptr), shape=(len(rows), len(features)))
@@ -371,6 +379,14 @@ def _is_feature(attribute: Attribute) -> bool:
         return attribute.kind == "numeric"
     ticks = sorted(tick(value) for value in attribute.values)
     return ticks == [0, 1] or (set(ticks) <= {0, 1} and all(map(is_number, attribute.values)))
+
+
+def _left_out(attribute: Attribute) -> float:
+    """Return the number that a feature has where a sparse row leaves it out: 0, or the first declared value."""
+    if attribute.kind != "nominal" or not attribute.values:
+        return 0.0
+    first = attribute.values[0]
+    return as_number(first) if is_number(first) else float(tick(first) == 1)
 
 
 def _number(path: Path, number: int, name: str, cell: str) -> float:

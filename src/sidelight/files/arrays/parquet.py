@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.errors import InvalidData, UnreadableFile
+from sidelight.files.arrays.nested import opened
 from sidelight.files.limits import need
 from sidelight.files.problems import header_only
 from sidelight.files.roles.columns import Coded, Coder, Loaded
@@ -30,16 +31,18 @@ class ParquetSource:
 
         path = Source.of(file).path
         self.path, self.title = path, "Parquet"
-        self.notes: tuple[str, ...] = ()
         try:
             self._scan = pl.scan_parquet(path, glob=False)
+            self._scan, self.notes = opened(self._scan, self._scan.collect_schema())
             self._schema = self._scan.collect_schema()
-            self.n_rows = int(self._scan.select(pl.len()).collect().item())
+            self.n_rows = int(pl.scan_parquet(path, glob=False).select(pl.len()).collect().item())
         except (Exception, pl.exceptions.PanicException) as error:  # on damaged files polars panics, too
             raise _damaged(path, error) from None
         self.names = tuple(self._schema.names())
         if not self.n_rows:
             raise header_only(path, self.names)
+        if not self.names:
+            raise UnreadableFile(f"{path}: only nested columns, which are not read: {'; '.join(self.notes)[:200]}.")
 
     def sample(self) -> list[list[str]]:
         """Return the first rows as text; long cells are cut."""

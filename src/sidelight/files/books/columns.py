@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.errors import InvalidData, UnreadableFile
+from sidelight.files.arrays.nested import opened
 from sidelight.files.limits import need
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.columns import Coded, MemorySource
@@ -36,7 +37,7 @@ def table_of(
     if not columns or not len(columns[0]):
         raise InvalidData(f"{path}: a table without rows. Was it written completely?")
     made = MemorySource(path, title, _unique(names), [as_column(cells) for cells in columns], notes=notes)
-    made.declares_words = False
+    made.declares_words, made.can_be_cut = False, True
     return made
 
 
@@ -90,10 +91,14 @@ def read_feather(path: Path, part: str | None = None) -> MemorySource:
 
     need(path, 6.0 * path.stat().st_size, f"{path.stat().st_size} bytes of Arrow")
     try:
-        frame = pl.read_ipc(path)
+        with path.open("rb") as file:
+            is_file = file.read(6) == b"ARROW1"
+        frame = pl.read_ipc(path) if is_file else pl.read_ipc_stream(path)
+        lazy, notes = opened(frame.lazy(), frame.schema)
+        frame = lazy.collect()
     except (Exception, pl.exceptions.PanicException) as error:  # on damaged files polars panics, too
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise UnreadableFile(f"{path}: an Arrow file that cannot be read ({reason}). Write it again.") from None
     lists = [name for name, kind in frame.schema.items() if kind == pl.List(pl.String)]
     frame = frame.with_columns(pl.col(name).list.join("|") for name in lists)
-    return table_of(path, "Arrow", frame.columns, [frame[name].to_list() for name in frame.columns])
+    return table_of(path, "Arrow", frame.columns, [frame[name].to_list() for name in frame.columns], notes=notes)

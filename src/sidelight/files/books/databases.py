@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 from sidelight.errors import InvalidData, MissingExtra, SidelightError, UnknownName, UnreadableFile, nearest
 from sidelight.files.books.columns import table_of
+from sidelight.files.books.tables import which_table, worth
 from sidelight.files.limits import need
 from sidelight.files.roles.columns import MemorySource
 from sidelight.files.source import Source
@@ -44,10 +45,12 @@ def read_sqlite(path: Path, what: str | None = None) -> MemorySource:
     try:
         base.text_factory = lambda cell: cell.decode("utf-8", "replace")
         names = _tables(base)
-        query, title, notes = _query(path, what, names)
         base.execute("PRAGMA query_only = 1")
         steps = iter(range(_STEPS // 10_000))
         base.set_progress_handler(lambda: next(steps, None) is None, 10_000)
+        sizes = {name: _worth(base, name) for name in names} if what is None and len(names) > 1 else {}
+        names = sorted(names, key=lambda name: -sizes.get(name, 0.0))
+        query, title, notes = _query(path, what, names)
         cursor = base.execute(query)
         header = [column[0] for column in cursor.description or ()]
         columns: list[list[object]] = [[] for _ in header]
@@ -62,7 +65,23 @@ def read_sqlite(path: Path, what: str | None = None) -> MemorySource:
         raise _refused(path, error) from None
     finally:
         base.close()
-    return table_of(path, f"SQLite, {title}", header, columns, notes=notes)
+    made = table_of(path, f"SQLite, {title}", header, columns, notes=notes)
+    made.doubts = tuple(which_table(path, names[0], sizes, "tables")) if sizes else ()
+    return made
+
+
+def _worth(base: sqlite3.Connection, name: str) -> float:
+    """Return how much a table holds: its rows times its columns of measurements, by its first rows."""
+    quoted = name.replace('"', '""')
+    try:
+        n_rows = base.execute(f'SELECT COUNT(*) FROM "{quoted}"').fetchone()[0]
+        cursor = base.execute(f'SELECT * FROM "{quoted}" LIMIT 100')
+        header = [column[0] for column in cursor.description or ()]
+        cells = list(zip(*cursor.fetchall()))
+        keys = {row[3].lower() for row in base.execute(f'PRAGMA foreign_key_list("{quoted}")')}
+    except sqlite3.Error:  # a view of what is gone
+        return 0.0
+    return worth(n_rows, {h: c for h, c in zip(header, cells) if h.lower() not in keys})
 
 
 def _tables(base: sqlite3.Connection) -> list[str]:

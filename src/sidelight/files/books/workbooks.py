@@ -8,6 +8,7 @@ from typing import Any
 
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
 from sidelight.files.books.columns import as_text, table_of
+from sidelight.files.books.tables import choose, which_table, worth
 from sidelight.files.limits import need
 from sidelight.files.roles.columns import MemorySource
 from sidelight.words import counted, some_of
@@ -41,7 +42,8 @@ def read_workbook(path: Path, sheet: str | None = None) -> MemorySource:
     tables = {name: cells for name, cells in filled.items() if len(cells) > 1}
     if not tables:
         raise InvalidData(f"{path}: no sheet holds a line of names and a row ({some_of(names, 4)}).")
-    chosen = next(iter(tables))
+    sizes = {name: _worth(cells) for name, cells in tables.items()}
+    chosen = choose(sizes)
     notes = []
     if len(tables) > 1:
         others = some_of([name for name in tables if name != chosen], 3)
@@ -56,7 +58,17 @@ def read_workbook(path: Path, sheet: str | None = None) -> MemorySource:
     header = [as_text(cell) for cell in cells[top] + [None] * (width - len(cells[top]))]
     used = [j for j in range(width) if header[j] or any(not _is_empty(row[j]) for row in body)]
     columns = [[None if _is_empty(row[j]) else row[j] for row in body] for j in used]
-    return table_of(path, f"a workbook, sheet {chosen!r}", [header[j] for j in used], columns, notes=notes)
+    made = table_of(path, f"a workbook, sheet {chosen!r}", [header[j] for j in used], columns, notes=notes)
+    made.doubts = tuple(which_table(path, chosen, sizes, "sheets with tables"))
+    return made
+
+
+def _worth(cells: list[list[Any]]) -> float:
+    """Return how much a sheet holds: its rows times its columns of measurements."""
+    top = _header(cells)
+    names = [as_text(cell) for cell in cells[top]]
+    return worth(len(cells) - top - 1, {f"{n}": [row[j] for row in cells[top + 1 : top + 100] if j < len(row)]
+                                        for j, n in enumerate(names)})  # fmt: skip
 
 
 def _cells(book: Any, name: str, path: Path) -> list[list[Any]]:

@@ -127,6 +127,9 @@ class Plan:
     texts: list[int] = field(default_factory=list)  # columns whose words are the features
     sure: dict[int, float] = field(default_factory=dict)
     doubts: list[Doubt] = field(default_factory=list)
+    kind: str = ""  # what the table is where it holds no rows with features
+    kind_why: str = ""
+    votes: dict[int, dict[str, list[tuple[float, str, str]]]] = field(default_factory=dict)  # what the rules said
 
     def take(self, j: int, role: str, why: str, sure: float = CLEAR) -> None:
         """Write down what column ``j`` is for, and how sure that is."""

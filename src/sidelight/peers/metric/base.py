@@ -46,7 +46,7 @@ class LearntMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator,
         pairs, triplets = as_pairs(pairs, n_rows=n, y=y), as_triplets(triplets, n_rows=n, y=y)
         report("learning a metric", 0, 1)
         with one_blas_thread():
-            found = self._learn_map(X, pairs, triplets, as_generator(self.random_state))
+            found = self._learn_map(X, pairs.each_once(), triplets.each_once(), as_generator(self.random_state))
         self.components_ = np.eye(d) if found is None else found
         return self
 

@@ -58,7 +58,7 @@ def _count_parts(config: RunConfig) -> Dataset:
             do=["Name the columns to count together: ", Setting("events"), " twice."],
         )
     files = [Path(file) for file in matching(table)]
-    counts = count_parquet(files, roles.events, weight=roles.weight, engine=cluster_of(config.options))
+    counts = count_parquet(files, roles.events, weight=roles.weight, engine=cluster_of(config.options, writes=False))
     said = [*((name, "event") for name in roles.events), *([(roles.weight, "weight")] if roles.weight else [])]
     columns = tuple(ColumnRole(name, role, "you said so") for name, role in said)
     return Dataset(np.empty((0, 0)), (), table, "Parquet files", counts=counts, roles=columns)

@@ -84,12 +84,14 @@ def _with_answers(data: Dataset, config: RunConfig) -> RelationsResult:
     """Read the answers about rows that were read already, and cluster them."""
     options = config.options
     assert isinstance(options, Relations | Peer)  # the catalogue says so
-    pairs = None if options.pairs is None else _read(options.pairs, Pairs, data)
-    triplets = None if options.triplets is None else _read(options.triplets, Triplets, data)
-    if options.corrections is not None:
-        right = _read(options.corrections, Pairs, data)
-        pairs = right if pairs is None else pairs + right
-    return cluster(data, config, pairs, triplets)
+    with collect_notes() as left_out:
+        pairs = None if options.pairs is None else _read(options.pairs, Pairs, data)
+        triplets = None if options.triplets is None else _read(options.triplets, Triplets, data)
+        if options.corrections is not None:
+            right = _read(options.corrections, Pairs, data)
+            pairs = right if pairs is None else pairs + right
+    result = cluster(data, config, pairs, triplets)
+    return replace(result, heard=(*left_out, *result.heard))
 
 
 def _read(path: str, kind: type[Pairs] | type[Triplets], data: Dataset) -> Any:

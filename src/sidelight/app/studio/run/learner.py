@@ -7,10 +7,9 @@ a small probability. What the other rows gain from it is for the job to say, whe
 
 from __future__ import annotations
 
-import threading
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from typing import Any
+from copy import copy
 
 import numpy as np
 
@@ -193,7 +192,7 @@ _ENOUGH = 5  # answers that tell how long people take
 
 
 class RunLearner:
-    """Asks about the rows that a run is least sure of, for one caller at a time.
+    """Asks about the rows that a run is least sure of, for the model's thread alone; pages read names and words.
 
     Parameters
     ----------
@@ -218,30 +217,24 @@ class RunLearner:
         self._belief = Belief(rows, start)
         self._answers: Sequence[Answer] = ()
         self._took = dict(_SECONDS)
-        self._lock = threading.RLock()
 
     def catch_up(self, counted: Sequence[Answer], is_over: Callable[[], bool]) -> None:
         """Learn the answers that stand."""
-        with self._lock:
-            self._answers, self.told = list(counted), told_by(counted)
-            for width, usual in _SECONDS.items():
-                took = [a.seconds for a in counted if len(a.rows) == width and a.seconds == a.seconds]
-                self._took[width] = max(float(np.median(took)), 0.3) if len(took) >= _ENOUGH else usual
-            self._belief.learn([answer for answer in counted if answer.person not in self._of_run])
-
-    def correct(self, *_: Any) -> None:
-        """Refuse: corrections of rows of a run are labels, which are kept as such."""
-        raise NotImplementedError("rows of a run are corrected by labels")
+        self._answers, self.told = list(counted), told_by(counted)
+        for width, usual in _SECONDS.items():
+            took = [a.seconds for a in counted if len(a.rows) == width and a.seconds == a.seconds]
+            self._took[width] = max(float(np.median(took)), 0.3) if len(took) >= _ENOUGH else usual
+        belief = copy(self._belief)  # pages read the one before until this one is whole
+        belief.learn([answer for answer in counted if answer.person not in self._of_run])
+        self._belief = belief
 
     def names(self) -> list[str]:
         """Return what the run, or people, call the clusters."""
-        with self._lock:
-            return list(self._belief.names)
+        return list(self._belief.names)
 
     def label_of(self) -> list[str]:
         """Return the label of each cluster."""
-        with self._lock:
-            return list(self._belief.label_of)
+        return list(self._belief.label_of)
 
     # -- asking ------------------------------------------------------------------------------------------------------
 
@@ -252,28 +245,31 @@ class RunLearner:
         person: int | None = None,
     ) -> tuple[int, ...] | None:
         """Return the question with most information in a second about a doubtful row; None when nothing is left."""
-        with self._lock:
-            busy = {row for rows in expected for row in rows[:1]}
-            said = {answer.rows[0] for answer in self._answers if answer.person not in self._of_run}
-            found: list[Promise] = []
-            for row in np.argsort(self._belief.sure, kind="stable").tolist():
-                if row in busy or row in said:
-                    continue
-                questions = [(gain, rows) for gain, rows in self._questions(row) if is_free(rows, False)]
-                found += [max(questions)] if questions else []
-                if len(found) >= _LOOKED_AT:
-                    break
-            return max(found, key=lambda one: (one[0], -one[1][0]))[1] if found else None
+        busy = {row for rows in expected for row in rows[:1]}
+        said = {answer.rows[0] for answer in self._answers if answer.person not in self._of_run}
+        found: list[Promise] = []
+        for row in np.argsort(self._belief.sure, kind="stable").tolist():
+            if row in busy or row in said:
+                continue
+            questions = [(gain, rows) for gain, rows in self._questions(row) if is_free(rows, False)]
+            found += [max(questions)] if questions else []
+            if len(found) >= _LOOKED_AT:
+                break
+        return max(found, key=lambda one: (one[0], -one[1][0]))[1] if found else None
 
     def words(self, row: int) -> list[str]:
-        """Return the labels to choose from: those of the bag's list and novel ones, else the likeliest."""
-        with self._lock:
-            belief, listed = self._belief, self.start.list_of(row)
-            chance: dict[str, float] = defaultdict(float)
-            for label, p in zip(belief.label_of, belief.P[row].tolist()):
-                chance[label] += p
+        """Return the labels to choose from: those of the bag's list and novel ones, else those that the run leaves open
+        (one of these) and the likeliest.
+        """
+        belief, listed = self._belief, self.start.list_of(row)
+        chance: dict[str, float] = defaultdict(float)
+        for label, p in zip(belief.label_of, belief.P[row].tolist()):
+            chance[label] += p
         own = belief.label_of[int(belief.labels[row])]
         likely = sorted(chance, key=lambda label: -chance[label])
+        if self.start.one_of:
+            few = self.start.one_of[row][:MOST_WORDS]
+            likely = list(dict.fromkeys([own, *(label for label in few if label in chance), *likely]))
         if listed is not None:
             extra = [label for label in likely if label not in self.start.vocabulary or _is_novel(label)]
             likely = [label for label in likely if label in {*listed, own}] + [e for e in extra if e != own]
@@ -306,10 +302,9 @@ class RunLearner:
 
     def look(self, answers: Sequence[Answer], before: Snapshot | None) -> Snapshot:
         """Return the clusters: the run's, and what people said of rows."""
-        with self._lock:
-            labels, sure, version = self._belief.labels.copy(), self._belief.sure.copy(), len(self.told)
-            names, outlook = list(self._belief.names), self._outlook()
-            self.people = people_of(self._belief, [a for a in self._answers if a.person not in self._of_run])
+        labels, sure, version = self._belief.labels.copy(), self._belief.sure.copy(), len(self.told)
+        names, outlook = list(self._belief.names), self._outlook()
+        self.people = people_of(self._belief, [a for a in self._answers if a.person not in self._of_run])
         moved, moved_by = np.zeros(0, dtype=int), 0
         if before is not None:
             moved, moved_by = np.flatnonzero(before.labels != labels), version - before.version

@@ -90,7 +90,7 @@ def start_of(home: Path, config: RunConfig, data: Dataset) -> Start:
     bags, bag_names, lists = _bags(data)
     return Start(
         config.job, takes(config), tuple(names), tuple(label_of), labels, _probabilities(home, table, len(rows)),
-        bags, bag_names, lists,
+        bags, bag_names, lists, _one_of(table),
     )  # fmt: skip
 
 
@@ -122,6 +122,12 @@ def _label_of(table: Columns, names: list[str], labels: np.ndarray) -> list[str]
         kinds, counts = np.unique(cells[labels == k], return_counts=True)
         found.append(str(kinds[counts.argmax()]))
     return found
+
+
+def _one_of(table: Columns) -> tuple[tuple[str, ...], ...]:
+    if "one of" not in table.names:
+        return ()
+    return tuple(tuple(name for name in cell.split("|") if name) for cell in table.cells("one of"))
 
 
 def _probabilities(home: Path, table: Columns, n: int) -> np.ndarray:

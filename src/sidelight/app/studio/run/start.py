@@ -41,6 +41,8 @@ class Start:
         What the bags are called.
     lists : tuple of (tuple of str or None)
         The labels that each bag lists; None where no list was given.
+    one_of : tuple of (tuple of str)
+        The fewest labels of each row that the run is sure enough of; empty where it did not say.
     """
 
     job: str
@@ -52,6 +54,7 @@ class Start:
     bags: np.ndarray
     bag_names: tuple[str, ...] = ()
     lists: tuple[tuple[str, ...] | None, ...] = ()
+    one_of: tuple[tuple[str, ...], ...] = ()
 
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:
@@ -79,7 +82,7 @@ def write_start(folder: Path, number: int, start: Start) -> None:
     """Keep where a run ended."""
     about = {
         "sidelight run": 1, "job": start.job, "takes": start.takes, "names": start.names, "label_of": start.label_of,
-        "bag_names": start.bag_names, "lists": start.lists,
+        "bag_names": start.bag_names, "lists": start.lists, "one_of": start.one_of,
     }  # fmt: skip
     with replacing(path_of(folder, number)) as handle:
         np.savez(
@@ -101,6 +104,7 @@ def read_start(folder: Path, number: int, n_rows: int) -> Start:
             str(about["job"]), str(about["takes"]), _texts(about["names"]), _texts(about["label_of"]), labels, sure,
             bags, _texts(about["bag_names"]),
             tuple(None if labels_ is None else _texts(labels_) for labels_ in about["lists"]),
+            tuple(_texts(names) for names in about.get("one_of", ())),
         )  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError) as error:
         raise UnreadableFile(
