@@ -43,12 +43,15 @@ _READERS = {  # what each reader takes beside the path and the roles
     "idx": (_here("arrays.idx.read_idx"), ("label_file",)),
     "folder": (_here("text.folder.read_folder"), ("encoding",)),
     "material": (_here("material.folder.read_material"), ("label_file",)),
+    "distances": (_here("arrays.distances.read_distances"), ("encoding",)),
 }
 _BOOKS = {  # tables that come whole into memory: the file, and which part of it
     "workbook": _here("books.workbooks.read_workbook"),
     "sqlite": _here("books.databases.read_sqlite"),
     "json": _here("books.records.read_records"),
     "feather": _here("books.columns.read_feather"),
+    "track": _here("text.tracks.read_track"),
+    "baskets": _here("text.baskets.read_baskets"),
 }
 
 
