@@ -120,11 +120,11 @@ def test_rows_of_c45_without_bags(tmp_path, text):
 
 def test_names_of_c45_say_what_columns_are(tmp_path):
     text = "1,u,5,yes.\n1,v,NA,no.\n2,u,7,yes.\n"
-    names = "yes,no.\nsize: continuous.\ncolour: u, v.\ncode: 5, 7.\n"
+    names = "yes,no.\nsize: continuous.\ncolour: u, v.\nlevel: 5, 7.\n"
     data = c45(tmp_path, text, names)
     assert (data.bags, data.y.tolist(), data.format) == (None, ["yes", "no", "yes"], "C4.5")
     assert data.feature_names[0] == "size"
-    assert "code" in data.feature_names
+    assert "level" in data.feature_names
     assert c45(tmp_path, "1,2,yes.\n3,4,no.\n", "yes,no.\nclass: continuous.\nb: continuous.\n").feature_names == (
         "f0", "f1",
     )  # fmt: skip

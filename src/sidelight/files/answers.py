@@ -173,7 +173,8 @@ def kind_of_answers(path: str | Path) -> str | None:
     """Say whether a file itself looks like answers, by its first lines: "pairs", "triplets" or None."""
     for word, kind in _KINDS.items():
         try:
-            if _could_hold(label_table(Path(path)), kind):
+            table = label_table(Path(path))
+            if len(table.sample()) > 1 and _could_hold(table, kind):
                 return word
         except (SidelightError, OSError, IndexError):
             return None

@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 import sidelight as sl
-from sidelight.app.jobs.reliability import about_pairs, nearly_together, reliability_section, sure_and_right
+from sidelight.app.jobs.reliability import (
+    about_pairs,
+    about_taken,
+    most_taken,
+    nearly_together,
+    reliability_section,
+    sure_and_right,
+)
 
 KNOWN = {
     "temperature": 1.5,
@@ -56,3 +63,14 @@ def test_labels_that_nearly_always_come_together_are_named():
     always = sl.Bags(np.arange(20), labels={b: {"sea", "boat"} if b < 9 else {"cow"} for b in range(20)})
     assert nearly_together(always) == []  # those are told before the fit
     assert about_pairs([]) is None
+
+
+def test_how_much_novel_clusters_take_is_told():
+    taken = most_taken(["cow", "sheep", "dog"], [0.04, 0.31, float("nan")])
+    assert taken == [("sheep", 0.31)]
+    well = {**KNOWN, "novel": {"gain": 20.0, "is_harmful": False}}
+    assert "take 31% of 'sheep'" in about_taken(taken, well)
+    assert "next to nothing" in about_taken([], well)
+    badly = {**KNOWN, "novel": {"gain": -40.0, "is_harmful": True}}
+    assert "worse than none, by 40 nats" in about_taken(taken, badly)
+    assert about_taken(taken, KNOWN) is None

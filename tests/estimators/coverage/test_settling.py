@@ -137,9 +137,8 @@ def test_probabilities_of_bags_are_corrected_where_lists_are_taken_at_their_word
 
     def odds(bags, **more):
         told = Told(rows[: bags.n_rows], bags, np.full(bags.n_rows, -1), **more)
-        return held_out.correct_odds(
-            of(**options), told, held_out.hold_out_bags(of(**options), told.X, told, RNG, None)
-        )
+        found = held_out.hold_out_bags(of(**options), told, told.X, RNG, None)
+        return held_out.correct_odds(of(**options), told, found and held_out.HeldOut.join(found[1]))
 
     assert (odds(bags).slope != 1.0) == is_corrected
     assert odds(bags, one_of=True).slope == 1.0

@@ -152,10 +152,10 @@ def test_running_numbers_alone_are_no_ids():
     assert plan_of({"column_1": range(1, 31), "column_2": turns(0, 1, 1, times=10)}).id == 0
 
 
-def test_a_number_called_like_an_id_that_comes_back_is_left_out_unless_ids_were_forbidden():
+def test_a_number_called_like_an_id_that_comes_back_is_left_out():
     columns = {"nr": "3 1 3 2 1 2"}
     assert roles(beside(columns, label=False))["nr"] == "ignored"
-    assert roles(beside(columns, label=False, id=False))["nr"] == "feature"
+    assert roles(beside(columns, label=False, id=False))["nr"] == "ignored"
     assert roles(beside({"nr": "3.5 1 3.5 2 1 2"}, label=False))["nr"] == "feature"
     assert roles(beside({"size": "3 1 3 2 1 2"}, label=False))["size"] == "feature"
 

@@ -12,11 +12,10 @@ from sidelight.errors import InvalidData, InvalidParameter, SidelightError
 from sidelight.files.problems import forgiving
 from sidelight.files.roles.cells import find_separator, writing_of
 from sidelight.files.roles.columns import Coded, Coder, MemorySource
+from sidelight.files.roles.deciding import guess_channels
 from sidelight.files.roles.gaps import Cleaned, find_gap_words, without_gap_words
-from sidelight.files.roles.guesses import guess_channels
-from sidelight.files.roles.label_guesses import determines
 from sidelight.files.roles.labels import RowLabels, are_ticks, from_cells, from_combination, from_ticks
-from sidelight.files.roles.looks import inspect_column
+from sidelight.files.roles.looks import determines, inspect_column
 from sidelight.files.roles.plan import RoleRequest, asked
 
 

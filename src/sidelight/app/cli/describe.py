@@ -54,7 +54,7 @@ def describe_command(file: str, as_json: bool, quiet: bool, **typed: Any) -> Non
             {"question": question, "answers": [{"words": words, "command": line} for words, line in answers]}
             for question, answers in asked
         ]
-        del content["doubts"]
+        del content["doubts"], content["evidence"]
         content["commands"] = [{"why": why, "command": line} for why, line in fitting]
         del content["fits"], content["next"]
         click.echo(json.dumps(content, indent=2, ensure_ascii=False))

@@ -6,7 +6,7 @@ import os
 import shlex
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from os.path import commonprefix
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ from sidelight.files.source import Source
 from sidelight.words import Sentence, Setting, counted, some_of
 
 _FEW = 12
+_FEW_NUMBERS = 4  # beside texts: the texts are what the rows are about
 TABLES = ("delimited", "parquet", "workbook", "sqlite", "server", "json", "feather")  # readers of tables with columns
 MOST_FITS = 3  # commands that are suggested: more are not read
 
@@ -47,6 +48,8 @@ class Description:
     fits: tuple[Fit, ...]
     doubts: tuple[Mapping[str, Any], ...] = ()
     next: tuple[tuple[str, Sentence], ...] = ()  # commands of a folder, with what each is for
+    kind: str | None = None  # rows, counts, events, pair answers, annotations, label track, channels, label sets, texts
+    evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what the rules said about each column
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values that can be written as JSON."""
@@ -72,13 +75,40 @@ def describe(path: str | Source, roles: Roles | None = None) -> Description:
         return folder
     with forgiving() as odd:
         data = read(source, **explicit)
+        if data.kind in _NO_ROWS:
+            return _no_rows(data, source)
         described = _with_answers(describe_data(data, explicit), data, source)
         if not described.fits and not explicit:
             described = replace(described, fits=tuple(_at_second_sight(data, source)))
+        if any("text" in fit.roles for fit in described.fits):
+            described = replace(described, kind="texts")
         if not explicit:
             lists = fit_of_folder(source.path, data) if source.path.is_dir() else fit_of_lists(source.path, data)
             described = replace(described, fits=(*lists, *described.fits))
     return replace(described, warnings=(*described.warnings, *_odd_cells(odd)), fits=described.fits[:MOST_FITS])
+
+
+_NO_ROWS = ("label track", "annotations", "distances")
+
+
+def _no_rows(data: Dataset, source: Source) -> Description:
+    """Describe a table that says something about rows that are elsewhere, and say what to bring."""
+    described = describe_data(data)
+    if data.kind == "label track":
+        words: tuple[str, ...] = (
+            "a label track says when (or where) something was marked: it is no table of rows; bring the recordings or "
+            "pictures, and it gives their labels",
+        )
+        command: Sentence = ["sidelight from FOLDER ", Setting("labels", str(source.given)), " ",
+                             Setting("out", "rows.parquet")]  # fmt: skip
+        return replace(
+            described, fits=(), warnings=(*described.warnings, *words),
+            next=(("with the folder of recordings or pictures in the place of FOLDER", command),),
+        )  # fmt: skip
+    if data.kind == "annotations":
+        words = ("answers of annotators: they say what people think of things whose rows are elsewhere",)
+        return replace(described, fits=(), warnings=(*described.warnings, *words))
+    return replace(described, fits=())
 
 
 def _first_of_many(pattern: str, roles: Roles | None) -> Description:
@@ -190,7 +220,23 @@ def describe_data(data: Dataset, explicit: Mapping[str, Any] | None = None) -> D
         {"question": doubt.question, "readings": [{"words": words, "settings": dict(s)} for words, s in doubt.readings]}
         for doubt in data.doubts
     )
-    return Description(data.path, data.format, facts, listed, tuple(noted), _fits(data, explicit or {}), doubts)
+    fits = _fits(data, explicit or {})
+    return Description(
+        data.path, data.format, facts, listed, tuple(noted), fits, doubts, (), _kind_of(data), data.evidence
+    )
+
+
+def _kind_of(data: Dataset) -> str | None:
+    """Say in one word what a file holds; None where nothing in it can be clustered."""
+    if data.kind:
+        return None if data.kind == "distances" else data.kind
+    if data.counts is not None:
+        return "events"
+    if data.channels:
+        return "channels"
+    if has_rows(data):
+        return "rows"
+    return "label sets" if data.Y is not None and data.Y.size else None
 
 
 def _facts(data: Dataset) -> tuple[dict[str, Any], list[str]]:
@@ -271,8 +317,11 @@ def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
     suggested = [job.fits(data, roles) for job in JOBS.values()]
     texts = _texts_of(data)
     if texts and has_rows(data) and not is_sparse(data.X):
-        named = {name: value for name, value in roles.items() if name in ("id", "truth")}
-        suggested.insert(1, Fit("relations", f"the words of {texts[0]!r} as features", {**named, "text": texts[:1]}))
+        named = {name: value for name, value in roles.items() if name in ("id", "truth", "missing")}
+        suggested.insert(
+            0 if data.n_features <= _FEW_NUMBERS else 1,
+            Fit("relations", f"the words of {texts[0]!r} as features", {**named, "text": texts[:1]}),
+        )
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # columns without a single number
         told = [_answering(fit, data, explicit) for fit in suggested if fit is not None]

@@ -18,6 +18,7 @@ _SURE = 0.9  # what is called sure everywhere
 _FEWEST_ROWS = 10  # held-out rows from which a share is worth a word
 _OFTEN = 0.8  # of the lists with one label also have the other, both ways: lists nearly never tell them apart
 _FEWEST_LISTS = 5  # with both
+_TAKEN = 0.1  # share of the rows of a kind whose loss is worth a word
 
 
 def sure_and_right(known: Calibration | None) -> list[Sentence]:
@@ -90,3 +91,31 @@ def about_pairs(pairs: Sequence[tuple[str, str]]) -> Sentence | None:
         f"{names} are nearly always on the same lists: rows of one that are called the other are in their list all "
         "the same, so that no list shows them, and they are less sure than is said."
     )
+
+
+def most_taken(names: Sequence[Any], shares: Sequence[float]) -> list[tuple[str, float]]:
+    """Return the labels of which novel clusters take a tenth of the held-out rows or more, the most first."""
+    found = [(str(name), float(share)) for name, share in zip(names, shares) if share >= _TAKEN]
+    return sorted(found, key=lambda pair: -pair[1])
+
+
+def about_taken(taken: Sequence[tuple[str, float]], known: Calibration | None) -> Sentence | None:
+    """Say how much of each named kind novel clusters take, against a fit without them."""
+    novel = None if known is None else known.get("novel")
+    if novel is None:
+        return None
+    if not taken:
+        return "Novel clusters take next to nothing of any named kind: held-out rows are called the same without them."
+    told = in_shares(taken)
+    if not novel["is_harmful"]:
+        return f"Of held-out rows that a fit without novel clusters gives a name, novel clusters take {told}."
+    return (
+        f"A novel cluster explains rows of held-out lists worse than none, by {-novel['gain']:.0f} nats: it takes rows "
+        f"of named kinds ({told}). Rows whose list is known are called novel only where that is likelier than a name "
+        "by chance; without novel clusters more rows would be named right."
+    )
+
+
+def in_shares(taken: Sequence[tuple[str, float]]) -> str:
+    """Return "31% of 'cow' and 12% of 'sheep'"."""
+    return some_of([f"{percent(share)} of {name!r}" for name, share in taken], 4)

@@ -19,7 +19,7 @@ from sidelight.app.jobs.run import NUMBERS, versions_in_use
 from sidelight.app.report import Page, Section, to_html
 from sidelight.app.report.components import heat, table
 from sidelight.errors import InvalidData
-from sidelight.files.roles.guesses import is_label_name
+from sidelight.files.roles.names import is_label_name
 from sidelight.metrics import adjusted_rand_index
 from sidelight.words import Setting, counted, some_of
 

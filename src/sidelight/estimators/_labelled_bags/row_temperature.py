@@ -109,14 +109,18 @@ def list_evidence(rows: HeldOutRows, chance: Floats, temperature: float) -> Floa
     return np.stack([inside, beside, q[:, rows.listed.shape[1] :].sum(axis=1)])
 
 
-def find_temperature(rows: HeldOutRows, chance: Floats, forgotten: float | None = None) -> tuple[float, float, Floats]:
+def find_temperature(
+    rows: HeldOutRows, chance: Floats, forgotten: float | None = None, *, every: bool = False
+) -> tuple[float, float, Floats]:
     """Return the temperature, the share of forgotten labels (found, unless given), and the log evidence of each row.
 
     Rows whose list is empty say nothing about the temperature: such a list is evidence of something novel. Where rows
-    may be novel, no list can say that they are, so that nothing is sharpened.
+    may be novel, no list can say that they are, so that nothing is sharpened. With ``every`` all rows and temperatures
+    count, for a comparison.
     """
-    temperatures = TEMPERATURES if rows.P.shape[1] == rows.listed.shape[1] else TEMPERATURES[TEMPERATURES >= 1.0]
-    counts = rows.listed.any(axis=1)
+    sharpens = every or rows.P.shape[1] == rows.listed.shape[1]
+    temperatures = TEMPERATURES if sharpens else TEMPERATURES[TEMPERATURES >= 1.0]
+    counts = rows.listed.any(axis=1) | every
     shares = np.array(FORGOTTEN if forgotten is None else (forgotten,))
     best: tuple[float, float, float, Floats] | None = None
     for temperature in temperatures.tolist():

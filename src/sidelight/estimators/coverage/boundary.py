@@ -63,7 +63,7 @@ class Boundary:
     features: Any
     feature_map: FeatureMap | None = None
     choice: Choice | None = None
-    held_out: HeldOut | None = None
+    held_out: tuple[RoughFits, HeldOut] | None = None
 
 
 def choose_boundary(options: Any, told: Told, layout: Layout, generator: np.random.Generator) -> Boundary:
@@ -90,8 +90,8 @@ def choose_boundary(options: Any, told: Told, layout: Layout, generator: np.rand
     )  # of two boundaries that explain lists as well, the simpler
     choice = choose([STRAIGHT, CURVED], [straight.values, curved.values], lambda _: int(is_clear))
     if choice["chosen"] == CURVED:
-        return Boundary(features, feature_map, choice, curved)
-    return Boundary(told.X, None, choice, straight)
+        return Boundary(features, feature_map, choice, (fits, curved))
+    return Boundary(told.X, None, choice, (fits, straight))
 
 
 def _total_variance(X: Any) -> float:

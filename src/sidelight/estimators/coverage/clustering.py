@@ -36,7 +36,7 @@ from sidelight.estimators._labelled_bags.supervision import (
 from sidelight.estimators._large import fit_large
 from sidelight.estimators._linear_rule import warn_unless_converged
 from sidelight.estimators.coverage.boundary import CURVED, STRAIGHT, reach_of
-from sidelight.estimators.coverage.judging import JudgesRows, lists_of, log_posterior
+from sidelight.estimators.coverage.judging import JudgesRows, lists_of, log_of, log_posterior
 from sidelight.estimators.coverage.many_rows import LEAST, MANY, ManyRows, sample_size
 from sidelight.estimators.coverage.problem import Coverage, Problem, Told, left_uncovered
 from sidelight.estimators.coverage.settle import FOLDS, MOST_NOVEL, MOST_SUBCLUSTERS, Settings, Settled, settle
@@ -117,7 +117,10 @@ class CoverageClustering(JudgesRows, ClusterMixin, Estimator):
         of rows of the fit with their lists (below 1 sharpens, above 1 softens); about the share of new rows that are
         named "right" by features alone; the share of labels that lists seem to have "forgotten"; the "reliability" of
         "rows" by what is "said" and about how many are "right"; "n_bags" and "n_rows" that were held out; the
-        "probability" of each label on their "lists", with the number of its "bag"; a "note" says why none were.
+        "probability" of each label on their "lists", with the number of its "bag"; a "note" says why none were. With
+        novel clusters, "novel" says whether rows are explained better with one (the "gain" in nats of held-out rows)
+        and how much of each known label it has "taken"; where it "is_harmful", rows whose list is known are novel only
+        where that is likelier than their name divided by the "chance" that another row's list has it.
     log_likelihood_ : float
         Of all bag lists together, at the end.
     bag_log_likelihood_ : ndarray of shape (n_bags,)
@@ -279,7 +282,8 @@ class CoverageClustering(JudgesRows, ClusterMixin, Estimator):
         P = np.exp(log_P)
         self._publish_rule(settled, W, b, reach_of(settled.feature_map, squares), P.mean(axis=0), solution)
         Q, values = lists.posteriors(P, log_P)
-        self.labels_ = np.argmax(Q, axis=1)
+        believed = self._against_novelty(P, told)
+        self.labels_ = np.argmax(Q if believed is P else lists.posteriors(believed, log_of(believed))[0], axis=1)
         self.bag_log_likelihood_, self.log_likelihood_ = values, float(values.sum())
         self.uncovered_ = left_uncovered(told.bags, lists.plan.required, layout.class_of[self.labels_])
         self.start_values_ = -np.array([solution.value for solution in solutions])
@@ -291,8 +295,7 @@ class CoverageClustering(JudgesRows, ClusterMixin, Estimator):
         warn_unless_converged(self, solution, "Raise max_iter or tol, or standardise the features.", stacklevel=6)
         layout, odds = settled.layout, settled.odds
         self.choice_, self.bag_slope_, self.bag_offsets_ = settled.choice, odds.slope, odds.offsets
-        probability, bag = settled.told
-        self.calibration_ = settled.calibration.as_dict() | {"lists": {"probability": probability, "bag": bag}}
+        self.calibration_ = settled.calibration
         self.classes_, self.class_of_, self.cluster_names_ = layout.classes, layout.class_of, layout.names
         self.label_names_, self.penalty_ = layout.label_names, settled.penalty
         self.weights_, self.intercept_ = W.copy(), b.copy()

@@ -26,6 +26,7 @@ from sidelight._solvers.descent import best, descend
 from sidelight.data.bags import Bags
 from sidelight.estimators._labelled_bags.row_temperature import FEWEST_BAGS, Calibration, HeldOutRows
 from sidelight.estimators._labelled_bags.supervision import Layout
+from sidelight.estimators.coverage.novel_rows import SLIP, NovelRows
 from sidelight.estimators.coverage.problem import Problem, Told
 from sidelight.progress import report
 
@@ -77,15 +78,22 @@ class RoughFits:
         split = BagKFold(FOLDS, shuffle=True, random_state=int(generator.integers(2**31)))
         self.folds = list(split.split(np.empty((bags.n_rows, 0)), groups=bags))
 
-    def hold_out(self, features: Any, fold: int, stage: str) -> HeldOut:
-        """Fit the bags of the other folds, and say what the fit thinks of the labelled bags of this one."""
+    def hold_out(self, features: Any, fold: int, stage: str, *, plain: bool = False) -> HeldOut:
+        """Fit the bags of the other folds, and say what the fit thinks of the labelled bags of this one.
+
+        ``plain`` leaves novel clusters out; a list without labels is then a slip of the pen.
+        """
         told = replace(self.told, X=features[self.rows])
         train, test = (told.take(rows) for rows in self.folds[fold])
-        problem = Problem.of(self.options, train, self.layout, self.penalty)
+        layout, options = self.layout, self.options
+        if plain:
+            layout = Layout.of(layout.classes, 1, 0)
+            options = replace(options, wrong=max(options.wrong, SLIP), forgotten=max(options.forgotten, SLIP))
+        problem = Problem.of(options, train, layout, self.penalty)
         climb = partial(problem.climb, max_iter=STEPS, stage=stage, tol=TOL)
         theta, bags = best(list(map(climb, problem.first_starts()))).parameters, test.bags
-        Q, values = Problem.of(self.options, test, self.layout, self.penalty).posteriors(theta)
-        to_labels = self.layout.to_labels()
+        Q, values = Problem.of(options, test, layout, self.penalty).posteriors(theta)
+        to_labels = layout.to_labels()
         P = np.exp(problem.model.log_posterior(theta, test.X)) @ to_labels
         evidence = log_odds(P, bags.order, bags.starts)[:, : len(bags.classes)]
         kept, listed = bags.is_labelled, bags.label_matrix.toarray()
@@ -130,22 +138,31 @@ class BagOdds:
 
 
 def hold_out_bags(
-    options: Any, features: Any, told: Told, generator: np.random.Generator, known: HeldOut | None
-) -> HeldOut | None:
+    options: Any, told: Told, features: Any, generator: np.random.Generator, known: tuple[RoughFits, HeldOut] | None
+) -> tuple[RoughFits, list[HeldOut]] | None:
     """Return what rough fits think of bags that they did not see; None where lists are too few, or it is not wanted.
 
     ``known`` holds what the choice of the boundary has found out already.
     """
     if why_not(options, told):
         return None
-    fits = RoughFits(options, told, generator)
-    held_out = [] if known is None else [known]
+    fits = RoughFits(options, told, generator) if known is None else known[0]
+    held_out = [] if known is None else [known[1]]
     for fold in range(len(held_out), 2):
         if sum(len(part.values) for part in held_out) >= ENOUGH_BAGS:
             break
         report("bags held out", fold, 2)
         held_out.append(fits.hold_out(features, fold, "bags held out"))
-    return HeldOut.join(held_out)
+    return fits, held_out
+
+
+def compare_without(fits: RoughFits, features: Any, held_out: list[HeldOut], temperature: float) -> NovelRows:
+    """Compare what was held out with fits that have no novel cluster, fold by fold."""
+    report("comparing with no novel cluster", 0, 1)
+    stage = "comparing with no novel cluster"
+    plain = [fits.hold_out(features, fold, stage, plain=True).rows for fold in range(len(held_out))]
+    novel = [part.rows for part in held_out]
+    return NovelRows.of(HeldOutRows.join(novel), HeldOutRows.join(plain), temperature=temperature)
 
 
 def why_not(options: Any, told: Told) -> str:

@@ -83,14 +83,7 @@ class JudgesRows(ProbabilityColumns):
         X, bags, row_labels, candidates : rows and what is known of them
             As in :meth:`predict`.
         """
-        P, temperature = self._judge(X, bags, row_labels, candidates)
-        if (temperature == 1.0).all():
-            return P
-        if not self.layout.has_subclusters:
-            return temper(P, temperature)
-        to_labels = self.layout.to_labels()
-        named = P @ to_labels
-        return P * ((temper(named, temperature) / np.maximum(named, 1e-300)) @ to_labels.T)  # a share of nothing is 0
+        return self._tempered(*self._judge(X, bags, row_labels, candidates))
 
     def _judge(self, X: Any, bags: Any, row_labels: Any, candidates: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the posteriors of rows as the rule has them, and the temperature that each row asks for."""
@@ -100,10 +93,34 @@ class JudgesRows(ProbabilityColumns):
         if bags is None and row_labels is None and candidates is None:
             return P, temperature
         told, plan = self._plan(len(P), bags, row_labels, candidates)
-        Q = Coverage(plan, self.class_of_, self.wrong, self.forgotten).posteriors(P, log_P)[0]
+        believed = self._against_novelty(P, told)
+        if believed is not P:
+            log_P, temperature = log_of(believed), np.where(_is_complete(told), 1.0, temperature)
+        Q = Coverage(plan, self.class_of_, self.wrong, self.forgotten).posteriors(believed, log_P)[0]
         if fingerprint(rows_to_judge(self, X)) == self.data_fingerprint_:
             temperature = np.where(told.bags.is_labelled[told.bags.codes], known["temperature_in_fit"], temperature)
         return Q, temperature
+
+    def _tempered(self, P: np.ndarray, temperature: np.ndarray) -> np.ndarray:
+        """Temper the probabilities of clusters name by name."""
+        if (temperature == 1.0).all():
+            return P
+        if not self.layout.has_subclusters:
+            return temper(P, temperature)
+        to_labels = self.layout.to_labels()
+        named = P @ to_labels
+        return P * ((temper(named, temperature) / np.maximum(named, 1e-300)) @ to_labels.T)  # a share of nothing is 0
+
+    def _against_novelty(self, P: np.ndarray, told: Told) -> np.ndarray:
+        """Return q(T) / pi (novel clusters: q(T)) of rows with lists, where a novel cluster takes rows of others."""
+        known = getattr(self, "calibration_", {})
+        if not known.get("novel", {}).get("is_harmful") or told.one_of:
+            return P
+        rows, believed = _is_complete(told), P.copy()
+        weights = np.append(1.0 / known["novel"]["chance"], 1.0)[self.class_of_]  # novel clusters are of class -1
+        few = self._tempered(P[rows], np.full(int(rows.sum()), known["temperature"])) * weights
+        believed[rows] = few / few.sum(axis=1, keepdims=True)
+        return believed
 
     def predict_labels(self, X: Any, *, bags: Any = None, row_labels: Any = None, candidates: Any = None) -> np.ndarray:
         """Return the most probable name of each row: a known label, or the name of a novel cluster."""
@@ -272,6 +289,17 @@ class JudgesRows(ProbabilityColumns):
         row_class = code_rows(read_row_labels(row_labels, n_rows), self.classes_)
         told = Told(None, lists, row_class, candidates is not None)
         return told, told.plan(self, self.layout, warn=True)
+
+
+def _is_complete(told: Told) -> np.ndarray:
+    """Whether the bag of each row has a list that names everything."""
+    bags = told.bags
+    return np.asarray((bags.is_labelled & ~bags.is_partial)[bags.codes])
+
+
+def log_of(P: np.ndarray) -> np.ndarray:
+    """Return log P; what cannot be stays out of reach without being infinite."""
+    return np.log(np.maximum(P, 1e-300))
 
 
 @one_blas_thread()  # how a product is cut into threads would show in its last bits

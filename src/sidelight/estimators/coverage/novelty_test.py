@@ -13,13 +13,14 @@ from sklearn.utils.validation import check_array
 
 from sidelight._core.params import as_generator, as_seed, check_number
 from sidelight._core.prototypes import mean_and_scale, scaled
+from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
 from sidelight.data.splits import BagKFold
 from sidelight.errors import InvalidData, as_invalid_data, ignore_warnings
+from sidelight.estimators._labelled_bags.row_temperature import HeldOutRows
 from sidelight.estimators.coverage.clustering import CoverageClustering
+from sidelight.estimators.coverage.novel_rows import SLIP, NovelRows
 from sidelight.progress import report
-
-SLIP = 0.01  # chance of a wrong or forgotten label: without it one slip of a pen would prove something novel
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,20 @@ class NoveltyTest:
     Attributes
     ----------
     p_value : float
-        The larger of two: exp(-log_bayes_factor), and the p-value of a one-sided t-test of the gains.
+        The largest of three: exp(-log_bayes_factor), and the p-values of one-sided t-tests of the gains and of the
+        tempered gains. A complete list without labels proves something novel by itself: tempered gains then do not
+        count.
+    p_of_lists : float
+        The same without the tempered gains.
     log_bayes_factor : float
         How much more probable all held-out lists are with novel clusters than without, in nats.
     gains : ndarray
         The same for each labelled bag.
+    tempered_gains : ndarray
+        How much better the rows of each complete list are explained one by one, both models at their best
+        temperatures. Below 0 in sum, a novel cluster would take rows of named kinds.
+    taken : dict
+        Of the held-out rows that are called by each label without a novel cluster, the share that is novel with one.
     bags : tuple
         The names of those bags.
     novelty : ndarray of shape (n_rows,)
@@ -43,8 +53,11 @@ class NoveltyTest:
     """
 
     p_value: float
+    p_of_lists: float
     log_bayes_factor: float
     gains: np.ndarray
+    tempered_gains: np.ndarray
+    taken: dict[Hashable, float]
     bags: tuple[Hashable, ...]
     novelty: np.ndarray
     rows: np.ndarray
@@ -55,8 +68,9 @@ def novelty_test(X: Any, bags: Any, *, n_novel: int = 1, cv: int = 5, random_sta
 
     Coverage clustering is fitted on folds of whole bags, without and with novel clusters, and predicts the lists of
     the bags that it did not see. A novel kind makes lists easier to predict, because its rows need no longer be
-    explained by known labels. Rows are standardised inside; boundaries are straight, so that a class of several
-    separate groups can also raise an alarm: look at the rows.
+    explained by known labels. Held-out rows are also judged one by one: a novel cluster that only takes hard rows of
+    named kinds may explain lists better, but not rows. Rows are standardised inside; boundaries are straight, so that a
+    class of several separate groups can also raise an alarm: look at the rows.
 
     Parameters
     ----------
@@ -102,29 +116,44 @@ def novelty_test(X: Any, bags: Any, *, n_novel: int = 1, cv: int = 5, random_sta
         random_state=as_seed(generator),
     )  # fmt: skip
     gains = np.zeros(bags.n_bags)
+    rows: dict[int, list[HeldOutRows]] = {0: [], n_novel: []}
     splits = BagKFold(cv, shuffle=True, random_state=as_seed(generator)).split(X, groups=bags)
     with ignore_warnings():  # short bags and folds without a label are no news here
         for done, (train, test) in enumerate(splits):
             report("comparing held-out lists", done, cv)
             held_out = bags[test]
-            without, novel = (
-                clone(plain).set_params(n_novel=n).fit(X[train], bags=bags[train]).bag_scores(X[test], held_out)
-                for n in (0, n_novel)
-            )
+            models = {n: clone(plain).set_params(n_novel=n).fit(X[train], bags=bags[train]) for n in rows}
+            without, novel = (models[n].bag_scores(X[test], held_out) for n in rows)
             place = {name: b for b, name in enumerate(bags.names)}
             labelled = [place[name] for name, told in zip(held_out.names, held_out.is_labelled) if told]
             gains[labelled] = novel - without
+            for n, model in models.items():
+                rows[n].append(_rows_of(model, X[test], held_out))
         novelty = clone(plain).set_params(n_novel=n_novel).fit(X, bags=bags).novelty_score(X, bags=bags)
+    judged = NovelRows.of(HeldOutRows.join(rows[n_novel]), HeldOutRows.join(rows[0]))
     gains = gains[bags.is_labelled]
     names = tuple(name for name, told in zip(bags.names, bags.is_labelled) if told)
     total = float(gains.sum())
-    p_value = max(float(np.exp(-max(total, 0.0))), _one_sided(gains))
-    return NoveltyTest(p_value, total, gains, names, novelty, np.argsort(-novelty, kind="stable"))
+    of_lists = max(float(np.exp(-max(total, 0.0))), _one_sided(gains))
+    empty = np.diff(bags.label_matrix.indptr) == 0
+    is_proven = bool((empty & bags.is_labelled & ~bags.is_partial).any())
+    p_value = of_lists if is_proven or not len(judged.gains) else max(of_lists, _one_sided(judged.gains))
+    taken = {name: float(share) for name, share in zip(bags.classes, judged.taken) if np.isfinite(share)}
+    order = np.argsort(-novelty, kind="stable")
+    return NoveltyTest(p_value, of_lists, total, gains, judged.gains, taken, names, novelty, order)
+
+
+def _rows_of(model: CoverageClustering, X: Any, bags: Bags) -> HeldOutRows:
+    """Return what a model thinks of the rows of complete lists that it did not see."""
+    to_labels = model.layout.to_labels()
+    P, Q = model.predict_proba(X) @ to_labels, model.predict_proba(X, bags=bags) @ to_labels
+    listed, codes = bags.label_matrix.toarray() > 0, np.array(bags.codes)
+    return HeldOutRows(P, Q, listed[codes], codes).take((bags.is_labelled & ~bags.is_partial)[codes])
 
 
 def _one_sided(gains: np.ndarray) -> float:
     """Return the p-value of a t-test that the mean gain is above 0; 1 when nothing was gained anywhere."""
-    spread = gains.std(ddof=1) / np.sqrt(len(gains))
+    spread = gains.std(ddof=1) / np.sqrt(len(gains)) if len(gains) > 1 else 0.0
     if spread == 0:
         return 1.0
     return float(student.sf(gains.mean() / spread, len(gains) - 1))

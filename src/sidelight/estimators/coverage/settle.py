@@ -19,16 +19,25 @@ from sidelight._solvers.descent import Solution, best, race
 from sidelight.data.bags import Bags
 from sidelight.errors import InvalidParameter, ignore_warnings
 from sidelight.estimators._choice import Choice, highest, simplest_within_error, try_in_turn
-from sidelight.estimators._labelled_bags.row_temperature import Calibration
+from sidelight.estimators._labelled_bags.row_temperature import matching_temperature
 from sidelight.estimators._labelled_bags.supervision import Layout, count_clusters
 from sidelight.estimators.coverage.bag_sets import told_probabilities
 from sidelight.estimators.coverage.boundary import STRAIGHT, Boundary, choose_boundary
-from sidelight.estimators.coverage.held_out import BagOdds, calibrate_rows, correct_odds, hold_out_bags
+from sidelight.estimators.coverage.held_out import (
+    BagOdds,
+    HeldOut,
+    calibrate_rows,
+    compare_without,
+    correct_odds,
+    hold_out_bags,
+)
+from sidelight.estimators.coverage.novel_rows import by_chance
 from sidelight.estimators.coverage.problem import Problem, Told
 from sidelight.progress import report
 
 PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # the strong ones first: they converge in a tenth of the iterations
 MOST_SUBCLUSTERS, MOST_NOVEL = 4, 6  # the most clusters of a label, and for what nobody named, that "auto" tries
+NO_LISTS = {"lists": {"probability": np.zeros(0), "bag": np.zeros(0, dtype=np.intp)}}
 FOLDS = 5  # of whole bags, for every "auto"
 STARTS = 4  # enough to compare counts: with all twelve the held-out fits take three times as long
 PATIENCE = {"penalty": 1, "n_novel": 2, "n_subclusters": 2}  # a bigger model may pay only as a whole; a penalty may not
@@ -71,8 +80,7 @@ class Settled:
     problem: Problem
     solutions: list[Solution]
     odds: BagOdds
-    calibration: Calibration
-    told: tuple[np.ndarray, np.ndarray]  # how probable labels on held-out lists were, and their bags
+    calibration: dict[str, Any]
 
     @property
     def layout(self) -> Layout:
@@ -110,12 +118,37 @@ def settle(
     climb = partial(settings.climb, problem, tol=settings.tol)
     starts = problem.starts(seen.X, settings.n_init, generator)
     solutions = race(starts, climb, settings.max_iter, heat=HEAT, keep_one_in=KEPT)
-    held_out = hold_out_bags(settings, seen.X, told, generator.spawn(1)[0], boundary.held_out)
-    odds = correct_odds(settings, told, held_out)
-    Q = problem.posteriors(best(solutions).parameters)[0] @ layout.to_labels()
-    calibration = calibrate_rows(settings, told, held_out, Q)
-    lists = (np.zeros(0), np.zeros(0, dtype=np.intp)) if held_out is None else told_probabilities(held_out, odds)
-    return Settled(boundary, settled.penalty, choice, problem, solutions, odds, calibration, lists)
+    trust = settle_trust(settings, replace(told, X=seen.X), problem, best(solutions).parameters, generator, boundary)
+    return Settled(boundary, settled.penalty, choice, problem, solutions, *trust)
+
+
+def settle_trust(
+    settings: Settings, told: Told, problem: Problem, theta: np.ndarray, generator: np.random.Generator, at: Boundary
+) -> tuple[BagOdds, dict[str, Any]]:
+    """Return how the probabilities of bags are corrected, and what held-out lists say of those of rows."""
+    found = hold_out_bags(settings, told, told.X, generator.spawn(1)[0], at.held_out)
+    to_labels = problem.layout.to_labels()
+    Q = problem.posteriors(theta)[0] @ to_labels
+    if found is None:
+        return correct_odds(settings, told, None), calibrate_rows(settings, told, None, Q).as_dict() | NO_LISTS
+    fits, parts = found
+    held_out = HeldOut.join(parts)
+    odds, calibration = correct_odds(settings, told, held_out), calibrate_rows(settings, told, held_out, Q)
+    probability, bag = told_probabilities(held_out, odds)
+    more: dict[str, Any] = {"lists": {"probability": probability, "bag": bag}}
+    if problem.layout.n_novel and fits.layout.n_novel and not told.one_of and calibration.n_rows:
+        T = calibration.temperature
+        novel = compare_without(fits, told.X, parts, T)
+        more["novel"] = novel.as_dict()
+        if novel.is_harmful:
+            P = np.exp(problem.model.log_posterior(theta, told.X)) @ to_labels
+            complete = (told.bags.is_labelled & ~told.bags.is_partial)[told.bags.codes]
+            listed = told.bags.label_matrix.toarray()[told.bags.codes[complete]] > 0
+            rows = held_out.rows
+            sure = by_chance(rows.P, rows.listed, novel.chance, T).max(axis=1).mean()
+            in_fit = matching_temperature(by_chance(P[complete], listed, novel.chance, T), float(sure))
+            calibration = replace(calibration, temperature_in_fit=in_fit)
+    return odds, calibration.as_dict() | more
 
 
 def choose_counts(settings: Settings, told: Told, generator: np.random.Generator) -> tuple[Settings, dict[str, Choice]]:

@@ -37,7 +37,7 @@ def table_of(
     if not columns or not len(columns[0]):
         raise InvalidData(f"{path}: a table without rows. Was it written completely?")
     made = MemorySource(path, title, _unique(names), [as_column(cells) for cells in columns], notes=notes)
-    made.declares_words = False
+    made.declares_words, made.can_be_cut = False, True
     return made
 
 

@@ -93,7 +93,7 @@ def _last_part(value: str) -> str:
 
 
 def _label_column(names: Sequence[str], columns: Sequence[object], others: Sequence[int]) -> int:
-    from sidelight.files.roles.guesses import is_label_name
+    from sidelight.files.roles.names import is_label_name
 
     named = [j for j in others if is_label_name(names[j]) or names[j].lower() in ("tags", "tag", "species", "list")]
     if named:

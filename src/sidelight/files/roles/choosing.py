@@ -10,10 +10,10 @@ from typing import Any
 from sidelight.errors import InvalidParameter
 from sidelight.files.problems import no_such_column
 from sidelight.files.roles.columns import TableSource
-from sidelight.files.roles.guesses import guess_events, guess_rest
-from sidelight.files.roles.label_guesses import guess_truth_of_items
-from sidelight.files.roles.looks import inspect_column
+from sidelight.files.roles.deciding import decide, review
+from sidelight.files.roles.looks import Facts, inspect_column
 from sidelight.files.roles.plan import Plan, RoleRequest
+from sidelight.files.roles.readings import best_reading, take
 
 _CELLS = 100_000  # enough to see what columns are; wide tables are judged by fewer rows
 
@@ -27,13 +27,36 @@ def plan_roles(source: TableSource, wanted: RoleRequest) -> Plan:
     _obey(plan, source.path, wanted)
     plan.said = plan.taken()
     plan.keep = match_columns(source.path, source.names, wanted.keep or (), "keep")
+    facts = Facts(
+        looks, rows, bag_hint=getattr(source, "bag_hint", None), declared=getattr(source, "declared_kind", "")
+    )
     is_open = wanted.events is None and wanted.features is None and not plan.texts and plan.taken() <= {plan.truth}
-    if plan.events or (is_open and guess_events(plan, looks)):
+    reading = best_reading(plan, facts) if is_open and not plan.events else None
+    if reading is not None:
+        take(plan, facts, reading)
+        if reading.kind == "distances":
+            plan.ask(
+                f"Is this {reading.why}, or rows with features?",
+                ("distances between its rows", {"format": "distances"}),
+                ("rows with features", {"events": False}),
+            )
+    if plan.events:
         if wanted.truth is None:
-            guess_truth_of_items(plan, looks, rows)
-        return plan
-    guess_rest(plan, looks, wanted, rows)
+            _truth_of_items(plan, facts)
+    elif reading is None:
+        if "features" in wanted.reasons:
+            review(plan, facts)
+        decide(plan, facts, wanted)
     return plan
+
+
+def _truth_of_items(plan: Plan, t: Facts) -> None:
+    """Find the truth of the first things of an event table: a column that is called so and that they determine."""
+    for j, look in enumerate(t.looks):
+        if j not in plan.why and look.is_truth and look.is_name and t.determines(plan.events[0], j):
+            plan.truth = j
+            plan.take(j, "truth", f"its name, and every {plan.names[plan.events[0]]!r} has one")
+            return
 
 
 def match_columns(path: Path, names: Sequence[str], wanted: Any, role: str) -> list[int]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sidelight.data.dataset import Doubt
-from sidelight.files.roles.cells import as_number, is_gap
+from sidelight.files.roles.cells import as_number, is_gap, is_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +20,7 @@ class Coded:
 
     values: tuple[str, ...]
     codes: NDArray[np.intp]
+    levels: frozenset[str] = frozenset()  # words such as "none" that are values here and no gaps
 
     @classmethod
     def of(cls, cells: Iterable[str], declared: Iterable[str] = ()) -> Coded:
@@ -36,8 +37,22 @@ class Coded:
 
     def gaps(self) -> NDArray[np.bool_]:
         """Say which rows hold nothing."""
-        empty = np.array([is_gap(value) for value in self.values], dtype=bool)
+        empty = np.array([self.is_gap(value) for value in self.values], dtype=bool)
         return empty[self.codes] if len(self.values) else np.zeros(len(self.codes), dtype=bool)
+
+    def is_gap(self, value: str) -> bool:
+        """Say whether a value of this column says that nothing is known."""
+        return is_gap(value) and value not in self.levels
+
+    def with_levels(self) -> Coded:
+        """Take "none" for a value where it comes back among a few words: a kind of its own, and no gap."""
+        words = [value for value in self.values if not is_gap(value)]
+        nones = [code for code, value in enumerate(self.values) if value.lower() == "none"]
+        often = sum(int((self.codes == code).sum()) for code in nones)
+        few = 1 < len(words) <= 30 and not any(is_number(word) for word in words)
+        if self.levels or not nones or not few or often < 0.02 * len(self.codes):
+            return self
+        return Coded(self.values, self.codes, frozenset(self.values[code] for code in nones))
 
     def names(self) -> NDArray[Any]:
         """Return the values as integers when every one is a plainly written integer, else as text."""
@@ -122,7 +137,18 @@ class MemorySource:
         self.path, self.title, self.names, self.notes = path, title, tuple(names), tuple(notes)
         self.columns, self._lines = list(columns), lines
         self.doubts: tuple[Doubt, ...] = ()  # which of several tables is meant
+        self.hints: dict[str, tuple[Any, str]] = {}  # what the format says of columns, and why
+        self.declared_kind = ""  # what the format says that the table is
         self.bag_hint: str | None = None  # a column whose values name what held the rows in the file
+
+    can_be_cut = False  # whether a last row that is a total may be left out
+
+    def without_last(self) -> MemorySource:
+        """Return the table without its last row."""
+        cut = [Coded.of(c.objects()[:-1]) if isinstance(c, Coded) else c[:-1] for c in self.columns]
+        made = MemorySource(self.path, self.title, self.names, cut, self._lines, self.notes)
+        made.doubts, made.declares_words = self.doubts, self.declares_words
+        return made
 
     @property
     def n_rows(self) -> int:

@@ -18,7 +18,7 @@ import numpy as np
 from sidelight.files.problems import listing
 from sidelight.files.roles.cells import Writing, is_gap, is_number, writing_of
 from sidelight.files.roles.columns import Coded, Loaded, TableSource
-from sidelight.files.roles.looks import folded
+from sidelight.files.roles.names import folded
 
 
 def _names(text: str) -> frozenset[str]:
@@ -46,6 +46,7 @@ class Cleaned:
         self.title, self.names = source.title, source.names
         self.declares_words = source.declares_words
         self.doubts, self.bag_hint = getattr(source, "doubts", ()), getattr(source, "bag_hint", None)
+        self.declared_kind = getattr(source, "declared_kind", "")
         self.notes = (*source.notes, *self._told())
 
     def _told(self) -> Iterator[str]:
@@ -88,7 +89,7 @@ class Cleaned:
         if not words or not words & set(column.values):
             return column
         whole = Coded.of("" if value in words else value for value in column.values)
-        return Coded(whole.values, whole.codes[column.codes])
+        return Coded(whole.values, whole.codes[column.codes], column.levels)
 
     def _numbers(self, j: int, column: Coded) -> np.ndarray:
         from sidelight.files.problems import forgive, not_a_number

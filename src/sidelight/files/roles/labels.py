@@ -16,7 +16,7 @@ from sidelight.files.limits import need
 from sidelight.files.problems import listing, shown
 from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.columns import Coded
-from sidelight.files.roles.looks import NO, YES, folded
+from sidelight.files.roles.names import NO, YES, folded
 
 EMPTY_SET = "{}"  # a cell that says: none of the labels; sidelight convert writes it
 _MINUS = ("-1", "-1.0")
@@ -100,7 +100,7 @@ def from_cells(column: Coded, separator: str | None) -> RowLabels:
     """Read one column: a name a cell, or several names between separators; an empty cell says nothing is known."""
     if separator is None:
         sets = tuple(
-            None if is_gap(value) else frozenset() if value.strip() == EMPTY_SET else frozenset({value})
+            None if column.is_gap(value) else frozenset() if value.strip() == EMPTY_SET else frozenset({value})
             for value in column.values
         )
     else:

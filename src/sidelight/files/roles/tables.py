@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import OF_ROWS, TORN, Dataset, Note
 from sidelight.errors import InvalidData, InvalidParameter
-from sidelight.files.problems import header_only, listing
+from sidelight.files.problems import header_only, listing, notice
 from sidelight.files.roles.builder import Builder
-from sidelight.files.roles.cells import is_gap
 from sidelight.files.roles.choosing import plan_roles
-from sidelight.files.roles.columns import Coded, Loaded, TableSource
+from sidelight.files.roles.columns import Coded, Loaded, MemorySource, TableSource
+from sidelight.files.roles.deciding import why_lines
 from sidelight.files.roles.events import event_table
 from sidelight.files.roles.gaps import without_gap_words
-from sidelight.files.roles.label_guesses import is_label_name
 from sidelight.files.roles.labels import (
     RowLabels,
     are_ticks,
@@ -29,8 +28,9 @@ from sidelight.files.roles.labels import (
     match_keys,
 )
 from sidelight.files.roles.looks import inspect_column
+from sidelight.files.roles.names import is_label_name
 from sidelight.files.roles.plan import Plan, RoleRequest
-from sidelight.words import Setting
+from sidelight.words import Setting, counted
 
 _EXACT = 2.0**53  # from here on float64 cannot hold every whole number
 _FEWEST_SUMMED, _MOST_SUMMED = 4, 100_000  # rows: of fewer one may be a sum by chance, more come from no spreadsheet
@@ -56,11 +56,15 @@ def read_table(
     """Read the columns that have a role, and nothing else; labels may speak of more than the part of a table."""
     if label_table is not None and wanted.label is None:
         wanted = replace(wanted, label=False)  # the labels are in the other table: no column here is taken for them
+    if wanted == RoleRequest():
+        wanted = wanted.over(**getattr(source, "hints", {}))
     source = without_gap_words(source, wanted.missing_words)
     plan = plan_roles(source, wanted)
     plan.doubts[:0] = getattr(source, "doubts", ())
     if plan.events:
-        return event_table(source, plan)
+        return replace(event_table(source, plan), kind=plan.kind, evidence=evidence(plan))
+    if plan.kind:
+        return _no_rows(source, plan)
     single = (plan.id, plan.bag, plan.sequence, plan.bag_label, plan.truth, plan.candidates)
     texts = [j for j in single if j is not None]
     words = [j for j in plan.features if plan.kinds.get(j) == "text"]
@@ -69,6 +73,11 @@ def read_table(
     loaded = source.load(numbers, list(dict.fromkeys([*texts, *plan.labels, *plan.show, *words, *kept_texts])))
     if not plan.features and not loaded.texts:
         raise _nothing(source, plan)
+    again = _without_weak(source, plan, wanted, loaded)
+    if again is not None:
+        return read_table(source, again, label_table, is_part=is_part)
+    if (shorter := _without_total(source, plan, loaded, numbers)) is not None:
+        return read_table(shorter, wanted, label_table, is_part=is_part)
     if numbers and not len(loaded.X):
         raise header_only(source.path, source.names)
     made = Builder(source.path, source.title)
@@ -108,7 +117,52 @@ def read_table(
         kept=_kept(source, plan, loaded, numbers),
         roles=plan.roles(),
         doubts=tuple(plan.doubts),
+        evidence=evidence(plan),
     )
+
+
+def _no_rows(source: TableSource, plan: Plan) -> Dataset:
+    """Return a table that holds no rows with features: what its columns are, and nothing to cluster."""
+    n_rows = len(source.load([], [0]).texts[0].codes)
+    return Dataset(
+        np.empty((n_rows, 0)), (), str(source.path), f"{source.title}: {plan.kind_why}", kind=plan.kind,
+        roles=plan.roles(), doubts=tuple(plan.doubts), notes=(*source.notes,), evidence=evidence(plan),
+        location=source.location,
+    )  # fmt: skip
+
+
+def _without_weak(source: TableSource, plan: Plan, wanted: RoleRequest, loaded: Loaded) -> RoleRequest | None:
+    """Return the request without an id or a bag that was guessed and does not hold: a guess never refuses a file."""
+    for role, j in (("id", plan.id), ("bag", plan.bag)):
+        if j is None or j in plan.said:
+            continue
+        column = loaded.texts[j]
+        n_gaps = int(column.gaps().sum())
+        repeats = role == "id" and len(column.values) < len(column.codes)
+        if n_gaps or repeats:
+            why = f"{counted(n_gaps, 'cell is', 'cells are')} empty" if n_gaps else "some of its values come back"
+            notice(f"{source.names[j]!r} looked like the {role} of the rows, but {why}: read without it")
+            others = [wanted.ignore] if isinstance(wanted.ignore, str) else list(wanted.ignore or ())
+            kept_out = replace(wanted, ignore=[*others, source.names[j]])
+            return replace(kept_out, id=False) if role == "id" else replace(kept_out, bag=False)
+    return None
+
+
+def _without_total(source: TableSource, plan: Plan, loaded: Loaded, numbers: list[int]) -> MemorySource | None:
+    """Return a table from a workbook or from records without a last row that is a total."""
+    inner = getattr(source, "inner", source)
+    if not isinstance(inner, MemorySource) or plan.said or not inner.can_be_cut:
+        return None
+    first = next((column.objects()[-1:] for column in inner.columns if isinstance(column, Coded)), None)
+    if not _totals(loaded.X, [source.names[j] for j in numbers], first):
+        return None
+    notice("the last row is a total and was left out")
+    return inner.without_last()
+
+
+def evidence(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """Return what the rules said about each column."""
+    return {name: tuple(why_lines(plan, j)) for j, name in enumerate(plan.names)}
 
 
 def _totals(X: NDArray[np.float64], names: list[str], row_ids: NDArray[Any] | None) -> list[str]:
@@ -190,7 +244,7 @@ def _with_words(
             names.append(source.names[j])
             k += 1
             continue
-        values = sorted(value for value in texts[j].values if not is_gap(value))
+        values = sorted(value for value in texts[j].values if not texts[j].is_gap(value))
         if not source.declares_words and not 2 <= len(values) <= max(2, len(texts[j].codes) // 2):
             raise InvalidData(
                 f"{source.path}, column {source.names[j]!r}: expected numbers, or a few words that come back, to be a "
@@ -271,7 +325,7 @@ def _bag_ids(source: TableSource, plan: Plan, texts: dict[int, Coded]) -> Coded 
 def _row_labels(source: TableSource, plan: Plan, texts: dict[int, Coded]) -> RowLabels | None:
     if not plan.labels:
         return None
-    columns = [texts[j] for j in plan.labels]
+    columns = [texts[j].with_levels() for j in plan.labels]
     names = [source.names[j] for j in plan.labels]
     if len(columns) == 1:
         return from_cells(columns[0], plan.label_separator)

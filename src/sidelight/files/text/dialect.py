@@ -166,7 +166,25 @@ def _guess_header(rows: list[list[str]]) -> tuple[bool, str]:
     seen = {cell for row in rest for cell in row}
     nameless = [j for j, cell in enumerate(first) if not cell]
     are_empty = not any(row[j] for row in rest for j in nameless if j < len(row))  # a comma at the end of each line
+    if _is_shaped_like(first, rest):
+        return False, ""
     return len(set(plain)) == len(plain) and are_empty and not seen & set(plain), ""
+
+
+def _is_shaped_like(first: list[str], rest: list[list[str]]) -> bool:
+    """Say whether a line has figures where the lines below have them: an address, a date, a code is no name."""
+    alike = told = 0
+    for j, cell in enumerate(first):
+        column = [_shape(row[j]) for row in rest[:50] if j < len(row) and row[j]]
+        if column and any("9" in shape for shape in column):
+            told += 1
+            alike += "9" in _shape(cell) and column.count(_shape(cell)) > 0.5 * len(column)
+    return told > 0 and 2 * alike > told
+
+
+def _shape(cell: str) -> str:
+    """Return a cell with 9 for figures and a for letters, each run once."""
+    return re.sub(r"9+", "9", re.sub(r"[^\W\d_]+", "a", re.sub(r"\d", "9", cell)))[:16]
 
 
 def _counts_up(first: list[str]) -> bool:

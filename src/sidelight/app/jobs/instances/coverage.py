@@ -33,8 +33,9 @@ from sidelight.app.jobs.reading import (
     refuse_in_parts,
     rows_of,
     standard,
+    standardized,
 )
-from sidelight.app.jobs.reliability import nearly_together
+from sidelight.app.jobs.reliability import most_taken, nearly_together
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
 from sidelight.app.jobs.roles import ENGINE, Roles
 from sidelight.data.bags import Bags
@@ -181,15 +182,15 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
         notes += name_clusters(model, options.names)
         result = result_of(data, bags, model, row_labels, candidates=one_of)
         asks = one_of is None and settings["n_novel"] == 0
-        unlisted = p_of_unlisted(data, bags, seed=config.seed) if asks else None
-    judged = replace(result, heard=(*notes, *heard), unlisted=unlisted)
+        unlisted = about_unlisted(data, bags, seed=config.seed) if asks else {}
+    judged = replace(result, heard=(*notes, *heard), **unlisted)
     return checked(judged, data, judged="label", right=RIGHT, uses_y=options.rows == "known")
 
 
 def prepared(inner: Any, data: Dataset) -> Standardized:
     """Put what the rows need in front of an estimator that learns from lists: words are condensed, numbers scaled."""
     kind = kind_of(data.X)[0] if is_sparse(data.X) else "numbers"
-    return Standardized(inner, feature_names=data.feature_names, kind=kind, n_directions=_DIRECTIONS)
+    return standardized(inner, data, kind=kind, n_directions=_DIRECTIONS)
 
 
 def _with_names(right: dict[int, str], bags: Bags) -> tuple[dict[int, str], list[str]]:
@@ -325,7 +326,7 @@ def named_rows(
         reading=Reading.of(data, USES),
         model=model,
         assignments=columns_of(data, own),
-        tables={"clusters": cluster_table(data.X, labels, data.feature_names, texts), "bags": hardest},
+        tables={"clusters": cluster_table(data.telling[0], labels, data.telling[1], texts), "bags": hardest},
         n_bags=bags.n_bags,
         n_labelled=int(bags.is_labelled.sum()),
         n_labels=len(model.classes_),
@@ -336,6 +337,7 @@ def named_rows(
         n_bags_novel=int(np.unique(bags.codes[is_novel]).size),
         share_sure=float(np.mean(sure > 0.9)),
         calibration=getattr(model, "calibration_", None),
+        novel_takes=_taken(model),
         together=nearly_together(bags),
         choice=choice,
         uncovered=uncovered,
@@ -346,11 +348,17 @@ def named_rows(
         own_labels=class_of.tolist(),
         nearest=nearest_rows(data.X, model.labels_, model.cluster_names_, class_of, data.row_names),
         novelty={"known": alone_novel[~is_novel], "novel": alone_novel[is_novel]},
-        map=Map(cluster_map(standard(data.X), labels), labels, texts, data.row_names, bag_of_rows(bags), sure),
+        map=Map(cluster_map(standard(data.X, data), labels), labels, texts, data.row_names, bag_of_rows(bags), sure),
         noise=noise,
         objective=objective,
         gallery=gallery_of(data, labels, sure, texts, novelty=novelty, one_of=own.get("one of")),
     )
+
+
+def _taken(model: Any) -> list[tuple[str, float]]:
+    """Return the named kinds of which novel clusters take most, where a model compared itself with one without."""
+    novel = getattr(model, "calibration_", {}).get("novel")
+    return [] if novel is None else most_taken(model.classes_, novel["taken"].tolist())
 
 
 def bag_table(X: Any, bags: Bags, model: Any, what: str, values: np.ndarray) -> Columns:
@@ -404,8 +412,8 @@ _FEWEST = 10  # labelled bags that a test can stand on
 _MOST_CELLS = 3_000_000  # rows x features x labels / 10: some ten seconds
 
 
-def p_of_unlisted(data: Dataset, bags: Bags, *, seed: int) -> float | None:
-    """Return the p-value of "every row is of a listed kind"; None for tables, few bags, and what would take long.
+def about_unlisted(data: Dataset, bags: Bags, *, seed: int) -> dict[str, Any]:
+    """Return what a test of "every row is of a listed kind" found; nothing for tables, few bags, and what takes long.
 
     Where lists are complete a novel cluster costs a few points, and where a third of the sounds are knocks and wind it
     gains many: so neither is the default, and held-out lists say which it is.
@@ -422,8 +430,11 @@ def p_of_unlisted(data: Dataset, bags: Bags, *, seed: int) -> float | None:
     n_labelled = int(bags.is_labelled.sum())
     cost = data.n_rows * min(data.n_features, 200) * bags.n_classes / 10
     if not data.material or n_labelled < _FEWEST or bags.n_classes < 2 or cost > _MOST_CELLS:
-        return None
+        return {}
     try:
-        return novelty_test(standard(data.X), bags, random_state=seed).p_value
+        found = novelty_test(standard(data.X, data), bags, random_state=seed)
     except InvalidInput:  # folds that cannot be made: lists that all say the same
-        return None
+        return {}
+    told: dict[str, Any] = {"unlisted": found.p_value, "unlisted_of_lists": found.p_of_lists}
+    told["novel_harms"] = bool(found.tempered_gains.sum() < 0)
+    return told | {"novel_takes": most_taken(list(found.taken), list(found.taken.values()))}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sidelight.app.jobs.page import MAP_OF_CLUSTERS, choice_section, gallery_sections, is_flat, map_section, table_of
-from sidelight.app.jobs.reliability import about_pairs, reliability_section, sure_and_right
+from sidelight.app.jobs.reliability import about_pairs, about_taken, in_shares, reliability_section, sure_and_right
 from sidelight.app.jobs.result import Map, Result, big, if_known
 from sidelight.app.report.components import Markup, bars, heat, histogram, number, percent, table
 from sidelight.app.report.page import Page, Section
@@ -79,6 +79,9 @@ class CoverageResult(Result):
     calibration: Mapping[str, Any] | None = if_known()  # how right rows are that are sure, by held-out lists
     together: Sequence[tuple[str, str]] = ()  # labels that are nearly always on the same lists
     unlisted: float | None = None  # the p-value of "every row is of a listed kind", where it was asked
+    unlisted_of_lists: float | None = None  # the same by lists alone, whether or not rows are explained better
+    novel_harms: bool = False  # whether rows would be explained worse with a novel cluster
+    novel_takes: Sequence[tuple[str, float]] = ()  # shares of named kinds that a novel cluster takes, or would take
     noise: Sequence[str] | None = if_known()  # novel labels with too few rows; of methods that go by structure
     objective: Sequence[float] | None = if_known()  # of the same: before the first round and after the last
 
@@ -148,15 +151,19 @@ def _how_sure(found: CoverageResult) -> list[Sentence]:
     unlisted = None
     if p_value is not None:
         p = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
-        unlisted = (
-            f"Held-out lists are explained better with a kind that nobody listed ({p})."
-            if p_value < SURE
-            else f"Nothing speaks for a kind that nobody listed ({p}): a novel cluster would only cost accuracy."
-        )
+        takes = f": {in_shares(found.novel_takes)}" if found.novel_takes else ""
+        if p_value < SURE:
+            harms = f" But a novel cluster would take rows of named kinds, too{takes}." if found.novel_harms else ""
+            unlisted = f"Held-out lists are explained better with a kind that nobody listed ({p}).{harms}"
+        elif found.unlisted_of_lists is not None and found.unlisted_of_lists < SURE:
+            unlisted = f"Some rows fit no list, but a novel cluster would take rows of named kinds{takes}."
+        else:
+            unlisted = f"Nothing speaks for a kind that nobody listed ({p}): a novel cluster would only cost accuracy."
     return present(
         f"{percent(found.share_sure)} of the rows are sure of their cluster (probability above 90%).",
         *sure_and_right(found.calibration),
         about_pairs(found.together) if found.calibration is not None else None,
+        about_taken(found.novel_takes, found.calibration),
         f"The labels of the bags changed the name of {counted(moved.n_moved, 'row')} "
         f"({percent(moved.n_moved / moved.n_rows)}); the others are called the same by their features alone."
         if moved.n_moved

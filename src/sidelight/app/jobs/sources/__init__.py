@@ -60,7 +60,7 @@ _here = functions_of(__name__)
 
 def _fits(data: Dataset, roles: Mapping[str, Any]) -> Fit | None:
     from sidelight.app.jobs.fitting import has_rows, n_kinds
-    from sidelight.files.roles.guesses import guess_channels
+    from sidelight.files.roles.deciding import guess_channels
 
     channels = data.channels or guess_channels(data.feature_names)
     if not has_rows(data) or not channels:
