@@ -15,7 +15,8 @@ import sidelight as sl
 
 EXCUSED = {  # other people's methods, and tables whose rows and columns are codes, draw their starts by position
     "PCKMeans", "MPCKMeans", "ConstrainedGaussianMixture", "ConcatenatedKMeans", "FastMIML", "NovelLabels",
-    "AnnealedCoclustering", "WeightCoclustering", "Codebook", "MultiSourceClustering", "CoverageClustering", "DMNL", "DMNLCV",
+    "AnnealedCoclustering", "WeightCoclustering", "Codebook", "MultiSourceClustering",
+    "CoverageClustering", "DMNL", "DMNLCV",
 }  # fmt: skip
 COUNTED = [case for case in CASES if case.name not in EXCUSED and case.name != "Standardized"]
 
