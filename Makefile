@@ -55,7 +55,7 @@ docs: $(VENV)/installed ## build the documentation into docs/_build; its pages f
 	@echo "docs/_build/html/index.html"
 
 lock: $(VENV)/installed ## resolve the dependencies again into requirements.lock
-	$(BIN)/uv pip compile pyproject.toml --extra all --group dev --universal --generate-hashes --no-header --no-annotate --quiet -o requirements.lock
+	$(BIN)/uv pip compile pyproject.toml --extra all --extra ears --group dev --universal --generate-hashes --no-header --no-annotate --quiet -o requirements.lock
 	@! grep -nE '://|--index|--find-links' requirements.lock || { echo "requirements.lock names an address: remove it before committing"; exit 1; }
 
 # The rooms that touch other libraries most; the whole suite: make test-oldest OLDEST=tests

@@ -17,7 +17,7 @@ BY_STRING = {
     "__init__.py",  # the shop window
     "lazy.py",  # names inside one room
     "app/cli/app.py",  # commands inside cli
-    "files/material/rows.py",  # an extractor of the user's own
+    "files/cards/networks.py",  # an extractor, or a function that describes, of the user's own
 }
 
 

@@ -64,7 +64,7 @@ def test_dense_and_csr_rows_give_the_same_answer(case: Case):
 
 
 without_bags = pytest.mark.filterwarnings(
-    "ignore:.*takes each of these"
+    "ignore:.*takes each of these", "ignore:.*clusters have bags"
 )  # what is asked of rows, clusterers of bags answer, too
 
 

@@ -104,7 +104,7 @@ CASES: list[tuple[type, dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {"n_clusters": 3, "n_init": 1},
         {"bags": BAGS},
         {"n_clusters": 2, "distance": "maximal", "method": "alternate",
-         "n_init": ({"n_clusters": 7}, 9), "max_iter": 1, "random_state": 2},
+         "n_init": ({"n_clusters": 8}, 9), "max_iter": 1, "random_state": 2},
     ),
     (
         ours.AnnealedCoclustering,

@@ -1,4 +1,8 @@
-"""Rows prepared by their kind, before anything is clustered: numbers are standardised, words are weighed and condensed.
+"""Rows prepared by their kind, before anything is clustered: measures, components, words, each in its own way.
+
+Measures are standardised. Components (:mod:`sidelight._models.column_kinds`) are centred and keep their relative
+variances: every family gets the same total variance, and where there are more columns than rows can carry, their own
+principal components stand for them.
 
 Words (counts, 0/1, tf-idf) are told by what the cells hold, not by how they are stored: mostly zeros, never negative,
 small where they are not zero, or a weight times small counts. They become sublinear tf-idf of unit length and its
@@ -9,7 +13,7 @@ variance.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +27,7 @@ from sidelight._core.prototypes import mean_and_scale, scaled
 Floats = NDArray[np.float64]
 KINDS = ("auto", "numbers", "words", "mixed")
 DIRECTIONS = 50  # of words that are kept, unless it is said
+CARRIED = 100  # components that are kept of more; 50 and 200 do as well on photographs, docs/benchmarks/embeddings.md
 _ZEROS = 0.7  # share of zeros from which a column may hold words
 _SMALL = 3.0  # the usual count of a word where it occurs
 _OFTEN = 15.0  # the usual count of a frequent word, where most columns are counts of rarer ones
@@ -40,11 +45,11 @@ class Preparation:
     Attributes
     ----------
     kind, why : str
-        ``"numbers"``, ``"words"`` or ``"mixed"``, and the evidence in a few words.
+        ``"numbers"``, ``"components"``, ``"words"`` or ``"mixed"``, and the evidence in a few words.
     is_word : ndarray of bool
         Which columns hold words.
     mean, scale : ndarray
-        Of the columns of numbers.
+        Of the columns of numbers; components of a family share a scale.
     idf : ndarray
         The weight of each word.
     directions : ndarray of shape (n_directions, n_words)
@@ -53,6 +58,12 @@ class Preparation:
         Whether words are counts, or shares of counts, so that the logarithm of a count is what matters.
     balance : tuple of (float, float)
         What numbers and directions are multiplied by; (1, 1) unless both are there.
+    is_component : ndarray of bool
+        Which columns are components; none in files of older versions.
+    turn : ndarray of shape (n_components, n_kept)
+        The principal components of components, where there are too many of them; else of shape (n_components, 0).
+    strength : float
+        What components are multiplied by, so that they weigh as much as measures beside them.
     """
 
     kind: str
@@ -64,9 +75,20 @@ class Preparation:
     directions: Floats
     is_counted: bool
     balance: tuple[float, float] = (1.0, 1.0)
+    is_component: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    turn: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    strength: float = 1.0
 
     @classmethod
-    def of(cls, X: Any, kind: str = "auto", *, seed: int = 0, n_directions: int = DIRECTIONS) -> Preparation:
+    def of(
+        cls,
+        X: Any,
+        kind: str = "auto",
+        *,
+        seed: int = 0,
+        n_directions: int = DIRECTIONS,
+        families: NDArray[np.intp] | None = None,
+    ) -> Preparation:
         """Learn from the rows of X how to prepare rows.
 
         Parameters
@@ -79,7 +101,11 @@ class Preparation:
             Of the random projections behind the directions.
         n_directions : int
             Of words, that are kept.
+        families : ndarray of int, optional
+            The family of each column that is a component, -1 for the others; no column is one by default.
         """
+        if families is not None and (families >= 0).any():
+            return cls._with_components(X, kind, seed, n_directions, families)
         told, why, is_word = kind_of(X) if kind == "auto" else _as_told(X, kind)
         mean, scale = mean_and_scale(X)
         if sp.issparse(X) and told == "numbers":
@@ -99,13 +125,75 @@ class Preparation:
         parts = (1.0, spread[0] / spread[1])
         return cls(told, why, is_word, made.mean, made.scale, idf, directions, is_counted, parts)
 
+    @classmethod
+    def _with_components(
+        cls, X: Any, kind: str, seed: int, n_directions: int, families: NDArray[np.intp]
+    ) -> Preparation:
+        """Learn how to prepare components, and the columns beside them as if these were alone."""
+        is_component = families >= 0
+        if is_component.all():
+            d = X.shape[1]
+            rest = cls(
+                "numbers", "", np.zeros(d, dtype=bool), np.zeros(d), np.ones(d), np.zeros(0), np.zeros((0, 0)), False
+            )
+            others, mean, scale, is_word = None, rest.mean, rest.scale, rest.is_word
+        else:
+            rest = cls.of(_columns(X, ~is_component), kind, seed=seed, n_directions=n_directions)
+            others = rest(_columns(X, ~is_component))
+            is_word = np.zeros(X.shape[1], dtype=bool)
+            is_word[~is_component] = rest.is_word
+            mean, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+            mean[~is_component & ~is_word], scale[~is_component & ~is_word] = rest.mean, rest.scale
+        rows = _dense(_columns(X, is_component))
+        own_mean, own_scale = mean_and_scale(rows)
+        varies = rows.std(axis=0) > 0
+        shared = [
+            np.sqrt((own_scale[(families[is_component] == k) & varies] ** 2).sum()) for k in range(families.max() + 1)
+        ]
+        mean[is_component] = own_mean
+        scale[is_component] = np.array([one or 1.0 for one in shared])[families[is_component]]
+        ready = scaled(rows, own_mean, scale[is_component])
+        turn = np.zeros((rows.shape[1], 0))
+        if rows.shape[1] > CARRIED:
+            turn = np.ascontiguousarray(_directions(ready, min(CARRIED, rows.shape[0] - 1), seed).T)
+            ready = ready @ turn
+        first = float(ready.std(axis=0).max()) or 1.0  # the strongest gets variance 1, as a measure has
+        strength = 1.0 / first
+        if others is not None:
+            spread = float(np.sqrt(_dense(others).var(axis=0).sum())) or 1.0
+            strength = spread / (float(np.sqrt(ready.var(axis=0).sum())) or 1.0)
+        told = "components" if is_component.all() else "mixed"
+        n = int(is_component.sum())
+        why = f"{n} columns are components" + (f"; {rest.why}" if rest.why else "")
+        return replace(
+            rest, kind=told, why=why, is_word=is_word, mean=mean[~is_word], scale=scale[~is_word],
+            is_component=is_component, turn=turn, strength=strength,
+        )  # fmt: skip
+
     def __call__(self, X: Any) -> Any:
         """Return prepared rows: dense, but for sparse numbers, which stay sparse."""
+        if self.is_component.any():
+            return np.hstack(self._parts(X))
         if self.kind == "numbers":
             return scaled(X, self.mean, self.scale)
         if self.kind == "words":
             return self._words(X)
         return np.hstack([self.balance[0] * self._numbers(X), self.balance[1] * self._words(X)])
+
+    def _parts(self, X: Any) -> list[Floats]:
+        """Return measures, words and components apart, each prepared."""
+        of_numbers = self.is_component[~self.is_word]
+        numbers = ~self.is_word & ~self.is_component
+        parts: list[Floats] = []
+        if numbers.any():
+            measures = _dense(_columns(X, numbers))
+            parts.append(self.balance[0] * scaled(measures, self.mean[~of_numbers], self.scale[~of_numbers]))
+        if self.is_word.any():
+            parts.append(self.balance[1] * self._words(X))
+        rows = scaled(_dense(_columns(X, self.is_component)), self.mean[of_numbers], self.scale[of_numbers])
+        with one_blas_thread():
+            parts.append(self.strength * (rows @ self.turn if self.turn.shape[1] else rows))
+        return parts
 
     def weighed(self, X: Any) -> Any:
         """Return the words of rows before they are condensed: tf-idf of unit length, CSR."""
@@ -115,6 +203,12 @@ class Preparation:
         """Return the names of prepared columns: those of numbers as they are, directions by their strongest words."""
         if self.kind == "numbers":
             return tuple(features)
+        if self.is_component.any():
+            of = [name for name, is_one in zip(features, self.is_component) if is_one]
+            kept = [f"component {k + 1}" for k in range(self.turn.shape[1])] or of
+            rest = [name for name, is_one in zip(features, self.is_component) if not is_one]
+            others = replace(self, is_component=np.zeros(0, dtype=bool), is_word=self.is_word[~self.is_component])
+            return (*(others.names(rest) if self.is_word.any() else rest), *kept)
         words = [name for name, is_word in zip(features, self.is_word) if is_word]
         told = [
             ", ".join(words[j] for j in np.argsort(-np.abs(direction), kind="stable")[:3])
@@ -195,6 +289,10 @@ def _as_told(X: Any, kind: str) -> tuple[str, str, NDArray[np.bool_]]:
         return kind, "it was said", np.full(d, kind == "words")
     found, why, is_word = kind_of(X)
     return (found, why, is_word) if found == "mixed" else ("numbers", "no column holds words", np.zeros(d, dtype=bool))
+
+
+def _dense(rows: Any) -> Floats:
+    return np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float64)
 
 
 def _columns(X: Any, chosen: NDArray[np.bool_]) -> Any:

@@ -182,6 +182,12 @@ class Dataset:
         Where it came from, and what it was recognised as, in words.
     material : str
         How the rows were cut from a folder, as JSON; empty where they were not.
+    components : tuple of str
+        Patterns of the columns that are principal components or an embedding, one a family; their relative variances
+        are kept where other columns are standardised.
+    readable : tuple of (tuple of str, ndarray) or None
+        Numbers that people can read, for pages, where the features are those of a network: their names, and one line
+        a row.
     kind : str
         What a table is that holds no rows with features: ``"events"``, ``"counts"``, ``"label track"``,
         ``"annotations"``, ``"distances"``, ``"label sets"``; empty for rows.
@@ -227,6 +233,8 @@ class Dataset:
     location: Callable[[int], str] = _counted_from_one
     reader: str = ""
     material: str = ""
+    components: tuple[str, ...] = ()
+    readable: tuple[tuple[str, ...], NDArray[np.float64]] | None = None
     kind: str = ""
     evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     row_numbers: NDArray[np.intp] = None  # type: ignore[assignment]  # filled in below: one number a row
@@ -289,6 +297,7 @@ class Dataset:
             sequence=cut(self.sequence),
             show={name: part[index] for name, part in self.show.items()},
             kept={name: part[index] for name, part in self.kept.items()},
+            readable=None if self.readable is None else (self.readable[0], self.readable[1][index]),
             left_out=self.left_out if left_out is None else (*self.left_out, left_out),
             location=lambda row: location(int(index[row])),
         )
@@ -296,6 +305,11 @@ class Dataset:
     def with_notes(self, *notes: str) -> Dataset:
         """Return the data with further notes."""
         return replace(self, notes=(*self.notes, *notes))
+
+    @property
+    def telling(self) -> tuple[Matrix, tuple[str, ...]]:
+        """Numbers that a page can speak of, and their names: the readable ones where there are some, else features."""
+        return (self.X, self.feature_names) if self.readable is None else (self.readable[1], self.readable[0])
 
     def columns(self, role: str) -> tuple[str, ...]:
         """Return the names of the columns that were taken for ``role``."""

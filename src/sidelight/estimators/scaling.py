@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from sidelight._core.params import as_sequence, check_choice, check_estimator, check_number
 from sidelight._core.prototypes import mean_and_scale, scaled
 from sidelight._core.unchanged import made_once
+from sidelight._models.column_kinds import families_of, guess_components
 from sidelight._models.passes import Moments, once_over
 from sidelight._models.prepared_rows import KINDS, Preparation, kind_of
 from sidelight.data.parts import PartedRows
@@ -57,6 +58,8 @@ class Standardized(MetaEstimatorMixin, Estimator):
     what they would inside, for rows in the user's own units. Sparse rows are scaled but not centred. Where the columns
     have names, rows of a data frame are matched by name: order and further columns do not matter.
 
+    Components (principal components, an embedding) keep their relative variances: the first say most.
+
     Words (counts, 0/1 or tf-idf, mostly zeros and never negative) become tf-idf of unit length, and its leading
     directions of unit length; where numbers stand beside words both are prepared apart and weigh the same.
 
@@ -71,6 +74,10 @@ class Standardized(MetaEstimatorMixin, Estimator):
         has some are always numbers here: it prepares them by their kind itself.
     n_directions : int, default=50
         Leading directions of words that are kept; methods that learn from lists gain from more (200).
+    components : "auto" or sequence of str, default="auto"
+        Columns that are principal components or an embedding, by names or patterns such as ``"emb_*"``: they are
+        centred and keep their relative variances, and of more than 100 the leading directions stand for them. "auto"
+        goes by names (``emb_0``, ``pc1``) and by sizes that fall; an empty sequence: no column is one.
 
     Attributes
     ----------
@@ -81,9 +88,9 @@ class Standardized(MetaEstimatorMixin, Estimator):
     scale_ : ndarray of shape (n_features,)
         What is divided by; 1 for constant features.
     kind_, why_kind_ : str
-        "numbers", "words" or "mixed", and the evidence in a few words.
+        "numbers", "components", "words" or "mixed", and the evidence in a few words.
     preparation_ : Preparation or None
-        What is done to words; None for numbers.
+        What is done to words and components; None for numbers.
     feature_names_in_ : ndarray of str
         The names of the columns, where they have names.
     n_features_in_ : int
@@ -102,12 +109,19 @@ class Standardized(MetaEstimatorMixin, Estimator):
     """
 
     def __init__(
-        self, estimator: Any, *, feature_names: Sequence[str] | None = None, kind: str = "auto", n_directions: int = 50
+        self,
+        estimator: Any,
+        *,
+        feature_names: Sequence[str] | None = None,
+        kind: str = "auto",
+        n_directions: int = 50,
+        components: Sequence[str] | str = "auto",
     ) -> None:
         self.estimator = estimator
         self.feature_names = feature_names
         self.kind = kind
         self.n_directions = n_directions
+        self.components = components
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, **side: Any) -> Standardized:
@@ -323,6 +337,9 @@ class Standardized(MetaEstimatorMixin, Estimator):
             self.mean_ = passes.look.far(mean)
         constant = deviation <= 1e-12 * np.maximum(1.0, np.abs(self.mean_))
         self.scale_ = np.where(constant, 1.0, deviation)
+        families = self._families(seen)
+        for k in range(0 if families is None else int(families.max()) + 1):  # the strongest of a family gets variance 1
+            self.scale_[families == k] = float(deviation[families == k].max()) or 1.0
         self.estimator_ = clone(self.estimator).fit(parts.scaled(self.mean_, self.scale_), y, **side)
         return self
 
@@ -333,7 +350,11 @@ class Standardized(MetaEstimatorMixin, Estimator):
             self.kind_, self.why_kind_ = "numbers", "the estimator has channels, and prepares them itself"
         elif self.kind == "auto":
             self.kind_, self.why_kind_, _ = kind_of(X)
-        if self.kind_ != "numbers":
+        families = None if hasattr(self.estimator, "channels") else self._families(X)
+        if families is not None:
+            self.preparation_ = Preparation.of(X, self.kind, n_directions=self.n_directions, families=families)
+            self.kind_, self.why_kind_ = self.preparation_.kind, self.preparation_.why
+        elif self.kind_ != "numbers":
             if self.kind_ == "words" and X.size and X.min() < 0:
                 raise InvalidData(
                     "Standardized: words are counts or weights, but some cells are negative. Say kind='numbers', or "
@@ -341,6 +362,19 @@ class Standardized(MetaEstimatorMixin, Estimator):
                 )
             self.preparation_ = Preparation.of(X, self.kind_, n_directions=self.n_directions)
             self.kind_ = self.preparation_.kind
+
+    def _families(self, X: Any) -> Any:
+        """Return the family of each column that is a component, or None where no column is one."""
+        names = [str(name) for name in vars(self).get("feature_names_in_", ())]
+        patterns: Any = self.components
+        if isinstance(patterns, str) and patterns == "auto":
+            patterns, _ = guess_components(X, names) if self.kind_ == "numbers" else ((), "")
+        patterns = as_sequence(self, "components", patterns, "'auto', or a sequence of names or patterns of columns")
+        if not len(patterns):
+            return None
+        if not names:
+            raise InvalidParameter("Standardized finds components by name: give 'feature_names', or a data frame.")
+        return families_of(names, [str(one) for one in patterns])
 
     def _standardise(self, X: Any) -> Any:
         preparation = vars(self).get("preparation_")  # models of version 0.1 have none

@@ -20,7 +20,7 @@ from sidelight.files.recognise import FORMATS, may_be_table, recognise
 from sidelight.files.roles.plan import RoleRequest, asked
 from sidelight.files.source import MAX_RATIO, MAX_UNPACKED, STANDARD_INPUT, Source, as_path, is_server
 from sidelight.lazy import functions_of
-from sidelight.words import some_of
+from sidelight.words import Note, Setting, some_of
 
 if TYPE_CHECKING:
     from sidelight.files.arrays.parquet import ParquetSource
@@ -43,12 +43,15 @@ _READERS = {  # what each reader takes beside the path and the roles
     "idx": (_here("arrays.idx.read_idx"), ("label_file",)),
     "folder": (_here("text.folder.read_folder"), ("encoding",)),
     "material": (_here("material.folder.read_material"), ("label_file",)),
+    "distances": (_here("arrays.distances.read_distances"), ("encoding",)),
 }
 _BOOKS = {  # tables that come whole into memory: the file, and which part of it
     "workbook": _here("books.workbooks.read_workbook"),
     "sqlite": _here("books.databases.read_sqlite"),
     "json": _here("books.records.read_records"),
     "feather": _here("books.columns.read_feather"),
+    "track": _here("text.tracks.read_track"),
+    "baskets": _here("text.baskets.read_baskets"),
 }
 
 
@@ -75,6 +78,8 @@ def read(
     missing_words: str | Sequence[str] | bool | None = None,
     transpose: str | Sequence[str] = (),
     candidates: str | bool | None = None,
+    components: str | Sequence[str] | bool | None = None,
+    embed: str | None = None,
     format: str | None = None,
     separator: str | None = None,
     encoding: str | None = None,
@@ -132,6 +137,11 @@ def read(
     candidates : str or False, optional
         The 0/1 matrix of a MATLAB or NPZ file, or the column of a table, that lists for each row the labels one of
         which is right.
+    components : str or sequence of str or False, optional
+        Columns that are principal components or an embedding, or patterns such as ``"emb_*"``: their relative
+        variances are kept where other columns are standardised. By default those that look like it.
+    embed : str, optional
+        A folder of recordings, pictures or texts: what describes its rows, as in :func:`from_folder`.
     format : str, optional
         Skip the recognition: "delimited", "parquet", "npz", "npy", "matlab", "arff", "keel", "c45", "svmlight",
         "idx" or "folder".
@@ -174,13 +184,50 @@ def read(
         missing_words=missing_words,
         transpose=transpose,
         candidates=candidates,
+        components=components,
+        embed=_as_word(embed),
     )
     how = {"separator": separator, "encoding": encoding, "header": header}
     with memory_limit(max_memory), noticing() as notes:
         name, data = _read_as(format, file, wanted, beside, how)
         kept = data.kept or _kept_features(data, file.path, keep)
         called = "standard input" if file.given == STANDARD_INPUT else file.given if file.address else data.path
-        return replace(data, path=called, reader=name, kept=kept, notes=(*data.notes, *notes))
+        data = replace(data, path=called, reader=name, kept=kept, notes=(*data.notes, *notes))
+        return with_components(data, components)
+
+
+def _as_word(embed: Any) -> str | None:
+    if embed is not None and not isinstance(embed, str):
+        raise InvalidParameter(
+            f"The 'embed' parameter of sidelight.read must be the name of a card, or a file. Got {embed!r:.80} instead."
+        )
+    return embed
+
+
+def with_components(data: Dataset, said: Any) -> Dataset:
+    """Say which columns are components: those that somebody named, those that look like it, or none (False).
+
+    Parameters
+    ----------
+    data : Dataset
+        What was read; a table that was cut from a folder says itself.
+    said : str, sequence of str, False or None
+        What was asked for.
+    """
+    from sidelight._models.column_kinds import guess_components
+    from sidelight.files.roles.choosing import match_columns
+
+    if said is False or (said is None and data.components) or not data.n_features:
+        return replace(data, components=()) if said is False else data
+    if said is not None:
+        match_columns(Path(data.path), data.feature_names, said, "components")
+        return replace(data, components=(said,) if isinstance(said, str) else tuple(said))
+    found, why = guess_components(data.X, data.feature_names)
+    note = Note(
+        f"components, whose relative variances are kept: {why}.",
+        ["If they are measures: ", Setting("components", False), "."],
+    )
+    return replace(data, components=found, notes=(*data.notes, note)) if found else data
 
 
 def _check_words(format: str | None, label_level: str | None, encoding: Any) -> None:
@@ -240,7 +287,7 @@ def read_as(
 
             return read_cut_table(table, wanted, label_table(label_file))
         return read_table(table, wanted, label_table(label_file))
-    if name == "folder" and label_file is not None and file.path.is_dir():
+    if name == "folder" and (label_file is not None or wanted.embed not in (None, "none")) and file.path.is_dir():
         name = "material"  # texts whose labels are in a table are cut like other material
     reader, more = _READERS[name]
     given = {"label_file": label_file, "encoding": encoding}

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from sidelight.errors import UnreadableFile
 from sidelight.files.source import Source, guess_encoding, refuse_web
+from sidelight.files.text.baskets import basket_separator
+from sidelight.files.text.tracks import has_boxes, is_text_grid
 from sidelight.words import Setting
 
 FORMATS = (
@@ -32,6 +34,9 @@ FORMATS = (
     "feather",
     "archive",
     "material",
+    "track",
+    "baskets",
+    "distances",
 )
 _NOT_TABLES = {
     b"%PDF": "a PDF document. Export its table as CSV",
@@ -296,7 +301,12 @@ def _text(path: Path, start: bytes) -> Recognised:
         )
     if _is_json(text):
         return Recognised("json", "JSON records")
-    return _arff_or_keel(lines) or _c45(path, lines) or _svmlight(lines) or Recognised("delimited", "lines of text")
+    if is_text_grid(text) or has_boxes(lines):
+        return Recognised("track", "times with names")
+    found = _arff_or_keel(lines) or _c45(path, lines) or _svmlight(lines)
+    if found is None and basket_separator(lines[:-1] if len(start) >= 1 << 16 else lines) is not None:
+        return Recognised("baskets", "lines of any length, of things that come back")
+    return found or Recognised("delimited", "lines of text")
 
 
 def _is_json(text: str) -> bool:

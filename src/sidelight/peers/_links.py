@@ -126,6 +126,9 @@ def squares(X: Any) -> Any:
     return sp.csr_array(X).multiply(X).tocsr() if sp.issparse(X) else X**2
 
 
+LEAST_SPREAD = 1e-200  # of rows that vary less, units say nothing and have no inverse
+
+
 def spread_of(X: Any) -> float:
     """Return the mean squared distance of a row to the mean row."""
     if sp.issparse(X):

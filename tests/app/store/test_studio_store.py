@@ -10,6 +10,7 @@ import sys
 import time
 
 import pytest
+import sqlalchemy as sa
 
 from sidelight.app.store import studio_store
 from sidelight.app.store.studio_store import StudioStore
@@ -85,6 +86,84 @@ def test_only_one_server_may_claim_a_database(store, where):
     store.close()
     other.claim()
     other.close()
+
+
+SERVE = """
+import sys
+from sidelight.app.store.studio_store import StudioStore
+store = StudioStore(sys.argv[1])
+try:
+    store.claim()
+except Exception as error:
+    print("refused:", error)
+else:
+    print("serves")
+"""
+
+
+def test_no_second_server_whatever_the_database_is_called(tmp_path):
+    """The lock lay in a file beside the database: deleted, or under another name of it, a second server started."""
+    first = StudioStore(tmp_path / "studio.db")
+    first.claim()
+    for path in tmp_path.glob("*.lock"):
+        path.unlink()
+    os.link(tmp_path / "studio.db", tmp_path / "other.db")
+    for name in ("studio.db", "other.db"):
+        words = [sys.executable, "-c", SERVE, str(tmp_path / name)]
+        told = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+        assert told.startswith("refused: Another studio serves"), told
+    first.close()
+
+
+def test_nobody_else_reads_the_database(tmp_path):
+    path = tmp_path / "studio.db"
+    path.touch()
+    path.chmod(0o644)  # as 0.2.0 left it
+    store = StudioStore(path)
+    store.add_person(store.add_project("birds", {}).id, "Ann")
+    modes = {one.name: oct(one.stat().st_mode & 0o777) for one in tmp_path.iterdir()}
+    assert set(modes) >= {"studio.db", "studio.db-wal", "studio.db.key"}
+    assert set(modes.values()) == {"0o600"}
+    store.close()
+
+
+def test_what_the_database_keeps_of_a_link_opens_nothing(store, where):
+    project = store.add_project("birds", {}).id
+    ann, bob = (store.add_person(project, name) for name in ("Ann", "Bob"))
+    assert store.person_of(ann.token) == ann
+    with store._engine.connect() as connection:
+        kept = [row.token for row in connection.execute(sa.text("SELECT token FROM people ORDER BY id"))]
+    assert not {ann.token, bob.token} & set(kept)
+    for guess in (*kept, kept[0] + bob.token[len(kept[0]) :], ann.token[:-1], ann.token + "x"):
+        with pytest.raises(UnknownName):
+            store.person_of(guess)
+    again = StudioStore(where)
+    assert again.person_of(ann.token) == ann
+    again.close()
+
+
+def test_links_of_0_2_0_go_on_opening(where, monkeypatch):
+    monkeypatch.setattr(studio_store, "MIGRATIONS", studio_store.MIGRATIONS[:4])
+    old = StudioStore(where)
+    number = old.add_project("birds", {}).id
+    with old._engine.begin() as connection:
+        words = "INSERT INTO people (project, name, token, is_simulated, role) VALUES (:p, 'Ann', :t, :s, 'annotator')"
+        connection.execute(sa.text(words), {"p": number, "t": "of-old-time_" + "x" * 20, "s": False})
+    old.close()
+    monkeypatch.undo()
+    store = StudioStore(where)
+    ann = store.person_of("of-old-time_" + "x" * 20)
+    assert ann.name == "Ann"
+    assert store.person_of(ann.token) == ann  # the link that is shown from now on
+    with store._engine.connect() as connection:
+        assert "of-old-time_" not in str(connection.execute(sa.text("SELECT token FROM people")).all())
+    store.close()
+
+
+def test_a_torn_secret_is_said(tmp_path):
+    (tmp_path / "studio.db.key").write_bytes(b"torn")
+    with pytest.raises(UnreadableFile, match="Delete it"):
+        StudioStore(tmp_path / "studio.db")
 
 
 def test_a_lost_connection_is_a_message_and_comes_back(postgres):

@@ -18,8 +18,8 @@ from tests.app.studio.conftest import blobs
 
 from sidelight.app.studio.seeing import clusters_of
 from sidelight.app.studio.sources import digits
-from sidelight.app.studio.uploads import limited
 from sidelight.errors import InvalidData, TooLarge
+from sidelight.files.limited import limited
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from sidelight.app.studio import rows as rows_module
 from sidelight.app.studio.answers import true_answer
 from sidelight.app.studio.learner import check_settings
 from sidelight.app.studio.people import accuracy, agreement_of_all, agreement_table, people_table
-from sidelight.app.studio.rows import cover_of, read_rows, standardised, write_rows
+from sidelight.app.studio.rows import cover_of, prepared, read_rows, write_rows
 from sidelight.app.studio.seeing import (
     found_so_far,
     next_steps,
@@ -127,7 +127,7 @@ def test_names_stay_with_their_rows(project):
 
 def test_the_reference_sheet_has_the_row_nearest_to_the_mean_of_each_class_of_the_key(tmp_path):
     source = blobs(30)
-    Z = standardised(source.X)
+    Z = prepared(source.X, source.features)
     studio = Studio(tmp_path)
     sheet = studio.project(studio.add("keyed", source, {}).id).rows.examples
     assert [name for name, _ in sheet] == ["k0", "k1", "k2"]
@@ -301,7 +301,7 @@ def test_small_charts_show_what_sets_rows_apart(tmp_path):
     X = np.random.default_rng(0).normal(size=(20, 12))
     write_rows(tmp_path / "rows", X, [str(i) for i in range(20)], [f"f{j}" for j in range(12)], lambda row: None)
     rows = read_rows(tmp_path / "rows")
-    Z = standardised(X)
+    Z = rows.charted
     apart = sorted(np.argsort(-np.abs(Z[3] - Z[7]))[:8].tolist())
     first, second = rows.profiles((3, 7))
     assert list(first.features) == [f"f{j}" for j in apart]

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score, f1_score
 
 import sidelight as sl
-from sidelight.errors import ConvergenceWarning, EmptyClusters, InvalidInput, InvalidParameter
+from sidelight.errors import ConvergenceWarning, EmptyClusters, InvalidInput, InvalidParameter, ignore_warnings
 from sidelight.estimators.bags.max_margin import members, membership_threshold
 
 
@@ -187,9 +187,14 @@ def test_bags_of_many_rows_escape_the_papers_balance_and_not_the_offsets():
     paper = sl.MaxMarginBagClustering(3, margin="paper", scale="standard", C=4.0, random_state=0)
     with pytest.warns(EmptyClusters, match=r"cannot prevent this"):
         paper.fit(X, bags=codes)
-    for margin, C in (("rest", 16.0), ("rows", 4.0)):
-        model = sl.MaxMarginBagClustering(3, margin=margin, C=C, random_state=0).fit(X, bags=codes)
-        assert adjusted_rand_score(y, model.bag_labels_) > 0.9, margin
+    for margin, C, least in (
+        ("rest", 16.0, 4),
+        ("rows", 4.0, 2),
+    ):  # of five seeds
+        fits = [sl.MaxMarginBagClustering(3, margin=margin, C=C, random_state=seed) for seed in range(5)]
+        with ignore_warnings(EmptyClusters):
+            right = [adjusted_rand_score(y, model.fit(X, bags=codes).bag_labels_) > 0.9 for model in fits]
+        assert sum(right) >= least, margin
 
 
 @pytest.mark.slow
@@ -246,8 +251,8 @@ def test_the_papers_margin_takes_the_lowest_objective_of_its_starts():
     X = generator.normal(size=(120, 6))
     bags = sl.Bags(generator.permutation(np.arange(120) // 3))
     lost = 0
-    for seed in range(6):
-        model = sl.MaxMarginBagClustering(4, margin="paper", balance=0.05, n_init=6, random_state=seed).fit(
+    for seed in range(20):
+        model = sl.MaxMarginBagClustering(4, margin="paper", balance=0.05, n_init=3, random_state=seed).fit(
             X, bags=bags
         )
         assert model.objective_ == model.start_objectives_.min()

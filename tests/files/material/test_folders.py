@@ -47,7 +47,8 @@ def copy_of(folder, tmp_path, n):
 
 
 def accuracy(data, truth):
-    model = sl.Standardized(sl.CoverageClustering(random_state=0)).fit(data.X, bags=data.bags)
+    inner = sl.CoverageClustering(random_state=0)
+    model = sl.Standardized(inner, feature_names=data.feature_names).fit(data.X, bags=data.bags)
     names = np.array(model.estimator_.cluster_names_, dtype=object)[model.labels_]
     told = [(name, true) for name, true in zip(names, truth) if true is not None]
     return np.mean([name == true for name, true in told])

@@ -28,7 +28,7 @@ DONE, MACHINE, CALL, INTERRUPTED = 0, 1, 2, 130
 _COMMANDS = {  # commands that are no job, and the file of this folder that each is in
     **{name: name for name in ("ask", "describe", "predict", "studio")},
     **dict.fromkeys(("compare", "export", "run", "score"), "results"),
-    **dict.fromkeys(("convert", "demo", "from", "sample"), "tables"),
+    **dict.fromkeys(("convert", "demo", "embeddings", "from", "sample"), "tables"),
     "completion": "app",
 }
 _ALIASES = {"coverage": "instances"}  # what an older name means now; not listed
@@ -115,7 +115,7 @@ def version_text(*, verbose: bool) -> str:
 
 _REPORTED = (
     "numpy", "scipy", "scikit-learn", "numba", "polars", "click", "pillow", "matplotlib", "python-calamine",
-    "soundfile", "fastapi", "sqlalchemy", "psycopg",
+    "soundfile", "onnxruntime", "ai-edge-litert", "fastapi", "sqlalchemy", "psycopg",
 )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ OVERVIEW = {  # what somebody has who needs a command, and how it is called
         "a folder of recordings, photographs or letters",
         "sidelight from FOLDER --labels lists.csv --out rows.parquet",
     ),
+    "embeddings": ("photographs or sounds, and want the best description of them", "sidelight embeddings"),
     "demo": ("two minutes", "sidelight demo"),
 }
 
@@ -64,16 +65,19 @@ def sample_command(name: str | None, out: str | None, seed: int, overwrite: bool
 )
 @click.option("--rate", type=click.IntRange(min=1000), help="Sounds: samples a second that pitch is heard up to.")
 @click.option("--regions", type=click.IntRange(min=1, max=200), help="Pictures: regions of each.  [default: 6]")
-@click.option("--whole", is_flag=True, help="Pictures: one row each, with its quarters, instead of regions.")
+@click.option("--whole", is_flag=True, help="One row a picture or recording, instead of regions or sounds.")
 @click.option("--by", type=click.Choice(["file", "paragraph"]), help="Texts: what is a row.  [default: file]")
 @click.option("--min-confidence", type=click.FloatRange(0, 1), default=0.0, help="Selections below this are left out.")
 @click.option("--extractor", default="", metavar="MODULE:FUNCTION", help="Your own function, from a file to rows.")
+@click.option(
+    "--embed", metavar="CARD", help="Pretrained network: a card, FILE.onnx, FILE.tflite, none.  [default: auto]"
+)
 @click.option("--jobs", "n_jobs", type=click.IntRange(min=1), help="Processes; as many as there are cores by default.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT even if it was made by something else.")
 @shown_options
 def from_command(
     folder: str, out: str, labels: str | None, kind: str | None, min_confidence: float, extractor: str,
-    n_jobs: int | None, overwrite: bool, as_json: bool, quiet: bool, **settings: Any,
+    embed: str | None, n_jobs: int | None, overwrite: bool, as_json: bool, quiet: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Cut FOLDER into one table: a row for each sound of a recording, region of a picture, or text.
 
@@ -86,10 +90,34 @@ def from_command(
     said = {name: value for name, value in settings.items() if value is not None and value is not False}
     with progress_bar(quiet):
         told, numbers = cut_folder(
-            folder, out, labels=labels, kind=kind, extractor=extractor, n_jobs=n_jobs,
+            folder, out, labels=labels, kind=kind, extractor=extractor, embed=embed, n_jobs=n_jobs,
             min_confidence=min_confidence, overwrite=overwrite, settings=said,
         )  # fmt: skip
     show_sentences(told, numbers, as_json=as_json, quiet=quiet)
+
+
+# ``sidelight embeddings``: the pretrained networks that can describe a folder.
+
+
+@click.command("embeddings", short_help="List the pretrained networks that can describe a folder.")
+@shown_options
+def embeddings_command(as_json: bool, quiet: bool) -> None:
+    """List the cards of pretrained networks: what each describes, its licence, and how to get it.
+
+    `sidelight from FOLDER --embed NAME` describes a folder by one; so does every job that takes a folder. Also a file
+    that ends with .onnx, .tflite or .toml (a card of your own), or a function of yours, MODULE:FUNCTION.
+    """
+    from sidelight.files.cards.choosing import listed
+
+    cards = [card.as_dict() for card in listed()]
+    if as_json:
+        show_json({"cards": cards})
+        return
+    widths = {key: max(len(card[key]) for card in cards) for key in cards[0]}
+    for card in cards:
+        click.echo("  " + "  ".join(card[key].ljust(widths[key]) for key in card).rstrip())
+    if not quiet:
+        click.echo("\nOr a file of yours (.onnx, .tflite, .toml), a function (MODULE:FUNCTION), or none.")
 
 
 # ``sidelight convert``: rewrite a file of any known format as CSV, Parquet or NPZ.

@@ -41,6 +41,7 @@ def cut_folder(
     n_jobs: int | None = None,
     min_confidence: float = 0.0,
     overwrite: bool = False,
+    embed: str | None = None,
     settings: Mapping[str, Any],
 ) -> tuple[list[str], dict[str, Any]]:
     """Cut a folder into the Parquet file ``out``; return what was done in sentences, and in numbers."""
@@ -55,7 +56,7 @@ def cut_folder(
 
     made, notes = make_table(
         Path(folder).expanduser(), place, labels=None if labels is None else Path(labels).expanduser(), kind=kind,
-        extractor=extractor, n_jobs=n_jobs, min_confidence=min_confidence, settings=settings,
+        extractor=extractor, n_jobs=n_jobs, min_confidence=min_confidence, embed=embed, settings=settings,
     )  # fmt: skip
     import polars as pl
 

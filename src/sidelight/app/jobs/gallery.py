@@ -233,8 +233,8 @@ class _Profiles:
     """Values of rows against their cluster, in standard deviations from the mean of all rows."""
 
     def __init__(self, data: Dataset) -> None:
-        self.X, self.names = data.X, data.feature_names
-        self.mean, self.scale = mean_and_scale(data.X)
+        self.X, self.names = data.telling
+        self.mean, self.scale = mean_and_scale(self.X)
 
     def of_cluster(self, rows: np.ndarray) -> Any:
         """Return the features that a cluster stands out by most, with their mean and spread inside."""

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from shutil import move
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -42,6 +42,9 @@ from sidelight.files.text.delimited import DelimitedSource
 from sidelight.files.text.words import counting_known
 from sidelight.progress import report
 from sidelight.words import Sentence, Setting, Spell, counted, present, render, some_of
+
+if TYPE_CHECKING:
+    from sidelight.files.material.rows import Material
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ def predict(
     file, is_file = check_prediction(model_path, source, out, roles, overwrite=overwrite)
     model = sidelight.load(file)
     place_of(model)  # a model that places no new rows is told before columns are looked for
-    source = _cut(model, source) if source.path.is_dir() else source
+    source = _cut(model, source, roles.embed) if source.path.is_dir() else source
     blocks: RowsInBlocks | OpenParts | list[Dataset]
     words: list[str] | None = None
     if is_pattern(source.given):
@@ -126,8 +129,9 @@ def predict(
     return Prediction(out, files, [render(sentence, spell) for sentence in work.sentences()], work.numbers())
 
 
-def _cut(model: Any, folder: Source) -> Source:
-    """Return the table of a folder, cut as the model's own material was."""
+def _cut(model: Any, folder: Source, embed: str | None) -> Source:
+    """Return the table of a folder, cut and described as the model's own material was."""
+    from sidelight.files.cards.choosing import known_again
     from sidelight.files.material.folder import cached_table
     from sidelight.files.material.rows import Material
 
@@ -137,7 +141,27 @@ def _cut(model: Any, folder: Source) -> Source:
             f"{folder.given!r} is a folder, and the model was not fitted to rows that were cut from one. Cut the "
             "folder into a table with the columns of the fit first."
         )
-    return Source(cached_table(folder.path, material=Material.from_json(how)).path)
+    material = Material.from_json(how)
+    card = material.network()
+    if card is not None:
+        material = replace(material, card=known_again(card, embed).to_dict())
+    return Source(cached_table(folder.path, material=material).path)
+
+
+def _check_card(model: Any, material: Material | None) -> None:
+    """Refuse rows that another network described than the one that the model knows."""
+    how = getattr(model, "material_", "")
+    if not how or material is None:
+        return
+    from sidelight.files.material.rows import Material
+
+    known = Material.from_json(how).card
+    if known and material.card and known.get("checksum") != material.card.get("checksum"):
+        raise InvalidData(
+            f"The rows were described by {material.card.get('name')} ({material.card.get('checksum')}), and the model "
+            f"was fitted to rows of {known.get('name')} ({known.get('checksum')}). Cut the folder with the model: "
+            "sidelight predict MODEL FOLDER."
+        )
 
 
 class _Work:
@@ -397,7 +421,8 @@ def _is_of_texts(model: Any) -> bool:
         return False
     from sidelight.files.material.rows import Material  # .1 s, and most models are of tables
 
-    return Material.from_json(how).kind == "texts"
+    material = Material.from_json(how)
+    return material.kind == "texts" and not material.card
 
 
 def _is_named(name: str, patterns: Sequence[str]) -> bool:
@@ -425,6 +450,7 @@ def _open(
             from sidelight.files.material.rows import material_of
 
             material = material_of(opened.path)
+            _check_card(model, material)
             wanted = wanted if material is None else with_recipe(opened.path, material, wanted)
         blocks = RowsInBlocks(opened, wanted, features, label_file=beside, n_words=n_words)
     if features is None and len(blocks.features.names) != model.n_features_in_:

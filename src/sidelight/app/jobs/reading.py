@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sidelight._core.prototypes import mean_and_scale, scaled
+from sidelight._models.column_kinds import families_of
 from sidelight._models.prepared_rows import Preparation, kind_of
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.job import wants_parts
@@ -177,13 +178,30 @@ def as_dense(data: Dataset) -> np.ndarray:
     return np.asarray(data.X.toarray(), dtype=np.float64)
 
 
-def standard(X: Any) -> Any:
-    """Prepare rows by their kind, for a picture or a count: numbers get mean 0 and variance 1 (sparse ones stay)."""
+def standard(X: Any, data: Dataset | None = None) -> Any:
+    """Prepare rows by their kind, for a picture or a count: numbers get mean 0 and variance 1 (sparse ones stay).
+
+    Parameters
+    ----------
+    X : ndarray or CSR
+        The rows.
+    data : Dataset, optional
+        What is known about their columns.
+    """
+    if data is not None and data.components:
+        return Preparation.of(X, families=families_of(data.feature_names, data.components))(X)
     if kind_of(X)[0] != "numbers":
         return Preparation.of(X)(X)
     if sp.issparse(X):
         return X
     return scaled(X, *mean_and_scale(X))
+
+
+def standardized(inner: Any, data: Dataset, **how: Any) -> Any:
+    """Put what the rows of a table need in front of an estimator; ``how`` is what :class:`Standardized` takes."""
+    from sidelight.estimators.scaling import Standardized
+
+    return Standardized(inner, feature_names=data.feature_names, components=data.components, **how)
 
 
 @contextmanager

@@ -83,7 +83,8 @@ class Reading:
     @classmethod
     def of(cls, data: Dataset, uses: Sequence[str]) -> Reading:
         """Say what a job that uses columns of these roles made of ``data``."""
-        idle = tuple(role for role in data.roles if role.role not in uses and role.name not in data.kept)
+        beside = {*data.kept, *(() if data.readable is None else data.readable[0])}  # copied, or shown on pages
+        idle = tuple(role for role in data.roles if role.role not in uses and role.name not in beside)
         guessed = tuple(role for role in data.roles if role.role in uses and role.is_guess and role.role != "feature")
         used = [role for role in _SAID if role in uses and data.columns(role)]
         columns = {role.replace(" ", "_"): _one_or_all(data.columns(role)) for role in used}

@@ -22,6 +22,11 @@ def column(text: str, *, kind: Kind | None = None, shown: str = "", word: str = 
     return option(text, kind=kind, shown=shown, group=COLUMNS, word=word, also=also)
 
 
+_FALSE_IS_NONE = (
+    "id", "bag", "label", "bag_label", "truth", "show", "sequence", "events", "text", "candidates", "components",
+)  # fmt: skip
+
+
 class Roles(Options, frozen=True):
     """Columns and file; what is not said is guessed, and ``describe`` says how."""
 
@@ -76,6 +81,15 @@ class Roles(Options, frozen=True):
     candidates: Annotated[
         Column, column("Column or 0/1 matrix with the labels of each row, one of which is right (instances).")
     ] = None
+    components: Annotated[
+        Columns,
+        column(
+            "Column of an embedding or of principal components; * stands for anything; none: no column is one.",
+            kind=Kind.COLUMNS,
+            shown="COLUMN",
+            word="components",
+        ),
+    ] = None
     missing_words: Annotated[
         Columns,
         column(
@@ -89,6 +103,14 @@ class Roles(Options, frozen=True):
         Literal["error", "mean", "drop"],
         column("What to do about missing cells: stop, take the column's mean, or leave the row out."),
     ] = "error"
+    embed: Annotated[
+        str | None,
+        option(
+            "What describes a folder: auto (the best that is installed), a card, FILE.onnx, FILE.tflite, or none.",
+            shown="CARD",
+            group=FILE,
+        ),
+    ] = None
     format: Annotated[
         str | None, option("Skip the recognition: delimited, matlab, arff, ...", shown="NAME", group=FILE)
     ] = None
@@ -117,7 +139,7 @@ class Roles(Options, frozen=True):
 
     def __post_init__(self) -> None:
         """Refuse True, which names no column."""
-        for name in ("id", "bag", "label", "bag_label", "truth", "show", "sequence", "events", "text", "candidates"):
+        for name in _FALSE_IS_NONE:
             if getattr(self, name) is True:
                 raise InvalidParameter(
                     f"{name} takes a column, or false for none. Got true instead.",

@@ -100,7 +100,7 @@ def publish(
     )
     html = to_html(shown, made, spell=spell)
     versions = versions_in_use()
-    read = {**fingerprint_of(config), **result.reading.columns}
+    read = {**fingerprint_of(config), **result.reading.columns, **card_of(result.reading.material)}
     remember_columns(result.model, result.reading.features)
     if result.reading.material:
         result.model.material_ = result.reading.material  # new folders are cut in the same way
@@ -169,6 +169,15 @@ def fingerprint_of(config: RunConfig) -> dict[str, str]:
     """Return a short name of the table's content, for a later run to compare; nothing for what is no file."""
     fingerprint = config.source.fingerprint()
     return {} if fingerprint is None else {"fingerprint": fingerprint}
+
+
+def card_of(material: str) -> dict[str, str]:
+    """Return the network that described the rows, its checksum and its licence, for run.toml."""
+    card = json.loads(material).get("card") if material else None
+    if not card:
+        return {}
+    told = " ".join(str(card.get(key, "")) for key in ("name", "checksum")).strip()
+    return {"described by": told, "licence of the weights": str(card.get("licence", ""))}
 
 
 def what_changed(run_toml: str | Path, config: RunConfig) -> dict[str, str]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import sqlite3
 import threading
 import time
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sidelight.app.store.links import PUBLIC, Links, hashed
 from sidelight.app.store.tables import MIGRATIONS, events_table, people_table, projects_table, version_table
 from sidelight.errors import CannotWrite, InvalidData, MissingExtra, OutputExists, UnknownName, UnreadableFile, nearest
 
@@ -165,9 +165,12 @@ class StudioStore:
     ----------
     where : str or path
         A file for SQLite, or the address of a PostgreSQL: ``postgresql://user@host/name``.
+    key : str or path, optional
+        The file of the secret that links of people are made with; by default it lies beside the file of SQLite, and
+        follows from the address of a PostgreSQL, with its password.
     """
 
-    def __init__(self, where: str | os.PathLike[str]) -> None:
+    def __init__(self, where: str | os.PathLike[str], *, key: str | os.PathLike[str] | None = None) -> None:
         text = os.fspath(where)
         self.is_file = "://" not in text
         self.where = text if self.is_file else _without_password(text)
@@ -176,6 +179,7 @@ class StudioStore:
         self._is_claimed = self._is_taken_over = False
         self._turns: dict[int, threading.Lock] = {}  # of this process, a project: who appends next
         self._engine = self._connect(text)
+        self._links = Links.of(text.encode()) if key is None and not self.is_file else Links.at(key or f"{text}.key")
         try:
             with self._told("open"):
                 self._migrate()
@@ -189,10 +193,10 @@ class StudioStore:
             with suppress(DBAPIError):  # a connection that is lost holds no lock
                 self._lock_connection.execute(sa.select(sa.func.pg_advisory_unlock(_ONE_SERVER)))
             self._lock_connection.close()
+        self._engine.dispose()
         if self._lock_file is not None:
             self._lock_file.close()
         self._lock_connection = self._lock_file = None
-        self._engine.dispose()
 
     def claim(self) -> None:
         """Make this process the only server of the database; raise when there is one already."""
@@ -310,11 +314,13 @@ class StudioStore:
         A person of that name who is simulated, or is not, where ``is_simulated`` says otherwise is another person.
         """
         name = _checked_name(name, "A person")
-        row = {"project": project, "name": name, "token": secrets.token_urlsafe(24), "is_simulated": is_simulated}
+        row = {"project": project, "name": name, "token": self._links.new(), "is_simulated": is_simulated}
         row["role"] = role
         with suppress(OutputExists), self._told("add a person to"), self._engine.begin() as connection:
             connection.execute(people_table.insert().values(row))
-        person = next(person for person in self.people(project) if person.name == name)
+        person = next((person for person in self.people(project) if person.name == name), None)
+        if person is None:
+            raise UnknownName(f"There is no project {project}.")
         if person.is_simulated != is_simulated:
             kind = "simulated" if person.is_simulated else "not simulated"
             raise OutputExists(f"There is somebody called {name!r} already, who is {kind}. Choose another name.")
@@ -329,15 +335,17 @@ class StudioStore:
         """Return the people of a project, in the order they came."""
         wanted = sa.select(people_table).where(people_table.c.project == project).order_by(people_table.c.id)
         with self._told("read"), self._engine.connect() as connection:
-            return [_person(row) for row in connection.execute(wanted)]
+            return [self._person(row) for row in connection.execute(wanted)]
 
     def person_of(self, token: str) -> Person:
         """Return whose link carries ``token``."""
         if "\0" not in token:  # PostgreSQL has no text with a zero
             with self._told("read"), self._engine.connect() as connection:
-                row = connection.execute(sa.select(people_table).where(people_table.c.token == token)).first()
-            if row is not None:
-                return _person(row)
+                kept = people_table.c.token
+                wanted = sa.func.substr(kept, 1, PUBLIC).in_([token[:PUBLIC], hashed(token)[:PUBLIC]])
+                for row in connection.execute(sa.select(people_table).where(wanted)):
+                    if self._links.opens(token, row.token):
+                        return self._person(row)
         raise UnknownName("This link belongs to no person. Ask the owner of the project for a new one.")
 
     # -- events ------------------------------------------------------------------------------------------------------
@@ -389,6 +397,7 @@ class StudioStore:
         if self.is_file:
             try:
                 Path(text).parent.mkdir(parents=True, exist_ok=True)
+                _keep_private(text)
             except OSError as error:
                 raise CannotWrite(f"Cannot make the folder of {text!r}: {error.strerror}.") from error
             engine = sa.create_engine(sa.URL.create("sqlite", database=text), connect_args={"timeout": 10.0})
@@ -448,24 +457,38 @@ class StudioStore:
                 "try again when the database answers and its disk has room."
             ) from error
 
+    def _person(self, row: Any) -> Person:
+        token = self._links.token(row.token)
+        return Person(row.id, row.project, row.name, token, bool(row.is_simulated), row.role)
+
     def _claim_file(self) -> None:
+        """Lock the database itself: a file beside it can be deleted, and another name of it has another one."""
         try:
             import fcntl
         except ImportError:  # Windows: SQLite's own locks still keep the file whole
             return
-        handle = open(f"{self.where}.lock", "a", encoding="utf-8")  # noqa: SIM115 - it is held for as long as the server lives
+        if self._lock_file is None:
+            self._lock_file = open(self.where, "rb")  # noqa: SIM115 - as long as the store: closing it drops SQLite's locks
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            handle.close()
             raise self._taken() from None
-        self._lock_file = handle
 
     def _taken(self) -> TakenOver:
         return TakenOver(
             f"Another studio serves {self.where!r} already. Stop it, open its page, "
             "or give this one a folder of its own."
         )
+
+
+def _keep_private(path: str) -> None:
+    """Let nobody else read the database; its log takes the permissions of the file."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    for name in (path, f"{path}-wal", f"{path}-shm"):
+        with suppress(OSError):  # another user's file, or a file system without permissions
+            if os.stat(name).st_mode & 0o077:
+                os.chmod(name, 0o600)
 
 
 def _durable(connection: Any, record: Any) -> None:
@@ -511,10 +534,6 @@ def _without_password(text: str) -> str:
     with suppress(ArgumentError):
         return sa.make_url(text).render_as_string()  # which hides the password
     return "the given address"
-
-
-def _person(row: Any) -> Person:
-    return Person(row.id, row.project, row.name, row.token, bool(row.is_simulated), row.role)
 
 
 def _event(row: Any) -> Event:

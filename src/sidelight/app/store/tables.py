@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from sidelight.app.store.links import hashed
 from sidelight.errors import MissingExtra
 
 try:
@@ -27,7 +28,7 @@ people_table = sa.Table(
     sa.Column("id", sa.Integer, primary_key=True),
     sa.Column("project", sa.ForeignKey("projects.id"), nullable=False),
     sa.Column("name", sa.Text, nullable=False),
-    sa.Column("token", sa.Text, nullable=False, unique=True),
+    sa.Column("token", sa.Text, nullable=False, unique=True),  # since version 5: what ``links`` keeps of it
     sa.Column("is_simulated", sa.Boolean, nullable=False),  # since version 2
     sa.Column("role", sa.Text, nullable=False),  # since version 4
     sa.UniqueConstraint("project", "name"),
@@ -94,4 +95,12 @@ def _fourth(connection: sa.Connection) -> None:
     connection.execute(sa.text("ALTER TABLE people ADD COLUMN role TEXT NOT NULL DEFAULT 'annotator'"))
 
 
-MIGRATIONS = (_first, _second, _third, _fourth)
+def _fifth(connection: sa.Connection) -> None:
+    """Version 5: of the token of a link only a hash is kept."""
+    read = connection.execute(sa.text("SELECT id, token FROM people")).all()
+    if read:
+        kept = [{"number": row.id, "kept": hashed(row.token)} for row in read]
+        connection.execute(sa.text("UPDATE people SET token = :kept WHERE id = :number"), kept)
+
+
+MIGRATIONS = (_first, _second, _third, _fourth, _fifth)

@@ -16,6 +16,7 @@ from sidelight.app.studio.run.results import open_results
 from sidelight.app.studio.sources import Source, from_images, from_table
 from sidelight.app.studio.studio import Studio
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
+from sidelight.files.material.listing import Listing
 
 
 def make_project(
@@ -34,11 +35,13 @@ def make_project(
 
 
 def read_source(source: str, roles: Roles) -> Source:
-    """Return the rows of a table or of a folder of images."""
+    """Return the rows of a table, of a folder of images, or of a folder of recordings or texts, which is cut."""
     path = Path(source)
     if not path.exists():
         raise UnreadableFile(f"There is no table and no folder {source!r}.")
-    return from_images(source) if path.is_dir() else from_table(source, roles)
+    if not path.is_dir() or Listing.of(path).kind() != "pictures":
+        return from_table(source, roles)  # a table, or a folder that is cut into one
+    return from_images(source, roles.embed)
 
 
 def read_questions(path: str, rows: Source, kind: str) -> list[list[int]]:

@@ -18,6 +18,8 @@ import numpy as np
 
 from sidelight._core.atomic import folder_beside
 from sidelight._core.prototypes import mean_and_scale, scaled
+from sidelight._models.column_kinds import families_of, guess_components
+from sidelight._models.prepared_rows import Preparation
 from sidelight.app.report.gallery import Media, Profile
 from sidelight.errors import CannotWrite, InvalidData, OutputExists, UnreadableFile
 from sidelight.progress import report
@@ -64,8 +66,13 @@ class Rows:
 
     @cached_property
     def Z(self) -> np.ndarray:
-        """The numbers with mean 0 and variance 1 in every column: what the model learns from."""
-        return standardised(self.X)
+        """The numbers as the model learns from them."""
+        return prepared(self.X, self.features)
+
+    @cached_property
+    def charted(self) -> np.ndarray:
+        """The numbers with mean 0 and variance 1 in every column, for small charts."""
+        return np.asarray(scaled(self.X, *mean_and_scale(self.X)))
 
     @cached_property
     def truth(self) -> np.ndarray | None:
@@ -119,7 +126,7 @@ class Rows:
         """Return small charts of the values in which ``rows`` differ most, in standard deviations from the mean."""
         if not rows:
             return []
-        Z = self.Z[list(rows)]
+        Z = self.charted[list(rows)]
         apart = np.sort(np.argsort(-np.ptp(Z, axis=0), kind="stable")[:_SHOWN])
         names = [self.features[j] for j in apart.tolist()]
         return [Profile(names, z[apart].tolist(), [0.0] * len(names), [1.0] * len(names)) for z in Z]
@@ -130,8 +137,11 @@ def type_of(name: str) -> str:
     return _TYPES[name.rpartition(".")[2]]
 
 
-def standardised(X: np.ndarray) -> np.ndarray:
-    """Return columns of mean 0 and variance 1."""
+def prepared(X: np.ndarray, features: Sequence[str]) -> np.ndarray:
+    """Return measures with mean 0 and variance 1; those of an embedding keep their relative variances."""
+    found, _ = guess_components(X, features)
+    if found:
+        return np.asarray(Preparation.of(X, "numbers", families=families_of(features, found))(X))
     return np.asarray(scaled(X, *mean_and_scale(X)))
 
 

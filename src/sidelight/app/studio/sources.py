@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,11 @@ from sidelight.app.jobs.roles import Roles
 from sidelight.app.report.gallery import Media
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData, UnreadableFile
+from sidelight.files.cards.card import Card
+from sidelight.files.cards.choosing import card_for
+from sidelight.files.cards.describing import PREFIX, describe_regions
+from sidelight.files.cards.words import notes_about
+from sidelight.files.material.pictures import PictureRecipe, cut_picture
 from sidelight.progress import report
 from sidelight.words import Setting, counted
 
@@ -84,8 +90,8 @@ def of_dataset(data: Dataset, reader: MediaReader | None = None) -> Source:
     return Source(as_dense(data), [str(n) for n in data.row_names], list(data.feature_names), look, y, notes, cells)
 
 
-def from_images(folder: str) -> Source:
-    """Describe every image below a folder by a small grey copy and the histogram of its colours.
+def from_images(folder: str, embed: str | None = None) -> Source:
+    """Describe every image below a folder: by a pretrained network, or by a small grey copy and its colours.
 
     Images in folders of their own have the folder's name as their class, which is only used to judge.
     """
@@ -100,9 +106,10 @@ def from_images(folder: str) -> Source:
             f"{folder!r} has {counted(len(found), 'image')} ({', '.join(IMAGES)}); a project takes 2 to "
             f"{_MOST_IMAGES:,}."
         )
+    card = card_for(embed, "pictures")
     kept, vectors, broken = [], [], 0
     for number, path in enumerate(found):
-        vector = describe_image(path)
+        vector = describe_image(path) if card is None else _by_network(card, path)
         broken += vector is None
         if vector is not None:
             kept.append(path)
@@ -112,7 +119,7 @@ def from_images(folder: str) -> Source:
         raise UnreadableFile(f"None but {counted(len(kept), 'image')} of {folder!r} can be read as an image.")
     names = [path.relative_to(home).as_posix() for path in kept]
     classes = [path.relative_to(home).parts[0] if len(path.relative_to(home).parts) > 1 else "" for path in kept]
-    features = image_features()
+    features = image_features() if card is None else [f"{PREFIX}{k}" for k in range(len(vectors[0]))]
     looker = MediaReader(home, limit=_MEDIA_LIMIT, has_large=True)
     has_classes = len(set(classes)) > 1 and "" not in classes
 
@@ -120,11 +127,21 @@ def from_images(folder: str) -> Source:
         left = [
             f"{counted(broken, 'file')} could not be read as an image and {'is' if broken == 1 else 'are'} left out."
         ]
-        return [*(left if broken else []), *looker.notes()]
+        said = [f"{str(note)[:1].upper()}{note[1:]}" for note in notes_about("pictures", card, embed)]
+        return [*(left if broken else []), *said, *looker.notes()]
 
     return Source(
         np.array(vectors), names, features, lambda row: looker.look(names[row]), classes if has_classes else None, notes
     )
+
+
+def _by_network(card: Card, path: Path) -> np.ndarray | None:
+    """Return what a network says of an image as a whole; None when it cannot be read."""
+    try:
+        regions = cut_picture(path, PictureRecipe(whole=True), partial(describe_regions, card))
+    except UnreadableFile:
+        return None
+    return np.array(list(regions[0].embedded.values()))
 
 
 def image_features() -> list[str]:

@@ -45,7 +45,7 @@ class Studio:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise CannotWrite(f"Cannot make the studio's folder {str(folder)!r}: {error.strerror}.") from error
-        self.store = StudioStore(database or self.folder / "studio.db")
+        self.store = StudioStore(database or self.folder / "studio.db", key=self.folder / "studio.key")
         self._open: dict[int, OpenProject] = {}
         self._opening = threading.Lock()
         self._covers: dict[int, dict[str, Any]] = {}

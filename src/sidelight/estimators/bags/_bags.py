@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import ClusterMixin
 
+from sidelight._core.content import content_order
 from sidelight._core.params import check_number
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
@@ -18,6 +20,7 @@ from sidelight.estimators._base import Estimator
 class BagClusterer(ClusterMixin, Estimator, ABC):
     """Rows and bags in, a cluster per bag out; ``_bag_labels(X, bags)`` is what a member adds."""
 
+    _of_bags: tuple[str, ...] = ("bag_labels_", "witnesses_")  # what is learnt of every bag
     __metadata_request__fit = {"bags": True}
     __metadata_request__predict = {"bags": True}
     __metadata_request__score = {"bags": True}
@@ -84,6 +87,18 @@ class BagClusterer(ClusterMixin, Estimator, ABC):
                 stacklevel=4,
             )
         return as_bags(bags, n_rows=X.shape[0]), X
+
+    def _learn_by_content(self, X: Any, bags: Bags, learn: Callable[[Any, Bags], None]) -> None:
+        """Learn from the rows in the order of their content, and tell of them in the order they came in."""
+        order = content_order(X, bags.codes, bags.n_bags)
+        own = bags[order]
+        learn(X[order], own)
+        place_of = {name: place for place, name in enumerate(own.names)}
+        place = np.array([place_of[name] for name in bags.names], dtype=np.intp)
+        for name in self._of_bags:
+            setattr(self, name, getattr(self, name)[place])
+        self.witnesses_: np.ndarray = order[self.witnesses_]
+        self.labels_ = self.bag_labels_[bags.codes]
 
     @abstractmethod
     def _bag_labels(self, X: Any, bags: Bags) -> np.ndarray:

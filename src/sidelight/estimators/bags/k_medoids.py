@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sidelight._core.content import content_order
 from sidelight._core.kernels import kernel
 from sidelight._core.params import as_generator, check_choice, check_number
 from sidelight._core.simplex import log_softmax
@@ -259,9 +260,18 @@ class BagKMedoids(BagClusterer):
         check_bag_clusters(self, self.n_clusters, bags)
         D = bag_distances(X, bags, kind=self.distance, metric=self.metric)
         generator = as_generator(self.random_state)
-        starts = [generator.choice(bags.n_bags, self.n_clusters, replace=False) for _ in range(self.n_init)]
+        drawn = [generator.choice(bags.n_bags, self.n_clusters, replace=False) for _ in range(self.n_init)]
+        by_content = self._by_content(X, bags)
+        starts = [by_content[start] for start in drawn]
         solutions = [self._search(D, start, number) for number, start in enumerate(starts)]
         return self._publish(X, bags, min(solutions, key=lambda one: one.inertia))
+
+    def _by_content(self, X: Any, bags: Bags) -> np.ndarray:
+        """Return the bags in the order of what they hold; of precomputed distances, as they came."""
+        if self.metric == "precomputed":
+            return np.arange(bags.n_bags)
+        codes = bags.codes[content_order(X, bags.codes, bags.n_bags)]
+        return np.asarray(codes[np.sort(np.unique(codes, return_index=True)[1])])
 
     @checks_y
     def score(self, X: Any, y: Any = None, *, bags: Any = None, sample_weight: Any = None) -> float:

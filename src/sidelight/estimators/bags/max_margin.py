@@ -184,12 +184,17 @@ class MaxMarginBagClustering(BagClusterer):
         X = rows_to_fit(self, X)
         bags = as_bags(bags, n_rows=X.shape[0], y=y)
         check_bag_clusters(self, self.n_clusters, bags)
+        self._learn_by_content(X, bags, self._learn)
+        return self
+
+    _of_bags = ("bag_labels_", "witnesses_", "bag_margins_")
+
+    def _learn(self, X: Any, bags: Bags) -> None:
         self._learn_scaling(X)
         margin = self._margin(X, bags, offsets=None)
-
         generator = as_generator(self.random_state)
         fits = [self._descend(margin, self._start(margin.rows, generator), number) for number in range(self.n_init)]
-        return self._publish(margin, bags, fits)
+        self._publish(margin, fits)
 
     def decision_function(self, X: Any, *, bags: Any = None) -> np.ndarray:
         """Return the margin of every bag for every cluster, of shape (n_bags, n_clusters).
@@ -290,7 +295,7 @@ class MaxMarginBagClustering(BagClusterer):
             report=lambda step, J: report(f"start {number + 1} of {self.n_init}", step, self.max_iter, f"J = {J:.4g}"),
         )
 
-    def _publish(self, margin: BagMargin | BagMaxima, bags: Bags, fits: list[MarginFit]) -> MaxMarginBagClustering:
+    def _publish(self, margin: BagMargin | BagMaxima, fits: list[MarginFit]) -> None:
         self.start_objectives_ = np.array([fit.objective for fit in fits])
         best = min(fits, key=lambda fit: (self._n_empty(margin, fit), fit.objective))
         self.objective_, self.trace_, self.n_iter_ = best.objective, best.objectives, len(best.objectives)
@@ -302,10 +307,8 @@ class MaxMarginBagClustering(BagClusterer):
         if isinstance(margin, BagMaxima):
             self.offsets_ = margin.mean_maxima(self.weights_)
         self.witnesses_, self.bag_labels_, self.bag_margins_ = margin.witnesses(self.weights_)
-        self.labels_ = self.bag_labels_[bags.codes]
         self.membership_threshold_ = membership_threshold(margin.cluster_margins(self.weights_))
         self.status_ = self._status(best)
-        return self
 
     def _n_empty(self, margin: BagMargin | BagMaxima, fit: MarginFit) -> int:
         """Count the clusters that a start left empty: ours prefers few of them; in the paper the lowest J wins."""

@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
+from sidelight._core.content import content_order
 from sidelight._core.params import as_generator, as_seed, as_sequence, check_number
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
@@ -118,13 +120,15 @@ class MaxMarginBagClusteringCV(BagClusterer):
         bags = as_bags(bags, n_rows=X.shape[0], y=y)
         check_bag_clusters(self, self.n_clusters, bags)
         generator = as_generator(self.random_state)
-        resamples = [self._resample(bags, generator) for _ in range(self.n_resamples)]
+        order = content_order(X, bags.codes, bags.n_bags)
+        rows, own = X[order], bags[order]
+        resamples = [self._resample(own, generator) for _ in range(self.n_resamples)]
         tried = []
         for number, (C, balance) in enumerate(grid):
             report("grid", number, len(grid), f"C = {C:g}, balance = {balance:g}")
             with progress(None):
-                tried.append(self._judge(X, bags, resamples, C, balance, as_seed(generator)))
-        return self._publish(grid, tried)
+                tried.append(self._judge(rows, own, resamples, C, balance, as_seed(generator)))
+        return self._publish(grid, tried, X, bags)
 
     def decision_function(self, X: Any, *, bags: Any = None) -> np.ndarray:
         """Return the margin of every bag for every cluster; see :class:`MaxMarginBagClustering`."""
@@ -184,7 +188,11 @@ class MaxMarginBagClusteringCV(BagClusterer):
         return np.flatnonzero(kept[bags.codes])
 
     def _publish(
-        self, grid: list[tuple[float, float]], tried: list[tuple[MaxMarginBagClustering, dict[str, float]]]
+        self,
+        grid: list[tuple[float, float]],
+        tried: list[tuple[MaxMarginBagClustering, dict[str, float]]],
+        X: Any,
+        bags: Bags,
     ) -> MaxMarginBagClusteringCV:
         results: dict[str, np.ndarray] = {
             "C": np.array([C for C, _ in grid]),
@@ -196,7 +204,8 @@ class MaxMarginBagClusteringCV(BagClusterer):
         self.cv_results_ = results
         self.best_params_ = {"C": float(grid[best][0]), "balance": float(grid[best][1])}
         self.best_score_ = float(results["score"][best])
-        self.best_estimator_ = tried[best][0]
+        with ignore_warnings():
+            self.best_estimator_ = clone(tried[best][0]).fit(X, bags=bags)  # the same, told of rows as they came
         for name in ("bag_labels_", "labels_", "witnesses_", "bag_margins_", "n_iter_"):
             setattr(self, name, getattr(self.best_estimator_, name))
         return self

@@ -165,15 +165,20 @@ class BagWordClustering(BagClusterer):
         bags = as_bags(bags, n_rows=X.shape[0], y=y)
         if self.n_clusters is not None:
             check_bag_clusters(self, self.n_clusters, bags)
-        generator = as_generator(self.random_state)
+        self._learn_by_content(X, bags, partial(self._learn, sizes))
+        return self
 
+    _of_bags = ("bag_labels_", "witnesses_", "bag_proba_")
+
+    def _learn(self, sizes: tuple[int, ...], X: Any, bags: Bags) -> None:
+        generator = as_generator(self.random_state)
         books = learn_books(X, SCALES[self.scale], sizes, self.n_books, generator, partial(report, "code books"))
         held = self._words_of_bags(X, bags, books)
         profiles = learn_profiles(held, generator)
         points = profiles.points(held)
         k, self.choice_ = self._settle_n_clusters(held, generator)
         centres = self._centres(points, k, generator)
-        return self._publish(held, bags, profiles, points, centres)
+        self._publish(held, bags, profiles, points, centres)
 
     def bag_points(self, X: Any, bags: Any = None) -> np.ndarray:
         """Return where each bag lies by its words, of shape (n_bags, rank); clusters are compact there.
@@ -257,7 +262,7 @@ class BagWordClustering(BagClusterer):
 
     def _publish(
         self, held: BagWords, bags: Bags, profiles: BagProfiles, points: np.ndarray, centres: np.ndarray
-    ) -> BagWordClustering:
+    ) -> None:
         books = held.books
         self.mean_, self.directions_, self.offsets_ = books.mean, books.directions, books.offsets
         self.book_starts_, self.book_groups_ = books.starts, books.groups
@@ -266,13 +271,11 @@ class BagWordClustering(BagClusterer):
         self.cluster_centers_, self.n_clusters_ = centres, len(centres)
         squares = squared_distances(points, centres)
         self.bag_labels_ = squares.argmin(axis=1)
-        self.labels_ = self.bag_labels_[bags.codes]
         self.spread_ = float(squares.min(axis=1).mean())
         self.bag_proba_ = self._proba(points)
         used = np.bincount(self.bag_labels_, minlength=len(centres)) > 0
         self.word_weights_ = profiles.word_weights(centres - centres[used].mean(axis=0))
         self.witnesses_ = np.asarray(bags.order)[self._witness(held)]
-        return self
 
     def _witness(self, held: BagWords) -> np.ndarray:
         """Return the row of each bag whose words speak most for its cluster, among rows in the order of bags."""

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from sidelight._core.params import as_seed
-from sidelight._core.process import one_blas_thread
+from sidelight._core.process import one_blas_thread, without_library_warnings
 from sidelight._models.objective import SoftmaxLinear, Term
 from sidelight._solvers.descent import Solution
 from sidelight._terms.information import Balance, Confidence, CrossEntropy
@@ -200,7 +200,7 @@ def split_targets(
             targets[:, parts] = share[:, None] / len(parts)
             continue
         split = KMeans(len(parts), random_state=as_seed(generator))
-        with one_blas_thread():
+        with one_blas_thread(), without_library_warnings():  # fewer different rows than parts: some stay empty
             group = split.fit_predict(X, sample_weight=share + 1e-9)  # k-means wants no weights of exactly zero
         targets[np.arange(len(group)), parts[group]] = share
     return targets

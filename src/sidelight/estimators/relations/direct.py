@@ -44,7 +44,8 @@ SHARPNESS = 5.0  # logits a start gives its clusters: sure, but not so sure that
 def agreement_space(features: npt.NDArray[Any], alike: Ints, differing: Ints, n_directions: int) -> Floats:
     """Return coordinates of every row in which answers are kept best."""
     values, vectors = np.linalg.eigh(features.T @ features / len(features))
-    Z = features @ (vectors / np.sqrt(values + RIDGE * values[-1]))
+    ridge = max(RIDGE * float(values[-1]), float(np.finfo(features.dtype).tiny))  # of equal rows nothing varies
+    Z = features @ (vectors / np.sqrt(np.maximum(values, 0.0) + ridge))
     M = np.zeros((Z.shape[1], Z.shape[1]))
     for sign, links in ((1.0, alike), (-1.0, differing)):
         if len(links):

@@ -21,6 +21,7 @@ from sidelight.files.roles.cells import as_number, is_number
 from sidelight.files.roles.choosing import match_columns
 from sidelight.files.roles.columns import Coded, MemorySource
 from sidelight.files.roles.labels import tick
+from sidelight.files.roles.names import LABELS, is_called, is_label_name, key_of
 from sidelight.files.roles.plan import SAID, RoleRequest
 from sidelight.files.roles.tables import read_table
 from sidelight.files.source import text_lines
@@ -111,10 +112,14 @@ def _class_hint(header: Header) -> dict[str, tuple[Any, str]]:
     """Take a nominal attribute called class, else a nominal last one, for the label."""
     nominal = [a.name for a in header.attributes if a.kind == "nominal"]
     named = [name for name in nominal if name.lower() in ("class", "label", "target")]
+    named = named or [name for name in nominal if is_label_name(name)]
     if named:
         return {"label": (named[0], "nominal, and its name")}
     if nominal and nominal[-1] == header.attributes[-1].name:
         return {"label": (nominal[-1], "the last attribute, and nominal")}
+    called = [name for name in nominal if is_called(key_of(name), name, LABELS)]
+    if len(called) == 1:
+        return {"label": (called[0], "nominal, and a word of its name")}
     return {}
 
 

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidData
 from sidelight.files.limits import need_dense
-from sidelight.files.problems import listing, no_such_column
+from sidelight.files.problems import listing, no_such_column, notice
 from sidelight.files.roles.builder import Builder
 from sidelight.files.roles.columns import Coded
 from sidelight.files.roles.labels import from_cells, from_marks
@@ -146,7 +146,19 @@ def _views(path: Path, parts: _Parts, wanted: RoleRequest, n: int, taken: set[st
         and not any(fnmatchcase(name, g) for g in ignored)
     ]
     tall = [name for name in fit if parts.matrices[name].shape != (n, n)]  # n x n: how alike rows are
+    masks = _masks({name: parts.matrices[name] for name in tall}, n)
+    if masks:
+        notice(f"{listing(masks, 3)} say which views a row lacks (0/1, a column a view): no views themselves")
+        tall = [name for name in tall if name not in masks]
     return {name: [name] for name in tall or fit[:1]}
+
+
+def _masks(matrices: Mapping[str, Any], n: int) -> list[str]:
+    """Return the matrices of 0 and 1 that have a column for each of the others: which views of a row are there."""
+    small = [name for name, m in matrices.items() if sorted(m.shape)[0] <= _MOST_VIEWS and _is_marks(m)]
+    n_views = len(matrices) - len(small)
+    masks = [name for name in small if n_views > 1 and sorted(matrices[name].shape) == sorted((n, n_views))]
+    return masks if len(masks) == len(small) else []
 
 
 def _matched(path: Path, patterns: list[str], parts: _Parts, role: str) -> list[str]:

@@ -10,10 +10,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from sidelight._core.params import check_choice
 from sidelight.data.dataset import Dataset
 from sidelight.errors import InvalidParameter
 from sidelight.files.arrays.parquet import ParquetSource
+from sidelight.files.cards.describing import PREFIX
 from sidelight.files.material.rows import Material, make_table, material_of
 from sidelight.files.problems import notice
 from sidelight.files.reading import read
@@ -27,7 +30,7 @@ _WHY = "the table was cut from a folder"
 
 def read_material(folder: Path, wanted: RoleRequest, label_file: Path | None) -> Dataset:
     """Cut a folder into the cache, and read what came out; the labels of its files are in ``label_file``."""
-    made = cached_table(folder, labels=label_file)
+    made = cached_table(folder, labels=label_file, embed=wanted.embed)
     notice(f"the folder was cut into {made.path.name} in {made.path.parent}; running again cuts only what is new")
     for note in made.notes:
         notice(note)
@@ -41,7 +44,21 @@ def read_cut_table(table: TableSource, wanted: RoleRequest, labels: TableSource 
     if material is None:
         return read_table(table, wanted, labels)
     data = read_table(table, with_recipe(table.path, material, wanted), labels)
-    return replace(data, material=material.without_files().to_json())
+    data = replace(data, material=material.without_files().to_json())
+    if not material.card or wanted.features is not None:
+        return data
+    return replace(data, components=(f"{PREFIX}*",), readable=_readable(table.path, material, data))
+
+
+def _readable(path: Path, material: Material, data: Dataset) -> tuple[tuple[str, ...], Any] | None:
+    """Return the numbers that people can read beside those of a network, for the rows that were read."""
+    import polars as pl
+
+    names = list(getattr(material.cutter(), "feature_names", ()))
+    if not names:
+        return None
+    rows = pl.read_parquet(path, columns=names, glob=False).to_numpy()[data.row_numbers - 1]
+    return tuple(names), np.nan_to_num(np.asarray(rows, dtype=np.float64))
 
 
 class CachedTable:
@@ -96,6 +113,7 @@ def from_folder(
     whole: bool = False,
     by: str | None = None,
     extractor: str = "",
+    embed: str | None = None,
     n_jobs: int | None = None,
     min_confidence: float = 0.0,
 ) -> Dataset:
@@ -123,11 +141,16 @@ def from_folder(
     regions : int, optional
         Pictures: regions of each, 6 by default.
     whole : bool
-        Pictures: one row each, described as a whole and by its quarters.
+        One row a picture or recording, instead of regions or sounds.
     by : {"file", "paragraph"}, optional
         Texts: what is a row, a file by default.
     extractor : str
         Your own function as ``"module:function"``, from the path of a file to rows: mappings of names to values.
+    embed : str, optional
+        The pretrained network that describes rows: the name of a card (``sidelight embeddings`` lists them), a file
+        that ends with .toml, .onnx or .tflite, a model of another library (``"timm:NAME"``), your own function
+        ``"module:function"`` from a piece to numbers, or ``"none"`` for readable numbers alone. By default the best
+        card that is installed.
     n_jobs : int, optional
         Processes; as many as there are cores by default.
     min_confidence : float
@@ -158,7 +181,8 @@ def from_folder(
     given = {"cut": cut, "rate": rate, "regions": regions, "whole": whole or None, "by": by}
     settings = {name: value for name, value in given.items() if value is not None}
     how: dict[str, Any] = {
-        "labels": beside, "kind": kind, "extractor": extractor, "n_jobs": n_jobs, "min_confidence": min_confidence,
+        "labels": beside, "kind": kind, "extractor": extractor, "embed": embed, "n_jobs": n_jobs,
+        "min_confidence": min_confidence,
     }  # fmt: skip
     if target is None:
         made = cached_table(place, settings=settings, **how)

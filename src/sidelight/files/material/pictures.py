@@ -6,7 +6,8 @@ and texture, and every region is described by colours, textures, edges and where
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -62,22 +63,43 @@ _NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """One region: its box (left, top, width, height) in percent of the picture, its share of it, and its features."""
+    """One region: its box (left, top, width, height) in percent of the picture, its share of it, and its features.
+
+    ``embedded`` is what a pretrained network says of it, by the names of columns.
+    """
 
     box: tuple[float, float, float, float]
     share: float
     features: Floats
+    embedded: Mapping[str, float] = field(default_factory=dict)
 
 
-def cut_picture(path: Path, recipe: PictureRecipe) -> list[Region]:
-    """Return the regions of a picture, largest first, or the picture as one."""
-    pixels = _pixels(path)
+Embed = Callable[[NDArray[np.uint8], NDArray[np.intp]], Sequence[Mapping[str, float]]]
+
+
+def cut_picture(path: Path, recipe: PictureRecipe, embed: Embed | None = None) -> list[Region]:
+    """Return the regions of a picture, largest first, or the picture as one.
+
+    Parameters
+    ----------
+    path : Path
+        The picture.
+    recipe : PictureRecipe
+        How to cut.
+    embed : callable, optional
+        Describes regions further, from all pixels and the region of each.
+    """
+    upright = _upright(path)
+    pixels = _small(upright)
     planes = _planes(pixels)
     if recipe.whole:
-        return [Region((0.0, 0.0, 100.0, 100.0), 1.0, _whole(planes))]
+        everywhere = np.zeros(pixels.shape[:2], dtype=np.intp)
+        said = {} if embed is None else embed(np.asarray(upright), everywhere)[0]
+        return [Region((0.0, 0.0, 100.0, 100.0), 1.0, _whole(planes), said)]
     regions = regions_of(planes, recipe.regions)
     features = describe(planes, regions)
-    height, width = regions.shape
+    embedded = None if embed is None else embed(np.asarray(upright), regions)
+    height, width = regions.shape[:2]
     boxes = ndimage.find_objects(regions + 1)
     sizes = np.bincount(regions.ravel()) / regions.size
     found = [
@@ -90,6 +112,7 @@ def cut_picture(path: Path, recipe: PictureRecipe) -> list[Region]:
             ),
             float(sizes[k]),
             features[k],
+            {} if embedded is None else embedded[k],
         )
         for k, box in enumerate(boxes)
     ]
@@ -130,8 +153,8 @@ def _opened(path: Path) -> Any:
         return Image.open(path, formats=FORMATS)
 
 
-def _pixels(path: Path) -> NDArray[np.uint8]:
-    """Return the picture upright, in RGB, at most 320 pixels long."""
+def _upright(path: Path) -> Any:
+    """Return the picture upright, in RGB, no smaller than is looked at."""
     from PIL import Image, ImageOps
 
     try:
@@ -147,15 +170,23 @@ def _pixels(path: Path) -> NDArray[np.uint8]:
                 grey = np.asarray(upright, dtype=np.float64)
                 top = float(grey.max()) or 1.0
                 upright = Image.fromarray(np.clip(255 * grey / top, 0, 255).astype(np.uint8))
-            upright = (
-                upright.convert("RGBA").convert("RGB") if "transparency" in upright.info else upright.convert("RGB")
-            )
-            upright.thumbnail((_SIDE, _SIDE))
-            return np.asarray(upright)
+            return upright.convert("RGBA").convert("RGB") if "transparency" in upright.info else upright.convert("RGB")
     except UnreadableFile:
         raise
     except Exception as error:  # Pillow raises whatever its decoders meet: SyntaxError, ValueError, struct.error, ...
         raise UnreadableFile(f"{path}: no picture that can be read ({error}).".replace("\n", " ")) from None
+
+
+def _pixels(path: Path) -> NDArray[np.uint8]:
+    """Return what is looked at."""
+    return _small(_upright(path))
+
+
+def _small(upright: Any) -> NDArray[np.uint8]:
+    """Return at most 320 pixels a side."""
+    copy = upright.copy()
+    copy.thumbnail((_SIDE, _SIDE))
+    return np.asarray(copy)
 
 
 @dataclass(frozen=True, slots=True)

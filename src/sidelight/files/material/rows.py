@@ -8,18 +8,33 @@ from __future__ import annotations
 
 import json
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sidelight.errors import InvalidData, InvalidParameter, SidelightError, UnreadableFile
+from sidelight.errors import InvalidData, InvalidParameter, MissingExtra, SidelightError, UnreadableFile
+from sidelight.files.cards.card import Card
+from sidelight.files.cards.choosing import card_for, is_shipped
+from sidelight.files.cards.describing import (
+    PREFIX,
+    Described,
+    check_stranger,
+    describe_pieces,
+    describe_regions,
+    describe_texts,
+)
+from sidelight.files.cards.networks import function_named
+from sidelight.files.cards.words import notes_about
+from sidelight.files.limited import MEMORY, limit_memory
 from sidelight.files.material.labels import Labels, labels_from_folders, labels_from_table, selections_beside
 from sidelight.files.material.listing import KEY, Listing, fingerprint, recipe_text
 from sidelight.files.material.pictures import PictureRecipe, cut_picture, taken_at
 from sidelight.files.material.selections import Selection
-from sidelight.files.material.sounds import SoundRecipe, common_rate, cut_recording, describe_piece, rate_of
+from sidelight.files.material.sounds import SoundRecipe, common_rate, cut_recording, describe_piece, rate_of, samples_of
 from sidelight.files.text.folder import TextRecipe, cut_text
 from sidelight.progress import report
 from sidelight.words import counted, some_of
@@ -27,7 +42,10 @@ from sidelight.words import counted, some_of
 _VERSION = 1
 
 
-_AT_ONCE = 5_000  # rows that are kept as Python values
+_AT_ONCE = 500_000  # cells of rows that are kept as Python values
+
+
+_AHEAD = 4  # files a process that are begun before the first of them was taken
 
 
 _IN_THIS_PROCESS = 8  # files up to which starting processes takes longer than the work
@@ -64,6 +82,8 @@ class Material:
         The files that could not be read, and why.
     extractor : str
         ``"module:function"`` of the user's own, or empty.
+    card : mapping
+        The network that describes the rows, without its weights; empty for readable numbers alone.
     """
 
     kind: str
@@ -72,6 +92,7 @@ class Material:
     files: Mapping[str, str] = field(default_factory=dict)
     omitted: Mapping[str, str] = field(default_factory=dict)
     extractor: str = ""
+    card: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """Return it as text."""
@@ -90,7 +111,11 @@ class Material:
 
     def without_files(self) -> Material:
         """Return how to cut, without which files were cut: what a model remembers."""
-        return Material(self.kind, self.recipe, self.roles, extractor=self.extractor)
+        return Material(self.kind, self.recipe, self.roles, extractor=self.extractor, card=self.card)
+
+    def network(self) -> Card | None:
+        """Return the card of the network that describes the rows, or None."""
+        return Card.of(self.card, "The recipe of this material") if self.card else None
 
     def cutter(self) -> Recipe:
         """Return the recipe as the object that cuts."""
@@ -113,68 +138,63 @@ def cut_file(folder: Path, name: str, material: Material, selections: Sequence[S
     """Return the rows of one file; a file that cannot be read says so instead of raising."""
     try:
         if material.extractor:
-            return Cut(name, [dict(row) for row in _extractor(material.extractor)(str(folder / name))])
-        recipe = material.cutter()
+            return Cut(name, [dict(row) for row in function_named(material.extractor, "extractor")(str(folder / name))])
+        recipe, card = material.cutter(), material.network()
         if isinstance(recipe, SoundRecipe):
-            return Cut(name, _sound_rows(folder / name, recipe, selections))
+            return Cut(name, _sound_rows(folder / name, recipe, selections, card))
         if isinstance(recipe, PictureRecipe):
-            return Cut(name, _picture_rows(folder / name, recipe))
-        return Cut(name, [{"text": text} for text in cut_text(folder / name, recipe)])
+            return Cut(name, _picture_rows(folder / name, recipe, card))
+        texts = cut_text(folder / name, recipe)
+        said = [Described() for _ in texts] if card is None else describe_texts(card, texts)
+        return Cut(name, [{"text": text, **numbers} for text, numbers in zip(texts, said)])
     except SidelightError as error:
-        if type(error).__name__ == "MissingExtra":
+        if isinstance(error, MissingExtra | InvalidParameter):
             raise
         return Cut(name, (), str(error).replace(str(folder) + os.sep, ""))
     except (MemoryError, OSError) as error:
         return Cut(name, (), f"{name}: {str(error) or 'out of memory'}")
 
 
-def _sound_rows(path: Path, recipe: SoundRecipe, selections: Sequence[Selection]) -> list[Row]:
+def _sound_rows(path: Path, recipe: SoundRecipe, selections: Sequence[Selection], card: Card | None) -> list[Row]:
     if selections:
         made = [(one.start, max(one.end, one.start + 0.01), one.label) for one in selections]
         described = [(start, end, label, describe_piece(path, recipe, start, end)) for start, end, label in made]
     else:
         described = [(sound.start, sound.end, "", sound.features) for sound in cut_recording(path, recipe)]
+    spans = [(start, end) for start, end, _, _ in described]
+    said = (
+        [Described() for _ in spans] if card is None else describe_pieces(card, path, partial(samples_of, path), spans)
+    )
     rows = []
-    for start, end, label, features in described:
+    for (start, end, label, features), numbers in zip(described, said):
         own = {"label": label} if selections else {}
+        where = {} if recipe.whole and not selections else {"fragment": f"t={start:.3f},{end:.3f}"}
         rows.append({
-            "start": round(start, 3), "end": round(end, 3), **own, "fragment": f"t={start:.3f},{end:.3f}",
-            **dict(zip(recipe.feature_names, features.tolist())),
+            "start": round(start, 3), "end": round(end, 3), **own, **where,
+            **dict(zip(recipe.feature_names, features.tolist())), **numbers,
         })  # fmt: skip
     return rows
 
 
-def _picture_rows(path: Path, recipe: PictureRecipe) -> list[Row]:
+def _picture_rows(path: Path, recipe: PictureRecipe, card: Card | None) -> list[Row]:
     facts = taken_at(path)
     rows = []
-    for region in cut_picture(path, recipe):
+    for region in cut_picture(path, recipe, None if card is None else partial(describe_regions, card)):
         left, top, width, height = (round(value, 1) for value in region.box)
         where = {} if recipe.whole else {"fragment": f"xywh=percent:{left},{top},{width},{height}"}
         rows.append({
             **facts, "share of the picture": round(region.share, 4), **where,
-            **dict(zip(recipe.feature_names, region.features.tolist())),
+            **dict(zip(recipe.feature_names, region.features.tolist())), **region.embedded,
         })  # fmt: skip
     return rows
 
 
-def _extractor(name: str) -> Callable[[str], Iterable[Mapping[str, Any]]]:
-    """Find the user's own function by ``module:function``."""
-    from importlib import import_module
-
-    module, mark, function = name.partition(":")
-    try:
-        found = getattr(import_module(module), function) if mark else None
-    except (ImportError, AttributeError) as error:
-        raise InvalidParameter(f"The extractor {name!r} cannot be found ({error}).") from None
-    if not callable(found):
-        raise InvalidParameter(f"An extractor is named module:function, from a file to rows. Got {name!r}.")
-    return found
-
-
-def plan_material(listing: Listing, kind: str | None, settings: Mapping[str, Any], extractor: str = "") -> Material:
-    """Decide how a folder is cut: its kind, and settings that are the same for all of its files."""
+def plan_material(
+    listing: Listing, kind: str | None, settings: Mapping[str, Any], extractor: str = "", embed: str | None = None
+) -> Material:
+    """Decide how a folder is cut: its kind, settings that are the same for all files, and what describes rows."""
     if extractor:
-        _extractor(extractor)  # or say at once that there is none
+        function_named(extractor, "extractor")  # or say at once that there is none
         return Material("rows", {}, extractor=extractor)
     kind = kind or listing.kind()
     if kind is None or not listing.files.get(kind):
@@ -186,7 +206,10 @@ def plan_material(listing: Listing, kind: str | None, settings: Mapping[str, Any
     own = {name: value for name, value in settings.items() if name in _RECIPES[kind].__dataclass_fields__}  # type: ignore[attr-defined]  # all are dataclasses
     if kind == "sounds" and "rate" not in own:
         own["rate"] = _common_rate(listing)
-    return Material(kind, asdict(_RECIPES[kind](**own)))
+    card = card_for(embed, kind)
+    if card is not None and not is_shipped(card):
+        check_stranger(card)
+    return Material(kind, asdict(_RECIPES[kind](**own)), card={} if card is None else card.to_dict())
 
 
 def _common_rate(listing: Listing) -> int:
@@ -210,31 +233,51 @@ def cut_folder(
 ) -> Iterator[Cut]:
     """Yield the rows of every file in ``new``, in order, with progress."""
     n_jobs = max(1, n_jobs or os.cpu_count() or 1)
+    card = material.network()
+    is_strange = card is not None and card.runtime in ("onnx", "tflite") and not is_shipped(card)
     work = partial(cut_file, listing.folder, material=material)
-    if len(new) <= _IN_THIS_PROCESS or n_jobs == 1:
+    if not is_strange and (len(new) <= _IN_THIS_PROCESS or n_jobs == 1):
         cuts: Iterable[Cut] = (work(name, selections=selections.get(name, ())) for name in new)
     else:
-        cuts = _in_processes(work, new, selections, n_jobs)
+        cuts = _in_processes(work, new, selections, n_jobs, memory=MEMORY if is_strange else None)
+    stage = "cutting files" if card is None else f"cutting files, described by {card.in_words()}"
     for number, cut in enumerate(cuts):
-        report("cutting files", number, len(new), cut.file)
+        report(stage, number, len(new), cut.file)
         yield cut
-    report("cutting files", len(new), len(new))
+    report(stage, len(new), len(new))
 
 
 def _in_processes(
-    work: Callable[..., Cut], names: Sequence[str], selections: Mapping[str, Sequence[Selection]], n_jobs: int
+    work: Callable[..., Cut],
+    names: Sequence[str],
+    selections: Mapping[str, Sequence[Selection]],
+    n_jobs: int,
+    *,
+    memory: int | None,
 ) -> Iterator[Cut]:
-    from joblib import Parallel, delayed
+    """Yield cuts in order, made by processes of their own: they end with the folder, and their networks with them."""
+    from joblib.externals.loky import ProcessPoolExecutor
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    calls = (delayed(work)(name, selections=selections.get(name, ())) for name in names)
+    n_jobs = min(n_jobs, len(names))
+    limits: dict[str, Any] = {} if memory is None else {"initializer": limit_memory, "initargs": (memory,)}
+    pool = ProcessPoolExecutor(n_jobs, env={"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}, **limits)
+    waiting: deque[Any] = deque()
+    left = iter(names)
     try:
-        yield from Parallel(n_jobs=min(n_jobs, len(names)), return_as="generator", batch_size=1)(calls)
+        while True:
+            for name in islice(left, _AHEAD * n_jobs - len(waiting)):
+                waiting.append(pool.submit(work, name, selections=selections.get(name, ())))
+            if not waiting:
+                return
+            yield waiting.popleft().result()
     except TerminatedWorkerError:
         raise InvalidData(
             "A process ended while it cut one of the files, probably for want of memory. Use fewer processes, or find "
             "the file by cutting halves of the folder."
         ) from None
+    finally:
+        pool.shutdown(wait=True, kill_workers=bool(waiting))
 
 
 def _names(listing: Listing, material: Material) -> Sequence[str]:
@@ -254,6 +297,7 @@ def make_table(
     n_jobs: int | None = None,
     min_confidence: float = 0.0,
     is_cache: bool = False,
+    embed: str | None = None,
     settings: Mapping[str, Any],
 ) -> tuple[Material, list[str]]:
     """Cut a folder into the Parquet table ``out``; return how, and what is worth a word.
@@ -264,7 +308,7 @@ def make_table(
 
     folder = folder.absolute()  # processes may have another working folder
     listing = Listing.of(folder)
-    planned = material or plan_material(listing, kind, settings, extractor)
+    planned = material or plan_material(listing, kind, settings, extractor, embed)
     names = _names(listing, planned)
     if not names:
         raise UnreadableFile(f"{folder} holds {listing.in_words()}, and no {planned.kind}.")
@@ -280,7 +324,7 @@ def make_table(
     else:
         by_folder = {} if marked else labels_from_folders(names)
         said = Labels(by_folder, ["the folder that a file lies in was taken for its label"] if by_folder else [])
-    notes += said.notes
+    notes += [*said.notes, *notes_about(planned.kind, planned.network(), embed)]
     before = _earlier(out, planned)
     fingerprints = {name: fingerprint(folder / name) for name in names}
     known = {} if before is None else before[0].files
@@ -305,9 +349,7 @@ def make_table(
     notes += [f"left out: {reason}" for reason in list(omitted.values())[:5]]
     if len(omitted) > 5:
         notes.append(f"and {len(omitted) - 5} more files were left out")
-    made = Material(
-        planned.kind, planned.recipe, roles_of(frame, planned, said), fingerprints, omitted, planned.extractor
-    )
+    made = replace(planned, roles=roles_of(frame, planned, said), files=fingerprints, omitted=omitted)
     _write(frame, out, made)
     return made, notes
 
@@ -324,8 +366,6 @@ def _about_silence(silent: Sequence[str], material: Material) -> list[str]:
 
 def _frames(cuts: Iterable[Cut], omitted: dict[str, str]) -> Iterator[Any]:
     """Yield the rows of files as data frames, some thousand at a time: Python values take ten times the room."""
-    import polars as pl
-
     rows: list[Row] = []
     for cut in cuts:
         if cut.reason:
@@ -334,11 +374,19 @@ def _frames(cuts: Iterable[Cut], omitted: dict[str, str]) -> Iterator[Any]:
         is_alone = len(cut.rows) == 1 and not cut.rows[0].get("fragment")
         for number, row in enumerate(cut.rows, start=1):
             rows.append({"row": cut.file if is_alone else f"{cut.file}#{number}", "file": cut.file, **row})
-        if len(rows) > _AT_ONCE:
-            yield pl.DataFrame(rows, infer_schema_length=None)
+        if rows and len(rows) * len(rows[-1]) > _AT_ONCE:
+            yield _as_frame(rows)
             rows = []
     if rows:
-        yield pl.DataFrame(rows, infer_schema_length=None)
+        yield _as_frame(rows)
+
+
+def _as_frame(rows: Sequence[Row]) -> Any:
+    """Return rows as a data frame; what a network says has no more than seven digits."""
+    import polars as pl
+
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    return frame.with_columns(pl.col([n for n in frame.columns if n.startswith(PREFIX)]).cast(pl.Float32, strict=False))
 
 
 def _earlier(out: Path, planned: Material) -> tuple[Material, Any] | None:
@@ -348,8 +396,8 @@ def _earlier(out: Path, planned: Material) -> tuple[Material, Any] | None:
     if not out.is_file():
         return None
     before = material_of(out)
-    if before is None or (before.kind, dict(before.recipe), before.extractor) != (
-        planned.kind, dict(planned.recipe), planned.extractor,
+    if before is None or (before.kind, dict(before.recipe), before.extractor, before.card) != (
+        planned.kind, dict(planned.recipe), planned.extractor, planned.card,
     ):  # fmt: skip
         return None
     try:
@@ -414,7 +462,9 @@ def roles_of(frame: Any, material: Material, said: Labels) -> dict[str, Any]:
         roles |= {"label": "labels", "label_separator": SEPARATOR}
     elif "label" in frame.columns:
         roles["label"] = "label"
-    if material.kind == "texts":
+    if material.card:  # readable numbers stay beside it, for pages
+        roles["features"] = [f"{PREFIX}*"]
+    elif material.kind == "texts":
         roles["text"] = ["text"]
     else:  # said, not guessed: "mean time" is a feature here, and no time
         numbers = [name for name, kind in frame.schema.items() if kind.is_numeric()]

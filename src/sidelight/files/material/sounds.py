@@ -59,10 +59,13 @@ class SoundRecipe:
     cut : str
         ``"time"``: pieces of time in which something is heard; ``"masks"``: connected patches of the grid, so that
         calls which overlap in time at different pitch are told apart.
+    whole : bool
+        One row a recording instead: a collection of clips that hold one sound each.
     """
 
     rate: int = HIGHEST_RATE
     cut: str = "time"
+    whole: bool = False
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -87,6 +90,21 @@ def rate_of(path: Path) -> int:
     return int(_opened(path).samplerate)
 
 
+def seconds_of(path: Path) -> float:
+    """Return how long a recording is, from its header."""
+    with _opened(path) as file:
+        return len(file) / max(int(file.samplerate), 1)
+
+
+def samples_of(path: Path, begin: float, end: float) -> tuple[NDArray[np.float32], int]:
+    """Return the samples between two seconds of a recording, channels averaged, and how many a second they are."""
+    with _opened(path) as file:
+        rate = int(file.samplerate)
+        first = min(max(round(begin * rate), 0), max(len(file), 0))
+        _seek(path, file, first)
+        return _read(path, file, max(round(end * rate) - first, 1)).mean(axis=1), rate
+
+
 def cut_recording(path: Path, recipe: SoundRecipe) -> list[Sound]:
     """Return the sounds of a recording, in order.
 
@@ -97,6 +115,9 @@ def cut_recording(path: Path, recipe: SoundRecipe) -> list[Sound]:
     recipe : SoundRecipe
         How to cut.
     """
+    if recipe.whole:
+        end = min(seconds_of(path), _STRETCH)
+        return [Sound(0.0, end, describe_piece(path, recipe, 0.0, end))]
     return [sound for begin, grid in _stretches(path, recipe.rate) for sound in _sounds_of(begin, grid, recipe)]
 
 

@@ -40,9 +40,10 @@ from sidelight.files.matlab.bags import (
 )
 from sidelight.files.problems import listing
 from sidelight.files.roles.builder import Builder
-from sidelight.files.roles.columns import Coded
+from sidelight.files.roles.columns import Coded, MemorySource
 from sidelight.files.roles.labels import RowLabels, from_cells, from_marks
 from sidelight.files.roles.plan import SAID, RoleRequest
+from sidelight.files.roles.tables import read_table
 from sidelight.files.source import MAX_RATIO, MAX_UNPACKED, Source
 
 _MATRIX, _COMPRESSED = 14, 15
@@ -266,6 +267,9 @@ def read_matlab(path: Path, wanted: RoleRequest) -> Dataset:
     if not any(is_numeric(v) or is_bag_cell(v) for v in variables.values()) and len(structs) == 1:
         (value,) = structs.values()
         variables = {field: value.reshape(-1)[0][field] for field in value.dtype.names}
+    track = _label_track(path, variables)
+    if track is not None:
+        return read_table(track, wanted)
     if not isinstance(wanted.bag, str):
         bundle = read_bundle(path, "MATLAB 5, arrays of the same rows", variables, wanted)
         if bundle is not None:
@@ -276,6 +280,21 @@ def read_matlab(path: Path, wanted: RoleRequest) -> Dataset:
     if isinstance(wanted.features, str) and wanted.features in cells:
         return read_miml(path, variables, wanted, wanted.features)
     return _plain(path, variables, wanted)
+
+
+def _label_track(path: Path, variables: dict[str, Any]) -> MemorySource | None:
+    """Return onsets, offsets and a label for each as a table; None for other variables."""
+    by_key = {name.lower(): np.asarray(value).reshape(-1) for name, value in variables.items()}
+    if not {"onsets", "offsets"} <= by_key.keys() or not by_key["onsets"].size:
+        return None
+    start, end, names = by_key["onsets"], by_key["offsets"], by_key.get("labels", np.array([]))
+    labels = list(str(names[0])) if names.size == 1 else [str(name) for name in names.tolist()]
+    numeric = start.dtype.kind in "fiu" and end.dtype.kind in "fiu"
+    if not numeric or len(start) != len(end) or len(labels) not in (0, len(start)):
+        return None
+    columns: list[Any] = [start.astype(np.float64), end.astype(np.float64)]
+    named = ["onset", "offset", "label"] if labels else ["onset", "offset"]
+    return MemorySource(path, "MATLAB 5", named, [*columns, *([Coded.of(labels)] if labels else [])])
 
 
 def load_variables(path: Path) -> dict[str, Any]:

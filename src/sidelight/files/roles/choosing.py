@@ -27,11 +27,19 @@ def plan_roles(source: TableSource, wanted: RoleRequest) -> Plan:
     _obey(plan, source.path, wanted)
     plan.said = plan.taken()
     plan.keep = match_columns(source.path, source.names, wanted.keep or (), "keep")
-    facts = Facts(looks, rows, bag_hint=getattr(source, "bag_hint", None))
+    facts = Facts(
+        looks, rows, bag_hint=getattr(source, "bag_hint", None), declared=getattr(source, "declared_kind", "")
+    )
     is_open = wanted.events is None and wanted.features is None and not plan.texts and plan.taken() <= {plan.truth}
     reading = best_reading(plan, facts) if is_open and not plan.events else None
     if reading is not None:
         take(plan, facts, reading)
+        if reading.kind == "distances":
+            plan.ask(
+                f"Is this {reading.why}, or rows with features?",
+                ("distances between its rows", {"format": "distances"}),
+                ("rows with features", {"events": False}),
+            )
     if plan.events:
         if wanted.truth is None:
             _truth_of_items(plan, facts)

@@ -137,6 +137,8 @@ class MemorySource:
         self.path, self.title, self.names, self.notes = path, title, tuple(names), tuple(notes)
         self.columns, self._lines = list(columns), lines
         self.doubts: tuple[Doubt, ...] = ()  # which of several tables is meant
+        self.hints: dict[str, tuple[Any, str]] = {}  # what the format says of columns, and why
+        self.declared_kind = ""  # what the format says that the table is
         self.bag_hint: str | None = None  # a column whose values name what held the rows in the file
 
     can_be_cut = False  # whether a last row that is a total may be left out

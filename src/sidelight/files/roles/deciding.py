@@ -254,8 +254,8 @@ def _ask_label(plan: Plan, t: Facts, best: Candidate, near: Sequence[Candidate])
         question = f"Which of {some_of([repr(name) for name in [look.name, *others]])} says what the rows are?"
     plan.ask(
         question,
-        ("it is the label", {"label": look.name}),
-        *((f"{name!r} is", {"label": name}) for name in others),
+        (f"{look.name!r} does" if others else "it is the label", {"label": look.name}),
+        *((f"{name!r} does", {"label": name}) for name in others),
         ("it is a feature" if look.is_number and not others else "no column is", {"label": False}),
     )
 

@@ -46,6 +46,7 @@ class Cleaned:
         self.title, self.names = source.title, source.names
         self.declares_words = source.declares_words
         self.doubts, self.bag_hint = getattr(source, "doubts", ()), getattr(source, "bag_hint", None)
+        self.declared_kind = getattr(source, "declared_kind", "")
         self.notes = (*source.notes, *self._told())
 
     def _told(self) -> Iterator[str]:

@@ -262,10 +262,16 @@ class Facts:
         One for each column.
     rows : sequence of sequence of str
         The first rows.
+    bag_hint : str, optional
+        A column whose values name what held the rows in the file.
+    declared : str
+        What the format says that the table is, such as ``"label track"``.
     """
 
-    def __init__(self, looks: Sequence[Look], rows: Sequence[Sequence[str]], *, bag_hint: str | None = None) -> None:
-        self.looks, self.rows, self.bag_hint = looks, rows, bag_hint
+    def __init__(
+        self, looks: Sequence[Look], rows: Sequence[Sequence[str]], *, bag_hint: str | None = None, declared: str = ""
+    ) -> None:
+        self.looks, self.rows, self.bag_hint, self.declared = looks, rows, bag_hint, declared
         self._determines: dict[tuple[int, int], bool] = {}
 
     @property

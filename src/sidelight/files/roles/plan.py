@@ -36,6 +36,8 @@ class RoleRequest:
     missing_words: Any = None
     transpose: Any = ()
     candidates: str | bool | None = None
+    components: Any = None
+    embed: str | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)  # role -> why, where a format and not the user says so
 
     def why(self, role: str) -> str:
@@ -50,7 +52,7 @@ class RoleRequest:
 
 
 _ONE_COLUMN = ("id", "bag", "sequence", "bag_label", "truth", "weight", "candidates")
-_COLUMNS = ("label", "features", "ignore", "show", "keep", "events", "text", "missing_words", "transpose")
+_COLUMNS = ("label", "features", "ignore", "show", "keep", "events", "text", "missing_words", "transpose", "components")
 _FORBID: tuple[str, ...] = (
     "id",
     "bag",
@@ -63,7 +65,7 @@ _FORBID: tuple[str, ...] = (
     "text",
     "missing_words",
 )
-_FORBID += ("candidates",)  # False is an answer
+_FORBID += ("candidates", "components")  # False is an answer
 
 
 def asked(**wishes: Any) -> RoleRequest:

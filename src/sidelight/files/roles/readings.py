@@ -86,11 +86,11 @@ def _track(plan: Plan, t: Facts) -> Reading | None:
     names += [j for j in t.numbers if looks[j].key in LABELS and looks[j].is_few]
     pairs = [(a, b) for a in starts[:2] for b in ends[:3] if _is_span(t, a, b)]
     points = 0.0
-    if pairs and looks[pairs[0][0]].has_name:
+    if pairs and (looks[pairs[0][0]].has_name or t.declared == "label track"):
         points = 6.0
-    elif not any(look.has_name for look in looks) and 3 <= len(looks) <= 9 and names:
+    elif (t.declared or not any(look.has_name for look in looks)) and 3 <= len(looks) <= 9 and names:
         pairs = [(a, b) for a, b in pairwise(t.numbers[:3]) if _is_span(t, a, b)]
-        points = 4.5 if pairs and len(t.numbers) <= 4 and not _is_counts(t, *pairs[0]) else 0.0
+        points = 4.5 if pairs and len(t.numbers) <= 4 and _are_pieces(t, *pairs[0]) else 0.0
     others = [j for j in t.numbers if pairs and j not in pairs[0] and not looks[j].is_whole]
     points += (0.5 if names else -3.0) - (0.0 if len(others) <= 4 else 4.0)
     if not pairs or points <= 0:
@@ -107,7 +107,8 @@ def _track(plan: Plan, t: Facts) -> Reading | None:
 def _is_span(t: Facts, a: int, b: int) -> bool:
     """Say whether one column begins what the other ends: never later, mostly in order, never negative."""
     one, other = t.looks[a], t.looks[b]
-    if one.low < 0 or other.high <= one.low or not one.n_distinct > min(3, one.n_seen - 1):
+    few = one.n_distinct <= min(3, one.n_seen - 1) and t.declared != "label track"
+    if one.low < 0 or other.high <= one.low or few:
         return False
     cells = [(row[a], row[b]) for row in t.rows if not (is_gap(row[a]) or is_gap(row[b]))]
     try:
@@ -117,15 +118,22 @@ def _is_span(t: Facts, a: int, b: int) -> bool:
     lasts = sum(x <= y for x, y in spans) > 0.98 * len(spans) > 0
     rises = sum(x <= y for (x, _), (y, _) in pairwise(spans))
     called = _word(other, frozenset(("duration", "dauer", "duree")))
-    return (lasts or called) and rises >= 0.7 * (len(spans) - 1)
+    return (lasts or called) and (rises >= 0.7 * (len(spans) - 1) or t.declared == "label track")
 
 
 def _plain(cell: str) -> bool:
     return cell.replace(".", "", 1).isdigit()
 
 
-def _is_counts(t: Facts, a: int, b: int) -> bool:
-    return t.looks[a].is_whole and t.looks[b].is_whole and t.looks[b].high < 50
+def _are_pieces(t: Facts, a: int, b: int) -> bool:
+    """Say whether columns without names are spans of time: short ones, in a long recording, and no small counts."""
+    one, other = t.looks[a], t.looks[b]
+    if one.is_whole and other.is_whole and other.high < 50:
+        return False
+    spans = [(float(r[a]), float(r[b])) for r in t.rows if _plain(r[a]) and _plain(r[b])]
+    lengths = sorted(y - x for x, y in spans)
+    whole = max((y for _, y in spans), default=0.0) - min((x for x, _ in spans), default=0.0)
+    return bool(lengths) and (len(lengths) < 4 or lengths[len(lengths) // 2] < 0.15 * whole)
 
 
 def _boxes(plan: Plan, t: Facts) -> Reading | None:
@@ -135,6 +143,7 @@ def _boxes(plan: Plan, t: Facts) -> Reading | None:
     if corners is None or not all(t.looks[by_key[key]].is_number for key in corners):
         return None
     names = [j for j, look in enumerate(t.looks) if look.key in LABELS or look.is_called(LABELS) or look.key == "name"]
+    names = [j for j in names if t.looks[j].key not in corners]
     files = [
         j for j, look in enumerate(t.looks) if look.is_media or look.key in ("imageid", "image", "filename", "file")
     ]
@@ -179,7 +188,7 @@ def _annotations(plan: Plan, t: Facts) -> Reading | None:
     answers = [j for j in comes_back if looks[j].n_distinct <= _MOST_ANSWERS and looks[j].mean_length <= 40]
     if not answers or len(comes_back) < 3 or (not named and len(looks) > 5):
         return None
-    ratings = any(look.is_called(frozenset(("user", "userid", "rating", "movie", "movieid"))) for look in looks)
+    ratings = any(look.is_called(frozenset(("rating", "stars", "movie", "movieid"))) for look in looks)
     best: tuple[float, int, int, int] | None = None
     for who in named or comes_back:
         for what in comes_back:
@@ -190,7 +199,7 @@ def _annotations(plan: Plan, t: Facts) -> Reading | None:
             if len(times) < 0.85 * t.n_rows or several < 1.5 or looks[who].n_seen < 2 * looks[who].n_distinct:
                 continue
             for answer in answers:
-                few = 3 * looks[answer].n_distinct <= min(looks[what].n_distinct, max(looks[who].n_distinct, 6))
+                few = 2 * looks[answer].n_distinct <= min(looks[what].n_distinct, max(looks[who].n_distinct, 6))
                 if answer in (who, what) or not (few or looks[answer].is_called(ANSWERS)):
                     continue
                 beyond = agreement(t, what, answer)
@@ -253,7 +262,8 @@ def _triplets(plan: Plan, t: Facts) -> Reading | None:
     if different < t.n_rows or not sorted_ or not both or i.n_distinct == t.n_rows or not value.is_whole:
         return None
     roles = {0: ("event", "the number of a row"), 1: ("event", "the number of a column"), 2: ("weight", "how often")}
-    return Reading("counts", 5.0, "row, column, count: a sparse table", roles, [0, 1], 2)
+    agree = value.n_distinct <= 6 and max(agreement(t, 0, 2), agreement(t, 1, 2)) > 0.3
+    return Reading("counts", 3.5 if agree else 5.0, "row, column, count: a sparse table", roles, [0, 1], 2)
 
 
 def _is_index(looks: Sequence[Look]) -> bool:
@@ -277,7 +287,7 @@ def _distances(plan: Plan, t: Facts) -> Reading | None:
     same = all(abs(cells[a][b] - cells[b][a]) <= 1e-6 * max(1.0, cells[a][b]) for a in range(n) for b in range(a))
     if not zero or not same or min(map(min, cells)) < 0:
         return None
-    return Reading("distances", 7.0, "a symmetric table with zeros on its diagonal: distances between its rows")
+    return Reading("distances", 7.0, "distances between its rows (a symmetric table with zeros on its diagonal)")
 
 
 # ---- events
@@ -291,6 +301,7 @@ def _events(plan: Plan, t: Facts) -> Reading | None:
     times = [j for j, look in enumerate(looks) if look.is_time and j not in weight]
     axes = [j for j in range(len(looks)) if j not in (*weight, *truth, *times)]
     grades = [j for j in axes if looks[j].is_whole and looks[j].n_distinct <= 10 and looks[j].high <= 10]
+    grades = [j for j in grades if not looks[j].key.endswith("id")]
     if times and len(axes) == 3 and len(grades) == 1:
         axes = [j for j in axes if j not in grades]
     else:

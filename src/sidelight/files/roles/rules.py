@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from sidelight.files.roles.looks import Facts, stem
 from sidelight.files.roles.names import (
@@ -186,8 +187,11 @@ def _within_its_bag(t: Facts, j: int, plan: Plan) -> str | None:
 @rule("time", 2.5)
 def _as_another_time(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
-    if not (look.is_number and look.is_rising and look.n_distinct > 9):
+    if not (look.is_number and look.is_rising and look.n_distinct > 9 and look.low >= 10_000):
         return None
+    cells = [_number(cell) for cell in t.cells(j)]
+    if len({b - a for a, b in pairwise(cells)}) > 3:
+        return None  # what grows with time is no time
     same = [k for k in t.has_times if k != j and t.is_same(j, k)]
     return f"says the same as the times in {t.looks[same[0]].name!r}" if same else None
 
@@ -195,6 +199,8 @@ def _as_another_time(t: Facts, j: int, plan: Plan) -> str | None:
 @rule("name", 3.0)
 def _called_code(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
+    if look.kind == "text" and look.last_word in ("number", "id", "code", "nr") and look.is_name:
+        return "called like a name of something else" if not look.is_called(LABELS) else None
     if not (look.is_number and look.is_whole) or look.kind == "0/1" or not is_code_name(look.name):
         return None
     return "whole numbers called like a name (who, where, which), not like an amount; it may be the bag"
@@ -205,6 +211,13 @@ def _called_id_and_comes_back(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
     fits = look.key in IDS and look.is_whole and not look.is_unique and look.is_number
     return "called like an id, but its values come back; it may be the bag" if fits else None
+
+
+@rule("name", 3.0)
+def _leading_zeros(t: Facts, j: int, plan: Plan) -> str | None:
+    cells = t.cells(j) if t.looks[j].is_number and t.looks[j].is_whole else ()
+    padded = sum(len(cell) > 1 and cell[0] == "0" and cell.isdecimal() for cell in cells)
+    return "whole numbers with zeros in front, as codes have" if padded > max(1, 0.02 * len(cells)) else None
 
 
 @rule("name", 3.0)
@@ -219,7 +232,8 @@ def _far_larger_than_all_others(t: Facts, j: int, plan: Plan) -> str | None:
     if look.has_name or not look.is_number or not look.is_whole or look.n_distinct < 0.8 * look.n_seen or look.low < 0:
         return None
     highs = sorted(t.looks[k].high for k in t.numbers if k != j)
-    far = len(highs) > 2 and look.high > 5_000 and look.high > 200 * max(1.0, highs[len(highs) // 2])
+    far = len(highs) > 2 and look.high > 1e5 and look.high > 200 * max(1.0, highs[len(highs) // 2])
+    far = far and 4 * sum(cell.endswith("0") for cell in t.cells(j)) < t.n_rows  # amounts are often round
     return "whole numbers far larger than those of other columns, nearly all different" if far else None
 
 
@@ -324,7 +338,7 @@ def _called_like_classes_often_are(t: Facts, j: int, plan: Plan) -> str | None:
 def _kind_is_a_word_of_another_name(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
     fits = look.is_called(WEAK_LABELS) and look.key not in WEAK_LABELS | LABELS
-    return "only a word of its name" if fits and look.is_number else None
+    return "only a word of its name" if fits else None
 
 
 @rule("label", -3.5)
@@ -457,11 +471,14 @@ def _coordinate(t: Facts, j: int, plan: Plan) -> str | None:
     return "a coordinate" if fits and t.looks[j].is_number else None
 
 
+@rule("label", -0.5)
+def _where(t: Facts, j: int, plan: Plan) -> str | None:
+    return "called like a place" if t.looks[j].key in PLACES or t.looks[j].last_word in PLACES else None
+
+
 @rule("label", -1.0)
-def _where_or_who(t: Facts, j: int, plan: Plan) -> str | None:
-    look = t.looks[j]
-    called = look.key in PLACES | PERSONAL or look.last_word in PLACES | PERSONAL
-    return "called like a place or a trait of a person" if called and look.key not in LABELS else None
+def _trait_of_a_person(t: Facts, j: int, plan: Plan) -> str | None:
+    return "called like a trait of a person" if t.looks[j].key in PERSONAL or t.looks[j].last_word in PERSONAL else None
 
 
 @rule("label", -2.5)

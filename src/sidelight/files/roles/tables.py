@@ -56,6 +56,8 @@ def read_table(
     """Read the columns that have a role, and nothing else; labels may speak of more than the part of a table."""
     if label_table is not None and wanted.label is None:
         wanted = replace(wanted, label=False)  # the labels are in the other table: no column here is taken for them
+    if wanted == RoleRequest():
+        wanted = wanted.over(**getattr(source, "hints", {}))
     source = without_gap_words(source, wanted.missing_words)
     plan = plan_roles(source, wanted)
     plan.doubts[:0] = getattr(source, "doubts", ())

@@ -184,7 +184,7 @@ def _is_shaped_like(first: list[str], rest: list[list[str]]) -> bool:
 
 def _shape(cell: str) -> str:
     """Return a cell with 9 for figures and a for letters, each run once."""
-    return re.sub(r"9+", "9", re.sub(r"[^\W\d_]+", "a", re.sub(r"\d", "9", cell)))[:60]
+    return re.sub(r"9+", "9", re.sub(r"[^\W\d_]+", "a", re.sub(r"\d", "9", cell)))[:16]
 
 
 def _counts_up(first: list[str]) -> bool:

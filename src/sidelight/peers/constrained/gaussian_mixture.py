@@ -19,7 +19,7 @@ from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import ConflictingAnswers
 from sidelight.estimators._base import reporting
 from sidelight.peers._clusterer import AnswerClusterer
-from sidelight.peers._links import Links
+from sidelight.peers._links import LEAST_SPREAD, Links
 
 LEAST_SHARE = 1e-10  # of a component, so that its logarithm is finite
 
@@ -189,7 +189,8 @@ class ConstrainedGaussianMixture(AnswerClusterer):
             covariances /= sizes[:, None, None]
         if self.covariance == "diag":
             covariances = covariances * np.eye(X.shape[1])
-        ridge = self.ridge * max(float(X.var(axis=0).mean()), np.finfo(float).tiny)
+        variance = float(X.var(axis=0).mean())
+        ridge = self.ridge * (variance if variance > LEAST_SPREAD else 1.0)
         factors = np.linalg.cholesky(covariances + ridge * np.eye(X.shape[1]))
         shares = np.maximum(Q.mean(axis=0), LEAST_SHARE)
         return Mixture(shares / shares.sum(), means, factors)

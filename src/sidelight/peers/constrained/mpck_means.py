@@ -16,7 +16,7 @@ from sidelight._core.process import one_blas_thread
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.estimators._base import reporting
 from sidelight.peers._clusterer import AnswerClusterer
-from sidelight.peers._links import Links, differences, spread_of, squares
+from sidelight.peers._links import LEAST_SPREAD, Links, differences, spread_of, squares
 from sidelight.peers.constrained.sweep import (
     Incidence,
     assign_in_turn,
@@ -156,7 +156,8 @@ class MPCKMeans(AnswerClusterer):
         K, (n, d) = self.n_clusters, X.shape
         X2, gaps2 = squares(X), differences(X, links.rows) ** 2
         incidence, bound = Incidence.of(links.rows, n), np.unique(links.rows)
-        metrics = Metrics(np.full((K, d), d / max(spread_of(X), np.finfo(float).tiny)))
+        spread = spread_of(X)
+        metrics = Metrics(np.full((K, d), d / spread if spread > LEAST_SPREAD else 1.0))
         floor = LEAST_VARIANCE / metrics.A[0, 0]
         labels = np.asarray(metrics.distances(X, X2, centres).argmin(axis=1), dtype=np.intp)
         trace: list[float] = []

@@ -52,7 +52,7 @@ class Sitting:
         self.folder = Path(folder)
         check_sitting(self.folder)
         self.data: Dataset = read_rows(table, roles)
-        self.X = standard(as_dense(self.data))
+        self.X = standard(as_dense(self.data), self.data)
         varies = np.flatnonzero(np.ptp(self.X, axis=0) > 0)
         self._telling = varies if len(varies) else np.arange(self.data.n_features)  # features that can tell rows apart
         file = AnswerFile(self.folder / "answers.jsonl")
@@ -166,7 +166,7 @@ def result_of(data: Dataset, session: ActiveSession, progress: Progress) -> AskR
     met = labels < P.shape[1]
     sure = np.where(met, P[rows, np.where(met, labels, 0)], 0.0)  # no question was about the other clusters yet
     names = [str(k) for k in range(int(labels.max()) + 1)]
-    clusters = cluster_table(X, labels, data.feature_names, names)
+    clusters = cluster_table(data.telling[0], labels, data.telling[1], names)
     questions = _questions(data, session, labels)
     outlook = session.outlook()
     return AskResult(
@@ -183,7 +183,7 @@ def result_of(data: Dataset, session: ActiveSession, progress: Progress) -> AskR
         enough=outlook.enough,
         outlook=outlook.sentence,
         progress=progress,
-        map=Map(cluster_map(standard(X), labels), labels, names, data.row_names, sure=sure),
+        map=Map(cluster_map(standard(X, data), labels), labels, names, data.row_names, sure=sure),
         gallery=gallery_of(data, labels, sure, [f"cluster {name}" for name in names]),
     )
 

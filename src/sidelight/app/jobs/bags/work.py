@@ -17,7 +17,7 @@ from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import cluster_table, gallery_of
 from sidelight.app.jobs.how_many import choose_number, with_choice, with_number
 from sidelight.app.jobs.placing import Placed
-from sidelight.app.jobs.reading import collect_notes, read_bags, rows_of, standard
+from sidelight.app.jobs.reading import collect_notes, read_bags, rows_of, standard, standardized
 from sidelight.app.jobs.result import Columns, Map, Reading, Result, columns_of
 from sidelight.app.jobs.roles import ENGINE
 from sidelight.app.report.gallery import Gallery
@@ -28,7 +28,6 @@ from sidelight.estimators.bags.k_medoids import BagKMedoids
 from sidelight.estimators.bags.max_margin import MaxMarginBagClustering
 from sidelight.estimators.bags.search import MaxMarginBagClusteringCV
 from sidelight.estimators.bags.words import MOST_ROWS, BagWordClustering
-from sidelight.estimators.scaling import Standardized
 from sidelight.plot import BalanceSizesDisplay
 from sidelight.plot.layout import cluster_map, main_directions
 
@@ -134,7 +133,9 @@ def _cluster_columns(data: Dataset, model: BagWordClustering) -> Columns:
     names = [str(k) for k in range(model.n_clusters_)]
     columns = bag_clusters(data.X[model.witnesses_], model.bag_labels_, data.feature_names, model.n_clusters_)
     columns["witnesses stand out by"] = columns.pop("stands out by")
-    columns["rows stand out by"] = cluster_table(data.X, model.labels_, data.feature_names, names)["stands out by"]
+    columns["rows stand out by"] = cluster_table(data.telling[0], model.labels_, data.telling[1], names)[
+        "stands out by"
+    ]
     return columns
 
 
@@ -143,7 +144,7 @@ def by_margin(data: Dataset, config: RunConfig) -> MarginResult:
     asked, bags = config.options, data.bags
     assert isinstance(asked, Margin)  # the catalogue says so
     assert bags is not None  # the job looked
-    options, choices = choose_number(asked, lambda: standard(bag_means(data.X, bags)), config.seed)
+    options, choices = choose_number(asked, lambda: standard(bag_means(data.X, bags), data), config.seed)
     searched = ("C", "balance") if options.search else ()
     settings = {k: value for k, value in options.without("method", "search").items() if k not in searched}
     estimator: Any = MaxMarginBagClusteringCV if options.search else MaxMarginBagClustering
@@ -193,7 +194,7 @@ def _margin_found(
         bag_labels=inner.bag_labels_,
         witnesses=inner.witnesses_,
         bag_of_row=bags.codes,
-        coordinates=main_directions(standard(data.X)),
+        coordinates=main_directions(standard(data.X, data)),
         row_names=data.row_names,
         bag_names=[str(name) for name in bags.names],
         gallery=_gallery(data, bags, inner),
@@ -245,11 +246,11 @@ def by_medoids(data: Dataset, config: RunConfig) -> MedoidsResult:
     assert isinstance(asked, Medoids)  # the catalogue says so
     assert bags is not None  # the job looked
     means = bag_means(data.X, bags)
-    options, choices = choose_number(asked, lambda: standard(means), config.seed)
+    options, choices = choose_number(asked, lambda: standard(means, data), config.seed)
 
     def fitted(seed: int) -> Any:
         inner = BagKMedoids(random_state=seed, **options.without("method", "scale"))
-        model = inner if options.scale == "none" else Standardized(inner, feature_names=data.feature_names)
+        model = inner if options.scale == "none" else standardized(inner, data)
         return model.fit(data.X, bags=bags)
 
     with collect_notes() as heard:
@@ -282,7 +283,7 @@ def _medoids_found(
         sizes=np.bincount(model.bag_labels_, minlength=n_clusters).tolist(),
         distance=options.distance,
         mean_distance=float(model.bag_distances_.mean()),
-        map=Map(cluster_map(standard(means), model.bag_labels_), model.bag_labels_, numbers, names),
+        map=Map(cluster_map(standard(means, data), model.bag_labels_), model.bag_labels_, numbers, names),
         gallery=gallery_of(
             data,
             model.bag_labels_,

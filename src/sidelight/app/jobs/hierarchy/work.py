@@ -135,7 +135,8 @@ def learn(data: Dataset, config: RunConfig) -> HierarchyResult:
     known = known_tree(options.tree)
     if known is None and not options.learn_tree:
         known = _declared(data, labels)
-    model = make_model(options, data.feature_names, known, has_features=X is not None, seed=config.seed)
+    how: Any = {"has_features": X is not None, "seed": config.seed, "components": data.components}
+    model = make_model(options, data.feature_names, known, **how)
     with collect_notes() as heard:
         model.fit(X, labels)
     completed, proba = np.array(model.complete(X, labels)), np.array(model.complete_proba(X, labels))
@@ -145,7 +146,13 @@ def learn(data: Dataset, config: RunConfig) -> HierarchyResult:
 
 
 def make_model(
-    options: Hierarchy, feature_names: Sequence[str], known: LabelTree | None, *, has_features: bool, seed: int | None
+    options: Hierarchy,
+    feature_names: Sequence[str],
+    known: LabelTree | None,
+    *,
+    has_features: bool,
+    seed: int | None,
+    components: Sequence[str] | str = "auto",
 ) -> Any:
     """Return the estimator that the options ask for, not fitted."""
     inner = LatentHierarchyClassifier(
@@ -157,7 +164,9 @@ def make_model(
         random_state=seed,
     )
     is_scaled = options.scale == "standard" and has_features
-    return Standardized(inner, feature_names=tuple(feature_names), kind="numbers") if is_scaled else inner
+    if not is_scaled:
+        return inner
+    return Standardized(inner, feature_names=tuple(feature_names), kind="numbers", components=components)
 
 
 def result_of(

@@ -202,7 +202,7 @@ JOB = Job(
         "FastMIML": ("n_dimensions", "n_subconcepts", "max_iter"),
     },
     shown=(
-        "method", "n_novel", "n_clusters", "corrections", "names", "id", "bag", "label", "label_file", "truth",
-        "features", "ignore", "missing",
+        "method", "n_novel", "n_clusters", "corrections", "id", "bag", "label", "label_file", "truth",
+        "features", "ignore", "missing", "embed",
     ),
 )  # fmt: skip

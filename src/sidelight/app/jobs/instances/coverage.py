@@ -33,6 +33,7 @@ from sidelight.app.jobs.reading import (
     refuse_in_parts,
     rows_of,
     standard,
+    standardized,
 )
 from sidelight.app.jobs.reliability import most_taken, nearly_together
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
@@ -189,7 +190,7 @@ def cluster(data: Dataset, config: RunConfig) -> CoverageResult:
 def prepared(inner: Any, data: Dataset) -> Standardized:
     """Put what the rows need in front of an estimator that learns from lists: words are condensed, numbers scaled."""
     kind = kind_of(data.X)[0] if is_sparse(data.X) else "numbers"
-    return Standardized(inner, feature_names=data.feature_names, kind=kind, n_directions=_DIRECTIONS)
+    return standardized(inner, data, kind=kind, n_directions=_DIRECTIONS)
 
 
 def _with_names(right: dict[int, str], bags: Bags) -> tuple[dict[int, str], list[str]]:
@@ -325,7 +326,7 @@ def named_rows(
         reading=Reading.of(data, USES),
         model=model,
         assignments=columns_of(data, own),
-        tables={"clusters": cluster_table(data.X, labels, data.feature_names, texts), "bags": hardest},
+        tables={"clusters": cluster_table(data.telling[0], labels, data.telling[1], texts), "bags": hardest},
         n_bags=bags.n_bags,
         n_labelled=int(bags.is_labelled.sum()),
         n_labels=len(model.classes_),
@@ -347,7 +348,7 @@ def named_rows(
         own_labels=class_of.tolist(),
         nearest=nearest_rows(data.X, model.labels_, model.cluster_names_, class_of, data.row_names),
         novelty={"known": alone_novel[~is_novel], "novel": alone_novel[is_novel]},
-        map=Map(cluster_map(standard(data.X), labels), labels, texts, data.row_names, bag_of_rows(bags), sure),
+        map=Map(cluster_map(standard(data.X, data), labels), labels, texts, data.row_names, bag_of_rows(bags), sure),
         noise=noise,
         objective=objective,
         gallery=gallery_of(data, labels, sure, texts, novelty=novelty, one_of=own.get("one of")),
@@ -431,7 +432,7 @@ def about_unlisted(data: Dataset, bags: Bags, *, seed: int) -> dict[str, Any]:
     if not data.material or n_labelled < _FEWEST or bags.n_classes < 2 or cost > _MOST_CELLS:
         return {}
     try:
-        found = novelty_test(standard(data.X), bags, random_state=seed)
+        found = novelty_test(standard(data.X, data), bags, random_state=seed)
     except InvalidInput:  # folds that cannot be made: lists that all say the same
         return {}
     told: dict[str, Any] = {"unlisted": found.p_value, "unlisted_of_lists": found.p_of_lists}

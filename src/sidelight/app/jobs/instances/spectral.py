@@ -14,7 +14,7 @@ from sidelight.app.jobs.gallery import bag_of_rows, cluster_table, distance_to_c
 from sidelight.app.jobs.how_many import choose_number, with_choice, with_number
 from sidelight.app.jobs.instances import Spectral
 from sidelight.app.jobs.instances.result import SpectralResult
-from sidelight.app.jobs.reading import as_dense, collect_notes, read_bags, rows_of, standard
+from sidelight.app.jobs.reading import as_dense, collect_notes, read_bags, rows_of, standard, standardized
 from sidelight.app.jobs.result import Map, Reading, columns_of
 from sidelight.app.jobs.roles import ENGINE
 from sidelight.data.bags import Bags
@@ -22,7 +22,6 @@ from sidelight.data.dataset import Dataset
 from sidelight.estimators.instances._spectral import LANDMARKS
 from sidelight.estimators.instances.bag_spectral import BagSpectralClustering
 from sidelight.estimators.instances.class_shares import ClusterReading
-from sidelight.estimators.scaling import Standardized
 from sidelight.metrics import single_cluster_share
 from sidelight.plot.layout import cluster_map
 
@@ -42,11 +41,11 @@ def cluster(data: Dataset, config: RunConfig) -> SpectralResult:
     X, bags = as_dense(data), data.bags
     assert bags is not None  # the job looked
     wanted = with_number(asked, asked.n_clusters or bags.n_classes or "auto")
-    options, choices = choose_number(wanted, lambda: standard(X), config.seed)
+    options, choices = choose_number(wanted, lambda: standard(X, data), config.seed)
 
     def fitted(seed: int) -> Any:
         inner = BagSpectralClustering(random_state=seed, **options.without("method", "scale", *ENGINE))
-        model = Standardized(inner, feature_names=data.feature_names) if options.scale == "standard" else inner
+        model = standardized(inner, data) if options.scale == "standard" else inner
         return model.fit(X, bags=bags)
 
     with collect_notes() as heard:
@@ -61,7 +60,9 @@ def result_of(data: Dataset, bags: Bags, model: Any, heard: Sequence[str] = ()) 
     X = as_dense(data)
     reading = ClusterReading.from_estimator(getattr(model, "estimator_", model))
     clusters = reading.to_columns([f"{row} ({bag})" for row, bag in zip(data.row_names.tolist(), bags)])
-    clusters["stands out by"] = cluster_table(X, model.labels_, data.feature_names, reading.names)["stands out by"]
+    clusters["stands out by"] = cluster_table(data.telling[0], model.labels_, data.telling[1], reading.names)[
+        "stands out by"
+    ]
     names = np.array(reading.names, dtype=object)
     shares = {str(c): reading.shares[:, i].round(4).tolist() for i, c in enumerate(bags.classes)}
     P = model.predict_proba(X, bags=bags)

@@ -18,7 +18,7 @@ from sidelight.app.jobs.columns import with_column
 from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import cluster_table, gallery_of
 from sidelight.app.jobs.how_many import choose_number, with_choice, with_number
-from sidelight.app.jobs.reading import as_dense, collect_notes, read_rows, rows_of, standard
+from sidelight.app.jobs.reading import as_dense, collect_notes, read_rows, rows_of, standard, standardized
 from sidelight.app.jobs.relations import Peer, Relations
 from sidelight.app.jobs.relations.result import RelationsResult
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
@@ -30,7 +30,6 @@ from sidelight.estimators._how_many import NumberOfClusters
 from sidelight.estimators.relations.cross_validation import DiscriminativeClusteringCV
 from sidelight.estimators.relations.discriminative import MOST_ROWS, DiscriminativeClustering
 from sidelight.estimators.relations.trust import FEWEST
-from sidelight.estimators.scaling import Standardized
 from sidelight.files.answers import names_in, read_answers
 from sidelight.peers import (
     ConstrainedGaussianMixture,
@@ -109,11 +108,11 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
     assert isinstance(asked, Relations | Peer)  # the catalogue says so
     X = as_dense(data)
     answers = {name: side for name, side in (("pairs", pairs), ("triplets", triplets)) if side is not None}
-    options, choices = _chosen_number(asked, X, answers, config.seed)
+    options, choices = _chosen_number(asked, standard(X, data), answers, config.seed)
 
     def fitted(seed: int) -> Any:
         inner = make_estimator(options, seed)
-        return (Standardized(inner) if options.scale == "standard" else inner).fit(X, **answers)
+        return (standardized(inner, data) if options.scale == "standard" else inner).fit(X, **answers)
 
     contradictions = _contradictions(data, answers)
     while True:
@@ -134,17 +133,17 @@ def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any =
 
 
 def _chosen_number(
-    options: Any, X: np.ndarray, answers: dict[str, Any], seed: int
+    options: Any, points: np.ndarray, answers: dict[str, Any], seed: int
 ) -> tuple[Any, tuple[NumberOfClusters, ...]]:
     """Choose a number of clusters that was left open: by the answers where there are enough, else by the rows.
 
     Clusters that answers prove are the least number.
     """
     if options.n_clusters == "auto" and answers:
-        choice = held_out(standard(X), answers, seed)
+        choice = held_out(points, answers, seed)
         if choice is not None:
             return with_number(options, choice.chosen), (choice,)
-    chosen, choices = choose_number(options, lambda: standard(X), seed)
+    chosen, choices = choose_number(options, lambda: points, seed)
     least = proven_clusters(answers["pairs"]) if choices and "pairs" in answers else 1
     if choices and least > choices[0].chosen:
         return with_number(options, least), (NumberOfClusters([least], [float(least)], [0.0], least, by="proof"),)
@@ -188,10 +187,10 @@ def result_of(
     X = as_dense(data)
     fitted = getattr(model, "estimator_", model)
     n_clusters = int(fitted.n_clusters)
-    P = _probabilities(model, fitted, X)
+    P = _probabilities(model, fitted, X, data)
     sure = P[np.arange(len(P)), fitted.labels_]
     names = [str(k) for k in range(n_clusters)]
-    clusters = cluster_table(X, fitted.labels_, data.feature_names, names)
+    clusters = cluster_table(data.telling[0], fitted.labels_, data.telling[1], names)
     n_pairs, n_triplets = (0 if side is None else side.n_answers for side in (pairs, triplets))
     own = {"cluster": fitted.labels_.tolist(), "probability": sure.tolist()}
     alone = np.asarray(model.predict(X)) if n_pairs + n_triplets else fitted.labels_
@@ -212,19 +211,19 @@ def result_of(
         eps_is_estimated=getattr(fitted, "eps", None) == "auto" and max(n_pairs, n_triplets) >= FEWEST,
         n_moved=int((alone != fitted.labels_).sum()),
         annotator_errors={str(name): rate for name, rate in getattr(fitted, "annotator_errors_", {}).items()},
-        map=Map(cluster_map(standard(X), fitted.labels_), fitted.labels_, names, data.row_names, sure=sure),
+        map=Map(cluster_map(standard(X, data), fitted.labels_), fitted.labels_, names, data.row_names, sure=sure),
         gallery=gallery_of(data, fitted.labels_, sure, [f"cluster {name}" for name in names]),
     )
     return result, P
 
 
-def _probabilities(model: Any, fitted: Any, X: np.ndarray) -> np.ndarray:
+def _probabilities(model: Any, fitted: Any, X: np.ndarray, data: Dataset) -> np.ndarray:
     """Return the probability of each cluster for each row, given the answers where a method can say that."""
     if hasattr(fitted, "probabilities_"):
         return np.asarray(fitted.probabilities_)
     if hasattr(fitted, "predict_proba"):
         return np.asarray(model.predict_proba(X))
-    return _by_means(X, fitted.labels_, int(fitted.n_clusters))
+    return _by_means(standard(X, data), fitted.labels_, int(fitted.n_clusters))
 
 
 def _pairs_to_ask(data: Dataset, P: np.ndarray) -> Columns:
@@ -256,13 +255,12 @@ def make_estimator(options: Relations | Peer, seed: int | None) -> Any:
     return ESTIMATORS.get(options.method, MetricKMeans)(random_state=seed, **settings)
 
 
-def _by_means(X: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+def _by_means(Z: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """Return probabilities for a method that has none: normal clouds of one spread around the means of its clusters.
 
     Their variance along one direction is the mean squared distance inside clusters over the number of directions that
     rows spread in, (tr S)^2 / tr S^2 for their covariance S; empty clusters have probability 0.
     """
-    Z = standard(X)
     used, codes = np.unique(labels, return_inverse=True)
     means = group_means(Z, codes, len(used))
     squares = squared_distances(Z, means)

@@ -21,11 +21,11 @@ from sidelight.app.studio.uploads import (
     MATERIAL_ENDINGS,
     TABLE_ENDINGS,
     describe_sent,
-    limited,
     write_sent,
 )
 from sidelight.app.studio.web.pages import StudioPart, page
 from sidelight.errors import CannotWrite, InvalidData, SidelightError
+from sidelight.files.limited import limited
 from sidelight.words import Setting
 
 _MOST_FILES = 5000  # of one upload
