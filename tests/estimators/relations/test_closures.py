@@ -11,7 +11,7 @@ from scipy.stats import beta
 
 import sidelight as sl
 from sidelight.estimators.relations import trust as closures
-from sidelight.estimators.relations.trust import error_rate
+from sidelight.estimators.relations.trust import HeldOutPairs, error_range, error_rate
 
 
 def drawn(y, n, noise, seed=0):
@@ -38,6 +38,57 @@ def test_one_answer_repeated_and_contradicted_is_a_test():
     differ = sl.Pairs([0] * 6, [1] * 6, ["same", "different"] * 3, n_rows=4)
     for n_clusters in (2, 3):
         assert error_rate(agree, n_clusters, 0.15) < 0.15 < error_rate(differ, n_clusters, 0.15)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("noise", [0.0, 0.1, 0.2])
+def test_the_range_holds_the_share_of_wrong_answers(n_classes, noise):
+    y = np.arange(80) % n_classes
+    for surprise in (0.25, 0.35):
+        low, high = error_range(drawn(y, 500, noise), n_classes, surprise)
+        assert low - 0.02 <= noise <= high + 0.02  # of so many answers a few less may be wrong
+        assert high <= surprise
+        assert high - low < 0.2
+
+
+def test_where_no_answers_test_each_other_the_range_begins_at_nothing():
+    chain = sl.Pairs([0, 1, 2], [1, 2, 3], ["same", "different", "same"], n_rows=5)
+    for n_clusters in (2, 3):
+        assert error_range(chain, n_clusters, 0.37) == (0.0, 0.37)
+    differ = sl.Pairs([0] * 8, [1] * 8, ["same", "different"] * 4, n_rows=4)
+    assert error_range(differ, 3, 0.01)[0] > 0.05  # what is proven stands, however little a fit was surprised
+
+
+def test_a_fit_says_the_range_and_how_right_sure_pairs_are(tmp_path):
+    rng = np.random.default_rng(3)
+    y = rng.integers(2, size=160)
+    X = rng.normal(size=(160, 4)) + 0.9 * y[:, None]
+    model = sl.DiscriminativeClustering(2, random_state=0).fit(X, pairs=drawn(y, 120, 0.0))
+    low, high = model.eps_range_
+    assert low == 0.0
+    assert low <= model.eps_ <= high
+    known = model.calibration_
+    assert known["n_answers"] == 120 == known["reliability"]["rows"].sum()
+    assert known["temperature"] > 0
+    P = model.predict_proba(X)
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(P.argmax(axis=1), model.predict(X))
+    sl.save(model, tmp_path / "m")
+    np.testing.assert_array_equal(sl.load(tmp_path / "m").predict_proba(X), P)
+    given = sl.DiscriminativeClustering(2, eps=0.1, random_state=0).fit(X, pairs=drawn(y, 120, 0.0))
+    assert given.eps_range_.tolist() == [0.1, 0.1]
+    assert given.calibration_ == {"temperature": 1.0, "n_answers": 0, "reliability": {}}
+
+
+def test_right_pairs_are_counted_in_spite_of_wrong_answers():
+    rng = np.random.default_rng(0)
+    truth = rng.random(20_000) < 0.5
+    belief = np.where(truth, 0.85, 0.15)
+    belief = np.where(rng.random(20_000) < 0.85, belief, 1 - belief)  # as right as it is sure
+    said = truth ^ (rng.random(20_000) < 0.1)
+    found = HeldOutPairs(belief, said).calibration(2.0, 0.1)
+    assert found["temperature"] == 0.5
+    assert found["reliability"]["right"] == pytest.approx(found["reliability"]["said"], abs=0.02)
 
 
 def test_honest_people_are_not_doubted_where_classes_overlap():

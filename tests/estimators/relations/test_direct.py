@@ -81,7 +81,7 @@ def test_the_sharpness_of_beliefs_is_the_one_that_makes_held_out_answers_likelie
         log_P -= np.log(np.exp(log_P).sum(axis=1, keepdims=True))
         parts = [Answered.evenly(PAIRS.only(slice(20)), TRIPLETS, 0.05)]
         parts += [Answered.evenly(PAIRS.only(slice(20, None)), sl.Triplets.empty(40), 0.05)]
-        likelihood, rates, sharpness = trust._likeliest(parts, [log_P, log_P], confusion)
+        likelihood, rates, sharpness, _ = trust._likeliest(parts, [log_P, log_P], confusion)
         assert sharpness == max(trust.SHARPNESSES)
         assert rates.uneven == confusion
         P = np.exp(sharpness * log_P)

@@ -261,7 +261,7 @@ class _Work:
         share = f"{self.coverage:.0%}"
         return present(
             f"About {share} of rows like those of the fit are what one of their names in 'one_of' says."
-            if known["n_rows"]
+            if known.get("n_rows")
             else None,
             f"On average {share} of the labels of bags like those of the fit are in 'may_hold' of bags.csv."
             if self.n_bags and len(known.get("lists", {}).get("bag", ()))

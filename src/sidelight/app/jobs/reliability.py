@@ -47,28 +47,43 @@ def sure_and_right(known: Calibration | None) -> list[Sentence]:
 
 
 def reliability_section(known: Calibration | None) -> list[Section]:
-    """Draw how many rows are right over how sure they are called."""
+    """Draw how many rows are right over how sure they are called, by held-out lists."""
     if known is None or sum(known["reliability"]["rows"]) < _FEWEST_ROWS:
         return []
-    table = known["reliability"]
+    n_rows, n_bags = sum(np.asarray(known["reliability"]["rows"]).tolist()), known["n_bags"]
+    caption = (
+        f"How right rows are, over how sure they are called: {counted(n_rows, 'row')} of {counted(n_bags, 'bag')} "
+        "whose lists were held out, by their features alone."
+    )
+    told = "Nobody named a row: a wrong name is in a list by chance, so names beside their list say how many are wrong."
+    return [_diagram(known["reliability"], caption, told, "row")]
+
+
+def pairs_section(known: Calibration | None) -> list[Section]:
+    """Draw how many pairs are right over how sure they are called the same or different, by held-out answers."""
+    if known is None or known.get("n_answers", 0) < _FEWEST_ROWS:
+        return []
+    caption = (
+        f"How right pairs are, over how sure they are called the same or different: {known['n_answers']} answers about "
+        "pairs that were held out, by the features of their rows alone."
+    )
+    return [_diagram(known["reliability"], caption, "Right is what people answered.", "pair")]
+
+
+def _diagram(table: Mapping[str, Any], caption: str, how: str, what: str) -> Section:
     said, right, n_rows = (np.asarray(table[name]).tolist() for name in ("said", "right", "rows"))
     place = int(np.argmax(n_rows))
     alt = (
-        f"Of {counted(n_rows[place], 'row')} that were called {percent(said[place])} sure, about "
+        f"Of {counted(n_rows[place], what)} that were called {percent(said[place])} sure, about "
         f"{percent(right[place])} are right."
     )
     drawn = lines(
-        [round(value, 3) for value in said], {"about so many are right": right, "as right as sure": said},
-        f"How right rows are, over how sure they are called: {counted(sum(n_rows), 'row')} of "
-        f"{counted(known['n_bags'], 'bag')} whose lists were held out, by their features alone.",
+        [round(value, 3) for value in said], {"about so many are right": right, "as right as sure": said}, caption,
         alt=alt, x_title="called so sure", y_title="right", is_share=True,
         errors=[float(np.sqrt(max(p * (1 - p), 0.01) / n)) for p, n in zip(right, n_rows)],
     )  # fmt: skip
-    told = (
-        f"{alt} Nobody named a row: a wrong name is in a list by chance, so the names beside their list say how many "
-        "are wrong. The dashed line is where rows are as right as they are sure."
-    )
-    return [Section("As right as sure?", [told], [drawn])]
+    told = f"{alt} {how} The dashed line is where they are as right as they are sure."
+    return Section("As right as sure?", [told], [drawn])
 
 
 def nearly_together(bags: Bags) -> list[tuple[str, str]]:

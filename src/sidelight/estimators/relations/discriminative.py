@@ -83,6 +83,12 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         ``"pairs"`` and ``"triplets"``: the numbers of the answers that ``labels_`` breaks.
     eps_ : float
         The share of wrong answers in use.
+    eps_range_ : ndarray of shape (2,)
+        Between which shares answers are wrong: what answers that test each other prove (0 where none do), and what
+        held-out answers make it seem, which may be features that cannot say. ``eps_`` twice where it was given.
+    calibration_ : dict
+        The "temperature" of probabilities by held-out answers (below 1 sharpens), how right held-out pairs are over how
+        sure they are called ("reliability": "said", "right", "rows"), and of how many answers ("n_answers").
     annotator_errors_ : dict
         The share of wrong answers of each annotator, when ``eps="auto"`` and annotators are named.
     pair_confusion_, triplet_confusion_ : ndarray of shape (2, 2) and (4, 4)
@@ -255,6 +261,10 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         model = SoftmaxLinear(feature_map.n_features, self.n_clusters)
         W, b = model.unpack(solution.parameters)
         log_P = _log_posterior(model, solution.parameters, feature_map, X)
+        self.calibration_ = {"temperature": 1.0, "n_answers": 0, "reliability": {}}
+        if trust.held_out is not None and len(trust.held_out.same):
+            wrong = 0.0 if trust.eps_range is None else trust.eps_range[0]
+            self.calibration_ = trust.held_out.calibration(trust.sharpness, wrong)
         P = self._given_answers(log_P, answered, trust) if answered.n_answers else np.exp(log_P)
         labels, rates = np.argmax(P, axis=1), trust.rates
         order = _by_first_row(labels, self.n_clusters)  # which of equally good starts won must not show
@@ -276,12 +286,13 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
                 stacklevel=3,
             )
         self.eps_, self.annotator_errors_ = rates.eps, dict(rates.by_annotator)
+        self.eps_range_ = np.array(trust.eps_range or (rates.eps, rates.eps))
         self.pair_confusion_, self.triplet_confusion_ = rates.pair_confusion, rates.triplet_confusion
         return self
 
     def _given_answers(self, log_P: np.ndarray, answered: Answered, trust: Trust) -> np.ndarray:
         """Return the probability of each cluster of each row; the thesis goes by the features alone."""
-        P = np.exp(log_P)
+        P = self._tempered(log_P)
         if self.objective == "answers":
             rows, believed = answered.rows, trust.rates.believed(answered.pairs, answered.triplets)
             P[rows] = believed.among(rows).posterior(log_softmax(trust.sharpness * log_P[rows]))
@@ -292,8 +303,13 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         return np.argmax(self._log_posterior(X), axis=1)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return P, the probability of each cluster for each row of X, by its features alone."""
-        return np.exp(self._log_posterior(X))
+        """Return P, the probability of each cluster for each row of X, by its features alone; see `calibration_`."""
+        return self._tempered(self._log_posterior(X))
+
+    def _tempered(self, log_P: np.ndarray) -> np.ndarray:
+        """Return probabilities as sure as held-out answers allow."""
+        temperature = getattr(self, "calibration_", {"temperature": 1.0})["temperature"]  # 0.3 had none
+        return np.exp(log_P if temperature == 1.0 else log_softmax(log_P / temperature))
 
     @checks_y
     def score(

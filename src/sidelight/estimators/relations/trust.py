@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import comb
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,7 @@ from sidelight.data.relations import Pairs, Triplets
 from sidelight.data.splits import AnswerKFold
 from sidelight.estimators.relations import direct
 from sidelight.estimators.relations.answered import Answered
-from sidelight.estimators.relations.noise import ErrorRates, estimate_errors
+from sidelight.estimators.relations.noise import PRIOR, ErrorRates, estimate_errors
 
 # How often answers are wrong, by answers that test each other: along closed paths, or two about one pair.
 #
@@ -65,6 +66,27 @@ def error_rate(pairs: Pairs, n_clusters: int, surprise: float) -> float:
     p = np.exp(log_p - log_p.max())
     found = float(GRID @ p / p.sum())
     return found if n_clusters == 2 or pairs.contradictions(limit=1) else min(found, surprise)
+
+
+def error_range(pairs: Pairs, n_clusters: int, surprise: float) -> tuple[float, float]:
+    """Return between which shares answers are wrong: what answers against answers prove, and what surprises leave open.
+
+    Held-out answers that surprise a fit may be wrong, or the features cannot say: they are an upper end. Where answers
+    test each other, nine tenths of what these tests leave likely lie between; where none do, it begins at 0.
+
+    Parameters
+    ----------
+    pairs, n_clusters, surprise : Pairs, int, float
+        As in :func:`error_rate`.
+    """
+    tests = _parity(pairs) if n_clusters == 2 else _triangles(pairs)
+    if tests is None:
+        return 0.0, surprise
+    log_p = tests + (PRIOR[0] - 1.0) * np.log(GRID) + (PRIOR[1] - 1.0) * np.log1p(-GRID)
+    below = np.cumsum(np.exp(log_p - log_p.max()))
+    low, high = (float(GRID[np.searchsorted(below, share * below[-1])]) for share in (0.05, 0.95))
+    low = 0.0 if low <= GRID[0] else low
+    return low, high if surprise < low else min(high, surprise)
 
 
 def _parity(pairs: Pairs) -> Floats | None:
@@ -172,7 +194,30 @@ KINDS = 2  # kinds of starts that are tried again in further folds: those that w
 DOUBTED = 0.1  # the share of wrong answers from which tau makes a difference that held-out answers can see
 STEPS = 60  # L-BFGS iterations of a fit that only has to be judged
 DOUBTFUL_SHARPNESS = 4.0  # of fits with so much doubt, as held-out answers choose it where there are enough
+BINS = 10  # of how sure pairs are
 CAUTION, MOST = 1.25, 0.25  # the share of wrong answers to fit with, as a multiple of the estimate, and its limit
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutPairs:
+    """Answers about pairs that a fit did not see: the chance that it gave "same", and whether that was said."""
+
+    same: Floats
+    said_same: npt.NDArray[np.bool_]
+
+    def calibration(self, sharpness: float, wrong: float) -> dict[str, Any]:
+        """Say how sure rows may be, and how right pairs are that are called sure.
+
+        Answers are taken to be wrong with probability ``wrong``, which makes right pairs look wrong.
+        """
+        said, agrees = np.maximum(self.same, 1.0 - self.same), (self.same >= 0.5) == self.said_same
+        place = np.minimum((said * BINS).astype(np.intp), BINS - 1)
+        n_rows = np.bincount(place, minlength=BINS)
+        used = np.flatnonzero(n_rows)
+        means = [np.bincount(place, weights=of, minlength=BINS)[used] / n_rows[used] for of in (said, agrees)]
+        right = np.clip((means[1] - wrong) / (1.0 - 2.0 * wrong), 0.0, 1.0)
+        table = {"said": means[0], "right": right, "rows": n_rows[used]}
+        return {"temperature": 1.0 / sharpness, "n_answers": len(said), "reliability": table}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +232,8 @@ class Trust:
     eps: float
     tau: float | None
     sharpness: float = 1.0
+    eps_range: tuple[float, float] | None = None  # between which shares answers are wrong; None where it is given
+    held_out: HeldOutPairs | None = None
 
     def answered(self, pairs: Pairs, triplets: Triplets) -> Answered:
         """Return the answers as a fit is to believe them."""
@@ -215,13 +262,15 @@ def estimate_error_rate(
     eps, seed = direct.TRUSTED, as_seed(generator)
     reached: list[Floats] = []  # where the fit of each fold ended: the next round goes on from there
     tried: list[tuple[float, float, float | None, float]] = []  # likelihood of held-out answers; eps, tau, sharpness
+    told: list[HeldOutPairs] = []  # the same trials
 
     def fit_folds(eps: float, tau: float | None) -> ErrorRates:
         nonlocal reached
         fits = replace(settings, tau=tau)
         held_out, beliefs, reached = beliefs_about(terrain, pairs, triplets, fits, eps, seed, reached=reached)
-        likelihood, rates, sharpness = _likeliest(held_out, beliefs, confusion)
+        likelihood, rates, sharpness, same = _likeliest(held_out, beliefs, confusion)
         tried.append((likelihood, eps, tau, sharpness))
+        told.append(same)
         return rates
 
     for _ in range(ROUNDS):
@@ -234,10 +283,14 @@ def estimate_error_rate(
     elif eps > DOUBTED and settings.tau is None:
         for tau in (None, direct.TAU):
             fit_folds(eps, tau)
-    _, eps, tau, sharpness = max(tried, key=lambda trial: trial[0])
+    best = max(range(len(tried)), key=lambda trial: tried[trial][0])
+    _, eps, tau, sharpness = tried[best]
+    between = 0.0, rates.eps
     if pairs.n_answers >= triplets.n_answers:  # else they say too little about the others
+        low, high = error_range(pairs, settings.n_clusters, rates.eps)
         rates = rates.scaled(error_rate(pairs, settings.n_clusters, rates.eps))
-    return Trust(rates, eps, tau, sharpness)
+        between = min(low, rates.eps), max(high, rates.eps)
+    return Trust(rates, eps, tau, sharpness, between, told[best])
 
 
 def beliefs_about(
@@ -272,8 +325,11 @@ def beliefs_about(
     return held_out, beliefs, ends
 
 
-def _likeliest(held_out: list[Answered], beliefs: list[Floats], confusion: bool) -> tuple[float, ErrorRates, float]:
-    """Return the log likelihood of held-out answers, and the rates and the sharpness of beliefs that it is largest at.
+def _likeliest(
+    held_out: list[Answered], beliefs: list[Floats], confusion: bool
+) -> tuple[float, ErrorRates, float, HeldOutPairs]:
+    """Return the log likelihood of held-out answers, the rates and the sharpness of beliefs that it is largest at, and
+    what was believed of pairs then.
 
     Penalised fits are too unsure: with beliefs as they are, every answer about rows that a fit is unsure of would
     speak for no mistakes at all.
@@ -281,13 +337,15 @@ def _likeliest(held_out: list[Answered], beliefs: list[Floats], confusion: bool)
     first = held_out[0]
     pairs = sum((part.pairs for part in held_out[1:]), first.pairs)
     triplets = sum((part.triplets for part in held_out[1:]), first.triplets)
-    fits: list[tuple[float, ErrorRates, float]] = []
+    fits: list[tuple[float, ErrorRates, float, HeldOutPairs]] = []
+    same = pairs.WORDS.index("same")
     for sharpness in (BLUNT, *SHARPNESSES) if pairs.n_answers + triplets.n_answers >= MANY else SHARPNESSES:
         posteriors = [np.exp(log_softmax(sharpness * log_P)) for log_P in beliefs]
         truths = [part.truths(P) for part, P in zip(held_out, posteriors)]
         T = np.concatenate([t[0] for t in truths]), np.concatenate([t[1] for t in truths])
         rates = estimate_errors(Answered.evenly(pairs, triplets, UNKNOWN), T, confusion=confusion)
-        fits.append((rates.believed(pairs, triplets).log_likelihood_of(T), rates, sharpness))
+        likelihood = rates.believed(pairs, triplets).log_likelihood_of(T)
+        fits.append((likelihood, rates, sharpness, HeldOutPairs(T[0][:, same], pairs.codes == same)))
     return max(fits, key=lambda fit: fit[0])
 
 
@@ -310,4 +368,4 @@ def _folds(
 
 def doubtful(tau: float | None) -> Trust:
     """Return the trust in answers that are too few to tell: the rows have to help."""
-    return Trust(ErrorRates.evenly(UNKNOWN), cautious(UNKNOWN), tau, DOUBTFUL_SHARPNESS)
+    return Trust(ErrorRates.evenly(UNKNOWN), cautious(UNKNOWN), tau, DOUBTFUL_SHARPNESS, (0.0, UNKNOWN))

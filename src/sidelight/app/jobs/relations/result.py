@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from sidelight.app.jobs.page import (
     MAP_OF_CLUSTERS,
@@ -13,7 +14,8 @@ from sidelight.app.jobs.page import (
     map_section,
     table_of,
 )
-from sidelight.app.jobs.result import Map, Result, big
+from sidelight.app.jobs.reliability import pairs_section
+from sidelight.app.jobs.result import Map, Result, big, if_known
 from sidelight.app.report.components import percent
 from sidelight.app.report.page import Page, Section
 from sidelight.words import Sentence, Setting, counted, present, sizes_in_words
@@ -33,6 +35,8 @@ class RelationsResult(Result):
     n_triplets: int = 0
     n_broken: int = 0
     eps: float = 0.0
+    eps_range: Sequence[float] = (0.0, 0.0)  # between which shares answers are wrong
+    calibration: Mapping[str, Any] | None = if_known()  # how right pairs are that are sure, by held-out answers
     eps_is_estimated: bool = False  # else it was given, or assumed because the answers are few
     n_moved: int = 0  # rows in another cluster than their features alone would put them
     annotator_errors: Mapping[str, float] = field(default_factory=dict)
@@ -55,11 +59,16 @@ class RelationsResult(Result):
                 *gallery_sections(self),
                 map_section(self.map, MAP_OF_CLUSTERS),
                 clusters_section(self, STANDS_OUT),
+                *pairs_section(self.calibration),
             ),
             sure=present(
                 "This method gives no probabilities."
                 if self.share_sure is None
-                else f"{percent(self.share_sure)} of the rows have a probability above 90% for their cluster.",
+                else f"{percent(self.share_sure)} of the rows have a probability above 90% for their cluster, as sure "
+                "as held-out answers allow."
+                if self.calibration is not None and self.calibration["n_answers"]
+                else "Nobody's answers were held out, so nothing says whether clusters are anybody's kinds: "
+                "probabilities only say how clearly the rows fall apart.",
                 f"The answers put {moved} into another cluster than the features alone would ('by_features_alone' in "
                 "assignments.csv). New rows have no answers: sidelight predict places every row by its features alone."
                 if n_answers and is_sure
@@ -86,15 +95,18 @@ def _about_answers(found: RelationsResult, n_answers: int) -> list[Sentence]:
     kinds = [counted(n, kind) for n, kind in ((found.n_pairs, "pair"), (found.n_triplets, "triplet")) if n]
     kept = percent((n_answers - found.n_broken) / n_answers)
     wrong, errors = percent(found.eps), found.annotator_errors
+    low, high = map(percent, found.eps_range)
+    between = f"Between {low} and {high}" if low != high else f"About {wrong}"
+    why = " (the first by answers that test each other; up to the second, or the features cannot say)"
     weighed = (
-        f"About {wrong} of the answers seem to be wrong, and were weighed accordingly."
+        f"{between} of the answers seem to be wrong{why if low != high else ''}; they were weighed as if {wrong} were."
         if found.eps_is_estimated
         else f"The answers were weighed as if {wrong} of them were wrong."
     )
     worst = max(errors, key=lambda name: errors[name], default="")
     return present(
         f"People judged {' and '.join(kinds)}; the clusters keep {kept} of the answers.",
-        weighed if found.eps > _DOUBT else None,
+        weighed if max(found.eps, found.eps_range[1]) > _DOUBT else None,
         f"{worst} errs most often, in about {percent(errors[worst])} of the answers."
         if errors and errors[worst] > _ERRS
         else None,

@@ -208,6 +208,8 @@ def result_of(
         n_triplets=n_triplets,
         n_broken=sum(len(numbers) for numbers in fitted.violated_.values()),
         eps=float(getattr(fitted, "eps_", 0.0)),  # the other methods do not ask whether answers are wrong
+        eps_range=np.asarray(getattr(fitted, "eps_range_", (0.0, 0.0))).tolist(),
+        calibration=getattr(fitted, "calibration_", None),
         eps_is_estimated=getattr(fitted, "eps", None) == "auto" and max(n_pairs, n_triplets) >= FEWEST,
         n_moved=int((alone != fitted.labels_).sum()),
         annotator_errors={str(name): rate for name, rate in getattr(fitted, "annotator_errors_", {}).items()},
