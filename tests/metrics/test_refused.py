@@ -22,6 +22,8 @@ REFUSED = {
     "labels unknown": (lambda: metrics.single_cluster_share([0, 0], ["a", "a"], [np.nan]), "bag 'a' is NaN"),
     "table of words": (lambda: metrics.information_loss([["a"]], [[0], [0]]), "table as an array"),
     "no clusters": (lambda: metrics.information_loss([[1]], None), "one array per axis.*got None"),
+    "said beyond 1": (lambda: metrics.expected_calibration_error([1.5], [1]), "one probability from 0 to 1"),
+    "said of other rows": (lambda: metrics.expected_calibration_error([0.5], [1, 0]), "said has 1, right has 2"),
     "axes without names": (lambda: metrics.information_loss([[1]], {"rows": [0]}), "only the axes of a CoOccurrence"),
 }
 

@@ -12,6 +12,7 @@ from sidelight.metrics.agreement import (
     pair_precision_recall_f,
     purity,
 )
+from sidelight.metrics.calibration import expected_calibration_error
 from sidelight.metrics.discovery import (
     novel_bag_f1,
     novel_instance_f1,
@@ -44,6 +45,7 @@ __all__ = [
     "hamming_loss",
     "ranking_loss",
     "average_precision",
+    "expected_calibration_error",
     "robinson_foulds",
     "information_loss",
     "error_accounts",

@@ -8,7 +8,8 @@ default: tree and rate come from counts of pairs of labels, and the weights alon
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any, Self
 
 import numpy as np
@@ -39,18 +40,22 @@ from sidelight.estimators.hierarchy.candidates import Candidate, best_candidate,
 from sidelight.estimators.hierarchy.counts import Entries, Floats, PairCounts, count_pairs
 from sidelight.estimators.hierarchy.decoding import LearnsLabelSets, labels_to_fit
 from sidelight.estimators.hierarchy.evidence import (
+    REFUTED,
     edge_evidence,
     gap_p_values,
     held_out_scores,
+    implausible,
+    lost_range,
     unsupported,
 )
 from sidelight.estimators.hierarchy.further_parents import as_tree, further_parents
 from sidelight.estimators.hierarchy.in_parts import SAMPLE, ManyRows
 from sidelight.estimators.hierarchy.joint import INITS, joint_em, starts
 from sidelight.estimators.hierarchy.weights import learn_weights
-from sidelight.words import Setting
+from sidelight.words import Setting, counted
 
 STRUCTURES = ("counts", "joint", "graph")
+WIDE = 0.05  # between both ends of the share of lost labels, from which it is worth a warning
 
 
 class LatentHierarchyClassifier(LearnsLabelSets):
@@ -98,7 +103,10 @@ class LatentHierarchyClassifier(LearnsLabelSets):
     label_names_ : tuple of str
         The columns of everything that is returned.
     alpha_ : float
-        The share of labels that were on and not seen, over all labels.
+        The share of labels that were on and not seen, over all labels; what the model uses.
+    alpha_range_ : ndarray of shape (2,)
+        Between which shares that is: by features, which say how many gaps of a parent can be forgotten labels, and
+        ``alpha_``. One number twice where nothing speaks against ``alpha_``.
     label_alphas_ : ndarray of shape (n_labels,)
         The rate of each label that the model uses; equal unless labels are forgotten at different rates.
     edge_evidence_ : ndarray of shape (n_labels,)
@@ -108,7 +116,9 @@ class LatentHierarchyClassifier(LearnsLabelSets):
     gap_p_values_ : ndarray of shape (n_labels,)
         Whether the gaps of each label's parent look like forgetting: p-value of the test that, on the rows of the
         label, seeing the parent depends on no other label. Small values mean that the labels overlap and none implies
-        the other, or that forgetting is not random; ``alpha_`` is then too high. NaN where it cannot be told.
+        the other, or that forgetting is not random; ``alpha_`` is then too high. NaN where it cannot be told. A label
+        whose parent was seen on less than half of its rows, with a p-value below 0.01 or against what features say,
+        hangs from the root instead.
     extra_parents_ : list of (parent, child, evidence)
         Further labels that a label seems to imply, by name, with nats.
     candidates_ : dict of str to float
@@ -295,6 +305,7 @@ class LatentHierarchyClassifier(LearnsLabelSets):
             chosen, judged, counts = best_candidate(Z, self.eps, rates=self.alpha)
             self.candidates_ = {candidate.source: candidate.value for candidate in judged}
             chosen = self._unless_overlapping(chosen, Z, held_out)
+            chosen = self._without_implausible(chosen, Z, held_out, partial(known_tree, Z, rates=self.alpha))
         else:
             counts = count_pairs(Z)
             chosen = known_tree(Z, as_tree(self.tree, labels).parents, rates=self.alpha)
@@ -320,6 +331,32 @@ class LatentHierarchyClassifier(LearnsLabelSets):
             stacklevel=7,  # the caller of fit, through the guard
         )
         return no_tree(Z.shape[1])
+
+    def _without_implausible(
+        self,
+        chosen: Candidate,
+        Z: Entries,
+        held_out: Callable[[], Floats | None],
+        rates_of: Callable[[Any], Candidate],
+    ) -> Candidate:
+        """Return the candidate without links that are refuted where the parent is mostly unseen, and its rates anew."""
+        is_cut = implausible(Z, chosen, gap_p_values(Z, chosen, held_out), held_out)
+        if not is_cut.any():
+            return chosen
+        c, n = int(np.flatnonzero(is_cut)[0]), int(is_cut.sum())
+        names = self.label_names_
+        warn(
+            LabelsOverlap(
+                f"{type(self).__name__}: {counted(n, 'link')} of the best tree {'is' if n == 1 else 'are'} left out, "
+                f"for example {names[c]!r} under {names[chosen.parents[c]]!r}: the parent was seen on less than half "
+                "of the rows of the label, and whether it was depends on other labels or features. Such gaps are not "
+                "filled.",
+                do=["Where you know the tree, pass it as ", Setting("tree"), "."],
+            ),
+            stacklevel=7,  # the caller of fit, through the guard
+        )
+        parents = np.where(is_cut, -1, chosen.parents)
+        return replace(rates_of(parents), source=chosen.source, gate=chosen.gate, value=chosen.value)
 
     def _learn_together(self, model: LabelLogits, labels: LabelMatrix) -> tuple[Candidate, PairCounts]:
         Z, counts = labels.values, count_pairs(labels.values)
@@ -374,6 +411,19 @@ class LatentHierarchyClassifier(LearnsLabelSets):
         self.alpha_, self.label_alphas_, self.source_ = chosen.alpha, chosen.alphas, chosen.source
         self.edge_evidence_, self.edge_counts_ = edge_evidence(counts, chosen)
         self.gap_p_values_ = gap_p_values(labels.values, chosen, held_out)
+        self.alpha_range_ = lost_range(labels.values, chosen, self.gap_p_values_, held_out)
+        low, high = self.alpha_range_.tolist()
+        if high - low > WIDE:
+            warn(
+                LabelsOverlap(
+                    f"{type(self).__name__}: on {int((self.gap_p_values_ < REFUTED).sum())} links whether the parent "
+                    f"was seen depends on other labels or features, so that not all of its gaps are forgotten labels. "
+                    f"Between {low:.0%} and {high:.0%} of the labels that are on were not seen (alpha_range_); the "
+                    "model takes the higher one, and may fill too many gaps.",
+                    do=["Where you know the tree, pass it as ", Setting("tree"), "."],
+                ),
+                stacklevel=6,  # the caller of fit, through the guard
+            )
         links = further_parents(counts, chosen)
         self.extra_parents_ = [(labels.names[p], labels.names[c], nats) for p, c, nats in links]
 

@@ -20,8 +20,12 @@ from sidelight.estimators.hierarchy.edges import triple_evidence
 from sidelight.estimators.hierarchy.weights import fit_weights
 
 NOT_RANDOM = 1e-3  # p-value below which the gaps of a parent are not called forgetting
+REFUTED = 0.01  # p-value below which a link does not count where the parent is mostly unseen
+MOSTLY = 0.5  # share of the rows of a label on which its parent must have been seen for such a link to count
+IMPLIED = 0.6  # share on which it may have been on, by features
 _LIFT = 0.3  # p-value above which a parent is not seen more often with its child: two of three links of noise
 _STEPS = 10  # of L-BFGS for scores that only rank rows
+_SHARES = np.arange(1, 10) / 10  # of rows with the parent seen that are above a score
 _LEAST_CELL = 5.0  # expected rows in every cell of a table, below which chi-squared says little
 
 
@@ -86,6 +90,71 @@ def unsupported(Z: Entries, chosen: Candidate, p_values: Floats) -> np.ndarray:
             p_value = _p_value_of_lift(float(here.sum()), len(here), float(there.sum()), len(there))
             refuted[c] = p_value * (len(refuted) - 1) > _LIFT  # the best of so many parents was chosen
     return refuted
+
+
+def implausible(
+    Z: Entries, chosen: Candidate, p_values: Floats, scores_by_features: Callable[[], Floats | None]
+) -> np.ndarray:
+    """Return which links neither count as loss nor fill gaps: the parent is mostly unseen, and not by chance.
+
+    Its gaps depend on other labels or features, or so few of them can be losses (as in :func:`lost_range`) that the
+    parent would be on for less than ``IMPLIED`` of the rows of the label.
+    """
+    cut, scores = np.zeros(len(p_values), dtype=bool), None
+    for c, p in enumerate(chosen.parents.tolist()):
+        rows = (Z[:, c] == 1) & (Z[:, p] >= 0)
+        seen = Z[rows, p] == 1
+        if p < 0 or not len(seen) or seen.mean() >= MOSTLY:
+            continue
+        cut[c] = p_values[c] < REFUTED
+        scores = scores_by_features() if scores is None else scores
+        if scores is not None and not cut[c]:
+            share = seen.mean()
+            most = _most_lost(scores[rows, p][seen], scores[rows, p][~seen])
+            cut[c] = share + most * (1.0 - share) < IMPLIED
+    return cut
+
+
+def lost_range(
+    Z: Entries, chosen: Candidate, p_values: Floats, scores_by_features: Callable[[], Floats | None]
+) -> Floats:
+    """Return between which shares of the labels lie that were on and not seen: one number where no link is refuted.
+
+    The upper end takes every gap of a parent for forgotten. The lower one asks features: rows with a forgotten parent
+    look like those where it was seen, so that of the rows with the child and without the parent at most
+
+        min over t of P(score of the parent >= t | child, unseen) / P(score of the parent >= t | child, seen)
+
+    can be losses; a standard error is added. Without features a refuted link loses nothing.
+    """
+    refuted = np.nan_to_num(p_values, nan=1.0) < REFUTED
+    if not refuted.any():
+        return np.array([chosen.alpha, chosen.alpha])
+    scores = scores_by_features()
+    n_seen = n_lost = 0.0
+    for c, p in enumerate(chosen.parents.tolist()):
+        if p < 0:
+            continue
+        rows = (Z[:, c] == 1) & (Z[:, p] >= 0)
+        seen = Z[rows, p] == 1
+        most = 0.0 if refuted[c] else 1.0
+        if scores is not None:
+            most = _most_lost(scores[rows, p][seen], scores[rows, p][~seen])
+        n_seen, n_lost = n_seen + float(seen.sum()), n_lost + most * float((~seen).sum())
+    low = n_lost / (n_seen + n_lost) if n_seen + n_lost else 0.0
+    return np.array([min(low, chosen.alpha), chosen.alpha])
+
+
+def _most_lost(seen: Floats, unseen: Floats) -> float:
+    """Return the largest share of the unseen that may look like the seen, plus a standard error."""
+    if len(seen) < _LEAST_CELL or not len(unseen):
+        return 1.0
+    cuts = np.quantile(seen, 1.0 - _SHARES)
+    above, other = (seen[:, None] >= cuts).mean(axis=0), ((unseen[:, None] >= cuts).sum(axis=0) + 0.5)
+    other /= len(unseen) + 1.0
+    ratio = other / above
+    error = ratio * np.sqrt((1.0 - above) / (len(seen) * above) + (1.0 - other) / (len(unseen) * other))
+    return float(min(1.0, (ratio + error).min()))
 
 
 def _p_value_of_lift(k: float, n: int, other_k: float, other_n: int) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from uuid import uuid4
 
@@ -140,7 +140,10 @@ class ManyRows:
         if estimator.tree is None:
             self.chosen, judged, self.counts = best_candidate(Z, estimator.eps, rates=estimator.alpha, weights=times)
             estimator.candidates_ = {candidate.source: candidate.value for candidate in judged}
+            estimator.label_names_ = some.names
             self.chosen = estimator._unless_overlapping(self.chosen, some.values, self.held_out)
+            rates_of = partial(known_tree, Z, rates=estimator.alpha, weights=times)
+            self.chosen = estimator._without_implausible(self.chosen, some.values, self.held_out, rates_of)
         else:
             self.counts = count_pairs(Z, times)
             parents = as_tree(estimator.tree, some).parents

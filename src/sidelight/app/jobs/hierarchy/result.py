@@ -44,6 +44,7 @@ class HierarchyResult(Result):
     n_rows_changed: int
     used_features: bool
     alpha: float
+    alpha_range: Sequence[float]  # by features, and alpha; the same where nothing speaks against alpha
     label_alphas: Sequence[float]
     source: str
     depth: int
@@ -103,8 +104,14 @@ def _sure(found: HierarchyResult) -> list[Sentence]:
     if found.source == "overlap":
         return ["Labels that were not seen are taken for absent: nothing tells a forgotten label from one."]
     n_strong = found.n_linked - found.n_weak
+    low, high = found.alpha_range
+    share = (
+        f"Between {percent(low)} (by features) and {percent(high)} (if all gaps of parents are forgotten labels)"
+        if percent(low) != percent(high)
+        else f"An estimated {percent(found.alpha)}"
+    )
     return present(
-        f"An estimated {percent(found.alpha)} of the labels that belong to a row were not seen there.",
+        f"{share} of the labels that belong to a row were not seen there.",
         f"{n_strong} of {found.n_linked} links have strong evidence (odds above 20 to 1)." if found.n_linked else None,
         None if found.used_features else "Only the labels were used: rows with the same labels get the same additions.",
     )

@@ -201,6 +201,7 @@ def result_of(
         n_rows_changed=int(added.any(axis=1).sum()),
         used_features=bool(data.n_features) and options.use == "features",
         alpha=float(fitted.alpha_),
+        alpha_range=fitted.alpha_range_.tolist(),
         label_alphas=fitted.label_alphas_.tolist(),
         source=fitted.source_,
         depth=fitted.tree_.depth,
