@@ -16,8 +16,8 @@ import sidelight as sl
 EXCUSED = {  # other people's methods, and tables whose rows and columns are codes, draw their starts by position
     "PCKMeans", "MPCKMeans", "ConstrainedGaussianMixture", "ConcatenatedKMeans", "FastMIML", "NovelLabels",
     "AnnealedCoclustering", "WeightCoclustering", "Codebook", "MultiSourceClustering",
-    "CoverageClustering", "DMNL", "DMNLCV",
 }  # fmt: skip
+BY_COLUMN = {"CoverageClustering": {"columns", "names of labels"}}  # sub-clusters start at random scores of columns
 COUNTED = [case for case in CASES if case.name not in EXCUSED and case.name != "Standardized"]
 
 
@@ -63,5 +63,6 @@ def test_the_same_partition_in_any_order_and_by_any_name(case: Case):
             words = {"ant": "zebra", "bee": "aphid", "cat": "mole"}
             other = renamed(side["bags"], int, words.__getitem__)
             again["names of labels"] = found(case, X, bags=other), before
-        for what, (after, wanted) in again.items():
+        for what in again.keys() - BY_COLUMN.get(case.name, set()):
+            after, wanted = again[what]
             assert adjusted_rand_score(wanted, after) == 1.0, what

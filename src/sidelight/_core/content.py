@@ -1,11 +1,13 @@
 """The order of rows by what they hold: where starts are drawn at random, no row is drawn for the place it stands at.
 
-The key of a row is a hash of its values, whatever order rows and columns come in, so that a fit that first puts its
-rows in the order of their keys finds the same clusters for the same rows in any order.
+The key of a row is a hash of the ranks of its values in their columns. It says the same whatever order rows and columns
+come in and whatever units columns are in, so that a fit that first puts its rows in the order of their keys finds the
+same clusters for the same rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,32 +17,25 @@ from sidelight._core.params import is_sparse
 
 Keys = NDArray[np.uint64]
 Ints = NDArray[np.intp]
-_BLOCK = 1 << 20  # values hashed at a time: 8 MB
 
 
 def row_keys(X: Any) -> Keys:
     """Return a key for every row: equal rows have equal keys, others as good as never; constant columns say nothing."""
-    n, d = X.shape
-    if is_sparse(X):
-        rows = X.tocsr()
-        column, row = rows.indices, np.repeat(np.arange(n), np.diff(rows.indptr))
-        hashed = _hash_values(rows.data)
-        least, most = np.full(d, ~np.uint64(0)), np.zeros(d, dtype=np.uint64)
-        np.minimum.at(least, column, hashed)
-        np.maximum.at(most, column, hashed)
-        varies = (least < most) | (np.bincount(column, hashed > 0, minlength=d) < n)
-        return _sums(_mix(hashed ^ _sums(hashed, column, d)[column]) * ((hashed > 0) & varies[column]), row, n)
-    step = max(1, _BLOCK // max(d, 1))
-    of_columns, keys, varies = np.zeros(d, dtype=np.uint64), np.zeros(n, dtype=np.uint64), np.zeros(d, dtype=bool)
-    parts = [slice(start, start + step) for start in range(0, n, step)]
-    for part in parts:
-        hashed = _hash_values(X[part])
-        of_columns += hashed.sum(axis=0, dtype=np.uint64)
-        varies |= (hashed != _hash_values(X[:1])).any(axis=0)
-    for part in parts:
-        hashed = _hash_values(X[part])
-        keys[part] = (_mix(hashed ^ of_columns) * ((hashed > 0) & varies)).sum(axis=1, dtype=np.uint64)
-    return keys
+    n = X.shape[0]
+    keys = np.zeros(n, dtype=np.uint64)  # all sums are modulo 2^64, which arrays wrap without a word
+    of_zeros = np.zeros(1, dtype=np.uint64)
+    for rows, ranks, rank_of_zero in _columns(X):
+        hashed = _mix(ranks.astype(np.uint64) + np.uint64(1))
+        of_column = hashed.sum(dtype=np.uint64, keepdims=True)
+        if rank_of_zero < 0:  # all values are there
+            keys[rows] += _mix(hashed ^ of_column)
+            continue
+        zero = _mix(np.array([rank_of_zero + 1], dtype=np.uint64))
+        of_column += zero * np.uint64(n - len(rows))
+        zero = _mix(zero ^ of_column)
+        keys[rows] += _mix(hashed ^ of_column) - zero
+        of_zeros += zero
+    return keys + of_zeros
 
 
 def content_order(X: Any, codes: Ints | None = None, n_groups: int = 0) -> Ints:
@@ -48,28 +43,42 @@ def content_order(X: Any, codes: Ints | None = None, n_groups: int = 0) -> Ints:
     keys = row_keys(X)
     if codes is None:
         return np.argsort(keys, kind="stable")
-    of_groups = _mix(_sums(_mix(keys), codes, n_groups))[codes]
-    return np.lexsort((keys, codes, of_groups))  # groups of equal rows are as they come, but whole
+    of_groups = np.zeros(n_groups, dtype=np.uint64)
+    np.add.at(of_groups, codes, _mix(keys))
+    return np.lexsort((keys, codes, _mix(of_groups)[codes]))  # groups of equal rows are as they come, but whole
 
 
-def _hash_values(values: Any) -> Keys:
-    """Hash numbers; 0 is 0, so that what a sparse row leaves out adds nothing."""
-    bits = np.ascontiguousarray(values, dtype=np.float64) + 0.0  # -0 becomes 0
-    return _mix(bits.view(np.uint64))
+def _columns(X: Any) -> Iterator[tuple[Any, Ints, int]]:
+    """Yield of every column that varies: rows, the ranks of their values, and that of the zeros elsewhere (or -1)."""
+    n, d = X.shape
+    if not is_sparse(X):
+        for j in range(d):
+            ranks = _ranks(X[:, j])
+            if n and ranks.any():
+                yield slice(None), ranks, -1
+        return
+    columns = X.tocsc()
+    for j in range(d):
+        part = slice(columns.indptr[j], columns.indptr[j + 1])
+        rows, values = columns.indices[part], columns.data[part]
+        are_all = len(rows) == n
+        ranks = _ranks(values if are_all else np.append(values, 0.0))
+        if ranks.any():
+            yield rows, ranks if are_all else ranks[:-1], -1 if are_all else int(ranks[-1])
+
+
+def _ranks(values: Any) -> Ints:
+    """Return how many different values are smaller than each."""
+    order = np.argsort(values)
+    in_order = np.asarray(values)[order]
+    ranks = np.empty(len(order), dtype=np.intp)
+    ranks[order] = np.concatenate([[0], np.cumsum(in_order[1:] != in_order[:-1])])[: len(order)]
+    return ranks
 
 
 def _mix(keys: Keys) -> Keys:
-    """Mix the bits of every key (splitmix64, which maps 0 to 0)."""
-    keys = keys ^ (keys >> np.uint64(30))
-    keys = keys * np.uint64(0xBF58476D1CE4E5B9)
-    keys = keys ^ (keys >> np.uint64(27))
-    keys = keys * np.uint64(0x94D049BB133111EB)
+    """Mix the bits of every key (splitmix64)."""
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: Keys = keys ^ (keys >> np.uint64(31))
     return mixed
-
-
-def _sums(keys: Keys, codes: Any, n: int) -> Keys:
-    """Add up the keys of each group, modulo 2^64."""
-    sums = np.zeros(n, dtype=np.uint64)
-    np.add.at(sums, codes, keys)
-    return sums

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClusterMixin
 
+from sidelight._core.content import content_order
 from sidelight._core.params import as_generator, check_choice, check_flag, check_number
 from sidelight._models.passes import InMemory, engine_for
 from sidelight._solvers.descent import Solution, best
@@ -25,6 +26,7 @@ from sidelight.estimators._base import (
 )
 from sidelight.estimators._labelled_bags.coverage import CAP
 from sidelight.estimators._labelled_bags.supervision import (
+    Layout,
     check_counts,
     check_names,
     code_rows,
@@ -261,8 +263,12 @@ class CoverageClustering(JudgesRows, ClusterMixin, Estimator):
             many = ManyRows(self, told)
             fit_large(many, many.rows, InMemory(np.float64), sample_size(X.shape[0]))
             return self
-        settled = settle(Settings.of(self), told, as_generator(self.random_state))
-        return self._publish(told, settled, settled.problem.lists, settled.solutions)
+        settings, order = Settings.of(self), content_order(X, told.bags.codes, told.bags.n_bags)
+        may_be_novel = isinstance(self.n_novel, str) or self.n_novel > 0
+        told.plan(settings, Layout.of(told.bags.classes, 1, int(may_be_novel)))  # refuses rows by the numbers they have
+        settled = settle(settings, told.take(order), as_generator(self.random_state))
+        lists = Coverage.of(told, settings, settled.layout)
+        return self._publish(told, settled, lists, settled.solutions)
 
     def _read(self, X: Any, y: Any, bags: Any, row_labels: Any, candidates: Any) -> Told:
         """Read what was said of rows, and refuse what cannot be learnt from."""

@@ -61,6 +61,11 @@ class Coverage:
     wrong: float = 0.0
     forgotten: float = 0.0
 
+    @classmethod
+    def of(cls, told: Told, options: Any, layout: Layout, *, warn: bool = False) -> Coverage:
+        """Plan what every bag says of its rows."""
+        return cls(told.plan(options, layout, warn=warn), layout.class_of, options.wrong, options.forgotten)
+
     def add_rows(self, first: int, last: int, weight: float, P: np.ndarray, log_P: np.ndarray, G: np.ndarray) -> float:
         """Add the part about the rows ``first`` to ``last``: whole bags of consecutive rows; the caller has threads."""
         Q, log_likelihood = coverage_posteriors(
@@ -104,8 +109,8 @@ class Problem:
     @classmethod
     def of(cls, options: Any, told: Told, layout: Layout, penalty: float, *, warn: bool = False) -> Problem:
         """Put together what the parameters of an estimator (``options``) ask for, with a penalty that is settled."""
-        plan, X, order = told.plan(options, layout, warn=warn), told.X, None
-        lists = coverage = Coverage(plan, layout.class_of, options.wrong, options.forgotten)
+        lists = coverage = Coverage.of(told, options, layout, warn=warn)
+        plan, X, order = lists.plan, told.X, None
         # Even clusters are a guess about how common each kind is. It weighs at most the rows with side information.
         weight = options.information * np.count_nonzero(plan.is_told)
         others: tuple[tuple[float, Term], ...] = ()

@@ -16,6 +16,7 @@ from scipy.sparse import issparse
 from sklearn.base import ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight._core.content import content_order
 from sidelight._core.params import as_generator, as_seed, check_choice, check_number
 from sidelight._core.prototypes import mean_and_scale, scaled
 from sidelight._core.simplex import softmax
@@ -242,17 +243,17 @@ class DMNL(NamesRows, ClusterMixin, Estimator):
         X = rows_to_fit(self, X)
         bags = as_bags(bags, n_rows=X.shape[0], y=y)
         require_lists(self, bags)
-        generator = as_generator(self.random_state)
+        generator, order = as_generator(self.random_state), content_order(X, bags.codes, bags.n_bags)
         self.choice_: dict[str, Choice] = {}
         n_novel = self.n_novel
         if n_novel == "auto":
-            self.choice_ = {"n_novel": choose_n_novel(self, X, bags, generator)}
+            self.choice_ = {"n_novel": choose_n_novel(self, X[order], bags[order], generator)}
             n_novel = self.choice_["n_novel"]["chosen"]
         layout = self._lay_out(bags, int(n_novel))
-        listed = _only_listed(bags)
+        listed = _only_listed(bags[order])
 
-        mean, scale = mean_and_scale(X)
-        rows = scaled(X, mean, scale)
+        mean, scale = mean_and_scale(X[order])
+        rows = scaled(X[order], mean, scale)
         problem = Problem.of(rows, listed, Layout.of(listed.classes, 1, layout.n_novel), self, generator)
         starts = [draw_labels(rows, listed, problem.layout, generator) for _ in range(self.n_init)]
         states = [
