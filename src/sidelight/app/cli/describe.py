@@ -12,6 +12,7 @@ import click
 from sidelight.app.cli.job import command_line
 from sidelight.app.cli.options import Grouped, as_flag, role_options, roles_from, shown_options
 from sidelight.app.cli.terminal import progress_bar
+from sidelight.errors import UnknownName, nearest
 from sidelight.files.source import split_part
 from sidelight.words import Setting, render
 
@@ -22,8 +23,9 @@ _WIDEST = 72  # letters of a column of the table: first, second and last name of
 @click.command("describe", cls=Grouped, short_help="Say what is in a file and which commands fit it.")
 @click.argument("file", type=click.Path())
 @role_options
+@click.option("--why", metavar="COLUMN", help="Show the rules that spoke about a column, with their points.")
 @shown_options
-def describe_command(file: str, as_json: bool, quiet: bool, **typed: Any) -> None:
+def describe_command(file: str, as_json: bool, quiet: bool, why: str | None, **typed: Any) -> None:
     """Say what is inside FILE, what each column was taken for and why, and which commands fit it.
 
     FILE may be CSV or any delimited text (also gzipped), Parquet, a workbook, SQLite, JSON, NPZ, MATLAB 5, ARFF, KEEL,
@@ -41,6 +43,9 @@ def describe_command(file: str, as_json: bool, quiet: bool, **typed: Any) -> Non
 
     with progress_bar(quiet):
         found = describe(source, roles)
+    if why is not None:
+        click.echo("\n".join(_spoken(found.evidence, why, file)))
+        return
     lines = [
         (fit.why, command_line(fit.job, fit.table or file, fit.roles, n_clusters=fit.n_clusters)) for fit in found.fits
     ]
@@ -61,6 +66,13 @@ def describe_command(file: str, as_json: bool, quiet: bool, **typed: Any) -> Non
         return
     if not quiet:
         click.echo("\n".join(_page(found.as_dict(), fitting, asked)))
+
+
+def _spoken(evidence: Mapping[str, Sequence[str]], column: str, file: str) -> list[str]:
+    """Return what the rules said about a column, the role that was taken last."""
+    if column not in evidence:
+        raise UnknownName(f"{file} has no column {column!r}. {nearest(column, list(evidence))}")
+    return [click.style(f"{column!r} in {file}", bold=True), *(f"  {line}" for line in evidence[column])]
 
 
 def _answers(file: str, typed: Mapping[str, Any], readings: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
