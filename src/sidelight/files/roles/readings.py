@@ -24,7 +24,7 @@ from sidelight.files.roles.names import (
     WORKERS,
     word_list,
 )
-from sidelight.files.roles.plan import ASKED, LIKELY, Plan
+from sidelight.files.roles.plan import Plan
 
 _ALIKE = 0.15  # how much more than by chance answers about the same thing must agree
 _MOST_ANSWERS = 12
@@ -392,10 +392,3 @@ def _crossed(plan: Plan, t: Facts) -> Reading | None:
     roles |= dict.fromkeys(times, ("ignored", "times: when it was counted"))
     roles |= {weight[0]: ("weight", "how many there are of each combination: its name")}
     return Reading("counts", 4.5, "counts of combinations", roles, axes, weight[0])
-
-
-def ask_between(plan: Plan, reading: Reading, settings: Sequence[tuple[str, dict[str, object]]]) -> None:
-    """Write down the question which reading is meant, where one is not clearly best."""
-    plan.sure |= dict.fromkeys(reading.roles, ASKED if settings else LIKELY)
-    if settings:
-        plan.ask(f"Is this {reading.why}?", *settings)
