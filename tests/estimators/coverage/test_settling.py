@@ -17,7 +17,8 @@ from sidelight.errors import (
 )
 from sidelight.estimators._labelled_bags.coverage import coverage_posteriors
 from sidelight.estimators._labelled_bags.supervision import Layout, plan_bags
-from sidelight.estimators.coverage import boundary, held_out, settle
+from sidelight.estimators.coverage import held_out, settle
+from sidelight.estimators.coverage import settle as boundary
 from sidelight.estimators.coverage.problem import Coverage, Problem, Told
 from sidelight.estimators.coverage.settle import Settings
 

@@ -13,7 +13,7 @@ from sidelight._models.label_logits import LabelLogits, one_scale
 from sidelight._models.scaled_rows import ScaledRows
 from sidelight.errors import ConvergenceWarning
 from sidelight.estimators.hierarchy.counts import count_pairs
-from sidelight.estimators.hierarchy.joint import edge_weights, joint_em, starts
+from sidelight.estimators.hierarchy.weights import edge_weights, joint_em, starts
 
 
 @pytest.fixture(scope="module")

@@ -37,11 +37,20 @@ from sidelight.estimators._labelled_bags.supervision import (
 )
 from sidelight.estimators._large import fit_large
 from sidelight.estimators._linear_rule import warn_unless_converged
-from sidelight.estimators.coverage.boundary import CURVED, STRAIGHT, reach_of
 from sidelight.estimators.coverage.judging import JudgesRows, lists_of, log_of, log_posterior
 from sidelight.estimators.coverage.many_rows import LEAST, MANY, ManyRows, sample_size
 from sidelight.estimators.coverage.problem import Coverage, Problem, Told, left_uncovered
-from sidelight.estimators.coverage.settle import FOLDS, MOST_NOVEL, MOST_SUBCLUSTERS, Settings, Settled, settle
+from sidelight.estimators.coverage.settle import (
+    CURVED,
+    FOLDS,
+    MOST_NOVEL,
+    MOST_SUBCLUSTERS,
+    STRAIGHT,
+    Settings,
+    Settled,
+    reach_of,
+    settle,
+)
 
 
 class CoverageClustering(JudgesRows, ClusterMixin, Estimator):
