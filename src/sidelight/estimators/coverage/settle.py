@@ -27,7 +27,7 @@ from sidelight.data.bags import Bags
 from sidelight.errors import InvalidParameter, ignore_warnings
 from sidelight.estimators._choice import Choice, choose, highest, simplest_within_error, try_in_turn
 from sidelight.estimators._labelled_bags.row_temperature import matching_temperature
-from sidelight.estimators._labelled_bags.supervision import Layout, count_clusters
+from sidelight.estimators._labelled_bags.supervision import Layout, check_cells, count_clusters
 from sidelight.estimators.coverage.held_out import (
     FEWEST_TO_CHOOSE,
     BagOdds,
@@ -121,6 +121,7 @@ def settle(
             f"{settings.who} was asked for {n_clusters} clusters of n_samples={n_rows} rows. "
             "Lower n_subclusters or n_novel, or bring more rows."
         )
+    check_cells(settings.who, n_clusters, n_rows)
     layout = Layout.of(told.bags.classes, settled.n_subclusters, settled.n_novel)
     problem = Problem.of(settled, seen, layout, settled.penalty * (n / n_rows), warn=warn)
     climb = partial(settings.climb, problem, tol=settings.tol)
