@@ -154,7 +154,7 @@ def test_held_out_lists_are_judged_by_fits_that_did_not_see_them():
             **settings, boundary="straight", calibrate=False, n_init=4, random_state=folds.seed
         )
         expected.append(model.fit(X[train], bags=BAGS[train]).bag_scores(X[test], bags=BAGS[test]))
-    np.testing.assert_allclose(found, np.concatenate(expected), atol=1e-3)  # a fit puts rows in the order of content
+    np.testing.assert_allclose(found, np.concatenate(expected), rtol=2e-3)  # rows in another order: the end of a climb
     told = Told(X, BAGS, np.where(np.arange(48) % 4 == 0, Y, -1))
     knowing = settle.Folds(of(), told, np.random.default_rng(0))
     assert (knowing._held_out(("a", 0, 3), "b", of(**settings)) != found).any()
