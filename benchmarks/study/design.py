@@ -16,7 +16,7 @@ import numpy as np
 from sidelight.app.jobs.columns import Columns
 from sidelight.app.studio.answers import true_answer
 from sidelight.app.studio.making import read_questions
-from sidelight.app.studio.rows import Rows, standardised
+from sidelight.app.studio.rows import Rows, prepared
 from sidelight.app.studio.sources import Source
 from sidelight.data.relations import Pairs, Triplets
 from sidelight.errors import InvalidData
@@ -132,7 +132,7 @@ def read_pool(path: str, rows: Source, kind: str, n: int) -> Pool:
     if DIFFICULTY in table.names:
         return Pool(questions, _said(path, table.cells(DIFFICULTY)))
     truth = np.unique(np.array(rows.y, dtype=object).astype(str), return_inverse=True)[1]
-    return Pool(questions, are_difficult(margins(standardised(rows.X), truth), questions))
+    return Pool(questions, are_difficult(margins(prepared(rows.X, rows.features), truth), questions))
 
 
 def _said(path: str, cells: list[str]) -> np.ndarray:

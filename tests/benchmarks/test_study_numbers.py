@@ -10,7 +10,7 @@ import pytest
 
 from sidelight.app.store.studio_store import Event
 from sidelight.app.studio.making import read_questions
-from sidelight.app.studio.rows import standardised
+from sidelight.app.studio.rows import prepared
 from sidelight.app.studio.sources import Source
 from sidelight.errors import InvalidData, UnknownName
 from study.analysis import answers_of, tables
@@ -222,7 +222,7 @@ def test_only_so_many_are_simulated_at_a_time(tmp_path, n):
 
 def test_the_reference_sheet_shows_the_row_nearest_to_the_mean_of_its_class(tmp_path):
     studio, study = opened(tmp_path)
-    Z = standardised(source().X)
+    Z = prepared(source().X, source().features)
     for (name, card), k in zip(study.reference(0), (0, 1)):
         members = np.arange(k, 30, 2)
         distances = np.linalg.norm(Z[members] - Z[members].mean(axis=0), axis=1)

@@ -114,7 +114,7 @@ class BagWordClustering(BagClusterer):
     --------
     >>> import numpy as np
     >>> import sidelight as sl
-    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> X = np.random.default_rng(4).normal(size=(200, 3))
     >>> bags = np.repeat(np.arange(40), 5)
     >>> X[::5, 0] += np.where(np.arange(40) < 25, 9.0, -9.0)  # one telling row in each bag
     >>> found = sl.BagWordClustering(2, random_state=0).fit(X, bags=bags)
