@@ -44,6 +44,16 @@ def test_describe_json_is_one_object_with_commands(birds):
     assert found["commands"]
 
 
+def test_a_plain_file_is_described_in_few_lines_and_a_warning_is_told_once(tmp_path):
+    run("sample", "iris", tmp_path / "iris.csv")
+    page = run("describe", tmp_path / "iris.csv", "--channel", "all=*l*")
+    assert len([line for line in page.splitlines() if line.strip()]) <= 10
+    names = [f"c{j}" for j in range(9)]
+    rows = [["abc" if i == 5 else f"{i * j % 7}.5" for j in range(1, 10)] for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(",".join(row) for row in [names, *rows]) + "\n")
+    assert run("describe", tmp_path / "t.csv").count("a run stops there") == 1
+
+
 def test_describe_shows_the_rules_that_spoke_about_a_column(birds):
     said = run("describe", birds, "--why", "species")
     assert "label +6.0: its name" in said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 import click
@@ -17,6 +18,8 @@ from sidelight.files.source import split_part
 from sidelight.words import Setting, render
 
 OVERVIEW = {"describe": ("a file, and no idea what to do with it", "sidelight describe FILE")}
+_SAY_SO = "--bag, --label, --truth, --id, --features, --ignore, --text"
+_PAGE = 120  # letters of a line
 _WIDEST = 72  # letters of a column of the table: first, second and last name of many features
 
 
@@ -89,10 +92,13 @@ def _answers(file: str, typed: Mapping[str, Any], readings: Sequence[Mapping[str
 
 
 def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]], asked: Sequence[Any]) -> list[str]:
-    lines = [click.style(f"{found['path']}: {found['format']}", bold=True), ""]
-    lines += _table([(name, _shown(value)) for name, value in found["facts"].items() if value not in (0, "")])
+    lines = [click.style(f"{found['path']}: {found['format']}", bold=True)]
+    facts = [f"{name} {_shown(value)}" for name, value in found["facts"].items() if value not in (0, "")]
+    lines += fill("; ".join(facts), _PAGE, initial_indent="  ", subsequent_indent="  ", break_long_words=False).split(
+        "\n"
+    )
     if found["roles"]:
-        lines += ["", click.style("How it was understood", bold=True)]
+        lines += ["", click.style("How it was understood", bold=True) + f" (wrong? say so: {_SAY_SO})"]
         lines += _table(_understood(found["roles"]))
     if found["warnings"]:
         lines += ["", click.style("Worth a look", bold=True)]
@@ -108,11 +114,7 @@ def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]], asked: 
             lines += [f"  # {words}", f"  {line}"]
     if asked:
         lines += ["", "Say it to a run in the same way; --yes takes the first reading of each."]
-    return [
-        *lines,
-        "",
-        "Understood wrongly? Say so: --bag, --label, --truth, --id, --features, --ignore, --text (see --help-all).",
-    ]
+    return lines
 
 
 def _understood(roles: Sequence[Mapping[str, str]]) -> list[tuple[str, ...]]:

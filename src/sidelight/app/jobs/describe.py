@@ -36,6 +36,7 @@ from sidelight.words import Sentence, Setting, counted, some_of
 _FEW = 12
 _FEW_NUMBERS = 4  # beside texts: the texts are what the rows are about
 TABLES = ("delimited", "parquet", "workbook", "sqlite", "server", "json", "feather")  # readers of tables with columns
+_TOLD = 2  # columns that are told one by one; more are counted
 MOST_FITS = 3  # commands that are suggested: more are not read
 
 
@@ -183,6 +184,13 @@ def describe_folder(path: Path) -> Description | None:
 
 def _odd_cells(odd: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """List the cells that should be numbers: a description goes on where a run would stop."""
+    if len(odd) > _TOLD:
+        (column, cells), *_ = odd.items()
+        yield (
+            f"{len(odd)} columns hold cells that are no numbers ({column!r}: {cells[0]}; {some_of(list(odd)[1:], 2)}); a run "
+            "stops there: correct the cells, say what they mean with a missing word, or leave the columns out"
+        )
+        return
     for column, cells in odd.items():
         more = f" and {len(cells) - 2} more" if len(cells) > 2 else ""
         yield (
