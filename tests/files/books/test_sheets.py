@@ -78,3 +78,7 @@ def test_the_first_line_may_lack_the_name_of_the_row_names(tmp_path, quote):
     data = read(written(tmp_path, f"{quote}x{quote} {quote}y{quote}\n{rows}", "t.txt"))
     assert data.feature_names == ("x", "y")
     assert data.row_names.tolist()[0] == "row0"
+
+
+def test_names_of_which_the_first_is_missing_are_no_title():
+    assert body_of([["", "0"], *[[k, 7] for k in range(6)]]).names == ["", "0"]

@@ -128,7 +128,7 @@ def _no_rows(data: Dataset, source: Source) -> Description:
     if data.kind == "annotations":
         words = ("answers of annotators: they say what people think of things whose rows are elsewhere",)
         return replace(described, fits=(), warnings=(*described.warnings, *words))
-    return replace(described, fits=())
+    return replace(described, fits=(Fit("relations", "distances between its rows", {"format": data.kind}),))
 
 
 def _first_of_many(pattern: str, roles: Roles | None) -> Description:
@@ -187,8 +187,8 @@ def _odd_cells(odd: Mapping[str, Sequence[str]]) -> Iterator[str]:
     if len(odd) > _TOLD:
         (column, cells), *_ = odd.items()
         yield (
-            f"{len(odd)} columns hold cells that are no numbers ({column!r}: {cells[0]}; {some_of(list(odd)[1:], 2)}); a run "
-            "stops there: correct the cells, say what they mean with a missing word, or leave the columns out"
+            f"{len(odd)} columns hold cells that are no numbers ({column!r}: {cells[0]}; {some_of(list(odd)[1:], 2)}); "
+            "a run stops there: correct the cells, say what they mean with a missing word, or leave the columns out"
         )
         return
     for column, cells in odd.items():

@@ -117,6 +117,7 @@ def _header(rows: Sequence[Sequence[Any]]) -> int:
     usual = sorted(filled[1:] or filled)[len(filled[1:] or filled) // 2]
     top = next((i for i, n in enumerate(filled[:_LOOKED_AT]) if n >= max(1, 0.8 * usual)), 0)
     is_title = all(n <= max(1, _TITLE * usual) for n in filled[:top])
+    is_title = is_title and (usual > 2 or all(_filled(row[:1]) or not _filled(row) for row in rows[:top]))
     measured = any(_is_number(cell) for row in rows[top:] for cell in row)  # else nothing tells names from cells
     return top if is_title or not measured else next(i for i, n in enumerate(filled) if n)
 

@@ -112,7 +112,7 @@ CODED = _names(  # last words of names of things in numbers
     "iata ean isbn sku ref reference key pin ssn kennung codigo index"
 )
 THINGS = _names(  # whole numbers under these names say who or where, and not how much
-    "subject school user customer client store shop vendor person participant respondent student pupil teacher "
+    "entity subject school user customer client store shop vendor person participant respondent student pupil teacher "
     "employee worker speaker house household family plot block site station sensor device machine batch lot ward "
     "hospital clinic county region district zone area_code country nation product item order invoice account "
     "seller buyer driver player team club vehicle bus route line flight room office department dept branch "

@@ -358,7 +358,11 @@ def _called_class(t: Facts, j: int, plan: Plan) -> str | None:
     has_x = any(other.key == "x" for other in t.looks)  # x and y are places, not a target
     is_class = look.key in LABELS and not (look.key == "y" and has_x)
     is_class = is_class or (look.kind == "text" and look.is_called(LABELS))
-    if look.n_distinct == 1 or (look.is_tick and look.kind == "text" and look.key not in LABELS):
+    if (
+        look.n_distinct == 1
+        or (look.is_unique and look.n_seen > 9)
+        or (look.is_tick and look.kind == "text" and look.key not in LABELS)
+    ):
         return None
     return "its name" if is_class and _may_be(t, j) else None
 
@@ -388,6 +392,14 @@ def _one_of_many_alike(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
     fits = look.is_number and look.key not in LABELS and t.alike(j) >= FAMILY
     return "many columns are counts like this one" if fits else None
+
+
+@rule("label", -2.5)
+def _one_of_many_flags(t: Facts, j: int, plan: Plan) -> str | None:
+    look = t.looks[j]
+    inside = 0 < j < len(t.looks) - 1 and look.kind == "0/1" and look.key not in LABELS
+    flags = sum(t.looks[k].kind == "0/1" for k in t.numbers) if inside else 0
+    return "one of many columns of 0 and 1" if flags > FAMILY else None
 
 
 # ---- labels: by values
