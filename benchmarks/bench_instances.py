@@ -18,8 +18,8 @@ from protocol import scores
 from runner import Sheet, peak_megabytes, seconds
 from sidelight._affinity.links import degrees
 from sidelight._affinity.neighbours import nearest_rows
-from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.similarities import dense_local_scaling, graph_alpha_scale, graph_local_scaling
+from sidelight._affinity.spectral import NormalisedSum
 from sidelight.estimators.instances.bag_constraint import BagConstraint
 
 TITLE = "Instances: speed, memory and growth"

@@ -13,9 +13,8 @@ from sklearn.cluster import KMeans
 
 from sidelight._solvers.descent import descend
 from sidelight.estimators.sources._coclusterer import table_to_fit
-from sidelight.estimators.sources._sweeps.annealing import _proposals
 from sidelight.estimators.sources._sweeps.cluster_state import OBJECTIVES, State, metropolis
-from sidelight.estimators.sources.annealed import AnnealedCoclustering
+from sidelight.estimators.sources.annealed import AnnealedCoclustering, _proposals
 
 HOT, COLD, COOLING, SWEEPS = 5.0, 0.005, 0.98, 5  # [B04] 4.3.3
 

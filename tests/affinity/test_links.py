@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from sidelight._affinity.links import BagLinks, MustBlocks
-from sidelight._affinity.operators import AdditiveSum, PenalisedCut
-from sidelight._affinity.spectral import leading_eigenvectors
+from sidelight._affinity.spectral import AdditiveSum, PenalisedCut, leading_eigenvectors
 from sidelight.data.bags import Bags
 
 

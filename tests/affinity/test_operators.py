@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sidelight._affinity.operators import NormalisedSum
+from sidelight._affinity.spectral import NormalisedSum
 from sidelight.data.bags import Bags
 from sidelight.estimators.instances.bag_constraint import BagConstraint
 

@@ -9,9 +9,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from sidelight._affinity import spectral
 from sidelight._affinity.links import coupled_components, degrees, fragments, similarity_components
 from sidelight._affinity.neighbours import nearest_rows
-from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.similarities import dense_local_scaling, graph_alpha_scale, graph_local_scaling
-from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
+from sidelight._affinity.spectral import NormalisedSum, leading_eigenvectors, unit_rows
 from sidelight.data.bags import Bags
 from sidelight.estimators.instances.bag_constraint import BagConstraint
 

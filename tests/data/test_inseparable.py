@@ -44,3 +44,13 @@ def test_describe_says_it(tmp_path):
     path = tmp_path / "birds.csv"
     path.write_text("\n".join(lines) + "\n")
     assert any("'owl' and 'wren' always come together" in text for text in describe(str(path)).warnings)
+
+
+def test_few_of_many_groups_are_named():
+    lists = {bag: {f"a{bag}", f"b{bag}"} for bag in range(5_000)}  # once a warning of a megabyte
+    found = inseparable_labels(sl.Bags(list(lists), labels=lists))
+    assert len(found.together) == 5_000
+    told = "; ".join(found.sentences())
+    assert "'a0' and 'b0'" in told
+    assert "4995 further groups" in told
+    assert len(told) < 1_000

@@ -11,7 +11,7 @@ from tests.examples import but_slow
 from tests.laws.registry import CASES, Case, each
 
 import sidelight as sl
-from sidelight.errors import SidelightError
+from sidelight.errors import InvalidInput, SidelightError
 
 ROWS = {
     "equal": np.ones_like,
@@ -39,3 +39,12 @@ def test_rows_that_hardly_vary_are_fitted_or_refused(case: Case, rows: str):
             with contextlib.suppress(SidelightError):
                 found = np.asarray(getattr(estimator, name, lambda X: 0)(X))
                 assert found.dtype.kind not in "fc" or np.isfinite(found).all(), f"{name} of {estimator}"
+
+
+@each([case for case in CASES if case.needs_lists])
+def test_more_labels_than_tables_can_hold_are_refused_with_the_number(case: Case):
+    """20,400 names once took a hundred seconds and gigabytes, and came to no end."""
+    n = 10_200
+    bags = sl.Bags(np.arange(n), labels={bag: {f"a{bag}", f"b{bag}"} for bag in range(n)})
+    with pytest.raises(InvalidInput, match="20,400 labels"):
+        clone(case.estimator).fit(np.zeros((n, 2)), bags=bags)

@@ -22,8 +22,7 @@ from sklearn.utils.extmath import row_norms
 
 from sidelight._affinity.links import degrees, similarity_components
 from sidelight._affinity.neighbours import Neighbours, as_metric_rows, nearest_of, nearest_rows
-from sidelight._affinity.operators import NormalisedSum
-from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
+from sidelight._affinity.spectral import NormalisedSum, leading_eigenvectors, unit_rows
 from sidelight._core.process import for_each_in_threads
 from sidelight.errors import InvalidData
 from sidelight.progress import report

@@ -29,9 +29,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from sidelight._core.posterior_passes import posteriors_of, pull_back
 from sidelight._core.process import map_in_threads
-from sidelight._core.simplex import log_softmax
+from sidelight._core.simplex import log_softmax, posteriors_of, pull_back
 from sidelight._core.tree_sum import Sums, tree_sum
 from sidelight._models.feature_map import FeatureMap
 from sidelight._models.passes import Held, Passes

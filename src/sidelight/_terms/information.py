@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sidelight._core.posterior_passes import add_confidence
+from sidelight._core.simplex import add_confidence
 
 
 @dataclass(frozen=True, slots=True)

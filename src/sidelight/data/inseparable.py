@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from sidelight.data.bags import Bags
-from sidelight.words import in_words, some_of
+from sidelight.words import counted, some_of
 
 _FEWEST = 20  # lists: among fewer, labels come together by chance
+_MOST_TOLD = 5  # groups that a sentence names: thousands of them once made a warning of a megabyte
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,12 @@ class Inseparable:
     def sentences(self) -> list[str]:
         """Say it with the names of the labels."""
         told = [
-            f"the labels {in_words([repr(str(name)) for name in group])} always come together, so no list says which "
+            f"the labels {some_of(repr(str(name)) for name in group)} always come together, so no list says which "
             "rows carry which of them"
-            for group in self.together
+            for group in self.together[:_MOST_TOLD]
         ]
+        if len(self.together) > _MOST_TOLD:
+            told.append(f"so do the labels of {counted(len(self.together) - _MOST_TOLD, 'further group')}")
         if self.everywhere:
             names = some_of(repr(str(name)) for name in self.everywhere)
             told.append(f"{names} is on every list, so no list says what rows without it are like")

@@ -17,9 +17,8 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
 from sidelight._affinity.neighbours import nearest_rows
-from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.similarities import graph_local_scaling
-from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
+from sidelight._affinity.spectral import NormalisedSum, leading_eigenvectors, unit_rows
 from sidelight._core.process import one_thread, without_library_warnings
 from sidelight.estimators._choice import Choice
 from sidelight.metrics import adjusted_rand_index

@@ -85,11 +85,11 @@ def test_rates_of_people_in_a_project_of_a_run_come_with_the_labels_that_others_
     for row in range(12):
         for person in people:
             is_slip = person.name == "cat" and row % 2
-            opened.answer(person, [row], labels[(shown[row] + bool(is_slip)) % 3])
+            opened.answer(person, [row], labels[(shown[row] + bool(is_slip)) % len(labels)])
     opened.answer(people[0], [50], labels[0])  # nobody else spoke about it
     opened.model.snapshot()
     lines = {line["name"]: line for line in people_table(opened)}
-    assert lines["cat"]["rate"] > 0.3 > 0.15 > lines["ann"]["rate"]
+    assert lines["cat"]["rate"] > 0.3 > 0.2 > lines["ann"]["rate"]  # a doubtful row of the run tests people little
     assert lines["cat"]["low"] < lines["cat"]["rate"] < lines["cat"]["high"]
     assert {tuple(one["rows"]) for one in lines["cat"]["disagree"]} <= {(row,) for row in range(1, 12, 2)}
     assert len(lines["cat"]["disagree"]) == 5

@@ -8,7 +8,7 @@ import pytest
 import sidelight as sl
 from sidelight.errors import InvalidData, InvalidParameter
 from sidelight.estimators._labelled_bags.row_temperature import names_that_reach
-from sidelight.estimators.coverage.bag_sets import threshold_of_all, threshold_of_share
+from sidelight.estimators.coverage.judging import threshold_of_all, threshold_of_share
 
 
 def lists(seed, n_bags=40):

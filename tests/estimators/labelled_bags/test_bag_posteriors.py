@@ -115,3 +115,28 @@ def test_labels_beyond_the_cap_are_conditioned_on_one_after_the_other(logs):
         assert value == pytest.approx(expected)
         found = np.exp(np.log(share) + worth) if logs else share * worth
         np.testing.assert_allclose(found, posterior, atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [8, 9, 100, 200, 512, 5_000, 10**6])
+def test_long_bags_take_time_that_grows_with_their_rows_alone(n):
+    """Fifty bags of 200 rows with 30 labels each once took minutes: 4,096 subsets for every row."""
+    exact = kernels.n_exact(n, 30, 12)
+    assert exact >= kernels.LEAST_EXACT
+    assert n << exact <= max(kernels.MOST_STEPS, n << kernels.LEAST_EXACT)
+    assert kernels.n_exact(n, 3, 12) == 3
+    assert n > 8 or exact == 12
+
+
+@pytest.mark.parametrize("logs", [False, True])
+def test_a_long_bag_says_next_to_what_the_exact_pass_says(logs):
+    n, m = 100, 11
+    share = np.random.default_rng(0).dirichlet(np.r_[np.full(m, 0.02), 0.5], size=n) + 1e-9
+    share /= share.sum(axis=1, keepdims=True)
+    assert kernels.n_exact(n, m, 12) < m  # so that something is approximated
+    moved, stayed, worth = np.empty((n, m)), np.empty(n), np.empty((n, m + 1))
+    move, stay = np.ascontiguousarray(share[:, :m]), np.ascontiguousarray(share[:, m])
+    exact = kernels.subset_pass(move, stay, m, 0.0, moved, stayed, False)
+    value = kernels._cover(np.log(share) if logs else share, m, m, 0.0, 0.0, 12, logs, worth)
+    factors = np.exp(worth) if logs else worth
+    assert value == pytest.approx(np.log(exact), abs=0.01)
+    np.testing.assert_allclose(factors[:, :m] * move, moved * move / exact, atol=0.005)

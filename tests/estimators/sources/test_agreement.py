@@ -11,8 +11,7 @@ import scipy.sparse as sp
 import sidelight as sl
 from sidelight.errors import InvalidInput
 from sidelight.estimators.sources import _agreement, _graph_fit, graphs
-from sidelight.estimators.sources._channels import channel_columns
-from sidelight.estimators.sources._joined import votes
+from sidelight.estimators.sources._joined import channel_columns, votes
 from sidelight.estimators.sources.codebook import thresholds
 
 RNG = np.random.default_rng(0)

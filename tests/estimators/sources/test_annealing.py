@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidelight.estimators.sources._sweeps.annealing import _proposals, anneal, calibrate, repair
 from sidelight.estimators.sources._sweeps.cluster_state import (
     OBJECTIVES,
     Cells,
@@ -20,6 +19,7 @@ from sidelight.estimators.sources._sweeps.cluster_state import (
     metropolis,
     move,
 )
+from sidelight.estimators.sources.annealed import _proposals, anneal, calibrate, repair
 
 
 def random_cells(seed: int, shape: tuple[int, ...]) -> tuple[np.ndarray, Cells]:

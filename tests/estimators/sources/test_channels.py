@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 import sidelight as sl
-from sidelight._affinity.operators import NormalisedSum
+from sidelight._affinity.spectral import NormalisedSum
 from sidelight.errors import InvalidInput, SidelightWarning
 from sidelight.estimators.sources import _graph_fit, multisource
 from sidelight.estimators.sources.graphs import AddedGraphs

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sidelight._core.kernels import kernel
 from sidelight._core.process import for_each_in_threads, n_threads
-from sidelight.estimators._labelled_bags.one_bag import log_bag, plain_bag
+from sidelight.estimators._labelled_bags.one_bag import LEAST_EXACT, MOST_STEPS, log_bag, plain_bag
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -117,7 +117,7 @@ def coverage_posteriors(
     forgotten : float
         The probability that a row's label did not make it to the bag's list.
     cap : int
-        Bags with more labels than this are approximated.
+        Bags with more labels than this are approximated, and so are long bags with fewer.
     in_threads : bool
         Share the bags out to threads where that pays.
 
@@ -152,7 +152,9 @@ def _share_out(work: Callable[[int, int], None], plan: BagPlan) -> None:
     Threads around a kernel that releases the lock, rather than numba's own: those compile three times as long, and
     a process that used them must not fork.
     """
-    cost = np.diff(plan.starts) * 2.0 ** np.minimum(np.diff(plan.label_starts), CAP)
+    sizes = np.diff(plan.starts)
+    fits = np.maximum(np.log2(MOST_STEPS / np.maximum(sizes, 1)), LEAST_EXACT)  # as one_bag.n_exact
+    cost = sizes * 2.0 ** np.minimum(np.minimum(np.diff(plan.label_starts), CAP), fits)
     if cost.sum() < _WORTH_A_THREAD or (width := n_threads()) == 1:
         work(0, plan.n_bags)
         return

@@ -8,8 +8,9 @@ f[S] the probability that the rows so far carry exactly the listed labels S, one
 The weights of a row sum to one, so f always sums to one and its mirror b peaks at one: no scaling is needed. A sum of
 positive terms throughout; inclusion-exclusion would need fewer lines and cancel.
 
-Bags with more than ``cap`` labels keep the ``cap`` labels that are hardest to cover in the exact pass; the others are
-conditioned on one by one as if rows were independent (assumed-density filtering).
+Bags with more than ``cap`` labels, or with many rows besides, keep the labels that are hardest to cover in the exact
+pass; the others are conditioned on one by one as if rows were independent (assumed-density filtering). Among many rows
+that is next to exact: a label that fifty rows may carry tells each of them little.
 """
 
 from __future__ import annotations
@@ -175,6 +176,8 @@ def subset_pass(
 
 
 Ints = NDArray[np.intp]
+MOST_STEPS = 1 << 15  # rows times subsets of one exact pass: 8 rows with 12 labels, 250 with 7
+LEAST_EXACT = 6  # labels that the exact pass of any bag holds: linear in rows from 512 of them
 RARE = 1e-200  # below it, products of two passes come near the smallest double: use logarithms
 
 
@@ -193,6 +196,15 @@ def _hardest_first(share: Floats, m: int, logs: bool) -> Ints:  # pragma: no cov
             j -= 1
         order[j] = c
     return order
+
+
+@kernel("intp(intp, intp, intp)")
+def n_exact(n: int, m: int, cap: int) -> int:  # pragma: no cover - compiled
+    """How many of a bag's m labels are in the exact pass: fewer where its n rows are many, so that time is linear."""
+    exact = min(m, cap)
+    while exact > LEAST_EXACT and n << exact > MOST_STEPS:
+        exact -= 1
+    return exact
 
 
 @kernel("float64(float64[:, ::1], intp, float64)")
@@ -227,9 +239,9 @@ def _cover(
     """
     n = len(share)
     order = np.arange(m)
-    if m > cap:
+    exact = n_exact(n, m, cap)
+    if m > exact:
         order = _hardest_first(share, m, logs)
-    exact = min(m, cap)
     move, stay = np.empty((n, exact)), np.empty(n)
     for i in range(n):
         stay[i] = share[i, m]

@@ -31,6 +31,9 @@ from sidelight.estimators._labelled_bags.coverage import BagPlan
 from sidelight.estimators._weights import weights_of_bags
 from sidelight.words import counted
 
+MOST_CELLS = 1 << 26  # of a table: half a GB, of which a fit holds several
+AT_ONCE = 40_000  # rows of one table; more of them are settled on a sample, or visited in blocks
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -283,14 +286,27 @@ def mean_over_lists(owner: object, values: np.ndarray, bags: Bags, sample_weight
 
 
 def require_lists(owner: object, bags: Bags, row_class: np.ndarray | None = None) -> None:
-    """Refuse to learn where no bag has a label list and no row a label: every row would fall into one cluster."""
-    if bags.is_labelled.any() or (row_class is not None and (row_class >= 0).any()):
-        return
-    raise InvalidData(
-        f"{type(owner).__name__} learns from the label lists of bags, and none of the {counted(bags.n_bags, 'bag')} "
-        "given has one. Pass bags=Bags(ids, labels={bag: {...}}); with scikit-learn's model selection, pass the Bags "
-        "as y. A clusterer that needs no labels is DiscriminativeClustering."
-    )
+    """Refuse lists that nothing can be learnt from: none, where all rows would be one cluster, or too many names."""
+    if not bags.is_labelled.any() and (row_class is None or not (row_class >= 0).any()):
+        raise InvalidData(
+            f"{type(owner).__name__} learns from the label lists of bags, and none of the "
+            f"{counted(bags.n_bags, 'bag')} given has one. Pass bags=Bags(ids, labels={{bag: {{...}}}}); with "
+            "scikit-learn's model selection, pass the Bags as y. A clusterer that needs no labels is "
+            "DiscriminativeClustering."
+        )
+    check_cells(owner, bags.n_classes, bags.n_rows)
+
+
+def check_cells(owner: object | str, n_clusters: int, n_rows: int) -> None:
+    """Refuse tables of rows and clusters, and of clusters and clusters, before they cost memory and hours."""
+    n_cells = n_clusters * max(n_clusters, min(n_rows, AT_ONCE))
+    if n_cells > MOST_CELLS:
+        who = owner if isinstance(owner, str) else type(owner).__name__
+        raise InvalidData(
+            f"{who} would hold tables of {n_cells:,} numbers, more than {MOST_CELLS:,}, for {n_clusters:,} labels "
+            f"and novel clusters of {n_rows:,} rows. Leave rare labels out (bags.without_classes), join those that "
+            "mean the same, or ask for fewer clusters; names of files or rows are no labels."
+        )
 
 
 def _is_gap(name: Any) -> bool:

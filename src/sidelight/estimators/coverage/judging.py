@@ -1,6 +1,10 @@
 """What a fitted coverage clustering says of rows and bags: names, probabilities, and sets of names.
 
 Names go by the posteriors as they were fitted; what is called a probability of a row is tempered by held-out lists.
+
+Sets of names hold a wanted share of the true labels of a bag, or all of them, by conformal risk control: bags whose
+lists were held out say how probable true labels are called. A threshold under which at most a share alpha of them
+falls, one bag more counted as a miss, misses at most alpha in a new bag on average, whatever the model is worth.
 """
 
 from __future__ import annotations
@@ -30,8 +34,7 @@ from sidelight.estimators._labelled_bags.supervision import (
     read_candidates,
     read_row_labels,
 )
-from sidelight.estimators.coverage.bag_sets import threshold_of_all, threshold_of_share
-from sidelight.estimators.coverage.held_out import BagOdds, log_odds
+from sidelight.estimators.coverage.held_out import BagOdds, HeldOut, log_odds
 from sidelight.estimators.coverage.problem import Coverage, Told
 
 
@@ -323,3 +326,30 @@ def lists_of(bags: Any, candidates: Any, *, n_rows: int, y: Any = None, classes:
             "is it, row by row: pass one of the two."
         )
     return read_candidates(candidates, n_rows, classes=classes)
+
+
+def told_probabilities(held_out: HeldOut, odds: BagOdds) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probability of every label on a held-out, complete list, and the number of its bag."""
+    bag, label = np.nonzero(held_out.listed * held_out.is_complete[:, None])
+    return odds.probability(held_out.evidence)[bag, label], np.unique(bag, return_inverse=True)[1]
+
+
+def threshold_of_all(probability: np.ndarray, bag: np.ndarray, alpha: float) -> float:
+    """Return the highest threshold that all labels of a new bag reach with probability 1 - alpha; or 0."""
+    n = int(bag.max(initial=-1)) + 1
+    least = np.full(n, np.inf)
+    np.minimum.at(least, bag, probability)
+    n_missed = int(np.floor(alpha * (n + 1) + 1e-9)) - 1  # bags that may have a label below; rounding is no miss
+    return float(np.sort(least)[n_missed]) if 0 <= n_missed < n else 0.0
+
+
+def threshold_of_share(probability: np.ndarray, bag: np.ndarray, alpha: float) -> float:
+    """Return the highest threshold below which at most a mean share alpha of the labels of a new bag lies; or 0."""
+    n = int(bag.max(initial=-1)) + 1
+    if not n:
+        return 0.0
+    order = np.argsort(probability, kind="stable")
+    sorted_, share = probability[order], (1.0 / np.bincount(bag))[bag][order]
+    below = np.concatenate([[0.0], np.cumsum(share)])[np.searchsorted(sorted_, sorted_, side="left")]
+    allowed = sorted_[(below + 1.0) / (n + 1) <= alpha + 1e-12]  # rounding is no miss
+    return float(allowed[-1]) if len(allowed) else 0.0

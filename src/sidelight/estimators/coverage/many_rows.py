@@ -35,9 +35,8 @@ from sidelight.estimators._labelled_bags.supervision import (
 )
 from sidelight.estimators._large import refine
 from sidelight.estimators._linear_rule import ClusterWhitening
-from sidelight.estimators.coverage.boundary import FAR, MOST_NUMBERS
 from sidelight.estimators.coverage.problem import Coverage, Told, left_uncovered
-from sidelight.estimators.coverage.settle import Settings, Settled, settle
+from sidelight.estimators.coverage.settle import FAR, MOST_NUMBERS, Settings, Settled, settle
 from sidelight.words import counted
 
 MOST, LEAST = 100_000, 40_000  # rows that settle everything but the last steps

@@ -30,9 +30,9 @@ class NoveltyTest:
     Attributes
     ----------
     p_value : float
-        The largest of three: exp(-log_bayes_factor), and the p-values of one-sided t-tests of the gains and of the
-        tempered gains. A complete list without labels proves something novel by itself: tempered gains then do not
-        count.
+        The largest of three: exp(-log_bayes_factor), the p-value of a one-sided t-test of the gains, and how little rows
+        one by one speak for a novel cluster (exp(-sum of the tempered gains) or the p-value of their t-test, whichever is
+        smaller). A complete list without labels proves something novel by itself: tempered gains then do not count.
     p_of_lists : float
         The same without the tempered gains.
     log_bayes_factor : float
@@ -137,7 +137,7 @@ def novelty_test(X: Any, bags: Any, *, n_novel: int = 1, cv: int = 5, random_sta
     of_lists = max(float(np.exp(-max(total, 0.0))), _one_sided(gains))
     empty = np.diff(bags.label_matrix.indptr) == 0
     is_proven = bool((empty & bags.is_labelled & ~bags.is_partial).any())
-    p_value = of_lists if is_proven or not len(judged.gains) else max(of_lists, _one_sided(judged.gains))
+    p_value = of_lists if is_proven or not len(judged.gains) else max(of_lists, _of_rows(judged.gains))
     taken = {name: float(share) for name, share in zip(bags.classes, judged.taken) if np.isfinite(share)}
     order = np.argsort(-novelty, kind="stable")
     return NoveltyTest(p_value, of_lists, total, gains, judged.gains, taken, names, novelty, order)
@@ -149,6 +149,14 @@ def _rows_of(model: CoverageClustering, X: Any, bags: Bags) -> HeldOutRows:
     P, Q = model.predict_proba(X) @ to_labels, model.predict_proba(X, bags=bags) @ to_labels
     listed, codes = bags.label_matrix.toarray() > 0, np.array(bags.codes)
     return HeldOutRows(P, Q, listed[codes], codes).take((bags.is_labelled & ~bags.is_partial)[codes])
+
+
+def _of_rows(gains: np.ndarray) -> float:
+    """Return how little held-out rows speak for a novel cluster: by their likelihood, or by a t-test over bags.
+
+    A few bags may hold all of the gain, which a t-test does not see; a likelihood that is e^5 times as high does.
+    """
+    return min(_one_sided(gains), float(np.exp(-max(gains.sum(), 0.0))))
 
 
 def _one_sided(gains: np.ndarray) -> float:

@@ -2,6 +2,11 @@
 
 Among very many rows, a sample says which counts, boundary and start are best as well as all of them do; what it leaves
 open is how far the best start climbs on all rows, and that takes a few evaluations from where the sample ended.
+
+Boundaries between clusters bend where held-out lists say so. A class that is one cluster gets a near map, whose
+boundary follows small groups of rows. Clusters of one class bend its boundary by themselves, and under a near map each
+of them wraps around anything: theirs is wide. Kinds that nobody named may be rare, so landmarks then cover the rows
+evenly; else they are rows drawn at random.
 """
 
 from __future__ import annotations
@@ -12,30 +17,36 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from sidelight._core.params import as_generator, as_seed
+from sidelight._core.process import one_blas_thread
 from sidelight._models.feature_map import FeatureMap
 from sidelight._solvers.descent import Solution, best, race
 from sidelight.data.bags import Bags
-from sidelight.errors import InvalidParameter, ignore_warnings
-from sidelight.estimators._choice import Choice, highest, simplest_within_error, try_in_turn
+from sidelight.errors import InvalidParameter, SidelightWarning, ignore_warnings, warn
+from sidelight.estimators._choice import Choice, choose, highest, simplest_within_error, try_in_turn
 from sidelight.estimators._labelled_bags.row_temperature import matching_temperature
-from sidelight.estimators._labelled_bags.supervision import Layout, count_clusters
-from sidelight.estimators.coverage.bag_sets import told_probabilities
-from sidelight.estimators.coverage.boundary import STRAIGHT, Boundary, choose_boundary
+from sidelight.estimators._labelled_bags.supervision import Layout, check_cells, count_clusters
 from sidelight.estimators.coverage.held_out import (
+    FEWEST_TO_CHOOSE,
     BagOdds,
     HeldOut,
+    RoughFits,
     calibrate_rows,
     compare_without,
     correct_odds,
     hold_out_bags,
+    list_values,
+    log_odds,
 )
+from sidelight.estimators.coverage.judging import told_probabilities
 from sidelight.estimators.coverage.novel_rows import by_chance
 from sidelight.estimators.coverage.problem import Problem, Told
 from sidelight.progress import report
 
 PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # the strong ones first: they converge in a tenth of the iterations
+STRONGER, WEAKER = (100.0, 300.0, 1000.0), (0.03, 0.01, 0.003)  # tried where an end of them is best
 MOST_SUBCLUSTERS, MOST_NOVEL = 4, 6  # the most clusters of a label, and for what nobody named, that "auto" tries
 NO_LISTS = {"lists": {"probability": np.zeros(0), "bag": np.zeros(0, dtype=np.intp)}}
 FOLDS = 5  # of whole bags, for every "auto"
@@ -113,11 +124,15 @@ def settle(
             f"{settings.who} was asked for {n_clusters} clusters of n_samples={n_rows} rows. "
             "Lower n_subclusters or n_novel, or bring more rows."
         )
+    check_cells(settings.who, n_clusters, n_rows)
     layout = Layout.of(told.bags.classes, settled.n_subclusters, settled.n_novel)
     problem = Problem.of(settled, seen, layout, settled.penalty * (n / n_rows), warn=warn)
     climb = partial(settings.climb, problem, tol=settings.tol)
     starts = problem.starts(seen.X, settings.n_init, generator)
     solutions = race(starts, climb, settings.max_iter, heat=HEAT, keep_one_in=KEPT)
+    settings = replace(
+        settings, penalty=settled.penalty
+    )  # what is held out is judged by rules like the one that is used
     trust = settle_trust(settings, replace(told, X=seen.X), problem, best(solutions).parameters, generator, boundary)
     return Settled(boundary, settled.penalty, choice, problem, solutions, *trust)
 
@@ -126,7 +141,8 @@ def settle_trust(
     settings: Settings, told: Told, problem: Problem, theta: np.ndarray, generator: np.random.Generator, at: Boundary
 ) -> tuple[BagOdds, dict[str, Any]]:
     """Return how the probabilities of bags are corrected, and what held-out lists say of those of rows."""
-    found = hold_out_bags(settings, told, told.X, generator.spawn(1)[0], at.held_out)
+    known = at.held_out if at.held_out and at.held_out[0].penalty == settings.penalty else None
+    found = hold_out_bags(settings, told, told.X, generator.spawn(1)[0], known)
     to_labels = problem.layout.to_labels()
     Q = problem.posteriors(theta)[0] @ to_labels
     if found is None:
@@ -163,14 +179,15 @@ def choose_counts(settings: Settings, told: Told, generator: np.random.Generator
         folds = Folds(settings, told, generator)
         least = _least_novel(told.bags)
         candidates: dict[str, Sequence[Any]] = {
-            "penalty": PENALTIES,
             "n_novel": range(least, MOST_NOVEL + 1),
             "n_subclusters": range(1, MOST_SUBCLUSTERS + 1),
         }
         first: dict[str, Any] = {"penalty": None, "n_novel": least, "n_subclusters": 1}
         settings = replace(settings, **{name: first[name] for name in is_open})
         for name in is_open:
-            choice[name] = folds.best_of(name, candidates[name], settings)
+            choice[name] = (
+                folds.best_penalty(settings) if name == "penalty" else folds.best_of(name, candidates[name], settings)
+            )
             settings = replace(settings, **{name: choice[name]["chosen"]})
     return replace(settings, penalty=float(settings.penalty)), choice
 
@@ -191,24 +208,48 @@ class Folds:
         split = BagKFold(FOLDS, shuffle=True, random_state=as_seed(generator))
         self.splits = list(split.split(told.X, groups=told.bags))
 
+    def best_penalty(self, settings: Settings) -> Choice:
+        """Take the best penalty; where an end of those tried is best, look beyond it, and say where that ends, too."""
+        choice = self.best_of("penalty", PENALTIES, settings)
+        for end, beyond, extreme in ((PENALTIES[0], STRONGER, "strongest"), (PENALTIES[-1], WEAKER, "weakest")):
+            if choice["chosen"] != end:
+                continue
+            further = self.best_of("penalty", (end, *beyond), settings)
+            for name in ("tried", "scores", "errors"):
+                choice[name] += further[name][1:]
+            choice["chosen"] = further["chosen"]
+            if choice["chosen"] == beyond[-1]:
+                choice["note"] = (
+                    f"the {extreme} penalty that was tried, {beyond[-1]:g}, explains held-out lists best: "
+                    + ("rows say next to nothing about lists" if beyond is STRONGER else "give a smaller one by number")
+                )
+                warn(f'{settings.who}(penalty="auto"): {choice["note"]}.', SidelightWarning, stacklevel=2)
+            break
+        return choice
+
     def best_of(self, name: str, candidates: Sequence[Any], settings: Settings) -> Choice:
         """Try the candidates in order until the held-out likelihood stops rising, and say which one is taken.
 
         The best penalty is taken, but the smallest count within a standard error of the best (Breiman's rule): a
-        superfluous cluster changes next to nothing, so that the larger count would often win by chance.
+        superfluous cluster changes next to nothing, so that the larger count would often win by chance. Penalties are
+        judged by the corrected probabilities of lists, which are what a model is asked for: by itself, a rule that says
+        the same of all rows beats one that is a little too sure of each of many.
         """
 
         def told(candidate: Any) -> np.ndarray:
             before, total = (n * len(self.splits) for n in (candidates.index(candidate), len(candidates)))
             stage = f"choosing {name}", before, total
-            return self._held_out(stage, f"{candidate:g}?", replace(settings, **{name: candidate}))
+            corrected = name == "penalty" and not self.told.one_of
+            return self._held_out(stage, f"{candidate:g}?", replace(settings, **{name: candidate}), corrected)
 
         rule = highest if name == "penalty" else simplest_within_error
         return try_in_turn(candidates, told, rule, patience=PATIENCE[name], peak=_last_rise)
 
-    def _held_out(self, stage: tuple[str, int, int], note: str, settings: Settings) -> np.ndarray:
-        """Return the log likelihood of every labelled bag, under the rule of the other folds."""
-        scores = []
+    def _held_out(
+        self, stage: tuple[str, int, int], note: str, settings: Settings, corrected: bool = False
+    ) -> np.ndarray:
+        """Return the log likelihood of every labelled bag under the rule of the other folds, or by corrected odds."""
+        scores, odds, lists = [], [], []
         what, before, total = stage
         rough = replace(settings, boundary=STRAIGHT, calibrate=False, n_init=min(settings.n_init, STARTS))
         for done, split in enumerate(self.splits):
@@ -217,9 +258,13 @@ class Folds:
             with ignore_warnings():  # the final fit says it once
                 found = settle(rough, train, as_generator(self.seed))
                 judged = Problem.of(rough, test, found.layout, 0.0)
-                values = judged.posteriors(best(found.solutions).parameters)[1]
-            scores.append(values[test.bags.is_labelled])
-        return np.concatenate(scores)
+                theta, bags = best(found.solutions).parameters, test.bags
+                values = judged.posteriors(theta)[1]
+            P = np.exp(judged.model.log_posterior(theta, test.X)) @ found.layout.to_labels()
+            scores.append(values[bags.is_labelled])
+            odds.append(log_odds(P, bags.order, bags.starts)[bags.is_labelled, : len(bags.classes)])
+            lists.append(bags.label_matrix.toarray()[bags.is_labelled].astype(float))
+        return list_values(np.concatenate(odds), np.concatenate(lists)) if corrected else np.concatenate(scores)
 
 
 def _least_layout(settings: Settings, bags: Bags) -> Layout:
@@ -244,3 +289,92 @@ def _least_novel(bags: Bags) -> int:
     """A complete list without labels demands something novel."""
     empty = np.diff(bags.label_matrix.indptr) == 0
     return int((empty & bags.is_labelled & ~bags.is_partial).any())
+
+
+STRAIGHT, CURVED = "straight", "curved"
+LANDMARKS = 500
+NEAR, WIDE = 0.6, 3.0  # widths h of the kernel exp(-|x - z|^2 / h), in total variances of the rows
+FAR = 4.0  # squared distances from the nearest landmark, in widths, from which the kernel (e^-4) says nothing
+STRENGTH = 2.3  # root mean square length of the curved features; standardised rows have the root of their number
+MOST_NUMBERS = 1 << 29  # features of rows that are held at once: 2 GB in float32
+
+
+def reach_of(feature_map: FeatureMap | None, squares: np.ndarray) -> float:
+    """Return the squared distance to the nearest landmark up to which a row is believed.
+
+    It is that of training rows, whose ``squares`` are given, and at least as far as the kernel reaches.
+    """
+    if feature_map is None:
+        return np.inf
+    return max(float(squares.max(initial=0.0)), FAR * feature_map.width)
+
+
+def map_rows(X: Any, layout: Layout, generator: np.random.Generator) -> tuple[FeatureMap, Any]:
+    """Learn the map that fits a layout, and map the rows."""
+    h = (WIDE if layout.has_subclusters else NEAR) * _total_variance(X)
+    report("landmarks", 0, 1)
+    with one_blas_thread():
+        feature_map = FeatureMap.learn(
+            X, generator=generator, n_landmarks=LANDMARKS if h > 0 else 0, gamma=1.0 / (h or 1.0), rank=None,
+            landmarks="centres" if layout.n_novel > 1 else "rows", strength=STRENGTH, unit_rows=False,
+        )  # fmt: skip
+        features = feature_map.map(X, dtype=np.float32)  # twice as fast; the clusters are the same
+    return feature_map, features
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """The rows as the rule shall see them, mapped or as they came.
+
+    Where the boundary was "auto", also how that was chosen and what was found out about held-out bags.
+    """
+
+    features: Any
+    feature_map: FeatureMap | None = None
+    choice: Choice | None = None
+    held_out: tuple[RoughFits, HeldOut] | None = None
+
+
+def choose_boundary(options: Any, told: Told, layout: Layout, generator: np.random.Generator) -> Boundary:
+    """Map the rows, or not; where that is open, one bag in four is held out, once, and judged pair by pair."""
+    if options.boundary == STRAIGHT:
+        return Boundary(told.X)
+    if options.boundary == CURVED:
+        feature_map, features = map_rows(told.X, layout, generator)
+        return Boundary(features, feature_map)
+    note = _why_straight(told.X.shape[0], told.X.shape[1], told.bags)
+    if note:
+        choice: Choice = {"tried": [STRAIGHT], "scores": [], "errors": [], "chosen": STRAIGHT, "note": note}
+        return Boundary(told.X, choice=choice)
+    feature_map, features = map_rows(told.X, layout, generator)
+    fits = RoughFits(options, told, generator)
+    held_out = []
+    for done, some in enumerate((told.X, features)):
+        report("choosing the boundary", done, 2)
+        held_out.append(fits.hold_out(some, 0, "choosing the boundary"))
+    straight, curved = held_out
+    gain = curved.values - straight.values
+    is_clear = gain.mean() > gain.std() / np.sqrt(
+        len(gain)
+    )  # of two boundaries that explain lists as well, the simpler
+    choice = choose([STRAIGHT, CURVED], [straight.values, curved.values], lambda _: int(is_clear))
+    if choice["chosen"] == CURVED:
+        return Boundary(features, feature_map, choice, (fits, curved))
+    return Boundary(told.X, None, choice, (fits, straight))
+
+
+def _total_variance(X: Any) -> float:
+    """Return the mean squared distance of rows to their mean: the number of features, where they are standardised."""
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    squares = float(np.square(X.data).sum() if issparse(X) else np.einsum("ij,ij->", X, X)) / X.shape[0]
+    variance = squares - float(mean @ mean)
+    return variance if variance > 1e-12 * squares else 0.0  # rounding of constant rows is no variance
+
+
+def _why_straight(n_rows: int, n_columns: int, bags: Bags) -> str:
+    n_labelled = int(bags.is_labelled.sum())
+    if n_labelled < FEWEST_TO_CHOOSE:
+        return f"{n_labelled} labelled bags are too few to hold some out"
+    if n_rows * (min(n_columns, 500) + LANDMARKS) > MOST_NUMBERS:
+        return f"the curved features of {n_rows} rows would take more than 2 GB"
+    return ""

@@ -50,8 +50,7 @@ from sidelight.estimators.hierarchy.evidence import (
 )
 from sidelight.estimators.hierarchy.further_parents import as_tree, further_parents
 from sidelight.estimators.hierarchy.in_parts import SAMPLE, ManyRows
-from sidelight.estimators.hierarchy.joint import INITS, joint_em, starts
-from sidelight.estimators.hierarchy.weights import learn_weights
+from sidelight.estimators.hierarchy.weights import INITS, joint_em, learn_weights, starts
 from sidelight.words import Setting, counted
 
 STRUCTURES = ("counts", "joint", "graph")

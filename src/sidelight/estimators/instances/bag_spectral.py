@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.similarities import Similarities, alpha_scale
-from sidelight._affinity.spectral import unit_rows
+from sidelight._affinity.spectral import NormalisedSum, unit_rows
 from sidelight._core.params import check_choice, check_flag, check_number
 from sidelight.data.bags import Bags
 from sidelight.estimators.instances._spectral import Embedded, SpectralFamily

@@ -33,7 +33,13 @@ from sidelight.estimators._labelled_bags.row_temperature import (
     names_that_reach,
     temper,
 )
-from sidelight.estimators._labelled_bags.supervision import Layout, check_counts, refuse_empty_sets, require_lists
+from sidelight.estimators._labelled_bags.supervision import (
+    Layout,
+    check_cells,
+    check_counts,
+    refuse_empty_sets,
+    require_lists,
+)
 from sidelight.estimators.novelty.naming import NamesRows, check_enough_rows
 from sidelight.estimators.novelty.problem import CentredRows, Problem, State, allowed_labels, draw_labels
 from sidelight.progress import report
@@ -370,6 +376,7 @@ class DMNL(NamesRows, ClusterMixin, Estimator):
 
     def _lay_out(self, bags: Bags, n_novel: int) -> Layout:
         check_enough_rows(self, n_novel, bags.n_rows)
+        check_cells(self, bags.n_classes + n_novel, bags.n_rows)
         layout = Layout.of(bags.classes, 1, n_novel)
         if layout.n_novel == 0:
             refuse_empty_sets(bags)

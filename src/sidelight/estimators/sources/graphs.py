@@ -23,9 +23,8 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 
 from sidelight._affinity.neighbours import nearest_rows
-from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.similarities import graph_local_scaling
-from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
+from sidelight._affinity.spectral import NormalisedSum, leading_eigenvectors, unit_rows
 from sidelight._core.params import as_seed
 from sidelight._core.process import one_thread, without_library_warnings
 from sidelight.estimators.sources._agreement import CommonEdges, Masks, channel_weights

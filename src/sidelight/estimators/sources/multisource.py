@@ -21,10 +21,9 @@ from sidelight.errors import InvalidData, InvalidParameter, SidelightWarning, wa
 from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import ProbabilityColumns
 from sidelight.estimators._large import fit_on_sample
-from sidelight.estimators.sources._channels import channel_columns, check_channel
 from sidelight.estimators.sources._coclusterer import check_coclusterer
 from sidelight.estimators.sources._graph_fit import JOINED, WHOLE, Choice, fit_graphs
-from sidelight.estimators.sources._joined import JoinedChannels, Masks, channels_there
+from sidelight.estimators.sources._joined import JoinedChannels, Masks, channel_columns, channels_there, check_channel
 from sidelight.estimators.sources.annealed import AnnealedCoclustering
 from sidelight.estimators.sources.codebook import Codebook, sequence_codes, thresholds
 from sidelight.estimators.sources.information import InformationCoclustering

@@ -18,9 +18,8 @@ import scipy.sparse as sp
 
 from sidelight._affinity.links import similarity_components
 from sidelight._affinity.neighbours import nearest_of, nearest_rows
-from sidelight._affinity.operators import NormalisedSum
 from sidelight._affinity.similarities import graph_local_scaling
-from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
+from sidelight._affinity.spectral import NormalisedSum, leading_eigenvectors, unit_rows
 from sidelight._core.params import as_seed, check_number
 from sidelight._core.process import one_blas_thread
 from sidelight._core.prototypes import round_by_kmeans

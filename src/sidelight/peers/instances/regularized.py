@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from sidelight._affinity.links import BagLinks
-from sidelight._affinity.operators import NormalisedSum, PenalisedCut
 from sidelight._affinity.similarities import Similarities
+from sidelight._affinity.spectral import NormalisedSum, PenalisedCut
 from sidelight._core.params import check_number
 from sidelight.data.bags import Bags
 from sidelight.errors import SidelightWarning, warn

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from sidelight._affinity.links import BagLinks, MustBlocks, degrees, similarity_components
-from sidelight._affinity.operators import AdditiveSum, NormalisedSum
 from sidelight._affinity.similarities import Similarities
+from sidelight._affinity.spectral import AdditiveSum, NormalisedSum
 from sidelight._core.params import check_choice
 from sidelight.data.bags import Bags
 from sidelight.estimators.instances._spectral import Embedded, SpectralFamily

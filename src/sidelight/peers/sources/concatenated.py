@@ -17,7 +17,7 @@ from sidelight._models.prepared_rows import Preparation, kind_of
 from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._columns import DistanceColumns
 from sidelight.estimators._weights import weights_of_rows
-from sidelight.estimators.sources._channels import channel_columns
+from sidelight.estimators.sources._joined import channel_columns
 from sidelight.progress import report
 
 Ints = NDArray[np.intp]

@@ -16,7 +16,7 @@ from sidelight._core.prototypes import round_by_kmeans
 from sidelight.errors import ConvergenceWarning, warn
 from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
 from sidelight.estimators._weights import weights_of_rows
-from sidelight.estimators.sources._channels import channel_columns
+from sidelight.estimators.sources._joined import channel_columns
 from sidelight.peers.sources.concatenated import dense
 from sidelight.progress import report
 

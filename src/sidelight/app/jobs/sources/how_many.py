@@ -22,8 +22,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_mutual_info_score
 
-from sidelight._affinity.operators import NormalisedSum
-from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
+from sidelight._affinity.spectral import NormalisedSum, leading_eigenvectors, unit_rows
 from sidelight._core.process import one_thread, without_library_warnings
 from sidelight._core.prototypes import group_means, squared_distances
 from sidelight.estimators._how_many import NumberOfClusters, clearest_number
