@@ -232,11 +232,14 @@ def _with_answers(described: Description, data: Dataset, source: Source) -> Desc
     files = {kind: str(file) for kind, (file, _) in beside.items()}
     files |= {} if by_column is None else {"id": column}
     fits = [
-        replace(fit, why="rows with features, and answers about them beside the table", roles={**fit.roles, **files})
+        replace(
+            fit, job="relations", why="rows with features, and answers about them beside the table",
+            roles={**fit.roles, **files},
+        )
         for fit in described.fits
-        if fit.job == "relations"
-    ]
-    fits += [fit for fit in described.fits if fit.job != "relations"]
+        if fit.job == "cluster"
+    ]  # fmt: skip
+    fits += [fit for fit in described.fits if fit.job != "cluster"]
     return replace(described, facts={**described.facts, "answers beside it": told}, fits=tuple(fits))
 
 
@@ -348,7 +351,7 @@ def _fits(data: Dataset, explicit: Mapping[str, Any]) -> tuple[Fit, ...]:
         named = {name: value for name, value in roles.items() if name in ("id", "truth", "missing")}
         suggested.insert(
             0 if data.n_features <= _FEW_NUMBERS else 1,
-            Fit("relations", f"the words of {texts[0]!r} as features", {**named, "text": texts[:1]}),
+            Fit("cluster", f"the words of {texts[0]!r} as features", {**named, "text": texts[:1]}),
         )
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # columns without a single number
