@@ -128,7 +128,7 @@ def _no_rows(data: Dataset, source: Source) -> Description:
     if data.kind == "annotations":
         words = ("answers of annotators: they say what people think of things whose rows are elsewhere",)
         return replace(described, fits=(), warnings=(*described.warnings, *words))
-    return replace(described, fits=(Fit("relations", "distances between its rows", {"format": data.kind}),))
+    return replace(described, fits=())
 
 
 def _first_of_many(pattern: str, roles: Roles | None) -> Description:
