@@ -1,8 +1,8 @@
 """The scored rules: what speaks for and against a column being an id, a bag, a time, a name, a label; each says why.
 
 A rule is a function of a column; it returns the sentence that it says, or None where it does not speak. Its points add
-up with those of the others that speak for the same role. What spoke is kept with the data, for
-``describe --why``; ``make bench BENCH=understanding`` judges them on real files, source by source.
+up with those of the others that speak for the same role. What spoke is kept with the data, and shown
+on request; ``make bench BENCH=understanding`` judges them on real files, source by source.
 """
 
 from __future__ import annotations
