@@ -168,6 +168,11 @@ CASES = [
         grid={"penalty": [0.01, 0.1]},
     ),
     Case(
+        sl.estimators.RowClustering(3, random_state=0),
+        expected_failures=PROBA_COLUMNS,
+        grid={"method": ["best", "k-means"]},
+    ),
+    Case(
         sl.DiscriminativeClusteringCV(
             3, estimator=sl.DiscriminativeClustering(n_init=1, eps=0.05), cv=2, random_state=0
         ),

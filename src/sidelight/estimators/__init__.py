@@ -19,6 +19,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "bags.words": ("BagWordClustering",),
         "relations.cross_validation": ("DiscriminativeClusteringCV",),
         "relations.discriminative": ("DiscriminativeClustering",),
+        "relations.rows": ("RowClustering",),
         "hierarchy.classifier": ("LatentHierarchyClassifier",),
         "sources.annealed": ("AnnealedCoclustering",),
         "sources.codebook": ("Codebook",),

@@ -77,8 +77,9 @@ class NumberOfClusters:
 
     @property
     def score(self) -> float:
-        """The score of the number in use."""
-        return float(self.scores[list(self.tried).index(self.chosen)])
+        """The score of the number in use; of the best that was tried, where it is 1 because none of them gained."""
+        tried = list(self.tried)
+        return float(self.scores[tried.index(self.chosen)] if self.chosen in tried else max(self.scores))
 
 
 def clearest_number(points: np.ndarray, generator: np.random.Generator) -> NumberOfClusters:
@@ -97,12 +98,12 @@ def clearest_number(points: np.ndarray, generator: np.random.Generator) -> Numbe
     with without_library_warnings(), one_thread():
         Z = _compact(np.asarray(points, dtype=np.float64), generator)
         most = min(most, len(Z) // _ROWS_EACH)
-        whole = _Spectrum.of(Z, most, generator)
+        whole = Spectrum.of(Z, most + 1, generator)
         parts = []
         for number in range(_PARTS):
             report("number of clusters", number, _PARTS, f"part {number + 1} of the rows")
             rows = np.sort(generator.choice(len(Z), int(_SHARE * len(Z)), replace=False))
-            parts.append((rows, _Spectrum.of(Z[rows], most, generator)))
+            parts.append((rows, Spectrum.of(Z[rows], most + 1, generator)))
         gaps = whole.gaps
         tried = list(range(2, len(gaps) + 2))
         clear = {}
@@ -117,18 +118,21 @@ def clearest_number(points: np.ndarray, generator: np.random.Generator) -> Numbe
 
 
 @dataclass(frozen=True, slots=True)
-class _Spectrum:
+class Spectrum:
     """The leading eigenvalues of the normalised graph of some rows, and their vectors."""
 
     values: np.ndarray
     vectors: np.ndarray
 
     @classmethod
-    def of(cls, Z: np.ndarray, most: int, generator: np.random.Generator) -> _Spectrum:
-        n_neighbours = min(_NEIGHBOURS, max(3, len(Z) // 10))
-        W = graph_local_scaling(nearest_rows(Z, n_neighbours, generator=generator))[0]
+    def of(
+        cls, Z: np.ndarray, n_vectors: int, generator: np.random.Generator, *, n_neighbours: int = _NEIGHBOURS
+    ) -> Spectrum:
+        """Join every row to those nearest to it; fewer vectors come back where rows are few."""
+        n_nearest = min(n_neighbours, max(3, len(Z) // 10))
+        W = graph_local_scaling(nearest_rows(Z, n_nearest, generator=generator))[0]
         parts = connected_components(W, directed=False)[1]
-        k = min(most + 1, len(Z) - 2)
+        k = min(n_vectors, len(Z) - 2)
         found = leading_eigenvectors(
             NormalisedSum.of(W), k, parts=parts, generator=generator, tol=_TOLERANCE, dtype=W.dtype
         )

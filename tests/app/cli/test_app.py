@@ -20,7 +20,7 @@ def test_a_table_becomes_a_folder_of_results(sidelight, table, tmp_path):
     results = tmp_path / "results"
     assert files(results) == {
         "assignments.csv", "assignments.parquet", "clusters.csv", "check.csv", "model.sidelight", "numbers.json",
-        "report.html", "run.toml",
+        "report.html", "run.toml", "ways.csv",
     }  # fmt: skip
     assert "40 rows fell into 2 clusters" in out
     assert out.rstrip().endswith("Correct rows in a browser: sidelight studio open results")

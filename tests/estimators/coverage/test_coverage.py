@@ -338,7 +338,8 @@ def test_score_of_bags_without_lists_is_not_the_best_one():
 def test_the_penalty_is_chosen_by_held_out_bags():
     """Many features of noise and few bags ask for a strong penalty; many bags and none of it for a weak one."""
     few, bags_few, _ = recordings(n_bags=15)
-    few = np.hstack([few, np.random.default_rng(0).normal(size=(len(few), 30))])
+    rng = np.random.default_rng(0)
+    few = np.hstack([few + 1.5 * rng.normal(size=few.shape), rng.normal(size=(len(few), 30))])
     many, bags_many, _ = recordings(n_bags=150)
     strong = sl.CoverageClustering(penalty="auto", random_state=0).fit(few, bags=bags_few)
     weak = sl.CoverageClustering(penalty="auto", random_state=0).fit(many, bags=bags_many)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,6 +15,7 @@ from sidelight.errors import (
     ConvergenceWarning,
     InseparableLabels,
     InvalidData,
+    SidelightWarning,
     ignore_warnings,
 )
 from sidelight.estimators._labelled_bags.coverage import coverage_posteriors
@@ -72,9 +75,9 @@ class Scripted(settle.Folds):
     """Held-out likelihoods that are given."""
 
     def __init__(self, values):
-        self.values, self.asked, self.splits = iter(values), [], [0, 1]
+        self.values, self.asked, self.splits, self.told = iter(values), [], [0, 1], TOLD
 
-    def _held_out(self, stage, note, settings):
+    def _held_out(self, stage, note, settings, corrected=False):
         self.asked.append((stage, settings))
         return next(self.values)
 
@@ -96,6 +99,48 @@ def test_candidates_are_tried_until_held_out_lists_stop_gaining():
         assert found["chosen"] == chosen
         assert [getattr(settings, name) for _, settings in folds.asked] == list(range(1, n_tried + 1))
         assert [stage[1:] for stage, _ in folds.asked] == [(2 * i, 2 * len(means)) for i in range(n_tried)]
+
+
+@pytest.mark.parametrize(
+    ("means", "chosen", "tried", "said"),
+    [
+        ([1, 2, 1], 10, 3, None),
+        ([2, 1, 2, 3, 1], 100, 4, None),  # the end is asked again beside what lies beyond it
+        ([2, 1, 2, 3, 4, 5], 1000, 5, "strongest"),
+        ([1, 2, 3, 4, 5, 6, 6, 7, 8, 9], 0.003, 9, "weakest"),
+        ([1, 2, 3, 4, 5, 6, 6, 7, 6], 0.03, 8, None),
+    ],
+)
+def test_beyond_the_best_end_more_penalties_are_tried(means, chosen, tried, said):
+    folds = Scripted([np.array([mean, mean + 0.1]) for mean in means])
+    with contextlib.nullcontext() if said is None else pytest.warns(SidelightWarning, match=said):
+        found = folds.best_penalty(of())
+    assert found["chosen"] == chosen
+    assert len(found["tried"]) == len(found["scores"]) == len(found["errors"]) == len(set(found["tried"])) == tried
+    assert ("note" in found) is (said is not None)
+    with pytest.raises(StopIteration):
+        next(folds.values)
+
+
+def test_a_penalty_that_was_chosen_does_not_empty_the_sets_of_bags():
+    """Weak rows and long lists: by its own likelihood the strongest rule won, and the F1 of sets fell by a third."""
+    rng = np.random.default_rng(0)
+    kinds = rng.dirichlet(np.full(12, 0.7))
+    topics = [rng.choice(12, 4, replace=False, p=kinds) for _ in range(20)]
+    y = np.concatenate([rng.choice(topics[rng.integers(20)], 8) for _ in range(120)])
+    rows, codes = 2.0 * rng.normal(size=(12, 8))[y] + 4.0 * rng.normal(size=(960, 8)), np.arange(960) // 8
+    bags = sl.Bags(codes, labels={bag: set(y[codes == bag].tolist()) for bag in range(120)})
+    train, test = codes < 80, codes >= 80
+    truth = np.array([[name in bags[test].labels[bag] for name in range(12)] for bag in bags[test].names])
+
+    def f1(penalty):
+        model = sl.CoverageClustering(penalty=penalty, boundary="straight", random_state=0)
+        sets = model.fit(rows[train], bags=bags[train]).predict_bags(rows[test], bags=bags[test])
+        return sl.metrics.micro_f1(
+            truth.astype(int), np.array([[name in one for name in range(12)] for one in sets]) * 1
+        )
+
+    assert f1("auto") > f1(1.5) - 0.03
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sidelight.app.jobs.demonstration import Demonstration
 
 # The most specific first: this is the order in which `describe` suggests them.
-_JOBS = (instances.JOB, hierarchy.JOB, bags.JOB, sources.JOB, coclusters.JOB, relations.JOB)
+_JOBS = (instances.JOB, hierarchy.JOB, bags.JOB, sources.JOB, coclusters.JOB, relations.CLUSTER, relations.JOB)
 
 JOBS: Mapping[str, Job] = {job.name: job for job in _JOBS}
 ALIASES = {"coverage": ("instances", {"method": "coverage"})}  # what an older name means now

@@ -70,7 +70,8 @@ class CoverageClustering(JudgesRows, ClusterMixin, Estimator):
     penalty : float or "auto", default=1.5
         Weight of ``|W|^2 / 2`` against the summed log likelihood: the precision of a Gaussian prior, as 1 / C in
         scikit-learn's ``LogisticRegression``. Made for standardised features. "auto" takes the value of 30, 10, 3, 1,
-        0.3, 0.1 whose likelihood on held-out bags is best, at the price of some 20 more fits.
+        0.3, 0.1 whose likelihood on held-out bags is best, at the price of some 20 more fits; where 30 or 0.1 is best,
+        it looks beyond, and warns where that has no end.
     wrong : float, default=0.0
         Probability that a listed label is carried by no row of its bag.
     forgotten : float, default=0.0

@@ -187,6 +187,13 @@ def correct_odds(options: Any, told: Told, held_out: HeldOut | None) -> BagOdds:
     return BagOdds.unpack(descend(*correction(held_out.evidence, held_out.listed), tol=1e-8).parameters)
 
 
+def list_values(evidence: np.ndarray, listed: np.ndarray) -> np.ndarray:
+    """Return how probable each list is, in logarithms, by odds that are corrected for these very lists."""
+    odds = BagOdds.unpack(descend(*correction(evidence, listed), tol=1e-8).parameters)
+    scores = odds.slope * evidence + odds.offsets
+    return np.asarray((listed * scores - np.logaddexp(0.0, scores)).sum(axis=1))
+
+
 def calibrate_rows(options: Any, told: Told, held_out: HeldOut | None, Q: np.ndarray) -> Calibration:
     """Find the temperatures of rows; ``Q`` are the posteriors of the rows of the fit, by the names of rows."""
     if held_out is None:

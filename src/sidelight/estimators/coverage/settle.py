@@ -24,7 +24,7 @@ from sidelight._core.process import one_blas_thread
 from sidelight._models.feature_map import FeatureMap
 from sidelight._solvers.descent import Solution, best, race
 from sidelight.data.bags import Bags
-from sidelight.errors import InvalidParameter, ignore_warnings
+from sidelight.errors import InvalidParameter, SidelightWarning, ignore_warnings, warn
 from sidelight.estimators._choice import Choice, choose, highest, simplest_within_error, try_in_turn
 from sidelight.estimators._labelled_bags.row_temperature import matching_temperature
 from sidelight.estimators._labelled_bags.supervision import Layout, check_cells, count_clusters
@@ -37,6 +37,8 @@ from sidelight.estimators.coverage.held_out import (
     compare_without,
     correct_odds,
     hold_out_bags,
+    list_values,
+    log_odds,
 )
 from sidelight.estimators.coverage.judging import told_probabilities
 from sidelight.estimators.coverage.novel_rows import by_chance
@@ -44,6 +46,7 @@ from sidelight.estimators.coverage.problem import Problem, Told
 from sidelight.progress import report
 
 PENALTIES = (30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # the strong ones first: they converge in a tenth of the iterations
+STRONGER, WEAKER = (100.0, 300.0, 1000.0), (0.03, 0.01, 0.003)  # tried where an end of them is best
 MOST_SUBCLUSTERS, MOST_NOVEL = 4, 6  # the most clusters of a label, and for what nobody named, that "auto" tries
 NO_LISTS = {"lists": {"probability": np.zeros(0), "bag": np.zeros(0, dtype=np.intp)}}
 FOLDS = 5  # of whole bags, for every "auto"
@@ -127,6 +130,9 @@ def settle(
     climb = partial(settings.climb, problem, tol=settings.tol)
     starts = problem.starts(seen.X, settings.n_init, generator)
     solutions = race(starts, climb, settings.max_iter, heat=HEAT, keep_one_in=KEPT)
+    settings = replace(
+        settings, penalty=settled.penalty
+    )  # what is held out is judged by rules like the one that is used
     trust = settle_trust(settings, replace(told, X=seen.X), problem, best(solutions).parameters, generator, boundary)
     return Settled(boundary, settled.penalty, choice, problem, solutions, *trust)
 
@@ -135,7 +141,8 @@ def settle_trust(
     settings: Settings, told: Told, problem: Problem, theta: np.ndarray, generator: np.random.Generator, at: Boundary
 ) -> tuple[BagOdds, dict[str, Any]]:
     """Return how the probabilities of bags are corrected, and what held-out lists say of those of rows."""
-    found = hold_out_bags(settings, told, told.X, generator.spawn(1)[0], at.held_out)
+    known = at.held_out if at.held_out and at.held_out[0].penalty == settings.penalty else None
+    found = hold_out_bags(settings, told, told.X, generator.spawn(1)[0], known)
     to_labels = problem.layout.to_labels()
     Q = problem.posteriors(theta)[0] @ to_labels
     if found is None:
@@ -172,14 +179,15 @@ def choose_counts(settings: Settings, told: Told, generator: np.random.Generator
         folds = Folds(settings, told, generator)
         least = _least_novel(told.bags)
         candidates: dict[str, Sequence[Any]] = {
-            "penalty": PENALTIES,
             "n_novel": range(least, MOST_NOVEL + 1),
             "n_subclusters": range(1, MOST_SUBCLUSTERS + 1),
         }
         first: dict[str, Any] = {"penalty": None, "n_novel": least, "n_subclusters": 1}
         settings = replace(settings, **{name: first[name] for name in is_open})
         for name in is_open:
-            choice[name] = folds.best_of(name, candidates[name], settings)
+            choice[name] = (
+                folds.best_penalty(settings) if name == "penalty" else folds.best_of(name, candidates[name], settings)
+            )
             settings = replace(settings, **{name: choice[name]["chosen"]})
     return replace(settings, penalty=float(settings.penalty)), choice
 
@@ -200,24 +208,48 @@ class Folds:
         split = BagKFold(FOLDS, shuffle=True, random_state=as_seed(generator))
         self.splits = list(split.split(told.X, groups=told.bags))
 
+    def best_penalty(self, settings: Settings) -> Choice:
+        """Take the best penalty; where an end of those tried is best, look beyond it, and say where that ends, too."""
+        choice = self.best_of("penalty", PENALTIES, settings)
+        for end, beyond, extreme in ((PENALTIES[0], STRONGER, "strongest"), (PENALTIES[-1], WEAKER, "weakest")):
+            if choice["chosen"] != end:
+                continue
+            further = self.best_of("penalty", (end, *beyond), settings)
+            for name in ("tried", "scores", "errors"):
+                choice[name] += further[name][1:]
+            choice["chosen"] = further["chosen"]
+            if choice["chosen"] == beyond[-1]:
+                choice["note"] = (
+                    f"the {extreme} penalty that was tried, {beyond[-1]:g}, explains held-out lists best: "
+                    + ("rows say next to nothing about lists" if beyond is STRONGER else "give a smaller one by number")
+                )
+                warn(f'{settings.who}(penalty="auto"): {choice["note"]}.', SidelightWarning, stacklevel=2)
+            break
+        return choice
+
     def best_of(self, name: str, candidates: Sequence[Any], settings: Settings) -> Choice:
         """Try the candidates in order until the held-out likelihood stops rising, and say which one is taken.
 
         The best penalty is taken, but the smallest count within a standard error of the best (Breiman's rule): a
-        superfluous cluster changes next to nothing, so that the larger count would often win by chance.
+        superfluous cluster changes next to nothing, so that the larger count would often win by chance. Penalties are
+        judged by the corrected probabilities of lists, which are what a model is asked for: by itself, a rule that says
+        the same of all rows beats one that is a little too sure of each of many.
         """
 
         def told(candidate: Any) -> np.ndarray:
             before, total = (n * len(self.splits) for n in (candidates.index(candidate), len(candidates)))
             stage = f"choosing {name}", before, total
-            return self._held_out(stage, f"{candidate:g}?", replace(settings, **{name: candidate}))
+            corrected = name == "penalty" and not self.told.one_of
+            return self._held_out(stage, f"{candidate:g}?", replace(settings, **{name: candidate}), corrected)
 
         rule = highest if name == "penalty" else simplest_within_error
         return try_in_turn(candidates, told, rule, patience=PATIENCE[name], peak=_last_rise)
 
-    def _held_out(self, stage: tuple[str, int, int], note: str, settings: Settings) -> np.ndarray:
-        """Return the log likelihood of every labelled bag, under the rule of the other folds."""
-        scores = []
+    def _held_out(
+        self, stage: tuple[str, int, int], note: str, settings: Settings, corrected: bool = False
+    ) -> np.ndarray:
+        """Return the log likelihood of every labelled bag under the rule of the other folds, or by corrected odds."""
+        scores, odds, lists = [], [], []
         what, before, total = stage
         rough = replace(settings, boundary=STRAIGHT, calibrate=False, n_init=min(settings.n_init, STARTS))
         for done, split in enumerate(self.splits):
@@ -226,9 +258,13 @@ class Folds:
             with ignore_warnings():  # the final fit says it once
                 found = settle(rough, train, as_generator(self.seed))
                 judged = Problem.of(rough, test, found.layout, 0.0)
-                values = judged.posteriors(best(found.solutions).parameters)[1]
-            scores.append(values[test.bags.is_labelled])
-        return np.concatenate(scores)
+                theta, bags = best(found.solutions).parameters, test.bags
+                values = judged.posteriors(theta)[1]
+            P = np.exp(judged.model.log_posterior(theta, test.X)) @ found.layout.to_labels()
+            scores.append(values[bags.is_labelled])
+            odds.append(log_odds(P, bags.order, bags.starts)[bags.is_labelled, : len(bags.classes)])
+            lists.append(bags.label_matrix.toarray()[bags.is_labelled].astype(float))
+        return list_values(np.concatenate(odds), np.concatenate(lists)) if corrected else np.concatenate(scores)
 
 
 def _least_layout(settings: Settings, bags: Bags) -> Layout:

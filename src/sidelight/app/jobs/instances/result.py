@@ -364,6 +364,8 @@ def _curves(chosen: Mapping[str, Mapping[str, Any]], *, by_structure: bool) -> l
     shown: list[Section] = []
     for name, choice in chosen.items():
         told = "The penalty under which held-out lists are most likely is taken." if name == "penalty" else _SMALLEST
+        if name == "penalty" and (note := choice.get("note")):
+            told += f" Here {note}."
         title = f"How {name} was chosen"
         if by_structure:
             caption = "Share of the known labels of held-out bags that is told rightly."

@@ -1,4 +1,4 @@
-"""The relations job: clusters of rows, by their features and by answers about pairs and triplets of them."""
+"""Clusters of rows: the relations job, by answers about pairs and triplets of them, and the cluster job, without."""
 
 from __future__ import annotations
 
@@ -45,6 +45,9 @@ Peers = Literal[
 ]
 
 
+Ways = Literal["best", "k-means", "mixture", "graph", "discriminative"]
+
+
 class Relations(InParts, frozen=True):
     """Clusters of rows that respect answers about pairs and triplets of them."""
 
@@ -67,6 +70,17 @@ class Relations(InParts, frozen=True):
     n_init: Starts = 2
 
 
+class Cluster(InParts, frozen=True):
+    """Clusters of rows about which nothing else is known."""
+
+    n_clusters: Clusters = "auto"
+    method: Annotated[
+        Ways,
+        option("The way to cluster; best tries all, and takes the clusters that other rows tell best."),
+    ] = "best"
+    scale: Scale = "standard"
+
+
 class Peer(Options, frozen=True):
     """Clusters of rows by a method of another paper, with its defaults."""
 
@@ -87,9 +101,10 @@ def _fits(data: Dataset, roles: Mapping[str, Any]) -> Fit | None:
     if not has_rows(data) or data.counts is not None:
         return None
     used = ("id", "truth", "features", "ignore", "text", "missing_words", "missing")
-    return Fit("relations", "rows with features", {k: v for k, v in roles.items() if k in used}, n_kinds(data))
+    return Fit("cluster", "rows with features", {k: v for k, v in roles.items() if k in used}, n_kinds(data))
 
 
+_WAYS_FILE = {"ways": "the ways to cluster, and how well each did"}
 JOB = Job(
     name="relations",
     summary="Cluster the rows of a table by answers about pairs and triplets of them.",
@@ -104,8 +119,8 @@ JOB = Job(
         "discriminative": Method(Relations, _here("work.work"), in_parts=True),
         **dict.fromkeys(get_args(Peers), Method(Peer, _here("work.work"))),
     },
-    fits=_fits,
-    files={"broken_answers": "answers that the clusters break"},
+    fits=lambda data, roles: None,  # without answers `cluster` fits; with answers `describe` turns it into this
+    files={"broken_answers": "answers that the clusters break", **_WAYS_FILE},
     demos={"relations": _here("demo.digits")},
     shows=dict.fromkeys(
         (
@@ -125,3 +140,31 @@ JOB = Job(
         "ignore", "text", "missing",
     ),
 )  # fmt: skip
+
+CLUSTER = Job(
+    name="cluster",
+    summary="Cluster the rows of a table, in the best of four ways.",
+    text="Cluster the rows of TABLE (any file that `sidelight describe` understands) about which nothing else is "
+    "known. K-means, a mixture of clouds, the graph of nearest rows and a discriminative fit are tried; which clusters "
+    "are best told by other rows decides, and is said.\n\nWrites assignments (.parquet, .csv), clusters.csv, "
+    "ways.csv (how well each way did), model.sidelight, run.toml and report.html into the output folder.",
+    you_have="a table of rows, and nothing else",
+    example={},
+    methods=dict.fromkeys(get_args(Ways), Method(Cluster, _here("work.work"), in_parts=True)),
+    fits=_fits,
+    files=_WAYS_FILE,
+    shows={"RowClustering": Shown("answers", _here("work.shown_result"))},
+    shown=(
+        "n_clusters",
+        "method",
+        "scale",
+        "id",
+        "truth",
+        "features",
+        "ignore",
+        "text",
+        "missing",
+        "components",
+        "embed",
+    ),
+)

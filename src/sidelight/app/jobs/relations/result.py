@@ -22,6 +22,12 @@ from sidelight.words import Sentence, Setting, counted, present, sizes_in_words
 
 _UNSURE = 0.8  # share of sure rows below which more answers are advised
 _DOUBT = 0.02  # share of wrong answers from which the page speaks of them
+_WAYS = {
+    "k-means": "k-means",
+    "mixture": "a mixture of clouds of one shape",
+    "graph": "the graph of nearest rows",
+    "discriminative": "the discriminative fit",
+}
 _ERRS = 0.1  # share of wrong answers of one person that is worth a word
 
 
@@ -38,6 +44,7 @@ class RelationsResult(Result):
     eps_range: Sequence[float] = (0.0, 0.0)  # between which shares answers are wrong
     calibration: Mapping[str, Any] | None = if_known()  # how right pairs are that are sure, by held-out answers
     eps_is_estimated: bool = False  # else it was given, or assumed because the answers are few
+    won: str | None = if_known()  # the way to cluster, where nobody answered anything
     n_moved: int = 0  # rows in another cluster than their features alone would put them
     annotator_errors: Mapping[str, float] = field(default_factory=dict)
     map: Map = big()
@@ -56,6 +63,7 @@ class RelationsResult(Result):
             ],
             present(
                 _broken(self),
+                _ways(self),
                 *gallery_sections(self),
                 map_section(self.map, MAP_OF_CLUSTERS),
                 clusters_section(self, STANDS_OUT),
@@ -91,7 +99,13 @@ class RelationsResult(Result):
 
 def _about_answers(found: RelationsResult, n_answers: int) -> list[Sentence]:
     if not n_answers:
-        return ["No answers about pairs or triplets were given: the rows alone decided."]
+        return present(
+            "No answers about pairs or triplets were given: the rows alone decided.",
+            f"Of {counted(len(found.tables['ways']['way']), 'way')} to cluster, {_WAYS[found.won]} won: other rows "
+            "tell its clusters best."
+            if found.won and "ways" in found.tables
+            else None,
+        )
     kinds = [counted(n, kind) for n, kind in ((found.n_pairs, "pair"), (found.n_triplets, "triplet")) if n]
     kept = percent((n_answers - found.n_broken) / n_answers)
     wrong, errors = percent(found.eps), found.annotator_errors
@@ -111,6 +125,16 @@ def _about_answers(found: RelationsResult, n_answers: int) -> list[Sentence]:
         if errors and errors[worst] > _ERRS
         else None,
     )
+
+
+def _ways(found: RelationsResult) -> Section | None:
+    if "ways" not in found.tables:
+        return None
+    told = (
+        "How much the nearest rows, and a linear rule learnt from the other half, tell about the cluster of a row, "
+        "relative to what evenly sized clusters could tell. Ways that are close to each other do about as well."
+    )
+    return Section("Ways to cluster", [told], [table_of(found, "ways", "The ways that were tried, the best first.")])
 
 
 def _broken(found: RelationsResult) -> Section | None:

@@ -19,7 +19,7 @@ from sidelight.app.jobs.config import RunConfig
 from sidelight.app.jobs.gallery import cluster_table, gallery_of
 from sidelight.app.jobs.how_many import choose_number, with_choice, with_number
 from sidelight.app.jobs.reading import as_dense, collect_notes, read_rows, rows_of, standard, standardized
-from sidelight.app.jobs.relations import Peer, Relations
+from sidelight.app.jobs.relations import Cluster, Peer, Relations
 from sidelight.app.jobs.relations.result import RelationsResult
 from sidelight.app.jobs.result import Columns, Map, Reading, columns_of
 from sidelight.app.jobs.roles import ENGINE
@@ -29,6 +29,7 @@ from sidelight.errors import AnswersDisagree, ConflictingAnswers, UnknownName, i
 from sidelight.estimators._how_many import NumberOfClusters
 from sidelight.estimators.relations.cross_validation import DiscriminativeClusteringCV
 from sidelight.estimators.relations.discriminative import MOST_ROWS, DiscriminativeClustering
+from sidelight.estimators.relations.rows import RowClustering
 from sidelight.estimators.relations.trust import FEWEST
 from sidelight.files.answers import names_in, read_answers
 from sidelight.peers import (
@@ -75,6 +76,8 @@ def _table(config: RunConfig) -> Dataset:
 def _answered(config: RunConfig) -> Iterator[str]:
     """Name the rows that answers are about."""
     options: Any = config.options
+    if isinstance(options, Cluster):
+        return
     for path, kind in ((options.pairs, Pairs), (options.corrections, Pairs), (options.triplets, Triplets)):
         if path is not None:
             yield from names_in(Path(path), kind)
@@ -83,6 +86,8 @@ def _answered(config: RunConfig) -> Iterator[str]:
 def _with_answers(data: Dataset, config: RunConfig) -> RelationsResult:
     """Read the answers about rows that were read already, and cluster them."""
     options = config.options
+    if isinstance(options, Cluster):
+        return cluster(data, config)
     assert isinstance(options, Relations | Peer)  # the catalogue says so
     with collect_notes() as left_out:
         pairs = None if options.pairs is None else _read(options.pairs, Pairs, data)
@@ -105,13 +110,13 @@ def _read(path: str, kind: type[Pairs] | type[Triplets], data: Dataset) -> Any:
 def cluster(data: Dataset, config: RunConfig, pairs: Any = None, triplets: Any = None) -> RelationsResult:
     """Cluster rows that were read already."""
     asked = config.options
-    assert isinstance(asked, Relations | Peer)  # the catalogue says so
+    assert isinstance(asked, Relations | Peer | Cluster)  # the catalogue says so
     X = as_dense(data)
     answers = {name: side for name, side in (("pairs", pairs), ("triplets", triplets)) if side is not None}
     options, choices = _chosen_number(asked, standard(X, data), answers, config.seed)
 
     def fitted(seed: int) -> Any:
-        inner = make_estimator(options, seed)
+        inner = make_estimator(options, seed, alone=not answers)
         return (standardized(inner, data) if options.scale == "standard" else inner).fit(X, **answers)
 
     contradictions = _contradictions(data, answers)
@@ -200,13 +205,14 @@ def result_of(
         reading=Reading.of(data, USES),
         model=model,
         assignments=columns_of(data, own),
-        tables={"clusters": clusters, **_broken_table(data, fitted, pairs, triplets)},
+        tables={"clusters": clusters, **_broken_table(data, fitted, pairs, triplets), **_ways_table(fitted)},
         heard=tuple(heard),
         sizes=clusters["rows"],
         share_sure=float(np.mean(sure > 0.9)),
         n_pairs=n_pairs,
         n_triplets=n_triplets,
-        n_broken=sum(len(numbers) for numbers in fitted.violated_.values()),
+        n_broken=sum(len(numbers) for numbers in getattr(fitted, "violated_", {}).values()),
+        won=getattr(fitted, "method_", None),
         eps=float(getattr(fitted, "eps_", 0.0)),  # the other methods do not ask whether answers are wrong
         eps_range=np.asarray(getattr(fitted, "eps_range_", (0.0, 0.0))).tolist(),
         calibration=getattr(fitted, "calibration_", None),
@@ -247,8 +253,11 @@ def _pairs_to_ask(data: Dataset, P: np.ndarray) -> Columns:
     }
 
 
-def make_estimator(options: Relations | Peer, seed: int | None) -> Any:
-    """Return the estimator of a method, not fitted."""
+def make_estimator(options: Relations | Peer | Cluster, seed: int | None, *, alone: bool = False) -> Any:
+    """Return the estimator of a method, not fitted; ``alone`` where nobody answered anything."""
+    if isinstance(options, Cluster) or (alone and isinstance(options, Relations)):
+        way = options.method if isinstance(options, Cluster) else "best"
+        return RowClustering(int(options.n_clusters), method=way, random_state=seed)
     settings = options.without("method", "scale", "pairs", "triplets", "corrections", *ENGINE)
     if isinstance(options, Relations):
         return DiscriminativeClustering(random_state=seed, **settings)
@@ -290,6 +299,13 @@ def _broken_table(data: Dataset, fitted: Any, pairs: Any, triplets: Any) -> dict
         return {}
     titles = ("rows", "answer", "clusters", "annotator")
     return {"broken_answers": {title: list(column) for title, column in zip(titles, zip(*broken))}}
+
+
+def _ways_table(fitted: Any) -> dict[str, Columns]:
+    """List the ways that were tried, the best first."""
+    scores = getattr(fitted, "scores_", {})
+    ways = sorted(scores, key=scores.__getitem__, reverse=True)
+    return {"ways": {"way": ways, "score": [round(scores[name], 4) for name in ways]}} if len(ways) > 1 else {}
 
 
 def held_out(points: np.ndarray, answers: Mapping[str, Any], seed: int) -> NumberOfClusters | None:
