@@ -262,7 +262,12 @@ def _ranges(bag: Hashable, members: Any) -> dict[Hashable, Range]:
             f"Bags labels: bag {bag!r} must have a set of names, or a mapping from label to what is known of it. "
             f"Got {members!r:.80}."
         )
-    return {plain(name): PRESENT for name in members}
+    try:
+        return {plain(name): PRESENT for name in members}
+    except TypeError as error:
+        raise InvalidData(
+            f"Bags labels: bag {bag!r} has a label that is no name: {members!r:.80}. A label must be hashable."
+        ) from error
 
 
 def _range(bag: Hashable, name: Hashable, known: Any) -> Range:

@@ -162,6 +162,25 @@ def _pass(
     return logs
 
 
+@kernel("void(float64[:, ::1], float64[::1])")
+def _solve(H: Floats, b: Floats) -> None:  # pragma: no cover - compiled
+    """Overwrite b with the solution of H x = b, H positive definite, by Cholesky; a small one needs no library."""
+    n = len(b)
+    for i in range(n):
+        for j in range(i + 1):
+            left = H[i, j]
+            for k in range(j):
+                left -= H[i, k] * H[j, k]
+            H[i, j] = left / H[j, j] if j < i else np.sqrt(max(left, FIRM))
+        for k in range(i):
+            b[i] -= H[i, k] * b[k]
+        b[i] /= H[i, i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            b[i] -= H[k, i] * b[k]
+        b[i] /= H[i, i]
+
+
 @kernel("float64(float64[:, ::1], float64[::1], float64[::1], boolean[:, ::1], float64[:, ::1])")
 def _tilt(
     share: Floats, least: Floats, most: Floats, kinds: NDArray[np.bool_], worth: Floats
@@ -223,15 +242,14 @@ def _tilt(
                                 if kinds[h, d]:
                                     H[e, d] -= together[max(g, h), min(g, h)]
             H[e, e] += FIRM * n if is_free[e] else 1.0
-        if not np.isfinite(H.sum()):
-            break
-        move = np.linalg.solve(H, step)
-        largest = np.abs(move).max()
-        if largest > STEEPEST:
-            move *= STEEPEST / largest
+        _solve(H, step)
+        largest = 0.0
+        for e in range(E):
+            largest = max(largest, abs(step[e]))
+        slower = min(1.0, STEEPEST / max(largest, RARE))
         for e in range(E):
             before = tilt[e]
-            tilt[e] += move[e]
+            tilt[e] += slower * step[e]
             if least[e] < most[e] and before * tilt[e] < 0.0:
                 tilt[e] = 0.0  # between least and most nothing pulls
     for e in range(E):
