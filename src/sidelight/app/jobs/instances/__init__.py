@@ -189,6 +189,7 @@ JOB = Job(
     fits=_fits,
     files={"class_shares": "the share of each class in each cluster"},
     demos={
+        "photographs": _here("demo_photographs.tagged_photographs"),  # the leading card
         "instances": _here("demo.digits_in_bags"),
         "instances-spectral": _here("demo.ways_of_writing"),
         "novel": _here("demo.rectangles"),
