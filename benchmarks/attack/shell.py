@@ -1,4 +1,5 @@
-"""The command line under limits: little memory, small files, no home, an unwritable place, a C locale, no terminal.
+"""The command line in bad places: little memory, small files, a full disk, no home, an unwritable place, a C locale, no
+terminal, closed streams, signals that are ignored or come at any moment, planted leftovers.
 
 Whatever the machine refuses must be one message without a traceback, an exit code that the docs know, and a folder of
 results that is whole or not there.
@@ -8,8 +9,10 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -20,9 +23,9 @@ import numpy as np
 from attack.small import write_files
 from attack.worker import WORK
 
-COUNT = 120
+COUNT = 520
 SECONDS = 180
-CODES = {0, 1, 2, 130}
+CODES = {0, 1, 2, 130, 143}
 WHOLE = {"assignments.csv", "assignments.parquet", "model.sidelight", "report.html", "run.toml"}
 
 
@@ -48,31 +51,52 @@ def attack(number: int, folder: Path) -> str:
     place = folder / "place"
     place.mkdir()
     changes = ENVIRONMENTS[name](rng, folder, place)
+    send = changes.pop("send", ())
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_CACHE_DIR": str(WORK / "numba")} | changes.pop(
         "env", {}
     )
     environment = {key: value for key, value in environment.items() if value is not None}
+    planted = set(os.listdir(place))
     try:
-        done = subprocess.run(
+        with subprocess.Popen(
             [sys.executable, "-m", "sidelight", *words],
-            cwd=place, env=environment, capture_output=True, timeout=SECONDS, check=False, **changes,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return f"{name}, {words[0]}: more than {SECONDS} s"
+            cwd=place, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **changes,
+        ) as run:  # fmt: skip
+            timers = [threading.Timer(seconds, _signal, (run, which)) for seconds, which in send]
+            for timer in timers:
+                timer.start()
+            try:
+                told = run.communicate(timeout=SECONDS)[1].decode(errors="replace")
+            except subprocess.TimeoutExpired:
+                run.kill()
+                return f"{name}, {words[0]}: more than {SECONDS} s"
+            finally:
+                for timer in timers:
+                    timer.cancel()
+        verdict = _judge(run.returncode, told, place, planted)
+        if name == "ignored signals" and run.returncode in (130, 143):
+            verdict = f"an ignored signal ended it with {run.returncode}"
     finally:
         os.chmod(place, 0o700)
-    verdict = _judge(done.returncode, done.stderr.decode(errors="replace"), place)
+        if os.path.ismount(place):
+            subprocess.run(["umount", "-l", str(place)], check=False)
     return verdict if verdict in ("accepted", "refused") else f"{name}, {words[0]}: {verdict}"
 
 
-def _judge(code: int, told: str, place: Path) -> str:
+def _signal(run: subprocess.Popen[bytes], which: int) -> None:
+    if run.poll() is None:
+        run.send_signal(which)
+
+
+def _judge(code: int, told: str, place: Path, planted: set[str]) -> str:
     if "Traceback" in told or "panicked" in told:
         return f"a traceback: {told.strip().splitlines()[-1][:200]}"
     if code not in CODES:
         return f"exit code {code}: {told.strip()[-200:]}"
     if code and "sidelight" not in told.lower() and told.strip():
         return f"a message that is not ours: {told.strip()[-200:]}"
-    left = [p.name for p in place.iterdir() if p.name.startswith(".") or "partial" in p.name]
+    new = [p.name for p in place.iterdir() if p.name not in planted]
+    left = [name for name in new if name.startswith(".") or "partial" in name]
     if left:
         return f"left behind {left[:3]}"
     out = place / "out"
@@ -136,6 +160,54 @@ def _no_terminal(rng: np.random.Generator, folder: Path, place: Path) -> Changes
     return {"stdin": subprocess.DEVNULL, "env": {"TERM": "dumb", "COLUMNS": "0"}, "start_new_session": True}
 
 
+def _full_disk(rng: np.random.Generator, folder: Path, place: Path) -> Changes:
+    """A file system of a few pages, which only root can make; without root the run is an ordinary one."""
+    size = int(rng.choice([4, 16, 40, 80, 160, 400]))
+    subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", str(place)], check=False, stderr=subprocess.DEVNULL
+    )
+    return {"env": {"TMPDIR": str(place)}} if rng.random() < 0.5 else {}
+
+
+def _closed_streams(rng: np.random.Generator, folder: Path, place: Path) -> Changes:
+    """``<&- >&- 2>&-``, or some of them."""
+    closed = [stream for stream in range(3) if rng.random() < 0.6]
+    return {"preexec_fn": lambda: [os.close(stream) for stream in closed]}
+
+
+_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+
+
+def _ignored_signals(rng: np.random.Generator, folder: Path, place: Path) -> Changes:
+    """``nohup``, or a background job of a shell: what was ignored stays ignored, whenever it comes."""
+    which = [which for which in _SIGNALS[:2] if rng.random() < 0.8]
+    send = [(float(seconds), which[i % len(which)]) for i, seconds in enumerate(rng.uniform(0.3, 4.0, 4)) if which]
+    return {"preexec_fn": lambda: [signal.signal(one, signal.SIG_IGN) for one in which], "send": send}
+
+
+def _signals(rng: np.random.Generator, folder: Path, place: Path) -> Changes:
+    """A signal at any moment: nothing is written, or everything."""
+    times = rng.uniform(1.2, 4.5, int(rng.integers(1, 3)))  # Python itself takes a while until it can answer
+    return {"send": [(float(seconds), _SIGNALS[int(rng.integers(1, 3))]) for seconds in times]}
+
+
+def _leftovers(rng: np.random.Generator, folder: Path, place: Path) -> Changes:
+    """Names of leftovers of processes that are dead, cannot be, or are somebody else's: files, folders, links."""
+    for _ in range(int(rng.integers(1, 6))):
+        process = str(rng.choice(["9999999999", "0", "1", "4294967296", "2147483648", str(os.getpid()), "00000"]))
+        machine = f"{int(rng.integers(2**32)):08x}"
+        name = place / f".sidelight-{machine}-{process}-{int(rng.integers(2**32)):08x}.partial"
+        kind = int(rng.integers(4))
+        if kind == 0:
+            name.write_bytes(b"")
+        elif kind == 1:
+            name.mkdir()
+            (name / "kept").write_text("x")
+        else:
+            name.symlink_to("/nowhere" if kind == 2 else place)
+    return {}
+
+
 ENVIRONMENTS: dict[str, Callable[[np.random.Generator, Path, Path], Changes]] = {
     "little memory": _memory,
     "small files": _file_size,
@@ -146,6 +218,11 @@ ENVIRONMENTS: dict[str, Callable[[np.random.Generator, Path, Path], Changes]] = 
     "a read-only folder": _read_only,
     "a C locale": _c_locale,
     "no terminal": _no_terminal,
+    "a full disk": _full_disk,
+    "closed streams": _closed_streams,
+    "ignored signals": _ignored_signals,
+    "signals": _signals,
+    "planted leftovers": _leftovers,
 }
 
 

@@ -96,3 +96,10 @@ def test_the_thesis_session_is_taken_up_by_its_estimator(tmp_path):
         sl.ActiveSession.resume(path, X)
     with pytest.raises(InvalidParameter, match="n_clusters=3"):
         sl.BayesianActiveClustering(4).resume(path, X)
+
+
+@pytest.mark.parametrize("question", [range(10**12), iter(int, 1), [0, 1, 2, 3], (), 5])
+def test_a_question_is_about_two_or_three_rows(question):
+    """A range of a billion rows was made a list first: gigabytes, and a bare MemoryError."""
+    with pytest.raises(InvalidData, match="two or three"):
+        sl.ActiveSession(X, 3, random_state=0).tell(question, "same")

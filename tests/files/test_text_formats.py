@@ -310,8 +310,8 @@ def test_files_that_are_left_out_and_latin_ones_are_told(tmp_path):
     data = texts(tmp_path, files)
     assert data.row_ids.tolist() == ["a/1.txt", "a/2.txt", "b/4.txt"]
     assert any("left out: b/3.docx" in note for note in data.notes)
-    assert any("Latin-1" in note for note in data.notes)
-    assert not any("Latin-1" in note for note in texts(tmp_path, {}, encoding="latin-1").notes)
+    assert any("not UTF-8" in note for note in data.notes)
+    assert not any("not UTF-8" in note for note in texts(tmp_path, {}, encoding="latin-1").notes)
 
 
 def test_an_archive_of_texts_is_read_in_memory(tmp_path, monkeypatch):

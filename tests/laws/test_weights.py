@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.examples import but_slow
-from tests.laws.registry import CASES, Case
+from tests.laws.registry import CASES, Case, each
 
 import sidelight as sl
 
@@ -94,3 +94,38 @@ def test_each_once_keeps_people_and_order_apart():
     assert once.weights.tolist() == [1.0, 3.0, 0.5, 1.0]
     assert once.annotators == ("ann", "ann", "bob", "ann")
     assert once.each_once() is once
+
+
+SCORED = [
+    case
+    for case in CASES
+    if hasattr(case.estimator, "score") and case.supervision not in ("pairs", "triplets")
+    if case.name not in ("BagDiscriminativeClustering", "Standardized")  # information of all rows together; another's
+]
+
+
+@each(SCORED)
+@pytest.mark.filterwarnings("ignore::sidelight.errors.SidelightWarning")
+def test_rows_and_bags_of_weight_0_are_not_judged_and_of_weight_2_twice(case: Case):
+    fitted, X, y, n = case.fit(), case.rows(), case.target(), 60
+    bags = case.side().get("bags")
+    some = np.arange(n) % 2 == 0 if bags is None else bags.codes % 2 == 0
+    kept = np.flatnonzero(some)
+    twice = np.r_[np.arange(n), kept]
+
+    def judged(rows: np.ndarray, weights: np.ndarray | None = None) -> float:
+        target = y if y is None or len(rows) == n else y[rows]
+        side = {}
+        if bags is not None:
+            ids = [
+                (int(bags.codes[row]), place >= n) for place, row in enumerate(rows)
+            ]  # a second bag, not a longer one
+            names = {one: bags.labels[bags.names[one[0]]] for one in ids}
+            side = {
+                "bags": sl.Bags([f"{a} {b}" for a, b in ids], labels={f"{a} {b}": v for (a, b), v in names.items()})
+            }
+        return fitted.score(X[rows], target, **side, sample_weight=weights)
+
+    everything = np.arange(n)
+    assert judged(everything, some.astype(float)) == pytest.approx(judged(kept))
+    assert judged(everything, np.where(some, 2.0, 1.0)) == pytest.approx(judged(twice))

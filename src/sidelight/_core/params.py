@@ -21,6 +21,28 @@ def is_sparse(X: Any) -> bool:
     return sparse is not None and bool(sparse.issparse(X))
 
 
+def settled_csr(X: Any) -> Any:
+    """Return sparse rows as every loop can read them: CSR, columns in order and once, native and writable numbers.
+
+    The same object where it is so already; anything that is not sparse comes back as it came. Cells that are given
+    twice are their sum, as scipy has it.
+    """
+    if not is_sparse(X) or X.ndim != 2:
+        return X
+    X = X if X.format == "csr" else X.tocsr()
+    arrays = X.data, X.indices, X.indptr
+    data = X.data if X.data.dtype.isnative else X.data.astype(X.data.dtype.newbyteorder("="))
+    small = max(*X.shape, len(X.data)) < 2**31
+    indices, indptr = (a.astype(np.int32, copy=False) if small else a for a in arrays[1:])
+    parts = [part if part.flags.carray else np.array(part) for part in (data, indices, indptr)]
+    is_plain = all(part is array for part, array in zip(parts, arrays))
+    if is_plain and X.has_canonical_format:
+        return X
+    settled = type(X)(tuple(parts), shape=X.shape, copy=not X.has_canonical_format)
+    settled.sum_duplicates()
+    return settled
+
+
 def check_number(
     owner: object,
     name: str,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from numbers import Integral
 from typing import Any
 
@@ -52,7 +53,8 @@ def rows_of(question: Any, n_rows: int, who: str = "ActiveSession.tell") -> tupl
     """Return the rows that a question of ``ask``, or a tuple of two or three rows, is about."""
     rows = question.rows if isinstance(question, Question) else question
     try:
-        rows = tuple(int(row) for row in as_row_index(list(rows), n_rows, who))
+        few = list(islice(iter(rows), 4))  # a range of a billion numbers is no question either
+        rows = tuple(int(row) for row in as_row_index(few, n_rows, who)) if len(few) < 4 else tuple(few)
     except TypeError:
         raise InvalidData(f"{who} takes a question of ask(), or two or three rows. Got {question!r:.80}.") from None
     if len(rows) not in (2, 3) or len(set(rows)) < len(rows):

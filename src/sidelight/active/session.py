@@ -14,7 +14,15 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from sidelight._core.params import as_generator, as_seed, as_sequence, check_choice, check_n_clusters, check_number
+from sidelight._core.params import (
+    as_generator,
+    as_seed,
+    as_sequence,
+    check_choice,
+    check_n_clusters,
+    check_number,
+    settled_csr,
+)
 from sidelight._core.process import one_thread
 from sidelight.active.belief import Belief, as_belief, name_of
 from sidelight.active.outlook import Outlook, PartitionHistory
@@ -108,7 +116,7 @@ class ActiveSession:
         random_state: Any = None,
     ) -> None:
         with as_invalid_data("ActiveSession"):
-            self._X = check_array(X, accept_sparse="csr", dtype="float64", ensure_all_finite=False)
+            self._X = check_array(settled_csr(X), accept_sparse="csr", dtype="float64", ensure_all_finite=False)
         refuse_unusable(self, self._X)
         if self._X.shape[0] < 2:
             raise InvalidData("ActiveSession asks about pairs of rows, but X has one row. Bring at least two.")
@@ -486,7 +494,7 @@ class ActiveSession:
         if X is None:
             return np.asarray(self._belief.posterior())
         with as_invalid_data("ActiveSession"):
-            X = check_array(X, accept_sparse="csr", dtype="float64")
+            X = check_array(settled_csr(X), accept_sparse="csr", dtype="float64")
         if X.shape[1] != self._X.shape[1]:
             raise InvalidData(f"The session's rows have {self._X.shape[1]} features; these have {X.shape[1]}.")
         return np.asarray(self._belief.posterior(X))

@@ -19,6 +19,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _num_samples, check_array, validate_data
 
 from sidelight._core.archive import READ_FROM, read_from
+from sidelight._core.params import settled_csr
 from sidelight._core.unchanged import passed_before, remember_passed
 from sidelight._solvers.descent import Reporter
 from sidelight.data.bags import Bags
@@ -230,6 +231,7 @@ def _checked(
     estimator: Any, X: Any, huge: bool, gaps: bool, options: dict[str, Any], *, reset: bool, names: bool = True
 ) -> Any:
     """Check rows, and whether they have the columns of ``fit``; what cannot have changed is not looked at again."""
+    X = settled_csr(X)
     check = f"{huge} {gaps} {sorted(options.items())}"
     is_known = passed_before(X, check)
     with _naming_text(estimator, X), as_invalid_data(type(estimator).__name__):

@@ -77,8 +77,9 @@ class NumberOfClusters:
 
     @property
     def score(self) -> float:
-        """The score of the number in use."""
-        return float(self.scores[list(self.tried).index(self.chosen)])
+        """The score of the number in use; of the best that was tried, where it is 1 because none of them gained."""
+        tried = list(self.tried)
+        return float(self.scores[tried.index(self.chosen)] if self.chosen in tried else max(self.scores))
 
 
 def clearest_number(points: np.ndarray, generator: np.random.Generator) -> NumberOfClusters:

@@ -294,7 +294,9 @@ def read_as(
     return reader(file.path, wanted, *(given[key] for key in more))
 
 
-def open_table(file: Source | Path, format: str | None = None, **how: Any) -> DelimitedSource | ParquetSource | None:
+def open_table(
+    file: Source | Path, format: str | None = None, **how: Any
+) -> DelimitedSource | ParquetSource | MemorySource | None:
     """Open a table that is read by its columns, as the format that is named or recognised; None for other formats."""
     from sidelight.files.arrays.parquet import ParquetSource
     from sidelight.files.text.delimited import DelimitedSource
@@ -303,7 +305,13 @@ def open_table(file: Source | Path, format: str | None = None, **how: Any) -> De
     name = format or recognise(source).format
     if name == "parquet":
         return ParquetSource(source)
-    return DelimitedSource(source, **how) if name == "delimited" else None
+    if name != "delimited":
+        return None
+    from sidelight.files.books.sheets import read_sheet
+
+    is_plain = all(value is None for value in how.values())  # the user said nothing of how it is written
+    sheet = read_sheet(source) if is_plain else None
+    return DelimitedSource(source, **how) if sheet is None else sheet
 
 
 def open_book(file: Source, name: str) -> MemorySource | None:

@@ -33,7 +33,8 @@ _SERVERS = ("postgresql", "postgres", "mysql", "mariadb", "mssql", "oracle")
 GZIP_MAGIC = b"\x1f\x8b"
 # Real tables of text shrink 3 to 60 times; a megabyte of zeros shrinks 1000 times.
 MAX_RATIO = 250
-LATIN = "not UTF-8: read as Latin-1; say which encoding it is if accents look wrong"
+GUESSED = {"latin-1": "Latin-1", "cp1252": "Windows-1252", "euc_kr": "EUC-KR (Korean)", "cp932": "Shift-JIS (Japanese)"}
+LATIN = "not UTF-8: read as {}; say which encoding it is if accents look wrong"
 LATIN_FROM = "line {line} is not UTF-8 and was read as Latin-1; say which encoding it is if accents look wrong"
 _CELL = 66  # bytes of a short text in a list, which is what a cell is while lines are read
 _KEPT = 1 << 20  # bytes of a file that are kept once they were read
@@ -223,7 +224,10 @@ def read_up_to(stream: BinaryIO, size: int) -> bytes:
 
 
 def guess_encoding(sample: bytes, *, is_whole: bool = False) -> str:
-    """Name the encoding: by a mark, else UTF-8 if it decodes (a sample may end inside a letter), else Latin-1."""
+    """Name the encoding: by a mark, UTF-8 if it decodes, Korean or Japanese where it can be nothing else, else Western.
+
+    A sample may end inside a letter. Western is Windows-1252 where a byte says so that Latin-1 has no letter for.
+    """
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8-sig"),
         (codecs.BOM_UTF32_LE, "utf-32"),
@@ -235,8 +239,37 @@ def guess_encoding(sample: bytes, *, is_whole: bool = False) -> str:
     try:
         codecs.getincrementaldecoder("utf-8")().decode(sample, final=is_whole)
     except UnicodeDecodeError:
-        return "latin-1"
+        return _east_asian(sample) or _western(sample)
     return "utf-8"
+
+
+def _western(sample: bytes) -> str:
+    if not any(0x80 <= byte < 0xA0 for byte in set(sample)):
+        return "latin-1"  # where the two are the same
+    try:
+        sample.decode("cp1252")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "cp1252"
+
+
+def _east_asian(sample: bytes) -> str | None:
+    """Name a Korean or Japanese encoding where nearly all letters are of its script: Western bytes hardly ever are."""
+    for name in ("euc_kr", "cp932"):
+        try:
+            text = codecs.getincrementaldecoder(name)().decode(sample)
+        except UnicodeDecodeError:
+            continue
+        letters = [letter for letter in text if not letter.isascii()]
+        if name == "euc_kr":
+            known = sum("\uac00" <= letter <= "\ud7a3" for letter in letters)
+        else:  # by first bytes that are no letters in Western texts, but for quotation marks and dashes
+            firsts = [letter.encode(name, "replace")[0] for letter in letters]
+            known = sum(0x81 <= first < 0xA0 and not 0x91 <= first <= 0x97 for first in firsts)
+            known += sum(0x91 <= first <= 0x97 for first in firsts) if known else 0
+        if len(letters) >= 4 and known > (0.95 if name == "euc_kr" else 0.6) * len(letters):
+            return name
+    return None
 
 
 def check_encoding(path: Path, encoding: str) -> str:
@@ -255,8 +288,8 @@ def text_lines(path: Path, encoding: str | None = None) -> Iterator[tuple[int, s
     """Yield (line number from 1, line without its end) for every line of a text file."""
     source = Source(path)
     chosen = check_encoding(path, encoding) if encoding else guess_encoding(source.head(1 << 20))
-    if not encoding and chosen == "latin-1":
-        notice(LATIN)
+    if not encoding and chosen in GUESSED:
+        notice(LATIN.format(GUESSED[chosen]))
     with source.open() as raw:
         stream = io.TextIOWrapper(
             raw, encoding=chosen, errors="strict" if encoding else "surrogateescape"

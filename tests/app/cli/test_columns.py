@@ -33,7 +33,7 @@ def test_a_column_called_like_ours_is_told_apart(sidelight, tmp_path):
 
 
 def test_columns_that_look_like_numbers_but_are_not_used_are_named(sidelight, tmp_path):
-    cells = [("15 kg", "1_000", "0x1f", i % 2 * 9, i) for i in range(20)]
+    cells = [("15 Stk", "1_000", "0x1f", i % 2 * 9, i) for i in range(20)]
     lines = ["rate,size,code,a,b", *(",".join(map(str, row)) for row in cells)]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     code, out, err = sidelight("relations", "t.csv", "-k", 2, "--out", "results")

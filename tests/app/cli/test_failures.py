@@ -50,6 +50,11 @@ def test_an_interrupt_or_a_polite_kill_cleans_up_and_says_so(sidelight, table, t
     assert code == 130
     assert "interrupted; nothing was written" in err
     assert files(tmp_path) == before
+    ended = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    if name != "SIGINT":
+        os.kill(os.getpid(), getattr(signal, name))  # again, while the interpreter ends: exit code -15 before
+        assert ended == [130]
 
 
 def test_an_interrupt_that_compiled_code_swallowed_ends_the_work_at_the_next_report(sidelight, table, monkeypatch):

@@ -44,6 +44,38 @@ def test_describe_json_is_one_object_with_commands(birds):
     assert found["commands"]
 
 
+def test_a_plain_file_is_described_in_few_lines_and_a_warning_is_told_once(tmp_path):
+    run("sample", "iris", tmp_path / "iris.csv")
+    page = run("describe", tmp_path / "iris.csv", "--channel", "all=*l*")
+    assert len([line for line in page.splitlines() if line.strip()]) <= 10
+    names = [f"c{j}" for j in range(9)]
+    rows = [["abc" if i == 5 else f"{i * j % 7}.5" for j in range(1, 10)] for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(",".join(row) for row in [names, *rows]) + "\n")
+    assert run("describe", tmp_path / "t.csv").count("a run stops there") == 1
+
+
+def test_describe_shows_the_rules_that_spoke_about_a_column(birds):
+    said = run("describe", birds, "--why", "species")
+    assert "label +6.0: its name" in said
+    assert "taken for label" in said
+    assert "no column 'specis'" in run("describe", birds, "--why", "specis")
+
+
+def test_a_large_text_is_described_by_its_first_rows_and_counted_as_a_whole(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{i % 7}.5,{'' if i % 3 else i},{'ant' if i < 60 else 'bee'}\n" for i in range(900))
+    path.write_text(f"a,b,species\n{rows}")
+    whole = json.loads(run("describe", path, "--json"))
+    monkeypatch.setattr("sidelight.app.jobs.large.LARGE", 1000)
+    monkeypatch.setattr("sidelight.app.jobs.large.LOOKED_AT", 1000)
+    found = json.loads(run("describe", path, "--json"))
+    for fact in ("rows", "missing cells", "labelled rows", "rows with each label", "classes"):
+        assert found["facts"][fact] == whole["facts"][fact]
+    assert found["roles"] == whole["roles"]
+    assert [c["command"] for c in found["commands"]] == [c["command"] for c in whole["commands"]]
+    assert any("first rows" in warning for warning in found["warnings"])
+
+
 @pytest.mark.parametrize("name", ["birds", "iris", "people", "visits"])
 def test_every_suggested_command_is_accepted(tmp_path, name):
     path = tmp_path / f"a {name}.csv"

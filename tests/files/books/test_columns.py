@@ -16,7 +16,7 @@ from sidelight.files import reading as archives
 from sidelight.files.books import databases
 from sidelight.files.books.columns import as_column, as_text, table_of
 from sidelight.files.books.databases import read_sqlite
-from sidelight.files.books.workbooks import _header
+from sidelight.files.books.sheets import _header
 from sidelight.files.roles.columns import Coded
 from sidelight.files.source import Source
 

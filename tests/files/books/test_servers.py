@@ -70,7 +70,7 @@ def test_the_password_is_neither_printed_nor_written(server, tmp_path):
     address = f"{with_password(server)}::birds"
     told = CliRunner().invoke(app, ["describe", address])
     assert told.exit_code == 0, told.output
-    assert "sidelight relations" in told.output
+    assert "sidelight cluster" in told.output
     out = tmp_path / "results"
     done = CliRunner().invoke(app, ["relations", f"{with_password(server)}::field.calls", "-k", "2", "--out", str(out)])
     assert done.exit_code == 0, done.output

@@ -6,6 +6,7 @@ Exit codes: 0 done; 2 the input or the call is wrong; 1 the machine failed (disk
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
@@ -236,7 +237,8 @@ def _open_streams() -> None:
 def _interruptible() -> Iterator[None]:
     """Let SIGTERM and SIGHUP end the work as Ctrl-C does, with nothing left behind; ``nohup`` ignores them for good.
 
-    Once the results are whole all of them are ignored, also while the interpreter ends.
+    Once the results are whole all of them are ignored, also while the interpreter ends; after an interrupt the next
+    one ends the process at once, with the same exit code.
     """
     interrupts.begin()
     wanted = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -249,8 +251,21 @@ def _interruptible() -> Iterator[None]:
     try:
         yield
     finally:
+        ending: Any = signal.SIG_IGN if interrupts.too_late else _end_now if interrupts.asked else None
         for number, handler in taken.items():
-            signal.signal(number, signal.SIG_IGN if interrupts.too_late else handler)
+            signal.signal(number, handler if ending is None else ending)
+        if ending is _end_now:
+            atexit.register(_ignore, tuple(taken))  # the last steps of the interpreter know no handlers
+
+
+def _end_now(*_: object) -> None:
+    """End a process whose work is interrupted and cleaned up: Python's own way would be to die of the signal."""
+    os._exit(INTERRUPTED)
+
+
+def _ignore(numbers: tuple[int, ...]) -> None:
+    for number in numbers:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _hear(warning: SidelightWarning) -> None:

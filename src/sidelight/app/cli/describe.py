@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 import click
@@ -12,18 +13,22 @@ import click
 from sidelight.app.cli.job import command_line
 from sidelight.app.cli.options import Grouped, as_flag, role_options, roles_from, shown_options
 from sidelight.app.cli.terminal import progress_bar
+from sidelight.errors import UnknownName, nearest
 from sidelight.files.source import split_part
 from sidelight.words import Setting, render
 
 OVERVIEW = {"describe": ("a file, and no idea what to do with it", "sidelight describe FILE")}
+_SAY_SO = "--bag, --label, --truth, --id, --features, --ignore, --text"
+_PAGE = 120  # letters of a line
 _WIDEST = 72  # letters of a column of the table: first, second and last name of many features
 
 
 @click.command("describe", cls=Grouped, short_help="Say what is in a file and which commands fit it.")
 @click.argument("file", type=click.Path())
 @role_options
+@click.option("--why", metavar="COLUMN", help="Show the rules that spoke about a column, with their points.")
 @shown_options
-def describe_command(file: str, as_json: bool, quiet: bool, **typed: Any) -> None:
+def describe_command(file: str, as_json: bool, quiet: bool, why: str | None, **typed: Any) -> None:
     """Say what is inside FILE, what each column was taken for and why, and which commands fit it.
 
     FILE may be CSV or any delimited text (also gzipped), Parquet, a workbook, SQLite, JSON, NPZ, MATLAB 5, ARFF, KEEL,
@@ -41,6 +46,9 @@ def describe_command(file: str, as_json: bool, quiet: bool, **typed: Any) -> Non
 
     with progress_bar(quiet):
         found = describe(source, roles)
+    if why is not None:
+        click.echo("\n".join(_spoken(found.evidence, why, file)))
+        return
     lines = [
         (fit.why, command_line(fit.job, fit.table or file, fit.roles, n_clusters=fit.n_clusters)) for fit in found.fits
     ]
@@ -63,6 +71,13 @@ def describe_command(file: str, as_json: bool, quiet: bool, **typed: Any) -> Non
         click.echo("\n".join(_page(found.as_dict(), fitting, asked)))
 
 
+def _spoken(evidence: Mapping[str, Sequence[str]], column: str, file: str) -> list[str]:
+    """Return what the rules said about a column, the role that was taken last."""
+    if column not in evidence:
+        raise UnknownName(f"{file} has no column {column!r}. {nearest(column, list(evidence))}")
+    return [click.style(f"{column!r} in {file}", bold=True), *(f"  {line}" for line in evidence[column])]
+
+
 def _answers(file: str, typed: Mapping[str, Any], readings: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """Return the ways to read a file, each with the command that says so."""
     said = {name: value for name, value in roles_from(typed).settings().items() if value not in (False, "error")}
@@ -77,10 +92,13 @@ def _answers(file: str, typed: Mapping[str, Any], readings: Sequence[Mapping[str
 
 
 def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]], asked: Sequence[Any]) -> list[str]:
-    lines = [click.style(f"{found['path']}: {found['format']}", bold=True), ""]
-    lines += _table([(name, _shown(value)) for name, value in found["facts"].items() if value not in (0, "")])
+    lines = [click.style(f"{found['path']}: {found['format']}", bold=True)]
+    facts = [f"{name} {_shown(value)}" for name, value in found["facts"].items() if value not in (0, "")]
+    lines += fill("; ".join(facts), _PAGE, initial_indent="  ", subsequent_indent="  ", break_long_words=False).split(
+        "\n"
+    )
     if found["roles"]:
-        lines += ["", click.style("How it was understood", bold=True)]
+        lines += ["", click.style("How it was understood", bold=True) + f" (wrong? say so: {_SAY_SO})"]
         lines += _table(_understood(found["roles"]))
     if found["warnings"]:
         lines += ["", click.style("Worth a look", bold=True)]
@@ -96,11 +114,7 @@ def _page(found: Mapping[str, Any], commands: Sequence[tuple[str, str]], asked: 
             lines += [f"  # {words}", f"  {line}"]
     if asked:
         lines += ["", "Say it to a run in the same way; --yes takes the first reading of each."]
-    return [
-        *lines,
-        "",
-        "Understood wrongly? Say so: --bag, --label, --truth, --id, --features, --ignore, --text (see --help-all).",
-    ]
+    return lines
 
 
 def _understood(roles: Sequence[Mapping[str, str]]) -> list[tuple[str, ...]]:

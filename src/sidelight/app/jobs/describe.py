@@ -6,6 +6,7 @@ import os
 import shlex
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from os.path import commonprefix
 from pathlib import Path
@@ -19,9 +20,11 @@ from sidelight.app.jobs.columns import answers_by_column, columns_that_repeat
 from sidelight.app.jobs.first_look import is_pattern, matching
 from sidelight.app.jobs.fitting import can_start, fit_of_folder, fit_of_lists, has_rows, lists_inside
 from sidelight.app.jobs.job import Fit
+from sidelight.app.jobs.large import count, first_rows
 from sidelight.app.jobs.roles import Roles
 from sidelight.data.dataset import Dataset
 from sidelight.data.inseparable import inseparable_labels
+from sidelight.errors import SidelightError
 from sidelight.files.answers import find_answers, kind_of_answers, possible_answers
 from sidelight.files.material.listing import Listing
 from sidelight.files.problems import forgiving
@@ -33,6 +36,7 @@ from sidelight.words import Sentence, Setting, counted, some_of
 _FEW = 12
 _FEW_NUMBERS = 4  # beside texts: the texts are what the rows are about
 TABLES = ("delimited", "parquet", "workbook", "sqlite", "server", "json", "feather")  # readers of tables with columns
+_TOLD = 2  # columns that are told one by one; more are counted
 MOST_FITS = 3  # commands that are suggested: more are not read
 
 
@@ -48,7 +52,8 @@ class Description:
     fits: tuple[Fit, ...]
     doubts: tuple[Mapping[str, Any], ...] = ()
     next: tuple[tuple[str, Sentence], ...] = ()  # commands of a folder, with what each is for
-    kind: str | None = None  # rows, counts, events, pair answers, annotations, label track, channels, label sets, texts
+    # rows, counts, events, pair answers, annotations, label track, channels, label sets, texts; or several of them
+    kind: str | tuple[str, ...] | None = None
     evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what the rules said about each column
 
     def as_dict(self) -> dict[str, Any]:
@@ -74,21 +79,35 @@ def describe(path: str | Source, roles: Roles | None = None) -> Description:
     if folder is not None:
         return folder
     with forgiving() as odd:
+        first = first_rows(source, explicit)
+        if first is not None:
+            return _of_large(source, first, explicit)
         data = read(source, **explicit)
         if data.kind in _NO_ROWS:
             return _no_rows(data, source)
         described = _with_answers(describe_data(data, explicit), data, source)
         if not described.fits and not explicit:
             described = replace(described, fits=tuple(_at_second_sight(data, source)))
-        if any("text" in fit.roles for fit in described.fits):
-            described = replace(described, kind="texts")
+        with_words = ["text" in fit.roles for fit in described.fits]
+        if any(with_words):  # where numbers stand beside the texts, the file is both
+            described = replace(described, kind="texts" if all(with_words) else ("texts", "rows"))
         if not explicit:
             lists = fit_of_folder(source.path, data) if source.path.is_dir() else fit_of_lists(source.path, data)
             described = replace(described, fits=(*lists, *described.fits))
     return replace(described, warnings=(*described.warnings, *_odd_cells(odd)), fits=described.fits[:MOST_FITS])
 
 
-_NO_ROWS = ("label track", "annotations", "distances")
+def _of_large(source: Source, first: Dataset, explicit: Mapping[str, Any]) -> Description:
+    """Describe a large text by its first rows, and count what can be counted in one pass."""
+    found = describe_data(first, explicit)
+    told = (
+        f"roles and commands go by the first rows ({first.n_rows:,}); rows, gaps and labels are counted in all of them"
+    )
+    facts = {name: value for name, value in found.facts.items() if name not in ("repeated rows", "constant features")}
+    return replace(found, facts={**facts, **count(source, first)}, warnings=(*found.warnings, told))
+
+
+_NO_ROWS = ("label track", "annotations", "distances", "pair answers")
 
 
 def _no_rows(data: Dataset, source: Source) -> Description:
@@ -105,6 +124,9 @@ def _no_rows(data: Dataset, source: Source) -> Description:
             described, fits=(), warnings=(*described.warnings, *words),
             next=(("with the folder of recordings or pictures in the place of FOLDER", command),),
         )  # fmt: skip
+    if data.kind == "pair answers":
+        why = "answers about pairs: give them with the table whose rows they name"
+        return replace(described, fits=(Fit("relations", why, {"pairs": data.path}, table="TABLE"),))
     if data.kind == "annotations":
         words = ("answers of annotators: they say what people think of things whose rows are elsewhere",)
         return replace(described, fits=(), warnings=(*described.warnings, *words))
@@ -164,6 +186,13 @@ def describe_folder(path: Path) -> Description | None:
 
 def _odd_cells(odd: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """List the cells that should be numbers: a description goes on where a run would stop."""
+    if len(odd) > _TOLD:
+        (column, cells), *_ = odd.items()
+        yield (
+            f"{len(odd)} columns hold cells that are no numbers ({column!r}: {cells[0]}; {some_of(list(odd)[1:], 2)}); "
+            "a run stops there: correct the cells, say what they mean with a missing word, or leave the columns out"
+        )
+        return
     for column, cells in odd.items():
         more = f" and {len(cells) - 2} more" if len(cells) > 2 else ""
         yield (
@@ -181,8 +210,9 @@ def _at_second_sight(data: Dataset, source: Source) -> list[Fit]:
         why = f"answers about {kind}: give them with the table whose rows they name"
         return [Fit("relations", why, {kind: data.path}, table="TABLE")]
     texts = _texts_of(data)
-    if texts:
-        return list(_fits(read(source, text=texts[0]), {"text": [texts[0]]}))
+    with suppress(SidelightError):  # texts that share no word: a guess refuses no file
+        if texts:
+            return list(_fits(read(source, text=texts[0]), {"text": [texts[0]]}))
     repeated = columns_that_repeat(data, source) if data.reader in ("delimited", "parquet") else []
     if len(repeated) < 2:
         return []

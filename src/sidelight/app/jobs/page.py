@@ -207,7 +207,8 @@ def _unclear(choices: Sequence[NumberOfClusters]) -> list[Sentence]:
         if choice.is_clear:
             continue
         asked, of = ASKED[choice.by], f" of {choice.of!r}" if choice.of else ""
-        in_bursts = choice.by == "counts" and choice.score > choice.errors[list(choice.tried).index(choice.chosen)]
+        place = list(choice.tried).index(choice.chosen) if choice.chosen in choice.tried else None  # 1: nothing gained
+        in_bursts = choice.by == "counts" and place is not None and choice.score > choice.errors[place]
         wanted = (
             "; more would tell more, as they do of counts that come in bursts"
             if in_bursts

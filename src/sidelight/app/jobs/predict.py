@@ -35,6 +35,7 @@ from sidelight.files.arrays.parquet import ParquetSource
 from sidelight.files.limits import memory_limit
 from sidelight.files.part_tables import ParquetRows
 from sidelight.files.reading import open_table
+from sidelight.files.roles.columns import MemorySource
 from sidelight.files.roles.plan import asked
 from sidelight.files.source import Source
 from sidelight.files.streaming import RowsInBlocks, align
@@ -432,11 +433,15 @@ def _is_named(name: str, patterns: Sequence[str]) -> bool:
 
 
 def _open(
-    model: Any, source: Source, opened: DelimitedSource | ParquetSource | None, roles: Roles, n_words: int
+    model: Any,
+    source: Source,
+    opened: DelimitedSource | ParquetSource | MemorySource | None,
+    roles: Roles,
+    n_words: int,
 ) -> RowsInBlocks | list[Dataset]:
     """Return the rows of a table in blocks, or all of them where its format cannot be read in pieces."""
     features = feature_names_of(model)
-    if opened is None:
+    if opened is None or isinstance(opened, MemorySource):
         numbers = roles.features if n_words else []
         return [align(read_as_it_is(source, replace_role(roles, features=numbers, yes=True)), features)]
     wishes = {

@@ -71,7 +71,7 @@ def as_rows(columns: Sequence[Any], n_rows: int, who: str, ids: Names | None = N
 
     With ``ids``, complaints call the rows by these.
     """
-    arrays = [as_array(column, who) for column in columns]
+    arrays = [_whole(as_array(column, who)) for column in columns]
     if len({array.shape for array in arrays}) > 1 or arrays[0].ndim != 1:
         shapes = ", ".join(str(array.shape) for array in arrays)
         raise InvalidData(f"{who}: expected columns of row numbers, equally long. Got the shapes {shapes}.")
@@ -95,6 +95,13 @@ def as_rows(columns: Sequence[Any], n_rows: int, who: str, ids: Names | None = N
         asked = asked if ids is None else tuple(ids[row] for row in asked)
         raise InvalidData(f"{who}: answer {repeated[0]} is about the rows {asked}; they must all differ.")
     return rows
+
+
+def _whole(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return integers that come as objects as numbers; anything else as it is."""
+    if numbers.dtype != object or not all(type(plain(one)) is int and abs(one) < 2**63 for one in numbers.flat):
+        return numbers
+    return numbers.astype(np.int64)
 
 
 def as_codes(said: Any, words: tuple[str, ...], aliases: dict[Any, str], n_answers: int, who: str) -> Ints:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_array
 
-from sidelight._core.params import check_choice
+from sidelight._core.params import check_choice, settled_csr
 from sidelight._core.segments import segment_max, segment_sum
 from sidelight.data.bags import Bags
 from sidelight.data.coerce import as_bags
@@ -68,9 +68,9 @@ def bag_distances(
     check_choice("bag_distances", "kind", kind, KINDS)
     check_choice("bag_distances", "metric", metric, METRICS)
     with as_invalid_data("bag_distances"):
-        X = check_array(X, accept_sparse="csr" if metric == "euclidean" else False, dtype=np.float64)
+        X = check_array(settled_csr(X), accept_sparse="csr" if metric == "euclidean" else False, dtype=np.float64)
         if X_other is not None and metric != "precomputed":
-            X_other = check_array(X_other, accept_sparse="csr", dtype=np.float64)
+            X_other = check_array(settled_csr(X_other), accept_sparse="csr", dtype=np.float64)
     bags = as_bags(bags, n_rows=X.shape[0])
     if metric == "precomputed":
         itself = bags_other is None

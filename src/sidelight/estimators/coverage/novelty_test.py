@@ -30,9 +30,10 @@ class NoveltyTest:
     Attributes
     ----------
     p_value : float
-        The largest of three: exp(-log_bayes_factor), the p-value of a one-sided t-test of the gains, and how little rows
-        one by one speak for a novel cluster (exp(-sum of the tempered gains) or the p-value of their t-test, whichever is
-        smaller). A complete list without labels proves something novel by itself: tempered gains then do not count.
+        The largest of three: exp(-log_bayes_factor), the p-value of a one-sided t-test of the gains, and how little
+        rows one by one speak for a novel cluster (exp(-sum of the tempered gains) or the p-value of their t-test,
+        whichever is smaller). A complete list without labels proves something novel by itself: tempered gains then do
+        not count.
     p_of_lists : float
         The same without the tempered gains.
     log_bayes_factor : float

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from sidelight.errors import InvalidData, UnknownName, UnreadableFile, nearest
-from sidelight.files.books.columns import as_text, table_of
+from sidelight.files.books.columns import table_of
+from sidelight.files.books.sheets import body_of
 from sidelight.files.books.tables import choose, which_table, worth
 from sidelight.files.limits import need
 from sidelight.files.roles.columns import MemorySource
@@ -15,7 +16,6 @@ from sidelight.words import counted, some_of
 
 _MOST_RATIO = 200  # how far the sheets of a workbook may unpack
 _MOST_UNPACKED = 4 << 30
-_LOOKED_AT = 20  # lines at the top of a sheet among which the names of the columns are sought
 
 
 def read_workbook(path: Path, sheet: str | None = None) -> MemorySource:
@@ -49,26 +49,22 @@ def read_workbook(path: Path, sheet: str | None = None) -> MemorySource:
         others = some_of([name for name in tables if name != chosen], 3)
         notes.append(f"sheet {chosen!r} was read; {counted(len(tables) - 1, 'other sheet')} hold tables too: {others}")
     cells = tables[chosen]
-    top = _header(cells)
-    if top:
-        notes.append(f"{counted(top, 'line')} above the names of the columns were skipped")
-    width = max(len(row) for row in cells)
-    body = [row + [None] * (width - len(row)) for row in cells[top + 1 :]]
-    body = [row for row in body if any(not _is_empty(cell) for cell in row)]
-    header = [as_text(cell) for cell in cells[top] + [None] * (width - len(cells[top]))]
-    used = [j for j in range(width) if header[j] or any(not _is_empty(row[j]) for row in body)]
-    columns = [[None if _is_empty(row[j]) else row[j] for row in body] for j in used]
-    made = table_of(path, f"a workbook, sheet {chosen!r}", [header[j] for j in used], columns, notes=notes)
+    body = body_of(cells)
+    used = [j for j, name in enumerate(body.names) if name or any(not _is_empty(row[j]) for row in body.rows)]
+    columns = [[None if _is_empty(row[j]) else row[j] for row in body.rows] for j in used]
+    made = table_of(
+        path, f"a workbook, sheet {chosen!r}", [body.names[j] for j in used], columns, notes=[*notes, *body.notes]
+    )
+    made.lines = body.lines
+    made.hints = {} if body.label is None else {"label": (body.label, "the line below the names says so")}
     made.doubts = tuple(which_table(path, chosen, sizes, "sheets with tables"))
     return made
 
 
 def _worth(cells: list[list[Any]]) -> float:
     """Return how much a sheet holds: its rows times its columns of measurements."""
-    top = _header(cells)
-    names = [as_text(cell) for cell in cells[top]]
-    return worth(len(cells) - top - 1, {f"{n}": [row[j] for row in cells[top + 1 : top + 100] if j < len(row)]
-                                        for j, n in enumerate(names)})  # fmt: skip
+    body = body_of(cells)
+    return worth(len(body.rows), {name: [row[j] for row in body.rows[:100]] for j, name in enumerate(body.names)})
 
 
 def _cells(book: Any, name: str, path: Path) -> list[list[Any]]:
@@ -89,13 +85,6 @@ def _cells(book: Any, name: str, path: Path) -> list[list[Any]]:
     while rows and all(_is_empty(cell) for cell in rows[-1]):
         rows.pop()
     return rows
-
-
-def _header(rows: list[list[Any]]) -> int:
-    """Return the line that names the columns: the first that fills as many cells as the lines below it do."""
-    filled = [sum(not _is_empty(cell) for cell in row) for row in rows[: _LOOKED_AT + 5]]
-    usual = sorted(filled[1:] or filled)[len(filled[1:] or filled) // 2]
-    return next((i for i, n in enumerate(filled[:_LOOKED_AT]) if n >= max(1, 0.8 * usual)), 0)
 
 
 def _is_empty(cell: Any) -> bool:

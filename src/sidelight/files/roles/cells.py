@@ -33,7 +33,7 @@ def is_gap(cell: str) -> bool:
     return cell.lower() in MISSING
 
 
-# Numbers as people and spreadsheets write them: ``1.234,56``, ``1 234.5``, ``10 %``, ``$ 12.50``.
+# Numbers as people and spreadsheets write them: ``1.234,56``, ``10 %``, ``$ 12.50``, ``39.1 mm``.
 #
 # One cell may be read in two ways (``1.234`` is a thousand or a little more than one), a column seldom: how its numbers
 # are written is decided for the column as a whole, by cells that can be read in one way only.
@@ -45,7 +45,14 @@ _MOST = 0.9  # share of the cells that must be such numbers
 _BLANKS = "\u00a0\u202f\u2009"  # blanks that typographers put between thousands
 
 
-_SHAPE = re.compile(rf"([$€£]?)\s*([-+\u2212]?)([\d.,' {_BLANKS}’]*\d)\s*([%$€£]?)", re.ASCII)
+_UNITS = (
+    "[kcmµun]?m|[kmµ]?g|[mcdµ]?l|[mµn]?s|[kMG]?Hz|m?[AV]|[kM]?W|kWh|h?Pa|mbar|bar|psi|°C|°F|°|K|sec|min|hrs?|hours?|days?|"
+    "years?|yrs?|ft|in|lbs?|oz|miles?|mph|mpg|km/h|m/s|kcal|cal|kJ|J|dB|ppm|px|MB|GB|kB|USD|EUR|GBP|CHF|Euro?|m[²2]|m[³3]|"
+    "mg/dl|mmHg|cc|hp|PS|cm[²2]|km[²2]|kn|cd|rpm|bpm"
+)
+_SHAPE = re.compile(
+    rf"([$€£]?)\s*([-+\u2212]?)([\d.,' {_BLANKS}’]*\d)\s*([%$€£]|(?:(?<=\s)|(?<=\d))(?:{_UNITS}))?", re.ASCII
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,7 @@ def writing_of(cells: Sequence[str], *, decimal_comma: bool = False) -> Writing 
     """
     seen = [cell.strip() for cell in cells if not is_gap(cell)]
     found = [(cell, match) for cell in seen if (match := _SHAPE.fullmatch(cell))]
-    marks = {mark for _, match in found for mark in (match[1], match[4])} - {""}
+    marks = {mark for _, match in found for mark in (match[1], match[4])} - {"", None}
     if not found or len(marks) > 1 or len(found) < _MOST * len(seen):
         return None
     digits = [_as_blank(match[3]) for _, match in found]

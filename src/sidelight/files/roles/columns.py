@@ -135,7 +135,7 @@ class MemorySource:
         notes: Sequence[str] = (),
     ) -> None:
         self.path, self.title, self.names, self.notes = path, title, tuple(names), tuple(notes)
-        self.columns, self._lines = list(columns), lines
+        self.columns, self.lines = list(columns), lines  # lines: where each row was in the file
         self.doubts: tuple[Doubt, ...] = ()  # which of several tables is meant
         self.hints: dict[str, tuple[Any, str]] = {}  # what the format says of columns, and why
         self.declared_kind = ""  # what the format says that the table is
@@ -146,7 +146,7 @@ class MemorySource:
     def without_last(self) -> MemorySource:
         """Return the table without its last row."""
         cut = [Coded.of(c.objects()[:-1]) if isinstance(c, Coded) else c[:-1] for c in self.columns]
-        made = MemorySource(self.path, self.title, self.names, cut, self._lines, self.notes)
+        made = MemorySource(self.path, self.title, self.names, cut, self.lines, self.notes)
         made.doubts, made.declares_words = self.doubts, self.declares_words
         return made
 
@@ -178,7 +178,7 @@ class MemorySource:
 
     def location(self, row: int) -> str:
         """Say which line a row came from."""
-        return f"line {self._lines[row]}" if self._lines is not None else f"row {row + 1}"
+        return f"line {self.lines[row]}" if self.lines is not None else f"row {row + 1}"
 
     def _text(self, j: int) -> Coded:
         column = self.columns[j]

@@ -17,6 +17,7 @@ TAKEN, POSSIBLE, LEAD = 3.5, 2.5, 1.0  # points from which on a label is taken, 
 _NAMED = 2.5  # points of a name
 _FEWEST_LISTS = 3  # different ones: fewer are determined by many a column
 _PREFIX = re.compile(r"(labels?|class|classe|klasse|clase|tag|target|y|art|label)[_:.\- ].+", re.IGNORECASE)
+_BOUND = re.compile(r"[<>~=≤≥]*\s*[\d.,]+")  # a measurement below what can be measured
 _PARTS = re.compile(r"([A-Za-z][A-Za-z0-9 ]*?)[_.:\-](.+)")
 _BY_NAME = ("called class", "called truth", "called like classes often are", "rows of a bag share it",
             "lists that rows share")  # fmt: skip
@@ -158,8 +159,9 @@ def _bag_by_values(plan: Plan, t: Facts, wanted: RoleRequest) -> None:
             continue
         is_small = look.n_seen < CLASS_SIZE * look.n_distinct
         shares = [k for k in free if k != j and t.looks[k].is_class and t.decides(j, k)]
-        if not is_small and not shares:
-            continue  # sorted classes: the label looks at it
+        crossed = [k for k in free if t.looks[k].n_distinct * look.n_distinct == t.n_rows == t.n_pairs(j, k)]
+        if (not is_small and not shares) or crossed:
+            continue  # sorted classes: the label looks at it; or a plan that crosses two columns
         plan.bag = j
         plan.take(j, "bag", f"running numbers: {look.n_distinct} groups of rows {where(t, j)}".strip(), LIKELY)
         if look.n_distinct < 8 and not shares and not look.is_called(BAGS | IDS):
@@ -173,6 +175,7 @@ def _bag_by_values(plan: Plan, t: Facts, wanted: RoleRequest) -> None:
     if wanted.label is not None:
         return
     names = [j for j in free if t.looks[j].kind == "text" and t.looks[j].is_name and not t.looks[j].is_tick]
+    names = [j for j in names if not all(_BOUND.fullmatch(cell) for cell in t.distinct(j))]
     names = [j for j in names if not (t.looks[j].is_called(LABELS) or t.looks[j].is_time or t.looks[j].n_distinct < 3)]
     for j in sorted(names, key=lambda k: -t.looks[k].n_distinct):
         look = t.looks[j]

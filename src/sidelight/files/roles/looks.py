@@ -13,6 +13,7 @@ from sidelight.files.roles.cells import find_separator, is_gap, is_number, writi
 from sidelight.files.roles.names import (
     CLOCKS,
     NO,
+    PLACE_CODES,
     TIMES,
     TRUE_WORDS,
     TRUTHS,
@@ -25,7 +26,7 @@ from sidelight.files.roles.names import (
 )
 
 _MEDIA = re.compile(r".*\.(png|jpe?g|gif|webp|bmp|tiff?|svg|wav|mp3|ogg|flac|m4a|mp4|txt|html?)$", re.IGNORECASE)
-_CLOCK = r"\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*([ap]\.?m\.?)?"
+_CLOCK = r"([01]?\d|2[0-4]):[0-5]\d(:[0-6]\d([.,]\d+)?)?\s*([ap]\.?m\.?)?"
 _ZONE = r"(\s*(Z|[+-]\d{2}:?\d{2}|UTC|GMT))?"
 _MONTH = (
     r"(jan|feb|mar|mrz|maerz|märz|apr|may|mai|jun|jul|aug|sep|sept|oct|okt|nov|dec|dez|january|february|march|april|"
@@ -114,6 +115,11 @@ class Look:
     def is_truth(self) -> bool:
         """Say whether it is called like a truth; words alone are evidence only where the cells are words, too."""
         return self.key in TRUTHS or (self.kind == "text" and bool(words_of(self.name) & TRUE_WORDS))
+
+    @cached_property
+    def is_place_code(self) -> bool:
+        """Say whether it is called like the code of a place: rows may share it, and it names none of them."""
+        return bool({self.key, self.last_word} & PLACE_CODES)
 
     @property
     def is_number(self) -> bool:
@@ -311,6 +317,10 @@ class Facts:
     def has_pairs(self, names: int) -> bool:
         """Say whether at least three names have several rows."""
         return sum(n > 1 for n in Counter(row[names] for row in self.rows).values()) >= 3
+
+    def n_pairs(self, a: int, b: int) -> int:
+        """Count the different pairs of values of two columns."""
+        return len({(row[a], row[b]) for row in self.rows})
 
     def is_shared(self, bag: int, j: int) -> bool:
         """Say whether each of two values is met in at least two bags of several rows: once is chance."""

@@ -36,6 +36,7 @@ def _names(text: str) -> frozenset[str]:
 
 
 IDS = _names(
+    "obs observation obsno obsnum record row rowno "
     "id rowid index idx uid uuid guid key instance instanceid segmentid sampleid unnamed0 nr no lfdnr laufendenummer "
     "nummer kennung kennnummer schluessel identifiant identifier numero num cle codigo clave matricula rownames "
     "rowname objectid recordid caseid fallnr passengerid customerid kundennr"
@@ -48,7 +49,7 @@ BAGS = _names(
     "conversationid dialog probe session_bag photo foto echantillon muestra"
 )
 LABELS = _names(
-    "label labels class classes target targets y category categories species tag tags genre genres topic topics "
+    "label labels class classes diag target targets y category categories species tag tags genre genres topic topics "
     "outcome diagnosis classlabel digit kind klasse klassen art arten kategorie kategorien zielvariable "
     "zielgroesse diagnose spezies vogelart vogelarten tierart etikett classe espece especes categorie cible "
     "etiquette etiquettes especie especies clase clases categoria categorias objetivo diagnostico specie classi "
@@ -58,7 +59,7 @@ WEAK_LABELS = _names(
     "status state type typ tipo kinds result results ergebnis resultat resultado response survived churn churned "
     "defaulted default ziel estado etat condition group grupo gruppe sorte variety variete variedad grade quality "
     "befund death deathevent event disease krankheit maladie enfermedad spam fraud malignant benign cluster verdict "
-    "urteil sentiment emotion activity aktivitaet cultivar breed rasse race decision signal weather wetter severity "
+    "urteil sentiment emotion activity aktivitaet cultivar breed rasse decision signal weather wetter severity "
     "admit admitted approved purchased attrition subscribed dataset language sprache langue author autor auteur "
     "subtype signal letter phoneme"
 )
@@ -81,9 +82,11 @@ TIMES = _names(
     "updatedat when epoch unixtime dob birthday geburtstag month monat mois mes quarter quartal week woche semaine "
     "semana season"
 )
+MOMENTS = _names("time timestamp date datetime datum zeit zeitpunkt zeitstempel temps tiempo tempo tijd epoch")
 CLOCKS = {  # parts of times in numbers, by their names, and the values that they take
-    "year": (1000, 2300), "jahr": (1000, 2300), "annee": (1000, 2300), "ano": (1000, 2300), "anno": (1000, 2300),
-    "yr": (1000, 2300), "jaar": (1000, 2300), "rok": (1000, 2300), "gradyear": (1000, 2300),
+    "year": (0, 2300), "jahr": (0, 2300), "annee": (0, 2300), "ano": (0, 2300), "anno": (0, 2300),
+    "yr": (0, 2300), "jaar": (0, 2300), "rok": (0, 2300), "gradyear": (0, 2300),
+    "decade": (0, 2300), "century": (0, 2300),
     "month": (0, 12), "monat": (0, 12), "mois": (0, 12), "mes": (0, 12), "maand": (0, 12), "mnth": (0, 12),
     "mon": (0, 12), "day": (0, 366), "tag": (0, 366), "jour": (0, 366), "dia": (0, 366), "dayofmonth": (0, 31),
     "dayofweek": (0, 7), "weekday": (0, 7), "wochentag": (0, 7), "dayofyear": (0, 366), "doy": (0, 366),
@@ -109,7 +112,7 @@ CODED = _names(  # last words of names of things in numbers
     "iata ean isbn sku ref reference key pin ssn kennung codigo index"
 )
 THINGS = _names(  # whole numbers under these names say who or where, and not how much
-    "subject school user customer client store shop vendor person participant respondent student pupil teacher "
+    "entity subject school user customer client store shop vendor person participant respondent student pupil teacher "
     "employee worker speaker house household family plot block site station sensor device machine batch lot ward "
     "hospital clinic county region district zone area_code country nation product item order invoice account "
     "seller buyer driver player team club vehicle bus route line flight room office department dept branch "
@@ -121,6 +124,7 @@ SPLITS = _names(
     "fold folds split splits train test training traintest istrain istest partition cv crossval usage holdout "
     "validation subset trainortest"
 )
+PLACE_CODES = _names("plz zip zipcode postcode postalcode postleitzahl codigopostal codepostal cap area_code phone")
 PLACES = _names(
     "city town state country county region province district address street place location ort stadt land bundesland "
     "ville pays ciudad pais estado continent nation site island borough neighborhood airport zone postcode outcode"
@@ -177,4 +181,10 @@ def is_code_name(name: str) -> bool:
     if not words or (words[0] in HOW_MANY and len(words) > 1) or "of" in words:
         return False
     apart = re.split(r"[^A-Za-z]+|(?<=[a-z])(?=[A-Z])", name.strip())
-    return words[-1] in CODED or key in THINGS or key in CODED or (key.endswith("id") and apart[-1].lower() == "id")
+    return (
+        words[-1] in CODED
+        or key in THINGS
+        or key in PLACES
+        or key in CODED
+        or (key.endswith("id") and apart[-1].lower() == "id")
+    )

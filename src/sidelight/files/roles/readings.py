@@ -24,7 +24,7 @@ from sidelight.files.roles.names import (
     WORKERS,
     word_list,
 )
-from sidelight.files.roles.plan import ASKED, LIKELY, Plan
+from sidelight.files.roles.plan import Plan
 
 _ALIKE = 0.15  # how much more than by chance answers about the same thing must agree
 _MOST_ANSWERS = 12
@@ -49,7 +49,7 @@ def best_reading(plan: Plan, t: Facts) -> Reading | None:
     """Return the reading with most points where it is no table of rows; None for rows with features."""
     found = [
         reading
-        for way in (_track, _boxes, _annotations, _annotators, _triplets, _distances, _crossed, _events)
+        for way in (_track, _boxes, _pairs, _annotations, _annotators, _triplets, _distances, _crossed, _events)
         if (reading := way(plan, t)) is not None
     ]
     best = max(found, key=lambda reading: reading.points, default=None)
@@ -91,6 +91,9 @@ def _track(plan: Plan, t: Facts) -> Reading | None:
     elif (t.declared or not any(look.has_name for look in looks)) and 3 <= len(looks) <= 9 and names:
         pairs = [(a, b) for a, b in pairwise(t.numbers[:3]) if _is_span(t, a, b)]
         points = 4.5 if pairs and len(t.numbers) <= 4 and _are_pieces(t, *pairs[0]) else 0.0
+    if not points and not any(look.has_name for look in looks) and names:
+        pairs = [(a, b) for a, b in pairwise(t.numbers[:3]) if _lasts(t, a, b)]
+        points = 4.5 if pairs else 0.0
     others = [j for j in t.numbers if pairs and j not in pairs[0] and not looks[j].is_whole]
     points += (0.5 if names else -3.0) - (0.0 if len(others) <= 4 else 4.0)
     if not pairs or points <= 0:
@@ -119,6 +122,17 @@ def _is_span(t: Facts, a: int, b: int) -> bool:
     rises = sum(x <= y for (x, _), (y, _) in pairwise(spans))
     called = _word(other, frozenset(("duration", "dauer", "duree")))
     return (lasts or called) and (rises >= 0.7 * (len(spans) - 1) or t.declared == "label track")
+
+
+def _lasts(t: Facts, a: int, b: int) -> bool:
+    """Say whether one column rises and the other says how long each piece lasts: until the next, more or less."""
+    spans = [(float(r[a]), float(r[b])) for r in t.rows if _plain(r[a]) and _plain(r[b])]
+    if len(spans) < max(5, 0.9 * t.n_rows) or (t.looks[a].is_whole and t.looks[b].is_whole):
+        return False
+    steps = [y - x for (x, _), (y, _) in pairwise(spans)]
+    shares = sorted(length / step for (_, length), step in zip(spans, steps) if step > 0)
+    rises = sum(step >= 0 for step in steps) > 0.9 * len(steps)
+    return rises and bool(shares) and min(y for _, y in spans) >= 0 and 0.15 <= shares[len(shares) // 2] <= 1.5
 
 
 def _plain(cell: str) -> bool:
@@ -237,6 +251,27 @@ def _annotators(plan: Plan, t: Facts) -> Reading | None:
     return Reading("annotations", 6.0, "answers of annotators, one column a person", roles)
 
 
+_SAME = frozenset((
+    "same", "answer", "match", "matches", "mustlink", "link", "linked", "similar", "different", "duplicate",
+    "isduplicate", "equal", "relation", "verdict", "gleich", "identique", "iguals", "label", "judgment",
+))  # fmt: skip
+
+
+def _pairs(plan: Plan, t: Facts) -> Reading | None:
+    """Two columns that name the same things, and whether they are alike."""
+    looks = t.looks
+    columns = [j for j in range(len(looks)) if not _names_rows(looks, j)]
+    if len(columns) != 3 or t.n_rows < 4 or not looks[columns[2]].is_tick or looks[columns[2]].key not in _SAME:
+        return None
+    a, b = (t.distinct(j) for j in columns[:2])
+    named = all(looks[j].kind == "text" or looks[j].is_whole for j in columns[:2])
+    if not named or len(a & b) < 0.3 * min(len(a), len(b)) or any(row[columns[0]] == row[columns[1]] for row in t.rows):
+        return None
+    roles = dict.fromkeys(columns[:2], ("row", "a row of another table"))
+    roles[columns[2]] = ("answer", "whether the two are alike")
+    return Reading("pair answers", 6.0, "answers about pairs of rows of another table", roles)
+
+
 # ---- counts and distances
 
 
@@ -299,7 +334,7 @@ def _events(plan: Plan, t: Facts) -> Reading | None:
     weight = [j for j, look in enumerate(looks) if look.key in COUNTS and look.is_number]
     truth = [j for j, look in enumerate(looks) if j == plan.truth or look.is_truth]
     times = [j for j, look in enumerate(looks) if look.is_time and j not in weight]
-    axes = [j for j in range(len(looks)) if j not in (*weight, *truth, *times)]
+    axes = [j for j in range(len(looks)) if j not in (*weight, *truth, *times) and not _names_rows(looks, j)]
     grades = [j for j in axes if looks[j].is_whole and looks[j].n_distinct <= 10 and looks[j].high <= 10]
     grades = [j for j in grades if not looks[j].key.endswith("id")]
     if times and len(axes) == 3 and len(grades) == 1:
@@ -331,12 +366,17 @@ def _events(plan: Plan, t: Facts) -> Reading | None:
     return Reading(kind, _EVENTS, "things that occur together", roles, axes, next(iter(weight), None), item_and_label)
 
 
+def _names_rows(looks: Sequence[Look], j: int) -> bool:
+    """Say whether a column only numbers or names the rows, as data frames write it: the first, without a name."""
+    return j == 0 and len(looks) > 2 and not looks[0].has_name and looks[0].is_unique and looks[1].has_name
+
+
 def _crossed(plan: Plan, t: Facts) -> Reading | None:
     """Columns of a few names each, crossed, and how many there are of each combination."""
     looks = t.looks
     weight = [j for j in t.numbers if looks[j].key in COUNTS and looks[j].is_whole and looks[j].low >= 0]
     times = [j for j, look in enumerate(looks) if look.is_time]
-    axes = [j for j in range(len(looks)) if j not in weight and j not in times]
+    axes = [j for j in range(len(looks)) if j not in weight and j not in times and not _names_rows(looks, j)]
     if len(weight) != 1 or not 2 <= len(axes) <= 6 or t.n_rows < 4 or looks[weight[0]].n_distinct < 3:
         return None
     if not all(looks[j].is_few and 3 * looks[j].n_distinct <= t.n_rows and looks[j].is_full for j in axes):
@@ -352,10 +392,3 @@ def _crossed(plan: Plan, t: Facts) -> Reading | None:
     roles |= dict.fromkeys(times, ("ignored", "times: when it was counted"))
     roles |= {weight[0]: ("weight", "how many there are of each combination: its name")}
     return Reading("counts", 4.5, "counts of combinations", roles, axes, weight[0])
-
-
-def ask_between(plan: Plan, reading: Reading, settings: Sequence[tuple[str, dict[str, object]]]) -> None:
-    """Write down the question which reading is meant, where one is not clearly best."""
-    plan.sure |= dict.fromkeys(reading.roles, ASKED if settings else LIKELY)
-    if settings:
-        plan.ask(f"Is this {reading.why}?", *settings)

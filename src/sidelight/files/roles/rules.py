@@ -1,13 +1,14 @@
 """The scored rules: what speaks for and against a column being an id, a bag, a time, a name, a label; each says why.
 
 A rule is a function of a column; it returns the sentence that it says, or None where it does not speak. Its points add
-up with those of the others that speak for the same role. What spoke is kept with the data (``describe`` shows it), and
-``make bench BENCH=understanding`` settles the points of some rules on all sources but one, and judges on that one.
+up with those of the others that speak for the same role. What spoke is kept with the data, and shown
+on request; ``make bench BENCH=understanding`` judges them on real files, source by source.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,6 +20,7 @@ from sidelight.files.roles.names import (
     LABELS,
     LATITUDES,
     LONGITUDES,
+    MOMENTS,
     PERSONAL,
     PLACES,
     SEQUENCES,
@@ -36,6 +38,7 @@ Test = Callable[[Facts, int, Plan], str | None]
 SURELY_RUNNING = 25  # rows of 1, 2, 3, ... that are no measurement
 CLASS_SIZE = 20  # rows of each value from which on a running number looks like sorted classes
 MOST_CLASSES = 30
+_NUMBERED = re.compile(r"(num|no|nr|nbr|code|key|fips)$")
 FAMILY = 5  # columns alike from which on one of them is no answer
 
 
@@ -81,7 +84,8 @@ def _numbers(t: Facts, j: int, plan: Plan) -> str | None:
 def _called_id(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
     fits = look.is_unique and look.n_seen > 1 and (look.kind == "text" or look.is_whole) and not look.is_prose
-    return "different in every row and called so" if fits and is_called_id(look.name) else None
+    called = is_called_id(look.name) or (look.is_number and look.n_seen > 9 and _NUMBERED.search(look.key))
+    return "different in every row and called so" if fits and called else None
 
 
 @rule("id", 4.5)
@@ -91,6 +95,17 @@ def _counts_the_rows(t: Facts, j: int, plan: Plan) -> str | None:
     enough = look.n_seen >= SURELY_RUNNING or not look.has_name
     return "1, 2, 3, ... in the order of the rows" if look.is_consecutive and look.n_seen > 3 and enough and others \
         else None  # fmt: skip
+
+
+@rule("id", 2.6)
+def _rises_without_a_rule(t: Facts, j: int, plan: Plan) -> str | None:
+    look = t.looks[j]
+    first = not [k for k in range(j) if t.looks[k].has_name]
+    if not first or not (look.is_whole and look.is_number and look.is_unique and look.is_full and look.is_rising):
+        return None
+    steps = {_number(b) - _number(a) for a, b in pairwise(t.cells(j))}
+    fits = look.has_name and look.n_seen >= SURELY_RUNNING and len(steps) > 2 and len(t.looks) > 3
+    return "the first column, different whole numbers that rise by uneven steps" if fits else None
 
 
 @rule("id", 4.0)
@@ -127,6 +142,7 @@ def _name_of_its_own(t: Facts, j: int, plan: Plan) -> str | None:
 def _code_of_its_own(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
     fits = look.is_number and look.is_whole and look.is_unique and look.is_full and look.n_seen > 3
+    fits = fits and not look.is_place_code
     return "whole numbers, different in every row, called like a code" if fits and is_code_name(look.name) else None
 
 
@@ -142,6 +158,8 @@ def _called_bag(t: Facts, j: int, plan: Plan) -> str | None:
         return None
     if look.is_tick or (look.n_distinct < 4 and look.n_seen > CLASS_SIZE * look.n_distinct and look.key not in BAGS):
         return None  # a few large groups are classes
+    if look.is_called(WEAK_LABELS) and look.kind == "text" and look.is_few and look.n_seen >= 8 * look.n_distinct:
+        return None  # so are few words under a name that means both, such as a group
     return f"its name, and its {look.n_distinct} values come back {where(t, j)}".strip()
 
 
@@ -178,6 +196,13 @@ def _when(t: Facts, j: int, plan: Plan) -> str | None:
 
 
 @rule("time", 2.5)
+def _called_time(t: Facts, j: int, plan: Plan) -> str | None:
+    look = t.looks[j]
+    fits = look.key in MOMENTS and look.kind == "number" and look.low >= 0 and (look.is_whole or look.is_rising)
+    return "called like a time: when a row was, not what it is" if fits else None
+
+
+@rule("time", 2.5)
 def _within_its_bag(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
     fits = look.kind == "number" and plan.bag is not None and look.is_called(TIMES)
@@ -211,6 +236,23 @@ def _called_id_and_comes_back(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
     fits = look.key in IDS and look.is_whole and not look.is_unique and look.is_number
     return "called like an id, but its values come back; it may be the bag" if fits else None
+
+
+@rule("name", 3.0)
+def _another_id(t: Facts, j: int, plan: Plan) -> str | None:
+    if plan.id in (None, j) or not t.looks[j].is_number:
+        return None
+    return _called_id(t, j, plan) or _rises_without_a_rule(t, j, plan)
+
+
+@rule("name", 3.0)
+def _runs_of_one_length(t: Facts, j: int, plan: Plan) -> str | None:
+    look = t.looks[j]
+    if not (look.is_whole and look.is_number and look.is_sorted_run and look.is_full) or look.n_distinct < 8:
+        return None
+    rest = sorted(Counter(t.cells(j)).values())[1:]  # the last run may be cut by the end of the rows that are seen
+    alike = rest[0] == rest[-1] > 2 and look.key not in ("x", "y", "z", "row", "col", "column")
+    return f"{rest[0]} rows of each value, one after the other: who or which, not how much" if alike else None
 
 
 @rule("name", 3.0)
@@ -316,7 +358,11 @@ def _called_class(t: Facts, j: int, plan: Plan) -> str | None:
     has_x = any(other.key == "x" for other in t.looks)  # x and y are places, not a target
     is_class = look.key in LABELS and not (look.key == "y" and has_x)
     is_class = is_class or (look.kind == "text" and look.is_called(LABELS))
-    if look.n_distinct == 1 or (look.is_tick and look.kind == "text" and look.key not in LABELS):
+    if (
+        look.n_distinct == 1
+        or (look.is_unique and look.n_seen > 9)
+        or (look.is_tick and look.kind == "text" and look.key not in LABELS)
+    ):
         return None
     return "its name" if is_class and _may_be(t, j) else None
 
@@ -346,6 +392,14 @@ def _one_of_many_alike(t: Facts, j: int, plan: Plan) -> str | None:
     look = t.looks[j]
     fits = look.is_number and look.key not in LABELS and t.alike(j) >= FAMILY
     return "many columns are counts like this one" if fits else None
+
+
+@rule("label", -2.5)
+def _one_of_many_flags(t: Facts, j: int, plan: Plan) -> str | None:
+    look = t.looks[j]
+    inside = 0 < j < len(t.looks) - 1 and look.kind == "0/1" and look.key not in LABELS
+    flags = sum(t.looks[k].kind == "0/1" for k in t.numbers) if inside else 0
+    return "one of many columns of 0 and 1" if flags > FAMILY else None
 
 
 # ---- labels: by values

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sidelight.errors import UnreadableFile
 from sidelight.files.problems import notice, unclosed_quote
-from sidelight.files.source import LATIN_FROM, Source, not_decodable, read_up_to
+from sidelight.files.source import GUESSED, LATIN_FROM, Source, not_decodable, read_up_to
 from sidelight.files.text.dialect import LONGEST_ROW, Dialect, split_rows
 from sidelight.words import Setting
 
@@ -109,7 +109,8 @@ def _decoded(source: Source, encoding: str, *, strict: bool) -> Iterator[bytes]:
         if encoding in ("utf-8", "utf-8-sig"):
             pieces = _utf8_pieces(raw, path, strict=strict)
         else:
-            pieces = _recoded_pieces(raw, encoding, path)
+            is_guess = encoding in GUESSED and not strict  # what does not fit must not stop a guess
+            pieces = _recoded_pieces(raw, encoding, path, "replace" if is_guess else "strict")
         held = b""
         for piece in pieces:
             data = held + piece
@@ -213,8 +214,8 @@ def _utf8_cut(data: bytes) -> int:
     return len(data)
 
 
-def _recoded_pieces(raw: Any, encoding: str, path: Path) -> Iterator[bytes]:
-    decoder = codecs.getincrementaldecoder(encoding)()
+def _recoded_pieces(raw: Any, encoding: str, path: Path, errors: str) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
     line = 1
     try:
         while chunk := read_up_to(raw, BLOCK):

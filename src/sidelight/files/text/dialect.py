@@ -12,7 +12,7 @@ from pathlib import Path
 from sidelight.errors import InvalidParameter, UnreadableFile
 from sidelight.files.problems import unclosed_quote
 from sidelight.files.roles.cells import DECIMAL_COMMA, is_gap, is_number
-from sidelight.files.source import LATIN, Source, check_encoding, guess_encoding
+from sidelight.files.source import GUESSED, LATIN, Source, check_encoding, guess_encoding
 from sidelight.words import Setting
 
 SAMPLE = 1 << 18
@@ -62,8 +62,8 @@ def sniff(
         sample = source.head(size)
     chosen = check_encoding(path, encoding) if encoding else guess_encoding(sample)
     text, skip, notes = _body(path, sample, chosen)
-    if not encoding and chosen == "latin-1":
-        notes = (*notes, LATIN)
+    if not encoding and chosen in GUESSED:
+        notes = (*notes, LATIN.format(GUESSED[chosen]))
     if separator is None:
         separator = _guess_separator(text)
     elif not isinstance(separator, str) or len(separator) != 1 or not separator.isascii() or separator in '"\n\r\0':
@@ -85,6 +85,7 @@ def sniff(
             f"{path}, line {skip + 1}: {len(rows[0])} columns; at most {MAX_COLUMNS} are read. "
             "Is the table lying on its side?"
         )
+    rows = with_corner(rows)
     padded = any(cell != cell.strip() for row in rows[:200] for cell in row)
     rows = [[cell.strip() for cell in row] for row in rows]
     has_header, why = _guess_header(rows) if header is None else (header, "")
@@ -148,12 +149,19 @@ def _guess_separator(text: str) -> str:
     return best
 
 
+def with_corner(rows: list[list[str]]) -> list[list[str]]:
+    """Give the names of row names a place where the first line lacks it: R writes one name less than columns."""
+    width = len(rows[0]) + 1
+    is_short = len(rows) > 2 and width > 2 and all(len(row) == width for row in rows[1:])
+    return [["", *rows[0]], *rows[1:]] if is_short and not any(is_number(cell.strip()) for cell in rows[0]) else rows
+
+
 def _guess_header(rows: list[list[str]]) -> tuple[bool, str]:
     first, rest = rows[0], rows[1:201]
     plain = [cell for cell in first if cell]
     if len(rows) == 1:
         return not any(is_number(cell) for cell in plain), ""
-    if _counts_up(first):
+    if counts_up(first):
         return True, f"the first line ({first[0]}, {first[1]}, {first[2]}, ...) was taken for column names"
     if any(is_number(cell) or DECIMAL_COMMA.fullmatch(cell) for cell in plain):
         return False, ""
@@ -187,7 +195,7 @@ def _shape(cell: str) -> str:
     return re.sub(r"9+", "9", re.sub(r"[^\W\d_]+", "a", re.sub(r"\d", "9", cell)))[:16]
 
 
-def _counts_up(first: list[str]) -> bool:
+def counts_up(first: list[str]) -> bool:
     """Say whether the first row is 0, 1, 2, ...: what a data frame without names writes. The last may be a target."""
     if len(first) < 4:
         return False

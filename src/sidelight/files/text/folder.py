@@ -26,7 +26,7 @@ from sidelight.files.limits import need
 from sidelight.files.problems import notice
 from sidelight.files.roles.builder import Builder
 from sidelight.files.roles.plan import RoleRequest
-from sidelight.files.source import MAX_RATIO, MAX_UNPACKED, guess_encoding
+from sidelight.files.source import GUESSED, MAX_RATIO, MAX_UNPACKED, guess_encoding
 from sidelight.files.text.words import count_words
 from sidelight.progress import report
 
@@ -258,8 +258,8 @@ def _text(name: str, data: bytes, encoding: str | None) -> str | None:
     except UnreadableFile as error:
         notice(f"left out: {error}")
         return None
-    if encoding is None and not data.isascii() and guess_encoding(data, is_whole=True) == "latin-1":
-        notice("some files are not UTF-8 and were read as Latin-1; say which encoding it is if accents look wrong")
+    if encoding is None and not data.isascii() and guess_encoding(data, is_whole=True) in GUESSED:
+        notice("some files are not UTF-8 and were read by a guess; say which encoding it is if accents look wrong")
     return text
 
 
