@@ -52,7 +52,8 @@ class Description:
     fits: tuple[Fit, ...]
     doubts: tuple[Mapping[str, Any], ...] = ()
     next: tuple[tuple[str, Sentence], ...] = ()  # commands of a folder, with what each is for
-    kind: str | None = None  # rows, counts, events, pair answers, annotations, label track, channels, label sets, texts
+    # rows, counts, events, pair answers, annotations, label track, channels, label sets, texts; or several of them
+    kind: str | tuple[str, ...] | None = None
     evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)  # what the rules said about each column
 
     def as_dict(self) -> dict[str, Any]:
@@ -87,8 +88,9 @@ def describe(path: str | Source, roles: Roles | None = None) -> Description:
         described = _with_answers(describe_data(data, explicit), data, source)
         if not described.fits and not explicit:
             described = replace(described, fits=tuple(_at_second_sight(data, source)))
-        if any("text" in fit.roles for fit in described.fits):
-            described = replace(described, kind="texts")
+        with_words = ["text" in fit.roles for fit in described.fits]
+        if any(with_words):  # where numbers stand beside the texts, the file is both
+            described = replace(described, kind="texts" if all(with_words) else ("texts", "rows"))
         if not explicit:
             lists = fit_of_folder(source.path, data) if source.path.is_dir() else fit_of_lists(source.path, data)
             described = replace(described, fits=(*lists, *described.fits))
