@@ -36,8 +36,8 @@ CARDS = (
 
 
 COLOURS = {
-    "dahlia": "#ff7f0e", "leaf": "#17a589", "sky": "#5dade2", "temple": "#d62728",
-    "tree": "#4c9a2a", "water": "#2e4a9e", "sand": "#d4b06a", "grass": "#7fbf3f", "brick": "#a0522d", "flowers": "#c23b9a",
+    "dahlia": "#ff7f0e", "leaf": "#17a589", "sky": "#5dade2", "temple": "#d62728", "tree": "#4c9a2a",
+    "water": "#2e4a9e", "sand": "#d4b06a", "grass": "#7fbf3f", "brick": "#a0522d", "flowers": "#c23b9a",
 }  # fmt: skip
 
 
