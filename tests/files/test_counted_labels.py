@@ -12,7 +12,7 @@ def table(tmp_path, cells, sizes):
     lines = ["site;seen;f"]
     lines += [f"s{b};{cell};{b}.{i}" for b, (cell, size) in enumerate(zip(cells, sizes)) for i in range(size)]
     (tmp_path / "counts.csv").write_text("\n".join(lines), encoding="utf-8")
-    return sl.read(tmp_path / "counts.csv", bag="site", label="seen", separator=",")
+    return sl.read(tmp_path / "counts.csv", bag="site", label="seen", label_separator=",")
 
 
 @pytest.mark.parametrize(
