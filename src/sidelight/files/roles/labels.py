@@ -184,7 +184,9 @@ def are_ticks(columns: Sequence[Coded]) -> bool:
 def _members(value: str, separator: str) -> frozenset[str] | None:
     if is_gap(value):
         return None
-    text = value.strip().strip("[]{}()")
+    text = value.strip()
+    if text[:1] + text[-1:] in ("[]", "{}", "()"):
+        text = text[1:-1]  # around the whole set; a label keeps its own: owl (barn)
     parts = (part.strip().strip("'\"").strip() for part in text.split(separator))
     return frozenset(part for part in parts if part)
 
