@@ -6,7 +6,6 @@ Three splits each. Plain: the numbers that people can read. Card: those of the i
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -23,7 +22,7 @@ import sidelight as sl
 import view_sets
 from bench_material import KINDS
 from datasets import folder as data_folder
-from runner import Sheet
+from runner import WORK, Sheet
 from sidelight._models.column_kinds import families_of
 from sidelight._models.prepared_rows import Preparation
 from sidelight.errors import ignore_warnings
@@ -41,12 +40,14 @@ EMB = ("emb_*",)
 
 def fill(sheet: Sheet) -> None:
     """Measure photographs, sounds, digits and posts."""
-    with tempfile.TemporaryDirectory() as place, ignore_warnings():
-        photographs(sheet, Path(place))
-        sounds(sheet, Path(place))
-        recordings(sheet, Path(place))
-        spoken(sheet, Path(place))
-        texts(sheet, Path(place))
+    place = WORK / "embeddings"  # what was cut stays, and is taken up again
+    place.mkdir(parents=True, exist_ok=True)
+    with ignore_warnings():
+        photographs(sheet, place)
+        sounds(sheet, place)
+        recordings(sheet, place)
+        spoken(sheet, place)
+        texts(sheet)
     sheet.notes.append(
         f"Means over {SPLITS} splits. Photographs: 197 of MSRC v2, {HELD_OUT} of them held out without their tags, "
         f"pixels of six regions of our own cut. Sounds: 10 kinds of environmental sound, 240 clips, lists of {IN_LIST} "
@@ -325,7 +326,7 @@ def spoken(sheet: Sheet, place: Path) -> None:
     sheet.section("Spoken digits", header, lines, "What a card listens to need not be what kinds differ by.")
 
 
-def texts(sheet: Sheet, place: Path) -> None:
+def texts(sheet: Sheet) -> None:
     """Cluster the posts of five groups as `sidelight cluster` does, where no card for texts is installed."""
     lines = []
     for seed in range(SPLITS):

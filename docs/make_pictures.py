@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from pathlib import Path
 
-import sidelight as sl
+import numpy as np
+from matplotlib.colors import to_rgb
+from matplotlib.patches import Patch
+from matplotlib.pyplot import subplots
+from PIL import Image
+
 from sidelight.app.jobs.catalogue import DEMOS
+from sidelight.app.jobs.instances.demo_photographs import tiles
 from sidelight.app.jobs.page import page_of
 from sidelight.app.report.components import Markup
 from sidelight.app.report.page import asset
-from sidelight.plot import TypicalImagesDisplay
+from sidelight.files.material.pictures import PictureRecipe, _pixels, _planes, regions_of
 from sidelight.plot._axes import as_png
 
 IMAGES = Path(__file__).parent / "images"
 CARDS = (
+    "photographs",
     "instances",
     "instances-spectral",
     "novel",
@@ -27,13 +35,44 @@ CARDS = (
 )  # demos, as on their index
 
 
-def digits() -> None:
-    """The surest rows of each cluster of digits in bags; 3 and 7 were struck off every bag's list."""
-    data = sl.data.load_digit_bags(novel=(3, 7), random_state=0)
-    inner = sl.CoverageClustering(n_novel=2, random_state=0)  # as in ``sidelight demo``
-    model = sl.Standardized(inner).fit(data.X, bags=data.bags)
-    shown = TypicalImagesDisplay.from_estimator(model, data.X, data.images, names=model.cluster_names_).plot()
-    (IMAGES / "digits.png").write_bytes(as_png(shown.figure_, dpi=100))
+COLOURS = {
+    "dahlia": "#ff7f0e", "leaf": "#17a589", "sky": "#5dade2", "temple": "#d62728", "tree": "#4c9a2a",
+    "water": "#2e4a9e", "sand": "#d4b06a", "grass": "#7fbf3f", "brick": "#a0522d", "flowers": "#c23b9a",
+}  # fmt: skip
+
+
+def photographs() -> None:
+    """Two photographs in tiles with tags: their regions in the colours of their names, as the demo names them."""
+    result = DEMOS["photographs"](0).result
+    named = dict(zip(result.assignments["row"], result.assignments["label"]))
+    kinds = sorted({str(label) for row, label in named.items() if str(row).startswith("tile")})
+    colours = {kind: np.array(to_rgb(COLOURS[kind])) for kind in kinds}
+    painted = [_painted(k, tile, named, colours) for k, tile in enumerate(tiles(), start=1)]
+    n = len(painted) // 2
+    figure, axes = subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+    for axis, some in zip(axes, (painted[:n], painted[n:])):
+        axis.imshow(np.vstack([np.hstack(some[k : k + 4]) for k in range(0, n, 4)]))
+        axis.set_axis_off()
+    handles = [Patch(color=colours[kind], label=kind) for kind in kinds]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(kinds), frameon=False)
+    (IMAGES / "photographs.png").write_bytes(as_png(figure, dpi=80))
+
+
+def _painted(number: int, tile: np.ndarray, named: dict[str, str], colours: dict[str, np.ndarray]) -> np.ndarray:
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "tile.png"
+        Image.fromarray(tile).save(path)
+        regions = regions_of(_planes(_pixels(path)), PictureRecipe().regions)
+    order = np.argsort(-np.bincount(regions.ravel()), kind="stable")
+    labels = {int(k): str(named[f"tile{number:02d}.png#{place}"]) for place, k in enumerate(order, start=1)}
+    large = np.asarray(Image.fromarray(regions.astype(np.uint8)).resize(tile.shape[1::-1], Image.Resampling.NEAREST))
+    paint = np.stack([colours[labels[k]] for k in range(len(order))])[large]
+    names = np.unique([labels[k] for k in range(len(order))], return_inverse=True)[1][large]
+    edges = (names != np.roll(names, 1, axis=0)) | (names != np.roll(names, 1, axis=1))
+    edges[0], edges[:, 0] = False, False
+    mixed = 0.55 * tile / 255.0 + 0.45 * paint
+    mixed[edges] = 1.0
+    return mixed
 
 
 def cards() -> None:
@@ -58,5 +97,5 @@ def standalone(drawn: Markup) -> str:
 
 if __name__ == "__main__":
     IMAGES.mkdir(exist_ok=True)
-    digits()
+    photographs()
     cards()

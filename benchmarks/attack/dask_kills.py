@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import warnings
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,19 +28,17 @@ def attack(number: int, folder: Path) -> str:
 
     warnings.simplefilter("ignore")
     rng = np.random.default_rng([14, number])
-    kind = ("one", "both", "stopped", "one twice")[number % 4]
+    kind = ("one", "both", "stopped", "one after the other")[number % 4]
     wanted, found = in_memory(), []
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as local,
         distributed.Client(local) as client,
     ):
+        workers = sorted(client.run(os.getpid).values())  # a stopped one would not answer later
 
         def strike(which: int, how: int) -> None:
-            try:
-                workers = sorted(client.run(os.getpid).values())
-                os.kill(workers[which % len(workers)], how)
-            except (OSError, ProcessLookupError, IndexError, RuntimeError):
-                return  # it has just gone
+            with suppress(OSError):  # it has just gone
+                os.kill(workers[which], how)
 
         moment = float(rng.uniform(0.05, 2.5))
         timers = [threading.Timer(moment, strike, (0, signal.SIGSTOP if kind == "stopped" else signal.SIGKILL))]

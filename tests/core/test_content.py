@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sidelight._core.content import content_order, row_keys
+from sidelight._core.content import content_order, row_keys, table_orders
 
 
 @pytest.fixture
@@ -57,3 +57,13 @@ def test_the_order_is_that_of_the_content_and_keeps_groups_whole(X):
 def test_rows_without_columns_have_an_order():
     assert sorted(content_order(np.empty((3, 0))).tolist()) == [0, 1, 2]
     assert content_order(np.empty((0, 2))).tolist() == []
+
+
+def test_tables_of_counts_come_to_the_same_order():
+    counts = np.random.default_rng(0).poisson(2.0, size=(30, 12))
+    rows, columns = np.random.default_rng(1).permutation(30), np.random.default_rng(2).permutation(12)
+    moved = counts[rows][:, columns]
+    arranged = [
+        table[order[0]][:, order[1]] for table in (counts, moved) for order in [table_orders(sp.csr_array(table))]
+    ]
+    np.testing.assert_array_equal(*arranged)

@@ -66,3 +66,24 @@ def test_the_same_partition_in_any_order_and_by_any_name(case: Case):
         for what in again.keys() - BY_COLUMN.get(case.name, set()):
             after, wanted = again[what]
             assert adjusted_rand_score(wanted, after) == 1.0, what
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.filterwarnings("ignore::sidelight.errors.SidelightWarning")
+def test_what_has_many_optima_ends_in_the_same_one(seed: int):
+    """Of small overlapping sets some had another partition after its rows were permuted."""
+    generator = np.random.default_rng([11, seed])
+    y = generator.integers(0, 4, 60)
+    X = np.abs(generator.normal(size=(4, 5))[y] + generator.normal(size=(60, 5)) + 3)
+    rows, columns = generator.permutation(60), generator.permutation(5)
+    at = np.argsort(rows)
+    left, right = np.arange(0, 60, 3), np.arange(1, 60, 3)
+    plain, moved = (
+        sl.Pairs(place[left], place[right], (y[left] == y[right]).tolist(), n_rows=60) for place in (np.arange(60), at)
+    )
+    for estimator in (sl.DiscriminativeClustering(4, random_state=0), sl.BayesianActiveClustering(4, random_state=0)):
+        before = clone(estimator).fit(X, pairs=plain).labels_
+        assert adjusted_rand_score(before[rows], clone(estimator).fit(X[rows], pairs=moved).labels_) == 1.0
+    table = sl.InformationCoclustering(3, n_init=2, random_state=0)
+    before = clone(table).fit(X).row_labels_
+    assert adjusted_rand_score(before[rows], clone(table).fit(X[rows][:, columns]).row_labels_) == 1.0

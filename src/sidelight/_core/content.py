@@ -48,6 +48,21 @@ def content_order(X: Any, codes: Ints | None = None, n_groups: int = 0) -> Ints:
     return np.lexsort((keys, codes, _mix(of_groups)[codes]))  # groups of equal rows are as they come, but whole
 
 
+def table_orders(table: Any) -> tuple[Ints, Ints]:
+    """Return the rows and the columns of a CSR table of counts in the order of their content, in one pass."""
+    cells = table.tocoo()
+    at = np.asarray(cells.row), np.asarray(cells.col)
+    hashed = _mix(np.ascontiguousarray(cells.data, dtype=np.float64).view(np.uint64) + np.uint64(1))
+    sums = [np.zeros(n, dtype=np.uint64) for n in table.shape]
+    for of_axis, codes in zip(sums, at):
+        np.add.at(of_axis, codes, hashed)
+    keys = [np.zeros(n, dtype=np.uint64) for n in table.shape]
+    for of_axis, codes, others in zip(keys, at, (sums[1][at[1]], sums[0][at[0]])):
+        np.add.at(of_axis, codes, _mix(hashed ^ others))
+    rows, columns = (np.argsort(of_axis, kind="stable") for of_axis in keys)
+    return rows, columns
+
+
 def _columns(X: Any) -> Iterator[tuple[Any, Ints, int]]:
     """Yield of every column that varies: rows, the ranks of their values, and that of the zeros elsewhere (or -1)."""
     n, d = X.shape

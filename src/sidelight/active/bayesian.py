@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight._core.content import content_order
 from sidelight._core.forest import spanning_edges
 from sidelight._core.params import as_generator, check_choice, check_n_clusters, check_number
 from sidelight._core.simplex import softmax
@@ -127,12 +128,13 @@ class BayesianActiveClustering(ProbabilityColumns, ClusterMixin, Estimator):
         self._check_parameters()
         X = rows_to_fit(self, X)
         check_n_clusters(self, self.n_clusters, X.shape[0])
-        pairs = as_pairs(pairs, n_rows=X.shape[0], y=y).each_once()
+        order = content_order(X)
+        X, pairs = X[order], as_pairs(pairs, n_rows=X.shape[0], y=y).each_once()[order]
         belief = ParticleBelief(X, self._prior(X.shape[1], n_particles=1, n_moves=0), as_generator(self.random_state))
         kept = spanning_edges(pairs.left, pairs.right, X.shape[0])
         belief.left, belief.right, belief.same = pairs.left[kept], pairs.right[kept], pairs.codes[kept]
         self.n_dropped_ = int((~kept).sum())
-        self.labels_ = belief.partition(np.random.default_rng(0))
+        self.labels_ = belief.partition(np.random.default_rng(0))[np.argsort(order)]
         self.weights_ = belief._map().reshape(-1, self.n_clusters).copy()
         self.mean_, self.scale_ = belief.mean, belief.scale
         return self

@@ -64,6 +64,7 @@ class BagLists(NamedTuple):
             is_partial=np.zeros(self.n_bags, dtype=bool),
             whole=np.ones(self.n_bags, dtype=bool),
             _origin=None,
+            demands=None,
         )
 
 

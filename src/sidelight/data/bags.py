@@ -15,8 +15,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sidelight.data import label_sets
+from sidelight.data import demands, label_sets
 from sidelight.data.bag_rows import count_distinct, is_numbered, origin_after, renumbered, warn_if_cut
+from sidelight.data.demands import Demands
 from sidelight.data.frozen import Frozen, read_only
 from sidelight.data.label_sets import LabelSets
 from sidelight.data.names import (
@@ -59,6 +60,16 @@ class Bags(Frozen):
         or sparse, named by ``classes``) by :meth:`from_indicator`.
     classes : sequence, default=None
         The names of the known labels, in order; by default the labels that occur, sorted.
+        Instead of a set a bag may have a mapping from label to what is known of it: a number of rows (``3``; 0 or
+        ``"absent"`` for none), a range ``(1, 4)`` or ``(2, None)``, ``"maybe"``, or ``"present"``.
+    shares : mapping or data frame, default=None
+        Bag id to ``{label: share}``, adding up to 1 or 100 in every bag; or a frame with the bags in its first column
+        and a column a label. For bags that have no ``labels``.
+    share_rows : number or mapping, default=None
+        How many rows the shares of a bag rest on, which says how sure they are; by default its own rows, all of them.
+    tree : LabelTree, nested mapping or paths, default=None
+        Kinds of labels (``["birds/warblers/wren", ...]``): a bag may name an inner one, and one of the labels below it
+        is there.
     partial : iterable of bag ids, or True, default=()
         Bags whose label set is incomplete: these labels are present, others may be. True: all labelled bags.
     whole : sequence of bool, default=None
@@ -86,6 +97,9 @@ class Bags(Frozen):
         Whether a label set was given (maybe an empty one), whether it is partial, whether no row was cut away.
     labels : mapping
         Bag id to a frozenset of label names, or None.
+    said : mapping
+        Bag id to ``{label: (least, most)}`` for bags that say more than a list; ``most`` is None for any number. Their
+        ``labels`` hold what is surely there, and they are partial where that is not all.
 
     Notes
     -----
@@ -114,9 +128,10 @@ class Bags(Frozen):
     is_partial: Flags
     whole: Flags
     _origin: Counts | None  # which row each row is a copy of, kept only while rows are repeated
+    demands: Demands | None  # what bags say beyond lists, if any does
     _fields = (
         *("names", "codes", "classes", "_label_starts", "_label_columns"),
-        *("is_labelled", "is_partial", "whole", "_origin"),
+        *("is_labelled", "is_partial", "whole", "_origin", "demands"),
     )
 
     def __init__(
@@ -125,13 +140,27 @@ class Bags(Frozen):
         labels: Any = None,
         *,
         classes: Any = None,
+        shares: Any = None,
+        share_rows: Any = None,
+        tree: Any = None,
         partial: Any = (),
         whole: Any = None,
     ) -> None:
         names, codes = encode(ids, "bag id")
         code_of = {name: code for code, name in enumerate(names)}
+        more = None
+        if demands.says_more(labels, tree, shares):
+            sizes = np.bincount(codes, minlength=len(names))
+            said = demands.read(labels, code_of, sizes, classes=classes, tree=tree, shares=shares, rows=share_rows)
+            labels, classes, more = said.lists, said.classes, said.demands
         sets = label_sets.read(labels, code_of, classes)
         self._with_state(names, codes, sets, partial, whole, code_of)
+        if more is not None and more.is_special.any():
+            more = more.opened(self.is_partial)
+            unsure = [code_of[bag] for bag in said.unsure]
+            is_partial = more.is_open.copy()  # so is a bag that is not sure of all that it may hold
+            is_partial[unsure] = True
+            self.__setstate__({"demands": more, "is_partial": is_partial & self.is_labelled})
 
     @classmethod
     def from_table(
@@ -200,6 +229,7 @@ class Bags(Frozen):
                 "is_partial": label_sets.read_partial(partial, code_of, sets.is_labelled),
                 "whole": label_sets.read_whole(whole, len(names)),
                 "_origin": None,
+                "demands": None,
             }
         )
         return self
@@ -296,12 +326,27 @@ class Bags(Frozen):
         sets = (frozenset(listed[starts[b] : starts[b + 1]]) for b in range(self.n_bags))
         return {name: s if known else None for name, s, known in zip(self.names, sets, self.is_labelled)}
 
+    @property
+    def said(self) -> Mapping[Hashable, Mapping[Hashable, tuple[float, float | None]]]:
+        """What bags that say more than a list say of each label: (least, most), None for any number."""
+        if self.demands is None:
+            return MappingProxyType({})
+        special = np.flatnonzero(self.demands.is_special).tolist()
+        return MappingProxyType({self.names[b]: self.demands.of_bag(b, self.classes) for b in special})
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether some bag says how many of its rows carry a label."""
+        return self.demands is not None and bool(self.demands.is_counted.any())
+
     def bag_label_mask(self) -> Flags:
         """Return which classes the rows of each bag may have, shape (n_bags, n_classes).
 
         Only the label set when it is complete, even when rows were cut away; any class when the bag is unlabelled
         or its label set is partial.
         """
+        if self.demands is not None:
+            return self.demands.allowed() | ~self.is_labelled[:, None]
         allowed = np.zeros((self.n_bags, self.n_classes), dtype=bool)
         allowed[self._label_sets.bags, self._label_columns] = True
         allowed[~self.is_labelled | self.is_partial] = True
@@ -327,7 +372,7 @@ class Bags(Frozen):
         if classes is None:
             new = set(sets.classes) - set(self.classes)
             sets = label_sets.in_classes(sets, (*self.classes, *sorted_names(new)))
-        return self._with_sets(sets, label_sets.read_partial(partial, self._code_of, sets.is_labelled))
+        return self._with_sets(sets, None, label_sets.read_partial(partial, self._code_of, sets.is_labelled))
 
     def without_labels(self, names: Any = None) -> Self:
         """Return the same bags with the label sets of these bags forgotten; all of them by default.
@@ -340,7 +385,8 @@ class Bags(Frozen):
         forget = np.ones(self.n_bags, dtype=bool)
         if names is not None:
             forget = flags_of(names, self._code_of, "Bags.without_labels")
-        return self._with_sets(label_sets.without_bags(self._label_sets, forget), self.is_partial & ~forget)
+        more = None if self.demands is None else self.demands.without(forget)
+        return self._with_sets(label_sets.without_bags(self._label_sets, forget), more, self.is_partial & ~forget)
 
     def without_classes(self, classes: Any) -> Self:
         """Return the same bags without these labels, which are no longer known.
@@ -353,7 +399,8 @@ class Bags(Frozen):
         """
         column_of = {name: column for column, name in enumerate(self.classes)}
         drop = flags_of(classes, column_of, "Bags.without_classes", "class")
-        return self._with_sets(label_sets.without_classes(self._label_sets, drop))
+        sets = label_sets.without_classes(self._label_sets, drop)
+        return self._with_sets(sets, self._in_classes(sets.classes))
 
     def with_classes(self, classes: Any) -> Self:
         """Return the same bags with the columns of ``label_matrix`` in this order; names may be added.
@@ -363,10 +410,14 @@ class Bags(Frozen):
         classes : sequence of label names
             Every label that some bag carries must be among them.
         """
-        return self._with_sets(label_sets.in_classes(self._label_sets, check_distinct(classes, "class")))
+        sets = label_sets.in_classes(self._label_sets, check_distinct(classes, "class"))
+        return self._with_sets(sets, self._in_classes(sets.classes))
 
-    def _with_sets(self, sets: LabelSets, is_partial: Flags | None = None) -> Self:
-        fields = self.__getstate__()
+    def _in_classes(self, classes: Names) -> Demands | None:
+        return None if self.demands is None else self.demands.in_classes(self.classes, classes)
+
+    def _with_sets(self, sets: LabelSets, more: Demands | None, is_partial: Flags | None = None) -> Self:
+        fields = self.__getstate__() | {"demands": more}
         fields |= _spread(sets) | {"is_partial": self.is_partial if is_partial is None else is_partial}
         return self._make(**fields)
 
@@ -397,7 +448,15 @@ class Bags(Frozen):
             is_partial=self.is_partial[present],
             whole=still_whole[present],
             _origin=origin if has_copies else None,
+            demands=self._demands_of(present, codes, still_whole[present]),
         )
+
+    def _demands_of(self, present: Counts, codes: Counts, grows: Flags) -> Demands | None:
+        """Return what these bags demand; counts of bags that ``grows`` marks go with their number of rows."""
+        if self.demands is None:
+            return None
+        scale = np.bincount(codes, minlength=len(present)) / self.sizes[present]
+        return self.demands.taken(present, np.where(grows, scale, 1.0))
 
     def drawn(self, rows: Counts) -> Self:
         """Return the bags of rows that were drawn at random: each stays as whole as it was.
@@ -412,8 +471,9 @@ class Bags(Frozen):
         """
         with ignore_warnings(BagsWereCut):
             some: Self = self[rows]
-        present, _ = renumbered(self.codes[rows], self.n_bags)
-        return self._make(**(some.__getstate__() | {"whole": self.whole[present]}))
+        present, codes = renumbered(self.codes[rows], self.n_bags)
+        more = self._demands_of(present, codes, self.whole[present])
+        return self._make(**(some.__getstate__() | {"whole": self.whole[present], "demands": more}))
 
     @cached_property
     def _n_distinct(self) -> Counts:
@@ -439,6 +499,7 @@ class Bags(Frozen):
         return (
             self.names == other.names
             and self.classes == other.classes
+            and (other.demands is None if self.demands is None else self.demands.same_as(other.demands))
             and all(
                 np.array_equal(mine, theirs)
                 for mine, theirs in [
@@ -466,6 +527,7 @@ class Bags(Frozen):
             "is_partial": self.is_partial,
             "whole": self.whole,
             "origin": self._origin,
+            "demands": None if self.demands is None else self.demands.archived(),
         }
 
     @classmethod
@@ -484,7 +546,8 @@ class Bags(Frozen):
             raise InvalidData("Bags: the stored bags contradict themselves; the file is damaged.")
         bags = np.repeat(np.arange(len(names)), np.diff(starts))
         sets = label_sets.gathered(bags, columns, classes, flags.pop("is_labelled"))
-        return cls._make(names=names, codes=codes, _origin=origin, **_spread(sets), **flags)
+        more = Demands.of_archive(state.get("demands"), len(names), len(classes))  # 0.2 knew lists alone
+        return cls._make(names=names, codes=codes, _origin=origin, demands=more, **_spread(sets), **flags)
 
 
 def _spread(sets: LabelSets) -> dict[str, Any]:

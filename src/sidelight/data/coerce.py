@@ -12,7 +12,8 @@ from sidelight.data.bags import Bags
 from sidelight.data.label_matrix import LabelMatrix
 from sidelight.data.names import as_array, as_frame, as_series, is_missing
 from sidelight.data.relations import Pairs, Triplets
-from sidelight.errors import InvalidData
+from sidelight.errors import InvalidData, warn
+from sidelight.words import counted
 
 A = TypeVar("A", Pairs, Triplets)
 
@@ -43,6 +44,18 @@ def as_bags(bags: Any, *, n_rows: int, y: Any = None, classes: Any = None) -> Ba
             f"X has {n_rows} rows but bags has {found.n_rows}. Give one bag id for each row of X, in the same order."
         )
     return found if classes is None or tuple(classes) == found.classes else found.with_classes(classes)
+
+
+def warn_if_more_than_lists(owner: object, bags: Bags) -> None:
+    """Say that a method that knows lists alone takes no notice of counts, shares, maybes and inner kinds."""
+    n = len(bags.said)
+    if n:
+        warn(
+            f"{type(owner).__name__} reads lists alone: of {counted(n, 'bag')} that say more (counts, shares, maybe, "
+            "absent, kinds above a label) it takes the labels that are surely there, and calls those lists partial "
+            "where that is not all. CoverageClustering takes all of it.",
+            stacklevel=4,
+        )
 
 
 def as_pairs(pairs: Any, *, n_rows: int, y: Any = None) -> Pairs:

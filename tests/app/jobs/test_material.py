@@ -164,3 +164,22 @@ def test_a_folder_and_the_table_beside_it_lead_to_each_other(birds, tmp_path):
     assert "with a table that lists the labels of each file" in told
     assert "sidelight instances 'my birds' --label-file TABLE --out results" in told
     assert "TABLE" not in sidelight("describe", birds)  # its lists lie inside
+
+
+def test_a_folder_for_each_kind_offers_what_learns_from_them(tmp_path):
+    for kind, words in (("boats", "sail mast keel anchor"), ("trees", "leaf root bark branch")):
+        (tmp_path / "kinds" / kind).mkdir(parents=True)
+        for k in range(12):
+            more = " ".join(words.split()[k % 3 :]) + f" the {k % 4} and {k % 5}"
+            (tmp_path / "kinds" / kind / f"{k}.txt").write_text(f"{words} {more}")
+    sidelight("from", "kinds", "--out", "kinds.parquet")
+    told = sidelight("describe", "kinds.parquet")
+    first = told.split("Commands that fit")[1].splitlines()[2].split()
+    assert first[:2] == ["sidelight", "instances"]
+    sidelight(*first[1:], "-q")
+    found = pl.read_csv("results/assignments.csv")
+    assert (found["label"] == [name.split("/")[0] for name in found["bag"]]).all()
+
+
+def test_whole_recordings_are_counted_as_recordings(birds):
+    assert "16 files became 16 recordings" in sidelight("from", birds, "--whole", "--out", "rows.parquet")

@@ -101,3 +101,14 @@ def test_wrong_cards_are_one_message(photos, tmp_path):
         sl.read(photos, embed=3)
     with pytest.raises(InvalidData, match="damaged"):
         Material.from_json("{}")
+
+
+def test_what_a_network_listens_to_and_recordings_do_not_hold_is_said(tmp_path):
+    soundfile = pytest.importorskip("soundfile", reason="recordings need the extra audio")
+    folder = tmp_path / "s"
+    folder.mkdir()
+    soundfile.write(folder / "low.wav", np.random.default_rng(0).normal(scale=0.1, size=8000), 8000)
+    data = sl.from_folder(folder, whole=True, embed="tiny:as_function")
+    assert any("up to 4,000 Hz" in note and "50% of what it listens to is missing" in note for note in data.notes)
+    soundfile.write(folder / "low.wav", np.random.default_rng(0).normal(scale=0.1, size=16000), 16000)
+    assert not any("is missing" in note for note in sl.from_folder(folder, whole=True, embed="tiny:as_function").notes)

@@ -63,7 +63,7 @@ def cut_folder(
     n_rows = int(pl.scan_parquet(place).select(pl.len()).collect().item())
     n_files = len(made.files) - len(made.omitted)
     what = {"sounds": "sound", "pictures": "region", "texts": "text"}.get(made.kind, "row")
-    what = "picture" if made.recipe.get("whole") else what
+    what = {"sounds": "recording", "pictures": "picture"}.get(made.kind, what) if made.recipe.get("whole") else what
     told = [f"{counted(n_files, 'file')} became {counted(n_rows, what)} in {out}."]
     told += [_as_sentence(note, labels) for note in notes]
     told.append(f"Next: sidelight describe {out}")

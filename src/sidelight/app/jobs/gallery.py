@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from sidelight._core.params import is_sparse
 from sidelight._core.prototypes import mean_and_scale
 from sidelight.app.jobs.media import MediaReader
 from sidelight.app.report.components.tables import percent
 from sidelight.app.report.gallery import Gallery, Group, Media, Member, Profile
 from sidelight.data.bags import Bags
 from sidelight.data.dataset import Dataset
-from sidelight.words import counted
+from sidelight.words import counted, present
 
 
 def cluster_table(X: Any, labels: np.ndarray, features: Sequence[str], names: Sequence[str]) -> dict[str, list[Any]]:
@@ -97,17 +98,25 @@ def gallery_of(
     looker = looker_of(data)
     look = look or (None if looker is None else lambda row: _first(looker, data, row))
     bag_of = None if data.bags is None or item_names is not None else np.asarray(data.bags.codes)[rows]
-    chosen = {k: _chosen(np.flatnonzero(labels == k), sure, novelty, is_probability, bag_of) for k in shown_groups}
+    on_top, n_stacked = _stacks(data, rows, labels)
+    chosen = {
+        k: _chosen(np.flatnonzero((labels == k) & on_top), sure, novelty, is_probability, bag_of) for k in shown_groups
+    }
     seen = _seen(chosen, rows, look)
     profiles = None if seen else _Profiles(data)
 
     def member(item: int, k: int, features: Any) -> Member:
-        row = int(rows[item])
+        row, copies = int(rows[item]), int(n_stacked[item]) - 1
         name = str(data.row_names[row]) if item_names is None else str(item_names[item])
         return Member(
             name=name if data.row_ids is not None or item_names is not None else f"row {name}",
             bag=_bag(data, row) if item_names is None else f"row {data.row_names[row]}",
-            why=_why(float(sure[item]), "" if one_of is None else one_of[item]) if is_probability else "",
+            why=", ".join(
+                present(
+                    _why(float(sure[item]), "" if one_of is None else one_of[item]) if is_probability else None,
+                    f"and {counted(copies, 'copy', 'copies')}" if copies else None,
+                )
+            ),
             media=seen.get(row),
             profile=None if features is None else profiles.of(row, features) if profiles is not None else None,
         )
@@ -127,6 +136,19 @@ def gallery_of(
             "the mean of all rows (the line)."
         )
     return Gallery(groups, notes, what)
+
+
+def _stacks(data: Dataset, rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Say which items lie on top of their copies in a cluster, and how many lie in each stack.
+
+    Only what a network described can be told to be a copy: two rows of a few whole numbers are often the same.
+    """
+    if not data.components or is_sparse(data.X):
+        return np.ones(len(rows), dtype=bool), np.ones(len(rows), dtype=np.intp)
+    keys = [(label, data.X[row].tobytes()) for label, row in zip(labels.tolist(), rows.tolist())]
+    first: dict[tuple[int, bytes], int] = {}
+    top = np.array([first.setdefault(key, item) for item, key in enumerate(keys)], dtype=np.intp)
+    return top == np.arange(len(rows)), np.bincount(top, minlength=len(rows))
 
 
 def _why(sure: float, one_of: str) -> str:

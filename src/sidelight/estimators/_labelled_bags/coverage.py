@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sidelight._core.kernels import kernel
 from sidelight._core.process import for_each_in_threads, n_threads
+from sidelight.estimators._labelled_bags.demands import DemandPlan, demand_bag
 from sidelight.estimators._labelled_bags.one_bag import LEAST_EXACT, MOST_STEPS, log_bag, plain_bag
 
 Floats = NDArray[np.float64]
@@ -44,6 +45,8 @@ class BagPlan:
         The weight of a class that the bag does not list: 0 excludes it, 1 allows it (partial list, no list).
     row_class : intp array
         The known class of each row, -1 where it is not known.
+    demands : DemandPlan, optional
+        What bags say beyond lists; what stands above is then said of the other bags.
     """
 
     order: Ints
@@ -53,6 +56,7 @@ class BagPlan:
     required: Ints
     others: Floats
     row_class: Ints
+    demands: DemandPlan | None = None
 
     @property
     def n_bags(self) -> int:
@@ -80,6 +84,7 @@ class BagPlan:
             required=self.required[begin:end],
             others=self.others[begin:end],
             row_class=self.row_class[first:last],
+            demands=None if self.demands is None else self.demands.restrict(begin, end),
         )
 
     @property
@@ -87,6 +92,8 @@ class BagPlan:
         """Whether anybody said anything about each row: its own label, or a list of its bag."""
         told = self.row_class >= 0
         speaks = (np.diff(self.label_starts) > 0) | (self.others == 0)
+        if self.demands is not None:
+            speaks |= self.demands.is_special
         told[self.order] |= np.repeat(speaks, np.diff(self.starts))
         return told
 
@@ -128,22 +135,47 @@ def coverage_posteriors(
     P = np.ascontiguousarray(P, dtype=np.float64)
     log_P = np.ascontiguousarray(log_P, dtype=np.float64)
     class_of = np.ascontiguousarray(class_of, dtype=np.intp)
-    plan_arrays = (plan.order, plan.starts, plan.label_starts, plan.labels, plan.required, plan.others, plan.row_class)
+    is_special = np.zeros(plan.n_bags, dtype=bool) if plan.demands is None else plan.demands.is_special
+    plan_arrays = (
+        *(plan.order, plan.starts, plan.label_starts, plan.labels),
+        *(plan.required, plan.others, plan.row_class, is_special),
+    )
     Q, log_likelihood = np.empty_like(P), np.empty(len(plan.starts) - 1)
 
     def work(first: int, last: int) -> None:
         _some_bags(
             P, log_P, class_of, *plan_arrays, float(wrong), float(forgotten), int(cap), first, last, Q, log_likelihood
         )
+        if plan.demands is not None:
+            _special_bags(log_P, class_of, plan, float(wrong), float(forgotten), first, last, Q, log_likelihood)
 
     if in_threads:
         _share_out(work, plan)
     else:
-        _some_bags(
-            P, log_P, class_of, *plan_arrays, float(wrong), float(forgotten), int(cap), 0, len(log_likelihood), Q,
-            log_likelihood,
-        )  # fmt: skip
+        work(0, plan.n_bags)
     return Q, log_likelihood
+
+
+def _special_bags(
+    log_P: Floats,
+    class_of: Ints,
+    plan: BagPlan,
+    wrong: float,
+    forgotten: float,
+    first: int,
+    last: int,
+    Q: Floats,
+    values: Floats,
+) -> None:
+    """Fill in the bags that say more than a list."""
+    said = plan.demands
+    assert said is not None  # asked for where there are some
+    for b in (first + np.flatnonzero(said.is_special[first:last])).tolist():
+        part = slice(int(said.starts[b]), int(said.starts[b + 1]))
+        values[b] = demand_bag(
+            log_P, class_of, plan.order[plan.starts[b] : plan.starts[b + 1]], said.elements[part], said.least[part],
+            said.most[part], said.member, float(said.others[b]), plan.row_class, wrong, forgotten, Q,
+        )  # fmt: skip
 
 
 def _share_out(work: Callable[[int, int], None], plan: BagPlan) -> None:
@@ -165,7 +197,7 @@ def _share_out(work: Callable[[int, int], None], plan: BagPlan) -> None:
 
 @kernel(
     "void(float64[:, ::1], float64[:, ::1], intp[::1], intp[::1], intp[::1], intp[::1], intp[::1], intp[::1], "
-    "float64[::1], intp[::1], float64, float64, intp, intp, intp, float64[:, ::1], float64[::1])"
+    "float64[::1], intp[::1], boolean[::1], float64, float64, intp, intp, intp, float64[:, ::1], float64[::1])"
 )
 def _some_bags(
     P: Floats,
@@ -178,6 +210,7 @@ def _some_bags(
     required: Ints,
     others: Floats,
     row_class: Ints,
+    is_special: NDArray[np.bool_],
     wrong: float,
     forgotten: float,
     cap: int,
@@ -187,6 +220,8 @@ def _some_bags(
     log_likelihood: Floats,
 ) -> None:  # pragma: no cover - compiled
     for b in range(first, last):
+        if is_special[b]:
+            continue
         rows = order[starts[b] : starts[b + 1]]
         listed = labels[label_starts[b] : label_starts[b + 1]]
         value = plain_bag(P, class_of, rows, listed, required[b], others[b], row_class, wrong, forgotten, cap, Q)

@@ -28,6 +28,7 @@ from sidelight.errors import (
     warn,
 )
 from sidelight.estimators._labelled_bags.coverage import BagPlan
+from sidelight.estimators._labelled_bags.demands import DemandPlan
 from sidelight.estimators._weights import weights_of_bags
 from sidelight.words import counted
 
@@ -205,7 +206,11 @@ def plan_bags(
         refuse_empty_sets(bags)
     if forgotten == 0:
         _refuse_known_rows_outside(bags, row_class, is_open)
+    demands = DemandPlan.of(bags)
     possible = np.minimum(counts, _most_labels(bags, row_class))
+    if demands is not None:
+        possible[demands.is_special] = counts[demands.is_special]  # what rows can fill is checked there
+        _refuse_unfilled(bags, demands, row_class, everything_named=not anything_novel and forgotten == 0)
     required = np.where(bags.whole, possible, 0)
     short = np.flatnonzero(bags.whole & (possible < counts))
     if one_of:  # without novel clusters a row can carry nothing but a candidate anyway
@@ -220,6 +225,7 @@ def plan_bags(
         required=np.ascontiguousarray(required, dtype=np.intp),
         others=is_open.astype(np.float64),
         row_class=np.ascontiguousarray(row_class, dtype=np.intp),
+        demands=demands,
     )
 
 
@@ -354,6 +360,30 @@ def _refuse_known_rows_outside(bags: Bags, row_class: np.ndarray, is_open: np.nd
             f"Row {row} is said to be {bags.classes[row_class[row]]!r}, but its bag {bag!r} lists only "
             f"{_listing(bags, bags.codes[row])}. Correct one of them, call the bag partial, or fit with forgotten > 0."
         )
+
+
+def _refuse_unfilled(bags: Bags, demands: DemandPlan, row_class: np.ndarray, *, everything_named: bool) -> None:
+    """Refuse bags whose rows are more than all that they may be, and rows whose known labels are too many."""
+    names = (*bags.classes, *(bags.demands.nodes if bags.demands is not None else ()))
+    for b in np.flatnonzero(demands.is_special).tolist():
+        part = slice(int(demands.starts[b]), int(demands.starts[b + 1]))
+        members, most = demands.member[demands.elements[part]], demands.most[part]
+        known = row_class[bags.order[bags.starts[b] : bags.starts[b + 1]]]
+        carried = members[:, known[known >= 0]].sum(axis=1)
+        if (carried > most + 0.5).any():
+            e = int(np.flatnonzero(carried > most + 0.5)[0])
+            raise InvalidData(
+                f"{carried[e]} rows of bag {bags.names[b]!r} are said to be {names[demands.elements[part][e]]!r}, but "
+                f"the bag says at most {most[e]:g}. Correct one of them."
+            )
+        inside = np.asarray((members[:, None] & ~members[None]).any(axis=2))  # [a, b]: a has a class that b has not
+        is_outer = np.array([all(inside[a, e] or a == e for e in range(len(members))) for a in range(len(members))])
+        room = most[is_outer].sum() if len(members) else 0.0
+        if everything_named and demands.others[b] == 0 and bags.whole[b] and room < bags.sizes[b] - 0.5:
+            raise InvalidData(
+                f"Bag {bags.names[b]!r} says what {room:g} of its {bags.sizes[b]} rows are, and that nothing else is "
+                "there. Allow novel clusters for the others (n_novel), call the bag partial, or say a range."
+            )
 
 
 def _warn_short(bags: Bags, short: np.ndarray, possible: np.ndarray) -> None:

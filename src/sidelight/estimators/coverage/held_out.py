@@ -17,11 +17,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
+from sidelight._core.params import is_sparse
 from sidelight._solvers.descent import best, descend
 from sidelight.data.bags import Bags
 from sidelight.estimators._labelled_bags.row_temperature import FEWEST_BAGS, Calibration, HeldOutRows
@@ -76,7 +78,8 @@ class RoughFits:
         from sidelight.data.splits import BagKFold  # scikit-learn's model selection takes .1 s; predicting needs none
 
         split = BagKFold(FOLDS, shuffle=True, random_state=int(generator.integers(2**31)))
-        self.folds = list(split.split(np.empty((bags.n_rows, 0)), groups=bags))
+        whole = copies_together(self.told.X, bags)
+        self.folds = list(split.split(np.empty((bags.n_rows, 0)), groups=bags if whole is None else whole))
 
     def hold_out(self, features: Any, fold: int, stage: str, *, plain: bool = False) -> HeldOut:
         """Fit the bags of the other folds, and say what the fit thinks of the labelled bags of this one.
@@ -102,6 +105,24 @@ class RoughFits:
         is_complete = (complete & bags.whole)[kept]  # nor is a list where rows were cut away
         rows = rows.take(complete[bags.codes])
         return HeldOut(values[kept], evidence[kept], listed[kept].astype(float), is_complete, rows)
+
+
+def copies_together(X: Any, bags: Bags) -> np.ndarray | None:
+    """Return a group for each row where some bags are copies of others: held-out ones would be known by heart.
+
+    None where no bag is one, and where so many are that folds would be empty.
+    """
+    if is_sparse(X):
+        cells = [slice(*ends) for ends in pairwise(X.indptr.tolist())]
+        keys = [hash((X.indices[some].tobytes(), X.data[some].tobytes())) for some in cells]
+    else:
+        keys = [hash(row.tobytes()) for row in np.asarray(X)]
+    held: list[list[int]] = [[] for _ in range(bags.n_bags)]
+    for code, key in zip(bags.codes.tolist(), keys):
+        held[code].append(key)
+    first: dict[tuple[int, ...], int] = {}
+    group = np.array([first.setdefault(tuple(sorted(of_bag)), code) for code, of_bag in enumerate(held)])
+    return group[bags.codes] if FOLDS <= len(first) < bags.n_bags else None
 
 
 def log_odds(P: np.ndarray, order: np.ndarray, starts: np.ndarray) -> np.ndarray:

@@ -170,6 +170,23 @@ class JudgesRows(ProbabilityColumns):
         odds = BagOdds(getattr(self, "bag_slope_", 1.0), getattr(self, "bag_offsets_", np.zeros(0)))  # 0.1 had none
         return odds.probability(log_odds(P @ self.layout.to_labels(), bags.order, bags.starts))[:, columns]
 
+    def predict_bag_counts(self, X: Any, bags: Any, *, labels: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return how many rows of each bag carry each label, and the standard error of that number.
+
+        The sums of the rows' probabilities, as sure as held-out lists are right, by features alone; errors as if the
+        rows of a bag were independent. Both have the shape (n_bags, n_labels).
+
+        Parameters
+        ----------
+        X, bags, labels
+            As in :meth:`predict_bags_proba`.
+        """
+        P = (self.predict_proba(X) @ self.layout.to_labels())[:, self._columns(labels)]
+        bags = as_bags(bags, n_rows=len(P))
+        order, starts = bags.order, bags.starts[:-1]
+        counts = np.add.reduceat(P[order], starts, axis=0)
+        return counts, np.sqrt(np.add.reduceat((P * (1.0 - P))[order], starts, axis=0))
+
     def predict_bag_sets(self, X: Any, bags: Any, *, coverage: float = 0.9, of: str = "share") -> np.ndarray:
         """Return label sets of new bags that hold a wanted share of the true labels, by features alone.
 

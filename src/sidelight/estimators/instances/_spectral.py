@@ -23,7 +23,7 @@ from sidelight._affinity.spectral import leading_eigenvectors, unit_rows
 from sidelight._core.params import as_generator, check_choice, check_n_clusters, check_number
 from sidelight._core.simplex import log_softmax
 from sidelight.data.bags import Bags
-from sidelight.data.coerce import as_bags
+from sidelight.data.coerce import as_bags, warn_if_more_than_lists
 from sidelight.data.parts import PartedRows
 from sidelight.errors import InvalidParameter, SidelightWarning, warn
 from sidelight.estimators._base import Estimator, all_or_nothing, checks_y, rows_to_fit, rows_to_judge
@@ -92,6 +92,7 @@ class SpectralFamily(ProbabilityColumns, ClusterMixin, Estimator, ABC):
         bags = as_bags(bags, n_rows=X.shape[0], y=y)
         if has_bags:
             self._warn_if_unlabelled(bags)
+            warn_if_more_than_lists(self, bags)
         generator = as_generator(self.random_state)
         similar = make_similarities(
             X, self.affinity, metric=self.metric, n_neighbors=self.n_neighbors, t=self.scale_neighbor,

@@ -21,7 +21,7 @@ from sidelight._core.params import as_generator, as_seed, check_choice, check_nu
 from sidelight._core.prototypes import mean_and_scale, scaled
 from sidelight._core.simplex import softmax
 from sidelight.data.bags import Bags
-from sidelight.data.coerce import as_bags
+from sidelight.data.coerce import as_bags, warn_if_more_than_lists
 from sidelight.data.splits import BagKFold
 from sidelight.errors import InvalidParameter, SidelightWarning, ignore_warnings, warn
 from sidelight.estimators._base import Estimator, all_or_nothing, fingerprint, rows_to_fit, rows_to_judge
@@ -249,6 +249,7 @@ class DMNL(NamesRows, ClusterMixin, Estimator):
         X = rows_to_fit(self, X)
         bags = as_bags(bags, n_rows=X.shape[0], y=y)
         require_lists(self, bags)
+        warn_if_more_than_lists(self, bags)
         generator, order = as_generator(self.random_state), content_order(X, bags.codes, bags.n_bags)
         self.choice_: dict[str, Choice] = {}
         n_novel = self.n_novel

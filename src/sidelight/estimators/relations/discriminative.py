@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sidelight._core.content import content_order
 from sidelight._core.params import as_generator, check_choice, check_n_clusters, check_number
 from sidelight._core.process import one_blas_thread, one_thread
 from sidelight._core.simplex import log_softmax
@@ -195,13 +196,17 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
         self._look_for_conflicts(*given)
         pairs, triplets = given[0].each_once(), given[1].each_once()
         generator = as_generator(self.random_state)
+        seen, about_pairs, about_triplets = self._looked_at(X, pairs, triplets, generator)
         if self.objective == "variational":
-            feature_map = self._feature_map(X, generator)
+            feature_map = self._feature_map(seen, generator)
             eps = TRUSTED if self.eps == "auto" else float(self.eps)
-            answered, trust = Answered.evenly(pairs, triplets, eps), Trust(ErrorRates.evenly(eps), eps, self.tau)
-            fit = variational.learn(X, feature_map(X), answered, eps, self._settings(), generator)
+            told, trust = (
+                Answered.evenly(about_pairs, about_triplets, eps),
+                Trust(ErrorRates.evenly(eps), eps, self.tau),
+            )
+            fit = variational.learn(seen, feature_map(seen), told, eps, self._settings(), generator)
+            answered = Answered.evenly(pairs, triplets, eps)
         else:
-            seen, about_pairs, about_triplets = self._looked_at(X, pairs, triplets, generator)
             feature_map = self._feature_map(seen, generator)
             told = Answered.evenly(about_pairs, about_triplets, TRUSTED)
             terrain = direct.StartSpace.of(seen, feature_map(seen), told, self.n_clusters, generator)
@@ -221,13 +226,14 @@ class DiscriminativeClustering(ProbabilityColumns, ClusterMixin, Estimator):
     def _looked_at(
         self, X: Any, pairs: Pairs, triplets: Triplets, generator: np.random.Generator
     ) -> tuple[Any, Pairs, Triplets]:
-        """Return the rows that a fit looks at: all, or of many those with answers and a sample, as of Parts.
+        """Return the rows that a fit looks at, by their content: all, or of many those with answers and a sample.
 
         The features of a row that bend take some 150 numbers, so those of a million rows would fill a gigabyte.
         """
         n = X.shape[0]
-        if n <= MANY * MOST_ROWS:
-            return X, pairs, triplets
+        if n <= MANY * MOST_ROWS or self.objective == "variational":
+            rows = content_order(X)
+            return X[rows], pairs[rows], triplets[rows]
         drawn = generator.choice(n, MOST_ROWS, replace=False)
         rows = np.unique(np.concatenate([drawn, pairs.rows.ravel(), triplets.rows.ravel()]))
         return X[rows], pairs[rows], triplets[rows]

@@ -50,6 +50,14 @@ class JointTable:
         coo = self.csr.tocoo()
         return np.stack([coo.row, coo.col]).astype(np.intp), np.asarray(coo.data, dtype=np.float64)
 
+    def in_order(self, orders: tuple[Ints, Ints]) -> JointTable:
+        """Return a two-way table with its rows and columns in other orders."""
+        rows, columns = orders
+        margins = self.margins[0][rows], self.margins[1][columns]
+        csr = sp.csr_array(self.csr[rows][:, columns])
+        csr.sort_indices()
+        return JointTable(self.axes, self.shape, margins, csr=csr)
+
     def two_way(self, owner: object) -> Table:
         """Return the arrays that two-way solvers take."""
         if self.csr is None:
@@ -87,7 +95,8 @@ def table_to_fit(estimator: Any, P: Any) -> JointTable:
         csr = csr.copy()
         csr.sum_duplicates()
         csr.eliminate_zeros()
-    csr = sp.csr_array((csr.data / csr.data.sum(), csr.indices, csr.indptr), shape=csr.shape)
+    total = np.sort(csr.data).sum()  # the same in whatever order the rows come
+    csr = sp.csr_array((csr.data / total, csr.indices, csr.indptr), shape=csr.shape)
     margins = (np.asarray(csr.sum(axis=1)).ravel(), np.asarray(csr.sum(axis=0)).ravel())
     return JointTable(_TWO, tuple(csr.shape), margins, csr=csr)
 

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.utils.extmath import randomized_svd
 
+from sidelight._core.content import table_orders
 from sidelight._core.params import as_generator, as_seed, check_number
 from sidelight._core.process import one_thread, without_library_warnings
 from sidelight.errors import ConvergenceWarning, warn
@@ -132,9 +133,12 @@ class InformationCoclustering(Coclusterer):
         check_number(self, "tol", self.tol, low=0)
         joint = table_to_fit(self, P)
         clusters = clusters_of_axes(self, joint)
-        table = joint.two_way(self)
-        k = (clusters[0], clusters[1])
-        start = labels_to_start(self, init, joint, clusters)
+        joint.two_way(self)  # refuses tables of more axes
+        given, orders = joint, table_orders(joint.csr)
+        joint = given.in_order(orders)
+        table, k = joint.two_way(self), (clusters[0], clusters[1])
+        start = labels_to_start(self, init, given, clusters)
+        start = [labels if labels is None else labels[order] for labels, order in zip(start, orders)]
 
         rng = as_generator(self.random_state)
         n_starts = self.n_init if any(labels is None for labels in start) else 1
@@ -156,7 +160,8 @@ class InformationCoclustering(Coclusterer):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self._publish(joint, clusters, [best.row_labels, best.column_labels])
+        found = zip((best.row_labels, best.column_labels), orders)
+        self._publish(given, clusters, [labels[np.argsort(order)] for labels, order in found])
         self.trace_, self.start_values_, self.n_iter_ = np.array(best.trace), np.array(values), len(best.trace)
         return self
 

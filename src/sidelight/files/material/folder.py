@@ -90,7 +90,8 @@ def with_recipe(path: Path, material: Material, wanted: RoleRequest) -> RoleRequ
     """Take the roles of a table that was cut from a folder from its metadata, where the user named none."""
     known = {name: value for name, value in material.roles.items() if name in RoleRequest.__dataclass_fields__}
     try:
-        return wanted.over(**{name: (tuple(v) if isinstance(v, list) else v, _WHY) for name, v in known.items()})
+        said = wanted.over(**{name: (tuple(v) if isinstance(v, list) else v, _WHY) for name, v in known.items()})
+        return replace(said, knows_features=True)
     except TypeError:
         raise InvalidParameter(f"{path}: the roles in its metadata are damaged. Make the table again.") from None
 

@@ -30,6 +30,7 @@ from sidelight.files.cards.describing import (
 from sidelight.files.cards.networks import function_named
 from sidelight.files.cards.words import notes_about
 from sidelight.files.limited import MEMORY, limit_memory
+from sidelight.files.material.copies import about_copies
 from sidelight.files.material.labels import Labels, labels_from_folders, labels_from_table, selections_beside
 from sidelight.files.material.listing import KEY, Listing, fingerprint, recipe_text
 from sidelight.files.material.pictures import PictureRecipe, cut_picture, taken_at
@@ -40,6 +41,9 @@ from sidelight.progress import report
 from sidelight.words import counted, some_of
 
 _VERSION = 1
+
+
+_LITTLE = 0.75  # of the samples a second that a network takes: fewer are worth a word
 
 
 _AT_ONCE = 500_000  # cells of rows that are kept as Python values
@@ -214,13 +218,17 @@ def plan_material(
 
 def _common_rate(listing: Listing) -> int:
     """Return the rate that the recordings of a folder are worked with."""
+    return common_rate(_rates(listing))
+
+
+def _rates(listing: Listing) -> list[int]:
     rates = []
     for name in listing.files["sounds"]:
         try:
             rates.append(rate_of(listing.folder / name))
         except UnreadableFile:
             continue  # named and left out when its turn comes
-    return common_rate(rates)
+    return rates
 
 
 def cut_folder(
@@ -345,6 +353,9 @@ def make_table(
         raise UnreadableFile(f"{folder}: none of the {len(names)} files gave a row ({first}).")
     frame = dressed(frame, folder, None if is_cache else out.parent, planned, said)
     heard = {*frame["file"].unique().to_list(), *omitted}
+    notes += about_copies(frame)
+    if planned.kind == "sounds":
+        notes += _about_pitch(listing, planned)
     notes += _about_silence([name for name in names if name not in heard], planned)
     notes += [f"left out: {reason}" for reason in list(omitted.values())[:5]]
     if len(omitted) > 5:
@@ -352,6 +363,19 @@ def make_table(
     made = replace(planned, roles=roles_of(frame, planned, said), files=fingerprints, omitted=omitted)
     _write(frame, out, made)
     return made, notes
+
+
+def _about_pitch(listing: Listing, material: Material) -> list[str]:
+    """Say how much of what a network listens to recordings do not hold."""
+    card = material.network()
+    rates = [] if card is None else _rates(listing)
+    if card is None or not rates or max(rates) > _LITTLE * card.input.rate:
+        return []
+    share = 1.0 - max(rates) / card.input.rate
+    return [
+        f"the recordings hold pitch up to {max(rates) // 2:,} Hz, and {card.name} listens up to "
+        f"{card.input.rate // 2:,} Hz: {share:.0%} of what it listens to is missing"
+    ]
 
 
 def _about_silence(silent: Sequence[str], material: Material) -> list[str]:

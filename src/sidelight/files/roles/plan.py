@@ -39,6 +39,7 @@ class RoleRequest:
     components: Any = None
     embed: str | None = None
     reasons: Mapping[str, str] = field(default_factory=dict)  # role -> why, where a format and not the user says so
+    knows_features: bool = False  # whether those of the format were made as such; others only have types
 
     def why(self, role: str) -> str:
         """Return the reason for a role that was not guessed."""

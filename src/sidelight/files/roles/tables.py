@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from sidelight.files.roles.labels import (
     from_combination,
     from_ticks,
     match_keys,
+    said_by,
 )
 from sidelight.files.roles.looks import inspect_column
 from sidelight.files.roles.names import is_label_name
@@ -349,8 +350,7 @@ def _place_labels(made: Builder, said: RowLabels | None, bag_ids: Coded | None, 
     )
     on_first = level is None and n_bags < len(ids) and said.is_on_first_rows(bag_ids.codes, n_bags)
     of_bags = of_bags or on_first
-    made.label_names = said.names
-    made.bags = Bags(ids, labels=dict(zip(names, unions)), classes=said.names)
+    _make_bags(made, bag_ids, dict(zip(names, unions)), said.names, counts=of_bags)
     unlabelled = sum(members is None for members in unions)
     if of_bags:
         n_torn = said.n_torn(bag_ids.codes)
@@ -370,6 +370,27 @@ def _place_labels(made: Builder, said: RowLabels | None, bag_ids: Coded | None, 
         made.notes.append(f"{unlabelled} of {n_bags} bags {have} no label: taken for bags that nobody looked at")
 
 
+def _make_bags(
+    made: Builder,
+    bag_ids: Coded,
+    sets: Mapping[Hashable, frozenset[str] | None],
+    classes: tuple[str, ...],
+    *,
+    counts: bool = True,
+) -> None:
+    """Make bags with these label sets, and with what their names say of numbers and doubts."""
+    names = _bag_names(bag_ids)
+    sizes = np.bincount(bag_ids.codes, minlength=len(names)).tolist()
+    said, told = said_by([sets.get(name) for name in names], sizes) if counts else ([], [])
+    if told:
+        made.bags = Bags(bag_ids.names(), labels=dict(zip(names, said)))
+        made.label_names = tuple(map(str, made.bags.classes))
+        made.notes += told
+    else:
+        made.bags = Bags(bag_ids.names(), labels=dict(sets), classes=classes)
+        made.label_names = classes
+
+
 def _place_bag_labels(made: Builder, column: Coded, bag_ids: Coded, separator: str | None) -> None:
     """Take the label sets of bags from a column of their own."""
     said = from_cells(column, separator)
@@ -383,8 +404,7 @@ def _place_bag_labels(made: Builder, column: Coded, bag_ids: Coded, separator: s
                 TORN,
             )
         )
-    made.bags = Bags(bag_ids.names(), labels=dict(zip(names, unions)), classes=said.names)
-    made.label_names = said.names
+    _make_bags(made, bag_ids, dict(zip(names, unions)), said.names)
     made.notes = [note for note in made.notes if not (isinstance(note, Note) and note.code == OF_ROWS)]
 
 
@@ -435,7 +455,7 @@ def _labels_from_table(
     if silent:
         made.notes.append(f"{table.path.name} says nothing about {silent} of {len(every)} {what}s")
     if bag_ids is not None:
-        made.bags = Bags(bag_ids.names(), labels=matched, classes=said.names)
+        _make_bags(made, bag_ids, matched, said.names)
         return
     sets = (None, *{s for s in matched.values() if s is not None})
     code = {s: k for k, s in enumerate(sets)}

@@ -141,10 +141,17 @@ _here = functions_of(__name__)
 
 
 def _fits(data: Dataset, roles: Mapping[str, Any]) -> Fit | None:
-    from sidelight.app.jobs.fitting import has_rows, is_labelled
+    from sidelight.app.jobs.fitting import has_rows, is_labelled, n_kinds
 
     if has_rows(data) and data.candidates is not None:
         return Fit("instances", "rows with candidates: which of its labels each row has", roles)
+    if data.bags is None and data.material and {"id", "label"} <= roles.keys() and n_kinds(data):
+        named = {name: value for name, value in roles.items() if name != "id"}
+        return Fit(
+            "instances",
+            "a label on every row, by its folder or list: what names new ones",
+            {**named, "bag": roles["id"]},
+        )
     if not has_rows(data) or not is_labelled(data):
         return None
     why = "rows in bags, label sets on bags: the label of each row"
@@ -182,6 +189,7 @@ JOB = Job(
     fits=_fits,
     files={"class_shares": "the share of each class in each cluster"},
     demos={
+        "photographs": _here("demo_photographs.tagged_photographs"),  # the leading card
         "instances": _here("demo.digits_in_bags"),
         "instances-spectral": _here("demo.ways_of_writing"),
         "novel": _here("demo.rectangles"),
