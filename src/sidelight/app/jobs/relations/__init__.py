@@ -29,6 +29,10 @@ TripletsFile = Annotated[
         kind=Kind.PATH,
     ),
 ]
+PlacementsFile = Annotated[
+    str | None,
+    option("Table of rows that somebody sorted onto piles: a row name, then the name of its pile.", kind=Kind.PATH),
+]
 Corrections = Annotated[str | None, option("The check.csv of an earlier run with answers filled in.", kind=Kind.PATH)]
 Peers = Literal[
     "cop-kmeans",
@@ -55,6 +59,7 @@ class Relations(InParts, frozen=True):
     method: Annotated[Literal["discriminative"], option(_METHOD)] = "discriminative"
     pairs: PairsFile = None
     triplets: TripletsFile = None
+    placements: PlacementsFile = None
     corrections: Corrections = None
     eps: Annotated[
         Annotated[float, at_least(0)] | Literal["auto"],
@@ -88,6 +93,7 @@ class Peer(Options, frozen=True):
     n_clusters: Clusters = "auto"
     pairs: PairsFile = None
     triplets: TripletsFile = None
+    placements: PlacementsFile = None
     corrections: Corrections = None
     scale: Scale = "standard"
 

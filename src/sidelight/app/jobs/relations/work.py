@@ -32,6 +32,7 @@ from sidelight.estimators.relations.discriminative import MOST_ROWS, Discriminat
 from sidelight.estimators.relations.rows import RowClustering
 from sidelight.estimators.relations.trust import FEWEST
 from sidelight.files.answers import names_in, read_answers
+from sidelight.files.placements import placed_names, read_placements
 from sidelight.peers import (
     ConstrainedGaussianMixture,
     ConstraintPropagation,
@@ -81,6 +82,8 @@ def _answered(config: RunConfig) -> Iterator[str]:
     for path, kind in ((options.pairs, Pairs), (options.corrections, Pairs), (options.triplets, Triplets)):
         if path is not None:
             yield from names_in(Path(path), kind)
+    if options.placements is not None:
+        yield from placed_names(Path(options.placements))
 
 
 def _with_answers(data: Dataset, config: RunConfig) -> RelationsResult:
@@ -92,6 +95,9 @@ def _with_answers(data: Dataset, config: RunConfig) -> RelationsResult:
     with collect_notes() as left_out:
         pairs = None if options.pairs is None else _read(options.pairs, Pairs, data)
         triplets = None if options.triplets is None else _read(options.triplets, Triplets, data)
+        if options.placements is not None:
+            sorted_out = _read_placements(options.placements, data)
+            pairs = sorted_out if pairs is None else pairs + sorted_out
         if options.corrections is not None:
             right = _read(options.corrections, Pairs, data)
             pairs = right if pairs is None else pairs + right
@@ -103,6 +109,14 @@ def _read(path: str, kind: type[Pairs] | type[Triplets], data: Dataset) -> Any:
     """Read answers about the rows of a table."""
     try:
         return read_answers(path, kind, data.row_names.tolist())
+    except UnknownName as error:
+        raise with_column(error, path, data) from error
+
+
+def _read_placements(path: str, data: Dataset) -> Pairs:
+    """Read piles of the rows of a table."""
+    try:
+        return read_placements(path, data.row_names.tolist())
     except UnknownName as error:
         raise with_column(error, path, data) from error
 
@@ -258,7 +272,7 @@ def make_estimator(options: Relations | Peer | Cluster, seed: int | None, *, alo
     if isinstance(options, Cluster) or (alone and isinstance(options, Relations)):
         way = options.method if isinstance(options, Cluster) else "best"
         return RowClustering(int(options.n_clusters), method=way, random_state=seed)
-    settings = options.without("method", "scale", "pairs", "triplets", "corrections", *ENGINE)
+    settings = options.without("method", "scale", "pairs", "triplets", "placements", "corrections", *ENGINE)
     if isinstance(options, Relations):
         return DiscriminativeClustering(random_state=seed, **settings)
     if options.method in METRICS:
